@@ -73,36 +73,36 @@ export const setUpCatalogue = async (
   };
 };
 
-export type AuditedAction = (land: CatalogueWorld) => Promise<ActionResult>;
+export type AuditedAction = (world: CatalogueWorld) => Promise<ActionResult>;
 
 const dataOf = (answer: ApiResponse): any => expectStatus(answer, answer.status < 300 ? answer.status : 201).body.data;
 
 const of = ({ name }: CatalogueWorld, path: string): string => `${P}/organizations/${name}/${path}`;
 
 /** Returns the actions that create a resource with a POST, then change and delete it at its own path. */
-const lifeOf = (
+const createActions = (
   type: string,
-  collection: (land: CatalogueWorld) => string,
+  collection: (world: CatalogueWorld) => string,
   { first, change, meta }: { readonly first: object; readonly change: object; readonly meta: (name: string) => object },
 ): { readonly create: AuditedAction; readonly update: AuditedAction; readonly destroy: AuditedAction } => {
-  const make = async (land: CatalogueWorld): Promise<{ answer: ApiResponse; id: string; name: string }> => {
-    const name = land.unique(type);
-    const answer = expectStatus(await land.owner.post(collection(land), resource(type, { name, ...first })), 201);
+  const make = async (world: CatalogueWorld): Promise<{ answer: ApiResponse; id: string; name: string }> => {
+    const name = world.unique(type);
+    const answer = expectStatus(await world.owner.post(collection(world), resource(type, { name, ...first })), 201);
     return { answer, id: answer.body.data.id as string, name };
   };
   return {
-    create: async (land) => {
-      const { answer, id, name } = await make(land);
+    create: async (world) => {
+      const { answer, id, name } = await make(world);
       return { answer, id, meta: meta(name) };
     },
-    update: async (land) => {
-      const { id } = await make(land);
-      const answer = expectStatus(await land.owner.patch(`${P}/${type}/${id}`, resource(type, change)), 200);
+    update: async (world) => {
+      const { id } = await make(world);
+      const answer = expectStatus(await world.owner.patch(`${P}/${type}/${id}`, resource(type, change)), 200);
       return { answer, id, meta: { attributes: Object.keys(change) } };
     },
-    destroy: async (land) => {
-      const { id, name } = await make(land);
-      const answer = expectStatus(await land.owner.delete(`${P}/${type}/${id}`), 204);
+    destroy: async (world) => {
+      const { id, name } = await make(world);
+      const answer = expectStatus(await world.owner.delete(`${P}/${type}/${id}`), 204);
       return { answer, id, meta: meta(name) };
     },
   };
@@ -110,29 +110,29 @@ const lifeOf = (
 
 const withName = { meta: (name: string) => ({ name }) };
 
-const pools = lifeOf('agent-pools', (land) => of(land, 'agent-pools'), {
+const pools = createActions('agent-pools', (world) => of(world, 'agent-pools'), {
   first: {},
   change: { 'organization-scoped': false },
   ...withName,
 });
-const projects = lifeOf('projects', (land) => of(land, 'projects'), {
+const projects = createActions('projects', (world) => of(world, 'projects'), {
   first: {},
   change: { description: 'changed' },
   ...withName,
 });
-const teams = lifeOf('teams', (land) => of(land, 'teams'), {
+const teams = createActions('teams', (world) => of(world, 'teams'), {
   first: {},
   change: { 'sso-team-id': 'sso-1' },
   ...withName,
 });
-const sets = lifeOf('varsets', (land) => of(land, 'varsets'), {
+const sets = createActions('varsets', (world) => of(world, 'varsets'), {
   first: {},
   change: { description: 'changed' },
   ...withName,
 });
 
-const freshWorkspace = async (land: CatalogueWorld): Promise<string> =>
-  makeWorkspace(land.owner, land.name, land.unique('workspace'));
+const freshWorkspace = async (world: CatalogueWorld): Promise<string> =>
+  makeWorkspace(world.owner, world.name, world.unique('workspace'));
 
 const lock = async (api: ApiTestClient, workspace: string): Promise<ApiResponse> =>
   expectStatus(await api.post(`${P}/workspaces/${workspace}/actions/lock`, { reason: 'why' }), 200);
@@ -140,8 +140,8 @@ const lock = async (api: ApiTestClient, workspace: string): Promise<ApiResponse>
 type Stated = { readonly workspace: string; readonly version: string; readonly created: ApiResponse };
 
 /** Creates a workspace with two state versions and unlocks it, so that the newer one becomes the current state. */
-const makeStates = async ({ owner, ...land }: CatalogueWorld): Promise<Stated & { readonly older: string }> => {
-  const workspace = await freshWorkspace({ owner, ...land });
+const makeStates = async ({ owner, ...world }: CatalogueWorld): Promise<Stated & { readonly older: string }> => {
+  const workspace = await freshWorkspace({ owner, ...world });
   const { lineage } = stateFile();
   await lock(owner, workspace);
   const add = async (serial: number): Promise<ApiResponse> => {
@@ -157,99 +157,99 @@ const makeStates = async ({ owner, ...land }: CatalogueWorld): Promise<Stated & 
 
 const onState =
   (action: string): AuditedAction =>
-  async (land) => {
-    const { workspace, older } = await makeStates(land);
+  async (world) => {
+    const { workspace, older } = await makeStates(world);
     const path = `${P}/state-versions/${older}/actions`;
-    if (!action.startsWith('soft')) expectStatus(await land.owner.post(`${path}/soft_delete_backing_data`), 200);
-    const answer = expectStatus(await land.owner.post(`${path}/${action}`), 200);
+    if (!action.startsWith('soft')) expectStatus(await world.owner.post(`${path}/soft_delete_backing_data`), 200);
+    const answer = expectStatus(await world.owner.post(`${path}/${action}`), 200);
     return { answer, id: older, meta: { workspace_id: workspace } };
   };
 
 const onConfiguration =
   (action: string, status: number): AuditedAction =>
-  async (land) => {
-    const workspace = await freshWorkspace(land);
-    const id = await makeConfigurationVersion(land.owner, workspace);
+  async (world) => {
+    const workspace = await freshWorkspace(world);
+    const id = await makeConfigurationVersion(world.owner, workspace);
     // Cadastre keeps the data of the current configuration version, so a newer one must exist.
-    await makeConfigurationVersion(land.owner, workspace);
+    await makeConfigurationVersion(world.owner, workspace);
     const path = `${P}/configuration-versions/${id}/actions`;
     if (/restore|permanently/.test(action))
-      expectStatus(await land.owner.post(`${path}/soft_delete_backing_data`), 200);
-    return { answer: expectStatus(await land.owner.post(`${path}/${action}`), status), id, meta: null };
+      expectStatus(await world.owner.post(`${path}/soft_delete_backing_data`), 200);
+    return { answer: expectStatus(await world.owner.post(`${path}/${action}`), status), id, meta: null };
   };
 
-const freshRun = async (land: CatalogueWorld): Promise<{ readonly run: string; readonly workspace: string }> => {
-  const workspace = await freshWorkspace(land);
-  await makeConfigurationVersion(land.owner, workspace);
-  return { run: await makeRun(land.owner, workspace), workspace };
+const freshRun = async (world: CatalogueWorld): Promise<{ readonly run: string; readonly workspace: string }> => {
+  const workspace = await freshWorkspace(world);
+  await makeConfigurationVersion(world.owner, workspace);
+  return { run: await makeRun(world.owner, workspace), workspace };
 };
 
 const report = async ({ agents }: CatalogueWorld, run: string, ...reports: readonly object[]): Promise<void> => {
   for (const body of reports) expectStatus(await agents.post(`${P}/runs/${run}/progress`, body), 200);
 };
 
-const planned = (land: CatalogueWorld, run: string): Promise<void> =>
-  report(land, run, reportBody('planning'), reportBody('planned', { 'resource-additions': 1 }));
+const planned = (world: CatalogueWorld, run: string): Promise<void> =>
+  report(world, run, reportBody('planning'), reportBody('planned', { 'resource-additions': 1 }));
 
 const onRun =
-  (action: string, before: (land: CatalogueWorld, run: string) => Promise<void>): AuditedAction =>
-  async (land) => {
-    const { run } = await freshRun(land);
-    await before(land, run);
+  (action: string, before: (world: CatalogueWorld, run: string) => Promise<void>): AuditedAction =>
+  async (world) => {
+    const { run } = await freshRun(world);
+    await before(world, run);
     return {
-      answer: expectStatus(await land.owner.post(`${P}/runs/${run}/actions/${action}`), 202),
+      answer: expectStatus(await world.owner.post(`${P}/runs/${run}/actions/${action}`), 202),
       id: run,
       meta: null,
     };
   };
 
-const canceledInVain = async (land: CatalogueWorld, run: string): Promise<void> => {
-  await report(land, run, reportBody('planning'));
-  expectStatus(await land.owner.post(`${P}/runs/${run}/actions/cancel`), 202);
-  land.pass(60_000);
+const cancelWithoutEffect = async (world: CatalogueWorld, run: string): Promise<void> => {
+  await report(world, run, reportBody('planning'));
+  expectStatus(await world.owner.post(`${P}/runs/${run}/actions/cancel`), 202);
+  world.pass(60_000);
 };
 
 const inVariables = (workspace: string): string => `${P}/workspaces/${workspace}/vars`;
 
 const makeVariable = async (
-  land: CatalogueWorld,
+  world: CatalogueWorld,
 ): Promise<{ answer: ApiResponse; id: string; key: string; workspace: string; path: string }> => {
-  const workspace = await freshWorkspace(land);
-  const key = land.unique('key');
+  const workspace = await freshWorkspace(world);
+  const key = world.unique('key');
   const body = resource('vars', { key, value: 'v', category: 'env' });
-  const answer = expectStatus(await land.owner.post(inVariables(workspace), body), 201);
+  const answer = expectStatus(await world.owner.post(inVariables(workspace), body), 201);
   const id = answer.body.data.id as string;
   return { answer, id, key, workspace, path: `${inVariables(workspace)}/${id}` };
 };
 
 const makeKey = async (
-  land: CatalogueWorld,
+  world: CatalogueWorld,
 ): Promise<{ answer: ApiResponse; id: string; name: string; path: string }> => {
-  const name = land.unique('key');
+  const name = world.unique('key');
   const body = resource('ssh-keys', { name, value: 'a private key' });
-  const answer = expectStatus(await land.owner.post(of(land, 'ssh-keys'), body), 201);
+  const answer = expectStatus(await world.owner.post(of(world, 'ssh-keys'), body), 201);
   const id = answer.body.data.id as string;
   return { answer, id, name, path: `${P}/ssh-keys/${id}` };
 };
 
-const makeAgent = async (land: CatalogueWorld): Promise<{ answer: ApiResponse; id: string; meta: object }> => {
-  const answer = expectStatus(await land.agents.post(`${P}/agent-pools/${land.pool}/agents`), 201);
+const makeAgent = async (world: CatalogueWorld): Promise<{ answer: ApiResponse; id: string; meta: object }> => {
+  const answer = expectStatus(await world.agents.post(`${P}/agent-pools/${world.pool}/agents`), 201);
   const { id, attributes } = answer.body.data;
-  return { answer, id, meta: { name: attributes.name, agent_pool_id: land.pool } };
+  return { answer, id, meta: { name: attributes.name, agent_pool_id: world.pool } };
 };
 
 type Access = 'project' | 'workspace';
 const GIVE = { project: grantProjectAccess, workspace: grantWorkspaceAccess } as const;
 
-const makeTarget = (land: CatalogueWorld, on: Access): Promise<string> =>
-  on === 'project' ? makeProject(land.owner, land.name, land.unique('project')) : freshWorkspace(land);
+const makeTarget = (world: CatalogueWorld, on: Access): Promise<string> =>
+  on === 'project' ? makeProject(world.owner, world.name, world.unique('project')) : freshWorkspace(world);
 
 const addTeam =
   (on: Access): AuditedAction =>
-  async (land) => {
-    const id = await makeTarget(land, on);
-    const relationships = { [on]: { data: { type: `${on}s`, id } }, team: { data: { type: 'teams', id: land.team } } };
-    const answer = await land.owner.post(
+  async (world) => {
+    const id = await makeTarget(world, on);
+    const relationships = { [on]: { data: { type: `${on}s`, id } }, team: { data: { type: 'teams', id: world.team } } };
+    const answer = await world.owner.post(
       `${P}/team-${on}s`,
       resource(`team-${on}s`, { access: 'read' }, relationships),
     );
@@ -258,158 +258,164 @@ const addTeam =
 
 const updateTeam =
   (on: Access): AuditedAction =>
-  async (land) => {
-    const id = await makeTarget(land, on);
-    const accessId = await GIVE[on](land.owner, land.team, id, 'read');
-    const answer = await land.owner.patch(`${P}/team-${on}s/${accessId}`, resource(`team-${on}s`, { access: 'write' }));
+  async (world) => {
+    const id = await makeTarget(world, on);
+    const accessId = await GIVE[on](world.owner, world.team, id, 'read');
+    const answer = await world.owner.patch(
+      `${P}/team-${on}s/${accessId}`,
+      resource(`team-${on}s`, { access: 'write' }),
+    );
     return { answer: expectStatus(answer, 200), id, meta: { team: 'core', permissions: 'write' } };
   };
 
 const removeTeam =
   (on: Access): AuditedAction =>
-  async (land) => {
-    const id = await makeTarget(land, on);
-    const accessId = await GIVE[on](land.owner, land.team, id, 'read');
+  async (world) => {
+    const id = await makeTarget(world, on);
+    const accessId = await GIVE[on](world.owner, world.team, id, 'read');
     return {
-      answer: expectStatus(await land.owner.delete(`${P}/team-${on}s/${accessId}`), 204),
+      answer: expectStatus(await world.owner.delete(`${P}/team-${on}s/${accessId}`), 204),
       id,
       meta: { team: 'core' },
     };
   };
 
-const policy = (land: CatalogueWorld, workspace: string, days: number): Promise<ApiResponse> =>
-  land.owner.post(
+const policy = (world: CatalogueWorld, workspace: string, days: number): Promise<ApiResponse> =>
+  world.owner.post(
     `${P}/workspaces/${workspace}/relationships/data-retention-policy`,
     resource('data-retention-policy-delete-olders', { 'delete-older-than-n-days': days }),
   );
 
-const policyMeta = (land: CatalogueWorld, days: number): object => ({
+const policyMeta = (world: CatalogueWorld, days: number): object => ({
   delete_older_than_n_days: days,
-  organization: land.name,
-  organization_id: land.id,
+  organization: world.name,
+  organization_id: world.id,
 });
 
 /** Invites a guest. `meta` of the invitation hides the account, and `accepted` of the acceptance names it. */
 const invite = async (
-  land: CatalogueWorld,
+  world: CatalogueWorld,
 ): Promise<{ answer: ApiResponse; id: string; meta: object; accepted: object }> => {
-  const email = `${land.unique('guest')}@people.test`;
+  const email = `${world.unique('guest')}@people.test`;
   const body = resource('organization-memberships', { email });
-  const answer = expectStatus(await land.owner.post(of(land, 'organization-memberships'), body), 201);
+  const answer = expectStatus(await world.owner.post(of(world, 'organization-memberships'), body), 201);
   const { id } = answer.body.data;
-  const user = dataOf(await land.server.get(`${P}/organization-memberships/${id}`)).relationships.user.data
+  const user = dataOf(await world.server.get(`${P}/organization-memberships/${id}`)).relationships.user.data
     .id as string;
-  const { username } = dataOf(await land.server.get(`${P}/users/${user}`)).attributes;
+  const { username } = dataOf(await world.server.get(`${P}/users/${user}`)).attributes;
   const meta = { user: email, user_id: id.replace(/^ou-/, 'user-') };
   return { answer, id, meta, accepted: { user: username, user_id: user } };
 };
 
 const moveMember =
   (isIn: boolean): AuditedAction =>
-  async (land) => {
-    const team = await makeTeam(land.owner, land.name, land.unique('team'));
-    const { username } = await makeMember(land.server, land.name, land.unique('guest'), isIn ? [team] : []);
+  async (world) => {
+    const team = await makeTeam(world.owner, world.name, world.unique('team'));
+    const { username } = await makeMember(world.server, world.name, world.unique('guest'), isIn ? [team] : []);
     const path = `${P}/teams/${team}/relationships/users`;
     const body = { data: [{ type: 'users', id: username }] };
-    const answer = await (isIn ? land.owner.delete(path, body) : land.owner.post(path, body));
+    const answer = await (isIn ? world.owner.delete(path, body) : world.owner.post(path, body));
     return { answer: expectStatus(answer, 204), id: team, meta: { user: username } };
   };
 
-const tokenOf = (land: CatalogueWorld): string => of(land, 'authentication-token?token=audit-trails');
+const tokenOf = (world: CatalogueWorld): string => of(world, 'authentication-token?token=audit-trails');
 
 /**
  * An action for each row of the catalogue that Cadastre records itself (contract §6.1, §6.2, and rows that Cadastre
  * adds).
  */
 export const AUDITED_ACTIONS: Readonly<Record<string, AuditedAction>> = {
-  'agent.create': async (land) => ({ ...(await makeAgent(land)), accessor: land.pool }),
-  'agent.destroy': async (land) => {
-    const { id, meta } = await makeAgent(land);
+  'agent.create': async (world) => ({ ...(await makeAgent(world)), accessor: world.pool }),
+  'agent.destroy': async (world) => {
+    const { id, meta } = await makeAgent(world);
     expectStatus(
-      await land.agents.post(`${P}/agents/${id}/actions/ping`, resource('agents', { status: 'exited' })),
+      await world.agents.post(`${P}/agents/${id}/actions/ping`, resource('agents', { status: 'exited' })),
       200,
     );
-    return { answer: expectStatus(await land.owner.delete(`${P}/agents/${id}`), 204), id, meta };
+    return { answer: expectStatus(await world.owner.delete(`${P}/agents/${id}`), 204), id, meta };
   },
   'agent_pool.create': pools.create,
   'agent_pool.update': pools.update,
   'agent_pool.destroy': pools.destroy,
-  'audit_configuration.test': async (land) => {
-    const answer = expectStatus(await land.owner.post(of(land, 'audit-configuration/test')), 200);
-    return { answer, id: land.id.replace('org-', 'atrail-'), meta: null };
+  'audit_configuration.test': async (world) => {
+    const answer = expectStatus(await world.owner.post(of(world, 'audit-configuration/test')), 200);
+    return { answer, id: world.id.replace('org-', 'atrail-'), meta: null };
   },
-  'authentication_token.create': async (land) => {
-    const answer = expectStatus(await land.owner.post(tokenOf(land)), 201);
+  'authentication_token.create': async (world) => {
+    const answer = expectStatus(await world.owner.post(tokenOf(world)), 201);
     return { answer, id: answer.body.data.id, meta: null };
   },
-  'authentication_token.show': async (land) => {
-    const { id } = dataOf(await land.owner.post(tokenOf(land)));
-    return { answer: expectStatus(await land.owner.get(`${P}/authentication-tokens/${id}`), 200), id, meta: null };
+  'authentication_token.show': async (world) => {
+    const { id } = dataOf(await world.owner.post(tokenOf(world)));
+    return { answer: expectStatus(await world.owner.get(`${P}/authentication-tokens/${id}`), 200), id, meta: null };
   },
-  'authentication_token.destroy': async (land) => {
-    const { id } = dataOf(await land.owner.post(tokenOf(land)));
-    return { answer: expectStatus(await land.owner.delete(tokenOf(land)), 204), id, meta: null };
+  'authentication_token.destroy': async (world) => {
+    const { id } = dataOf(await world.owner.post(tokenOf(world)));
+    return { answer: expectStatus(await world.owner.delete(tokenOf(world)), 204), id, meta: null };
   },
-  'configuration_version.create': async (land) => {
-    const answer = expectStatus(await land.owner.post(`${P}/workspaces/${land.workspace}/configuration-versions`), 201);
-    const meta = { workspace_id: land.workspace, speculative: false, provisional: false };
+  'configuration_version.create': async (world) => {
+    const answer = expectStatus(
+      await world.owner.post(`${P}/workspaces/${world.workspace}/configuration-versions`),
+      201,
+    );
+    const meta = { workspace_id: world.workspace, speculative: false, provisional: false };
     return { answer, id: answer.body.data.id, meta };
   },
-  'configuration_version.show': async (land) => {
-    const id = await makeConfigurationVersion(land.owner, land.workspace);
-    const answer = expectStatus(await land.owner.get(`${P}/configuration-versions/${id}`), 200);
-    return { answer, id, meta: { workspace_id: land.workspace } };
+  'configuration_version.show': async (world) => {
+    const id = await makeConfigurationVersion(world.owner, world.workspace);
+    const answer = expectStatus(await world.owner.get(`${P}/configuration-versions/${id}`), 200);
+    return { answer, id, meta: { workspace_id: world.workspace } };
   },
-  'configuration_version.download': async (land) => {
-    const id = await makeConfigurationVersion(land.owner, land.workspace);
-    const answer = expectStatus(await land.owner.get(`${P}/configuration-versions/${id}/download`), 302);
-    return { answer, id, meta: { workspace_id: land.workspace, shown: 'link', link_of: land.owner.id } };
+  'configuration_version.download': async (world) => {
+    const id = await makeConfigurationVersion(world.owner, world.workspace);
+    const answer = expectStatus(await world.owner.get(`${P}/configuration-versions/${id}/download`), 302);
+    return { answer, id, meta: { workspace_id: world.workspace, shown: 'link', link_of: world.owner.id } };
   },
   'configuration_version.archive': onConfiguration('archive', 202),
   'configuration_version.soft_delete_backing_data': onConfiguration('soft_delete_backing_data', 200),
   'configuration_version.restore_backing_data': onConfiguration('restore_backing_data', 200),
   'configuration_version.permanently_delete_backing_data': onConfiguration('permanently_delete_backing_data', 200),
-  'data_retention_policy.create': async (land) => {
-    const workspace = await freshWorkspace(land);
-    const answer = expectStatus(await policy(land, workspace, 30), 200);
-    return { answer, id: answer.body.data.id, meta: { ...policyMeta(land, 30), workspace_id: workspace } };
+  'data_retention_policy.create': async (world) => {
+    const workspace = await freshWorkspace(world);
+    const answer = expectStatus(await policy(world, workspace, 30), 200);
+    return { answer, id: answer.body.data.id, meta: { ...policyMeta(world, 30), workspace_id: workspace } };
   },
-  'data_retention_policy.update': async (land) => {
-    const workspace = await freshWorkspace(land);
-    expectStatus(await policy(land, workspace, 30), 200);
-    const answer = expectStatus(await policy(land, workspace, 60), 200);
-    return { answer, id: answer.body.data.id, meta: policyMeta(land, 60) };
+  'data_retention_policy.update': async (world) => {
+    const workspace = await freshWorkspace(world);
+    expectStatus(await policy(world, workspace, 30), 200);
+    const answer = expectStatus(await policy(world, workspace, 60), 200);
+    return { answer, id: answer.body.data.id, meta: policyMeta(world, 60) };
   },
-  'data_retention_policy.destroy': async (land) => {
-    const workspace = await freshWorkspace(land);
-    const { id } = dataOf(await policy(land, workspace, 30));
+  'data_retention_policy.destroy': async (world) => {
+    const workspace = await freshWorkspace(world);
+    const { id } = dataOf(await policy(world, workspace, 30));
     const path = `${P}/workspaces/${workspace}/relationships/data-retention-policy`;
-    return { answer: expectStatus(await land.owner.delete(path), 204), id, meta: policyMeta(land, 30) };
+    return { answer: expectStatus(await world.owner.delete(path), 204), id, meta: policyMeta(world, 30) };
   },
-  'organization.create': async (land) => {
-    const name = land.unique('founded');
+  'organization.create': async (world) => {
+    const name = world.unique('founded');
     const attributes = { name, email: 'ops@people.test' };
     const answer = expectStatus(
-      await land.owner.post(`${P}/organizations`, resource('organizations', attributes)),
+      await world.owner.post(`${P}/organizations`, resource('organizations', attributes)),
       201,
     );
-    const auditor = land.server.as(await makeOrganizationToken(land.server, name));
+    const auditor = world.server.as(await makeOrganizationToken(world.server, name));
     return { answer, id: answer.body.data.attributes['external-id'], meta: { name }, auditor };
   },
-  'organization.update': async (land) => {
-    const body = resource('organizations', { email: `${land.unique('ops')}@people.test` });
-    const answer = expectStatus(await land.owner.patch(`${P}/organizations/${land.name}`, body), 200);
-    return { answer, id: land.id, meta: { attributes: ['email'] } };
+  'organization.update': async (world) => {
+    const body = resource('organizations', { email: `${world.unique('ops')}@people.test` });
+    const answer = expectStatus(await world.owner.patch(`${P}/organizations/${world.name}`, body), 200);
+    return { answer, id: world.id, meta: { attributes: ['email'] } };
   },
   'organization_user.create': invite,
-  'organization_user.update': async (land) => {
-    const { id, accepted } = await invite(land);
-    const answer = expectStatus(await land.server.post(`${P}/organization-memberships/${id}/actions/accept`), 200);
-    return { answer, id, meta: accepted, accessor: dataOf(await land.server.get(`${P}/account/details`)).id };
+  'organization_user.update': async (world) => {
+    const { id, accepted } = await invite(world);
+    const answer = expectStatus(await world.server.post(`${P}/organization-memberships/${id}/actions/accept`), 200);
+    return { answer, id, meta: accepted, accessor: dataOf(await world.server.get(`${P}/account/details`)).id };
   },
-  'organization_user.destroy': async (land) => {
-    const { id, meta } = await invite(land);
-    return { answer: expectStatus(await land.owner.delete(`${P}/organization-memberships/${id}`), 204), id, meta };
+  'organization_user.destroy': async (world) => {
+    const { id, meta } = await invite(world);
+    return { answer: expectStatus(await world.owner.delete(`${P}/organization-memberships/${id}`), 204), id, meta };
   },
   'project.create': projects.create,
   'project.update': projects.update,
@@ -417,82 +423,82 @@ export const AUDITED_ACTIONS: Readonly<Record<string, AuditedAction>> = {
   'project.add_team': addTeam('project'),
   'project.update_team_permissions': updateTeam('project'),
   'project.remove_team': removeTeam('project'),
-  'reserved_tag_key.create': async (land) => {
-    const key = land.unique('key');
+  'reserved_tag_key.create': async (world) => {
+    const key = world.unique('key');
     const answer = expectStatus(
-      await land.owner.post(of(land, 'reserved-tag-keys'), resource('reserved-tag-keys', { key })),
+      await world.owner.post(of(world, 'reserved-tag-keys'), resource('reserved-tag-keys', { key })),
       201,
     );
     return { answer, id: answer.body.data.id, meta: { key, disable_overrides: false } };
   },
-  'reserved_tag_key.update': async (land) => {
-    const key = land.unique('key');
-    const id = await makeReservedTagKey(land.owner, land.name, key);
+  'reserved_tag_key.update': async (world) => {
+    const key = world.unique('key');
+    const id = await makeReservedTagKey(world.owner, world.name, key);
     const body = resource('reserved-tag-keys', { 'disable-overrides': true });
-    const answer = expectStatus(await land.owner.patch(`${P}/reserved-tag-keys/${id}`, body), 200);
+    const answer = expectStatus(await world.owner.patch(`${P}/reserved-tag-keys/${id}`, body), 200);
     return { answer, id, meta: { from: { key, disable_overrides: false }, to: { key, disable_overrides: true } } };
   },
-  'reserved_tag_key.destroy': async (land) => {
-    const key = land.unique('key');
-    const id = await makeReservedTagKey(land.owner, land.name, key);
-    const answer = expectStatus(await land.owner.delete(`${P}/reserved-tag-keys/${id}`), 204);
+  'reserved_tag_key.destroy': async (world) => {
+    const key = world.unique('key');
+    const id = await makeReservedTagKey(world.owner, world.name, key);
+    const answer = expectStatus(await world.owner.delete(`${P}/reserved-tag-keys/${id}`), 204);
     return { answer, id, meta: { key, disable_overrides: false } };
   },
-  'run.create': async (land) => {
-    const workspace = await freshWorkspace(land);
-    await makeConfigurationVersion(land.owner, workspace);
-    const answer = expectStatus(await land.owner.post(`${P}/runs`, runBody(workspace, { message: 'why' })), 201);
+  'run.create': async (world) => {
+    const workspace = await freshWorkspace(world);
+    await makeConfigurationVersion(world.owner, workspace);
+    const answer = expectStatus(await world.owner.post(`${P}/runs`, runBody(workspace, { message: 'why' })), 201);
     return { answer, id: answer.body.data.id, meta: { workspace_id: workspace, message: 'why' } };
   },
   'run.apply': onRun('apply', planned),
   'run.discard': onRun('discard', planned),
   'run.cancel': onRun('cancel', () => Promise.resolve()),
-  'run.force_cancel': onRun('force-cancel', canceledInVain),
-  'run.force_execute': async (land) => {
-    const { run, workspace } = await freshRun(land);
-    await planned(land, run);
-    const id = await makeRun(land.owner, workspace);
+  'run.force_cancel': onRun('force-cancel', cancelWithoutEffect),
+  'run.force_execute': async (world) => {
+    const { run, workspace } = await freshRun(world);
+    await planned(world, run);
+    const id = await makeRun(world.owner, workspace);
     return {
-      answer: expectStatus(await land.owner.post(`${P}/runs/${id}/actions/force-execute`), 202),
+      answer: expectStatus(await world.owner.post(`${P}/runs/${id}/actions/force-execute`), 202),
       id,
       meta: null,
     };
   },
-  'ssh_key.index': async (land) => {
-    await makeKey(land);
-    const answer = expectStatus(await land.owner.get(of(land, 'ssh-keys')), 200);
-    return { answer, id: land.id, meta: { count: answer.body.data.length } };
+  'ssh_key.index': async (world) => {
+    await makeKey(world);
+    const answer = expectStatus(await world.owner.get(of(world, 'ssh-keys')), 200);
+    return { answer, id: world.id, meta: { count: answer.body.data.length } };
   },
-  'ssh_key.show': async (land) => {
-    const { id, name, path } = await makeKey(land);
-    return { answer: expectStatus(await land.owner.get(path), 200), id, meta: { name } };
+  'ssh_key.show': async (world) => {
+    const { id, name, path } = await makeKey(world);
+    return { answer: expectStatus(await world.owner.get(path), 200), id, meta: { name } };
   },
-  'ssh_key.create': async (land) => {
-    const { answer, id, name } = await makeKey(land);
+  'ssh_key.create': async (world) => {
+    const { answer, id, name } = await makeKey(world);
     return { answer, id, meta: { name } };
   },
-  'ssh_key.update': async (land) => {
-    const { id, path } = await makeKey(land);
-    const name = land.unique('renamed');
-    const answer = expectStatus(await land.owner.patch(path, resource('ssh-keys', { name })), 200);
+  'ssh_key.update': async (world) => {
+    const { id, path } = await makeKey(world);
+    const name = world.unique('renamed');
+    const answer = expectStatus(await world.owner.patch(path, resource('ssh-keys', { name })), 200);
     return { answer, id, meta: { change: 'name', name } };
   },
-  'ssh_key.destroy': async (land) => {
-    const { id, name, path } = await makeKey(land);
-    return { answer: expectStatus(await land.owner.delete(path), 204), id, meta: { name } };
+  'ssh_key.destroy': async (world) => {
+    const { id, name, path } = await makeKey(world);
+    return { answer: expectStatus(await world.owner.delete(path), 204), id, meta: { name } };
   },
-  'state_version.index': async (land) => {
-    const { workspace } = await makeStates(land);
-    const answer = expectStatus(await land.owner.get(`${P}/workspaces/${workspace}/state-versions`), 200);
+  'state_version.index': async (world) => {
+    const { workspace } = await makeStates(world);
+    const answer = expectStatus(await world.owner.get(`${P}/workspaces/${workspace}/state-versions`), 200);
     return { answer, id: workspace, meta: { workspace_id: workspace, count: 2 } };
   },
-  'state_version.show': async (land) => {
-    const { workspace, version } = await makeStates(land);
-    const answer = expectStatus(await land.owner.get(`${P}/state-versions/${version}`), 200);
+  'state_version.show': async (world) => {
+    const { workspace, version } = await makeStates(world);
+    const answer = expectStatus(await world.owner.get(`${P}/state-versions/${version}`), 200);
     return { answer, id: version, meta: { workspace_id: workspace, shown: 'document' } };
   },
-  'state_version.create': async (land) => {
-    const { workspace, version, created } = await makeStates(land);
+  'state_version.create': async (world) => {
+    const { workspace, version, created } = await makeStates(world);
     return { answer: created, id: version, meta: { workspace_id: workspace, serial: 2 } };
   },
   'state_version.soft_delete_backing_data': onState('soft_delete_backing_data'),
@@ -503,76 +509,80 @@ export const AUDITED_ACTIONS: Readonly<Record<string, AuditedAction>> = {
   'team.destroy': teams.destroy,
   'team.add_member': moveMember(false),
   'team.remove_member': moveMember(true),
-  'user.index': async (land) => {
-    const answer = expectStatus(await land.owner.get(of(land, 'organization-memberships')), 200);
-    return { answer, id: land.id, meta: { team_id: null, count: answer.body.data.length } };
+  'user.index': async (world) => {
+    const answer = expectStatus(await world.owner.get(of(world, 'organization-memberships')), 200);
+    return { answer, id: world.id, meta: { team_id: null, count: answer.body.data.length } };
   },
-  'var.index': async (land) => {
-    const { workspace } = await makeVariable(land);
-    const answer = expectStatus(await land.owner.get(inVariables(workspace)), 200);
+  'var.index': async (world) => {
+    const { workspace } = await makeVariable(world);
+    const answer = expectStatus(await world.owner.get(inVariables(workspace)), 200);
     return { answer, id: workspace, meta: { owner_id: workspace, count: 1 } };
   },
-  'var.show': async (land) => {
-    const { id, key, workspace, path } = await makeVariable(land);
+  'var.show': async (world) => {
+    const { id, key, workspace, path } = await makeVariable(world);
     return {
-      answer: expectStatus(await land.owner.get(path), 200),
+      answer: expectStatus(await world.owner.get(path), 200),
       id,
       meta: { key, category: 'env', owner_id: workspace },
     };
   },
-  'var.create': async (land) => {
-    const { answer, id, key, workspace } = await makeVariable(land);
+  'var.create': async (world) => {
+    const { answer, id, key, workspace } = await makeVariable(world);
     return { answer, id, meta: { key, category: 'env', owner_id: workspace } };
   },
-  'var.update': async (land) => {
-    const { id, path } = await makeVariable(land);
-    const answer = expectStatus(await land.owner.patch(path, resource('vars', { value: 'next' })), 200);
+  'var.update': async (world) => {
+    const { id, path } = await makeVariable(world);
+    const answer = expectStatus(await world.owner.patch(path, resource('vars', { value: 'next' })), 200);
     return { answer, id, meta: { attributes: ['value'] } };
   },
-  'var.destroy': async (land) => {
-    const { id, key, path } = await makeVariable(land);
-    return { answer: expectStatus(await land.owner.delete(path), 204), id, meta: { key } };
+  'var.destroy': async (world) => {
+    const { id, key, path } = await makeVariable(world);
+    return { answer: expectStatus(await world.owner.delete(path), 204), id, meta: { key } };
   },
   'varset.create': sets.create,
-  'varset.update': async (land) => {
-    const { meta, ...done } = await sets.update(land);
+  'varset.update': async (world) => {
+    const { meta, ...done } = await sets.update(world);
     return { ...done, meta: { change: 'settings', ...meta } };
   },
   'varset.destroy': sets.destroy,
-  'workspace.create': async (land) => {
-    const name = land.unique('workspace');
-    const answer = expectStatus(await land.owner.post(of(land, 'workspaces'), resource('workspaces', { name })), 201);
+  'workspace.create': async (world) => {
+    const name = world.unique('workspace');
+    const answer = expectStatus(await world.owner.post(of(world, 'workspaces'), resource('workspaces', { name })), 201);
     return { answer, id: answer.body.data.id, meta: { name, tags: [] } };
   },
-  'workspace.update': async (land) => {
-    const id = await freshWorkspace(land);
+  'workspace.update': async (world) => {
+    const id = await freshWorkspace(world);
     const body = resource('workspaces', { 'auto-apply': true });
-    const answer = expectStatus(await land.owner.patch(`${P}/workspaces/${id}`, body), 200);
+    const answer = expectStatus(await world.owner.patch(`${P}/workspaces/${id}`, body), 200);
     return { answer, id, meta: { change: 'settings', attributes: ['auto-apply'] } };
   },
-  'workspace.destroy': async (land) => {
-    const name = land.unique('workspace');
-    const id = await makeWorkspace(land.owner, land.name, name);
+  'workspace.destroy': async (world) => {
+    const name = world.unique('workspace');
+    const id = await makeWorkspace(world.owner, world.name, name);
     return {
-      answer: expectStatus(await land.owner.delete(`${P}/workspaces/${id}`), 204),
+      answer: expectStatus(await world.owner.delete(`${P}/workspaces/${id}`), 204),
       id,
       meta: { name, forced: true },
     };
   },
-  'workspace.lock': async (land) => {
-    const id = await freshWorkspace(land);
-    return { answer: await lock(land.owner, id), id, meta: { reason: 'why' } };
+  'workspace.lock': async (world) => {
+    const id = await freshWorkspace(world);
+    return { answer: await lock(world.owner, id), id, meta: { reason: 'why' } };
   },
-  'workspace.unlock': async (land) => {
-    const id = await freshWorkspace(land);
-    await lock(land.owner, id);
-    return { answer: expectStatus(await land.owner.post(`${P}/workspaces/${id}/actions/unlock`), 200), id, meta: null };
-  },
-  'workspace.force_unlock': async (land) => {
-    const id = await freshWorkspace(land);
-    await lock(land.server, id);
+  'workspace.unlock': async (world) => {
+    const id = await freshWorkspace(world);
+    await lock(world.owner, id);
     return {
-      answer: expectStatus(await land.owner.post(`${P}/workspaces/${id}/actions/force-unlock`), 200),
+      answer: expectStatus(await world.owner.post(`${P}/workspaces/${id}/actions/unlock`), 200),
+      id,
+      meta: null,
+    };
+  },
+  'workspace.force_unlock': async (world) => {
+    const id = await freshWorkspace(world);
+    await lock(world.server, id);
+    return {
+      answer: expectStatus(await world.owner.post(`${P}/workspaces/${id}/actions/force-unlock`), 200),
       id,
       meta: null,
     };
@@ -580,10 +590,10 @@ export const AUDITED_ACTIONS: Readonly<Record<string, AuditedAction>> = {
   'workspace.add_team': addTeam('workspace'),
   'workspace.update_team_permissions': updateTeam('workspace'),
   'workspace.remove_team': removeTeam('workspace'),
-  'workspace_comment.create': async (land) => {
-    const { run } = await freshRun(land);
+  'workspace_comment.create': async (world) => {
+    const { run } = await freshRun(world);
     const answer = expectStatus(
-      await land.owner.post(`${P}/runs/${run}/comments`, resource('comments', { body: 'Hm.' })),
+      await world.owner.post(`${P}/runs/${run}/comments`, resource('comments', { body: 'Hm.' })),
       201,
     );
     return { answer, id: answer.body.data.id, meta: { resource: run } };
@@ -591,17 +601,17 @@ export const AUDITED_ACTIONS: Readonly<Record<string, AuditedAction>> = {
 };
 
 /** Makes a workspace with everything whose reads are recorded. */
-export const makeShowcase = async (land: CatalogueWorld) => {
-  const { workspace, version } = await makeStates(land);
-  const configuration = await makeConfigurationVersion(land.owner, workspace);
-  const run = await makeRun(land.owner, workspace);
-  const output = dataOf(await land.server.get(`${P}/state-versions/${version}`)).relationships.outputs.data[0]
+export const makeShowcase = async (world: CatalogueWorld) => {
+  const { workspace, version } = await makeStates(world);
+  const configuration = await makeConfigurationVersion(world.owner, workspace);
+  const run = await makeRun(world.owner, workspace);
+  const output = dataOf(await world.server.get(`${P}/state-versions/${version}`)).relationships.outputs.data[0]
     .id as string;
   const set = dataOf(
-    await land.owner.post(of(land, 'varsets'), resource('varsets', { name: land.unique('set'), global: true })),
+    await world.owner.post(of(world, 'varsets'), resource('varsets', { name: world.unique('set'), global: true })),
   );
   const inSet = dataOf(
-    await land.owner.post(
+    await world.owner.post(
       `${P}/varsets/${set.id}/relationships/vars`,
       resource('vars', { key: 'inset', value: 'v', category: 'terraform' }),
     ),

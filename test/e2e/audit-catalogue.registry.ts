@@ -19,67 +19,78 @@ import type { AuditedAction, CatalogueWorld } from './audit-catalogue.actions.js
 
 const VERSION = '1.0.0';
 
-const freshProvider = async (land: CatalogueWorld) => {
-  const name = land.unique('provider');
-  return { name, id: await makeProvider(land.owner, land.name, name) };
+const freshProvider = async (world: CatalogueWorld) => {
+  const name = world.unique('provider');
+  return { name, id: await makeProvider(world.owner, world.name, name) };
 };
 
-const freshVersion = async (land: CatalogueWorld) => {
-  const { name } = await freshProvider(land);
-  const { id } = await makeVersion(land.owner, land.name, name, VERSION);
-  return { name, id: id as string, path: pathOfVersion(land.name, name, VERSION) };
+const freshVersion = async (world: CatalogueWorld) => {
+  const { name } = await freshProvider(world);
+  const { id } = await makeVersion(world.owner, world.name, name, VERSION);
+  return { name, id: id as string, path: pathOfVersion(world.name, name, VERSION) };
 };
 
-const freshPlatform = async (land: CatalogueWorld) => {
-  const { name, path } = await freshVersion(land);
+const freshPlatform = async (world: CatalogueWorld) => {
+  const { name, path } = await freshVersion(world);
   const facts = platformAttributes(name, VERSION);
-  const answer = expectStatus(await land.owner.post(`${path}/platforms`, platformBody(facts)), 201);
+  const answer = expectStatus(await world.owner.post(`${path}/platforms`, platformBody(facts)), 201);
   const meta = { provider: name, version: VERSION, ...facts };
   return { answer, id: answer.body.data.id as string, meta, path: `${path}/platforms/${facts.os}/${facts.arch}` };
 };
 
-const freshKey = async (land: CatalogueWorld) => {
+const freshKey = async (world: CatalogueWorld) => {
   const signer = await makeSigner();
-  const answer = expectStatus(await addKey(land.owner, land.name, signer), 201);
+  const answer = expectStatus(await addKey(world.owner, world.name, signer), 201);
   return { answer, id: answer.body.data.id as string, meta: { key_id: signer.keyId } };
 };
 
 /** The actions of the registry. */
 export const REGISTRY_ACTIONS: Readonly<Record<string, AuditedAction>> = {
-  'registry_provider.create': async (land) => {
-    const name = land.unique('provider');
-    const answer = expectStatus(await land.owner.post(pathOfProviders(land.name), providerBody(land.name, name)), 201);
+  'registry_provider.create': async (world) => {
+    const name = world.unique('provider');
+    const answer = expectStatus(
+      await world.owner.post(pathOfProviders(world.name), providerBody(world.name, name)),
+      201,
+    );
     return { answer, id: answer.body.data.id, meta: { name } };
   },
-  'registry_provider.update': async (land) => {
-    const { name, id } = await freshProvider(land);
+  'registry_provider.update': async (world) => {
+    const { name, id } = await freshProvider(world);
     const body = resource('registry-providers', {}, { 'tag-bindings': tagBindings({ env: 'prod' }) });
-    const answer = expectStatus(await land.owner.patch(pathOfProvider(land.name, name), body), 200);
+    const answer = expectStatus(await world.owner.patch(pathOfProvider(world.name, name), body), 200);
     return { answer, id, meta: { name, change: 'tag_bindings', from: [], to: [{ key: 'env', value: 'prod' }] } };
   },
-  'registry_provider.destroy': async (land) => {
-    const { name, id } = await freshProvider(land);
-    return { answer: expectStatus(await land.owner.delete(pathOfProvider(land.name, name)), 204), id, meta: { name } };
+  'registry_provider.destroy': async (world) => {
+    const { name, id } = await freshProvider(world);
+    return {
+      answer: expectStatus(await world.owner.delete(pathOfProvider(world.name, name)), 204),
+      id,
+      meta: { name },
+    };
   },
-  'registry_provider_version.create': async (land) => {
-    const { name } = await freshProvider(land);
-    const answer = expectStatus(await land.owner.post(pathOfVersions(land.name, name), versionBody(VERSION)), 201);
+  'registry_provider_version.create': async (world) => {
+    const { name } = await freshProvider(world);
+    const answer = expectStatus(await world.owner.post(pathOfVersions(world.name, name), versionBody(VERSION)), 201);
     const meta = { provider: name, version: VERSION, key_id: NO_KEY, protocols: ['5.0'] };
     return { answer, id: answer.body.data.id, meta };
   },
-  'registry_provider_version.destroy': async (land) => {
-    const { name, id, path } = await freshVersion(land);
-    return { answer: expectStatus(await land.owner.delete(path), 204), id, meta: { provider: name, version: VERSION } };
+  'registry_provider_version.destroy': async (world) => {
+    const { name, id, path } = await freshVersion(world);
+    return {
+      answer: expectStatus(await world.owner.delete(path), 204),
+      id,
+      meta: { provider: name, version: VERSION },
+    };
   },
   'registry_provider_platform.create': freshPlatform,
-  'registry_provider_platform.destroy': async (land) => {
-    const { id, meta, path } = await freshPlatform(land);
-    return { answer: expectStatus(await land.owner.delete(path), 204), id, meta };
+  'registry_provider_platform.destroy': async (world) => {
+    const { id, meta, path } = await freshPlatform(world);
+    return { answer: expectStatus(await world.owner.delete(path), 204), id, meta };
   },
   'gpg_key.create': freshKey,
-  'gpg_key.destroy': async (land) => {
-    const { id, meta } = await freshKey(land);
-    const answer = expectStatus(await land.owner.delete(`${GPG_KEYS}/${land.name}/${meta.key_id}`), 204);
+  'gpg_key.destroy': async (world) => {
+    const { id, meta } = await freshKey(world);
+    const answer = expectStatus(await world.owner.delete(`${GPG_KEYS}/${world.name}/${meta.key_id}`), 204);
     return { answer, id, meta };
   },
 };

@@ -28,13 +28,13 @@ import { SIGNED_LINK_ACTIONS, REGISTRY_ACTIONS } from './audit-catalogue.registr
 // time.
 
 let server: TestServer;
-let lands: readonly [CatalogueWorld, CatalogueWorld];
+let worlds: readonly [CatalogueWorld, CatalogueWorld];
 
 beforeAll(async () => {
   const clock = new AdjustableClock();
   server = await startTestServer({ clock, followers: true });
   const pass = (ms: number): void => clock.pass({ ms });
-  lands = [await setUpCatalogue(server, 'acme', pass), await setUpCatalogue(server, 'rival', pass)];
+  worlds = [await setUpCatalogue(server, 'acme', pass), await setUpCatalogue(server, 'rival', pass)];
 });
 
 afterAll(() => server.close());
@@ -54,9 +54,9 @@ const resourcesOf = async (auditor: ApiTestClient, answer: ApiResponse) =>
   (await entriesOf(auditor, answer)).map(({ resource: { type, action, id, meta } }) => [type, action, id, meta]);
 
 const expected = (
-  land: CatalogueWorld,
+  world: CatalogueWorld,
   row: string,
-  { answer, id, meta, accessor = land.owner.id, auditor }: ActionResult,
+  { answer, id, meta, accessor = world.owner.id, auditor }: ActionResult,
 ): object => {
   const [type, action] = row.split('.');
   return {
@@ -66,10 +66,10 @@ const expected = (
     timestamp: expect.stringMatching(TIMESTAMP),
     auth: {
       accessor_id: accessor,
-      description: accessor === land.owner.id ? land.owner.username : expect.any(String),
+      description: accessor === world.owner.id ? world.owner.username : expect.any(String),
       type: 'Client',
       impersonator_id: null,
-      organization_id: auditor ? id : land.id,
+      organization_id: auditor ? id : world.id,
     },
     request: { id: requestOf(answer), address: '127.0.0.1', user_agent: expect.any(String) },
     resource: { id, type, action, meta },
@@ -77,29 +77,29 @@ const expected = (
 };
 
 /** Does the same work in both organizations at once. */
-const inBoth = (work: (land: CatalogueWorld) => Promise<void>): Promise<unknown> => Promise.all(lands.map(work));
+const inBoth = (work: (world: CatalogueWorld) => Promise<void>): Promise<unknown> => Promise.all(worlds.map(work));
 
 describe('the audit trail', () => {
   const ours = new Set(
     auditedEvents.filter(({ event }) => event !== 'AuditFactReported').map((row) => `${row.type}.${row.action}`),
   );
 
-  const deeds = { ...AUDITED_ACTIONS, ...REGISTRY_ACTIONS };
+  const actions = { ...AUDITED_ACTIONS, ...REGISTRY_ACTIONS };
   const elsewhere = ['organization.destroy', ...SIGNED_LINK_ACTIONS];
 
   it('the actions cover every row of the catalogue except the deletion of an organization and uploads by signed links', () => {
-    expect(Object.keys(deeds).toSorted()).toEqual([...ours].filter((row) => !elsewhere.includes(row)).toSorted());
+    expect(Object.keys(actions).toSorted()).toEqual([...ours].filter((row) => !elsewhere.includes(row)).toSorted());
   });
 
-  it.each(Object.entries(deeds))(
+  it.each(Object.entries(actions))(
     '%s is recorded once, with the caller, the request and the metadata',
-    async (row, deed) => {
+    async (row, perform) => {
       const [type = '', action = ''] = row.split('.');
-      await inBoth(async (land) => {
-        const done = await deed(land);
+      await inBoth(async (world) => {
+        const done = await perform(world);
         const filter = { 'filter[resource-type]': type, 'filter[action]': action };
-        const entries = await entriesOf(done.auditor ?? land.auditor, done.answer, filter);
-        expect(entries).toEqual([expected(land, row, done)]);
+        const entries = await entriesOf(done.auditor ?? world.auditor, done.answer, filter);
+        expect(entries).toEqual([expected(world, row, done)]);
       });
     },
   );
@@ -118,16 +118,16 @@ describe('the audit trail', () => {
 });
 
 describe('recorded reads', () => {
-  let land: CatalogueWorld;
+  let world: CatalogueWorld;
   let showcase: Awaited<ReturnType<typeof makeShowcase>>;
 
   beforeAll(async () => {
-    [land] = lands;
-    showcase = await makeShowcase(land);
+    [world] = worlds;
+    showcase = await makeShowcase(world);
   });
 
-  const glance = async (path: string, status = 200, api: ApiTestClient = land.owner): Promise<unknown[]> =>
-    resourcesOf(land.auditor, expectStatus(await api.get(`/api/v2/${path}`), status));
+  const entriesOfGet = async (path: string, status = 200, api: ApiTestClient = world.owner): Promise<unknown[]> =>
+    resourcesOf(world.auditor, expectStatus(await api.get(`/api/v2/${path}`), status));
 
   const state = (what: string) => [
     'state_version',
@@ -155,7 +155,7 @@ describe('recorded reads', () => {
     ['a workspace with its state', () => `workspaces/${showcase.workspace}?include=current_state_version`, 'document'],
     ['a workspace with its outputs', () => `workspaces/${showcase.workspace}?include=outputs`, 'outputs'],
   ])('a read of %s records which part of the state was returned', async (_, path, what) => {
-    expect(await glance(path())).toEqual([state(what)]);
+    expect(await entriesOfGet(path())).toEqual([state(what)]);
   });
 
   it.each([
@@ -167,35 +167,38 @@ describe('recorded reads', () => {
       () => `workspaces/${showcase.workspace}?include=current_run.configuration_version`,
     ],
   ])('a read of %s records which configuration version was returned', async (_, path) => {
-    expect(await glance(path())).toEqual([configuration()]);
+    expect(await entriesOfGet(path())).toEqual([configuration()]);
   });
 
   it('a download of an archive is recorded for the caller that requests the link and for the client that follows it', async () => {
-    const link = expectStatus(await land.owner.get(`/api/v2/runs/${showcase.run}/configuration-version/download`), 302);
-    const meta = { workspace_id: showcase.workspace, link_of: land.owner.id };
+    const link = expectStatus(
+      await world.owner.get(`/api/v2/runs/${showcase.run}/configuration-version/download`),
+      302,
+    );
+    const meta = { workspace_id: showcase.workspace, link_of: world.owner.id };
     const row = ['configuration_version', 'download', showcase.configuration];
-    expect(await resourcesOf(land.auditor, link)).toEqual([[...row, { ...meta, shown: 'link' }]]);
+    expect(await resourcesOf(world.auditor, link)).toEqual([[...row, { ...meta, shown: 'link' }]]);
     const path = pathOf(link.headers.get('location') ?? '');
-    const content = expectStatus(await land.server.as(null).get(path), 200);
-    expect(await resourcesOf(land.auditor, content)).toEqual([[...row, { ...meta, shown: 'archive' }]]);
-    const [entry] = await entriesOf(land.auditor, content);
+    const content = expectStatus(await world.server.as(null).get(path), 200);
+    expect(await resourcesOf(world.auditor, content)).toEqual([[...row, { ...meta, shown: 'archive' }]]);
+    const [entry] = await entriesOf(world.auditor, content);
     expect(entry?.auth).toMatchObject({ accessor_id: 'system', description: 'signed link', type: 'System' });
     expect(entry?.request).toMatchObject({ address: '127.0.0.1' });
   });
 
   it('a list is recorded with its owner and the number of items on the page', async () => {
     const { set, workspace } = showcase;
-    expect(await glance(`workspaces/${workspace}/vars`)).toEqual([variables(workspace, 0)]);
-    expect(await glance(`varsets/${set}/relationships/vars`)).toEqual([variables(set, 1)]);
-    expect(await glance(`varsets/${set}?include=vars`)).toEqual([variables(set, 1)]);
+    expect(await entriesOfGet(`workspaces/${workspace}/vars`)).toEqual([variables(workspace, 0)]);
+    expect(await entriesOfGet(`varsets/${set}/relationships/vars`)).toEqual([variables(set, 1)]);
+    expect(await entriesOfGet(`varsets/${set}?include=vars`)).toEqual([variables(set, 1)]);
     const states = ['state_version', 'index', workspace, { workspace_id: workspace, count: 1 }];
-    expect(await glance(`workspaces/${workspace}/state-versions?page[size]=1`)).toEqual([states]);
-    const core = ['user', 'index', land.team, { team_id: land.team, count: 0 }];
-    expect(await glance(`teams/${land.team}/relationships/organization-memberships`)).toEqual([core]);
+    expect(await entriesOfGet(`workspaces/${workspace}/state-versions?page[size]=1`)).toEqual([states]);
+    const core = ['user', 'index', world.team, { team_id: world.team, count: 0 }];
+    expect(await entriesOfGet(`teams/${world.team}/relationships/organization-memberships`)).toEqual([core]);
   });
 
   it('a list of effective variables is recorded, including the variables of sets', async () => {
-    const [[type, action, id, meta]] = (await glance(`workspaces/${showcase.workspace}/all-vars`)) as [
+    const [[type, action, id, meta]] = (await entriesOfGet(`workspaces/${showcase.workspace}/all-vars`)) as [
       [string, string, string, { count: number }],
     ];
     expect([type, action, id]).toEqual(['var', 'index', showcase.workspace]);
@@ -203,38 +206,38 @@ describe('recorded reads', () => {
   });
 
   it('a list of teams with their users is recorded for each team', async () => {
-    const listed = [land.ownersTeam, land.team].map((team) => expect.arrayContaining(['user', 'index', team]));
-    const entries = await glance('organizations/acme/teams?include=users&page[size]=100');
+    const listed = [world.ownersTeam, world.team].map((team) => expect.arrayContaining(['user', 'index', team]));
+    const entries = await entriesOfGet('organizations/acme/teams?include=users&page[size]=100');
     expect(entries).toEqual(expect.arrayContaining(listed));
   });
 
   it('a read of a workspace, run or set is not recorded, nor a read that returns 404', async () => {
     const { workspace, run, set } = showcase;
-    const stranger = lands[1].owner;
+    const stranger = worlds[1].owner;
     for (const path of [
       `workspaces/${workspace}`,
       `runs/${run}`,
       `varsets/${set}`,
       `workspaces/${workspace}/history`,
     ]) {
-      expect(await glance(path)).toEqual([]);
+      expect(await entriesOfGet(path)).toEqual([]);
     }
     for (const path of [
       `state-versions/${showcase.version}`,
       `workspaces/${workspace}/vars`,
       'organizations/acme/ssh-keys',
     ]) {
-      expect(await glance(path, 404, stranger)).toEqual([]);
+      expect(await entriesOfGet(path, 404, stranger)).toEqual([]);
     }
-    expect(await glance(`workspaces/${land.workspace}/current-state-version`, 404)).toEqual([]);
-    expect(await glance(`state-versions/${showcase.version}/json-download`, 404)).toEqual([]);
+    expect(await entriesOfGet(`workspaces/${world.workspace}/current-state-version`, 404)).toEqual([]);
+    expect(await entriesOfGet(`state-versions/${showcase.version}/json-download`, 404)).toEqual([]);
   });
 
   it('a read with the token of a run is recorded with the run as caller', async () => {
-    const token = await makeToken(land.agents, `/api/v2/runs/${showcase.run}/authentication-tokens`);
+    const token = await makeToken(world.agents, `/api/v2/runs/${showcase.run}/authentication-tokens`);
     const path = `/api/v2/workspaces/${showcase.workspace}/current-state-version`;
-    const answer = expectStatus(await land.server.as(token).get(path), 200);
-    expect((await entriesOf(land.auditor, answer)).map(({ auth }) => auth.accessor_id)).toEqual([showcase.run]);
+    const answer = expectStatus(await world.server.as(token).get(path), 200);
+    expect((await entriesOf(world.auditor, answer)).map(({ auth }) => auth.accessor_id)).toEqual([showcase.run]);
   });
 
   it('a read raises the version of no stream except the stream of reads', async () => {
@@ -243,19 +246,19 @@ describe('recorded reads', () => {
         sql`select stream, version from event_store.streams where stream not like 'reads/%' order by stream`,
       );
     const before = await versions();
-    await glance(`state-versions/${showcase.version}`);
-    await glance(`workspaces/${showcase.workspace}/vars`);
+    await entriesOfGet(`state-versions/${showcase.version}`);
+    await entriesOfGet(`workspaces/${showcase.workspace}/vars`);
     expect(await versions()).toEqual(before);
   });
 
   it('each of many concurrent reads is recorded once', async () => {
     const path = `/api/v2/state-versions/${showcase.version}`;
-    const readers = [land.owner, land.server, ...Array.from({ length: 4 }, () => land.owner)];
+    const readers = [world.owner, world.server, ...Array.from({ length: 4 }, () => world.owner)];
     const answers = await Promise.all(
       Array.from({ length: 60 }, (_, n) => (readers[n % 6] as ApiTestClient).get(path)),
     );
     const requests = answers.map((answer) => requestOf(expectStatus(answer, 200)));
-    const { data } = await readTrail(land.auditor, { 'page[size]': '1000' });
+    const { data } = await readTrail(world.auditor, { 'page[size]': '1000' });
     const recorded = data.flatMap(({ request }) => (requests.includes(request.id) ? [request.id] : []));
     expect(recorded.toSorted()).toEqual(requests.toSorted());
   });
@@ -274,16 +277,16 @@ describe('recorded reads', () => {
       for (const path of ['', '/download', '?include=outputs'].map(
         (rest) => `state-versions/${showcase.version}${rest}`,
       )) {
-        const answer = expectStatus(await land.owner.get(`/api/v2/${path}`), 503);
+        const answer = expectStatus(await world.owner.get(`/api/v2/${path}`), 503);
         expect(answer.headers.get('retry-after')).toBe('5');
         expect(answer.text).not.toContain('lineage');
         expect(answer.body.errors[0].detail).toMatch(/could not be recorded/);
       }
-      expectStatus(await land.owner.get(`/api/v2/workspaces/${showcase.workspace}`), 200);
+      expectStatus(await world.owner.get(`/api/v2/workspaces/${showcase.workspace}`), 200);
     } finally {
       await server.database.rows(sql`drop function views.refuse_reads cascade`);
     }
-    expect(await glance(`state-versions/${showcase.version}/download`)).toEqual([state('state')]);
+    expect(await entriesOfGet(`state-versions/${showcase.version}/download`)).toEqual([state('state')]);
   });
 
   it('a read stays out of the trail if the organization had no trail at the time of the read', async () => {
@@ -316,18 +319,18 @@ describe('recorded reads', () => {
 
   it('the trail contains no values, and the log contains only the values of non-sensitive variables, in the events that set them', async () => {
     const value = (of: string): string => `the-${of}-that-nobody-else-has`;
-    const workspace = await makeWorkspace(land.owner, land.name, land.unique('workspace'));
+    const workspace = await makeWorkspace(world.owner, world.name, world.unique('workspace'));
     const post = async (path: string, body: object, status = 201): Promise<string> =>
-      expectStatus(await land.owner.post(`/api/v2/${path}`, body), status).body.data.id;
+      expectStatus(await world.owner.post(`/api/v2/${path}`, body), status).body.data.id;
     const variable = { category: 'env', key: 'open', value: value('variable') };
     const open = await post(`workspaces/${workspace}/vars`, resource('vars', variable));
     const hidden = { ...variable, key: 'hidden', value: value('secret'), sensitive: true };
     await post(`workspaces/${workspace}/vars`, resource('vars', hidden));
     const changed = resource('vars', { value: value('variable-changed') });
-    expectStatus(await land.owner.patch(`/api/v2/workspaces/${workspace}/vars/${open}`, changed), 200);
+    expectStatus(await world.owner.patch(`/api/v2/workspaces/${workspace}/vars/${open}`, changed), 200);
     const key = await post(
-      `organizations/${land.name}/ssh-keys`,
-      resource('ssh-keys', { name: land.unique('key'), value: value('private-key') }),
+      `organizations/${world.name}/ssh-keys`,
+      resource('ssh-keys', { name: world.unique('key'), value: value('private-key') }),
     );
     await post(`workspaces/${workspace}/actions/lock`, { reason: 'why' }, 200);
     const state = stateFile({ outputs: { out: { value: value('output'), type: 'string' } } });
@@ -339,8 +342,8 @@ describe('recorded reads', () => {
       .concat(`ssh-keys/${key}`, `state-versions/${version}/download`, `workspaces/${workspace}/vars/${open}`);
     const texts = [];
     for (const path of paths) {
-      const answer = expectStatus(await land.owner.get(`/api/v2/${path}`), 200);
-      expect(await entriesOf(land.auditor, answer)).toHaveLength(1);
+      const answer = expectStatus(await world.owner.get(`/api/v2/${path}`), 200);
+      expect(await entriesOf(world.auditor, answer)).toHaveLength(1);
       texts.push(answer.text);
     }
     for (const each of ['variable-changed', 'output']) expect(texts.join()).toContain(value(each));
@@ -363,7 +366,7 @@ describe('recorded reads', () => {
 describe('the trails of two organizations', () => {
   it('contain nothing of the other organization, whichever token reads them', async () => {
     const trails = await Promise.all(
-      lands.map(async ({ name }) => {
+      worlds.map(async ({ name }) => {
         const path = `/api/v2/organizations/${name}/authentication-token`;
         const [all, later] = [
           await readLines(server, await makeToken(server, `${path}?token=audit-trails`)),
@@ -375,12 +378,12 @@ describe('the trails of two organizations', () => {
       }),
     );
     for (const [n, trail] of trails.entries()) {
-      const land = lands[n] as CatalogueWorld;
+      const world = worlds[n] as CatalogueWorld;
       const foreignIds = new Set(
         (trails[1 - n] ?? []).flatMap((entry) => [entry.id, entry.resource.id, entry.request.id]),
       );
       expect(trail.length).toBeGreaterThan(Object.keys(AUDITED_ACTIONS).length);
-      expect([...new Set(trail.map(({ auth }) => auth.organization_id))]).toEqual([land.id]);
+      expect([...new Set(trail.map(({ auth }) => auth.organization_id))]).toEqual([world.id]);
       const words = new Set(JSON.stringify(trail).match(/[\w-]+/g));
       // The ids of callers are not compared: the administrator of the site acts in both organizations.
       expect([...foreignIds].filter((id) => id !== null && words.has(id))).toEqual([]);

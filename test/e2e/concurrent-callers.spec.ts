@@ -32,7 +32,7 @@ let agents: ApiTestClient;
 /** Callers with all or many permissions, each under another name. */
 let callers: readonly ApiTestClient[];
 let state: ConcurrentState;
-const responses: { readonly what: string; readonly deed: ConcurrentAction; readonly answer: ApiResponse }[] = [];
+const responses: { readonly what: string; readonly action: ConcurrentAction; readonly answer: ApiResponse }[] = [];
 
 /** Returns the failures of all followers of this process, which includes those of earlier specs. */
 const failures = async (): Promise<unknown> => (await followerMetrics.failures.get()).values;
@@ -52,8 +52,8 @@ const CHOICES = [...CONCURRENT_ACTIONS].flatMap((entry) => Array.from({ length: 
 
 const takeTurn = async (n: number, writer: number): Promise<void> => {
   const turn = new ConcurrentStep(callers[writer % callers.length] ?? server, agents, state, `${SEED} ${n}`);
-  const [what, deed] = turn.pick(CHOICES);
-  responses.push({ what, deed, answer: await deed.send(turn) });
+  const [what, action] = turn.pick(CHOICES);
+  responses.push({ what, action, answer: await action.send(turn) });
 };
 
 const isAllowed = ({ done, refused }: ConcurrentAction, { status, text }: ApiResponse): boolean =>
@@ -94,12 +94,14 @@ afterAll(() => server.close());
 
 describe(`two hundred workspaces and twenty writers with random actions, with seed ${SEED}`, () => {
   it('every request gets an expected status, and none is refused because of the load', () => {
-    const absurd = responses.filter(({ deed, answer }) => !isAllowed(deed, answer));
+    const absurd = responses.filter(({ action, answer }) => !isAllowed(action, answer));
     expect(absurd.map(({ what, answer: { status, text } }) => ({ what, status, text }))).toEqual([]);
   });
 
   it('every kind of action succeeds at least once', () => {
-    const done = new Set(responses.filter(({ deed, answer }) => answer.status === deed.done).map(({ what }) => what));
+    const done = new Set(
+      responses.filter(({ action, answer }) => answer.status === action.done).map(({ what }) => what),
+    );
     expect([...CONCURRENT_ACTIONS.keys()].filter((what) => !done.has(what))).toEqual([]);
   });
 });

@@ -225,18 +225,18 @@ const announce = (turn: ConcurrentStep): Promise<ApiResponse> => {
   return inTurn(
     api.post(`/api/v2/workspaces/${workspace}/actions/lock`),
     () => turn.upload(workspace, false),
-    () => bring(turn, turn.state.uploads.at(-1)),
+    () => uploadTwice(turn, turn.state.uploads.at(-1)),
     () => api.post(`/api/v2/workspaces/${workspace}/actions/unlock`),
   );
 };
 
-const bring = async ({ api }: ConcurrentStep, { link, bytes } = NO_UPLOAD): Promise<ApiResponse> => {
+const uploadTwice = async ({ api }: ConcurrentStep, { link, bytes } = NO_UPLOAD): Promise<ApiResponse> => {
   const [one, second] = await Promise.all([api.as(null).put(link, bytes), api.as(null).put(link, bytes)]);
   return one.status > second.status ? one : second;
 };
 
 /** Locks and announces a state whose file is never uploaded, unless another writer does so. */
-const die = (turn: ConcurrentStep): Promise<ApiResponse> => {
+const announceOnly = (turn: ConcurrentStep): Promise<ApiResponse> => {
   const workspace = turn.workspace();
   return inTurn(turn.api.post(`/api/v2/workspaces/${workspace}/actions/lock`), () => turn.upload(workspace, false));
 };
@@ -355,13 +355,13 @@ const workspaces: Readonly<Record<string, ConcurrentAction>> = {
 const states: Readonly<Record<string, ConcurrentAction>> = {
   apply: { weight: 6, done: 200, refused: [404, 409, 503], send: apply },
   'apply in two steps': { weight: 4, done: 200, refused: [404, 409, 503], send: announce },
-  'announce a state and never upload it': { weight: 4, done: 201, refused: [404, 409], send: die },
+  'announce a state and never upload it': { weight: 4, done: 201, refused: [404, 409], send: announceOnly },
   'upload a file': {
     weight: 3,
     done: 200,
     // If one of two concurrent uploads is late, the other one gets 409.
     refused: [403, 404, 409],
-    send: (turn) => bring(turn, turn.pick(turn.state.uploads)),
+    send: (turn) => uploadTwice(turn, turn.pick(turn.state.uploads)),
   },
   'roll back': { weight: 3, done: 200, refused: [404, 409, 422, 503], send: rollBack },
   'delete the data of a state': { weight: 3, done: 200, refused: [400, 404, 409], send: changeData },

@@ -203,8 +203,8 @@ describe('Kafka', () => {
       await kafka.kill();
       for (let round = 0; round < 50; round += 1) {
         // The gateway does not use Kafka, so the cost of a lock stays the same.
-        for (const deed of [lock, unlock])
-          expect(await costOf(server, () => deed(id))).toMatchObject({ status: 200, roundTrips: 2 });
+        for (const action of [lock, unlock])
+          expect(await costOf(server, () => action(id))).toMatchObject({ status: 200, roundTrips: 2 });
       }
       const stopped = await checkpoint();
       const log = await readWholeLog(server.store);

@@ -13,7 +13,7 @@ import { expectStatus, makeOrganization, makeToken, makeWorkspace, resource } fr
 import { createApiTestClient, type ApiResponse, type ApiTestClient } from '../support/server.js';
 import { newStateVersion, stateFile } from '../support/state-file.js';
 
-// One journey uses every kind of secret against the built product at the most verbose log level. Then each test
+// `useEverySecret` uses every kind of secret against the built product at the most verbose log level. Then each test
 // searches one kind of output for all secrets.
 
 const LONG = 240_000;
@@ -27,20 +27,20 @@ const keep = (name: string, secret: string): string => {
 const invented = (name: string): string => keep(name, randomBytes(18).toString('hex'));
 
 /** Returns the secret in the encodings in which it could appear. */
-const disguises = (secret: string): readonly string[] => {
+const encodingsOf = (secret: string): readonly string[] => {
   const bytes = Buffer.from(secret);
   return [secret, bytes.toString('base64').replaceAll('=', ''), bytes.toString('hex'), encodeURIComponent(secret)];
 };
 
 const findSecrets = (text: string): string[] =>
-  [...secrets].filter(([, secret]) => disguises(secret).some((form) => text.includes(form))).map(([name]) => name);
+  [...secrets].filter(([, secret]) => encodingsOf(secret).some((form) => text.includes(form))).map(([name]) => name);
 
 let kafka: TestKafka;
 let product: Product;
 /** Responses that refused a request with a secret in it. */
 const refusals: ApiResponse[] = [];
 
-const journey = async (api: ApiTestClient): Promise<void> => {
+const useEverySecret = async (api: ApiTestClient): Promise<void> => {
   await makeOrganization(api, 'acme');
   const workspace = await makeWorkspace(api, 'acme', 'one', { 'execution-mode': 'remote' });
   const account = expectStatus(await api.get('/api/v2/account/details'), 200).body.data.id as string;
@@ -184,7 +184,7 @@ beforeAll(async () => {
   product = await launchProduct({ LOG_LEVEL: 'trace', KAFKA_BROKERS: kafka.brokers.join(',') });
   keep('administrator’s token', product.adminToken);
   await product.start();
-  await journey(createApiTestClient(product.url, product.adminToken));
+  await useEverySecret(createApiTestClient(product.url, product.adminToken));
   database = await dumpDatabase(await product.databaseUrl());
   const names = listTopics(eventRegistry, 'cadastre');
   const events = database.get('event_store.events')?.split('\n').length ?? 0;
@@ -204,7 +204,7 @@ describe('a secret that was used', () => {
   it('is found by this search in every encoding', () => {
     expect(secrets.size).toBeGreaterThan(15);
     for (const [name, secret] of secrets) {
-      for (const form of disguises(secret)) expect(findSecrets(`before ${form} after`)).toContain(name);
+      for (const form of encodingsOf(secret)) expect(findSecrets(`before ${form} after`)).toContain(name);
     }
   });
 

@@ -70,7 +70,7 @@ const create = (turn: Turn): Promise<ApiResponse> =>
   );
 
 /** Actions of the writers. An action that occurs more than once is more likely. */
-const DEEDS: readonly ((turn: Turn) => Promise<ApiResponse>)[] = [
+const ACTIONS: readonly ((turn: Turn) => Promise<ApiResponse>)[] = [
   (turn) => server.patch(`/api/v2/projects/${any(projects, turn)}/tag-bindings`, bindings(turn)),
   (turn) => server.patch(`/api/v2/projects/${any(projects, turn)}/relationships/tag-bindings`, bindings(turn)),
   create,
@@ -108,8 +108,8 @@ const write = async (writer: number): Promise<number[]> => {
   const roll = dice(writer);
   const statuses: number[] = [];
   for (let n = 0; n < EACH; n += 1) {
-    const deed = DEEDS[roll(DEEDS.length)] as (typeof DEEDS)[number];
-    statuses.push((await deed({ roll, name: `w-${writer}-${n}` })).status);
+    const action = ACTIONS[roll(ACTIONS.length)] as (typeof ACTIONS)[number];
+    statuses.push((await action({ roll, name: `w-${writer}-${n}` })).status);
   }
   return statuses;
 };

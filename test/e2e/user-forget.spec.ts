@@ -110,7 +110,7 @@ const act = (api: ApiTestClient, id: string, action: string): Promise<ApiRespons
  * Uses every feature as the person: organizations, invitations, locks, uploads, runs, comments, tags, teams, tokens and
  * variables. One lock stays.
  */
-const bustle = async (): Promise<void> => {
+const useEveryFeature = async (): Promise<void> => {
   const api = from(person);
   const account = { username: RENAMED, email: WISHED_EMAIL };
   expectStatus(await api.patch('/api/v2/account/details', resource('users', account)), 200);
@@ -167,7 +167,7 @@ const bustle = async (): Promise<void> => {
     time: new Date().toISOString(),
     auth: { accessor_id: person.id, description: NAME, type, impersonator_id: null },
     request: { id: null },
-    resource: { id: 'told', ...about },
+    resource: { id: 'fact', ...about },
   });
   const canceled = { ...META['policy_check.canceled'], actor: NAME };
   const facts = [
@@ -266,7 +266,7 @@ describe('a person who has used every feature', () => {
   let before: readonly Entry[];
 
   beforeAll(async () => {
-    await bustle();
+    await useEveryFeature();
     before = await entries();
     await settled();
   });
@@ -452,7 +452,7 @@ describe('another gateway that has the key of the person in its cache', () => {
     expectStatus(await lock(api, another), 200);
     expectStatus(await forget(id), 204);
     expectStatus(await lock(api, lockedWorkspace), 401);
-    const described = resource('workspaces', { description: 'changed by who knew them' });
+    const described = resource('workspaces', { description: 'changed by another caller' });
     expectStatus(await gateway.patch(`/api/v2/workspaces/${mine}`, described), 200);
     expectStatus(await act(gateway, another, 'force-unlock'), 200);
     await settled();
@@ -461,10 +461,14 @@ describe('another gateway that has the key of the person in its cache', () => {
   });
 
   it.each([
-    ['they do something themselves', 401, (api: ApiTestClient, id: string) => lock(api, id)],
-    ['somebody breaks their lock', 200, (_: ApiTestClient, id: string) => act(gateway, id, 'force-unlock')],
+    ['they lock a workspace themselves', 401, (api: ApiTestClient, id: string) => lock(api, id)],
     [
-      'somebody changes what they have locked',
+      'another caller force-unlocks their workspace',
+      200,
+      (_: ApiTestClient, id: string) => act(gateway, id, 'force-unlock'),
+    ],
+    [
+      'another caller changes the workspace that they have locked',
       200,
       (_: ApiTestClient, id: string) =>
         gateway.patch(`/api/v2/workspaces/${id}`, resource('workspaces', { description: 'new' })),

@@ -28,14 +28,14 @@ afterAll(() => acme.server.close());
 /** A step over HTTP and in the model. A step that is impossible in the current state does nothing. */
 type Step = { readonly title: string; readonly run: (world: WorkspaceTestWorld) => Promise<void> };
 
-type Deed = {
+type StepDefinition = {
   /** Status of the response unless the model refuses the request. */
   readonly status: number;
   readonly send: (caller: ActingCaller, world: WorkspaceTestWorld) => Promise<ApiResponse>;
   readonly rule: (life: ModelledWorkspace, caller: ActingCaller, answer: ApiResponse) => void;
 };
 
-const perform = (callerName: CallerName, action: string, { status, send, rule }: Deed): Step => ({
+const perform = (callerName: CallerName, action: string, { status, send, rule }: StepDefinition): Step => ({
   title: `${callerName} ${action}`,
   run: async (world) => {
     const caller = world.acting(callerName);

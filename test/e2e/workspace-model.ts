@@ -59,9 +59,10 @@ export type ModelStateVersion<C extends StateContent = StateContent> = {
 export type ModelLock = { readonly holder: ModelUser; readonly reason: string; readonly since: string };
 type PastLock = ModelLock & { until: string | null; by: string | null; forced: boolean | null };
 
-type Deed = 'see' | 'lock' | 'upload' | 'tag' | 'run' | 'update' | 'force' | 'delete' | 'delete by force' | 'create';
-const WRITES: readonly Deed[] = ['see', 'lock', 'upload', 'tag', 'run'];
-const ADMINISTERS: readonly Deed[] = [...WRITES, 'update', 'force', 'delete'];
+type ModelPermission =
+  'see' | 'lock' | 'upload' | 'tag' | 'run' | 'update' | 'force' | 'delete' | 'delete by force' | 'create';
+const WRITES: readonly ModelPermission[] = ['see', 'lock', 'upload', 'tag', 'run'];
+const ADMINISTERS: readonly ModelPermission[] = [...WRITES, 'update', 'force', 'delete'];
 const MAY = {
   owner: [...ADMINISTERS, 'delete by force', 'create'],
   admin: ADMINISTERS,
@@ -70,7 +71,7 @@ const MAY = {
   team: WRITES,
   /** A run that is being applied may also `upload`. */
   run: ['see'],
-} as const satisfies Readonly<Record<string, readonly Deed[]>>;
+} as const satisfies Readonly<Record<string, readonly ModelPermission[]>>;
 export type ModelRole = keyof typeof MAY;
 
 /** The caller. `run` is set if it acts with the token of a run. */
@@ -406,9 +407,9 @@ export class WorkspaceModel<C extends StateContent = StateContent> {
     return this.runs.find(({ status }) => status === 'pending');
   }
 
-  private may({ role, run }: LifeCaller, deed: Deed): boolean {
-    if (deed === 'upload' && run?.status === 'applying') return true;
-    return (MAY[role] as readonly Deed[]).includes(deed);
+  private may({ role, run }: LifeCaller, permission: ModelPermission): boolean {
+    if (permission === 'upload' && run?.status === 'applying') return true;
+    return (MAY[role] as readonly ModelPermission[]).includes(permission);
   }
 
   /** A run's token is invalid once the run has ended, or its workspace is deleted. */
@@ -416,14 +417,14 @@ export class WorkspaceModel<C extends StateContent = StateContent> {
     if (run && (FINAL.includes(run.status) || !this.runs.includes(run) || !this.alive)) throw new ModelRefusal(401);
   }
 
-  private demand(caller: LifeCaller, deed: Deed): void {
+  private demand(caller: LifeCaller, permission: ModelPermission): void {
     this.requireUsableRun(caller);
     if (!this.alive) throw new ModelRefusal(404);
-    if (!this.may(caller, deed)) throw new ModelRefusal(deed === 'delete by force' ? 403 : 404);
+    if (!this.may(caller, permission)) throw new ModelRefusal(permission === 'delete by force' ? 403 : 404);
   }
 
-  private demandRun(caller: LifeCaller, deed: Deed, run: ModelRun): void {
-    this.demand(caller, deed);
+  private demandRun(caller: LifeCaller, permission: ModelPermission, run: ModelRun): void {
+    this.demand(caller, permission);
     if (!this.runs.includes(run)) throw new ModelRefusal(404);
   }
 

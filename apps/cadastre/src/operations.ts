@@ -69,8 +69,8 @@ const createProgressReporter = (unit: string): ((view: string, more: number) => 
 const selectViews = (names: readonly string[]) => {
   const unknown = names.find((name) => !allViews.some((view) => view.name === name));
   if (unknown !== undefined) {
-    const known = allViews.map(({ name }) => name).join(', ');
-    throw new StartupError(`There is no view named ${unknown}. The views are: ${known}.`);
+    const viewNames = allViews.map(({ name }) => name).join(', ');
+    throw new StartupError(`There is no view named ${unknown}. The views are: ${viewNames}.`);
   }
   return names.length === 0 ? allViews : allViews.filter((view) => names.includes(view.name));
 };
