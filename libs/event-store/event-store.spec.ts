@@ -223,8 +223,8 @@ describe('the log', () => {
     await expect(store.appendOnce(write({ ...lampSeen, type: 'LampLit' }))).rejects.toThrow(
       'an inline view shows LampLit',
     );
-    const stale = store.appendOnce(write(lampSeen), [{ stream: 'lamp-1', version: 1 }]);
-    expect(isVersionConflictError(await failureOf(stale))).toBe(true);
+    const lateAppend = store.appendOnce(write(lampSeen), [{ stream: 'lamp-1', version: 1 }]);
+    expect(isVersionConflictError(await failureOf(lateAppend))).toBe(true);
     expect(await versionsOf('a')).toEqual([]);
     await testStore.append('lamp-1', 0, lampHung('cellar'));
     expect((await store.appendOnce(write(lampSeen), [{ stream: 'lamp-1', version: 1 }])).size).toBe(1);

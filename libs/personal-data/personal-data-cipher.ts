@@ -7,7 +7,7 @@ import {
   listPeople,
   replaceTexts,
   mapStrings,
-  replaceTextsInPlace,
+  overwriteTexts,
   findPersonalTexts,
   listPeopleNamedInData,
   listContextPeople,
@@ -162,7 +162,7 @@ export class PersonalDataCipher {
     if (people.size === 0) return events;
     const keyring = await find(people);
     const open = (text: string, of: PersonalText): string | null => decryptText(text, of, keyring.get(of.person));
-    for (const [n, event] of events.entries()) replaceTextsInPlace(event, personalTexts[n] as EventPersonalTexts, open);
+    for (const [n, event] of events.entries()) overwriteTexts(event, personalTexts[n] as EventPersonalTexts, open);
     return events;
   }
 

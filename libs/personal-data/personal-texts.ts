@@ -114,7 +114,7 @@ const replace = (tree: unknown, texts: readonly PersonalText[], by: TextReplacer
  * Replaces the texts in the event itself, for events that were just read. Copying every event would take most of the
  * time of a rebuild.
  */
-export const replaceTextsInPlace = (event: EventContent, texts: EventPersonalTexts, by: TextReplacer): void => {
+export const overwriteTexts = (event: EventContent, texts: EventPersonalTexts, by: TextReplacer): void => {
   replace(event.context, texts.context, by);
   replace(event.data, texts.data, by);
 };

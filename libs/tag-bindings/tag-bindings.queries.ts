@@ -74,7 +74,7 @@ export const selectWorkspaceBindings = (ids: Sql, extent: BindingExtent, actor: 
 export const selectProjectBindings = (ids: Sql, actor: Actor): Sql => sql`
   select ${COLUMNS} from projects p cross join lateral (${selectBindingsOfProject(actor)}) b where p.id = any (${ids}) order by ${ORDER}`;
 
-/** A binding with the owner that was asked for; of the owner only, if it has no bindings. */
+/** A binding with the requested owner; only the owner if it has no bindings. */
 type ScopedBinding = { readonly organization: string; readonly grants: readonly Grant[] } & (
   BindingRow | { readonly key: null }
 );

@@ -45,20 +45,20 @@ const watchman = (before: (events: readonly RecordedEvent[]) => Promise<void> | 
   },
 });
 
-type Said = { readonly text: string; readonly context: Readonly<Record<string, unknown>> };
+type LoggedLine = { readonly text: string; readonly context: Readonly<Record<string, unknown>> };
 
-const run = (follower: Follower): { readonly runner: FollowerRunner; readonly said: readonly Said[] } => {
-  const lines: Said[] = [];
+const run = (follower: Follower): { readonly runner: FollowerRunner; readonly lines: readonly LoggedLine[] } => {
+  const lines: LoggedLine[] = [];
   const record = (context: object, text: string): void =>
     void lines.push({ text, context: context as Readonly<Record<string, unknown>> });
   const logger: Logger = { debug: record, info: record, warn: record };
   const runner = new FollowerRunner(testStore.store, follower, logger);
   running.add(runner);
   runner.start();
-  return { runner, said: lines };
+  return { runner, lines: lines };
 };
 
-const leads = ({ said: lines }: { readonly said: readonly Said[] }): boolean =>
+const leads = ({ lines }: { readonly lines: readonly LoggedLine[] }): boolean =>
   lines.some(({ text }) => text === 'follower leads');
 
 const listSightings = async (): Promise<unknown[]> =>
@@ -171,7 +171,7 @@ describe('a follower', () => {
   it('commits a batch and its checkpoint together or not at all', async () => {
     await lightAndSettle(2);
     await testStore.database.rows(sql.raw('alter table sightings add constraint one_only check (position < 2)'));
-    const { said: lines } = run(watchman());
+    const { lines } = run(watchman());
     await waitForCondition(() => lines.some(({ text }) => text.startsWith('follower failed')));
     expect(await listSightings()).toEqual([]);
     expect(await checkpoint()).toBeUndefined();
@@ -182,7 +182,7 @@ describe('a follower', () => {
   it('retries a batch that failed until it succeeds, and skips nothing', async () => {
     await lightAndSettle(5);
     const tried: string[][] = [];
-    const { said: lines } = run(
+    const { lines } = run(
       watchman((events) => {
         tried.push(events.map(({ id }) => id));
         if (tried.length <= 3) throw new Error('asleep');
@@ -204,7 +204,7 @@ describe('a follower', () => {
     const client = await testStore.connect();
     await client.query(`select pg_terminate_backend(pid) from pg_locks
       where locktype = 'advisory' and database = (select oid from pg_database where datname = current_database())`);
-    await waitForCondition(() => follower.said.filter(({ text }) => text === 'follower leads').length === 2);
+    await waitForCondition(() => follower.lines.filter(({ text }) => text === 'follower leads').length === 2);
     await light(2);
     await expectEachEventOnce();
   });
@@ -259,7 +259,7 @@ describe('a rebuild while a follower runs', () => {
     let waitingBatches = 0;
     let release = (): void => undefined;
     const gate = new Promise<void>((resolve) => (release = resolve));
-    const { said: lines } = run(
+    const { lines } = run(
       watchman(() => {
         waitingBatches += 1;
         return gate;

@@ -9,30 +9,30 @@ import { createLampLit, TestEventStore } from '../spec.js';
 const follower: Follower = { name: 'state_watch', batch: 10, tables: [], follow: () => Promise.resolve([]) };
 
 let testDatabase: TestDatabase;
-let house: TestEventStore;
+let testStore: TestEventStore;
 
 beforeEach(async () => {
   testDatabase = await freshDatabase();
-  house = await TestEventStore.over(testDatabase.url);
+  testStore = await TestEventStore.over(testDatabase.url);
 });
 afterEach(async () => {
-  await house.close();
+  await testStore.close();
   await testDatabase.drop();
 });
 
 it('counts the events that a follower has not read, before and after it runs', async () => {
-  await house.append('lamp-1', 'any', createLampLit('ada'));
-  const states = () => readFollowerStates(house.database, [follower]);
+  await testStore.append('lamp-1', 'any', createLampLit('ada'));
+  const states = () => readFollowerStates(testStore.database, [follower]);
   expect(await states()).toEqual([{ name: 'state_watch', isLed: false, behind: 1, idleSeconds: null }]);
-  const runner = new FollowerRunner(house.store, follower, quiet);
+  const runner = new FollowerRunner(testStore.store, follower, quiet);
   runner.start();
-  await waitForFollower(house.database, follower.name);
+  await waitForFollower(testStore.database, follower.name);
   expect(await states()).toEqual([{ name: 'state_watch', isLed: true, behind: 0, idleSeconds: expect.any(Number) }]);
   await runner.stop();
 });
 
 it('recognizes a log whose transactions this cluster has reached', async () => {
-  expect(await isAheadOfCluster(house.database)).toBe(false);
-  await house.append('lamp-1', 'any', createLampLit('ada'));
-  expect(await isAheadOfCluster(house.database)).toBe(false);
+  expect(await isAheadOfCluster(testStore.database)).toBe(false);
+  await testStore.append('lamp-1', 'any', createLampLit('ada'));
+  expect(await isAheadOfCluster(testStore.database)).toBe(false);
 });

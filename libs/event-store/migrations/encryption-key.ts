@@ -77,8 +77,8 @@ export const recordEncryptionKey = async (client: pg.Client, encryptionKey: Buff
 };
 
 const hasTable = async (client: pg.Client, table: string): Promise<boolean> => {
-  const { rows } = await client.query<{ found: boolean }>('select to_regclass($1) is not null as found', [table]);
-  return rows[0]?.found ?? false;
+  const { rows } = await client.query<{ exists: boolean }>('select to_regclass($1) is not null as exists', [table]);
+  return rows[0]?.exists ?? false;
 };
 
 const readRecordedFingerprint = async (client: pg.Client): Promise<Buffer | null> => {

@@ -18,7 +18,7 @@ import { findGpgKey, selectGpgKeyById, type GpgKeyRow } from './gpg-keys.queries
 
 /**
  * Returns 403 for a namespace that the caller cannot use, because go-tfe drops the text of a 404 (clients.md §8). A
- * namespace that does not exist gets the same response, so callers cannot tell the two apart.
+ * namespace that does not exist gets the same response, so callers cannot distinguish them.
  */
 const refuseForeignNamespace = (error: unknown): never => {
   if (error instanceof Refusal && error.kind === 'not-found') throw forbidden('namespace not authorized');

@@ -75,17 +75,17 @@ export class ConfigurationFilesController {
   @Header('content-type', 'application/octet-stream')
   async content(@Param('token') token: string, @Req() request: FastifyRequest): Promise<StreamableFile> {
     const { id, recipient } = this.links.downloadOf(token);
-    const { version, found: file } = await this.open(id);
+    const { version, file } = await this.open(id);
     const content = await releaseOnceRecorded(file.content, this.recordArchive(version, recipient, request));
     return new StreamableFile(content, { type: 'application/octet-stream', length: file.size });
   }
 
   /** The archive may have been archived, deleted or replaced since the link was issued. */
-  private async open(id: string, missing?: number): Promise<{ version: LinkedConfiguration; found: StoredBlob }> {
+  private async open(id: string, missing?: number): Promise<{ version: LinkedConfiguration; file: StoredBlob }> {
     const version = await findLinkedConfiguration(this.database, id);
     if (version?.status !== 'uploaded' || version.archive === missing) throw notFound('The archive is not here');
     const file = await this.files.get(id, version.archive);
-    return file ? { version, found: file } : this.open(id, version.archive);
+    return file ? { version, file } : this.open(id, version.archive);
   }
 
   private async linkFor(target: ConfigurationVersionTarget, actor: Actor): Promise<HttpRedirectResponse> {

@@ -93,7 +93,7 @@ describe('an executor', () => {
     expect(await statusOf(withoutAutoApply)).toBe('planned');
   });
 
-  it('is asked to stop, and either answers or loses the run by force', async () => {
+  it('gets a request to stop, and either answers or loses the run by force', async () => {
     const workspace = await aWorkspace();
     const run = await makeRun(server, workspace);
     expectStatus(await report(run, 'planning'), 200);

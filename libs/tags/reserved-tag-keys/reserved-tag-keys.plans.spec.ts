@@ -74,7 +74,7 @@ const TABLES = ['workspaces', 'workspace_tags', 'project_tags', 'workspace_count
 const PAGE = { number: 1, size: 20 };
 
 const expectRead = async <T>(read: (database: Database) => Promise<T>, most: number): Promise<T> => {
-  const { result: result, statement } = await captureStatement(server.database, read);
+  const { result, statement } = await captureStatement(server.database, read);
   const plan = await planFor(server.database, statement);
   expect(readWhole(plan, TABLES)).toEqual([]);
   expect(rowsRead(plan, TABLES)).toBeLessThanOrEqual(most);

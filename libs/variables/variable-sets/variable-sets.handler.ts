@@ -51,12 +51,12 @@ const TARGET_NAMES = { workspaces: 'Workspace', projects: 'Project' } as const;
 
 /** Refuses targets outside of the organization. If a project owns the set, refuses targets outside of the project. */
 const checkTargets = (
-  { targets: wanted, pointer }: VariableSetTask,
+  { targets: requested, pointer }: VariableSetTask,
   { project, targets }: OrganizationForVariableSet,
 ): void => {
   const projects = new Map(targets.map((target) => [`${target.kind} ${target.stream}`, target.project]));
   const problems = VARIABLE_SET_TARGET_KINDS.flatMap((kind) =>
-    wanted[kind].flatMap((id, index): Problem[] => {
+    requested[kind].flatMap((id, index): Problem[] => {
       const targetProject = projects.get(`${kind} ${id}`);
       if (targetProject !== undefined && (project === null || targetProject === project)) return [];
       // The text does not reveal to users of one project what exists outside of it.

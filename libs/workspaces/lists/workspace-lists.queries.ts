@@ -194,11 +194,11 @@ export const listWorkspaces = async (
           from (${selectPageIds(actor, filter, page)}) listed join workspaces w on w.id = listed.id
           join organizations o on o.id = w.organization join projects p on p.id = w.project) page on true
      order by page.key ${direction} nulls last, page.name ${direction}`;
-  type Found = ListRow<WorkspaceRow & { key: unknown }, { total: number; owner: string }>;
+  type ListedWorkspace = ListRow<WorkspaceRow & { key: unknown }, { total: number; owner: string }>;
   const rows =
     past === null && isFast(actor, filter, page)
-      ? await database.rows<Found>(statement)
-      : await database.slowRows<Found>(actor, sql.unkept(statement));
+      ? await database.rows<ListedWorkspace>(statement)
+      : await database.slowRows<ListedWorkspace>(actor, sql.unkept(statement));
   const [first] = rows;
   if (!first) throw notFound();
   requirePermission(actor, 'read-organization', { organization: first.owner });

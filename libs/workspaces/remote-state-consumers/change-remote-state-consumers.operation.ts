@@ -16,14 +16,14 @@ const PERMISSION = {
 
 /** Refuses workspaces of other organizations, and workspaces that the caller cannot read. */
 const checkConsumers = (
-  named: readonly string[],
+  requested: readonly string[],
   { id: self, consumers }: ConsumersForCommand,
   { actor, type }: { readonly actor: Actor; readonly type: ConsumerCommand['type'] },
 ): void => {
-  const seen = new Set(consumers.filter((one) => can(actor, 'read-workspace', one)).map(({ id }) => id));
-  const problems = named.flatMap((id, index): Problem[] => {
+  const readable = new Set(consumers.filter((one) => can(actor, 'read-workspace', one)).map(({ id }) => id));
+  const problems = requested.flatMap((id, index): Problem[] => {
     const pointer = `/data/${index}/id`;
-    if (!seen.has(id)) return [{ detail: `Workspace ${id} does not exist`, pointer }];
+    if (!readable.has(id)) return [{ detail: `Workspace ${id} does not exist`, pointer }];
     if (id !== self || type === 'RemoveRemoteStateConsumers') return [];
     return [{ detail: 'A workspace cannot be its own remote state consumer', pointer }];
   });
@@ -47,7 +47,7 @@ const appendConsumers = async (
 ): Promise<void> => {
   const references = [...new Set(consumers)];
   const all = type === 'ReplaceRemoteStateConsumers';
-  const row = await loadConsumersForCommand(store.database, actor, id, { named: references, all });
+  const row = await loadConsumersForCommand(store.database, actor, id, { requested: references, all });
   requirePermission(actor, 'read-workspace', row);
   requirePermission(actor, PERMISSION[type], row);
   const loaded = await store.restore(id, workspace, row.snapshot);
@@ -59,7 +59,7 @@ const appendConsumers = async (
   await store.append([organization, ...sortWrites([...buildPreconditions(row), write])], createEventContext(actor));
 };
 
-/** Changes which workspaces can read the state of a workspace. Changes all of the named consumers or none. */
+/** Changes which workspaces can read the state of a workspace. Changes all of the requested consumers or none. */
 export const changeRemoteStateConsumers = (
   store: EventStore,
   type: ConsumerCommand['type'],

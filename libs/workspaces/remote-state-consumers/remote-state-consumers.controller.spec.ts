@@ -165,28 +165,28 @@ describe('the list of consumers', () => {
   it('shows and counts only workspaces that the caller may read', async () => {
     await makeOrganization(server, 'partly');
     const create = (name: string) => makeWorkspace(server, 'partly', name);
-    const [one, seen, hidden, another] = [
+    const [one, visible, hidden, another] = [
       await create('one'),
-      await create('seen'),
+      await create('visible'),
       await create('hidden'),
       await create('x'),
     ];
-    expectStatus(await add(one, seen, hidden), 204);
+    expectStatus(await add(one, visible, hidden), 204);
     const team = await makeTeam(server, 'partly', 'team');
-    for (const workspace of [one, seen, another]) await grantWorkspaceAccess(server, team, workspace, 'read');
+    for (const workspace of [one, visible, another]) await grantWorkspaceAccess(server, team, workspace, 'read');
     const member = await makeMember(server, 'partly', unique('member'), [team]);
     const listed = async (query = '') => {
       const page = expectStatus(await member.get(`${pathOf(one)}${query}`), 200);
       return [idsIn(page), page.body.meta.pagination['total-count']];
     };
-    expect(await listed()).toEqual([[seen], 1]);
+    expect(await listed()).toEqual([[visible], 1]);
     expect(expectStatus(await server.get(pathOf(one)), 200).body.meta.pagination['total-count']).toBe(2);
     await update(one, { 'global-remote-state': true });
-    expect(await listed()).toEqual([[seen, another], 2]);
+    expect(await listed()).toEqual([[visible, another], 2]);
     expect(await listed('?page[size]=1&page[number]=2')).toEqual([[another], 2]);
     await update(one, { 'global-remote-state': false, 'project-remote-state': true });
-    expectStatus(await add(one, seen, hidden), 204);
-    expect(await listed('?show_only_configured=true')).toEqual([[seen], 1]);
+    expectStatus(await add(one, visible, hidden), 204);
+    expect(await listed('?show_only_configured=true')).toEqual([[visible], 1]);
     expectStatus(await member.get(pathOf(hidden)), 404);
   });
 });
@@ -312,12 +312,12 @@ describe('replacing the list of consumers', () => {
     expectStatus(await add(one, a, b), 204);
     expectStatus(await server.patch(pathOf(one), body(c, b)), 204);
     expect(await consumersOf(one)).toEqual([b, c]);
-    const [, , taken, given] = await server.store.stream(one);
-    expect([taken, given]).toMatchObject([
+    const [, , removal, addition] = await server.store.stream(one);
+    expect([removal, addition]).toMatchObject([
       { type: 'RemoteStateConsumersRemoved', data: { workspaces: [a] } },
       { type: 'RemoteStateConsumersAdded', data: { workspaces: [c] } },
     ]);
-    expect(taken?.transaction).toBe(given?.transaction);
+    expect(removal?.transaction).toBe(addition?.transaction);
     expectStatus(await server.patch(pathOf(one), body()), 204);
     expect(await consumersOf(one)).toEqual([]);
   });

@@ -27,13 +27,13 @@ const buildExtents = (actor: Actor) => ({
   all: sql`target."isGlobal" and target.whole and w.organization = target.organization and w.id <> target.id`,
   granted: sql`target."isGlobal" and not target.whole and w.organization = target.organization and w.id <> target.id
                and w.id in (${selectGrantedWorkspaces(actor)})`,
-  named: sql`not target."isGlobal" and w.id in (${SELECT_CONFIGURED_CONSUMERS}) and w.id <> target.id
+  configured: sql`not target."isGlobal" and w.id in (${SELECT_CONFIGURED_CONSUMERS}) and w.id <> target.id
              and (target.whole or ${isGrantedWorkspace(actor, 'w')})`,
 });
 
 /** The number of all workspaces of an organization is stored, so pages do not count them again. */
-const selectTotal = ({ granted, named }: ReturnType<typeof buildExtents>): Sql => sql`
-  case when not target."isGlobal" then (select count(*) from workspaces w where ${named})
+const selectTotal = ({ granted, configured }: ReturnType<typeof buildExtents>): Sql => sql`
+  case when not target."isGlobal" then (select count(*) from workspaces w where ${configured})
        when target.whole then (select coalesce(sum(c.workspaces), 0)::bigint - 1 from workspace_counts c
                                 where c.organization = target.organization)
        else (select count(*) from workspaces w where ${granted}) end`;
@@ -101,7 +101,7 @@ export const loadConsumersForCommand = async (
   database: Database,
   actor: Actor,
   workspace: string,
-  { named, all }: { readonly named: readonly string[]; readonly all: boolean },
+  { requested, all }: { readonly requested: readonly string[]; readonly all: boolean },
 ): Promise<ConsumersForCommand> => {
   const row = await database.row<ConsumersForCommand>(sql`
     select w.id, w.organization, so.version as "organizationVersion", ${selectWorkspaceGrants(actor, 'w')} as grants,
@@ -110,9 +110,9 @@ export const loadConsumersForCommand = async (
                                                          'version', sn.version,
                                                          'grants', ${selectWorkspaceGrants(actor, 'named')}))
                        from workspaces named join event_store.streams sn on sn.stream = named.id
-                      where named.organization = w.organization and named.id = any (${named}::text[])), '[]') as consumers,
+                      where named.organization = w.organization and named.id = any (${requested}::text[])), '[]') as consumers,
            array(select c.consumer from remote_state_consumers c
-                  where c.workspace = w.id and (${all} or c.consumer = any (${named}::text[]))
+                  where c.workspace = w.id and (${all} or c.consumer = any (${requested}::text[]))
                   order by c.consumer) as present
       from workspaces w join event_store.streams s on s.stream = w.id
       join event_store.streams so on so.stream = w.organization

@@ -17,7 +17,7 @@ import {
 import { newStateVersion, stateFile } from '../../../test/support/state-file.js';
 import { startTestServer, type ApiTestClient, type TestServer } from '../../../test/support/server.js';
 
-type Shown = { readonly type: string; readonly id: string };
+type RenderedIdentifier = { readonly type: string; readonly id: string };
 
 let server: TestServer;
 let acme: SeededOrganization;
@@ -70,7 +70,8 @@ const makeState = async (workspace: string): Promise<string> => {
   return data.id as string;
 };
 
-const namesOf = (included: readonly Shown[]): string[] => included.map(({ type, id }) => `${type} ${id}`).toSorted();
+const namesOf = (included: readonly RenderedIdentifier[]): string[] =>
+  included.map(({ type, id }) => `${type} ${id}`).toSorted();
 
 const show = async (id: string, include: string, api: ApiTestClient = server): Promise<any> =>
   expectStatus(await api.get(`/api/v2/workspaces/${id}?include=${include}`), 200).body;
@@ -120,7 +121,7 @@ describe('each value of include', () => {
 
   it('is accepted with hyphens and blanks, and all values can be combined', async () => {
     const body = await show(completeWorkspace, ALL);
-    const types = body.included.map(({ type }: Shown) => type).toSorted();
+    const types = body.included.map(({ type }: RenderedIdentifier) => type).toSorted();
     expect(types).toEqual([
       'configuration-versions',
       'effective-tag-bindings',
@@ -144,7 +145,7 @@ describe('each value of include', () => {
       Object.values<any>(relationships).flatMap(({ data }) =>
         [data ?? []]
           .flat()
-          .flatMap(({ type, id }) => included.filter((one: Shown) => one.type === type && one.id === id)),
+          .flatMap(({ type, id }) => included.filter((one: RenderedIdentifier) => one.type === type && one.id === id)),
       );
     const hasCycle = (resource: unknown, path: readonly unknown[] = []): boolean =>
       path.includes(resource) || leadsTo(resource).some((next) => hasCycle(next, [...path, resource]));
@@ -251,7 +252,7 @@ describe('a list of workspaces with include', () => {
     const path = `/api/v2/organizations/acme/workspaces?search[name]=shared-&include=${ALL}`;
     const { data, included } = expectStatus(await server.get(path), 200).body;
     expect(data).toHaveLength(20);
-    const holder = ((await own('account/details')) as Shown).id;
+    const holder = ((await own('account/details')) as RenderedIdentifier).id;
     expect(namesOf(included)).toEqual(
       ['organizations acme', `projects ${acme.defaultProject}`, `users ${holder}`].toSorted(),
     );
@@ -271,7 +272,7 @@ describe('include for a caller with fewer permissions', () => {
     const { data, included } = await show(completeWorkspace, ALL, onlooker);
     expect(data.relationships['current-state-version'].data.id).toBe(stateVersion);
     expect(data.relationships.outputs.data).toEqual([]);
-    const types = [...new Set(included.map(({ type }: Shown) => type))].toSorted();
+    const types = [...new Set(included.map(({ type }: RenderedIdentifier) => type))].toSorted();
     expect(types).toEqual([
       'configuration-versions',
       'effective-tag-bindings',
@@ -286,7 +287,7 @@ describe('include for a caller with fewer permissions', () => {
 
   it('shows resources with the caller’s own permissions', async () => {
     const { included } = await show(completeWorkspace, ALL, onlooker);
-    const the = (type: string) => included.find((resource: Shown) => resource.type === type);
+    const the = (type: string) => included.find((resource: RenderedIdentifier) => resource.type === type);
     expect(the('runs')).toEqual(await own(`runs/${run}`, onlooker));
     expect(the('projects')).toEqual(await own(`projects/${acme.defaultProject}`, onlooker));
     const { included: organizations } = await show(completeWorkspace, 'organization', onlooker);
@@ -312,7 +313,7 @@ describe('an include of workspaces from other resources', () => {
     expect(expectStatus(ofSet, 200).body.included).toEqual(documents);
     const ofRun = await server.get(`/api/v2/runs/${run}?include=workspace,created_by`);
     expect(namesOf(expectStatus(ofRun, 200).body.included)).toEqual(
-      namesOf([documents[0] as Shown, (await own('account/details')) as Shown]),
+      namesOf([documents[0] as RenderedIdentifier, (await own('account/details')) as RenderedIdentifier]),
     );
     expect(ofRun.body.included).toContainEqual(documents[0]);
     expect(ofRun.body.included).toContainEqual(await own('account/details'));

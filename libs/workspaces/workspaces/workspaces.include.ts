@@ -77,12 +77,12 @@ export const loadWorkspaceIncluded = async (
   past: PointInTime | null = null,
 ): Promise<Resource[]> => {
   const organizationId = rows[0]?.organization ?? '';
-  const queries = INCLUDE_PATHS.flatMap(([value, named, lent]) => {
+  const queries = INCLUDE_PATHS.flatMap(([value, getIds, load]) => {
     // A client that includes a resource of a run needs the run too (JSON:API, full linkage).
     const requested = [...includes].filter((include) => include === value || include.startsWith(`${value}.`));
-    const ids = requested.length > 0 ? [...new Set(rows.flatMap((row) => named(row) ?? []))] : [];
+    const ids = requested.length > 0 ? [...new Set(rows.flatMap((row) => getIds(row) ?? []))] : [];
     const more = new Set(requested.map((include) => include.slice(value.length + 1)));
-    const resources = ids.length > 0 ? lent(sql`${ids}::text[]`, neighbours, more) : [];
+    const resources = ids.length > 0 ? load(sql`${ids}::text[]`, neighbours, more) : [];
     if (past === null || !IN_HISTORY.has(value)) return resources;
     return resources.map((one) => selectRelatedAt(one, past, { organizationId }));
   });
