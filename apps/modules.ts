@@ -52,7 +52,9 @@ const eventDefinitions: readonly ModuleDefinition[] = [
 /** Every event type that can be in the log. */
 export const eventRegistry = buildEventRegistry(eventDefinitions);
 
-/** All modules, in the order in which migrations create their tables. The audit trail records the events of the others. */
+/**
+ * All modules, in the order in which migrations create their tables. The audit trail records the events of the others.
+ */
 export const moduleDefinitions: readonly ModuleDefinition[] = [
   vaultDefinition,
   ...eventDefinitions,

@@ -171,7 +171,9 @@ export const migrateDatabase = async (runtime: Runtime, options: MigrationOption
   }
 };
 
-/** Logs which views are of another version. The projector rebuilds those of an earlier one: see createViewUpgradeJob. */
+/**
+ * Logs which views are of another version. The projector rebuilds those of an earlier one: see createViewUpgradeJob.
+ */
 const reportViewVersions = async ({ store, logger }: Runtime): Promise<void> => {
   await recordCompleteViews(store.database, views);
   for (const { view, stored } of await listDifferentVersions(store.database, views)) {

@@ -30,8 +30,8 @@ export type StreamWrite = {
 };
 
 /**
- * Events from outside with ids that show whether they were appended before. All events with one id must go to the same
- * stream.
+ * Events whose ids come from their sender. An event with an id that was appended before is not appended again. All
+ * events with one id must go to the same stream.
  */
 export type IdempotentWrite = {
   readonly stream: string;

@@ -6,8 +6,9 @@ export type DatabaseRow = Record<string, unknown>;
 export type QueryRunner = (statement: Sql) => Promise<DatabaseRow[]>;
 
 /**
- * The one place that gives rows their TypeScript type: `create` returns a function that does. TypeScript believes the type.
- * Tests replace `create`, record the rows that come to each place in the code, and compare them with the type (ADR 39).
+ * The one place that gives rows their TypeScript type: `create` returns a function that does. TypeScript believes the
+ * type. Tests replace `create`, record the rows that come to each place in the code, and compare them with the type
+ * (ADR 39).
  */
 export const rowCasts = {
   create:

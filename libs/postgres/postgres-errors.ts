@@ -25,8 +25,8 @@ export const isRetryableError = (error: unknown): boolean => ['40001', '40P01'].
 export const isLockTimeout = (error: unknown): boolean => getSqlState(error) === '55P03';
 
 /**
- * Returns whether a prepared statement is missing or exists already; see Database. Also if a rebuild exchanged the tables
- * of a view, and the statement now returns columns of other types than when it was prepared.
+ * Returns whether a prepared statement is missing or exists already; see Database. Also if a rebuild exchanged the
+ * tables of a view, and the statement now returns columns of other types than when it was prepared.
  */
 export const isPreparedStatementError = (error: unknown): boolean =>
   ['26000', '42P05'].includes(getSqlState(error)) ||

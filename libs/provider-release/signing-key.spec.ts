@@ -43,7 +43,7 @@ describe('reading a public key', () => {
     expect(await read(publicKey)).toMatchObject({ algorithm: 'RSA', bits: 2048 });
   });
 
-  it('accepts a subkey that clients cannot verify if another part of the key can sign', async () => {
+  it('accepts a subkey that clients cannot check, provided that another part of the key can sign', async () => {
     const { publicKey } = await keyPair({ subkeys: [{ sign: true, type: 'ecc' }] });
     expect(await read(publicKey)).toMatchObject({ algorithm: 'RSA' });
   });

@@ -80,7 +80,7 @@ describe.each([
     },
   );
 
-  it('has the original type of go-tfe in the response to a request with that type', async () => {
+  it('has the older `type` of go-tfe in the response if the request used it', async () => {
     const of = await make();
     for (const write of ['post', 'patch'] as const) {
       const body = resource('data-retention-policies', { 'delete-older-than-n-days': 7 });

@@ -353,7 +353,7 @@ describe('the retention job and simultaneous changes', () => {
       message: 'the data of 1 versions could not be deleted',
       cause: { message: 'the disk is full' },
     });
-    // Three versions are due. Versions of the same age are deleted in the order of their ids.
+    // Three versions are due. They are equally old, so their ids decide which of them are deleted first.
     expect(await listExisting(versions)).toEqual([expect.any(String), versions[3]]);
     expect(await runJob()).toBe(1);
     expect(await listExisting(versions)).toEqual([versions[3]]);

@@ -85,7 +85,10 @@ export const workspaceCounts: Projection<CountSource | OrganizationDeleted> = {
   },
 };
 
-/** Returns one statement that stores all tags. If a key gets a new value, it keeps its position in the order of insertion. */
+/**
+ * Returns one statement that stores all tags. If a key gets a new value, it keeps its position in the order of
+ * insertion.
+ */
 const setTags = (
   tags: readonly Tag[],
   { stream, organization, version, time, context: { accessor } }: RecordedEvent,

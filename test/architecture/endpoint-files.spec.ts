@@ -99,7 +99,7 @@ beforeAll(async () => {
   expectStatus(await server.get(`/api/v2/workspaces/${seeds['workspaces']}/history`), 200);
 });
 
-/** Creates at least one resource for every read. */
+/** Creates the resources that each GET endpoint needs to return at least one. */
 const furnish = async (): Promise<typeof seeds> => {
   const organization = await makeOrganization(server, 'acme');
   const workspace = await makeWorkspace(

@@ -3,8 +3,9 @@ import { readFileSync } from 'node:fs';
 import ts from 'typescript';
 
 /**
- * A word that the project no longer uses, and what to write instead. `inNames` are words of declared names in any form of
- * writing them (`bornIn`, `BORN_IN`); `asName` are whole names; `inProse` matches comments, test titles and documents.
+ * A word that the project no longer uses, and what to write instead. `inNames` are words of declared names in any form
+ * of writing them (`bornIn`, `BORN_IN`); `asName` are whole names; `inProse` matches comments, test titles and
+ * documents.
  */
 type RetiredWord = {
   readonly use: string;

@@ -1,6 +1,6 @@
 /**
- * Which module may read which tables (ADR 40). Migrations say which module owns a table; test/architecture/tables.spec.ts
- * compares these rules with every statement in `libs`.
+ * Which module may read which tables (ADR 40). Migrations say which module owns a table;
+ * test/architecture/tables.spec.ts compares these rules with every statement in `libs`.
  */
 
 /** Tables that belong to another module than the module whose migration creates them. Migrations cannot move. */
@@ -26,7 +26,9 @@ export const PUBLISHED_TABLES: Readonly<Record<string, readonly string[]>> = {
   workspaces: ['workspace_counts', 'workspace_tags', 'workspaces'],
 };
 
-/** A module reads tables of a module of the same or of a higher layer. Add no entry: declare a port, or publish a query. */
+/**
+ * A module reads tables of a module of the same or of a higher layer. Add no entry: declare a port, or publish a query.
+ */
 export type UpwardRead = {
   readonly reader: string;
   readonly owner: string;

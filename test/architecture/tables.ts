@@ -22,8 +22,8 @@ const CREATION =
   /\bcreate\s+(?:unlogged\s+)?(?:table|view|(?:or\s+replace|materialized)\s+view)\s+(?:if not exists\s+)?((?:\w+\.)?\w+)/gi;
 
 /**
- * The module that owns each table or view, by the name of the table without its schema: the module whose migration creates
- * it. `movedTables` names the tables that have moved to another module since: migrations cannot.
+ * The module that owns each table or view, by the name of the table without its schema: the module whose migration
+ * creates it. `movedTables` names the tables that have moved to another module since: migrations cannot.
  */
 export const findOwners = async (
   movedTables: Readonly<Record<string, string>>,

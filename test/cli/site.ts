@@ -14,7 +14,7 @@ export type CliSite = {
   readonly api: ApiTestClient;
   /** Creates a user at a terminal. The default token is the administrator's. */
   person(program: string, token?: string): Promise<CliUser>;
-  /** Returns the block of a configuration that selects its workspaces. */
+  /** Returns the `cloud` block that connects a configuration to these workspaces. */
   cloud(organization: string, workspaces: string): string;
 };
 

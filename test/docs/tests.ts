@@ -55,7 +55,10 @@ const rowFiles = async (): Promise<ReadonlyMap<MatrixRow, string>> => {
 
 type Tested = { readonly file: string; readonly path: string; readonly rows: readonly MatrixRow[] };
 
-/** Returns a function that finds the test files of a controller's routes, by the rules at the begin of docs/reference/endpoints.md. */
+/**
+ * Returns a function that finds the test files of a controller's routes, by the rules at the begin of
+ * docs/reference/endpoints.md.
+ */
 export const testsOf = async (): Promise<(routes: readonly Tested[]) => Promise<string[]>> => {
   const [rows, matrixSpecs, others] = await Promise.all([rowFiles(), specsIn('test/matrix'), namingsIn(PRODUCT_TESTS)]);
   return async (routes) => {

@@ -44,7 +44,7 @@ const refusal = async (request: () => Promise<ApiResponse>) => {
 
 const only = (detail: string) => ({ errors: [{ status: '422', title: 'invalid attribute', detail }], events: 0 });
 
-it('refuses another organization of a user that owns as many as the quota allows', async () => {
+it('refuses another organization to a user that owns as many as the quota allows', async () => {
   const create = (name: string) => olga.post('/api/v2/organizations', organization(name));
   expectStatus(await create('second'), 201);
   expect(await refusal(() => create('third'))).toEqual(

@@ -133,7 +133,7 @@ describe('a name', () => {
   });
 });
 
-describe('concurrent changes', () => {
+describe('concurrent changes of one resource', () => {
   it('of different settings are all applied', async () => {
     const id = await makeWorkspace(server, 'acme', 'shared');
     const changes: readonly object[] = [

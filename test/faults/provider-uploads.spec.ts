@@ -268,7 +268,7 @@ describe('kill -9 during uploads', () => {
 
 describe('a database that fails between the upload of a file and its event', () => {
   it(
-    'makes the upload fail with 503, and the file counts as uploaded only after a repetition',
+    'makes the upload fail with 503, and the file counts as uploaded after the next attempt',
     async () => {
       const database = await freshDatabase();
       const { url } = database;

@@ -13,7 +13,7 @@ const untilServerHasEnded = async (pid: number): Promise<void> => {
   await waitUntil(() => !sendSignal(pid, 0), 'the server has ended');
 };
 
-describe('npm start', () => {
+describe('stopping npm start', () => {
   it('stops the server when npm gets SIGTERM, and when npm is killed', async () => {
     await product.startWithNpm();
     const first = product.serverPid();

@@ -29,7 +29,7 @@ export type StubTrailServer = {
 /** There was no complete response, or a 503. The poll ends, and the next one starts from the checkpoint. */
 export class NoResponseError extends Error {}
 
-/** The next entries of the trail are not kept any more. */
+/** The entries after the reader's cursor were pruned. */
 export class EntriesGoneError extends Error {}
 
 const unanswered = (cause: unknown): never => {

@@ -38,7 +38,7 @@ const checkKeyId = (key: LocalKey | null | undefined, keyId: string | undefined)
   throw unprocessable(`--key-id: must be ${key.keyId}, the id of the given key, got ${keyId}`);
 };
 
-/** Reads the folder and the key. Throws with all problems at once. Sends nothing. */
+/** Reads the release folder and the signing key. Throws one error with all problems. Sends nothing. */
 export const prepareRelease = async (options: PrepareOptions, now: Date): Promise<PreparedRelease> => {
   const problems = new ProblemCollector();
   const key = await problems.collect(() => readLocalKey(options, now));

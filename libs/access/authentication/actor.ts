@@ -28,7 +28,8 @@ export type Identity = {
   readonly name: string;
   readonly siteAdmin: boolean;
   /**
-   * Teams of all organizations that the caller acts for. Their grants on workspaces and projects count for the caller.
+   * Teams that the caller is a member of, or whose token it uses, in all organizations. The caller has their grants on
+   * workspaces and projects.
    */
   readonly teams: readonly string[];
   readonly rolesByOrganization: ReadonlyMap<string, ReadonlySet<Role>>;

@@ -53,7 +53,9 @@ export const loadAgentForCommand = async (database: Database, actor: Actor, id: 
 type PoolForAgent = {
   readonly pool: string;
   readonly organization: string;
-  /** Versions of the pool and of the organization, whose deletion appends nothing to the pool's stream. */
+  /**
+   * Versions of the pool and of its organization. A deletion of the organization appends nothing to the pool's stream.
+   */
   readonly preconditions: readonly StreamVersion[];
 };
 

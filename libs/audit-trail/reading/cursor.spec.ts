@@ -5,7 +5,7 @@ import { buildCursorPagination, computeRangeAfter, type CursorPosition } from '.
 const after = (following: Partial<CursorPosition>) => () =>
   computeRangeAfter({ after: 'id', cursor: 20, happened: true, retained: 11, first: 11, upTo: 30, ...following });
 
-describe('the range after a cursor', () => {
+describe('the audit entries after a cursor', () => {
   it('starts behind the cursor and ends at the last requested entry', () => {
     expect(after({})()).toEqual({ from: 21, to: 30 });
     expect(after({ cursor: 30 })()).toEqual({ from: 31, to: 30 });

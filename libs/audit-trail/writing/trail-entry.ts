@@ -69,7 +69,7 @@ export const createEntry = (
   };
 };
 
-/** Replaces a hidden actor by an actor without name and address. */
+/** Removes the name and the network address of an actor that the organization must not identify. */
 const toEntryActor = (
   { context: { accessor, request } }: OrganizationScopedEvent,
   hidden: string | null,

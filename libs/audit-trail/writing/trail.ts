@@ -31,12 +31,10 @@ export type NumberedEntry = { readonly ordinal: number; readonly entry: TrailEnt
 /**
  * Effect of an event on its organization's audit trail, besides adding its entry.
  *
- *   begin     the organization is created with the entitlement, or got it before version 2 of the change; the event is the
- *             first entry
- *   open      the organization gets the entitlement; the trail begins after this event (clients.md §8)
- *   close     the organization loses the entitlement, or is deleted; this is the last entry
- *   enable, disable, configure
- *             owners change the trail's settings, which is recorded whether or not the trail is enabled
+ * begin the organization is created with the entitlement, or got it before version 2 of the change; the event is the
+ * first entry open the organization gets the entitlement; the trail begins after this event (clients.md §8) close the
+ * organization loses the entitlement, or is deleted; this is the last entry enable, disable, configure owners change
+ * the trail's settings, which is recorded whether or not the trail is enabled
  */
 export type TrailTransition = 'begin' | 'open' | 'close' | 'enable' | 'disable' | 'configure';
 

@@ -3,7 +3,8 @@ import { identifyCaller, type Authenticator, type RouteOptions } from '#access';
 import { getContentLength, canHaveBody } from '../bodies/request-bodies.hooks.js';
 
 /**
- * Identifies the caller of each request that has a body, before the server reads the body. Public routes have no caller.
+ * Identifies the caller of each request that has a body, before the server reads the body. Public routes have no
+ * caller.
  */
 export const identifyBeforeBody = (fastify: FastifyInstance, authenticator: () => Authenticator): void => {
   fastify.addHook('onRoute', (route) => {

@@ -42,8 +42,8 @@ export const listDifferentVersions = async (
 };
 
 /**
- * Records the versions of views that are complete without a rebuild: all views while the log is empty, and a new follower's
- * view, which the follower fills from the start of the log.
+ * Records the versions of views that are complete without a rebuild: all views while the log is empty, and a new
+ * follower's view, which the follower fills from the start of the log.
  */
 export const recordCompleteViews = async (database: Database, views: readonly RebuildableView[]): Promise<void> => {
   const followed = views.filter(({ follower }) => follower !== null).map(({ name }) => name);

@@ -112,7 +112,7 @@ describe('reporting facts', () => {
       ...createFact(`f${n}`),
       source: sources[n % sources.length] as string,
     }));
-    // Each request has another order.
+    // Each request has the facts in a different order.
     const posts = Array.from({ length: 20 }, (_, n) => [...facts.slice(n * 50), ...facts.slice(0, n * 50)]);
     const answers = await Promise.all(posts.map((each) => target.service.post(target.path, { facts: each })));
     expect(answers.flatMap(results).filter((result) => result === 'recorded')).toHaveLength(1_000);

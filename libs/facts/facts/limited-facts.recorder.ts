@@ -31,7 +31,9 @@ export class LimitedFactsRecorder {
     return outcomes;
   }
 
-  /** `remaining`: facts of the request that are not recorded yet. If they exceed the limit, none of them is recorded. */
+  /**
+   * `remaining`: facts of the request that are not recorded yet. If they exceed the limit, none of them is recorded.
+   */
   private recordBatch(
     name: string,
     batch: readonly { readonly fact: Fact }[],

@@ -55,7 +55,8 @@ const tagColumns = (at: Timestamp, subject: string): Sql => sql`
 
 /**
  * Returns the expression `past`: each subject with its last version before that time. The limit of the subquery shows
- * the planner that there is only one. A list reads every workspace that the organization had, whatever it returns of them.
+ * the planner that there is only one. A list reads every workspace that the organization had, whatever it returns of
+ * them.
  */
 const buildPast = (at: Timestamp, subject: PastSubject): Sql => sql`
   past as not materialized (

@@ -46,7 +46,7 @@ const VALUES: Readonly<Record<string, (data: SubjectData) => unknown>> = {
   },
 };
 
-/** Converts the names of members of an object to those of the API. */
+/** Renames the properties of an object to their names in the API. */
 const toApiValue = (value: unknown): unknown =>
   typeof value === 'object' && value !== null && !Array.isArray(value)
     ? Object.fromEntries(Object.entries(value).map(([key, member]) => [toAttributeName(key), member]))

@@ -11,7 +11,10 @@ export type AuditMapping<Data> = {
   readonly action: string | ((data: Data) => string);
   readonly id?: (data: Data, event: RecordedEvent) => string;
   readonly meta?: (data: Data, event: RecordedEvent) => Readonly<Record<string, unknown>> | null;
-  /** Returns an id that replaces the id of a caller that the organization must not identify; null for every other caller. */
+  /**
+   * Returns an id that replaces the id of a caller that the organization must not identify; null for every other
+   * caller.
+   */
   readonly hiddenActor?: (data: Data, event: RecordedEvent) => string | null;
 };
 

@@ -10,7 +10,9 @@ type ProjectionHandler<E extends Message, T extends E['type']> =
 export type ViewTables =
   | {
       readonly tables: readonly [string, ...string[]];
-      /** Raise it when the same events give other rows: the next start rebuilds the view while the server runs (ADR 38). */
+      /**
+       * Raise it when the same events give other rows: the next start rebuilds the view while the server runs (ADR 38).
+       */
       readonly version: number;
     }
   /** Never replayed: it changes data that the log cannot rebuild. */

@@ -74,8 +74,8 @@ export type InboundChannel = {
 };
 
 /**
- * Returns the AsyncAPI 3.0 document: a channel for each published topic, a message for each event type, and a channel for
- * each topic that Cadastre reads.
+ * Returns the AsyncAPI 3.0 document: a channel for each published topic, a message for each event type, and a channel
+ * for each topic that Cadastre reads.
  */
 export const buildAsyncApiDocument = (
   registry: EventRegistry,

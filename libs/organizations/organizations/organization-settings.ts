@@ -29,7 +29,9 @@ const settings = {
   },
   defaultAgentPool: { ...nullableText(255), member: 'default-agent-pool-id' },
   userTokensEnabled: flag(true),
-  /** Whether callers that manage providers may list providers of the public registry beside those of the organization. */
+  /**
+   * Whether callers that manage providers may list providers of the public registry beside those of the organization.
+   */
   publicProviderCurationEnabled: { ...flag(true), since: 2 },
   /** Whether the limits for the lifetime of tokens apply: to new tokens, and to the age of user tokens. */
   maxTtlEnabled: { ...flag(false), since: 3 },

@@ -115,7 +115,7 @@ const checkSettings = (
 };
 
 export const organization: Decider<OrganizationState, OrganizationCommand, OrganizationEvent> = {
-  // The state contains all settings, so a new setting makes older snapshots unusable.
+  // A snapshot contains all settings, so its version rises with each new setting and older snapshots are ignored.
   version: ORGANIZATION_SETTINGS.version,
   initial: { status: 'absent' },
   decide: {

@@ -4,7 +4,9 @@ import { AggregateCommand, type Operation } from '#event-store';
 import type { FeatureSet, OrganizationChanges, OrganizationCommand } from './organization.js';
 import type { OrganizationWithTtlPolicies } from './organizations.queries.js';
 
-/** Operations on an existing organization identify it by its name, and resolve to null if it has been deleted meanwhile. */
+/**
+ * Operations on an existing organization identify it by its name, and resolve to null if it has been deleted meanwhile.
+ */
 export type OrganizationOperations = {
   CreateOrganization: Operation<
     {

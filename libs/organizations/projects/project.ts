@@ -127,7 +127,7 @@ const withTag = (state: ProjectState, change: BindingChange): ProjectState =>
   state.status === 'active' ? { ...state, tags: applyBindingChanges(state.tags, [change]) } : state;
 
 export const project: Decider<ProjectState, ProjectCommand, ProjectEvent> = {
-  // The state contains all settings, so a new setting makes older snapshots unusable.
+  // A snapshot contains all settings, so its version rises with each new setting and older snapshots are ignored.
   version: 3 + PROJECT_SETTINGS.version,
   initial: { status: 'absent' },
   decide: {

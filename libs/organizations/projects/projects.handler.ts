@@ -137,7 +137,9 @@ export class ProjectsHandler extends AggregateHandler<ProjectOperations> {
     });
   }
 
-  /** Resolves to the rows of `read`. */
+  /**
+   * Appends the events of a command, and resolves to the rows that the query `read` returns in the same transaction.
+   */
   private async append({
     id,
     actor,

@@ -98,7 +98,7 @@ describe('an invitation', () => {
     expect(attributes.email).toBe('KNOWN@people.test');
   });
 
-  it('shows the inviter only the typed address until it is accepted, with or without an existing account', async () => {
+  it('shows the inviter only the typed address until it is accepted, whether or not the person has an account', async () => {
     const email = 'Hidden@people.test';
     const existing = await makeMember(server, 'elsewhere', 'hidden-account');
     const address = `${existing.username}@people.test`;

@@ -253,7 +253,7 @@ describe('a team', () => {
     expect(freed.body.data.attributes.locked).toBe(false);
   });
 
-  it('is managed with the permission to manage teams, except for its organization access and its members', async () => {
+  it('is managed with the permission to manage teams; its organization access and its members need other permissions', async () => {
     const manager = await makeHolder('acme', 'manager', 'manage-teams');
     const { body } = expectStatus(
       await manager.post(

@@ -172,7 +172,10 @@ export type ReferencedMember = TeamMember & {
   readonly version: number | null;
 };
 
-/** Returns a column `referencedMembers`: the referenced users that belong to the organization of team `t`, invited or active. */
+/**
+ * Returns a column `referencedMembers`: the referenced users that belong to the organization of team `t`, invited or
+ * active.
+ */
 export const selectReferencedMembers = ({ by, names }: MemberReferences): Sql => {
   const membership = sql.raw(`left join organization_memberships ou
        on ou.user_id = u.id and ou.organization = t.organization

@@ -280,7 +280,7 @@ describe('versions in the provider registry protocol', () => {
 });
 
 describe('permissions to install a provider', () => {
-  it('include every member, team, run and organization token of the organization', async () => {
+  it('are held by every member, and by every team, run and organization token', async () => {
     const readers = await makeTeam(server, 'acme', 'installers');
     const workspace = await makeWorkspace(server, 'acme', 'one');
     await makeConfigurationVersion(server, workspace);

@@ -169,7 +169,7 @@ describe('decisions about a platform', () => {
       .yields(platformCreated(linux));
   });
 
-  it('accept at most 200 platforms', () => {
+  it('refuse a platform of a version that has 200 of them', () => {
     const platforms = Array.from({ length: MAX_PLATFORMS }, (_, n) => ({
       ...linux,
       platform: `provpltfrm-${n}`,

@@ -118,7 +118,10 @@ export class RegistryProviderVersionsHandler extends AggregateHandler<RegistryPr
     return getFirstRow<RegistryProviderPlatformRow>(rows);
   }
 
-  /** Executes a command on the version at that path. Resolves to the rows of `read`. */
+  /**
+   * Executes a command on the version at that path. Appends the events of a command, and resolves to the rows that the
+   * query `read` returns in the same transaction.
+   */
   private async append(
     path: VersionPath,
     actor: Actor,

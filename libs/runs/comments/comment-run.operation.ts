@@ -7,7 +7,9 @@ import type { RunOperations } from '../runs/runs.commands.js';
 import { authorizeRunCommand } from '../runs/runs.permissions.js';
 import { loadRunForCommand, type StoredComments } from '../runs/runs.queries.js';
 
-/** Clients read all comments of a run in one request. Comments of actions are few: each action ends a phase of the run. */
+/**
+ * Clients read all comments of a run in one request. Comments of actions are few: each action ends a phase of the run.
+ */
 const MAX_COMMENTS = 500;
 const MAX_COMMENT_BYTES = 1_024 * 1_024;
 

@@ -45,7 +45,7 @@ export type ConfigurationVersionCommand =
   | Message<'RestoreConfiguration', EmptyData>
   | Message<'DeleteConfigurationPermanently', EmptyData>;
 
-/** `archive`: the number of the archive that runs get; 0 before the first upload. */
+/** `archive`: number of the latest uploaded archive, which new runs use; 0 before the first upload. */
 export type ConfigurationVersionState = { readonly status: 'absent' | ConfigurationStatus; readonly archive: number };
 
 const requireExisting = ({ status }: ConfigurationVersionState): ConfigurationStatus => {

@@ -36,7 +36,9 @@ const options = {
 export const RUN_OPTIONS = defineAttributes(options);
 export type RunOptions = AttributeValues<typeof options>;
 
-/** Options of a request that names none; the workspace and the configuration decide the rest. */
+/**
+ * Options of a run whose request sets no options. The workspace and the configuration decide what the table leaves out.
+ */
 export const DEFAULT_OPTIONS = RUN_OPTIONS.initial;
 
 type RunOperation = 'plan_only' | 'plan_and_apply' | 'save_plan' | 'refresh_only' | 'destroy' | 'empty_apply';

@@ -148,7 +148,7 @@ describe('a run', () => {
       .refuses('conflict', 'it cannot become policy_override');
   });
 
-  it('is confirmed once', () => {
+  it('cannot be confirmed a second time', () => {
     given(created(), queued, planning, planned()).when(confirm).yields(confirmed, applyQueued);
     given(created(), queued, planning, planned(), confirmed, applyQueued)
       .when(confirm)
@@ -328,7 +328,7 @@ describe('the state machine of runs', () => {
   });
 });
 
-describe('an event of an earlier version', () => {
+describe('an event RunCreated of schema version 1', () => {
   it('has no actions to invoke and no policy paths', () => {
     const { invokeActionAddrs: _, policyPaths: __, ...before } = options;
     const old = { workspace: 'ws-1', options: before };

@@ -222,7 +222,7 @@ describe('a run that waits for an executor', () => {
   });
 });
 
-describe('the log of the server', () => {
+describe('the server’s log output about waiting runs', () => {
   type Line = readonly [level: string, fields: object, text: string];
 
   const logging = (database: Pick<Database, 'row'>) => {

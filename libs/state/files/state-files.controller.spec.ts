@@ -225,7 +225,7 @@ describe('a state with very many outputs', () => {
     });
   };
 
-  it('loses detailed types that do not fit into one event', async () => {
+  it('keeps its outputs without their `detailed-type` if the types do not fit into one event', async () => {
     const attributes = Object.fromEntries(Array.from({ length: 100 }, (_, n) => [`attribute_${n}`, 'string']));
     const bytes = withOutputs(300, 10, ['object', attributes]);
     const version = await pendingVersion(bytes);

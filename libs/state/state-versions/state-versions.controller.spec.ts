@@ -366,7 +366,7 @@ describe('permissions on state versions', () => {
   });
 });
 
-describe('lists and includes', () => {
+describe('lists and the parameter include', () => {
   it('have pages, newest first, and the total count also past the end', async () => {
     const id = await createLockedWorkspace(server, 'paged');
     for (let serial = 1; serial <= 5; serial += 1) {

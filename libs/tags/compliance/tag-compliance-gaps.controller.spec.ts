@@ -60,7 +60,7 @@ const list = async (query = '', api: ApiTestClient = server): Promise<ApiRespons
 const gapsIn = ({ body }: ApiResponse): [string, string[]][] =>
   body.data.map(({ attributes }: any) => [attributes['workspace-name'], attributes['missing-keys']]);
 
-describe('compliance with the reserved tag keys', () => {
+describe('the list of compliance gaps', () => {
   it('is complete if no key is reserved', async () => {
     expect((await list()).body).toMatchObject({ data: [], meta: { pagination: { 'total-count': 0 } } });
   });

@@ -13,9 +13,9 @@ import { IS_VALUELESS, selectTagOrganization, selectVisibleTags } from '#tag-bin
 import { matchesSearch, toTagListPage, TAG_USAGE_COLUMNS, type TagListRow, type TagRow } from './tags.queries.js';
 
 /**
- * Returns one page of the flat tags that a workspace had at a time, in order of insertion, and the count of all, from
- * one statement. The uses of all tags of the page are counted together, because each read of the past reads every
- * workspace that the organization had.
+ * Returns one page of the flat tags that a workspace had at a time, in order of insertion, and the total number of its
+ * tags, in one statement. It counts the uses of all tags of the page at once, because every read of the past reads all
+ * workspaces that the organization had.
  */
 export const listWorkspaceTagsAsOf = async (
   database: Database,

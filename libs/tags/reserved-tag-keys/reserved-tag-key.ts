@@ -16,9 +16,10 @@ export type ReservedTagKeyAttributes = {
 };
 
 /**
- * A tag key that an organization reserves (contract §2.2). A unique index of the view keeps keys unique in the organization.
+ * A tag key that an organization reserves (contract §2.2). A unique index of the view keeps keys unique in the
+ * organization.
  *
- *   absent ──create──► active ──delete──► deleted
+ * absent ──create──► active ──delete──► deleted
  */
 export type ReservedTagKeyEvent =
   | Message<'ReservedTagKeyCreated', ReservedTagKeyAttributes>

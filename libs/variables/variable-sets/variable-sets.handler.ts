@@ -67,7 +67,9 @@ const checkTargets = (
   if (problems.length > 0) throw new Refusal('unprocessable', problems);
 };
 
-/** The append fails if the owner or a target of the set is deleted meanwhile, because the rows of the set would stay. */
+/**
+ * The append fails if the owner or a target of the set is deleted meanwhile, because the rows of the set would stay.
+ */
 const buildPreconditions = ({ preconditions, targets }: OrganizationForVariableSet): StreamWrite[] => [
   ...new Map(
     [...preconditions, ...targets].map(({ stream, version }) => [stream, expectVersion(stream, version)]),

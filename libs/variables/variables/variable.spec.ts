@@ -151,7 +151,7 @@ describe('a sensitive variable', () => {
     });
   });
 
-  it('moves its value, or a new one from the same update, to the vault when it becomes sensitive', () => {
+  it('stores its value in the vault when it becomes sensitive: the new value if the update has one, else the present one', () => {
     const event = { changes: { sensitive: true, value: null } };
     expect(outcome([created], update({ sensitive: true }))).toEqual({ event, secret: 'eu' });
     expect(outcome([created], update({ sensitive: true, value: 'new' }))).toEqual({ event, secret: 'new' });

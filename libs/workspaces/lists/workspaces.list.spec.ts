@@ -191,7 +191,7 @@ describe('the list of workspaces', () => {
   });
 
   it.each(ANSWERS)(
-    'answers %s with the workspaces that a member sees, and counts no others',
+    'has and counts only the workspaces that a member may read, for the query %s',
     async (query, expected) => {
       const visible = expected.filter((name) => name !== 'delta');
       const answer = await list(query.replace('ELSEWHERE', elsewhere), few);

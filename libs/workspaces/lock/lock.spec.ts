@@ -95,7 +95,7 @@ describe('the lock of a workspace', () => {
   it('is not released by another caller, who gets the holder’s kind and name', () =>
     given(createdEvent, lockedBy(owners)).when(unlock(alice)).refuses('conflict', 'is locked by Team owners'));
 
-  it('cannot be released twice, and the refusal does not look like a lock of another holder', () =>
+  it('is refused a second release, with a text that clients do not mistake for a lock of another holder', () =>
     given(createdEvent)
       .when(unlock(alice))
       .refuses('conflict', /^(?!.*is locked by).*not locked/));

@@ -7,10 +7,10 @@ import type { ActiveWorkspace, WorkspaceLockState, WorkspaceState } from '../wor
 /**
  * The lock of a workspace.
  *
- *   unlocked ──lock──► locked ──unlock (by its holder), force-unlock (by an admin)──► unlocked
+ * unlocked ──lock──► locked ──unlock (by its holder), force-unlock (by an admin)──► unlocked
  *
- * Unlocking makes the latest finalized state version current; while one is still being uploaded it must wait. Force does
- * not wait: the version that is still pending is discarded.
+ * Unlocking makes the latest finalized state version current; while one is still being uploaded it must wait. Force
+ * does not wait: the version that is still pending is discarded.
  */
 export type LockEvent =
   | Message<'WorkspaceLocked', { holder: ActingPrincipal; reason: string }>
@@ -21,7 +21,10 @@ export type LockCommandInput =
   | Message<'LockWorkspace', { holder: ActingPrincipal; reason: string }>
   | Message<'UnlockWorkspace', { holder: ActingPrincipal }>;
 
-/** Facts about the lock that a refusal needs and the state does not have: its time, and whether the caller may see its holder. */
+/**
+ * Facts about the lock that a refusal needs and the state does not have: its time, and whether the caller may see its
+ * holder.
+ */
 type LockRefusalDetails = { readonly lockedSince: Timestamp | null; readonly isHolderHidden: boolean };
 
 type WithLockDetails<W> = W extends Message<infer Type, infer Data> ? Message<Type, Data & LockRefusalDetails> : never;

@@ -25,7 +25,10 @@ import type { ActiveWorkspace, WorkspaceState } from '../workspaces/workspace-st
 export type TagEvent =
   | Message<'WorkspaceTagAdded', { name: string }>
   | Message<'WorkspaceTagRemoved', { name: string }>
-  /** `from`: null if the key had no tag; empty if its tag had no value, flat or not (older events have null for a flat tag). */
+  /**
+   * `from`: null if the key had no tag; empty if its tag had no value, flat or not (older events have null for a flat
+   * tag).
+   */
   | Message<'WorkspaceTagBound', { key: string; from: string | null; to: string }>
   | Message<'WorkspaceTagUnbound', { key: string; from: string }>
   | LegacyTagEvent;

@@ -138,7 +138,10 @@ type ExistingWorkspaceTask<T extends keyof ExistingWorkspaceData> = {
   readonly context: EventContext;
 };
 
-/** Executes a command on one workspace. Resolves to the rows of `read`. */
+/**
+ * Executes a command on one workspace. Appends the events of a command, and resolves to the rows that the query `read`
+ * returns in the same transaction.
+ */
 export const changeWorkspace = async <T extends keyof ExistingWorkspaceData>(
   store: EventStore,
   type: T,

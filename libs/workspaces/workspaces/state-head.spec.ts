@@ -167,7 +167,7 @@ describe('creating a state version', () => {
       .yields(created('sv-1', { serial: 1, lineage: 'other' }));
   });
 
-  it('requires the lock and its holder even by force', () => {
+  it('is refused without the lock, and to callers other than its holder, even with `force`', () => {
     given(createdEvent)
       .when(create('sv-1', { serial: 1 }, { force: true }))
       .refuses('conflict', /Lock the workspace/);

@@ -3,14 +3,15 @@ import { conflict, notFound, type Message, type HandlersByType } from '#kernel';
 import { describeHolder } from '../lock/lock-holder.js';
 import type { ActiveWorkspace, StateHead, StateVersion, WorkspaceState } from './workspace-state.js';
 
-/*
+/**
  * The head of a workspace's state: its newest version and its current one.
  *
- *   (none) ──create──► pending ──finalize (the state file is here)──► finalized ──promote (at unlock)──► current
- *                         └──discard (a newer one takes its place, or the lock is broken)──► discarded
+ * (none) ──create──► pending ──finalize (the state file is here)──► finalized ──promote (at unlock)──► current
+ * └──discard (a newer one takes its place, or the lock is broken)──► discarded
  *
- * The holder of the lock creates a version, which is intermediate until the workspace is unlocked. A client that dies during
- * the upload leaves a pending version. It must be discarded, or the workspace could never be unlocked or get a new version.
+ * The holder of the lock creates a version, which is intermediate until the workspace is unlocked. A client that dies
+ * during the upload leaves a pending version. It must be discarded, or the workspace could never be unlocked or get a
+ * new version.
  */
 
 /** An output without its value, which may be a secret and stays in the state file. */

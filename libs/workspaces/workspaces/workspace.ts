@@ -199,7 +199,7 @@ const decideSshKey = (
 };
 
 export const workspace: Decider<WorkspaceState, WorkspaceCommand, WorkspaceEvent> = {
-  // The state contains all settings, so a new setting makes older snapshots unusable.
+  // A snapshot contains all settings, so its version rises with each new setting and older snapshots are ignored.
   version: 5 + WORKSPACE_SETTINGS.version,
   initial: { status: 'absent' },
   decide: {

@@ -54,7 +54,10 @@ const vcsRepo = z.object({
 });
 
 const time = z.iso.datetime({ offset: true });
-/** In UTC the year can have six digits at either end of the range, which clients cannot parse. */
+/**
+ * Near the years 0000 and 9999 the conversion to UTC can give a year of six digits, which clients cannot parse. Such
+ * times are refused.
+ */
 const isTime = (text: string): boolean => time.safeParse(text).success && /^\d{4}-/.test(new Date(text).toISOString());
 const timeOrBlank = z
   .string()

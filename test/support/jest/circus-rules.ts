@@ -1,7 +1,8 @@
 import { inspect } from 'node:util';
 import { addEventHandler, getState, type State } from 'jest-circus';
 
-// Rules of Jest's own runner that jest-light-runner leaves out: time limits, failed hooks, and hooks without a selected test.
+// Rules of Jest's own runner that jest-light-runner leaves out: time limits, failed hooks, and hooks without a selected
+// test.
 
 type Block = State['currentDescribeBlock'];
 type Test = Extract<Block['children'][number], { readonly type: 'test' }>;

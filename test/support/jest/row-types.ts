@@ -18,8 +18,8 @@ const importCompiled = async <T>(file: string): Promise<T> =>
   )) as T;
 
 /**
- * Compares the rows that the tests have read with the types that the code gives them (ADR 39), after a run of all tests.
- * `CADASTRE_CHECK_ROWS=1` compares them after a run of some tests as well.
+ * Compares the rows that the tests have read with the types that the code gives them (ADR 39), after a run of all
+ * tests. `CADASTRE_CHECK_ROWS=1` compares them after a run of some tests as well.
  */
 export default class RowTypes implements Pick<Reporter, 'onRunComplete' | 'getLastError'> {
   private readonly isWholeRun: boolean;

@@ -20,8 +20,8 @@ export class RowComparison {
   constructor(private readonly checker: ts.TypeChecker) {}
 
   /**
-   * Rows without an identifying column are compared with the parts of the type that may lack it, and the other rows with
-   * the other parts.
+   * Rows without an identifying column are compared with the parts of the type that may lack it, and the other rows
+   * with the other parts.
    */
   compareRows(callSite: string, type: ts.Type, recorded: Readonly<RecordedRows>): void {
     const parts = this.listParts(type);
