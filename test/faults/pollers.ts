@@ -81,7 +81,7 @@ const cortex: Poll = async (server, shelf) => {
   const newest = latest(entries);
   if (newest === undefined) return;
   const boundary = entries.filter(({ timestamp }) => timestamp === newest).map(({ id }) => id);
-  shelf.put(entries, JSON.stringify({ since: newest, known: boundary }));
+  shelf.put(entries, JSON.stringify({ since: newest, entryIds: boundary }));
 };
 
 /** The entries from `newest` down to `reached` are delivered. */
@@ -175,7 +175,7 @@ const goTfe: Poll = async (server, shelf) => {
     .filter(({ timestamp }) => wholeSecond(timestamp) === wholeSecond(newest))
     .map(({ id }) => id);
   const entries = read.filter(({ id }) => !entryIds.includes(id));
-  shelf.put(entries, JSON.stringify({ last: newest, known: lastSecondIds }));
+  shelf.put(entries, JSON.stringify({ last: newest, entryIds: lastSecondIds }));
 };
 
 const cursor: Poll = async (server, shelf) => {
