@@ -50,6 +50,8 @@ const isBroken = async (markdown: Files, from: string, link: string): Promise<bo
   return fragment !== undefined && !fragmentsOf(markdown.get(target) ?? '').has(fragment);
 };
 
+const compareNumbers = (a: string, b: string): number => a.localeCompare(b, 'en', { numeric: true });
+
 let markdown: Files;
 
 beforeAll(async () => {
@@ -86,6 +88,15 @@ describe('the documents', () => {
           missing.push(`${from}: ${name}`);
     }
     expect(missing).toEqual([]);
+  });
+
+  it('include a list of all decision records, with their titles', async () => {
+    const list = markdown.get('docs/explanation/adr/README.md') ?? '';
+    const entries = [...markdown].flatMap(([path, page]) => {
+      const [, number, title] = /^# (\d+)\. (.*)$/m.exec(page) ?? [];
+      return /\/adr\/\d/.test(path) ? [`- ${number}: [${title}](${basename(path)})`] : [];
+    });
+    expect(list.split('\n').filter((line) => line.startsWith('- '))).toEqual(entries.toSorted(compareNumbers));
   });
 
   it('belong to one of the four kinds of documents', async () => {
