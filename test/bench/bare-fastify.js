@@ -3,12 +3,14 @@
 import { readFileSync } from 'node:fs';
 import fastify from 'fastify';
 
-const app = fastify();
-for (const [route, file] of JSON.parse(process.argv[2])) {
-  const bytes = readFileSync(file);
-  app.get(route, (_request, reply) => {
-    void reply.header('content-type', 'application/vnd.api+json').send(bytes);
-  });
+if (import.meta.main) {
+  const app = fastify();
+  for (const [route, file] of JSON.parse(process.argv[2])) {
+    const bytes = readFileSync(file);
+    app.get(route, (_request, reply) => {
+      void reply.header('content-type', 'application/vnd.api+json').send(bytes);
+    });
+  }
+  await app.listen({ port: 0, host: '127.0.0.1' });
+  process.stdout.write(`${app.server.address().port}\n`);
 }
-await app.listen({ port: 0, host: '127.0.0.1' });
-process.stdout.write(`${app.server.address().port}\n`);

@@ -5,10 +5,11 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import pg from 'pg';
+import { fold } from '#kernel';
 import { PROJECT } from './product.js';
 import { missingPrograms } from './programs.js';
 import { medians } from './statistics.js';
-import { modulesOf, openStore } from './store.js';
+import { CONTEXT, deciderOf, openStore } from './store.js';
 import { forEach, idsWhere, measure, openSubject, ORGANIZATION } from './subjects.js';
 import { table, verdict } from './table.js';
 
@@ -35,23 +36,14 @@ const A_TIME = 500;
 /** The same number in every organization, so that the filtered lists return the same documents. */
 const PICKED = 40;
 
-const CONTEXT = {
-  accessor: { id: 'user-bench', type: 'users', name: 'bench' },
-  auth: 'Client',
-  impersonator: null,
-  request: { id: null, address: null, userAgent: null },
-  correlation: 'bench',
-  causation: null,
-};
-
 const make = (product, path, type, attributes) =>
   product.request('POST', path, { data: { type, attributes } }).then((text) => JSON.parse(text).data);
 
 /**
  * Copies a workspace that the API has created, many at a time. Separate requests for all workspaces would take minutes.
  */
-const grow = async (product, size) => {
-  const { fold, workspace } = await modulesOf(product);
+export const grow = async (product, size) => {
+  const workspace = deciderOf('ws');
   const { store, close } = await openStore(product, 1);
   const organization = { name: ORGANIZATION, email: 'a@bench.test' };
   await make(product, '/api/v2/organizations', 'organizations', organization);

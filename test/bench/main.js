@@ -80,4 +80,4 @@ program
   .option('-r, --rounds <n>', 'number of starts; medians are printed', Number, 3)
   .action(guarded(async (options) => (await import('./start.js')).start(options)));
 
-await program.parseAsync();
+if (import.meta.main) await program.parseAsync();

@@ -8,7 +8,6 @@ import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
-import { pathToFileURL } from 'node:url';
 import { cpuOf, cpuOfFamily } from './proc.js';
 
 export const PROJECT = join(import.meta.dirname, '../..');
@@ -142,11 +141,6 @@ export class Product {
 
   databaseUrl() {
     return readFile(join(this.dataFolder, 'database-url'), 'utf8');
-  }
-
-  /** Imports a module of the build, such as `libs/event-store/index.js`. */
-  import(path) {
-    return import(pathToFileURL(join(this.build, 'dist', path)).href);
   }
 
   async request(method, path, body) {

@@ -8,7 +8,7 @@ import { fillLog, seedModel } from './filled-log.js';
 import { Product } from './product.js';
 import { output } from './programs.js';
 import { percentile } from './statistics.js';
-import { openStore } from './store.js';
+import { CONTEXT, openStore } from './store.js';
 import { table, verdict } from './table.js';
 
 const SHARE = 0.6;
@@ -18,15 +18,6 @@ const TICK_MS = 10;
 const WARM_UP_MS = 3_000;
 /** A new prefix for each run, because brokers can outlive the run. */
 const PREFIX = `bench-${process.pid}`;
-
-const CONTEXT = {
-  accessor: { id: 'user-bench', type: 'users', name: 'bench' },
-  auth: 'Client',
-  impersonator: null,
-  request: { id: null, address: null, userAgent: null },
-  correlation: 'bench',
-  causation: null,
-};
 
 /** Measures the rate at which the backlog is published, from its first batch to its last. */
 const backlogOf = async (product) => {
@@ -113,7 +104,7 @@ export const publisher = async ({ events, seconds }) => {
     await seedModel(product);
     await fillLog(await product.databaseUrl(), events);
     const script = join(import.meta.dirname, 'kafkajs-alone.js');
-    const args = [script, product.build, await product.databaseUrl(), broker.brokers.join(','), `${PREFIX}-bound`];
+    const args = [script, await product.databaseUrl(), broker.brokers.join(','), `${PREFIX}-bound`];
     const bound = JSON.parse(await output(process.execPath, args));
     const boundRate = (bound.sent / bound.ms) * 1_000;
     await product.cpuWhenQuiet();

@@ -1,27 +1,70 @@
-let modules = null;
+import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import { buildWriterRegistration, EventStore } from '#event-store';
+import { RandomIds, SystemClock } from '#host';
+import { toKafkaMessage } from '#message-log';
+import { Database } from '#postgres';
+import { PROJECT } from './product.js';
 
-/** Modules of the first product, for all products: a process can load the build only once. */
-export const modulesOf = (product) =>
-  (modules ??= Promise.all(
-    [
-      'libs/kernel/index.js',
-      'libs/event-store/index.js',
-      'libs/host/index.js',
-      'libs/workspaces/workspace.js',
-      'apps/slices.js',
-    ].map((file) => product.import(file)),
-  ).then((loaded) => Object.assign({}, ...loaded)));
+// The apps have no public names, so this path is checked only when the file is loaded (check.js).
+const { eventRegistry, moduleDefinitions, views } = await import(
+  pathToFileURL(join(PROJECT, 'dist/apps/modules.js')).href
+);
+
+export { eventRegistry };
+
+/** The context of events that the bench appends directly to the log. */
+export const CONTEXT = {
+  accessor: { id: 'user-bench', type: 'users', name: 'bench' },
+  auth: 'Client',
+  impersonator: null,
+  request: { id: null, address: null, userAgent: null },
+  correlation: 'bench',
+  causation: null,
+};
 
 /** Opens the log of the product's database in the same way as the product. */
 export const openStore = async (product, connections) => {
-  const { Database, EventStore, RandomIds, SystemClock, registry, slices } = await modulesOf(product);
-  const projections = slices.flatMap((slice) => slice.projections);
-  const database = new Database({ url: await product.databaseUrl(), connections, applicationName: 'bench' });
+  const projections = moduleDefinitions.flatMap((definition) => definition.projections);
+  const database = new Database({
+    url: await product.databaseUrl(),
+    connections,
+    applicationName: 'bench',
+    writerRegistration: buildWriterRegistration(views),
+  });
   const { encryptionKey } = product;
-  const store = new EventStore(database, registry, projections, new SystemClock(), new RandomIds(), encryptionKey);
+  const store = new EventStore(database, eventRegistry, projections, new SystemClock(), new RandomIds(), encryptionKey);
   const close = async () => {
     store.signal.stop();
     await database.close();
   };
   return { store, close };
+};
+
+/** Returns the decider of the streams whose ids begin with this prefix. */
+export const deciderOf = (prefix) => {
+  const aggregate = moduleDefinitions
+    .flatMap((definition) => definition.aggregates)
+    .find((each) => each.prefix === prefix);
+  if (!aggregate) throw new Error(`no module defines an aggregate with the prefix "${prefix}"`);
+  return aggregate.decider;
+};
+
+/** Returns all events of a log as Kafka messages. `origin`: the source and the prefix of the topics. */
+export const readMessages = async (databaseUrl, origin) => {
+  const database = new Database({ url: databaseUrl, connections: 1, applicationName: 'bench' });
+  // Texts of people stay encrypted, so the key is not used.
+  const store = new EventStore(database, eventRegistry, [], null, null, Buffer.alloc(32));
+  const messages = [];
+  try {
+    for (let after = { transaction: '0', position: 0 }; ;) {
+      const run = (statement) => database.rows(statement);
+      const events = await store.read(after, 1_000, run, { keepEncrypted: true });
+      if (events.length === 0) return messages;
+      for (const event of events) messages.push(toKafkaMessage(event, eventRegistry[event.type], origin));
+      after = events.at(-1);
+    }
+  } finally {
+    await database.close();
+  }
 };
