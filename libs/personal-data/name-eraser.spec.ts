@@ -159,7 +159,7 @@ describe('the names of a person who has been forgotten', () => {
     expect(await toBeCleaned()).toEqual([{ person: 'user-a' }]);
     const rowsByTable = new Map<string, number>();
     await forgetting.finish({
-      onErased: (rows, table) => rowsByTable.set(table, (rowsByTable.get(table) ?? 0) + rows),
+      onExamined: (rows, table) => rowsByTable.set(table, (rowsByTable.get(table) ?? 0) + rows),
     });
     expect([await countName('ada'), await countName('bob')]).toEqual([0, 1]);
     expect(rowsByTable.get('views.guests')).toBe(2_501);
@@ -175,8 +175,8 @@ describe('the names of a person who has been forgotten', () => {
     await fill(2, 5_000);
     await strike('user-a');
     const stop = new AbortController();
-    const onRows = (_: number, table: string): void => void (table === 'views.guests' && stop.abort());
-    await forgetting.finish({ signal: stop.signal, onErased: onRows });
+    const onExamined = (_: number, table: string): void => void (table === 'views.guests' && stop.abort());
+    await forgetting.finish({ signal: stop.signal, onExamined });
     expect(await countName('ada')).toBe(4_000);
     expect(await toBeCleaned()).toHaveLength(1);
     await Promise.all([forgetting.finish(), forgetting.finish()]);

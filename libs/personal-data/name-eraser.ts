@@ -20,7 +20,7 @@ type ErasureOptions = {
   /** If it aborts, the rest is left for the next time. */
   readonly signal?: AbortSignal;
   /** Called with the number of rows that were checked. */
-  readonly onErased?: (rows: number, table: string) => void;
+  readonly onExamined?: (rows: number, table: string) => void;
 };
 
 /**
@@ -69,7 +69,7 @@ export class NameEraser {
   ) {}
 
   /** Resolves when the names of all people who were forgotten before the call are erased, or after an abort. */
-  async finish({ signal, onErased: onRows = () => undefined }: ErasureOptions = {}): Promise<void> {
+  async finish({ signal, onExamined = () => undefined }: ErasureOptions = {}): Promise<void> {
     const session = await this.database.session();
     try {
       if (!(await acquireErasureLock(session, signal))) return;
@@ -77,7 +77,7 @@ export class NameEraser {
       const people = rows.map(({ person }) => person);
       if (people.length === 0) return;
       for (const table of [STREAMS, ...(await listNameTables(this.views, session))]) {
-        if (!(await eraseFrom(session, { nameTable: table, people }, { signal, onErased: onRows }))) return;
+        if (!(await eraseFrom(session, { nameTable: table, people }, { signal, onExamined }))) return;
       }
       await session.run(sql`
         update event_store.person_keys set cleaned_at = now() where person = any (${people}::text[]) and key is null`);
@@ -91,7 +91,7 @@ export class NameEraser {
 export const createNameErasureJob = (forgetting: NameEraser): ScheduledJob => ({
   name: 'forgotten_names',
   everyMs: INTERVAL_MS,
-  run: ({ signal, done }) => forgetting.finish({ signal, onErased: done }),
+  run: ({ signal, done }) => forgetting.finish({ signal, onExamined: done }),
 });
 
 /** Selects the people who have been forgotten and whose names may still be in a view or a snapshot. */
@@ -157,8 +157,8 @@ const eraseFrom = async (
   work: ErasureTask,
   {
     signal,
-    onErased: onRows,
-  }: { readonly signal: AbortSignal | undefined; readonly onErased: NonNullable<ErasureOptions['onErased']> },
+    onExamined,
+  }: { readonly signal: AbortSignal | undefined; readonly onExamined: NonNullable<ErasureOptions['onExamined']> },
 ): Promise<boolean> => {
   const { table } = work.nameTable;
   let after: PrimaryKey | null = null;
@@ -166,7 +166,7 @@ const eraseFrom = async (
     if (signal?.aborted) return false;
     const began = performance.now();
     const page: ErasedPage = await erasePage(session, work, after);
-    onRows(page.rows, table);
+    onExamined(page.rows, table);
     if (page.rows < ROWS_PER_PAGE) return true;
     after = page.last;
     await pause(performance.now() - began, signal);

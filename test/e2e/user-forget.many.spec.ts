@@ -84,7 +84,7 @@ describe('a person who is named in twenty thousand rows', () => {
     const before = server.database.count.statements;
     const { detail } = expectStatus(await server.delete(`/api/v2/admin/users/${person.id}`), 503).body.errors[0];
     Reflect.deleteProperty(forgetting, 'finish');
-    expect(detail).toMatch(/^They are forgotten/);
+    expect(detail).toMatch(/^The user is forgotten/);
     expect(server.database.count.statements - before).toBeLessThan(30);
     expectStatus(await server.as(person.token).get('/api/v2/account/details'), 401);
     expectStatus(await server.get(`/api/v2/users/${person.id}`), 404);
@@ -101,10 +101,10 @@ describe('a person who is named in twenty thousand rows', () => {
 
   it('is erased from a part of the rows if the job is stopped', async () => {
     const stop = new AbortController();
-    const onErased = (_: number, table: string): void =>
+    const onExamined = (_: number, table: string): void =>
       void (table === 'views.configuration_versions' && pages++ === 10 && stop.abort());
     let pages = 0;
-    await server.runtime.forgetting.finish({ signal: stop.signal, onErased });
+    await server.runtime.forgetting.finish({ signal: stop.signal, onExamined });
     const remaining = await countWithName();
     expect(remaining).toBeGreaterThan(0);
     expect(remaining).toBeLessThan(MANY);

@@ -250,7 +250,7 @@ export const runUserForget = (settings: Settings, name: string, { yes, confirm }
       if (answer.trim() !== name) throw new StartupError('not confirmed. Nothing was changed');
     }
     const progress = createProgressReporter('rows searched for the name');
-    await forgetUserByName({ store, forgetting, onErased: (rows, table) => progress(table, rows) }, ids, name);
+    await forgetUserByName({ store, forgetting, onExamined: (rows, table) => progress(table, rows) }, ids, name);
     printLine(`${name} is forgotten.`);
   });
 

@@ -16,11 +16,11 @@ type ForgetRequest = {
   readonly load: () => Promise<UserToForget | undefined>;
 };
 
-/** Dependencies of `forgetUser`. `seen` receives the number of examined rows of each table. */
+/** Dependencies of `forgetUser`. `onExamined` receives the number of examined rows of each table. */
 export type ForgetDependencies = {
   readonly store: EventStore;
   readonly forgetting: NameEraser;
-  readonly onErased?: (rows: number, table: string) => void;
+  readonly onExamined?: (rows: number, table: string) => void;
 };
 
 /**
@@ -28,11 +28,11 @@ export type ForgetDependencies = {
  * from stored data. Their actions stay recorded under their id. Throws `not-found` for an unknown user.
  */
 export const forgetUser = async (
-  { store, forgetting, onErased }: ForgetDependencies,
+  { store, forgetting, onExamined }: ForgetDependencies,
   request: ForgetRequest,
 ): Promise<void> => {
   await endMemberships(store, request);
-  await forgetting.finish(onErased ? { onErased } : {}).catch((error: unknown) => {
+  await forgetting.finish(onExamined ? { onExamined } : {}).catch((error: unknown) => {
     if (!isOutage(error)) throw error;
     throw unavailable(
       'The user is forgotten; their name is removed from stored data as soon as the database is available again',
