@@ -4,7 +4,7 @@ import type { DatabaseRow } from './database-row.js';
 import { formatIsoTime } from './row-types.js';
 
 /**
- * Returns the rows of several queries from one statement (DESIGN decision 8). With `slowFor` it counts as a slow
+ * Returns the rows of several queries from one statement. With `slowFor` it counts as a slow
  * statement of that caller. A statement of several queries is not kept: there are thousands of combinations, and each
  * prepared statement takes about 150 kB on every connection.
  *

@@ -276,7 +276,7 @@ describe('the controllers', () => {
     expect(misplaced).toEqual([]);
   });
 
-  it('return every read with one statement (DESIGN decision 8)', async () => {
+  it('return every read with one statement', async () => {
     const expensive: string[] = [];
     for (const route of endpointModules
       .flatMap(({ controllers }) => controllers.flatMap(routesOf))

@@ -1,4 +1,4 @@
-// The cost of a request in a large organization and in a small one (DESIGN §5). They take turns, so that other load on
+// The cost of a request in a large organization and in a small one. They take turns, so that other load on
 // the machine affects all of them.
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';

@@ -1,4 +1,4 @@
-// npm run bench: measures what DESIGN §5 promises. See `npm run bench -- --help`.
+// npm run bench: measures the product against the bounds of each case. See `npm run bench -- --help`.
 import { Command } from 'commander';
 
 const numbers = (text) => text.split(',').map(Number);

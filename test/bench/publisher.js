@@ -1,4 +1,4 @@
-// The publisher compared with kafkajs alone, and its lag at a thousand events per second (DESIGN §5).
+// The publisher compared with kafkajs alone, and its lag at a thousand events per second.
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import kafkajs from 'kafkajs';

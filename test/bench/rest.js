@@ -1,4 +1,4 @@
-// REST compared with its bounds (DESIGN §5). They take turns, so that other load on the machine affects all of them.
+// REST compared with its bounds. They take turns, so that other load on the machine affects all of them.
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

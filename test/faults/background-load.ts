@@ -44,7 +44,7 @@ const expectUploadsToBeStored = async ({ product, clients: { uploads } }: Backgr
 };
 
 /**
- * Expects the promises of DESIGN §4 except publication: every acknowledged write is in the log once and in the trail
+ * Expects that nothing is lost, except on Kafka: every acknowledged write is in the log once and in the trail
  * once, and the views match the log. Resolves to the log.
  */
 export const expectNothingLost = async (work: BackgroundLoad): Promise<readonly RecordedEvent[]> => {

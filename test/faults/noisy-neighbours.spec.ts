@@ -10,7 +10,7 @@ import { newStateVersion, pathOf, stateFile } from '../support/state-file.js';
 import type { AttackReport, AttackTarget } from './attacker.js';
 import { p99, WellBehavedClient, type LatencyReport } from './well-behaved-client.js';
 
-// The promise of DESIGN §4: while a hostile caller attacks, another caller sees no error, and 99 % of its requests take
+// The promise: while a hostile caller attacks, another caller sees no error, and 99 % of its requests take
 // at most ten times as long as without the attack. The ratio is taken within one run, so it holds on slow machines too.
 
 const LONG = 600_000;

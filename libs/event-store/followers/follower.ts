@@ -97,7 +97,7 @@ export type AwaitedEvents = {
 /**
  * Resolves when the follower has read everything that was in the log at the time of the call, so that a read of its
  * view shows every write that was acknowledged before. Does not wait for later events of other organizations (ADR 33).
- * Throws `unavailable` after 5 s (DESIGN decision 6).
+ * Throws `unavailable` after 5 s.
  */
 export const waitForFollower = async (
   database: Database,

@@ -23,7 +23,7 @@ export type ViewTables =
  * resource inserts the complete row, later events only update it. Statements name their tables without a schema: the
  * connection's search path selects the live views or the temporary copies of `rebuild` and `verify`.
  *
- * Projections run inside the append's transaction (DESIGN decision 5). A view that may lag behind is a follower.
+ * Projections run inside the append's transaction. A view that may lag behind is a follower.
  */
 export type Projection<E extends Message = Message> = ViewTables & {
   readonly name: string;

@@ -175,9 +175,7 @@ const renderAttributes = (row: WorkspaceRow, actor: Identity): Record<string, un
   };
 };
 
-/**
- * Renders a workspace. Every endpoint uses this function, because clients compare whole documents (DESIGN decision 7).
- */
+/** Renders a workspace. Every endpoint uses this function, because clients compare whole documents. */
 export const renderWorkspace = (row: WorkspaceRow, actor: Identity, includes?: WorkspaceIncludes): Resource => ({
   id: row.id,
   type: 'workspaces',
