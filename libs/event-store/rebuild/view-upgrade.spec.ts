@@ -299,6 +299,18 @@ describe('a view without a version', () => {
     await emptyStore.close();
     await empty.drop();
   });
+
+  it('has the earlier version on an empty log while a process of that version is connected', async () => {
+    const empty = await freshDatabase();
+    const emptyStore = await TestEventStore.over(empty.url);
+    const earlier = TestEventStore.ofVersion(empty.url, earlierDefinition);
+    // A connection registers before its first write.
+    await earlier.database.transaction([sql`select 1`]);
+    await recordCompleteViews(emptyStore.database, [view]);
+    expect(await listDifferentVersions(emptyStore.database, [view])).toEqual([{ view, stored: 1, lowestWritten: 1 }]);
+    await Promise.all([earlier.close(), emptyStore.close()]);
+    await empty.drop();
+  });
 });
 
 describe('the view of a follower', () => {

@@ -43,21 +43,30 @@ export const listDifferentVersions = async (
 
 /**
  * Records the versions of views that are complete without a rebuild: all views while the log is empty, and a new
- * follower's view, which the follower fills from the start of the log.
+ * follower's view, which the follower fills from the start of the log. If a process of an earlier version is connected,
+ * its version is recorded, because it may write the first rows.
  */
 export const recordCompleteViews = async (database: Database, views: readonly RebuildableView[]): Promise<void> => {
   const followed = views.filter(({ follower }) => follower !== null).map(({ name }) => name);
-  await database.rows(sql`
-    insert into event_store.view_versions as v (view, version)
-    select code.key, code.value::integer
-      from jsonb_each_text(${sql.json(toVersions(views))}::jsonb) code
-     where not exists (select from event_store.events)
-        or (code.key = any (${followed}::text[])
-            and not exists (select from event_store.checkpoints c where c.follower = code.key)
-            and not exists (select from event_store.view_versions known where known.view = code.key))
-    on conflict (view) do update set version = excluded.version, changed_at = now()
-     where v.version < excluded.version`);
+  const session = await database.session();
+  try {
+    await session.pipeline([sql`select event_store.lock_view_writers()`, insertCompleteViews(views, followed)]);
+  } finally {
+    await session.close();
+  }
 };
+
+/** The lock of writers keeps processes from connecting until the transaction has ended. */
+const insertCompleteViews = (views: readonly RebuildableView[], followed: readonly string[]): Sql => sql`
+  insert into event_store.view_versions as v (view, version)
+  select code.key, least(code.value::integer, event_store.lowest_written_version(code.key))
+    from jsonb_each_text(${sql.json(toVersions(views))}::jsonb) code
+   where not exists (select from event_store.events)
+      or (code.key = any (${followed}::text[])
+          and not exists (select from event_store.checkpoints c where c.follower = code.key)
+          and not exists (select from event_store.view_versions known where known.view = code.key))
+  on conflict (view) do update set version = excluded.version, changed_at = now()
+   where v.version < excluded.version`;
 
 /**
  * Returns the statement that records the version of a view's rows right after a rebuild. A process of an earlier
