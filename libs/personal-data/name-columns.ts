@@ -48,8 +48,8 @@ export const groupByTable = (columns: readonly NameColumn[]): ReadonlyMap<string
   Map.groupBy(columns, ({ table }) => table);
 
 /**
- * Returns updates that erase the names in complete tables which no other transaction uses. `standing` maps a table to
- * its current name.
+ * Returns updates that erase the names in complete tables which no other transaction uses. `tableName` maps a table
+ * to its current name.
  */
 export const buildErasureStatements = (
   columns: readonly NameColumn[],

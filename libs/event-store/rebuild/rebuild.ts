@@ -99,8 +99,8 @@ export const EXCHANGE_LOCK = computeLockKey('cadastre exchange of views');
 /** An exchange gives up after this time and is tried again, so that requests behind it do not wait long. */
 const LOCK_TIMEOUT_MS = 300;
 /**
- * Some attempts wait longer for the log, because Postgres interrupts its own maintenance of a table only after a
- * second.
+ * Some attempts wait longer for the log, or for the tables of a follower, because Postgres interrupts its own
+ * maintenance of a table only after a second.
  */
 const LONG_LOCK_TIMEOUT_MS = 2_000;
 const LONG_ATTEMPT = 5;
@@ -159,6 +159,9 @@ class ViewRebuild {
         await pause(UNSETTLED_RETRY_MS, signal);
         continue;
       }
+      // Writers do not wait for the search of complete tables. The exchange searches them only for people who were
+      // forgotten since.
+      await this.eraseNames(copy);
       const timeoutMs = attempt % LONG_ATTEMPT === 0 ? LONG_LOCK_TIMEOUT_MS : LOCK_TIMEOUT_MS;
       try {
         if (await this.withoutUniqueIndexesOnConflict(copy, () => this.tryExchange(copy, timeoutMs))) return;
