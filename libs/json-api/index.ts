@@ -1,4 +1,5 @@
 export * from './attribute-table.js';
+export { selectStoredAttributes } from './stored-attributes.js';
 export * from './body.js';
 export * from './document.js';
 export * from './include.js';

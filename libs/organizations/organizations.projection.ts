@@ -1,7 +1,9 @@
 import { sql, type Projection, type Sql, type Timestamp, type OrganizationDeleted } from '#kernel';
 import { selectMembersSubject, raiseEpoch } from '#access';
+import { ORGANIZATION_SETTINGS } from './organizations/organization-settings.js';
 import type { OrganizationEvent } from './organizations/organization.js';
 import type { TokenTtlPoliciesByType } from './organizations/organizations.queries.js';
+import { PROJECT_SETTINGS } from './projects/project-settings.js';
 import type { ProjectEvent } from './projects/project.js';
 import { DEFAULT_MAX_TTLS, type MaxTokenTtls } from './token-ttl-policies/token-ttl-policy.js';
 
@@ -11,7 +13,8 @@ const buildPolicies = (maxTtls: Partial<MaxTokenTtls>, updatedAt: Timestamp | nu
 /** Name and email have their own columns. Changed settings are merged. */
 export const organizations: Projection<OrganizationEvent> = {
   name: 'organizations',
-  version: 1,
+  // The rows contain all settings. Migrations added those of the versions 2 and 3.
+  version: ORGANIZATION_SETTINGS.version - 2,
   tables: ['organizations'],
   on: {
     OrganizationCreated: (organization, { stream, time }) => sql`
@@ -70,7 +73,8 @@ export const reservedNames: Projection<
 
 export const projects: Projection<ProjectEvent | OrganizationDeleted> = {
   name: 'projects',
-  version: 1,
+  // The rows contain all settings.
+  version: PROJECT_SETTINGS.version,
   tables: ['projects'],
   on: {
     ProjectCreated: ({ name, description, settings }, { stream, organization, time }) => sql`

@@ -8,7 +8,7 @@ import {
   type WorkspaceDeleted,
 } from '#kernel';
 import { buildSecretDeletion } from '#vault';
-import { getOperation } from './runs/run-options.js';
+import { getOperation, RUN_OPTIONS } from './runs/run-options.js';
 import { FINAL_STATUSES, type RunStatus } from './runs/run-status.js';
 import { STATUS_AFTER, waitsForWorkspace } from './runs/run-state.js';
 import type { RunEvent } from './runs/run-event.js';
@@ -94,7 +94,8 @@ export const runSecrets: Projection<WorkspaceDeleted> = {
  */
 export const runs: Projection<RunEvent | RunOwnerDeleted> = {
   name: 'runs',
-  version: 1,
+  // The rows contain all options. A migration added those of version 2.
+  version: RUN_OPTIONS.version - 1,
   tables: TABLES,
   names: [
     { table: 'runs', column: 'created_by' },

@@ -1,5 +1,6 @@
 import { sql, type Projection, type RecordedEvent, type Sql, type Tag, type OrganizationDeleted } from '#kernel';
 import type { SshKeyEvent } from '#ssh-keys';
+import { WORKSPACE_SETTINGS } from './settings/workspace-settings.js';
 import type { TagEvent } from './tags/tags.js';
 import type { WorkspaceEvent } from './workspaces/workspace.js';
 
@@ -10,7 +11,8 @@ const updateLatestChange = (stream: string, time: string): Sql =>
 
 export const workspaces: Projection<WorkspaceEvent | SshKeyDeleted | OrganizationDeleted> = {
   name: 'workspaces',
-  version: 1,
+  // The rows contain all settings.
+  version: WORKSPACE_SETTINGS.version,
   tables: ['workspaces'],
   names: [{ table: 'workspaces', column: 'lock', at: ['holder'] }],
   on: {

@@ -148,6 +148,15 @@ describe('an attribute that is added to workspaces', () => {
   });
 });
 
+describe('the view of workspaces', () => {
+  it('has a later version in the build with the attribute, so rows of older builds are rebuilt', async () => {
+    await makeWorkspace(edited, 'acme', 'registers-its-writer');
+    const rows = await server.database.rows<{ workspaces: string }>(sql`
+      select distinct versions ->> 'workspaces' as workspaces from event_store.view_writers order by 1`);
+    expect(rows).toEqual([{ workspaces: '1' }, { workspaces: '2' }]);
+  });
+});
+
 describe('a filter that is added to the list of workspaces', () => {
   it('needs edits of two production files', () => {
     expect(filterEdits.map(({ file }) => file)).toEqual([

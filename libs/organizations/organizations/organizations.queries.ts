@@ -4,9 +4,16 @@ import type { Database } from '#postgres';
 import { requirePermission, requireCurrentAccess, isPermittedByRole, type Actor, type Permission } from '#access';
 import { selectUsablePoolVersion } from '#agents';
 import { selectOwnPolicy, type PolicyIdentifier } from '#data-retention-policies';
-import { buildLimit, toListPage, type ListPage, type PageRequest, type ListRow } from '#json-api';
+import {
+  buildLimit,
+  selectStoredAttributes,
+  toListPage,
+  type ListPage,
+  type PageRequest,
+  type ListRow,
+} from '#json-api';
 import type { FeatureSet } from './organization.js';
-import type { OrganizationSettings } from './organization-settings.js';
+import { ORGANIZATION_SETTINGS, type OrganizationSettings } from './organization-settings.js';
 import type { LimitedToken } from '../token-ttl-policies/token-ttl-policy.js';
 
 /** `updatedAt` is null while the policy has its default. */
@@ -26,8 +33,8 @@ export type OrganizationRow = {
 };
 
 const COLUMNS = sql`o.id, o.name, o.email, o.feature_set as "featureSet", o.default_project as "defaultProject",
-  o.owners_team as "ownersTeam", o.settings, ${selectOwnPolicy(sql.raw('o.id'))} as "dataRetentionPolicy",
-  o.created_at as "createdAt"`;
+  o.owners_team as "ownersTeam", ${selectStoredAttributes(ORGANIZATION_SETTINGS, 'o.settings')} as settings,
+  ${selectOwnPolicy(sql.raw('o.id'))} as "dataRetentionPolicy", o.created_at as "createdAt"`;
 
 const COLUMNS_WITH_TTL_POLICIES = sql`${COLUMNS}, o.token_ttl_policies as "tokenTtlPolicies"`;
 

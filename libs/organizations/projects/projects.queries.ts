@@ -15,11 +15,18 @@ import {
   type Permission,
   selectPermittedOrganization,
 } from '#access';
-import { buildLimit, toListPage, type ListPage, type ListRow, type PageRequest } from '#json-api';
+import {
+  buildLimit,
+  selectStoredAttributes,
+  toListPage,
+  type ListPage,
+  type ListRow,
+  type PageRequest,
+} from '#json-api';
 import { selectUsablePoolVersion } from '#agents';
 import { isVisibleTeam } from '#people';
 import { PROJECT_TAGS, type TagFilterTerm } from '#tag-bindings';
-import type { ProjectSettings } from './project-settings.js';
+import { PROJECT_SETTINGS, type ProjectSettings } from './project-settings.js';
 
 export type ProjectRow = {
   readonly id: string;
@@ -42,7 +49,7 @@ export type ProjectRow = {
 };
 
 const COLUMNS = sql`p.id, p.organization, o.name as "organizationName", o.default_project = p.id as "isDefault",
-  p.name, p.description, p.settings, p.created_at as "createdAt",
+  p.name, p.description, ${selectStoredAttributes(PROJECT_SETTINGS, 'p.settings')} as settings, p.created_at as "createdAt",
   jsonb_build_object('executionMode', o.settings -> 'defaultExecutionMode',
                      'agentPoolId', o.settings -> 'defaultAgentPool') as inherited,
   ${PROJECT_TAGS} as tags`;

@@ -11,10 +11,11 @@ import {
   type PermissionScope,
 } from '#access';
 import { isPoolUsableBy } from '#agents';
+import { selectStoredAttributes } from '#json-api';
 import { selectEncryptedSecret } from '#vault';
 import { AGENT_POOL, EXECUTION_MODE, buildLockSnapshotJson, type LockSnapshot } from '#workspaces';
 import type { StatusTimestamps } from '../phases/phases.js';
-import type { RunOptions } from './run-options.js';
+import { RUN_OPTIONS, type RunOptions } from './run-options.js';
 import type { RunStatus } from './run-status.js';
 import type { PlannedCounts, RunSource } from './run-event.js';
 
@@ -76,7 +77,8 @@ const WAITS_FOR_EXECUTOR = sql.raw(`r.status in ('plan_queued', 'apply_queued')`
 export const REMOTE_WITHOUT_POOL = sql`${WAITS_FOR_EXECUTOR} and ${EXECUTION_MODE} = 'remote'
   and not exists (select 1 from agent_pools ap where ${SERVES_WORKSPACE})`;
 
-export const RUN_COLUMNS = sql`r.id, r.workspace, r.organization, o.name as "organizationName", r.status, r.reached, r.options,
+export const RUN_COLUMNS = sql`r.id, r.workspace, r.organization, o.name as "organizationName", r.status, r.reached,
+  ${selectStoredAttributes(RUN_OPTIONS, 'r.options')} as options,
   r.configuration_version as "configurationVersion", r.message, r.source, r.created_by as "createdBy",
   r.confirmed_by as "confirmedBy", r.has_changes as "hasChanges", r.planned, r.applied,
   r.cancel_requested_at as "cancelRequestedAt", r.force_cancel_available_at as "forceCancelAvailableAt",

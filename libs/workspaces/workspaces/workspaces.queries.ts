@@ -13,7 +13,7 @@ import {
   type PermissionScope,
 } from '#access';
 import { selectUsablePoolVersion } from '#agents';
-import { buildViewsAt, type PointInTime } from '#json-api';
+import { buildViewsAt, selectStoredAttributes, type PointInTime } from '#json-api';
 import { selectOwnPolicy, type PolicyIdentifier } from '#data-retention-policies';
 import { selectFixedKeys, PROJECT_TAGS, selectTagNames, type TagNames } from '#tag-bindings';
 import { selectSshKeyVersion } from '#ssh-keys';
@@ -72,14 +72,8 @@ export type WorkspaceRow = {
   readonly grants: readonly Grant[];
 };
 
-const hasAddedSettings = Object.keys(WORKSPACE_SETTINGS.added).length > 0;
-
-/** Rows of older builds lack the settings that were added later. */
-const SETTINGS = hasAddedSettings
-  ? sql`${sql.json(WORKSPACE_SETTINGS.added)}::jsonb || w.settings as settings`
-  : sql.raw('w.settings');
-
-const COLUMNS = sql`w.id, w.organization, o.name as "organizationName", w.project, w.name, ${SETTINGS}, w.lock,
+const COLUMNS = sql`w.id, w.organization, o.name as "organizationName", w.project, w.name,
+  ${selectStoredAttributes(WORKSPACE_SETTINGS, 'w.settings')} as settings, w.lock,
   ${EXECUTION_MODE} as "executionMode", ${AGENT_POOL} as "agentPool",
   p.settings ->> 'autoDestroyActivityDuration' as "projectAutoDestroyActivityDuration",
   (o.settings ->> 'allowForceDeleteWorkspaces')::boolean as "allowForceDelete",
