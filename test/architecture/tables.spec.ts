@@ -56,11 +56,15 @@ describe('the check', () => {
         where exists (select from variables) and w.name = any (array(select key from workspace_tags t, project_tags u))\`;
       const two = sql.raw('state_versions');
       const three = sql.raw('agents a');
+      const five = sql\`delete from agents a using views.comments c, run_events as e, ssh_keys where a.id = e.id\`;
       const four = \`not SQL: from tags\`;`;
     expect([...listTables('planted.ts', source)].filter((name) => name !== '$1').sort()).toEqual([
       'agents',
+      'comments',
       'project_tags',
       'projects',
+      'run_events',
+      'ssh_keys',
       'state_versions',
       'teams',
       'variables',

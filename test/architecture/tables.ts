@@ -65,16 +65,19 @@ const listSql = (source: ts.SourceFile): readonly string[] => {
 
 const NAME = String.raw`(?:\w+\.)?(\w+)`;
 const AFTER_KEYWORD = new RegExp(String.raw`\b(?:from|join|into|update|only)\s+\(*${NAME}`, 'gi');
-const AFTER_COMMA = new RegExp(String.raw`\bfrom\s+\w[\w.]*(?:\s+(?:as\s+)?\w+)?\s*,\s*${NAME}`, 'gi');
+const WITH_ALIAS = String.raw`\w[\w.]*(?:\s+(?:as\s+)?\w+)?`;
+/** A list of tables with commas. */
+const LIST = new RegExp(String.raw`\b(?:from|using)\s+(${WITH_ALIAS}(?:\s*,\s*${WITH_ALIAS})*)`, 'gi');
+const FIRST_NAME = new RegExp(String.raw`^${NAME}`);
 /** A fragment that is a table with its alias. */
 const ALONE = new RegExp(String.raw`^\s*${NAME}(?:\s+\w{1,3})?\s*$`, 'g');
 
 /** The names in places where SQL expects a table. */
 const listTableNames = (text: string): readonly string[] => {
   const code = text.replaceAll(/--[^\n]*/g, '');
-  return [AFTER_KEYWORD, AFTER_COMMA, ALONE].flatMap((pattern) =>
-    [...code.matchAll(pattern)].map(([, name = '']) => name),
-  );
+  const find = (pattern: RegExp): string[] => [...code.matchAll(pattern)].map(([, group = '']) => group);
+  const listed = find(LIST).flatMap((list) => list.split(',').map((one) => FIRST_NAME.exec(one.trim())?.[1] ?? ''));
+  return [...find(AFTER_KEYWORD), ...listed, ...find(ALONE)];
 };
 
 /** The tables that a source names in its statements. */
