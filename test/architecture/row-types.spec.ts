@@ -49,6 +49,11 @@ it.each<[string, string, string[]]>([
   ['a column that is not in the type', 'Incomplete>', ['active: is not in the type']],
   ['nothing in a row of a list', 'rows<OwnerAlone>(sql`${list(7)}', []],
   ['nothing in the row of the owner of an empty list', 'rows<OwnerAlone>(sql`${list(1)}', []],
+  [
+    'a type that callers choose',
+    'rows<T>(',
+    ['leaves the type of its rows to callers. Name the type, or add the function to CASTS.'],
+  ],
   ['a type that is inferred', 'database.rows(PEOPLE);', ['infers the type of its rows. Name the type.']],
   ['a type assertion', 'as Person', ['casts rows. Name their type where they are read, or use castRows.']],
 ])('finds %s', (_, text, problems) => {

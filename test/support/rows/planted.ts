@@ -46,6 +46,8 @@ export const readPlanted = async (database: Database): Promise<void> => {
 /** Never called. */
 export const readNothing = (database: Database): Promise<Person[]> => database.rows<Person>(PEOPLE);
 
+export const passRows = <T>(database: Database): Promise<T[]> => database.rows<T>(PEOPLE);
+
 export const inferRows = (database: Database): Promise<Person[]> => database.rows(PEOPLE);
 
 export const believeRow = async (database: Database): Promise<Person> => (await database.rows(PEOPLE))[0] as Person;

@@ -61,7 +61,12 @@ export const findTypedCallSites = (
         problems.push(`${callSite}: casts rows. Name their type where they are read, or use castRows.`);
       if (!ts.isCallExpression(node) || !isCast(node, checker)) return;
       const [argument] = node.typeArguments ?? [];
-      if (argument) callSites.push({ callSite, type: checker.getTypeFromTypeNode(argument) });
+      const type = argument && checker.getTypeFromTypeNode(argument);
+      if (type && type.flags & ts.TypeFlags.TypeParameter)
+        problems.push(
+          `${callSite}: leaves the type of its rows to callers. Name the type, or add the function to CASTS.`,
+        );
+      else if (type) callSites.push({ callSite, type });
       else if (!mentionsUntyped(checker.getTypeAtLocation(node), checker))
         problems.push(`${callSite}: infers the type of its rows. Name the type.`);
     });
