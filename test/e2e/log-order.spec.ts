@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { sql } from '#kernel';
 import { rebuildView, verifyView, listViews } from '#event-store';
 import type { DatabaseSession } from '#postgres';
+import { createSystemContext } from '#access';
 import { moduleDefinitions } from '../../apps/modules.js';
 import { makeOrganization, makeWorkspace } from '../support/seeds.js';
 import { readableLog, readWholeLog } from '../support/event-log.js';
@@ -77,7 +78,8 @@ describe('the order of the log', () => {
     const early = await beginTransaction();
     const late = await makeWorkspace(server, 'acme', 'late');
     expect(await streams(readableLog)).not.toContain(late);
-    await early.run(sql`select event_store.append('ws-nowhere', 0, null, now(), '{"accessor": {"type": "system"}}',
+    const context = createSystemContext('test', 'test');
+    await early.run(sql`select event_store.append('ws-nowhere', 0, null, now(), ${sql.json(context)},
       '[{"id": "00000000-0000-7000-8000-000000000001", "type": "WorkspaceUntagged", "schemaVersion": 1, "data": {"keys": []}}]', null, null)`);
     await early.run(sql`commit`);
     await early.close();

@@ -1,8 +1,8 @@
-import { sql, type LogPosition, type Sql } from '#kernel';
+import { sql, type Sql } from '#kernel';
 import { buildErasureStatements } from '#personal-data';
 import type { DatabaseRow, DatabaseSession } from '#postgres';
 import type { EventStore } from '../event-store.js';
-import { LOG_START, selectCheckpoint } from '../followers/follower.js';
+import { LOG_START, selectCheckpoint, type Checkpoint } from '../followers/follower.js';
 import { EXCHANGE_LOCK } from './rebuild.js';
 import { eraseNamesInCopies, FULL_PACE, Replay, SELECT_FORGOTTEN_PEOPLE, type ForgottenPerson } from './replay.js';
 import { ViewCopy } from './view-copy.js';
@@ -76,7 +76,7 @@ export const verifyView = async (
     // One snapshot for the log and the live view. This transaction only reads, so it has no id that followers would
     // wait for.
     await reader.run(sql`begin isolation level repeatable read, read only`);
-    const [checkpoint] = view.follower ? await reader.run<LogPosition>(selectCheckpoint(view.follower.name)) : [];
+    const [checkpoint] = view.follower ? await reader.run<Checkpoint>(selectCheckpoint(view.follower.name)) : [];
     await copyLive(reader, session, view);
     await session.run(sql`select pg_advisory_unlock_shared(${EXCHANGE_LOCK})`);
     const forgotten = await reader.run<ForgottenPerson>(SELECT_FORGOTTEN_PEOPLE);
