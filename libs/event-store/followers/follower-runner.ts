@@ -1,11 +1,11 @@
-import { Backoff, sql, type Logger, type LogPosition, type RecordedEvent, type Sql } from '#kernel';
+import { Backoff, sql, type Logger } from '#kernel';
 import { computeFollowerLockKey, keepLeading, type DatabaseSession } from '#postgres';
 import type { EventStore } from '../event-store.js';
 import { reportLag } from './follower-lag.js';
-import { advanceCheckpoint, LOG_START, selectCheckpoint, type Checkpoint, type Follower } from './follower.js';
+import { BatchReader } from './batch-reader.js';
+import type { Follower } from './follower.js';
 import { LISTEN } from './log-signal.js';
 import { followerMetrics } from './follower.metrics.js';
-import { ACQUIRE_SHARED_NAMES_LOCK, RELEASE_SHARED_NAMES_LOCK } from '#personal-data';
 
 const IDLE_FIRST_MS = 5;
 const IDLE_MAX_MS = 1_000;
@@ -13,8 +13,6 @@ const IDLE_MAX_MS = 1_000;
 // returns.
 const POLL_INTERVAL_MS = 20;
 const FILTERED_POLL_INTERVAL_MS = 100;
-// Applies to a log that is never quiet. Other processes see the lag only in the stored checkpoint.
-const CHECKPOINT_MS = 5_000;
 const STANDBY_MS = 1_000;
 const RETRY_FIRST_MS = 100;
 const RETRY_MAX_MS = 5_000;
@@ -72,8 +70,7 @@ export class FollowerRunner {
 
   /** Resolves to false if another process leads. */
   private async lead(session: DatabaseSession): Promise<boolean> {
-    const { name, batch, only, keepEncrypted, tables, names } = this.follower;
-    const options = { only, keepEncrypted, outside: tables.length === 0 || names !== undefined };
+    const { name, batch, only, tables } = this.follower;
     const [lock] = await session.run<{ ok: boolean }>(
       sql`select pg_try_advisory_lock(${computeFollowerLockKey(name)}) as ok`,
     );
@@ -81,37 +78,17 @@ export class FollowerRunner {
     const { writerRegistration } = this.store.database;
     if (tables.length > 0 && writerRegistration) await session.run(writerRegistration);
     await session.run(LISTEN);
-    const [stored] = await session.run<Checkpoint>(selectCheckpoint(name));
-    const { rebuilds, ...start } = stored ?? { ...LOG_START, rebuilds: 0 };
-    let checkpoint: LogPosition = start;
-    let read = checkpoint;
-    let committedAt = performance.now();
-    const commit = async (statements: readonly Sql[]): Promise<void> => {
-      await session.pipeline([...statements, advanceCheckpoint(name, { ...checkpoint, rebuilds }, read)]);
-      checkpoint = read;
-      committedAt = performance.now();
-    };
-    const next = async (): Promise<RecordedEvent | undefined> => {
-      const events = await this.store.read(read, batch, (statement) => session.run(statement), options);
-      const last = events.at(-1);
-      if (!last) return undefined;
-      const statements = await this.follower.follow(events, session, this.store);
-      read = { transaction: last.transaction, position: last.position };
-      const isDue = performance.now() - committedAt > CHECKPOINT_MS;
-      if (!only || statements.length > 0 || isDue) await commit(statements);
-      followerMetrics.events.inc({ follower: name }, events.length);
-      return last;
-    };
-    this.logger.info({ follower: name, ...checkpoint }, 'follower leads');
+    const reader = await BatchReader.open(this.store, this.follower, session);
+    this.logger.info({ follower: name, ...reader.position }, 'follower leads');
     let idle = IDLE_FIRST_MS;
     while (!this.stopping.signal.aborted) {
       // The next read includes all events that woke the follower until now.
       this.woken = false;
-      const { position } = read;
-      const last = await (names ? withNamesLock(session, next) : next());
+      const { position } = reader.position;
+      const last = await reader.next();
       this.backoff.succeeded();
       if (!last) {
-        if (read !== checkpoint) await commit([]);
+        await reader.flush();
         // An empty result may only mean that a transaction is still running. The pauses are short at first and then
         // grow.
         idle = (await this.sleep(idle)) ? IDLE_FIRST_MS : Math.min(idle * 2, IDLE_MAX_MS);
@@ -158,15 +135,3 @@ export class FollowerRunner {
     return woken;
   }
 }
-
-/**
- * Runs the work while no person can be forgotten: a follower may copy names from its own tables, and the names in its
- * events stay valid until it has written.
- */
-const withNamesLock = async <T>(session: DatabaseSession, work: () => Promise<T>): Promise<T> => {
-  await session.run(ACQUIRE_SHARED_NAMES_LOCK);
-  const done = await work();
-  // If it fails, the connection is closed, which releases the lock.
-  await session.run(RELEASE_SHARED_NAMES_LOCK);
-  return done;
-};
