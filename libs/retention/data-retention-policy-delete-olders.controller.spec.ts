@@ -13,7 +13,8 @@ import {
   resource,
   type SeededOrganization,
 } from '../../test/support/seeds.js';
-import { startTestServer, type ApiResponse, type TestServer } from '../../test/support/server.js';
+import { listProblems } from '../../test/support/responses.js';
+import { startTestServer, type TestServer } from '../../test/support/server.js';
 import { expectViewsMatchLog } from '../../test/support/views-match-log.js';
 import { retentionDefinition } from '#data-retention-policies';
 import { deleteOlders, dontDeletes } from './spec.js';
@@ -42,9 +43,6 @@ const policy = (of: string): string => `${owner(of)}/relationships/data-retentio
 
 const relationOf = async (of: string): Promise<unknown> =>
   expectStatus(await server.get(owner(of)), 200).body.data.relationships['data-retention-policy'];
-
-const problemsOf = ({ body }: ApiResponse): [string, string][] =>
-  body.errors.map((error: { detail: string; source: { pointer: string } }) => [error.source.pointer, error.detail]);
 
 describe.each([
   ['a workspace', 'workspaces', () => newWorkspace()],
@@ -135,7 +133,7 @@ describe.each([
   ])('is refused for the request %j', async (body, pointer, detail) => {
     const of = await make();
     for (const write of ['post', 'patch'] as const) {
-      expect(problemsOf(expectStatus(await server[write](policy(of), body), 422))).toEqual([[pointer, detail]]);
+      expect(listProblems(expectStatus(await server[write](policy(of), body), 422))).toEqual([[pointer, detail]]);
     }
     expect(await relationOf(of)).toEqual({ data: null });
   });

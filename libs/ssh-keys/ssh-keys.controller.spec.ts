@@ -10,6 +10,7 @@ import {
   resource,
 } from '../../test/support/seeds.js';
 import { runBetween } from '../../test/support/interleaving.js';
+import { listNames, listProblems } from '../../test/support/responses.js';
 import { startTestServer, type ApiResponse, type ApiTestClient, type TestServer } from '../../test/support/server.js';
 import { expectViewsMatchLog } from '../../test/support/views-match-log.js';
 import { sshKeysDefinition } from './index.js';
@@ -37,10 +38,6 @@ const make = async (name: string, organization = 'acme'): Promise<string> => {
   return expectStatus(await server.post(`/api/v2/organizations/${organization}/ssh-keys`, body), 201).body.data
     .id as string;
 };
-const namesIn = ({ body }: ApiResponse): string[] =>
-  body.data.map(({ attributes }: { attributes: { name: string } }) => attributes.name);
-const problemsOf = ({ body }: ApiResponse): [string, string][] =>
-  body.errors.map((error: { detail: string; source: { pointer: string } }) => [error.source.pointer, error.detail]);
 
 const readDatabase = async (): Promise<string> => {
   const tables = await server.database.rows<{ name: string }>(sql`
@@ -101,7 +98,7 @@ describe('an SSH key', () => {
       'Value is a public key; it must be the private one',
     ],
   ])('is not created with %j', async (attributes, pointer, detail) => {
-    expect(problemsOf(expectStatus(await server.post(PATH, key(attributes)), 422))).toEqual([[pointer, detail]]);
+    expect(listProblems(expectStatus(await server.post(PATH, key(attributes)), 422))).toEqual([[pointer, detail]]);
   });
 
   it('is not created with another type or with a text that is too long', async () => {
@@ -152,9 +149,9 @@ describe('the list of SSH keys', () => {
     await makeOrganization(server, 'listed');
     for (const name of ['c', 'a', 'b', 'a']) await make(name, 'listed');
     const { body } = expectStatus(await server.get('/api/v2/organizations/listed/ssh-keys?page[size]=3'), 200);
-    expect(namesIn({ body } as ApiResponse)).toEqual(['a', 'a', 'b']);
+    expect(listNames({ body } as ApiResponse)).toEqual(['a', 'a', 'b']);
     expect(body.meta.pagination).toMatchObject({ 'total-count': 4, 'total-pages': 2, 'next-page': 2 });
-    expect(namesIn(expectStatus(await server.get(body.links.next as string), 200))).toEqual(['c']);
+    expect(listNames(expectStatus(await server.get(body.links.next as string), 200))).toEqual(['c']);
     const past = await server.get('/api/v2/organizations/listed/ssh-keys?page[number]=9');
     expect(past.body).toMatchObject({ data: [], meta: { pagination: { 'total-count': 4 } } });
   });

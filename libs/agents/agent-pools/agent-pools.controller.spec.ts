@@ -14,7 +14,8 @@ import {
   related,
   resource,
 } from '../../../test/support/seeds.js';
-import { startTestServer, type ApiResponse, type TestServer } from '../../../test/support/server.js';
+import { listNames, listProblems } from '../../../test/support/responses.js';
+import { startTestServer, type TestServer } from '../../../test/support/server.js';
 import { expectViewsMatchLog } from '../../../test/support/views-match-log.js';
 import { agentsDefinition } from '../index.js';
 
@@ -39,10 +40,6 @@ afterAll(() => server.close());
 const pool = (attributes: object = {}, relationships?: object) => resource('agent-pools', attributes, relationships);
 const byId = (id: string): string => `/api/v2/agent-pools/${id}`;
 const allowing = (...ids: readonly string[]) => ({ 'allowed-workspaces': related('workspaces', ...ids) });
-const namesIn = ({ body }: ApiResponse): string[] =>
-  body.data.map(({ attributes }: { attributes: { name: string } }) => attributes.name);
-const problemsOf = ({ body }: ApiResponse): [string | undefined, string][] =>
-  body.errors.map((error: { detail: string; source?: { pointer: string } }) => [error.source?.pointer, error.detail]);
 const usingPool = (id: string) => ({ 'execution-mode': 'agent', 'agent-pool-id': id });
 
 describe('an agent pool', () => {
@@ -109,7 +106,9 @@ describe('an agent pool', () => {
       await server.post(PATH, pool({ name: 'taken' })),
       await server.patch(byId(free), pool({ name: 'taken' })),
     ]) {
-      expect(problemsOf(expectStatus(answer, 422))).toEqual([['/data/attributes/name', 'Name has already been taken']]);
+      expect(listProblems(expectStatus(answer, 422))).toEqual([
+        ['/data/attributes/name', 'Name has already been taken'],
+      ]);
     }
     await makeAgentPool(server, 'neighbour', 'taken');
   });
@@ -119,7 +118,7 @@ describe('an agent pool', () => {
     [{ name: 'a b' }, '/data/attributes/name', /^Name may only contain/],
     [{ name: 'x', 'organization-scoped': 'yes' }, '/data/attributes/organization-scoped', /must be true or false/],
   ])('is not created with %j', async (attributes, pointer, detail) => {
-    expect(problemsOf(expectStatus(await server.post(PATH, pool(attributes)), 422))).toEqual([
+    expect(listProblems(expectStatus(await server.post(PATH, pool(attributes)), 422))).toEqual([
       [pointer, expect.stringMatching(detail)],
     ]);
   });
@@ -136,8 +135,8 @@ describe('an agent pool', () => {
       ['/data/relationships/allowed-projects/data/0/id', `Project ${workspace} does not exist`],
       ['/data/relationships/excluded-workspaces/data/0/id', 'Workspace ws-none does not exist'],
     ];
-    expect(problemsOf(expectStatus(await server.patch(byId(id), pool({}, relationships)), 422))).toEqual(expected);
-    expect(problemsOf(expectStatus(await server.post(PATH, pool({ name: 'not' }, relationships)), 422))).toEqual(
+    expect(listProblems(expectStatus(await server.patch(byId(id), pool({}, relationships)), 422))).toEqual(expected);
+    expect(listProblems(expectStatus(await server.post(PATH, pool({ name: 'not' }, relationships)), 422))).toEqual(
       expected,
     );
   });
@@ -215,22 +214,22 @@ describe('the pool of a workspace', () => {
 
   it('must belong to the organization', async () => {
     const theirs = await makeAgentPool(server, 'neighbour', 'theirs');
-    expect(problemsOf(expectStatus(await create('lost', theirs), 422))).toEqual(refused);
-    expect(problemsOf(expectStatus(await create('lost', 'apool-none'), 422))).toEqual(refused);
-    expect(problemsOf(expectStatus(await choose(workspace, theirs), 422))).toEqual(refused);
+    expect(listProblems(expectStatus(await create('lost', theirs), 422))).toEqual(refused);
+    expect(listProblems(expectStatus(await create('lost', 'apool-none'), 422))).toEqual(refused);
+    expect(listProblems(expectStatus(await choose(workspace, theirs), 422))).toEqual(refused);
   });
 
   it('must be allowed for the workspace or its project', async () => {
     const scoped = { 'organization-scoped': false };
     const own = await makeAgentPool(server, 'acme', 'own', scoped, allowing(workspace));
     expectStatus(await choose(workspace, own), 200);
-    expect(problemsOf(expectStatus(await create('stranger', own), 422))).toEqual(refused);
+    expect(listProblems(expectStatus(await create('stranger', own), 422))).toEqual(refused);
 
     const common = await makeAgentPool(server, 'acme', 'common', scoped, {
       'allowed-projects': related('projects', project),
     });
-    expect(problemsOf(expectStatus(await choose(workspace, common), 422))).toEqual(refused);
-    expect(problemsOf(expectStatus(await create('outside', common), 422))).toEqual(refused);
+    expect(listProblems(expectStatus(await choose(workspace, common), 422))).toEqual(refused);
+    expect(listProblems(expectStatus(await create('outside', common), 422))).toEqual(refused);
     const inside = expectStatus(
       await create('inside', common, { project: { data: { type: 'projects', id: project } } }),
       201,
@@ -252,14 +251,14 @@ describe('the pool of a workspace', () => {
         'excluded-workspaces': related('workspaces', excluded),
       },
     );
-    expect(problemsOf(expectStatus(await choose(excluded, most), 422))).toEqual(refused);
+    expect(listProblems(expectStatus(await choose(excluded, most), 422))).toEqual(refused);
     expectStatus(await create('another', most), 201);
   });
 
   it('is refused without the agent mode, before the pool itself is checked', async () => {
     const attributes = { name: 'neither', 'agent-pool-id': 'apool-none' };
     const answer = await server.post('/api/v2/organizations/acme/workspaces', resource('workspaces', attributes));
-    expect(problemsOf(expectStatus(answer, 422))).toEqual([
+    expect(listProblems(expectStatus(answer, 422))).toEqual([
       ['/data/attributes/agent-pool-id', expect.stringMatching(/must not be specified unless using 'agent' execution/)],
     ]);
   });
@@ -297,22 +296,22 @@ describe('the list of agent pools', () => {
     ['unheard-of=1&sort=created-at', ['alpha', 'Beta', 'gamma', 'delta']],
   ])('is filtered and sorted with the query "%s"', async (query, expected) => {
     const answer = await list(query);
-    expect(namesIn(answer)).toEqual(expected);
+    expect(listNames(answer)).toEqual(expected);
     expect(answer.body.meta.pagination['total-count']).toBe(expected.length);
   });
 
   it('is sorted by name by default, and in both directions', async () => {
-    const names = namesIn(await list(''));
+    const names = listNames(await list(''));
     expect(names.toSorted()).toEqual(['Beta', 'alpha', 'delta', 'gamma']);
-    expect(namesIn(await list('sort=name'))).toEqual(names);
-    expect(namesIn(await list('sort=-name'))).toEqual(names.toReversed());
+    expect(listNames(await list('sort=name'))).toEqual(names);
+    expect(listNames(await list('sort=-name'))).toEqual(names.toReversed());
     expectStatus(await server.get(`${PATH}?sort=size`), 400);
   });
 
   it('is paged after filtering', async () => {
     const { body } = await list('q=ta&page[size]=1&sort=created-at');
     expect(body.meta.pagination).toMatchObject({ 'total-count': 2, 'total-pages': 2, 'next-page': 2 });
-    expect(namesIn(expectStatus(await server.get(body.links.next as string), 200))).toEqual(['delta']);
+    expect(listNames(expectStatus(await server.get(body.links.next as string), 200))).toEqual(['delta']);
     expect((await list('page[number]=9')).body).toMatchObject({ data: [], meta: { pagination: { 'total-count': 4 } } });
   });
 });
@@ -339,7 +338,7 @@ describe('a deleted agent pool', () => {
   it('cannot be deleted while a workspace uses it', async () => {
     const id = await makeAgentPool(server, 'acme', 'kept');
     const user = await makeWorkspace(server, 'acme', 'keeper', usingPool(id));
-    expect(problemsOf(expectStatus(await server.delete(byId(id)), 422))).toEqual([
+    expect(listProblems(expectStatus(await server.delete(byId(id)), 422))).toEqual([
       [undefined, expect.stringContaining('Agent pool is used by 1 workspace;')],
     ]);
     expectStatus(await server.get(byId(id)), 200);
@@ -357,7 +356,7 @@ describe('a deleted agent pool', () => {
     ] as const;
     for (const [type, path, user] of owners) {
       expectStatus(await server.patch(path, resource(type, mode, choice)), 200);
-      expect(problemsOf(expectStatus(await server.delete(byId(id)), 422))).toEqual([
+      expect(listProblems(expectStatus(await server.delete(byId(id)), 422))).toEqual([
         [undefined, expect.stringContaining(`Agent pool is used by ${user};`)],
       ]);
       const none = { 'default-agent-pool': { data: null } };
@@ -417,8 +416,8 @@ describe('permissions on agent pools', () => {
     expect(read.data.relationships).toMatchObject({ ...allowing(visible), workspaces: { data: [] } });
     expect(read.included).toEqual([]);
     const filter = 'q=seen&filter[allowed_workspaces][name]';
-    expect(namesIn(await reader.get(`${PATH}?${filter}=shown`))).toEqual(['seen']);
-    expect(namesIn(await reader.get(`${PATH}?${filter}=secret`))).toEqual([]);
+    expect(listNames(await reader.get(`${PATH}?${filter}=shown`))).toEqual(['seen']);
+    expect(listNames(await reader.get(`${PATH}?${filter}=secret`))).toEqual([]);
     const writes = [
       await reader.post(PATH, pool({ name: 'mine' })),
       await reader.patch(byId(id), pool({ name: 'mine' })),

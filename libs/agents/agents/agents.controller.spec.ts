@@ -11,6 +11,7 @@ import {
   resource,
 } from '../../../test/support/seeds.js';
 import { runBetween } from '../../../test/support/interleaving.js';
+import { listNames } from '../../../test/support/responses.js';
 import {
   startTestServer,
   type ApiResponse,
@@ -39,8 +40,6 @@ const register = async (name?: string, api = worker, of = pool): Promise<string>
 const ping = (id: string, status: string, api = worker): Promise<ApiResponse> =>
   api.post(`${byId(id)}/actions/ping`, resource('agents', { status }));
 const attributesOf = async (id: string) => expectStatus(await server.get(byId(id)), 200).body.data.attributes;
-const namesIn = ({ body }: ApiResponse): string[] =>
-  body.data.map(({ attributes }: { attributes: { name: string } }) => attributes.name);
 const countIn = async (id: string): Promise<number> =>
   (await server.get(`/api/v2/agent-pools/${id}`)).body.data.attributes['agent-count'] as number;
 
@@ -173,14 +172,14 @@ describe('the list of agents', () => {
     ['filter[last-ping-since]=', ['c', 'b', 'a']],
   ])('is filtered with the query "%s"', async (query, expected) => {
     const answer = expectStatus(await server.get(`${inPool(listed)}?${query}`), 200);
-    expect(namesIn(answer)).toEqual(expected);
+    expect(listNames(answer)).toEqual(expected);
     expect(answer.body.meta.pagination['total-count']).toBe(expected.length);
   });
 
   it('is paged', async () => {
     const { body } = expectStatus(await server.get(`${inPool(listed)}?page[size]=2`), 200);
     expect(body.meta.pagination).toMatchObject({ 'total-count': 3, 'total-pages': 2 });
-    expect(namesIn(expectStatus(await server.get(body.links.next as string), 200))).toEqual(['a']);
+    expect(listNames(expectStatus(await server.get(body.links.next as string), 200))).toEqual(['a']);
   });
 
   it('returns 400 for an invalid time, and 404 for an unknown pool', async () => {

@@ -21,6 +21,7 @@ import {
   makeWorkspace,
   resource,
 } from '../../../test/support/seeds.js';
+import { listProblems } from '../../../test/support/responses.js';
 import {
   startTestServer,
   type ApiResponse,
@@ -47,12 +48,6 @@ const makePerson = async (username: string): Promise<ApiTestClient> => {
 };
 
 const organization = (attributes: object) => resource('organizations', attributes);
-
-const problemsOf = (answer: ApiResponse) =>
-  (answer.body.errors as { detail: string; source?: { pointer: string } }[]).map(({ detail, source }) => [
-    source?.pointer,
-    detail,
-  ]);
 
 const namesIn = ({ body }: ApiResponse): string[] => body.data.map(({ id }: { id: string }) => id);
 
@@ -201,7 +196,7 @@ describe('an organization', () => {
     for (const name of ['taken', 'other']) await server.post(PATH, organization({ name, email: 'ops@acme.test' }));
     const length = await logLength(server.store);
     const answer = expectStatus(await take(), 422);
-    expect(problemsOf(answer)).toEqual([['/data/attributes/name', 'Name has already been taken']]);
+    expect(listProblems(answer)).toEqual([['/data/attributes/name', 'Name has already been taken']]);
     expect(await logLength(server.store)).toBe(length);
   });
 
@@ -211,7 +206,7 @@ describe('an organization', () => {
   ])('keeps its name unique regardless of case: refused for %s', async (_, take) => {
     for (const name of ['Zulu', 'yankee']) await server.post(PATH, organization({ name, email: 'ops@acme.test' }));
     const length = await logLength(server.store);
-    expect(problemsOf(expectStatus(await take(), 422))).toEqual([
+    expect(listProblems(expectStatus(await take(), 422))).toEqual([
       ['/data/attributes/name', 'Name has already been taken'],
     ]);
     expect(await logLength(server.store)).toBe(length);
@@ -288,7 +283,7 @@ describe('an organization', () => {
       await server.post(PATH, organization({ name: 'fine', email: 'a@b.test', ...attributes })),
       422,
     );
-    expect(problemsOf(answer)).toEqual([[`/data/attributes/${attribute}`, expect.stringMatching(detail)]]);
+    expect(listProblems(answer)).toEqual([[`/data/attributes/${attribute}`, expect.stringMatching(detail)]]);
     expect(await logLength(server.store)).toBe(length);
   });
 
@@ -364,7 +359,7 @@ describe('the default execution mode of an organization', () => {
       [agents(own, { 'default-execution-mode': 'local' }), /must not be specified unless using 'agent'/],
     ] as const) {
       const answer = expectStatus(await server.patch(`${PATH}/wanting`, body), 422);
-      expect(problemsOf(answer)).toEqual([['/data/relationships/default-agent-pool', expect.stringMatching(detail)]]);
+      expect(listProblems(answer)).toEqual([['/data/relationships/default-agent-pool', expect.stringMatching(detail)]]);
     }
     const founded = agents(own, { name: 'founded', email: 'a@b.test', 'default-execution-mode': 'agent' });
     expectStatus(await server.post(PATH, founded), 422);
@@ -443,13 +438,17 @@ describe('the limits for the lifetime of tokens', () => {
   ] as const)('are refused as %j', async (items, at, detail) => {
     const before = limits(await server.get(path));
     const answer = expectStatus(await server.patch(path, policies(...items)), 422);
-    expect(problemsOf(answer)).toEqual([[`/data/attributes/token-ttl-policies${at}`, expect.stringContaining(detail)]]);
+    expect(listProblems(answer)).toEqual([
+      [`/data/attributes/token-ttl-policies${at}`, expect.stringContaining(detail)],
+    ]);
     expect(limits(await server.get(path))).toEqual(before);
   });
 
   it('refuse a request without limits', async () => {
     const answer = expectStatus(await server.patch(path, { data: { type: TYPE } }), 422);
-    expect(problemsOf(answer)).toEqual([['/data/attributes/token-ttl-policies', "Token ttl policies can't be blank"]]);
+    expect(listProblems(answer)).toEqual([
+      ['/data/attributes/token-ttl-policies', "Token ttl policies can't be blank"],
+    ]);
   });
 });
 

@@ -15,6 +15,7 @@ import {
   resource,
   type SeededMember,
 } from '../../../test/support/seeds.js';
+import { listNames } from '../../../test/support/responses.js';
 import {
   startTestServer,
   type ApiResponse,
@@ -38,8 +39,6 @@ afterAll(() => server.close());
 
 const project = (attributes: object) => resource('projects', attributes);
 const byId = (id: string): string => `/api/v2/projects/${id}`;
-const namesIn = ({ body }: ApiResponse): string[] =>
-  body.data.map(({ attributes }: { attributes: { name: string } }) => attributes.name);
 
 describe('a project', () => {
   it('is created, and has the same document by id and in the list', async () => {
@@ -162,7 +161,7 @@ describe('a project', () => {
     expectStatus(await server.delete(byId(id)), 204);
     expectStatus(await server.get(byId(id)), 404);
     expectStatus(await server.delete(byId(id)), 404);
-    expect(namesIn(await server.get(`${PATH}?page[size]=100`))).not.toContain('Doomed');
+    expect(listNames(await server.get(`${PATH}?page[size]=100`))).not.toContain('Doomed');
   });
 
   it('is not deleted while it contains workspaces, nor if it is the default project', async () => {
@@ -331,7 +330,7 @@ describe('the members of teams with project access', () => {
   it('see the projects that they have access to, with their permissions', async () => {
     const { body } = expectStatus(await member.get(`${PATH_OPEN}?sort=name`), 200);
     const names = ['admin', 'creates', 'maintain', 'read', 'reads', 'updates', 'write'];
-    expect(namesIn({ body } as ApiResponse)).toEqual(names);
+    expect(listNames({ body } as ApiResponse)).toEqual(names);
     const allowed = (key: string) =>
       body.data.filter((one: any) => can(one)[key]).map((one: any) => one.attributes.name as string);
     expect(allowed('can-read')).toEqual(names);
@@ -353,18 +352,18 @@ describe('the members of teams with project access', () => {
         await member.get(`${PATH_OPEN}?filter[permissions][${filter}]=true&page[size]=2`),
         200,
       );
-      expect(namesIn({ body } as ApiResponse)).toEqual(expected.slice(0, 2));
+      expect(listNames({ body } as ApiResponse)).toEqual(expected.slice(0, 2));
       expect(body.meta.pagination['total-count']).toBe(expected.length);
       const all = await server.get(`${PATH_OPEN}?filter[permissions][${filter}]=true`);
       expect(all.body.meta.pagination['total-count']).toBe(9);
     }
     const off = await member.get(`${PATH_OPEN}?filter[permissions][create-workspace]=false`);
     expect(off.body.meta.pagination['total-count']).toBe(7);
-    expect(namesIn(await passing.get(`${PATH_OPEN}?filter[permissions][create-workspace]`))).toEqual([]);
+    expect(listNames(await passing.get(`${PATH_OPEN}?filter[permissions][create-workspace]`))).toEqual([]);
   });
 
   it('see the project of a workspace that they see', async () => {
-    expect(namesIn(await passing.get(PATH_OPEN))).toEqual(['closed']);
+    expect(listNames(await passing.get(PATH_OPEN))).toEqual(['closed']);
     const { body } = expectStatus(await passing.get(byId(ids['closed'] ?? '')), 200);
     expect(Object.entries(can(body.data)).filter(([, allowed]) => allowed)).toEqual([['can-read', true]]);
     expectStatus(await passing.patch(byId(ids['closed'] ?? ''), project({ name: 'mine' })), 404);
@@ -422,16 +421,16 @@ describe('the list of projects', () => {
     ['include=effective_tag_bindings', ['alpha', 'Beta', 'beta-2', 'Default Project']],
   ])('is filtered with the query "%s"', async (query, expected) => {
     const answer = await list(query);
-    expect(namesIn(answer)).toEqual(expected);
+    expect(listNames(answer)).toEqual(expected);
     expect(answer.body.meta.pagination['total-count']).toBe(expected.length);
   });
 
   it('is sorted by name in both directions, ignoring case', async () => {
-    const names = namesIn(await list('sort=name'));
+    const names = listNames(await list('sort=name'));
     expect(names).toEqual(['alpha', 'Beta', 'beta-2', 'Default Project']);
-    expect(namesIn(await list('include=effective_tag_bindings'))).toEqual(names);
-    expect(namesIn(await list('sort=-name'))).toEqual(names.toReversed());
-    expect(namesIn(await list(''))).toEqual(names);
+    expect(listNames(await list('include=effective_tag_bindings'))).toEqual(names);
+    expect(listNames(await list('sort=-name'))).toEqual(names.toReversed());
+    expect(listNames(await list(''))).toEqual(names);
     const { body } = expectStatus(await server.get('/api/v2/organizations/listed/projects?sort=age'), 400);
     expect(body.errors[0].source).toEqual({ parameter: 'sort' });
   });

@@ -13,6 +13,7 @@ import {
   type SeededMember,
   type SeededOrganization,
 } from '../../../test/support/seeds.js';
+import { getDetail } from '../../../test/support/responses.js';
 import {
   startTestServer,
   type ApiResponse,
@@ -40,7 +41,6 @@ afterAll(() => server.close());
 const LIST = '/api/v2/organizations/acme/organization-memberships';
 const OWN = '/api/v2/organization-memberships';
 const pathOf = (id: string): string => `${OWN}/${id}`;
-const detailOf = ({ body }: ApiResponse): string => body.errors[0].detail;
 
 const invitation = (email: string, ...teams: string[]) =>
   resource(
@@ -136,7 +136,7 @@ describe('an invitation', () => {
     const team = await makeTeam(server, 'acme', 'guessing');
     const add = (name: string) =>
       owner.post(`/api/v2/teams/${team}/relationships/users`, { data: [{ type: 'users', id: name }] });
-    expect(detailOf(expectStatus(await add(existing.username), 422))).toBe(
+    expect(getDetail(expectStatus(await add(existing.username), 422))).toBe(
       'User guessed is not a member of the organization',
     );
     expectStatus(await add('guessed@people.test'), 204);
@@ -155,7 +155,7 @@ describe('an invitation', () => {
   it('is refused at once for an extremely long address', async () => {
     const endless = `a${'-'.repeat(200_000)}a@people.test`;
     for (const api of [owner, await makeMember(server, 'acme', 'nobody')]) {
-      expect(detailOf(expectStatus(await api.post(LIST, invitation(endless)), 422))).toBe('Email is invalid');
+      expect(getDetail(expectStatus(await api.post(LIST, invitation(endless)), 422))).toBe('Email is invalid');
     }
   });
 
@@ -167,7 +167,7 @@ describe('an invitation', () => {
       source: { pointer: '/data/attributes/email' },
     });
     const member = expectStatus(await owner.post(LIST, invitation('owner@people.test')), 422);
-    expect(detailOf(member)).toBe('User is already a member of the organization');
+    expect(getDetail(member)).toBe('User is already a member of the organization');
   });
 
   it('is created once and with one account if several requests invite the same person at once', async () => {
@@ -186,7 +186,7 @@ describe('an invitation', () => {
     [{ email: 7 }, 'Email must be a string'],
   ])('is refused with the attributes %j', async (attributes, detail) => {
     const answer = expectStatus(await owner.post(LIST, resource('organization-memberships', attributes)), 422);
-    expect(detailOf(answer)).toBe(detail);
+    expect(getDetail(answer)).toBe(detail);
   });
 
   it('can be accepted by a site administrator on behalf of the person', async () => {
@@ -279,8 +279,8 @@ describe('the memberships of an organization', () => {
   });
 
   it('return 400 for an unknown status or include', async () => {
-    expect(detailOf(expectStatus(await owner.get(`${LIST}?filter[status]=gone`), 400))).toContain('filter[status]');
-    expect(detailOf(expectStatus(await owner.get(`${LIST}?include=tokens`), 400))).toContain('include parameter');
+    expect(getDetail(expectStatus(await owner.get(`${LIST}?filter[status]=gone`), 400))).toContain('filter[status]');
+    expect(getDetail(expectStatus(await owner.get(`${LIST}?include=tokens`), 400))).toContain('include parameter');
   });
 
   it('return 404 to callers outside the organization', async () => {
@@ -374,7 +374,7 @@ describe('a member that leaves or is removed', () => {
     const { body } = await founder.get('/api/v2/organizations/one-man-band/organization-memberships');
     expect(body.data).toMatchObject([{ attributes: { status: 'active', email: 'founder@people.test' } }]);
     const refusal = expectStatus(await founder.delete(pathOf(body.data[0].id)), 422);
-    expect(detailOf(refusal)).toBe('The last active owner of an organization cannot be removed');
+    expect(getDetail(refusal)).toBe('The last active owner of an organization cannot be removed');
     expectStatus(await founder.get('/api/v2/organizations/one-man-band'), 200);
   });
 

@@ -12,6 +12,7 @@ import {
   type SeededMember,
   type SeededOrganization,
 } from '../../../test/support/seeds.js';
+import { getDetail, listNames } from '../../../test/support/responses.js';
 import {
   startTestServer,
   type ApiResponse,
@@ -35,10 +36,7 @@ const membershipsOf = (id: string): string => `${pathOf(id)}/relationships/organ
 const users = (...names: string[]) => ({ data: names.map((id) => ({ type: 'users', id })) });
 const memberships = (...ids: string[]) => ({ data: ids.map((id) => ({ type: 'organization-memberships', id })) });
 
-const namesIn = ({ body }: ApiResponse): string[] =>
-  body.data.map(({ attributes }: { attributes: { name: string } }) => attributes.name);
 const totalOf = ({ body }: ApiResponse): number => body.meta.pagination['total-count'];
-const detailOf = ({ body }: ApiResponse): string => body.errors[0].detail;
 
 /** Creates a member of a visible team that has these permissions in the whole organization. */
 const makeHolder = async (organization: string, name: string, ...flags: string[]): Promise<SeededMember> => {
@@ -67,13 +65,13 @@ describe('the teams of an organization', () => {
     ['q=none', []],
   ])('are filtered with the query "%s"', async (query, expected) => {
     const answer = expectStatus(await server.get(`${teamsOf('listed')}?${query}`), 200);
-    expect(namesIn(answer)).toEqual(expected);
+    expect(listNames(answer)).toEqual(expected);
     expect(totalOf(answer)).toBe(expected.length);
   });
 
   it('are listed page by page', async () => {
     const answer = await server.get(`${teamsOf('listed')}?page[size]=2&page[number]=2`);
-    expect(namesIn(answer)).toEqual(['owners']);
+    expect(listNames(answer)).toEqual(['owners']);
     expect(answer.body.meta.pagination).toMatchObject({ 'total-count': 3, 'total-pages': 2, 'next-page': null });
   });
 
@@ -95,7 +93,7 @@ describe('the teams of an organization', () => {
 
   it('return 400 for an unknown include', async () => {
     const answer = expectStatus(await server.get(`${teamsOf('listed')}?include=tokens`), 400);
-    expect(detailOf(answer)).toContain('include parameter');
+    expect(getDetail(answer)).toContain('include parameter');
   });
 });
 
@@ -196,15 +194,17 @@ describe('a team', () => {
     expect(await patch({ ...changes, name: 'changed', 'organization-access': {} })).toMatchObject(changes);
     expectStatus(await server.patch(pathOf(id), { data: { type: 'teams' } }), 200);
     expect(await logLength(server.store)).toBe(length);
-    expect(detailOf(await server.patch(pathOf(id), resource('teams', { name: 'core' })))).toMatch('already been taken');
-    expect(detailOf(await server.patch(pathOf(id), resource('tokens')))).toBe('Type must be teams');
+    expect(getDetail(await server.patch(pathOf(id), resource('teams', { name: 'core' })))).toMatch(
+      'already been taken',
+    );
+    expect(getDetail(await server.patch(pathOf(id), resource('tokens')))).toBe('Type must be teams');
   });
 
   it('may have spaces in its name, at its creation or later', async () => {
     const id = await makeTeam(server, 'acme', 'Site  Reliability');
     const { body } = expectStatus(await server.patch(pathOf(id), resource('teams', { name: 'On call' })), 200);
     expect(body.data.attributes.name).toBe('On call');
-    expect(namesIn(await server.get(`${teamsOf('acme')}?filter[names]=On%20call`))).toEqual(['On call']);
+    expect(listNames(await server.get(`${teamsOf('acme')}?filter[names]=On%20call`))).toEqual(['On call']);
   });
 
   it('is deleted with its tokens, and its name becomes free', async () => {
@@ -247,7 +247,7 @@ describe('a team', () => {
     const { body } = expectStatus(await server.get(workspace), 200);
     expect(body.data.attributes).toMatchObject({ locked: true, 'locked-reason': 'mine' });
     const refusal = expectStatus(await server.post(`${workspace}/actions/unlock`), 409);
-    expect(detailOf(refusal)).toContain('is locked by Team lockers');
+    expect(getDetail(refusal)).toContain('is locked by Team lockers');
     expectStatus(await server.get(`${workspace}?include=locked_by`), 200);
     const freed = expectStatus(await server.post(`${workspace}/actions/force-unlock`), 200);
     expect(freed.body.data.attributes.locked).toBe(false);
@@ -308,7 +308,7 @@ describe('the owners team', () => {
   it('cannot be deleted, renamed, made secret or given other access', async () => {
     const { ownersTeam: id } = await makeOrganization(server, 'owned');
     const refused = async (answer: Promise<ApiResponse>, detail: string) =>
-      expect(detailOf(expectStatus(await answer, 422))).toBe(detail);
+      expect(getDetail(expectStatus(await answer, 422))).toBe(detail);
     await refused(server.delete(pathOf(id)), 'The owners team cannot be deleted');
     await refused(server.patch(pathOf(id), resource('teams', { name: 'x' })), 'The owners team cannot be renamed');
     await refused(
@@ -335,7 +335,7 @@ describe('the owners team', () => {
     await makeMember(server, 'kept', 'second', [id]);
     expectStatus(await server.delete(usersOf(id), users('admin')), 204);
     const refusal = expectStatus(await server.delete(usersOf(id), users('second', 'admin')), 422);
-    expect(detailOf(refusal)).toBe('The last active owner of an organization cannot be removed');
+    expect(getDetail(refusal)).toBe('The last active owner of an organization cannot be removed');
     expect(await membersOf(id)).toEqual(['second']);
   });
 
@@ -440,7 +440,7 @@ describe('members of a team', () => {
       [usersOf(id), users(ada.id), 'is not a member of the organization'],
     ] as const) {
       const answer = expectStatus(await server.post(path, body), 422);
-      expect(detailOf(answer)).toContain(detail);
+      expect(getDetail(answer)).toContain(detail);
       expect(answer.body.errors[0].source.pointer).toMatch(/^\/data\/[01]\/id$/);
     }
     expect(await membersOf(id)).toEqual(['bob']);
@@ -504,7 +504,7 @@ describe('secret teams', () => {
     const organization = server.as(await makeToken(server, '/api/v2/organizations/discreet/authentication-token'));
     for (const api of [server, insider, seer, token, organization]) {
       expectStatus(await api.get(pathOf(hidden)), 200);
-      expect(namesIn(await api.get(`${teamsOf('discreet')}?q=hidden`))).toEqual(['hidden']);
+      expect(listNames(await api.get(`${teamsOf('discreet')}?q=hidden`))).toEqual(['hidden']);
     }
   });
 
@@ -516,7 +516,7 @@ describe('secret teams', () => {
       expectStatus(await api.delete(pathOf(hidden)), 404);
       expectStatus(await api.post(usersOf(hidden), users('outsider')), 404);
       const list = await api.get(`${teamsOf('discreet')}?page[size]=1&filter[names]=hidden,open`);
-      expect([namesIn(list), totalOf(list)]).toEqual([['open'], 1]);
+      expect([listNames(list), totalOf(list)]).toEqual([['open'], 1]);
       const { body } = expectStatus(
         await api.get(`/api/v2/organization-memberships/${insider.membership}?include=teams,user`),
         200,
@@ -535,7 +535,7 @@ describe('secret teams', () => {
     const body = resource('organization-memberships', { email: 'guest@people.test' }, into);
     const path = '/api/v2/organizations/discreet/organization-memberships';
     const refusal = expectStatus(await manager.post(path, body), 422);
-    expect(detailOf(refusal)).toBe(`Team ${hidden} does not exist`);
+    expect(getDetail(refusal)).toBe(`Team ${hidden} does not exist`);
     const nowhere = resource(
       'organization-memberships',
       { email: 'guest@people.test' },
@@ -543,6 +543,6 @@ describe('secret teams', () => {
         teams: { data: [{ type: 'teams', id: 'team-nowhere' }] },
       },
     );
-    expect(detailOf(expectStatus(await server.post(path, nowhere), 422))).toBe('Team team-nowhere does not exist');
+    expect(getDetail(expectStatus(await server.post(path, nowhere), 422))).toBe('Team team-nowhere does not exist');
   });
 });

@@ -37,6 +37,7 @@ import {
 } from '../../../test/support/seeds.js';
 import { fromTheFullHour } from '../../../test/support/clocks.js';
 import { waitForFollowers } from '../../../test/support/event-log.js';
+import { listNames } from '../../../test/support/responses.js';
 import {
   startTestServer,
   type ApiResponse,
@@ -77,9 +78,6 @@ const seedVersions = async (organization: string, provider: string, versions: re
     await server.store.append(writes.slice(n, n + 250), createSystemContext('a test', ''));
   }
 };
-
-const namesIn = ({ body }: ApiResponse): string[] =>
-  body.data.map(({ attributes }: { attributes: { name: string } }) => attributes.name);
 
 const create = (attributes: object, organization = 'acme', api: ApiTestClient = server): Promise<ApiResponse> =>
   api.post(
@@ -285,7 +283,7 @@ describe('providers of the public registry', () => {
       Array(5).fill([403, 'Public provider curation is disabled']),
     );
     expect((await requestAll(stranger)).map(({ status }) => status)).toEqual(Array(5).fill(404));
-    expect(namesIn(expectStatus(await server.get(pathOfProviders('uncurated')), 200))).toEqual([]);
+    expect(listNames(expectStatus(await server.get(pathOfProviders('uncurated')), 200))).toEqual([]);
     await curate('uncurated', true);
     expectStatus(await server.get(path), 200);
   });
@@ -330,7 +328,7 @@ describe('the list of providers', () => {
     ['unheard-of=1&q=aws', ['aws']],
   ])('returns the matching providers for %j', async (query, expected) => {
     const answer = expectStatus(await server.get(`${pathOfProviders('listed')}?${query}`), 200);
-    expect(namesIn(answer)).toEqual(expected);
+    expect(listNames(answer)).toEqual(expected);
     expect(answer.body.meta.pagination['total-count']).toBe(expected.length);
   });
 
@@ -344,7 +342,7 @@ describe('the list of providers', () => {
       'total-pages': 2,
       'total-count': 4,
     });
-    expect(namesIn(expectStatus(await server.get(body.links.next as string), 200))).toEqual(['google-beta']);
+    expect(listNames(expectStatus(await server.get(body.links.next as string), 200))).toEqual(['google-beta']);
     const past = await server.get(`${pathOfProviders('listed')}?page[number]=9`);
     expect(past.body).toMatchObject({ data: [], meta: { pagination: { 'current-page': 9, 'total-count': 4 } } });
   });
@@ -509,7 +507,7 @@ describe('deleting a provider', () => {
     const list = (query: string) => server.get(`${pathOfProviders('many')}?${query}`);
     expect(expectStatus(await list(''), 200).body.meta.pagination).toMatchObject({ 'page-size': 20, 'total-pages': 1 });
     const second = expectStatus(await list('page[number]=2&include=registry_provider_versions'), 200);
-    expect(namesIn(second)).toEqual(['small']);
+    expect(listNames(second)).toEqual(['small']);
     expect(second.body.meta.pagination).toMatchObject({ 'page-size': 1, 'total-pages': 2, 'total-count': 2 });
     const { data, included } = expectStatus(await server.get(`${path}?include=registry_provider_versions`), 200).body;
     const references = data.relationships['registry-provider-versions'].data as { id: string }[];
@@ -627,7 +625,7 @@ describe('permissions on providers', () => {
     for (const api of [member, server.as(await makeOrganizationToken(server, 'acme'))]) {
       expect(expectStatus(await api.get(path), 200).body.data.attributes.permissions).toEqual({ 'can-delete': false });
       expectStatus(await api.get(`/api/v2/registry-providers/${id}`), 200);
-      expect(namesIn(expectStatus(await api.get(`${PATH}?q=guarded`), 200))).toEqual(['guarded']);
+      expect(listNames(expectStatus(await api.get(`${PATH}?q=guarded`), 200))).toEqual(['guarded']);
       expectStatus(await create({ name: 'mine' }, 'acme', api), 404);
       expectStatus(await api.delete(path), 404);
     }

@@ -21,6 +21,7 @@ import {
   type Signer,
 } from '../../../test/support/releases.js';
 import { expectStatus, makeOrganization, makeOrganizationToken } from '../../../test/support/seeds.js';
+import { getDetail } from '../../../test/support/responses.js';
 import { startTestServer, type ApiResponse, type TestServer } from '../../../test/support/server.js';
 import { expectViewsMatchLog } from '../../../test/support/views-match-log.js';
 import { registryDefinition } from '../index.js';
@@ -50,11 +51,10 @@ beforeEach(async () => {
 
 const put = (link: string, bytes: Uint8Array): Promise<ApiResponse> => upload(server, link, bytes);
 const binaryLink = (archive = linux): Promise<string> => release.linkOf(archive, 'provider-binary-upload');
-const detailOf = ({ body }: ApiResponse): string => body.errors[0].detail as string;
 
 const refused = async (answer: Promise<ApiResponse>): Promise<[number, string]> => {
   const response = await answer;
-  return [response.status, detailOf(response)];
+  return [response.status, getDetail(response)];
 };
 
 /** Returns everything that uploads leave behind: number of events, names of files, ids of notes. */
@@ -214,7 +214,7 @@ describe('an upload that the store cannot write', () => {
     await rename(folder, `${folder}.away`);
     await writeFile(folder, '');
     const answer = await put(await binaryLink(), linux.bytes);
-    expect([answer.status, detailOf(answer), answer.headers.get('retry-after')]).toEqual([
+    expect([answer.status, getDetail(answer), answer.headers.get('retry-after')]).toEqual([
       503,
       'The file cannot be stored at the moment. Please try again.',
       '1',

@@ -31,6 +31,7 @@ import {
   resource,
 } from '../../../test/support/seeds.js';
 import { fromTheFullHour } from '../../../test/support/clocks.js';
+import { getDetail } from '../../../test/support/responses.js';
 import {
   startTestServer,
   type ApiResponse,
@@ -60,7 +61,6 @@ afterAll(() => server.close());
 
 const versionsIn = ({ body }: ApiResponse): string[] =>
   body.data.map(({ attributes }: { attributes: { version: string } }) => attributes.version);
-const detailOf = ({ body }: ApiResponse): string => body.errors[0].detail as string;
 const create = (attributes: object, api: ApiTestClient = server): Promise<ApiResponse> =>
   api.post(PATH, versionBody('1.0.0', attributes));
 
@@ -74,7 +74,7 @@ describe('a version', () => {
       select 'provver-full' || n, p.id, p.organization, '0.0.' || n, '0.0.' || n, '', '[]', now(), now()
         from registry_providers p, generate_series(1, 9999) n where p.id = ${provider}`);
     expectStatus(await server.post(path, versionBody('1.0.0')), 201);
-    expect(detailOf(expectStatus(await server.post(path, versionBody('1.0.1')), 422))).toContain(
+    expect(getDetail(expectStatus(await server.post(path, versionBody('1.0.1')), 422))).toContain(
       'at most 10000 versions',
     );
     await server.database.rows(sql`delete from registry_provider_versions where id like 'provver-full%'`);
@@ -228,7 +228,7 @@ describe('versions of public providers', () => {
     for (const api of [server, member]) {
       const answers = await requestAll(api);
       expect(answers.map(({ status }) => status)).toEqual([403, 403, 403, 403]);
-      expect(answers.map(detailOf)).toEqual(Array(4).fill('Not available for public providers'));
+      expect(answers.map(getDetail)).toEqual(Array(4).fill('Not available for public providers'));
     }
     expect((await requestAll(stranger)).map(({ status }) => status)).toEqual([404, 404, 404, 404]);
   });

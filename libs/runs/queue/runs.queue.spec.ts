@@ -1,7 +1,8 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { expectStatus, makeRun } from '../../../test/support/seeds.js';
 import { runRequests, startRunSite } from '../../../test/support/runs.js';
-import type { ApiResponse, ApiTestClient, TestServer } from '../../../test/support/server.js';
+import { getDetail } from '../../../test/support/responses.js';
+import type { ApiTestClient, TestServer } from '../../../test/support/server.js';
 
 let server: TestServer;
 /** An agent of a pool that serves all workspaces. */
@@ -17,7 +18,6 @@ const { aWorkspace, show, statusOf, act, reported, holderOf, queueCaughtUp, diff
   server,
   agents,
 }));
-const detailOf = ({ body }: ApiResponse): string => body.errors[0].detail as string;
 const isLocked = (run: string) => ({ type: 'runs', id: run });
 
 describe('the queue of a workspace', () => {
@@ -70,7 +70,7 @@ describe('the queue of a workspace', () => {
       'planned_and_saved',
     ]);
     const refused = await act(saved, 'apply');
-    expect([refused.status, detailOf(refused)]).toEqual([409, expect.stringContaining(`locked by Run ${first}`)]);
+    expect([refused.status, getDetail(refused)]).toEqual([409, expect.stringContaining(`locked by Run ${first}`)]);
     expectStatus(await act(first, 'cancel'), 202);
     expectStatus(await act(saved, 'apply'), 202);
     expect(await holderOf(workspace)).toEqual(isLocked(saved));
@@ -82,7 +82,7 @@ describe('the queue of a workspace', () => {
     const workspace = await aWorkspace();
     const [run, next] = [await makeRun(server, workspace), await makeRun(server, workspace)];
     const unlock = await server.post(`/api/v2/workspaces/${workspace}/actions/unlock`);
-    expect([unlock.status, detailOf(unlock)]).toEqual([409, expect.stringContaining(`is locked by Run ${run}`)]);
+    expect([unlock.status, getDetail(unlock)]).toEqual([409, expect.stringContaining(`is locked by Run ${run}`)]);
     expectStatus(await server.post(`/api/v2/workspaces/${workspace}/actions/force-unlock`), 200);
     await queueCaughtUp();
     expect(await holderOf(workspace)).toEqual(isLocked(next));
@@ -100,13 +100,13 @@ describe('the queue of a workspace', () => {
       await makeRun(server, workspace),
     ];
     const busy = await act(third, 'force-execute');
-    expect([busy.status, detailOf(busy)]).toEqual([409, expect.stringContaining(`${first} before it is plan_queued`)]);
+    expect([busy.status, getDetail(busy)]).toEqual([409, expect.stringContaining(`${first} before it is plan_queued`)]);
     await reported(first, 'planning', 'planned');
     expectStatus(await act(third, 'force-execute'), 202);
     expect(await Promise.all([first, second, third].map(statusOf))).toEqual(['discarded', 'discarded', 'plan_queued']);
     expect(await holderOf(workspace)).toEqual(isLocked(third));
     const repeatedRequest = await act(third, 'force-execute');
-    expect([repeatedRequest.status, detailOf(repeatedRequest)]).toEqual([
+    expect([repeatedRequest.status, getDetail(repeatedRequest)]).toEqual([
       409,
       'Run is plan_queued: force-execute is not possible',
     ]);
@@ -114,7 +114,7 @@ describe('the queue of a workspace', () => {
     expectStatus(await server.post(`/api/v2/workspaces/${workspace}/actions/lock`), 200);
     const fourth = await makeRun(server, workspace);
     const locked = await act(fourth, 'force-execute');
-    expect([locked.status, detailOf(locked)]).toEqual([409, expect.stringContaining('not locked by another run')]);
+    expect([locked.status, getDetail(locked)]).toEqual([409, expect.stringContaining('not locked by another run')]);
   });
 
   it('gives the workspace to one of many runs that are created at the same time, and loses none', async () => {

@@ -14,7 +14,8 @@ import {
   runBody,
 } from '../../../test/support/seeds.js';
 import { runRequests, startRunSite } from '../../../test/support/runs.js';
-import type { ApiResponse, ApiTestClient, TestServer } from '../../../test/support/server.js';
+import { getDetail } from '../../../test/support/responses.js';
+import type { ApiTestClient, TestServer } from '../../../test/support/server.js';
 
 let server: TestServer;
 let organization: Awaited<ReturnType<typeof makeOrganization>>;
@@ -32,7 +33,6 @@ const { aWorkspace, show, act, report, reported, workspaceOf, queueCaughtUp, dif
   server,
   agents,
 }));
-const detailOf = ({ body }: ApiResponse): string => body.errors[0].detail as string;
 
 describe('a run', () => {
   it('uses the workspace’s latest configuration, and every endpoint renders the same document', async () => {
@@ -145,7 +145,7 @@ describe('a run', () => {
     ],
   ])('is refused with %s', async (_, body, status, detail) => {
     const answer = await server.post('/api/v2/runs', body());
-    expect([answer.status, detailOf(answer)]).toEqual([status, expect.stringMatching(detail)]);
+    expect([answer.status, getDetail(answer)]).toEqual([status, expect.stringMatching(detail)]);
   });
 
   it.each([
@@ -154,7 +154,7 @@ describe('a run', () => {
     [{ 'terraform-version': '1.13.4' }, /only valid for plan-only/, 'terraform-version'],
   ])('is refused with %j', async (attributes, detail, pointer) => {
     const answer = await server.post('/api/v2/runs', runBody(await aWorkspace(), attributes));
-    expect([answer.status, detailOf(answer)]).toEqual([422, expect.stringMatching(detail)]);
+    expect([answer.status, getDetail(answer)]).toEqual([422, expect.stringMatching(detail)]);
     expect(answer.body.errors[0].source.pointer).toBe(`/data/attributes/${pointer}`);
   });
 
@@ -167,14 +167,14 @@ describe('a run', () => {
     const withVersion = (id: string) =>
       server.post('/api/v2/runs', runBody(empty, {}, { 'configuration-version': { data: { id } } }));
     const none = await server.post('/api/v2/runs', runBody(empty));
-    expect([none.status, detailOf(none)]).toEqual([422, expect.stringContaining('Configuration version is missing')]);
-    expect(detailOf(await withVersion(pending))).toContain('has not been uploaded');
-    expect(detailOf(await withVersion('cv-nowhere'))).toContain('does not exist');
+    expect([none.status, getDetail(none)]).toEqual([422, expect.stringContaining('Configuration version is missing')]);
+    expect(getDetail(await withVersion(pending))).toContain('has not been uploaded');
+    expect(getDetail(await withVersion('cv-nowhere'))).toContain('does not exist');
     const otherConfiguration = await makeConfigurationVersion(server, await aWorkspace());
     expect((await withVersion(otherConfiguration)).status).toBe(201);
     await makeOrganization(server, 'foreign');
     const foreign = await makeConfigurationVersion(server, await makeWorkspace(server, 'foreign', 'one'));
-    expect(detailOf(await withVersion(foreign))).toContain('does not exist');
+    expect(getDetail(await withVersion(foreign))).toContain('does not exist');
   });
 
   it('is speculative if its configuration is speculative', async () => {
@@ -184,16 +184,16 @@ describe('a run', () => {
     const answer = expectStatus(await server.post('/api/v2/runs', runBody(workspace, {}, relationships)), 201);
     expect(answer.body.data.attributes['plan-only']).toBe(true);
     const refused = await server.post('/api/v2/runs', runBody(workspace, { 'plan-only': false }, relationships));
-    expect([refused.status, detailOf(refused)]).toEqual([422, expect.stringContaining('speculative')]);
+    expect([refused.status, getDetail(refused)]).toEqual([422, expect.stringContaining('speculative')]);
   });
 
   it('is refused if the workspace executes locally or forbids destroy plans', async () => {
     const local = await aWorkspace({ 'execution-mode': 'local' });
     const refused = await server.post('/api/v2/runs', runBody(local));
-    expect([refused.status, detailOf(refused)]).toEqual([422, expect.stringContaining('local execution mode')]);
+    expect([refused.status, getDetail(refused)]).toEqual([422, expect.stringContaining('local execution mode')]);
     const withoutDestroyPlans = await aWorkspace({ 'allow-destroy-plan': false });
     const destroy = await server.post('/api/v2/runs', runBody(withoutDestroyPlans, { 'is-destroy': true }));
-    expect([destroy.status, detailOf(destroy)]).toEqual([422, expect.stringContaining('Destroy plans')]);
+    expect([destroy.status, getDetail(destroy)]).toEqual([422, expect.stringContaining('Destroy plans')]);
   });
 });
 

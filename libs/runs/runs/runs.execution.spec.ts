@@ -11,7 +11,8 @@ import {
   resource,
 } from '../../../test/support/seeds.js';
 import { runRequests, startRunSite } from '../../../test/support/runs.js';
-import type { ApiResponse, ApiTestClient, TestServer } from '../../../test/support/server.js';
+import { getDetail } from '../../../test/support/responses.js';
+import type { ApiTestClient, TestServer } from '../../../test/support/server.js';
 
 let clock: TickingClock;
 let server: TestServer;
@@ -29,7 +30,6 @@ const { aWorkspace, show, statusOf, act, report, reported, holderOf, differences
   server,
   agents,
 }));
-const detailOf = ({ body }: ApiResponse): string => body.errors[0].detail as string;
 
 describe('an executor', () => {
   const waiting = async (api: ApiTestClient = agents, of = pool): Promise<string[]> =>
@@ -45,7 +45,7 @@ describe('an executor', () => {
     expectStatus(await report(run, 'planning'), 200);
     expect(await waiting()).not.toContain(run);
     const second = await report(run, 'planning');
-    expect([second.status, detailOf(second)]).toEqual([409, 'Run is planning: it cannot become planning']);
+    expect([second.status, getDetail(second)]).toEqual([409, 'Run is planning: it cannot become planning']);
     const plan = { 'resource-additions': 2, 'resource-changes': 1, 'resource-imports': 3 };
     const planned = expectStatus(await report(run, 'planned', plan), 200).body.data;
     expect(planned.attributes).toMatchObject({
@@ -98,7 +98,7 @@ describe('an executor', () => {
     const run = await makeRun(server, workspace);
     expectStatus(await report(run, 'planning'), 200);
     const early = await act(run, 'force-cancel');
-    expect([early.status, detailOf(early)]).toEqual([409, expect.stringContaining('it must be canceled first')]);
+    expect([early.status, getDetail(early)]).toEqual([409, expect.stringContaining('it must be canceled first')]);
     expectStatus(await act(run, 'cancel', { comment: 'stuck' }), 202);
     const { attributes } = await show(run);
     expect(attributes).toMatchObject({
@@ -110,13 +110,13 @@ describe('an executor', () => {
     expect(available - Date.parse(attributes['canceled-at'] as string)).toBeGreaterThanOrEqual(9_900);
     expect(await waiting()).toContain(run);
     expect((await act(run, 'cancel')).status).toBe(409);
-    expect(detailOf(await act(run, 'force-cancel'))).toContain('not before');
+    expect(getDetail(await act(run, 'force-cancel'))).toContain('not before');
     clock.pass({ seconds: 15 });
     expect((await show(run)).attributes.actions['is-force-cancelable']).toBe(true);
     expectStatus(await act(run, 'force-cancel'), 202);
     expect([await statusOf(run), await holderOf(workspace)]).toEqual(['force_canceled', null]);
     const late = await report(run, 'planned');
-    expect([late.status, detailOf(late)]).toEqual([409, 'Run is force_canceled: it cannot become planned']);
+    expect([late.status, getDetail(late)]).toEqual([409, 'Run is force_canceled: it cannot become planned']);
 
     const polite = await makeRun(server, workspace);
     expectStatus(await report(polite, 'planning'), 200);
@@ -196,7 +196,7 @@ describe('an executor', () => {
     [{ status: 'planned', 'has-changes': 'yes' }, /Has changes must be/],
   ])('gets an error that names the fault of %j', async (attributes, detail) => {
     const answer = await agents.post('/api/v2/runs/run-0/progress', resource('run-progress', attributes));
-    expect([answer.status, detailOf(answer)]).toEqual([422, expect.stringMatching(detail)]);
+    expect([answer.status, getDetail(answer)]).toEqual([422, expect.stringMatching(detail)]);
   });
 });
 

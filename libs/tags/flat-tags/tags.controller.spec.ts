@@ -22,6 +22,7 @@ import {
   tagBindings,
   type SeededMember,
 } from '../../../test/support/seeds.js';
+import { listNames } from '../../../test/support/responses.js';
 import {
   startTestServer,
   type ApiResponse,
@@ -70,7 +71,6 @@ const listOf = async (id: string, query = '', api: ApiTestClient = server): Prom
 
 type Entry = { readonly id: string; readonly attributes: { readonly name: string; readonly 'instance-count': number } };
 
-const namesIn = ({ body }: ApiResponse): string[] => body.data.map(({ attributes }: Entry) => attributes.name);
 const countsIn = ({ body }: ApiResponse): Record<string, number> =>
   Object.fromEntries(body.data.map(({ attributes }: Entry) => [attributes.name, attributes['instance-count']]));
 
@@ -106,24 +106,24 @@ describe('the tags of an organization', () => {
     ['unheard-of=1', ['Prod', 'app', 'env']],
   ])('are searched with the query "%s"', async (query, names) => {
     const answer = await list(query);
-    expect(namesIn(answer)).toEqual(names);
+    expect(listNames(answer)).toEqual(names);
     expect(answer.body.meta.pagination['total-count']).toBe(names.length);
   });
 
   it('exclude the tags of a workspace that the caller sees', async () => {
     // The workspace has `env` as a binding, which excludes the tag as well.
-    expect(namesIn(await list(`filter[exclude][taggable][id]=${one}`))).toEqual([]);
-    expect(namesIn(await list(`filter[exclude][taggable][id]=${one}`, tagger))).toEqual(['app', 'env']);
-    expect(namesIn(await list(`filter[exclude][taggable][id]=${two}`, tagger))).toEqual([]);
+    expect(listNames(await list(`filter[exclude][taggable][id]=${one}`))).toEqual([]);
+    expect(listNames(await list(`filter[exclude][taggable][id]=${one}`, tagger))).toEqual(['app', 'env']);
+    expect(listNames(await list(`filter[exclude][taggable][id]=${two}`, tagger))).toEqual([]);
   });
 
   it('are listed page by page, with one statement for each page', async () => {
     const first = await list('page[size]=2');
-    expect(namesIn(first)).toEqual(['Prod', 'app']);
+    expect(listNames(first)).toEqual(['Prod', 'app']);
     expect(first.body.meta.pagination).toMatchObject({ 'total-count': 3, 'total-pages': 2, 'next-page': 2 });
     const next = (): Promise<ApiResponse> => server.get(first.body.links.next as string);
     expect(await costOf(server, next)).toMatchObject({ status: 200, statements: 1 });
-    expect(namesIn(await next())).toEqual(['env']);
+    expect(listNames(await next())).toEqual(['env']);
     expect((await list('page[number]=9')).body).toMatchObject({ data: [], meta: { pagination: { 'total-count': 3 } } });
   });
 
@@ -150,7 +150,7 @@ describe('the tags of an organization', () => {
   it('disappear with the last workspace that has them, and follow the new name of their organization', async () => {
     const last = await makeWorkspace(server, 'other', 'last', {}, { tags: flatTags('fleeting') });
     const names = async (name: string) =>
-      namesIn(expectStatus(await server.get(`/api/v2/organizations/${name}/tags`), 200));
+      listNames(expectStatus(await server.get(`/api/v2/organizations/${name}/tags`), 200));
     expect(await names('other')).toEqual(['app', 'elsewhere', 'fleeting']);
     expectStatus(await server.delete(`/api/v2/workspaces/${last}`), 204);
     expect(await names('other')).toEqual(['app', 'elsewhere']);
@@ -170,7 +170,7 @@ describe('the tags of an organization', () => {
 describe('the tags of a workspace', () => {
   it('have the same documents as in the organization, in order of insertion', async () => {
     expect(countsIn(await listOf(one))).toEqual({ app: 2, Prod: 1 });
-    expect(namesIn(await listOf(one))).toEqual(['app', 'Prod']);
+    expect(listNames(await listOf(one))).toEqual(['app', 'Prod']);
     expect((await list('q=app')).body.data).toEqual((await listOf(one, 'name=app')).body.data);
   });
 
@@ -187,7 +187,7 @@ describe('the tags of a workspace', () => {
     ['page[number]=3', []],
   ])('are searched and paged with the query "%s"', async (query, names) => {
     const answer = await listOf(one, query);
-    expect(namesIn(answer)).toEqual(names);
+    expect(listNames(answer)).toEqual(names);
     expect(answer.body.meta.pagination['total-count']).toBe(query.startsWith('name=') ? names.length : 2);
   });
 
@@ -202,7 +202,7 @@ describe('adding flat tags', () => {
     const id = await makeNextWorkspace({ tags: flatTags('old') });
     expectStatus(await server.post(ofOne(id), flatTags('new:1', 'old', 'UPPER_case-2', 'new:1')), 204);
     expect(await eventsOf(id)).toEqual([added('new:1'), added('UPPER_case-2')]);
-    expect(namesIn(await listOf(id))).toEqual(['old', 'new:1', 'UPPER_case-2']);
+    expect(listNames(await listOf(id))).toEqual(['old', 'new:1', 'UPPER_case-2']);
     expectStatus(await server.post(ofOne(id), flatTags('old')), 204);
     expect(await eventsOf(id)).toHaveLength(2);
     const { attributes } = expectStatus(await server.get(`/api/v2/workspaces/${id}`), 200).body.data;
@@ -218,7 +218,7 @@ describe('adding flat tags', () => {
       { type: 'tags', id: '', attributes: { name: 'last' } },
     ];
     expectStatus(await server.post(ofOne(id), { data }), 204);
-    expect(namesIn(await listOf(id))).toEqual(['first', 'app', 'last']);
+    expect(listNames(await listOf(id))).toEqual(['first', 'app', 'last']);
     const { attributes } = (await listOf(id, 'name=app')).body.data[0];
     expect([attributes.name, attributes['instance-count']]).toEqual(['app', 3]);
     await removeAll(id);
@@ -294,7 +294,7 @@ describe('adding flat tags', () => {
 });
 
 const removeAll = async (id: string): Promise<void> => {
-  expectStatus(await server.delete(ofOne(id), flatTags(...namesIn(await listOf(id, 'page[size]=100')))), 204);
+  expectStatus(await server.delete(ofOne(id), flatTags(...listNames(await listOf(id, 'page[size]=100')))), 204);
 };
 
 describe('removing flat tags', () => {
@@ -305,7 +305,7 @@ describe('removing flat tags', () => {
       { type: 'tags', id: null, attributes: { name: 'gone' } },
     ];
     expectStatus(await server.delete(ofOne(id), { data }), 204);
-    expect(namesIn(await listOf(id))).toEqual(['kept']);
+    expect(listNames(await listOf(id))).toEqual(['kept']);
     await removeAll(id);
   });
 
@@ -314,11 +314,11 @@ describe('removing flat tags', () => {
     const data = [...flatTags('a', 'nowhere').data, { type: 'tags', id: deriveTagId(organization, 'c') }];
     expectStatus(await server.delete(ofOne(id), { data }), 204);
     expect(await eventsOf(id)).toEqual([removed('a'), removed('c')]);
-    expect(namesIn(await listOf(id))).toEqual(['b']);
+    expect(listNames(await listOf(id))).toEqual(['b']);
     expectStatus(await server.delete(ofOne(id), flatTags('a')), 204);
     expect(await eventsOf(id)).toHaveLength(2);
     // That workspace was the last one with this tag.
-    expect(namesIn(await list('q=a'))).not.toContain('a');
+    expect(listNames(await list('q=a'))).not.toContain('a');
     await removeAll(id);
   });
 
@@ -331,7 +331,7 @@ describe('removing flat tags', () => {
     const body = { data: [entry, ...flatTags('kept').data] };
     expect(refusalOf(await server.delete(ofOne(id), body))).toEqual(problem);
     expect(refusalOf(await server.post(ofOne(id), body))).toEqual(problem);
-    expect(namesIn(await listOf(id))).toEqual(['kept']);
+    expect(listNames(await listOf(id))).toEqual(['kept']);
     await removeAll(id);
   });
 
@@ -339,7 +339,7 @@ describe('removing flat tags', () => {
     const id = await makeNextWorkspace({ tags: flatTags('kept') });
     const data = [...flatTags('kept').data, { type: 'tags', id: 'tag-none' }];
     expectStatus(await server.delete(ofOne(id), { data }), 404);
-    expect(namesIn(await listOf(id))).toEqual(['kept']);
+    expect(listNames(await listOf(id))).toEqual(['kept']);
     // A tag of another workspace is not an error.
     expectStatus(await server.delete(ofOne(id), related('tags', deriveTagId(organization, 'app'))), 204);
     await removeAll(id);

@@ -15,6 +15,7 @@ import {
   resource,
   type SeededMember,
 } from '../../../test/support/seeds.js';
+import { listNames } from '../../../test/support/responses.js';
 import {
   startTestServer,
   type ApiResponse,
@@ -87,9 +88,6 @@ afterAll(() => server.close());
 
 const list = async (query: string, api: ApiTestClient = server): Promise<ApiResponse> =>
   expectStatus(await api.get(`${PATH}?${query}`), 200);
-
-const namesIn = ({ body }: ApiResponse): string[] =>
-  body.data.map(({ attributes }: { attributes: { name: string } }) => attributes.name);
 
 const IN_PROJECT = 'filter[project][id]=ELSEWHERE';
 
@@ -186,7 +184,7 @@ const ANSWERS: readonly (readonly [query: string, names: readonly string[]])[] =
 describe('the list of workspaces', () => {
   it.each(ANSWERS)('answers %s', async (query, expected) => {
     const answer = await list(query.replace('ELSEWHERE', elsewhere));
-    expect(namesIn(answer)).toEqual(expected);
+    expect(listNames(answer)).toEqual(expected);
     expect(answer.body.meta.pagination['total-count']).toBe(expected.length);
   });
 
@@ -195,7 +193,7 @@ describe('the list of workspaces', () => {
     async (query, expected) => {
       const visible = expected.filter((name) => name !== 'delta');
       const answer = await list(query.replace('ELSEWHERE', elsewhere), few);
-      expect(namesIn(answer)).toEqual(visible);
+      expect(listNames(answer)).toEqual(visible);
       expect(answer.body.meta.pagination['total-count']).toBe(visible.length);
     },
   );
@@ -206,7 +204,7 @@ describe('the list of workspaces', () => {
     let next: string | null = `${PATH}?${filter}&page[size]=1`;
     while (next !== null) {
       const { body }: ApiResponse = expectStatus(await server.get(next), 200);
-      paged.push(...namesIn({ body } as ApiResponse));
+      paged.push(...listNames({ body } as ApiResponse));
       next = body.links.next;
     }
     expect(paged).toEqual(expected);
@@ -233,7 +231,7 @@ describe('the list of workspaces', () => {
   });
 
   it('uses the last value of a parameter that is sent twice', async () => {
-    expect(namesIn(await list('search[name]=delta&search[name]=gamma'))).toEqual(['gamma-test']);
+    expect(listNames(await list('search[name]=delta&search[name]=gamma'))).toEqual(['gamma-test']);
   });
 
   it('links to its other pages with all parameters', async () => {
@@ -288,9 +286,9 @@ describe('the list of workspaces', () => {
       await server.post(`/api/v2/organization-memberships/${expectStatus(invited, 201).body.data.id}/actions/accept`),
       200,
     );
-    expect(namesIn(await list('', few))).toEqual(['Beta_prod', 'alpha-prod', 'gamma-test']);
-    expect(namesIn(await list('search[tags]=red&sort=-name', few))).toEqual(['alpha-prod', 'Beta_prod']);
+    expect(listNames(await list('', few))).toEqual(['Beta_prod', 'alpha-prod', 'gamma-test']);
+    expect(listNames(await list('search[tags]=red&sort=-name', few))).toEqual(['alpha-prod', 'Beta_prod']);
     const there = expectStatus(await few.get('/api/v2/organizations/next-door/workspaces?search[name]=PROD'), 200);
-    expect(namesIn(there)).toEqual(['alpha-prod']);
+    expect(listNames(there)).toEqual(['alpha-prod']);
   });
 });

@@ -10,6 +10,7 @@ import {
   resource,
   type SeededMember,
 } from '../../../test/support/seeds.js';
+import { getDetail } from '../../../test/support/responses.js';
 import {
   startTestServer,
   type ApiResponse,
@@ -78,8 +79,6 @@ const allowForce = async (allowed: boolean): Promise<void> => {
 const statuses = async (...answers: readonly Promise<ApiResponse>[]): Promise<readonly number[]> =>
   (await Promise.all(answers)).map(({ status }) => status);
 
-const detailOf = ({ body }: ApiResponse): string => body.errors[0].detail as string;
-
 describe('a safe deletion', () => {
   it('deletes a workspace that manages no resources', async () => {
     for (const index of [0, 1]) {
@@ -95,7 +94,7 @@ describe('a safe deletion', () => {
     const { id, paths } = await createWorkspaceAsAdmin();
     await lock(id);
     for (const path of paths) {
-      const detail = detailOf(expectStatus(await safeDelete(path), 409));
+      const detail = getDetail(expectStatus(await safeDelete(path), 409));
       expect(detail).toContain('locked');
       expect(detail).not.toContain('being processed');
     }
@@ -104,7 +103,7 @@ describe('a safe deletion', () => {
   it('reports the lock while a state is being uploaded: the workspace is unlocked only by force, which discards the upload', async () => {
     const { id, paths } = await createWorkspaceAsAdmin();
     await addState(id, false);
-    expect(detailOf(expectStatus(await safeDelete(paths[0] ?? ''), 409))).toContain('locked');
+    expect(getDetail(expectStatus(await safeDelete(paths[0] ?? ''), 409))).toContain('locked');
     expectStatus(await server.post(`/api/v2/workspaces/${id}/actions/unlock`), 503);
     expectStatus(await server.post(`/api/v2/workspaces/${id}/actions/force-unlock`), 200);
     expectStatus(await safeDelete(paths[0] ?? ''), 204);
@@ -115,7 +114,7 @@ describe('a safe deletion', () => {
     await addState(id, true);
     await unlock(id);
     for (const path of paths) {
-      const detail = detailOf(expectStatus(await safeDelete(path), 409));
+      const detail = getDetail(expectStatus(await safeDelete(path), 409));
       expect(detail).toMatch(/^(?!.*locked)(?!.*being processed).*2 resources/);
     }
     expectStatus(await server.get(`/api/v2/workspaces/${id}`), 200);
