@@ -90,7 +90,7 @@ const upgradeView = async (
     events += more;
     if (performance.now() - reportedAt < PROGRESS_MS) return;
     reportedAt = performance.now();
-    logger.info({ ...fields, events }, 'rebuild of the view goes on');
+    logger.info({ ...fields, events }, 'rebuild of the view continues');
   };
   const options = { now: clock.now(), pace: BACKGROUND_PACE, onlyIfEarlier: true, onEvents, signal };
   const result = await rebuildView(store, view, options);
