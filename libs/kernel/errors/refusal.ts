@@ -38,6 +38,12 @@ export class Refusal extends Error {
 }
 
 /**
+ * Returns whether an error proves that nothing was stored or committed. After an outage (`unavailable`) and after any
+ * other error, something may have been.
+ */
+export const isDefiniteFailure = (error: unknown): boolean => error instanceof Refusal && error.kind !== 'unavailable';
+
+/**
  * Returns a 404. A resource that the caller may not see gets the same response as one that does not exist (clients.md
  * §2).
  */

@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import { Clock, conflict, decide, Ids, notFound, Refusal } from '#kernel';
+import { Clock, conflict, decide, Ids, isDefiniteFailure, notFound } from '#kernel';
 import { createSystemContext } from '#access';
 import type { BlobContent } from '#blob-store';
 import { EventStore, expectVersion, type LoadedStream } from '#event-store';
@@ -32,9 +32,6 @@ export type ReleaseUpload = {
   /** `size` is the size in the store; 0 for the check before the file is stored. */
   readonly commandFor: (prepared: LoadedUpload, size: number) => Promise<RegistryProviderVersionCommand>;
 };
-
-/** Returns whether the file was certainly not stored. A failing store may have stored it. */
-const isDefiniteFailure = (error: unknown): boolean => error instanceof Refusal && error.kind !== 'unavailable';
 
 /**
  * Keeps files and log consistent even if a process is killed at any time: first a note, then the file, then the event

@@ -1,7 +1,7 @@
 import { Readable } from 'node:stream';
 import { Injectable } from '@nestjs/common';
 import { CommandBus } from '@nestjs/cqrs';
-import { Ids, notFound } from '#kernel';
+import { Ids, isDefiniteFailure, notFound } from '#kernel';
 import { toActingPrincipal, type Actor } from '#access';
 import type { BlobContent } from '#blob-store';
 import { Database } from '#postgres';
@@ -11,7 +11,7 @@ import { findCreatedOrRepeated, type StateVersionRow } from '../state-versions/s
 import { StateExtracts } from '../files/state.extracts.js';
 import { StateFiles } from '../files/state.files.js';
 import type { ParsedState } from '../reading/state.parser.js';
-import { isDefiniteFailure, StateUploads } from './state.uploads.js';
+import { StateUploads } from './state.uploads.js';
 
 type StateVersionInput = Omit<NewStateVersion, 'jsonState' | 'state'> & {
   readonly rollbackOf: string | null;

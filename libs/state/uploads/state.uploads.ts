@@ -1,7 +1,7 @@
 import { createHash, type Hash } from 'node:crypto';
 import { Injectable } from '@nestjs/common';
 import { CommandBus } from '@nestjs/cqrs';
-import { conflict, Ids, notFound, Refusal, unprocessable } from '#kernel';
+import { conflict, Ids, isDefiniteFailure, notFound, Refusal, unprocessable } from '#kernel';
 import type { Actor } from '#access';
 import { computeDigest, hashWhileReading } from '#blob-store';
 import { Database } from '#postgres';
@@ -15,9 +15,6 @@ import { StateExtracts } from '../files/state.extracts.js';
 import { EXTRACT_KINDS, StateFiles, type FileKind } from '../files/state.files.js';
 import { StateReaders } from '../reading/state-reader.threads.js';
 import type { ParsedState } from '../reading/state.parser.js';
-
-/** Returns whether the command has certainly written nothing. After an outage, it may have been committed. */
-export const isDefiniteFailure = (error: unknown): boolean => error instanceof Refusal && error.kind !== 'unavailable';
 
 const createConcurrentUploadRefusal = (): Refusal =>
   conflict('Another upload of this state version has just been refused');
