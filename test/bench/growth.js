@@ -10,7 +10,7 @@ import { PROJECT } from './product.js';
 import { missingPrograms } from './programs.js';
 import { medians } from './statistics.js';
 import { CONTEXT, deciderOf, openStore } from './store.js';
-import { forEach, idsWhere, measure, openSubject, ORGANIZATION } from './subjects.js';
+import { closeSubject, forEach, idsWhere, measure, openSubject, ORGANIZATION } from './subjects.js';
 import { table, verdict } from './table.js';
 
 /** The CPU time of a request, as a multiple of that in the smallest organization, must not exceed this. */
@@ -187,7 +187,7 @@ export const growth = async ({ sizes, ...options }) => {
     process.stdout.write(`${table(HEADER, rowsOf(results, sizes))}\n${LEGEND}`);
     return [...results.values()].flat().every(({ errors }) => errors === 0);
   } finally {
-    for (const { product } of subjects) await product.remove();
+    for (const subject of subjects) await closeSubject(subject);
     await rm(folder, { recursive: true, force: true });
   }
 };

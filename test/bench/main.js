@@ -26,7 +26,7 @@ program
   .description('GET, list, lock, PATCH, create; memory of the gateway. Needs wrk and pgbench. About 4 minutes')
   .option('-s, --seconds <n>', 'duration of each measurement (or the variable SECS)', Number, secondsDefault)
   .option('-r, --rounds <n>', 'repetitions of each measurement; medians are printed', Number, 3)
-  .option('-c, --connections <n,n>', 'concurrent connections', numbers, [1, 16, 64])
+  .option('-c, --connections <n,n>', 'concurrent connections', numbers, [16, 64])
   .option('--cases <name,name>', 'some of get, list, lock, patch, create', (text) => text.split(','))
   .option('--build <folder...>', 'built copies of this project to measure; several take turns')
   .action(

@@ -2,14 +2,17 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import pg from 'pg';
+import { memoryOf } from './proc.js';
 import { Product } from './product.js';
 import { wrk } from './wrk.js';
+import { openWriteCounter } from './writes.js';
 
 /** Number of workspaces in the organization that is listed. */
 const LISTED = 200;
 /** With fewer, an unlock can overtake its lock among 64 concurrent requests, and both get status 409. */
 const WORKSPACES = 1_000;
 export const ORGANIZATION = 'bench';
+const BYTES_PER_KB = 1_000;
 /** New workspaces are created in another organization, so that the list stays the same. */
 const NURSERY = 'bench-nursery';
 
@@ -66,21 +69,58 @@ export const openSubject = async (name, project, folder, seed = seedFew) => {
     const { ids, nursery, project: home } = await seed(product);
     const idsFile = join(folder, `${name}.ids`);
     await writeFile(idsFile, `${ids.join('\n')}\n`);
-    return { name, product, ids, idsFile, nursery, home };
+    await product.cpuWhenQuiet();
+    const memoryAtRest = memoryOf(product.pid);
+    const writes = await openWriteCounter(product);
+    return { name, product, ids, idsFile, nursery, home, writes, memoryAtRest };
   } catch (error) {
     await product.remove();
     throw error;
   }
 };
 
-export const measure = async ({ product, ids, idsFile, nursery, home }, mode, connections, seconds) => {
+/** Returns one run of requests: its rate, latencies and errors, and what one request costs. */
+export const measure = async (subject, mode, connections, seconds) => {
+  const { product, ids, idsFile, nursery, home, writes } = subject;
   const organization = mode === 'create' ? nursery : ORGANIZATION;
   const before = await product.cpuWhenQuiet();
+  const countedBefore = await writes.count();
   const { url, token } = product;
   const run = await wrk({ url, token, mode, connections, seconds, idsFile, ids, organization, project: home });
   const after = await product.cpuWhenQuiet();
+  const written = writes.difference(countedBefore, await writes.count());
   if (mode === 'lock') await unlockAll(product);
-  const node = (after.node - before.node) / run.requests;
-  const postgres = (after.postgres - before.postgres) / run.requests;
-  return { rate: run.requests / run.seconds, p50: run.p50, p99: run.p99, errors: run.errors, node, postgres };
+  return {
+    rate: run.requests / run.seconds,
+    p50: run.p50,
+    p99: run.p99,
+    errors: run.errors,
+    node: (after.node - before.node) / run.requests,
+    postgres: (after.postgres - before.postgres) / run.requests,
+    walKb: written.bytes / BYTES_PER_KB / run.requests,
+    transactions: written.transactions / run.requests,
+  };
+};
+
+const LONE_LOCKS = 40;
+
+/** Locks and unlocks one workspace. Waits after each request until the followers are idle, so that no work is shared. */
+export const measureLoneLocks = async ({ product, ids, writes }) => {
+  await writes.settle();
+  const before = await writes.count();
+  for (let n = 0; n < LONE_LOCKS; n += 1) {
+    await product.request('POST', `/api/v2/workspaces/${ids[0]}/actions/${n % 2 === 0 ? 'lock' : 'unlock'}`);
+    await writes.settle();
+  }
+  const written = writes.difference(before, await writes.count());
+  return {
+    walKb: written.bytes / BYTES_PER_KB / LONE_LOCKS,
+    transactions: written.transactions / LONE_LOCKS,
+    errors: 0,
+  };
+};
+
+export const closeSubject = async ({ product, writes }) => {
+  await writes.close();
+  await product.remove();
 };
