@@ -17,6 +17,7 @@ export {
   type StreamWrite,
 } from './writes.js';
 export { waitForFollower, isAheadOfCluster, type AwaitedEvents, type Follower } from './followers/follower.js';
+export { EVENT_CONTEXT } from './log-queries.js';
 export { FollowerRunner } from './followers/follower-runner.js';
 export { readFollowerStates, type FollowerState } from './followers/follower-states.js';
 export { computeKeyFingerprint, WrongEncryptionKeyError } from './migrations/encryption-key.js';
