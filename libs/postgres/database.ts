@@ -5,6 +5,7 @@ import { compileStatement, unavailable, type Refusal, type Sql } from '#kernel';
 import { PipelinedQuery, type PreparedStatement } from './pipelined-query.js';
 import { databaseMetrics } from './postgres.metrics.js';
 import { isOutage, isPreparedStatementError, isStatementTimeout } from './postgres-errors.js';
+import { RecentDelays } from './recent-delays.js';
 import { rowTypes } from './row-types.js';
 import { rowCasts, type DatabaseRow } from './database-row.js';
 import { SLOW_LIMITS, SlowStatements, type SlowLimits } from './slow-statements.js';
@@ -130,7 +131,10 @@ class SharedConnection {
   private client: Promise<pg.Client> | null = null;
   private closed = false;
 
-  constructor(private readonly connect: (onEnd: () => void) => Promise<pg.Client>) {}
+  constructor(
+    private readonly connect: (onEnd: () => void) => Promise<pg.Client>,
+    private readonly delays: RecentDelays,
+  ) {}
 
   /**
    * Runs all statements as one transaction. No other statement runs in between, so the transaction needs no connection
@@ -140,7 +144,10 @@ class SharedConnection {
     this.pending += 1;
     try {
       const client = await this.connected();
-      return await send(client, statements);
+      const sentAt = performance.now();
+      const rows = await send(client, statements);
+      this.delays.add(performance.now() - sentAt);
+      return rows;
     } finally {
       this.pending -= 1;
     }
@@ -188,6 +195,9 @@ const findLeastBusy = (connections: readonly SharedConnection[]): SharedConnecti
  */
 export class Database {
   readonly count: StatementCounter = { statements: 0, roundTrips: 0 };
+  /** Times from the sending of statements to their responses: queues in this process and in Postgres included. */
+  readonly readDelays = new RecentDelays();
+  readonly writeDelays = new RecentDelays();
   private readonly readMs: number;
   private readonly slowReadMs: number;
   private readonly reads: readonly SharedConnection[];
@@ -199,16 +209,21 @@ export class Database {
   constructor(private readonly options: DatabaseOptions) {
     const { readTimeoutMs = READ_TIMEOUT_MS, slowReadTimeoutMs = SLOW_READ_TIMEOUT_MS, slow: overrides = {} } = options;
     const slow = { ...SLOW_LIMITS, ...overrides };
-    const connections = (count: number, statementMs: number, setup?: Sql): readonly SharedConnection[] =>
+    const connections = (
+      count: number,
+      statementMs: number,
+      { setup, delays = new RecentDelays() }: { readonly setup?: Sql | undefined; readonly delays?: RecentDelays } = {},
+    ): readonly SharedConnection[] =>
       Array.from(
         { length: count },
-        () => new SharedConnection((onEnd) => this.connect(onEnd, buildStatementLimits(statementMs), setup)),
+        () => new SharedConnection((onEnd) => this.connect(onEnd, buildStatementLimits(statementMs), setup), delays),
       );
+    const setup = options.writerRegistration;
     this.readMs = readTimeoutMs;
     this.slowReadMs = slowReadTimeoutMs;
-    this.reads = connections(options.connections, readTimeoutMs);
-    this.writes = connections(WRITE_CONNECTIONS, WRITE_TIMEOUT_MS, options.writerRegistration);
-    this.longWrites = connections(LONG_WRITE_CONNECTIONS, WRITE_TIMEOUT_MS, options.writerRegistration);
+    this.reads = connections(options.connections, readTimeoutMs, { delays: this.readDelays });
+    this.writes = connections(WRITE_CONNECTIONS, WRITE_TIMEOUT_MS, { setup, delays: this.writeDelays });
+    this.longWrites = connections(LONG_WRITE_CONNECTIONS, WRITE_TIMEOUT_MS, { setup });
     this.slowReads = connections(slow.connections, slowReadTimeoutMs);
     this.slow = new SlowStatements(this.slowReads, slow);
   }
