@@ -12,7 +12,7 @@ export class RecentDelays {
 
   /** Returns the median; 0 if there is no duration. */
   computeMedian(): number {
-    const known = this.values.slice(0, Math.min(this.count, SIZE)).sort();
-    return known[Math.floor(known.length / 2)] ?? 0;
+    const lastValues = this.values.slice(0, Math.min(this.count, SIZE)).sort();
+    return lastValues[Math.floor(lastValues.length / 2)] ?? 0;
   }
 }

@@ -18,6 +18,11 @@ export type RouteOptions = {
    * attackers.
    */
   readonly isUnlimited?: boolean;
+  /**
+   * Whether the server accepts the request under overload too. The route costs little, and clients do not retry it, or an
+   * orchestrator would restart the server.
+   */
+  readonly isEssential?: boolean;
   /** Whether the response contains the number of requests per second that a token may send. */
   readonly announcesRateLimit?: boolean;
 };

@@ -6,6 +6,7 @@ import type { DynamicModule, LoggerService, Type } from '@nestjs/common';
 import type { FastifyInstance, FastifyReply } from 'fastify';
 import { OutdatedAccessFilter, Authenticator } from '#access';
 import { badRequest, notFound, type Clock } from '#kernel';
+import { Database } from '#postgres';
 import { JSON_API, RefusalFilter, sendRefusal } from '#json-api';
 import { identifyBeforeBody } from './callers.hooks.js';
 import {
@@ -15,6 +16,7 @@ import {
   type ConnectionLimits,
 } from './connections.http.js';
 import { collectProcessMetrics, requestMetrics } from './http.metrics.js';
+import type { DelaySource } from './overload.http.js';
 import { observeRequests, type RequestObserver } from './request-observer.http.js';
 import { setSecurityHeaders } from './security-headers.http.js';
 import { limitRequests, type RateLimits } from './rate-limits.http.js';
@@ -51,6 +53,7 @@ const DEFAULT_LIMITS: HttpLimits = {
   idleMs: 300_000,
   drainBytes: 64 * MIB,
   drainMs: 10_000,
+  unanswered: null,
 };
 
 const UUID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
@@ -59,7 +62,7 @@ const UUID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
  * Returns the caller's own request id if it is a UUID, as the audit trail requires (contract §2.5), else a new one. New
  * ids are random and not ordered by time like event ids, because Node creates random ids at a fraction of the cost.
  */
-const chooseRequestId = (ownId: string | string[] | undefined): string =>
+const chooseRequestId = ({ headers: { 'x-request-id': ownId } }: IncomingMessage): string =>
   typeof ownId === 'string' && UUID.test(ownId) ? ownId.toLowerCase() : randomUUID();
 
 /** Sets the headers of all responses, and refuses an address with a NUL, which Postgres cannot store. */
@@ -98,7 +101,7 @@ const createAdapter = (
     connectionTimeout: limits.idleMs,
     clientErrorHandler: refuseBrokenRequest,
     requestIdHeader: false,
-    genReqId: (request: IncomingMessage) => chooseRequestId(request.headers['x-request-id']),
+    genReqId: chooseRequestId,
     // Idle keep-alive connections do not delay a stop. Accepted requests get their response.
     forceCloseConnections: 'idle',
     return503OnClosing: false,
@@ -129,11 +132,17 @@ export const createHttpServer = async (
   let cachedAuthenticator: Authenticator | undefined;
   const authenticator = (): Authenticator =>
     (cachedAuthenticator ??= app.get<Authenticator, Authenticator>(Authenticator, { strict: false }));
+  let cachedDatabase: Database | undefined;
+  const delayOf: DelaySource = (kind) => {
+    cachedDatabase ??= app.get<Database, Database>(Database, { strict: false });
+    const reads = cachedDatabase.readDelays.computeMedian();
+    return kind === 'read' ? reads : Math.max(reads, cachedDatabase.writeDelays.computeMedian());
+  };
   collectProcessMetrics(version);
   observeRequests(fastify, [requestMetrics, ...(requestLog ? [requestLog] : [])]);
   await setSecurityHeaders(fastify, { tls: tls !== null });
   addCommonHeaders(fastify);
-  guardConnections(fastify, trustedProxies, limits);
+  guardConnections(fastify, trustedProxies, limits, { delayOf, chooseRequestId });
   if (rateLimits) await limitRequests(fastify, { ...rateLimits, authenticator });
   answerUnknownRoutes(fastify);
   readBodies(fastify, limits);

@@ -72,6 +72,8 @@ export type Settings = {
     readonly uploadBytesPerSecond: number;
     /** In bytes. */
     readonly bodyMemory: { readonly total: number; readonly perCaller: number };
+    /** Requests that a gateway works on at the same time; null for no limit. Times are in milliseconds. */
+    readonly unanswered: { readonly max: number; readonly targetMs: number; readonly waitMs: number } | null;
   };
   /** Facts that an organization can report in ten seconds; null for no limit. */
   readonly factsLimit: number | null;
@@ -224,6 +226,14 @@ const toHttpLimits = (env: ParsedEnvironment): Settings['http'] => ({
     total: Math.max(env.CADASTRE_BODY_MEMORY_MIB, computeMaxJsonMib(env)) * 1_024 * 1_024,
     perCaller: Math.max(env.CADASTRE_BODY_MEMORY_PER_CALLER_MIB, computeMaxJsonMib(env)) * 1_024 * 1_024,
   },
+  unanswered:
+    env.CADASTRE_MAX_UNANSWERED_REQUESTS === null
+      ? null
+      : {
+          max: env.CADASTRE_MAX_UNANSWERED_REQUESTS,
+          targetMs: env.CADASTRE_STATEMENT_TARGET_MS,
+          waitMs: env.CADASTRE_MAX_WAIT_MS,
+        },
 });
 
 const toRateLimits = (env: ParsedEnvironment): Settings['limits'] => ({
