@@ -112,6 +112,15 @@ const createAdapter = (
       sendRefusal(reply, error.code === 'FST_ERR_BAD_URL' ? badRequest('The address is not well-formed') : notFound()),
   });
 
+const createDelaySource = (findDatabase: () => Database): DelaySource => {
+  let database: Database | undefined;
+  return (kind) => {
+    database ??= findDatabase();
+    const reads = database.readDelays.computeMedian();
+    return kind === 'read' ? reads : Math.max(reads, database.writeDelays.computeMedian());
+  };
+};
+
 /** Creates an HTTP server for these modules. It does not listen yet. */
 export const createHttpServer = async (
   root: Type | DynamicModule,
@@ -132,12 +141,7 @@ export const createHttpServer = async (
   let cachedAuthenticator: Authenticator | undefined;
   const authenticator = (): Authenticator =>
     (cachedAuthenticator ??= app.get<Authenticator, Authenticator>(Authenticator, { strict: false }));
-  let cachedDatabase: Database | undefined;
-  const delayOf: DelaySource = (kind) => {
-    cachedDatabase ??= app.get<Database, Database>(Database, { strict: false });
-    const reads = cachedDatabase.readDelays.computeMedian();
-    return kind === 'read' ? reads : Math.max(reads, cachedDatabase.writeDelays.computeMedian());
-  };
+  const delayOf = createDelaySource(() => app.get<Database, Database>(Database, { strict: false }));
   collectProcessMetrics(version);
   observeRequests(fastify, [requestMetrics, ...(requestLog ? [requestLog] : [])]);
   await setSecurityHeaders(fastify, { tls: tls !== null });

@@ -5,6 +5,7 @@ import type { RouteOptions } from '#access';
 import { getHttpStatus, hasLongUnreadBody, JSON_API, renderRefusal } from '#json-api';
 import { unavailable, type Refusal } from '#kernel';
 import { getContentLength } from '../bodies/request-bodies.hooks.js';
+import type { RequestListener } from './pipelining.http.js';
 import { RequestAdmission, type UnansweredLimits, type WaitingRequest } from './request-admission.js';
 
 /** Served at /metrics (docs/reference/metrics.md lists the metrics). */
@@ -55,8 +56,6 @@ const getPath = ({ url = '' }: IncomingMessage): string => {
   const end = url.indexOf('?');
   return end === -1 ? url : url.slice(0, end);
 };
-
-type Handler = (request: IncomingMessage, response: ServerResponse) => void;
 
 type Work = { readonly run: () => void; readonly refuse: () => void };
 
@@ -188,7 +187,7 @@ export const refuseOverload = (
     admitted.get(request.raw)?.end();
     done();
   });
-  const handlers = server.listeners('request') as Handler[];
+  const handlers = server.listeners('request') as RequestListener[];
   server.removeAllListeners('request');
   server.on('request', (request: IncomingMessage, response: ServerResponse) => {
     const run = (): void => {
