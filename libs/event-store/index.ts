@@ -32,6 +32,7 @@ export {
   type MigrationResult,
 } from './migrations/migrate.js';
 export { ForeignMigrations } from './migrations/migration-order.js';
+export { appendInBulk, type BulkWrite } from './bulk/bulk-append.js';
 export { rebuildView, type RebuildOptions, type RebuildResult } from './rebuild/rebuild.js';
 export { verifyView, type ViewDifference } from './rebuild/verify.js';
 export { createViewUpgradeJob } from './rebuild/view-upgrade.job.js';
