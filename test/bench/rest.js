@@ -3,6 +3,8 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { openBounds } from './bounds.js';
+import { selectCases } from './cases.js';
+import { figure } from './figures.js';
 import { memoryOfFamily, peakMemoryOf } from './proc.js';
 import { missingPrograms } from './programs.js';
 import { median, medians } from './statistics.js';
@@ -10,18 +12,6 @@ import { closeSubject, measure, measureLoneLocks, openSubject } from './subjects
 import { table, verdict } from './table.js';
 
 const GATEWAY_MB = 150;
-
-/**
- * Each case with its bound. The budget is the CPU time of all processes for one request, followers included, as a
- * multiple of the bound's CPU time in the same round.
- */
-const CASES = {
-  get: { title: 'GET workspace', bound: 'get', budget: 4 },
-  list: { title: 'list of 20', bound: 'list', budget: 10 },
-  lock: { title: 'lock, unlock', bound: 'update', budget: 4, isWrite: true },
-  patch: { title: 'PATCH', bound: 'update', budget: 4, isWrite: true },
-  create: { title: 'create', bound: 'insert', budget: 4, isWrite: true },
-};
 
 /** The budget holds at these numbers of connections. With one, no work can be shared. */
 const BUDGET_CONNECTIONS = [16, 64];
@@ -53,11 +43,13 @@ const HEADER = [
 ];
 
 const cpuOf = ({ node, postgres }) => node + postgres;
+const budgetAt = (budget, connections) => (BUDGET_CONNECTIONS.includes(connections) ? budget : null);
+const ratiosOf = (measured, bound) => measured.map((each, n) => cpuOf(each) / bound[n].cpu);
 const titleOf = (title, label) => (label === '' ? title : `${title} (${label})`);
 
 const rowOf = ({ title, budget }, connections, measured, bound, label) => {
   const { rate, p50, p99, node, postgres } = medians(measured);
-  const ratios = measured.map((each, n) => cpuOf(each) / bound[n].cpu);
+  const ratios = ratiosOf(measured, bound);
   const shares = measured.map((each, n) => each.rate / bound[n].rate);
   return [
     titleOf(title, label),
@@ -71,18 +63,21 @@ const rowOf = ({ title, budget }, connections, measured, bound, label) => {
     digits(node + postgres, 3),
     digits(medians(bound).cpu, 3),
     spread(ratios, 1),
-    ...(BUDGET_CONNECTIONS.includes(connections) ? compareWith(median(ratios), budget) : ['', '']),
+    ...(budgetAt(budget, connections) === null ? ['', ''] : compareWith(median(ratios), budget)),
     digits(median(shares), 2),
   ];
 };
 
 const WRITE_HEADER = ['writes', 'conns', 'KB of WAL (min–max)', 'budget', '', 'transactions (min–max)', 'budget', ''];
 
-const writeRowOf = ({ title }, mode, connections, measured, label) => {
+const isLockBudget = ({ name }, connections) =>
+  name === 'lock' && (connections === 'alone' || BUDGET_CONNECTIONS.includes(connections));
+
+const writeRowOf = (one, connections, measured, label) => {
   const [kb, transactions] = [measured.map((each) => each.walKb), measured.map((each) => each.transactions)];
-  const isLock = mode === 'lock' && (connections === 'alone' || BUDGET_CONNECTIONS.includes(connections));
+  const isLock = isLockBudget(one, connections);
   return [
-    titleOf(title, label),
+    titleOf(one.title, label),
     connections,
     spread(kb, 2),
     ...(isLock ? compareWith(median(kb), LOCK_KB) : ['', '']),
@@ -92,9 +87,9 @@ const writeRowOf = ({ title }, mode, connections, measured, label) => {
 };
 
 const warmUp = async (subjects, bounds, cases) => {
-  for (const mode of cases) {
-    for (const subject of subjects) await measure(subject, mode, 16, 1);
-    await bounds.run(CASES[mode].bound, 16, 1);
+  for (const one of cases) {
+    for (const subject of subjects) await measure(subject, one, 16, 1);
+    await bounds.run(one, 16, 1);
   }
 };
 
@@ -102,16 +97,18 @@ const warmUp = async (subjects, bounds, cases) => {
 const takeTurns = async (subjects, bounds, { rounds, cases, connections, seconds }) => {
   const results = new Map();
   const addResult = (key, value) => results.set(key, [...(results.get(key) ?? []), value]);
-  const measureCase = async (mode, count, order) => {
-    addResult(`${mode} ${count} bound`, await bounds.run(CASES[mode].bound, count, seconds));
+  const measureCase = async (one, count, order) => {
+    addResult(`${one.name} ${count} bound`, await bounds.run(one, count, seconds));
     for (const subject of order)
-      addResult(`${mode} ${count} ${subject.name}`, await measure(subject, mode, count, seconds));
+      addResult(`${one.name} ${count} ${subject.name}`, await measure(subject, one, count, seconds));
   };
   for (let round = 0; round < rounds; round += 1) {
     // The later subject runs on a warmer machine, so they take turns at being first.
     const order = round % 2 === 0 ? subjects : subjects.toReversed();
-    for (const mode of cases) for (const count of connections) await measureCase(mode, count, order);
-    if (cases.includes('lock')) {
+    for (const one of cases) {
+      for (const count of one.isOneByOne ? [1] : connections) await measureCase(one, count, order);
+    }
+    if (cases.some(({ name }) => name === 'lock')) {
       for (const subject of order) addResult(`lock alone ${subject.name}`, await measureLoneLocks(subject));
     }
     process.stderr.write(`round ${round + 1} of ${rounds} completed\n`);
@@ -119,27 +116,89 @@ const takeTurns = async (subjects, bounds, { rounds, cases, connections, seconds
   return results;
 };
 
-/** Calls back for each case, number of connections and subject. */
-const flatMapResults = (subjects, { cases, connections }, work) => {
+/** Requests of some cases are measured one by one only. */
+const withOne = (connections) => [...new Set([1, ...connections])];
+
+/** Calls back for each case, number of connections and subject that was measured. */
+const flatMapResults = (results, subjects, cases, connections, work) => {
   const label = (name) => (subjects.length > 1 ? name : '');
-  return cases.flatMap((mode) =>
-    connections.flatMap((count) => subjects.map(({ name }) => work(mode, count, name, label(name)))),
+  return cases.flatMap((one) =>
+    connections.flatMap((count) =>
+      subjects.flatMap(({ name }) => {
+        const measured = results.get(`${one.name} ${count} ${name}`);
+        return measured ? work({ one, count, measured, label: label(name) }) : [];
+      }),
+    ),
   );
 };
 
-const rowsOf = (results, subjects, plan) =>
-  flatMapResults(subjects, plan, (mode, count, name, label) => {
-    const bound = results.get(`${mode} ${count} bound`);
-    return rowOf(CASES[mode], count, results.get(`${mode} ${count} ${name}`), bound, label);
-  });
+const rowsOf = (results, subjects, { cases, connections }) =>
+  flatMapResults(results, subjects, cases, withOne(connections), ({ one, count, measured, label }) => [
+    rowOf(one, count, measured, results.get(`${one.name} ${count} bound`), label),
+  ]);
 
 const writeRowsOf = (results, subjects, { cases, connections }) => {
-  const plan = { cases: cases.filter((mode) => CASES[mode].isWrite), connections: ['alone', ...connections] };
-  return flatMapResults(subjects, plan, (mode, count, name, label) => {
-    const measured = results.get(`${mode} ${count} ${name}`);
-    return measured ? [writeRowOf(CASES[mode], mode, count, measured, label)] : [];
-  }).flat();
+  const writes = cases.filter(({ isWrite }) => isWrite);
+  return flatMapResults(
+    results,
+    subjects,
+    writes,
+    ['alone', ...withOne(connections)],
+    ({ one, count, measured, label }) => [writeRowOf(one, count, measured, label)],
+  );
 };
+
+/** The figures of one case at one number of connections. */
+const figuresOfCase = (results, { one, count, measured, label }) => {
+  const name = titleOf(one.title, label);
+  const variant = `${count} connections`;
+  const pick = (key) => measured.map((each) => each[key]);
+  const bound = results.get(`${one.name} ${count} bound`);
+  const add = (metric, values, options) => figure('rest', name, variant, metric, values, options);
+  return [
+    add('times the bound', ratiosOf(measured, bound), { better: 'lower', budget: budgetAt(one.budget, count) }),
+    add('CPU', measured.map(cpuOf), { unit: 'ms' }),
+    add(
+      'CPU of the bound',
+      bound.map(({ cpu }) => cpu),
+      { unit: 'ms' },
+    ),
+    add('requests', pick('rate'), { unit: '1/s' }),
+    add('p50', pick('p50'), { unit: 'ms' }),
+    add('p99', pick('p99'), { unit: 'ms' }),
+  ];
+};
+
+const figuresOfWrites = ({ one, count, measured, label }) => {
+  const name = titleOf(one.title, label);
+  const variant = count === 'alone' ? 'alone' : `${count} connections`;
+  const isLock = isLockBudget(one, count);
+  const pick = (key) => measured.map((each) => each[key]);
+  const add = (metric, unit, key, budget) =>
+    figure('rest', name, variant, metric, pick(key), { unit, better: 'lower', budget: isLock ? budget : null });
+  return [add('WAL', 'KB', 'walKb', LOCK_KB), add('transactions', '', 'transactions', LOCK_TRANSACTIONS)];
+};
+
+const figuresOf = (results, subjects, { cases, connections }) => [
+  ...flatMapResults(results, subjects, cases, withOne(connections), (result) => figuresOfCase(results, result)),
+  ...flatMapResults(
+    results,
+    subjects,
+    cases.filter(({ isWrite }) => isWrite),
+    ['alone', ...withOne(connections)],
+    figuresOfWrites,
+  ),
+  ...subjects.flatMap(({ name, product, memoryAtRest }) => {
+    const label = subjects.length > 1 ? name : '';
+    const add = (variant, value) =>
+      figure('rest', titleOf('memory of the gateway', label), variant, 'memory', [value], {
+        unit: 'MB',
+        better: 'lower',
+        budget: GATEWAY_MB,
+      });
+    return [add('at rest', memoryAtRest), add('at its peak', peakMemoryOf(product.pid))];
+  }),
+];
 
 const memoryRowOf = ({ name, product, memoryAtRest }) => {
   const peak = peakMemoryOf(product.pid);
@@ -169,21 +228,32 @@ const print = (results, subjects, plan) => {
   process.stdout.write(`${table(memory, subjects.map(memoryRowOf))}\n${LEGEND}`);
 };
 
-/** `builds` are built projects to compare. The bounds run on the Postgres of the first one. */
-export const rest = async ({ builds, ...options }) => {
+/** The data of a subject: few workspaces in the lists, and more for requests of single ones. */
+const SEEDS = [
+  { prefix: 'bench', workspaces: 200 },
+  // With fewer, an unlock can overtake its lock among 64 concurrent requests, and both get status 409.
+  { prefix: 'nursery', workspaces: 800 },
+];
+
+/**
+ * `builds` are built projects to compare; each must have the command `seed`. The bounds run on the Postgres of the first
+ * one. Returns the figures.
+ */
+export const rest = async ({ builds, isFull = false, cases, ...options }) => {
   const missing = missingPrograms('wrk', 'pgbench');
   if (missing.length > 0) throw new Error(missing.join('\n'));
-  const plan = { ...options, cases: options.cases ?? Object.keys(CASES) };
+  const plan = { ...options, cases: selectCases(cases, isFull) };
   const folder = await mkdtemp(join(tmpdir(), 'cadastre-bench-files-'));
   const subjects = [];
   let bounds = null;
   try {
-    for (const build of builds) subjects.push(await openSubject('ABCDEFGH'[subjects.length], build, folder));
-    bounds = await openBounds(subjects[0], folder);
+    for (const build of builds) subjects.push(await openSubject('ABCDEFGH'[subjects.length], build, folder, SEEDS));
+    bounds = await openBounds(subjects[0], plan.cases, folder);
     await warmUp(subjects, bounds, plan.cases);
     const results = await takeTurns(subjects, bounds, plan);
     print(results, subjects, plan);
-    return [...results.values()].flat().every(({ errors }) => !errors);
+    if ([...results.values()].flat().some(({ errors }) => errors > 0)) process.exitCode = 1;
+    return figuresOf(results, subjects, plan);
   } finally {
     await bounds?.close();
     for (const subject of subjects) await closeSubject(subject);

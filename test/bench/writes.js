@@ -31,21 +31,28 @@ const POLL_MS = 5;
 /** Enough for a follower that commits after its checkpoint was read. */
 const REST_MS = 50;
 
-/** The product must be idle: what it writes during a few seconds is its background. */
 export const openWriteCounter = async (product) => {
   const client = new pg.Client({ connectionString: await product.databaseUrl() });
   await client.connect();
+  let idle = null;
   const count = async () => ({ at: performance.now(), ...(await client.query(COUNT)).rows[0] });
-  const first = await count();
-  await delay(IDLE_SECONDS * 1_000);
-  const last = await count();
-  const written = differenceOf(first, last, null);
-  const seconds = (last.at - first.at) / 1_000;
-  const idle = { bytes: written.bytes / seconds, transactions: written.transactions / seconds };
-  /** Resolves when all followers have processed the log. */
-  const settle = async () => {
-    while ((await client.query(BEHIND)).rows[0].behind) await delay(POLL_MS);
-    await delay(REST_MS);
+  return {
+    count,
+    /** Resolves when all followers have processed the log. */
+    settle: async () => {
+      while ((await client.query(BEHIND)).rows[0].behind) await delay(POLL_MS);
+      await delay(REST_MS);
+    },
+    /** What the product writes during these seconds is its background. It must be idle. */
+    measureIdle: async () => {
+      const before = await count();
+      await delay(IDLE_SECONDS * 1_000);
+      const after = await count();
+      const { bytes, transactions } = differenceOf(before, after, null);
+      const seconds = (after.at - before.at) / 1_000;
+      idle = { bytes: bytes / seconds, transactions: transactions / seconds };
+    },
+    difference: (before, after) => differenceOf(before, after, idle),
+    close: () => client.end(),
   };
-  return { count, settle, difference: (before, after) => differenceOf(before, after, idle), close: () => client.end() };
 };
