@@ -90,6 +90,11 @@ const closeWhenAnswered = (fastify: FastifyInstance): void => {
   });
 };
 
+/** No route has a schema: zod checks bodies. Without this option Fastify loads compilers that take 6 MB of memory. */
+const refuseSchemas = (): never => {
+  throw new Error('a route has a schema, but the server was created without a compiler for schemas');
+};
+
 const createAdapter = (
   tls: HttpServerOptions['tls'],
   trustedProxies: readonly string[],
@@ -100,6 +105,7 @@ const createAdapter = (
     ...(trustedProxies.length > 0 ? { trustProxy: [...trustedProxies] } : {}),
     connectionTimeout: limits.idleMs,
     clientErrorHandler: refuseBrokenRequest,
+    schemaController: { compilersFactory: { buildValidator: refuseSchemas, buildSerializer: refuseSchemas } },
     requestIdHeader: false,
     genReqId: chooseRequestId,
     // Idle keep-alive connections do not delay a stop. Accepted requests get their response.
