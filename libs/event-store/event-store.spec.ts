@@ -4,7 +4,7 @@ import { freshDatabase, type TestDatabase } from '../../test/support/database.js
 import { Refusal, sql, type EventContext, type RecordedEvent } from '#kernel';
 import type { EventStore } from './event-store.js';
 import { newStream, decideWrite, type StreamWrite } from './writes.js';
-import { LOG_START } from './followers/follower.js';
+import { LOG_START } from './log-positions.js';
 import { getViolatedConstraint, isVersionConflictError } from '#postgres';
 import { verifySnapshots } from './rebuild/verify-snapshots.js';
 import { appendOn, context, lampHung, lamp, TestEventStore, createLampLit, waitForCondition } from './spec.js';

@@ -16,10 +16,11 @@ export {
   type StreamSnapshot,
   type StreamWrite,
 } from './writes.js';
-export { waitForFollower, isAheadOfCluster, type AwaitedEvents, type Follower } from './followers/follower.js';
+export type { Follower } from './followers/follower.js';
+export { waitForFollower, type AwaitedEvents } from './followers/wait-for-follower.js';
 export { EVENT_CONTEXT } from './log-queries.js';
 export { FollowerRunner } from './followers/follower-runner.js';
-export { readFollowerStates, type FollowerState } from './followers/follower-states.js';
+export { isAheadOfCluster, readFollowerStates, type FollowerState } from './followers/follower-states.js';
 export { computeKeyFingerprint, WrongEncryptionKeyError } from './migrations/encryption-key.js';
 export type { EncryptedColumn } from './migrations/encrypted-column.js';
 export {

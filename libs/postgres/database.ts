@@ -35,7 +35,7 @@ export type DatabaseSession = {
   run<T = DatabaseRow>(statement: Sql): Promise<T[]>;
   /** Runs all statements in order in one round trip: as one transaction, or as part of the open transaction. */
   pipeline(statements: readonly Sql[]): Promise<DatabaseRow[][]>;
-  onNotification(listener: () => void): void;
+  onNotification(listener: (payload: string) => void): void;
   close(): Promise<void>;
 };
 
@@ -285,7 +285,7 @@ export class Database {
         return cast(rows);
       },
       pipeline: (statements) => send(client, statements),
-      onNotification: (listener) => void client.on('notification', listener),
+      onNotification: (listener) => void client.on('notification', ({ payload }) => listener(payload ?? '')),
       close: () => client.end(),
     };
   }
