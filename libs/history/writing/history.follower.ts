@@ -1,4 +1,4 @@
-import { sql, type Sql } from '#kernel';
+import { sql, type OrganizationDeleted, type Sql } from '#kernel';
 import { waitForFollower, type Follower } from '#event-store';
 import type { Database, DatabaseSession } from '#postgres';
 import type { PresentSubject } from '#json-api';
@@ -8,6 +8,7 @@ import type { OrganizationRecordedEvent } from './history-handlers.js';
 import type { NewSubjectVersion, LatestSubjectVersion } from './subject-versions.js';
 
 const FOLLOWER_NAME = 'workspace_history';
+const ORGANIZATION_DELETED: OrganizationDeleted['type'] = 'OrganizationDeleted';
 
 /**
  * Maximum length in characters. An index contains the name and has no room for long ones, such as the description of an
@@ -20,6 +21,8 @@ export const historyFollower: Follower = {
   name: FOLLOWER_NAME,
   batch: 500,
   only: HISTORY_EVENT_TYPES,
+  // Deletes the complete history of the organization.
+  slow: [ORGANIZATION_DELETED],
   version: 1,
   tables: ['history_versions', 'history_runs', 'history_locks'],
   names: [
