@@ -73,10 +73,11 @@ const loadHistoryWriter = async (
   let pending = [...events.flatMap(listSubjects), ...users.map(({ subject }) => subject)];
   while (pending.length > 0) {
     for (const id of pending) requested.add(id);
-    const isRun = (id: string): boolean => id.startsWith('run-');
+    const runIds = pending.filter((id) => id.startsWith('run-'));
+    const subjects = pending.filter((id) => !id.startsWith('run-'));
     const [latestVersions, runs] = await Promise.all([
-      session.run<LatestSubjectVersion>(selectLatestVersions(pending.filter((id) => !isRun(id)))),
-      session.run<RunHistory>(selectRuns(pending.filter(isRun))),
+      subjects.length > 0 ? session.run<LatestSubjectVersion>(selectLatestVersions(subjects)) : [],
+      runIds.length > 0 ? session.run<RunHistory>(selectRuns(runIds)) : [],
     ]);
     for (const one of latestVersions) loaded.latestVersions.set(one.subject, one);
     for (const one of runs) loaded.runs.set(one.run, one);
