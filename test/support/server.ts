@@ -152,8 +152,12 @@ export const startTestServer = async (options: TestServerOptions = {}): Promise<
 
 export type TestGateway = ApiTestClient & { readonly authenticator: Authenticator; close(): Promise<void> };
 
-/** Starts another gateway over the same database, as behind a load balancer. It has a cache of callers of its own. */
-export const startAnotherGateway = async ({ runtime, adminToken }: TestServer): Promise<TestGateway> => {
+/** Starts another gateway over the same database, as behind a load balancer. It has caches of its own. */
+export const startAnotherGateway = async (
+  { runtime: shared, adminToken }: TestServer,
+  settings: Partial<Settings> = {},
+): Promise<TestGateway> => {
+  const runtime = { ...shared, settings: { ...shared.settings, ...settings } };
   const app = await createHttpServer(GatewayModule.over(runtime), { tls: null, ...buildHttpOptions(runtime) });
   await app.listen(0, '127.0.0.1');
   const url = (await app.getUrl()).replace('[::1]', '127.0.0.1');

@@ -5,6 +5,7 @@ import { NestFactory } from '@nestjs/core';
 import type { DynamicModule, LoggerService, Type } from '@nestjs/common';
 import type { FastifyInstance, FastifyReply } from 'fastify';
 import { OutdatedAccessFilter, Authenticator } from '#access';
+import { DocumentMemory } from '#document-cache';
 import { badRequest, notFound, type Clock } from '#kernel';
 import { Database } from '#postgres';
 import { JSON_API, RefusalFilter, sendRefusal } from '#json-api';
@@ -22,6 +23,7 @@ import { setSecurityHeaders } from './security-headers.http.js';
 import { limitRequests, type RateLimits } from './rate-limits.http.js';
 import { readBodies, type BodyLimits } from '../bodies/request-bodies.hooks.js';
 import { answerUnknownRoutes } from './unknown-routes.hooks.js';
+import { answerFromMemory } from './kept-documents.hooks.js';
 
 export type HttpServerOptions = {
   readonly tls: { readonly key: string; readonly cert: string } | null;
@@ -118,6 +120,12 @@ const createAdapter = (
       sendRefusal(reply, error.code === 'FST_ERR_BAD_URL' ? badRequest('The address is not well-formed') : notFound()),
   });
 
+/** Returns a function that calls `find` only once. Modules are created after the hooks that use them. */
+const findOnce = <T>(find: () => T): (() => T) => {
+  let result: T | undefined;
+  return () => (result ??= find());
+};
+
 const createDelaySource = (findDatabase: () => Database): DelaySource => {
   let database: Database | undefined;
   return (kind) => {
@@ -125,6 +133,15 @@ const createDelaySource = (findDatabase: () => Database): DelaySource => {
     const reads = database.readDelays.computeMedian();
     return kind === 'read' ? reads : Math.max(reads, database.writeDelays.computeMedian());
   };
+};
+
+/** Returns null for a process that keeps no documents. */
+const findDocumentMemory = (app: NestFastifyApplication): DocumentMemory | null => {
+  try {
+    return app.get<DocumentMemory, DocumentMemory>(DocumentMemory, { strict: false });
+  } catch {
+    return null;
+  }
 };
 
 /** Creates an HTTP server for these modules. It does not listen yet. */
@@ -144,9 +161,7 @@ export const createHttpServer = async (
   const adapter = createAdapter(tls, trustedProxies, limits);
   const fastify = adapter.getInstance<FastifyInstance>();
   // A process without routes that require a caller has no authenticator.
-  let cachedAuthenticator: Authenticator | undefined;
-  const authenticator = (): Authenticator =>
-    (cachedAuthenticator ??= app.get<Authenticator, Authenticator>(Authenticator, { strict: false }));
+  const authenticator = findOnce(() => app.get<Authenticator, Authenticator>(Authenticator, { strict: false }));
   const delayOf = createDelaySource(() => app.get<Database, Database>(Database, { strict: false }));
   collectProcessMetrics(version);
   observeRequests(fastify, [requestMetrics, ...(requestLog ? [requestLog] : [])]);
@@ -158,6 +173,7 @@ export const createHttpServer = async (
   readBodies(fastify, limits);
   closeWhenAnswered(fastify);
   identifyBeforeBody(fastify, authenticator);
+  answerFromMemory(fastify, authenticator, () => findDocumentMemory(app));
   const app: NestFastifyApplication = await NestFactory.create<NestFastifyApplication>(root, adapter, {
     logger,
     abortOnError: false,

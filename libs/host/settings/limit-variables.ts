@@ -75,6 +75,11 @@ export const requestVariables = {
     'most memory of the JSON bodies of one caller that are being received, in MiB',
     2,
   ),
+  CADASTRE_DOCUMENT_CACHE_MIB: defineVariable(
+    '16',
+    'memory of each gateway for documents that it has rendered, in MiB; or off',
+    limitSchema(1, 65_536, 16),
+  ),
   CADASTRE_FACTS_LIMIT: defineVariable(
     '2000',
     'facts that an organization can report in ten seconds, by REST and Kafka together, at least 1000; or off',

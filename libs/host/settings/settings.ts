@@ -75,6 +75,8 @@ export type Settings = {
     /** Requests that a gateway works on at the same time; null for no limit. Times are in milliseconds. */
     readonly unanswered: { readonly max: number; readonly targetMs: number; readonly waitMs: number } | null;
   };
+  /** Bytes of the documents that a gateway keeps in memory; null to keep none. */
+  readonly documentCacheBytes: number | null;
   /** Facts that an organization can report in ten seconds; null for no limit. */
   readonly factsLimit: number | null;
   /** Whether audit entries show the address and the user agent of a request. */
@@ -236,6 +238,14 @@ const toHttpLimits = (env: ParsedEnvironment): Settings['http'] => ({
         },
 });
 
+const toReadSettings = (env: ParsedEnvironment) => ({
+  readTimeoutMs: env.CADASTRE_READ_TIMEOUT_SECONDS * 1_000,
+  slowReadTimeoutMs: env.CADASTRE_SLOW_READ_TIMEOUT_SECONDS * 1_000,
+  slowConnections: env.CADASTRE_SLOW_CONNECTIONS,
+  slowReadsPerCaller: env.CADASTRE_SLOW_READS_PER_CALLER,
+  documentCacheBytes: env.CADASTRE_DOCUMENT_CACHE_MIB === null ? null : env.CADASTRE_DOCUMENT_CACHE_MIB * 1_024 * 1_024,
+});
+
 const toRateLimits = (env: ParsedEnvironment): Settings['limits'] => ({
   perToken: env.CADASTRE_RATE_LIMIT,
   perAddress: env.CADASTRE_ADDRESS_RATE_LIMIT,
@@ -261,10 +271,7 @@ const toSettings = (env: ParsedEnvironment): Settings => {
     trustedProxies: env.CADASTRE_TRUSTED_PROXIES,
     adminToken: env.CADASTRE_ADMIN_TOKEN ?? null,
     database: env.DATABASE_URL === undefined ? { mode: 'embedded' } : { mode: 'url', url: env.DATABASE_URL },
-    readTimeoutMs: env.CADASTRE_READ_TIMEOUT_SECONDS * 1_000,
-    slowReadTimeoutMs: env.CADASTRE_SLOW_READ_TIMEOUT_SECONDS * 1_000,
-    slowConnections: env.CADASTRE_SLOW_CONNECTIONS,
-    slowReadsPerCaller: env.CADASTRE_SLOW_READS_PER_CALLER,
+    ...toReadSettings(env),
     kafka: toKafkaSettings(env),
     blobsFolder: env.CADASTRE_BLOBS === undefined ? join(dataFolder, 'blobs') : resolve(env.CADASTRE_BLOBS),
     s3: toS3Settings(env),

@@ -7,6 +7,7 @@ import {
   selectWorkspaceGrants,
   selectCurrentWorkspaceGrants,
   type Actor,
+  type DocumentKind,
   type Grant,
   type Identity,
   type Permission,
@@ -22,6 +23,26 @@ import type { WorkspaceLockState } from './workspace-state.js';
 import { buildLockSnapshotJson, type LockSnapshot } from '../lock/lock.queries.js';
 import { WORKSPACE_SETTINGS, type WorkspaceSettings } from '../settings/workspace-settings.js';
 import type { FixedTagKey } from '../tags/tags.js';
+
+/** The tables that the statement of one workspace reads for callers that are no runs. */
+export const WORKSPACE_DOCUMENT: DocumentKind = {
+  name: 'workspace',
+  tables: [
+    'workspaces',
+    'organizations',
+    'projects',
+    'workspace_tags',
+    'project_tags',
+    'state_version_outputs',
+    'variables',
+    'configuration_versions',
+    'workspace_runs',
+    'workspace_metrics',
+    'data_retention_policies',
+    'team_workspaces',
+    'team_projects',
+  ],
+};
 
 /** A workspace by its id, or by the names of its organization and itself. */
 export type WorkspaceTarget = { readonly id: string } | { readonly organization: string; readonly name: string };
