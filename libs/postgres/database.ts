@@ -6,6 +6,8 @@ import { PipelinedQuery, type PreparedStatement } from './pipelined-query.js';
 import { databaseMetrics } from './postgres.metrics.js';
 import { isOutage, isPreparedStatementError, isStatementTimeout } from './postgres-errors.js';
 import { RecentDelays } from './recent-delays.js';
+import type { KeyedQuery } from './keyed-queries.js';
+import { KeyedReads } from './keyed-reads.js';
 import { rowTypes } from './row-types.js';
 import { rowCasts, type DatabaseRow } from './database-row.js';
 import { SLOW_LIMITS, SlowStatements, type SlowLimits } from './slow-statements.js';
@@ -97,6 +99,8 @@ const SLOW_READ_TIMEOUT_MS = 15_000;
 const CLIENT_TIMEOUT_MARGIN_MS = 5_000;
 const MAX_RETRIES = 3;
 
+/** For statements that read the rows of several requests. */
+const KEYED_CONNECTIONS = 2;
 /** Writes share fewer connections than reads: each write waits for the disk, and Postgres commits writes in groups. */
 const WRITE_CONNECTIONS = 2;
 /** A transaction with this number of statements takes long. Short transactions must not wait behind it. */
@@ -111,11 +115,11 @@ type StatementLimits = Pick<pg.ClientConfig, 'lock_timeout' | 'statement_timeout
  */
 const ONE_STATEMENT = '-c work_mem=8MB -c max_parallel_workers_per_gather=0 -c jit=off';
 
-const buildStatementLimits = (statementMs: number): StatementLimits => ({
+const buildStatementLimits = (statementMs: number, options = ''): StatementLimits => ({
   lock_timeout: LOCK_TIMEOUT_MS,
   statement_timeout: statementMs,
   query_timeout: statementMs + CLIENT_TIMEOUT_MARGIN_MS,
-  options: ONE_STATEMENT,
+  options: `${ONE_STATEMENT} ${options}`,
 });
 
 /**
@@ -123,6 +127,12 @@ const buildStatementLimits = (statementMs: number): StatementLimits => ({
  * then read the complete table of many organizations rather than half of an index, even for the smallest organization.
  */
 const INDEXES_FIRST = '-c random_page_cost=1.1';
+
+/**
+ * Statements of several requests find rows by an array of keys. Postgres would plan them again for each call, because the
+ * array may be shorter than it assumes; planning takes several times as long as the statement.
+ */
+const ONE_PLAN = '-c plan_cache_mode=force_generic_plan';
 
 /** A connection that pipelines the statements of many requests. */
 class SharedConnection {
@@ -185,6 +195,12 @@ const createStatementTimeoutRefusal = (ms: number): Refusal =>
     RETRY_AFTER_SECONDS,
   );
 
+const toCallersError = (error: unknown, limitMs: number): unknown => {
+  if (isStatementTimeout(error)) return createStatementTimeoutRefusal(limitMs);
+  if (isOutage(error)) return unavailable('The database is not available at the moment. Please try again.', 1);
+  return error;
+};
+
 const findLeastBusy = (connections: readonly SharedConnection[]): SharedConnection =>
   connections.reduce((best, next) => (next.pending < best.pending ? next : best));
 
@@ -205,6 +221,11 @@ export class Database {
   private readonly longWrites: readonly SharedConnection[];
   private readonly slowReads: readonly SharedConnection[];
   private readonly slow: SlowStatements<SharedConnection>;
+  private readonly keyedReads: readonly SharedConnection[];
+  private readonly keyed = new KeyedReads(async (statement) => {
+    const connection = findLeastBusy(this.keyedReads);
+    return (await this.counted([statement], () => this.sent([statement], connection, this.readMs)))[0] ?? [];
+  });
 
   constructor(private readonly options: DatabaseOptions) {
     const { readTimeoutMs = READ_TIMEOUT_MS, slowReadTimeoutMs = SLOW_READ_TIMEOUT_MS, slow: overrides = {} } = options;
@@ -212,16 +233,23 @@ export class Database {
     const connections = (
       count: number,
       statementMs: number,
-      { setup, delays = new RecentDelays() }: { readonly setup?: Sql | undefined; readonly delays?: RecentDelays } = {},
-    ): readonly SharedConnection[] =>
-      Array.from(
+      {
+        setup,
+        delays = new RecentDelays(),
+        plans = '',
+      }: { readonly setup?: Sql | undefined; readonly delays?: RecentDelays; readonly plans?: string } = {},
+    ): readonly SharedConnection[] => {
+      const limits = buildStatementLimits(statementMs, plans);
+      return Array.from(
         { length: count },
-        () => new SharedConnection((onEnd) => this.connect(onEnd, buildStatementLimits(statementMs), setup), delays),
+        () => new SharedConnection((onEnd) => this.connect(onEnd, limits, setup), delays),
       );
+    };
     const setup = options.writerRegistration;
     this.readMs = readTimeoutMs;
     this.slowReadMs = slowReadTimeoutMs;
     this.reads = connections(options.connections, readTimeoutMs, { delays: this.readDelays });
+    this.keyedReads = connections(KEYED_CONNECTIONS, readTimeoutMs, { delays: this.readDelays, plans: ONE_PLAN });
     this.writes = connections(WRITE_CONNECTIONS, WRITE_TIMEOUT_MS, { setup, delays: this.writeDelays });
     this.longWrites = connections(LONG_WRITE_CONNECTIONS, WRITE_TIMEOUT_MS, { setup });
     this.slowReads = connections(slow.connections, slowReadTimeoutMs);
@@ -238,6 +266,12 @@ export class Database {
 
   async row<T = DatabaseRow>(statement: Sql): Promise<T | undefined> {
     return (await this.rows<T>(statement))[0];
+  }
+
+  /** Like `row`. Queries that arise in the same turn of the event loop and differ only in the key share a statement. */
+  async keyedRow<T = DatabaseRow>(query: KeyedQuery): Promise<T | undefined> {
+    const cast = rowCasts.create<T>();
+    return cast(await this.keyed.rows(query))[0];
   }
 
   /**
@@ -261,8 +295,9 @@ export class Database {
   }
 
   reportLoad(): void {
-    const { reads, writes, longWrites, slowReads } = this;
-    for (const [pool, connections] of Object.entries({ reads, writes, longWrites, slowReads })) {
+    const { reads, keyedReads, writes, longWrites, slowReads } = this;
+    const pools = { reads, keyedReads, writes, longWrites, slowReads };
+    for (const [pool, connections] of Object.entries(pools)) {
       const open = connections.filter(({ isOpen }) => isOpen).length;
       databaseMetrics.connections.set({ pool, state: 'open' }, open);
       databaseMetrics.connections.set({ pool, state: 'closed' }, connections.length - open);
@@ -291,9 +326,9 @@ export class Database {
   }
 
   async close(): Promise<void> {
-    await Promise.all(
-      [...this.reads, ...this.writes, ...this.longWrites, ...this.slowReads].map((connection) => connection.close()),
-    );
+    const { reads, keyedReads, writes, longWrites, slowReads } = this;
+    const connections = [reads, keyedReads, writes, longWrites, slowReads].flat();
+    await Promise.all(connections.map((connection) => connection.close()));
   }
 
   private counted<T>(statements: readonly Sql[], work: () => Promise<T>): Promise<T> {
@@ -306,6 +341,17 @@ export class Database {
     statements: readonly Sql[],
     connection: SharedConnection,
     limitMs: number,
+  ): Promise<DatabaseRow[][]> {
+    try {
+      return await this.sentUnmapped(statements, connection);
+    } catch (error) {
+      throw toCallersError(error, limitMs);
+    }
+  }
+
+  private async sentUnmapped(
+    statements: readonly Sql[],
+    connection: SharedConnection,
     repeats = MAX_RETRIES,
   ): Promise<DatabaseRow[][]> {
     try {
@@ -313,12 +359,8 @@ export class Database {
     } catch (error) {
       // A statement whose first use was part of a failed transaction is not prepared, although later uses rely on it or
       // prepare it again. Postgres changed nothing (the transaction was rolled back), so the statements are sent again.
-      if (repeats > 0 && isPreparedStatementError(error)) {
-        return this.counted(statements, () => this.sent(statements, connection, limitMs, repeats - 1));
-      }
-      if (isStatementTimeout(error)) throw createStatementTimeoutRefusal(limitMs);
-      if (isOutage(error)) throw unavailable('The database is not available at the moment. Please try again.', 1);
-      throw error;
+      if (repeats === 0 || !isPreparedStatementError(error)) throw error;
+      return this.counted(statements, () => this.sentUnmapped(statements, connection, repeats - 1));
     }
   }
 

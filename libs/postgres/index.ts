@@ -2,6 +2,7 @@ export { computeFollowerLockKey, computeLockKey } from './advisory-lock.js';
 export { runCombinedQueries } from './combined-queries.js';
 export { castRows, rowCasts, type DatabaseRow, type QueryRunner } from './database-row.js';
 export { Database, type DatabaseOptions, type DatabaseSession, type StatementCounter } from './database.js';
+export type { KeyedQuery } from './keyed-queries.js';
 export { keepLeading } from './leader-loop.js';
 export { pause } from './pause.js';
 export {
