@@ -7,7 +7,16 @@ import { newStream, decideWrite, type StreamWrite } from './writes.js';
 import { LOG_START } from './log-positions.js';
 import { getViolatedConstraint, isVersionConflictError } from '#postgres';
 import { verifySnapshots } from './rebuild/verify-snapshots.js';
-import { appendOn, context, lampHung, lamp, TestEventStore, createLampLit, waitForCondition } from './spec.js';
+import {
+  appendOn,
+  context,
+  lampDefinition,
+  lampHung,
+  lamp,
+  TestEventStore,
+  createLampLit,
+  waitForCondition,
+} from './spec.js';
 
 let testDatabase: TestDatabase;
 let testStore: TestEventStore;
@@ -409,6 +418,7 @@ describe('an append to several streams', () => {
 
   it('keeps the order of versions in the log although another writer interferes', async () => {
     await testStore.append('lamp-1', 0, lampHung('cellar'));
+    const otherStore = TestEventStore.ofVersion(testDatabase.url, lampDefinition);
     const holder = await testStore.connect();
     const waiting = waitingOf(await testStore.connect());
     await holder.query(`begin; update event_store.streams set decider = null where stream = 'lamp-1'`);
@@ -419,10 +429,11 @@ describe('an append to several streams', () => {
     );
     await waitForCondition(async () => (await waiting()) === 1);
     let done = false;
-    const otherAppend = testStore.append('lamp-2', 'any', createLampLit('bob')).then(() => (done = true));
+    const otherAppend = otherStore.append('lamp-2', 'any', createLampLit('bob')).then(() => (done = true));
     await waitForCondition(async () => done || (await waiting()) === 2);
     await holder.query('rollback');
     await Promise.all([both, otherAppend]);
+    await otherStore.close();
     const versions = (await readLog(10, 4)).filter(({ stream }) => stream === 'lamp-2').map(({ version }) => version);
     expect(versions).toEqual([1, 2]);
   });

@@ -31,6 +31,8 @@ export type EncryptedEvents<E> = {
   readonly eventsToStore: readonly E[];
   /** Statements to run first. They ensure that no person in the events is forgotten meanwhile. */
   readonly guards: readonly Sql[];
+  /** The people that the guards protect, with the callers among them. Null if the events create or forget a person. */
+  readonly people: { readonly guarded: readonly string[]; readonly writers: readonly string[] } | null;
   /** Statements to run last. They insert the keys of new people and delete those of forgotten people. */
   readonly keys: readonly Sql[];
   /** Reports the end of the transaction, with its error if it failed. */
@@ -92,6 +94,7 @@ export class PersonalDataCipher {
       readableEvents,
       eventsToStore,
       guards: buildPeopleGuards(guarded, forgotten, writers),
+      people: newKeys.size + forgotten.size === 0 ? { guarded: [...guarded], writers } : null,
       keys: [...(newKeys.size > 0 ? [this.keys.insertKeys(newKeys)] : []), ...[...forgotten].map(buildForgetStatement)],
       ended: (error) => {
         if (error === undefined) this.keys.became(new Map([...newKeys, ...toForgottenKeyring(forgotten)]));

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import type { Socket } from 'node:net';
 import pg from 'pg';
 import { compileStatement, unavailable, type Refusal, type Sql } from '#kernel';
-import { PipelinedQuery, type PreparedStatement } from './pipelined-query.js';
+import { getRefusedStatement, PipelinedQuery, type PreparedStatement } from './pipelined-query.js';
 import { databaseMetrics } from './postgres.metrics.js';
 import { isOutage, isPreparedStatementError, isStatementTimeout } from './postgres-errors.js';
 import { RecentDelays } from './recent-delays.js';
@@ -101,6 +101,8 @@ const MAX_RETRIES = 3;
 
 /** For statements that read the rows of several requests. */
 const KEYED_CONNECTIONS = 2;
+/** The second connection is for groups of other organizations while a group waits for rows. */
+const GROUP_CONNECTIONS = 2;
 /** Writes share fewer connections than reads: each write waits for the disk, and Postgres commits writes in groups. */
 const WRITE_CONNECTIONS = 2;
 /** A transaction with this number of statements takes long. Short transactions must not wait behind it. */
@@ -204,6 +206,22 @@ const toCallersError = (error: unknown, limitMs: number): unknown => {
 const findLeastBusy = (connections: readonly SharedConnection[]): SharedConnection =>
   connections.reduce((best, next) => (next.pending < best.pending ? next : best));
 
+/** The failure of a transaction that several appends share. */
+export class FailedGroupError extends Error {
+  override readonly name = 'FailedGroupError';
+
+  constructor(
+    /** The error for callers. */
+    readonly error: unknown,
+    /** The error of Postgres. */
+    override readonly cause: unknown,
+    /** See getRefusedStatement. */
+    readonly statement: number | null,
+  ) {
+    super('A transaction of several appends failed', { cause });
+  }
+}
+
 /**
  * Postgres over a few pipelined connections that all requests share: each statement is sent at once, without waiting
  * for earlier responses. Reads, writes and long writes have separate connections, so that none waits behind another
@@ -219,6 +237,7 @@ export class Database {
   private readonly reads: readonly SharedConnection[];
   private readonly writes: readonly SharedConnection[];
   private readonly longWrites: readonly SharedConnection[];
+  private readonly groups: readonly SharedConnection[];
   private readonly slowReads: readonly SharedConnection[];
   private readonly slow: SlowStatements<SharedConnection>;
   private readonly keyedReads: readonly SharedConnection[];
@@ -252,6 +271,8 @@ export class Database {
     this.keyedReads = connections(KEYED_CONNECTIONS, readTimeoutMs, { delays: this.readDelays, plans: ONE_PLAN });
     this.writes = connections(WRITE_CONNECTIONS, WRITE_TIMEOUT_MS, { setup, delays: this.writeDelays });
     this.longWrites = connections(LONG_WRITE_CONNECTIONS, WRITE_TIMEOUT_MS, { setup });
+    // The queue of appends reports their delays, which contain the time before their group is sent.
+    this.groups = connections(GROUP_CONNECTIONS, WRITE_TIMEOUT_MS, { setup, plans: ONE_PLAN });
     this.slowReads = connections(slow.connections, slowReadTimeoutMs);
     this.slow = new SlowStatements(this.slowReads, slow);
   }
@@ -294,9 +315,18 @@ export class Database {
     return this.counted(statements, () => this.sent(statements, findLeastBusy(connections), WRITE_TIMEOUT_MS));
   }
 
+  /** Like `transaction`, for the appends of several requests. Rejects with FailedGroupError. */
+  group(statements: readonly Sql[]): Promise<DatabaseRow[][]> {
+    return this.counted(statements, () => this.sentUnmapped(statements, findLeastBusy(this.groups))).catch(
+      (cause: unknown) => {
+        throw new FailedGroupError(toCallersError(cause, WRITE_TIMEOUT_MS), cause, getRefusedStatement(cause));
+      },
+    );
+  }
+
   reportLoad(): void {
-    const { reads, keyedReads, writes, longWrites, slowReads } = this;
-    const pools = { reads, keyedReads, writes, longWrites, slowReads };
+    const { reads, keyedReads, writes, longWrites, groups, slowReads } = this;
+    const pools = { reads, keyedReads, writes, longWrites, groups, slowReads };
     for (const [pool, connections] of Object.entries(pools)) {
       const open = connections.filter(({ isOpen }) => isOpen).length;
       databaseMetrics.connections.set({ pool, state: 'open' }, open);
@@ -326,8 +356,8 @@ export class Database {
   }
 
   async close(): Promise<void> {
-    const { reads, keyedReads, writes, longWrites, slowReads } = this;
-    const connections = [reads, keyedReads, writes, longWrites, slowReads].flat();
+    const { reads, keyedReads, writes, longWrites, groups, slowReads } = this;
+    const connections = [reads, keyedReads, writes, longWrites, groups, slowReads].flat();
     await Promise.all(connections.map((connection) => connection.close()));
   }
 

@@ -1,5 +1,5 @@
 import { notFound, sql, type ExecutionMode, type Sql, type Tag, type Timestamp } from '#kernel';
-import type { Database } from '#postgres';
+import type { Database, KeyedQuery } from '#postgres';
 import {
   requirePermission,
   requireCurrentAccess,
@@ -133,8 +133,11 @@ const selectGrants = (actor: Identity | null, past: PointInTime | null = null): 
 export const selectWorkspaceColumns = (actor: Identity | null, past: PointInTime | null = null): Sql =>
   sql`${COLUMNS}, ${selectGrants(actor, past)} as grants`;
 
-export const selectWorkspaceById = (id: string, actor: Identity | null): Sql =>
-  sql`select ${selectWorkspaceColumns(actor)} ${FROM} where w.id = ${id}`;
+export const selectWorkspaceById = (id: string, actor: Identity | null): KeyedQuery => ({
+  key: id,
+  column: 'id',
+  select: (ids) => sql`select ${selectWorkspaceColumns(actor)} ${FROM} where w.id = any (${ids}::text[])`,
+});
 
 export const selectWorkspacesByIds = (ids: Sql, actor: Identity): Sql =>
   sql`select ${selectWorkspaceColumns(actor)} ${FROM} where w.id = any (${ids}) order by w.name, w.id`;
