@@ -20,7 +20,7 @@ export type RunHistory = {
 };
 
 /** A lock that is held. Its versions have everything else. */
-type HeldLock = {
+type CurrentLock = {
   /** Id of the event that locked the workspace. */
   readonly id: string;
   readonly workspace: string;
@@ -32,8 +32,8 @@ export type HistoryChange =
   | { readonly subject: string; readonly initialData: SubjectData }
   | SubjectChange
   | { readonly run: RunHistory }
-  | { readonly locking: HeldLock }
-  | { readonly unlocking: Omit<HeldLock, 'id'> }
+  | { readonly locking: CurrentLock }
+  | { readonly unlocking: Omit<CurrentLock, 'id'> }
   | { readonly forgotten: string };
 
 export type HistoryLookup = {
@@ -47,8 +47,8 @@ export type HistoryLookup = {
 export class HistoryWriter implements HistoryLookup {
   readonly versions: NewSubjectVersion[] = [];
   /** Locks to add and to remove. A lock that begins and ends in one batch is in neither. */
-  readonly heldLocks: HeldLock[] = [];
-  readonly endedLocks: Omit<HeldLock, 'id'>[] = [];
+  readonly currentLocks: CurrentLock[] = [];
+  readonly endedLocks: Omit<CurrentLock, 'id'>[] = [];
   /** Deleted organizations, whose complete history is removed. */
   readonly forgotten: string[] = [];
   private readonly latestVersions: Map<string, LatestSubjectVersion>;
@@ -88,15 +88,15 @@ export class HistoryWriter implements HistoryLookup {
     } else if ('run' in change) {
       this.runs.set(change.run.run, change.run);
       this.touched.add(change.run.run);
-    } else if ('locking' in change) this.heldLocks.push(change.locking);
+    } else if ('locking' in change) this.currentLocks.push(change.locking);
     else if ('unlocking' in change) this.endLock(change.unlocking);
     else this.forgotten.push(change.forgotten);
   }
 
-  private endLock(ended: Omit<HeldLock, 'id'>): void {
-    const added = this.heldLocks.findIndex(({ workspace }) => workspace === ended.workspace);
+  private endLock(ended: Omit<CurrentLock, 'id'>): void {
+    const added = this.currentLocks.findIndex(({ workspace }) => workspace === ended.workspace);
     if (added === -1) this.endedLocks.push(ended);
-    else this.heldLocks.splice(added, 1);
+    else this.currentLocks.splice(added, 1);
   }
 
   private become(change: SubjectChange, event: RecordedEvent & { readonly organization: string }): void {

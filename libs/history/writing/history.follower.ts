@@ -128,12 +128,12 @@ const selectRuns = (runs: readonly string[]): Sql => sql`
  * for the checkpoint.
  */
 const buildStatements = (writer: HistoryWriter): readonly Sql[] => {
-  const { versions, changedRuns, heldLocks, endedLocks, forgotten } = writer;
+  const { versions, changedRuns, currentLocks, endedLocks, forgotten } = writer;
   return [
     insertVersions(versions),
     ...(changedRuns.length > 0 ? [upsertRuns(changedRuns)] : []),
     ...(endedLocks.length > 0 ? [deleteEndedLocks(endedLocks)] : []),
-    ...(heldLocks.length > 0 ? [insertLocks(heldLocks)] : []),
+    ...(currentLocks.length > 0 ? [insertLocks(currentLocks)] : []),
     ...(forgotten.length > 0 ? deleteHistory(forgotten) : []),
   ];
 };
@@ -170,7 +170,7 @@ const upsertRuns = (runs: readonly RunHistory[]): Sql => sql`
   on conflict (run) do update
     set status = excluded.status, reached = excluded.reached, finished_at = excluded.finished_at`;
 
-const insertLocks = (locks: HistoryWriter['heldLocks']): Sql => sql`
+const insertLocks = (locks: HistoryWriter['currentLocks']): Sql => sql`
   insert into history_locks (id, workspace, organization, locked_at)
   select id, workspace, organization, "lockedAt"
     from jsonb_to_recordset(${sql.json(locks)}::jsonb) as list (
