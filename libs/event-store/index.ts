@@ -16,7 +16,13 @@ export {
   type StreamSnapshot,
   type StreamWrite,
 } from './writes.js';
-export { waitForFollower, isAheadOfCluster, type AwaitedEvents, type Follower } from './followers/follower.js';
+export {
+  waitForFollower,
+  isAheadOfCluster,
+  type AwaitedEvents,
+  type Follower,
+  type TableIndexes,
+} from './followers/follower.js';
 export { EVENT_CONTEXT } from './log-queries.js';
 export { FollowerRunner } from './followers/follower-runner.js';
 export { readFollowerStates, type FollowerState } from './followers/follower-states.js';
@@ -39,6 +45,7 @@ export {
   buildWriterRegistration,
   listDifferentVersions,
   recordCompleteViews,
+  selectIsEarlierView,
   type ViewVersionState,
 } from './rebuild/view-versions.js';
 export { listViews, type RebuildableView } from './rebuild/views.js';

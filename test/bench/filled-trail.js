@@ -11,20 +11,30 @@ const A_TIME = 100_000;
 /** One entry in ten is about a run, one in fifty thousand about a provider, all others about workspaces. */
 const FILL = `
   insert into views.audit_trail_entries
-         (organization, timestamp, id, ordinal, resource_type, action, accessor, resource_id, entry)
-  select $1, timestamp, id, n, kind, action, accessor, resource,
-         $6::jsonb || jsonb_build_object(
-           'id', id, 'timestamp', to_char(timestamp, 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'),
-           'auth', $6::jsonb -> 'auth' || jsonb_build_object('accessor_id', accessor),
-           'resource', jsonb_build_object('id', resource, 'type', kind, 'action', action,
-                                          'meta', jsonb_build_object('reason', 'bench ' || n)))
-    from generate_series($2::bigint, $3::bigint) n,
+         (organization, timestamp, id, ordinal, resource_type, action, accessor, resource_id, actor_name, auth_type,
+          request, address, user_agent, meta)
+  select $1, timestamp, id, n, kind, action, accessor, resource, model.actor_name, model.auth_type, model.request,
+         model.address, model.user_agent, jsonb_build_object('reason', 'bench ' || n)
+    from (select * from views.audit_trail_entries where organization = $1 and ordinal = 0) model,
+         generate_series($2::bigint, $3::bigint) n,
          lateral (select $4::timestamptz + (n * ${DAYS * DAY_MS} / $5::bigint) * interval '1 millisecond' as timestamp,
                          gen_random_uuid() as id, 'user-' || n % ${ACTORS} as accessor,
                          'ws-bench' || lpad((n % ${WORKSPACES})::text, 11, '0') as resource,
                          case when n % 50000 = 7 then 'registry_provider' when n % 10 = 3 then 'run'
                               else 'workspace' end as kind,
                          case when n % 50000 = 7 then 'create' when n % 2 = 0 then 'lock' else 'unlock' end as action) entries`;
+
+/** Entries of a block (libs/audit-trail/writing/trail-blocks.ts). */
+const BLOCK = 1_024;
+
+const FILL_BLOCKS = `
+  insert into views.audit_trail_blocks (organization, kind, value, block, matches)
+  select organization, kind, value, ((ordinal - 1) / ${BLOCK})::int,
+         bit_or(set_bit(B'0'::bit(${BLOCK}), ((ordinal - 1) % ${BLOCK})::int, 1))
+    from views.audit_trail_entries,
+         lateral (values ('type', resource_type), ('action', action), ('actor', accessor)) filters (kind, value)
+   where organization = $1 and ordinal between $2 and $3
+   group by 1, 2, 3, 4`;
 
 export const connect = async (product) => {
   const client = new pg.Client({ connectionString: await product.databaseUrl(), options: '-c timezone=UTC' });
@@ -52,19 +62,27 @@ export const seedTrail = async (product) => {
 export const fillTrail = async (product, entries) => {
   const client = await connect(product);
   try {
-    const { rows } = await client.query('select organization, entry from views.audit_trail_entries limit 1');
-    const [{ organization, entry }] = rows;
-    await client.query('truncate views.audit_trail_entries');
+    // The first entry is the model of the others until all are inserted.
+    const { rows } = await client.query(
+      'update views.audit_trail_entries set ordinal = 0 where ordinal = 1 returning organization',
+    );
+    const [{ organization }] = rows;
+    await client.query('delete from views.audit_trail_entries where ordinal > 0');
     const from = new Date(Date.now() - DAYS * DAY_MS).toISOString();
     for (let first = 1; first <= entries; first += A_TIME) {
       const last = Math.min(first + A_TIME - 1, entries);
-      await client.query(FILL, [organization, first, last, from, entries, JSON.stringify(entry)]);
+      await client.query(FILL, [organization, first, last, from, entries]);
       process.stderr.write(`\r${last} of ${entries} entries`);
     }
     process.stderr.write('\n');
+    await client.query('delete from views.audit_trail_entries where ordinal = 0');
+    const complete = Math.floor(entries / BLOCK) * BLOCK;
+    for (let first = 1; first <= complete; first += 100 * BLOCK) {
+      await client.query(FILL_BLOCKS, [organization, first, Math.min(first + 100 * BLOCK - 1, complete)]);
+    }
     const last = '(select max(timestamp) from views.audit_trail_entries)';
     await client.query(`update views.audit_trails set length = $1, last = ${last}`, [entries]);
-    await client.query('vacuum analyze views.audit_trail_entries');
+    await client.query('vacuum analyze views.audit_trail_entries, views.audit_trail_blocks');
     await client.query('checkpoint');
   } finally {
     await client.end();
@@ -85,13 +103,13 @@ export const someIds = async (product, entries) => {
   }
 };
 
-/** Returns the size in MB of the entries and of each index. */
+/** Returns the size in MB of the entries, of their blocks, and of each index. */
 export const sizesOf = async (product) => {
   const client = await connect(product);
   try {
     const { rows } = await client.query(`
       select relname as name, (pg_relation_size(oid) / 1048576)::int as mb from pg_class
-       where relname ~ '^audit_trail_entries' and relkind in ('r', 'i') order by relkind desc, relname`);
+       where relname ~ '^audit_trail_(entries|blocks)' and relkind in ('r', 'i') order by relkind desc, relname`);
     return rows;
   } finally {
     await client.end();

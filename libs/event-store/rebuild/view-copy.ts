@@ -1,5 +1,6 @@
 import { sql, type Sql } from '#kernel';
 import type { DatabaseRow, DatabaseSession } from '#postgres';
+import type { TableIndex } from '../followers/follower.js';
 import type { RebuildableView } from './views.js';
 
 /**
@@ -7,15 +8,6 @@ import type { RebuildableView } from './views.js';
  * that are compared with them.
  */
 type CopySchema = 'views_next' | 'pg_temp';
-
-type TableIndex = {
-  readonly name: string;
-  readonly definition: string;
-  readonly isPrimary: boolean;
-  readonly isUnique: boolean;
-  /** Definition of the constraint that the index belongs to; null without a constraint. */
-  readonly constraint: string | null;
-};
 
 type TableColumn = {
   readonly name: string;
@@ -107,8 +99,8 @@ export class ViewCopy {
         sql.raw(`create ${kind} table ${copy.nameOf(table)} (like views.${table} including all excluding indexes)`),
       );
       for (const statement of copy.buildSettings(table, definition)) await session.run(statement);
-      for (const index of definition.indexes.filter((one) => !copy.isLate(table, one))) {
-        await session.run(copy.buildIndex(table, index));
+      for (const index of copy.listIndexes(table, definition)) {
+        if (!copy.isLate(table, index)) await session.run(copy.buildIndex(table, index));
       }
     }
     return copy;
@@ -169,9 +161,19 @@ export class ViewCopy {
   }
 
   private listLateIndexes(): readonly (readonly [string, TableIndex])[] {
-    return [...this.definitions].flatMap(([table, { indexes }]) =>
-      indexes.filter((index) => this.isLate(table, index)).map((index) => [table, index] as const),
+    return [...this.definitions].flatMap(([table, definition]) =>
+      this.listIndexes(table, definition)
+        .filter((index) => this.isLate(table, index))
+        .map((index) => [table, index] as const),
     );
+  }
+
+  /** Returns the indexes of the live table, with those of the version of the code instead of earlier ones. */
+  private listIndexes(table: string, { indexes }: TableDefinition): readonly TableIndex[] {
+    const declared = this.view.follower?.indexes?.[table];
+    if (!declared) return indexes;
+    const replaced = new Set([...declared.retired, ...declared.current.map(({ name }) => name)]);
+    return [...declared.current, ...indexes.filter(({ name }) => !replaced.has(name))];
   }
 
   /**
