@@ -61,31 +61,25 @@ const selectFromEntries = (
      and ${sql.and(filters.map(({ column, values }) => isAnyOf(column, values)))}
    group by 1`;
 
-/** Selects matches of resources from their index, part by part. */
-const selectFromResources = (
-  organization: string,
-  { column, values }: FilterValues,
-  { from, to }: OrdinalRange,
-): Sql => sql`
-  select ${BLOCK_OF} as block, ${BITS} as bits
-    from generate_series(${from}::bigint >> ${PART}, ${to}::bigint >> ${PART}) part
-    cross join lateral (
-      select ordinal from audit_trail_entries
-       where organization = ${organization} and (ordinal >> ${PART}) = part and ${isAnyOf(column, values)}
-         and ordinal between ${from} and ${to}) found
-   group by 1`;
+/** Selects the ordinals of matches with a resource from the index by resource, part by part. */
+const selectByResource = (query: TrailFilter, trail: TrailWindow, { from, to }: OrdinalRange): Sql => {
+  const isMatch = sql`
+    organization = ${query.organization} and ordinal between ${from} and ${to}
+    and ${sql.and(listFilters(query, trail).map(({ column, values }) => isAnyOf(column, values)))}`;
+  // The index of the earlier version has no parts.
+  if (!trail.hasBlocks) return sql`select ordinal from audit_trail_entries where ${isMatch}`;
+  return sql`
+    select found.ordinal from generate_series(${from}::bigint >> ${PART}, ${to}::bigint >> ${PART}) part
+     cross join lateral (select ordinal from audit_trail_entries where (ordinal >> ${PART}) = part and ${isMatch}) found`;
+};
+
+const hasResource = ({ filter }: TrailFilter): boolean => filter.resourceId.length > 0;
 
 type BlockRange = { readonly first: number; readonly end: number };
 
 /** Selects matches from complete blocks. */
 const selectFromBlocks = (organization: string, filter: FilterValues, { first, end }: BlockRange): Sql => {
   const { kind, values } = filter;
-  if (kind === 'resource') {
-    return selectFromResources(organization, filter, {
-      from: getBlockRange(first).from,
-      to: getBlockRange(end - 1).to,
-    });
-  }
   const where = sql`
     organization = ${organization} and kind = ${kind} and ${isAnyOf(sql.raw('value'), values)}
     and block >= ${first} and block < ${end}`;
@@ -187,17 +181,30 @@ export const countMatches = async (
   const range = { ...pinned, to: pinned.to + newer };
   if (getRangeLength(range) === 0) return { total: 0, newer: 0, ordinals: [] };
   const limit = newer > 0 ? sql`(select ${size}::bigint + newer from counted)` : sql`${size}::bigint`;
+  const offset = sql`${(number - 1) * size}::bigint`;
   const row = await database.slowRows<MatchCounts & { ordinals: readonly number[] }>(
     getSlowReadCaller(query),
-    sql.unkept(sql`
+    sql.unkept(
+      hasResource(query)
+        ? sql`
+      with matched as materialized (${selectByResource(query, trail, range)}),
+           counted as (
+             select count(*) filter (where ordinal <= ${pinned.to}) as total,
+                    count(*) filter (where ordinal > ${pinned.to}) as newer
+               from matched)
+      select total, newer,
+             array(select ordinal from matched order by ordinal desc offset ${offset} limit ${limit})::float8[] as ordinals
+        from counted`
+        : sql`
       with ${buildMatched(selectMatches(query, trail, range))},
            counted as materialized (
              select coalesce(sum(n), 0)::bigint - newer as total, newer
                from (select sum(n) as n from matched) complete, (${countNewer(pinned.to, newer)}) later
               group by newer)
       select total, newer,
-             array(${selectOrdinals('desc', { offset: sql`${(number - 1) * size}::bigint`, limit })})::float8[] as ordinals
-        from counted`),
+             array(${selectOrdinals('desc', { offset, limit })})::float8[] as ordinals
+        from counted`,
+    ),
   );
   return row[0] ?? { total: 0, newer: 0, ordinals: [] };
 };
@@ -215,6 +222,7 @@ const countNewer = (last: number, newer: number): Sql => {
 
 /** Complete blocks in the first range that is searched, and the factor by which each next range is longer. */
 const FIRST_BLOCKS = 16;
+const FIRST_BLOCKS_BY_RESOURCE = 128;
 const GROWTH = 8;
 
 /** Returns the ordinals of the first matches in a range. Searches longer and longer ranges until there are enough. */
@@ -227,15 +235,23 @@ export const findNextMatches = async (
 ): Promise<readonly number[]> => {
   const ordinals: number[] = [];
   let next = from;
-  for (let blocks = FIRST_BLOCKS; next <= to && ordinals.length < limit; blocks *= GROWTH) {
+  for (
+    let blocks = hasResource(query) ? FIRST_BLOCKS_BY_RESOURCE : FIRST_BLOCKS;
+    next <= to && ordinals.length < limit;
+    blocks *= GROWTH
+  ) {
     const last = Math.min(to, getBlockRange(countCompleteBlocks(next - 1) + blocks).to);
-    const matches = selectMatches(query, trail, { from: next, to: last });
+    const range = { from: next, to: last };
     const remaining = { offset: sql`0::bigint`, limit: sql`${limit - ordinals.length}::bigint` };
     const rows = await database.slowRows<{ ordinal: number }>(
       getSlowReadCaller(query),
-      sql.unkept(sql`
-        with ${buildMatched(matches)}
-        select ordinal from (${selectOrdinals('asc', remaining)}) found order by ordinal`),
+      sql.unkept(
+        hasResource(query)
+          ? sql`${selectByResource(query, trail, range)} order by ordinal limit ${remaining.limit}`
+          : sql`
+        with ${buildMatched(selectMatches(query, trail, range))}
+        select ordinal from (${selectOrdinals('asc', remaining)}) found order by ordinal`,
+      ),
     );
     ordinals.push(...rows.map(({ ordinal }) => ordinal));
     next = last + 1;
