@@ -3,6 +3,7 @@ import { register } from 'prom-client';
 import { ConfigureRoute, Public } from '#access';
 import { Database } from '#postgres';
 import { sql, unavailable } from '#kernel';
+import { renderMetrics } from './process-metrics.js';
 import { Readiness } from './server.readiness.js';
 
 const CACHE_TIME_FACTOR = 10;
@@ -35,6 +36,7 @@ export class HealthController {
   @Header('content-type', 'application/json')
   async ready(): Promise<string> {
     if (this.readiness.isStopping) throw unavailable('This server is stopping. Use another one.', 1);
+    if (this.readiness.isWaiting) throw unavailable('This server is starting. Please try again.', 1);
     // Concurrent requests share one statement, because this route has no rate limit.
     this.check ??= this.database.rows(sql`select 1 as one`).finally(() => (this.check = null));
     await this.check;
@@ -48,7 +50,7 @@ export class HealthController {
     const now = performance.now();
     if (this.rendered && now < this.rendered.until) return this.rendered.text;
     this.database.reportLoad();
-    const text = register.metrics();
+    const text = renderMetrics();
     this.rendered = { text, until: Number.POSITIVE_INFINITY };
     try {
       return await text;
