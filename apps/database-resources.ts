@@ -71,19 +71,24 @@ export const shareDatabaseResources = async (settings: Settings, logger: PlainLo
     return await openDatabaseResources(settings, logger);
   } catch (error) {
     if (!(error instanceof DataFolderInUseError)) throw error;
-    const databaseUrl = await readFileOrNull(join(settings.dataFolder, URL_FILE));
-    if (databaseUrl === null) {
-      throw new StartupError(
-        `the process that uses ${settings.dataFolder} is starting or stopping; try again in a few seconds`,
-        { cause: error },
-      );
-    }
-    return {
-      databaseUrl,
-      encryptionKey: await readEmbeddedKey(settings, { make: false }),
-      close: () => Promise.resolve(),
-    };
+    return joinDatabaseResources(settings, error);
   }
+};
+
+/** Opens the database of another process on the same data folder, without ever locking the folder. */
+export const joinDatabaseResources = async (settings: Settings, cause?: unknown): Promise<DatabaseResources> => {
+  const close = (): Promise<void> => Promise.resolve();
+  if (settings.database.mode === 'url' && settings.encryptionKey) {
+    return { databaseUrl: settings.database.url, encryptionKey: settings.encryptionKey, close };
+  }
+  const databaseUrl = await readFileOrNull(join(settings.dataFolder, URL_FILE));
+  if (databaseUrl === null) {
+    throw new StartupError(
+      `the process that uses ${settings.dataFolder} is starting or stopping; try again in a few seconds`,
+      { cause },
+    );
+  }
+  return { databaseUrl, encryptionKey: await readEmbeddedKey(settings, { make: false }), close };
 };
 
 /** Returns the key of the settings, else the one in the data folder. Only a new site may create a key. */

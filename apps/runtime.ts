@@ -19,6 +19,7 @@ import { createLogger, RandomIds, StartupError, SystemClock, type Settings } fro
 import { Backoff, getErrorCode, type Clock, type Ids } from '#kernel';
 import { describeDatabaseError } from './database-errors.js';
 import {
+  joinDatabaseResources,
   shareDatabaseResources,
   describeMissingSite,
   describeWrongKey,
@@ -49,19 +50,25 @@ const READ_CONNECTIONS = 4;
 
 export type RuntimeOptions = {
   readonly name: string;
-  /** Whether to use the database of a server that runs on the same data folder. */
+  /**
+   * How to use the database of a server that runs on the same data folder: `beside` starts the database if no server runs,
+   * `joined` fails then.
+   */
   readonly beside?: boolean;
+  readonly joined?: boolean;
   /** Whether to log to standard error. Standard output of commands contains their result. */
   readonly logToStderr?: boolean;
 };
 
 export const openRuntime = async (
   settings: Settings,
-  { name, beside, logToStderr }: RuntimeOptions,
+  { name, beside, joined, logToStderr }: RuntimeOptions,
 ): Promise<Runtime> => {
   const logger = createLogger(settings.logLevel, logToStderr ? process.stderr : undefined);
   await mkdir(settings.dataFolder, { recursive: true, mode: 0o700 });
-  const resources = await (beside ? shareDatabaseResources : openDatabaseResources)(settings, logger);
+  const resources = joined
+    ? await joinDatabaseResources(settings)
+    : await (beside ? shareDatabaseResources : openDatabaseResources)(settings, logger);
   return createRuntime(resources, { settings, logger, name, clock: new SystemClock(), ids: new RandomIds() });
 };
 

@@ -1,4 +1,5 @@
 #!/usr/bin/env node
+import cluster from 'node:cluster';
 import { demandNode } from './node-version.js';
 import { restartWithFlags } from './v8-flags.js';
 
@@ -6,5 +7,10 @@ demandNode();
 restartWithFlags();
 // Imported only here, because the process may restart before and would load it twice.
 await import('reflect-metadata');
-const { program } = await import('./program.js');
-await program.parseAsync();
+if (cluster.isWorker) {
+  const { runWorker } = await import('./worker.js');
+  await runWorker();
+} else {
+  const { program } = await import('./program.js');
+  await program.parseAsync();
+}

@@ -1,13 +1,15 @@
 import { join } from 'node:path';
 import { ensureAdmin, hasAdmin } from '#people';
-import { InvalidSettingsError, readOrCreateSecret, type Settings } from '#host';
-import { openGateway } from '../../gateway/src/gateway.js';
+import { collectProcessMetrics } from '#edge';
+import { InvalidSettingsError, readOrCreateSecret, VERSION, type Settings } from '#host';
+import { loadTlsOptions, openGateway } from '../../gateway/src/gateway.js';
 import { migrateDatabase, openRuntime, type Runtime } from '../../runtime.js';
 import { openProjector } from '../../projector/src/projector.js';
 import { openPublisher } from '../../publisher/src/publisher.js';
 import { openHealth } from '../../health.js';
 import { stopServing } from '../../stop-serving.js';
 import { greet } from './greeting.js';
+import { WorkerPool } from './worker-pool.js';
 
 export type StoppableService = { stop(): Promise<void> };
 
@@ -59,7 +61,28 @@ type RegisterService = (running: StoppableService) => void;
 /** Gateways are behind a load balancer, which needs a few seconds to notice that /readyz fails. */
 const GATEWAY_SHUTDOWN_DELAY_MS = 5_000;
 
-/** Starts everything in one process. Resolves when it serves requests. */
+const openOne = async (runtime: Runtime, opened: RegisterService): Promise<string | null> => {
+  const { app, caFile } = await openGateway(runtime);
+  opened({ stop: () => stopServing(app, runtime.settings.shutdownDelayMs ?? 0) });
+  return caFile;
+};
+
+/** Starts workers with a gateway each. This process keeps the database, the followers and the publisher. */
+const openWorkers = async (
+  runtime: Runtime,
+  stopping: AbortSignal,
+  opened: RegisterService,
+): Promise<string | null> => {
+  // Creates the certificate before several processes need it.
+  const tls = await loadTlsOptions(runtime);
+  collectProcessMetrics(VERSION);
+  const pool = new WorkerPool(runtime.settings.workers, runtime.logger);
+  opened(pool);
+  await pool.start(stopping);
+  return tls?.caFile ?? null;
+};
+
+/** Starts everything in one process, or with workers beside it. Resolves when requests are served. */
 export const serve = (settings: Settings, stopping: AbortSignal): Promise<StoppableService> =>
   startInOrder(settings, 'serve', stopping, async (runtime, opened) => {
     const token = await ensureAdminToken(runtime);
@@ -67,8 +90,7 @@ export const serve = (settings: Settings, stopping: AbortSignal): Promise<Stoppa
     if (publisher) opened(publisher);
     opened(openProjector(runtime));
     // The gateway opens last and stops first, so that no new request arrives while the others stop.
-    const { app, caFile } = await openGateway(runtime);
-    opened({ stop: () => stopServing(app, settings.shutdownDelayMs ?? 0) });
+    const caFile = settings.workers > 1 ? await openWorkers(runtime, stopping, opened) : await openOne(runtime, opened);
     greet({ settings, caFile, token, tokenFile: ADMIN_TOKEN });
   });
 

@@ -11,7 +11,8 @@ export type RunningGateway = { readonly app: NestFastifyApplication; readonly ca
 
 type Tls = { readonly key: string; readonly cert: string; readonly caFile: string | null };
 
-const loadTlsOptions = async ({ settings, clock }: Runtime): Promise<Tls | null> => {
+/** Reads the certificate, or creates one. Returns null without TLS. */
+export const loadTlsOptions = async ({ settings, clock }: Runtime): Promise<Tls | null> => {
   const { tls, host, publicUrl, dataFolder } = settings;
   switch (tls.mode) {
     case 'off':
@@ -42,11 +43,15 @@ export const buildHttpOptions = (runtime: Runtime): Omit<HttpServerOptions, 'tls
   };
 };
 
-/** Opens the gateway. It serves requests when this resolves. */
-export const openGateway = async (runtime: Runtime): Promise<RunningGateway> => {
+/** Opens the gateway. It serves requests when this resolves. `prepare` runs before it listens. */
+export const openGateway = async (
+  runtime: Runtime,
+  prepare: (app: NestFastifyApplication) => void = () => undefined,
+): Promise<RunningGateway> => {
   const tls = await loadTlsOptions(runtime);
   const { port, host } = runtime.settings;
   const app = await createHttpServer(GatewayModule.over(runtime), { tls, ...buildHttpOptions(runtime) });
+  prepare(app);
   // Listens on one address. For `localhost` with two addresses Fastify opens a second server without the limits.
   const { address } = await lookup(host);
   // With Node's backlog of 511, clients of a larger burst of new connections repeat their packets for seconds.

@@ -35,6 +35,7 @@ describe('settings', () => {
       host: '127.0.0.1',
       port: 8443,
       dataFolder: resolve('.cadastre'),
+      workers: 1,
       tls: { mode: 'auto' },
       publicUrl: 'https://localhost:8443',
       trustedProxies: [],
@@ -80,6 +81,7 @@ describe('settings', () => {
       HOST: '10.0.0.7',
       PORT: '443',
       CADASTRE_DATA: '/var/lib/cadastre',
+      CADASTRE_WORKERS: '8',
       CADASTRE_TLS_CERT: cert,
       CADASTRE_TLS_KEY: certKey,
       CADASTRE_PUBLIC_URL: 'https://tf.example.com/',
@@ -122,6 +124,7 @@ describe('settings', () => {
       host: '10.0.0.7',
       port: 443,
       dataFolder: '/var/lib/cadastre',
+      workers: 8,
       tls: { mode: 'files', cert, key: certKey },
       publicUrl: 'https://tf.example.com',
       trustedProxies: ['10.0.0.0/8', '::1'],
@@ -328,6 +331,9 @@ describe('settings', () => {
 
   it('are refused with one line for each contradiction', () => {
     expect(linesOf({ CADASTRE_TLS_CERT: cert })).toEqual(['CADASTRE_TLS_KEY: missing, CADASTRE_TLS_CERT needs it']);
+    expect(linesOf({ CADASTRE_WORKERS: '7' })).toEqual([
+      'CADASTRE_WORKERS: at most 6 with the embedded Postgres; set DATABASE_URL for more',
+    ]);
     expect(linesOf({ CADASTRE_TLS_KEY: certKey })).toEqual(['CADASTRE_TLS_CERT: missing, CADASTRE_TLS_KEY needs it']);
     expect(linesOf({ CADASTRE_TLS: 'off', CADASTRE_TLS_CERT: cert, CADASTRE_TLS_KEY: certKey })).toEqual([
       'CADASTRE_TLS: off, but CADASTRE_TLS_CERT or CADASTRE_TLS_KEY is set; remove one of them',

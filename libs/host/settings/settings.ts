@@ -15,6 +15,8 @@ export type Settings = {
   readonly port: number;
   /** Absolute path. */
   readonly dataFolder: string;
+  /** Processes of `serve` that serve requests; 1: all is in one process. */
+  readonly workers: number;
   readonly tls:
     | { readonly mode: 'auto' }
     | { readonly mode: 'off' }
@@ -169,6 +171,7 @@ const findContradictions = (env: EnvironmentValues): readonly string[] => {
     ...findKafkaContradictions(env),
     ...findBlobContradictions(env),
     ...findSlowReadContradictions(env),
+    ...findWorkerContradictions(env),
   ];
   if (!env['DATABASE_URL'] || env['CADASTRE_ENCRYPTION_KEY']) return lines;
   const missing = 'missing; with DATABASE_URL every process needs the same one (openssl rand -base64 32)';
@@ -200,6 +203,14 @@ const findBlobContradictions = (env: EnvironmentValues): readonly string[] => {
   }
   return env['CADASTRE_BLOBS'] ? ['CADASTRE_BLOBS: CADASTRE_S3_BUCKET is set too; remove one of the two'] : [];
 };
+
+/** Each worker has up to 11 connections, and the embedded Postgres accepts 100 in all. */
+const MAX_EMBEDDED_WORKERS = 6;
+
+const findWorkerContradictions = (env: EnvironmentValues): readonly string[] =>
+  env['DATABASE_URL'] || !(Number(env['CADASTRE_WORKERS'] ?? 1) > MAX_EMBEDDED_WORKERS)
+    ? []
+    : [`CADASTRE_WORKERS: at most ${MAX_EMBEDDED_WORKERS} with the embedded Postgres; set DATABASE_URL for more`];
 
 const findSlowReadContradictions = (env: Readonly<Record<string, string | undefined>>): readonly string[] => {
   const connections = Number(env['CADASTRE_SLOW_CONNECTIONS'] ?? settingVariables.CADASTRE_SLOW_CONNECTIONS.otherwise);
@@ -256,6 +267,7 @@ const toSettings = (env: ParsedEnvironment): Settings => {
     host: env.HOST,
     port: env.PORT,
     dataFolder,
+    workers: env.CADASTRE_WORKERS,
     tls,
     publicUrl: env.CADASTRE_PUBLIC_URL ?? buildDefaultPublicUrl(env, tls.mode === 'off' ? 'http' : 'https'),
     trustedProxies: env.CADASTRE_TRUSTED_PROXIES,
@@ -284,11 +296,13 @@ const toSettings = (env: ParsedEnvironment): Settings => {
     limits: toRateLimits(env),
     quotas: toQuotas(env),
     requestLog: env.CADASTRE_REQUEST_LOG,
-    shutdownDelayMs:
-      env.CADASTRE_SHUTDOWN_DELAY_SECONDS === undefined ? null : env.CADASTRE_SHUTDOWN_DELAY_SECONDS * 1_000,
+    shutdownDelayMs: toShutdownDelay(env),
     logLevel: env.LOG_LEVEL,
   };
 };
+
+const toShutdownDelay = ({ CADASTRE_SHUTDOWN_DELAY_SECONDS: seconds }: ParsedEnvironment): number | null =>
+  seconds === undefined ? null : seconds * 1_000;
 
 const toTlsSettings = ({
   CADASTRE_TLS: mode,
