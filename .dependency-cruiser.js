@@ -13,7 +13,6 @@ export const LAYERS = [
   ['event-store'],
   ['blob-store', 'json-api', 'message-log', 'vault'],
   ['access'],
-  ['document-cache'],
   ['edge', 'reads'],
   ['data-retention-policies', 'people', 'ssh-keys'],
   ['agents', 'tag-bindings'],
@@ -24,7 +23,7 @@ export const LAYERS = [
   ['audit-trail', 'facts'],
 ];
 
-const TECHNICAL_LAYERS = 8;
+const TECHNICAL_LAYERS = 7;
 const technical = `(?:${LAYERS.slice(0, TECHNICAL_LAYERS).flat().join('|')})`; // non-capturing: a group would take $1
 const domain = `^libs/(?!${technical}/)([^/]+)/`;
 

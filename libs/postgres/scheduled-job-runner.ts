@@ -51,7 +51,7 @@ export class ScheduledJobRunner {
 
   start(): void {
     this.loop = keepLeading({
-      openSession: () => this.database.session(),
+      database: this.database,
       backoff: this.backoff,
       signal: this.stopping.signal,
       lead: (session) => this.lead(session),

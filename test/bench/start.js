@@ -1,4 +1,3 @@
-import { figure } from './figures.js';
 import { Product } from './product.js';
 import { median } from './statistics.js';
 import { table, verdict } from './table.js';
@@ -25,7 +24,5 @@ export const start = async ({ rounds }) => {
     verdict(median(all) <= BUDGETS[name]),
   ]);
   process.stdout.write(`${table(['', 'ms, median', 'longest', 'budget', ''], rows)}\n`);
-  return Object.entries(times).map(([name, all]) =>
-    figure('start', 'start', name, 'time', all, { unit: 'ms', better: 'lower', budget: BUDGETS[name] }),
-  );
+  return true;
 };

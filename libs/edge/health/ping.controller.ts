@@ -10,8 +10,7 @@ export class PingController {
    */
   @Get('ping')
   @HttpCode(204)
-  // go-tfe sends this request once and ignores its status. Without the headers the CLI stops.
-  @ConfigureRoute({ announcesRateLimit: true, isEssential: true })
+  @ConfigureRoute({ announcesRateLimit: true })
   @Header('TFP-API-Version', '2.6')
   @Header('TFP-AppName', 'Cadastre')
   @Header('X-TFE-Version', 'Cadastre')

@@ -1,11 +1,4 @@
-import {
-  projectEvents,
-  type NameColumn,
-  type Projection,
-  type RecordedEvent,
-  type Sql,
-  type ViewTables,
-} from '#kernel';
+import { projectEvent, type NameColumn, type Projection, type RecordedEvent, type Sql, type ViewTables } from '#kernel';
 import type { DatabaseSession } from '#postgres';
 import type { EventStore } from '../event-store.js';
 import type { Follower } from '../followers/follower.js';
@@ -40,7 +33,7 @@ const toInlineView = (projection: Projection & { readonly version: number }): Re
   tables: projection.tables,
   names: projection.names ?? [],
   only: Object.entries(projection.on).flatMap(([type, row]) => (row ? [type] : [])),
-  apply: (events) => Promise.resolve(projectEvents(projection, events)),
+  apply: (events) => Promise.resolve(events.flatMap((event) => projectEvent(projection, event))),
   follower: null,
 });
 

@@ -1,6 +1,5 @@
-import type { Mechanism } from 'kafkajs';
+import kafkajs, { type Mechanism } from 'kafkajs';
 import { z } from 'zod';
-import { loadKafkajs } from './kafkajs.js';
 import type { TokenSource } from './oauth-token.js';
 
 // RFC 7628, section 3.2.2.
@@ -21,8 +20,7 @@ export const createOauthBearerMechanism = (source: TokenSource): Mechanism => ({
       });
       if (!answer) return;
       source.discard();
-      const { KafkaJSNonRetriableError } = loadKafkajs();
-      throw new KafkaJSNonRetriableError(`SASL OAUTHBEARER authentication failed: ${parseStatus(answer)}`);
+      throw new kafkajs.KafkaJSNonRetriableError(`SASL OAUTHBEARER authentication failed: ${parseStatus(answer)}`);
     },
   }),
 });

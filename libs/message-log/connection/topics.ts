@@ -1,7 +1,6 @@
-import type { Admin, Kafka } from 'kafkajs';
+import kafkajs, { type Admin, type Kafka } from 'kafkajs';
 import pRetry from 'p-retry';
 import type { EventRegistry, Logger } from '#kernel';
-import { loadKafkajs } from './kafkajs.js';
 import { toTopicName } from '../publishing/cloud-event.js';
 
 const PARTITIONS = 6;
@@ -109,7 +108,7 @@ const inspect = async (admin: Admin, topics: readonly string[], logger: Logger):
   const { resources } = await admin.describeConfigs({
     includeSynonyms: false,
     resources: topics.map((name) => ({
-      type: loadKafkajs().ConfigResourceTypes.TOPIC,
+      type: kafkajs.ConfigResourceTypes.TOPIC,
       name,
       configNames: [...FULL_RETENTION_SETTINGS],
     })),

@@ -1,5 +1,4 @@
-import type { IHeaders, Kafka, PartitionerArgs, RecordMetadata } from 'kafkajs';
-import { loadKafkajs } from '../connection/kafkajs.js';
+import { Partitioners, type IHeaders, type Kafka, type PartitionerArgs, type RecordMetadata } from 'kafkajs';
 
 /** A message to send, with text for events of the log, or with the received bytes. */
 export type OutgoingMessage = {
@@ -56,7 +55,7 @@ export const openProducer = async (kafka: Kafka): Promise<OpenProducer> => {
  * stream's partition by its key.
  */
 const createRecordingPartitioner = (chosen: Set<string>): ((args: PartitionerArgs) => number) => {
-  const choose = loadKafkajs().Partitioners.DefaultPartitioner();
+  const choose = Partitioners.DefaultPartitioner();
   return (args) => {
     const partition = choose(args);
     chosen.add(formatPartition(args.topic, partition));

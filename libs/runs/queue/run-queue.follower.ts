@@ -25,8 +25,6 @@ export const runQueueFollower: Follower = {
   name: 'run_queue',
   batch: 500,
   only: EVENTS_THAT_MAY_FREE,
-  // It uses no names.
-  keepEncrypted: true,
   tables: [],
   follow: async (events, session, store) => {
     const causes = new Map(
