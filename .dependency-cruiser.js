@@ -13,6 +13,7 @@ export const LAYERS = [
   ['event-store'],
   ['blob-store', 'json-api', 'message-log', 'vault'],
   ['access'],
+  ['document-cache'],
   ['edge', 'reads'],
   ['data-retention-policies', 'people', 'ssh-keys'],
   ['agents', 'tag-bindings'],
@@ -23,7 +24,7 @@ export const LAYERS = [
   ['audit-trail', 'facts'],
 ];
 
-const TECHNICAL_LAYERS = 7;
+const TECHNICAL_LAYERS = 8;
 const technical = `(?:${LAYERS.slice(0, TECHNICAL_LAYERS).flat().join('|')})`; // non-capturing: a group would take $1
 const domain = `^libs/(?!${technical}/)([^/]+)/`;
 

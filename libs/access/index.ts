@@ -11,6 +11,8 @@ export {
   isOutdatedAccessError,
   selectMembersSubject,
   raiseEpoch,
+  selectOutdatedCallers,
+  toCheckedCaller,
 } from './epochs/access-epochs.queries.js';
 export { findCurrentIdentity } from './authentication/identity.queries.js';
 export * from './permissions/grants.queries.js';

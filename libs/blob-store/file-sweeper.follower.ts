@@ -59,6 +59,8 @@ export const createFileSweeper = <E extends Message>({
     name,
     batch: 500,
     only: [...Object.keys(on), ownerEnds, ORGANIZATION_DELETED],
+    // Names of files contain no names of people.
+    keepEncrypted: true,
     tables: [],
     follow: async (events, session) => {
       const { added, removedIds } = listFileChanges(on, events);

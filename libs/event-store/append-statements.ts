@@ -7,15 +7,22 @@ const EVENT_MAX_BYTES = 768 * 1_024;
 
 /**
  * Returns statements that lock streams which are written at any version. Without the lock, another writer could get a
- * later transaction id but an earlier version of the stream, and the log would be out of order. event_store.append
- * locks only the first stream.
+ * later transaction id but an earlier version of the stream, and the log would be out of order.
  */
 export const buildStreamLocks = (streams: readonly string[]): Sql[] =>
   // Always in the same order, so that two appends cannot wait for each other.
   streams.toSorted().map((stream) => sql`select pg_advisory_xact_lock(event_store.lock_of(${stream}))`);
 
-export const listUnversionedStreams = (writes: readonly StreamWrite[]): string[] =>
-  writes.length < 2 ? [] : writes.filter(({ expected }) => expected === 'any').map(({ stream }) => stream);
+/**
+ * Returns a statement that locks all streams of an append before it writes, for the reason above, and in one order for
+ * all appends. Nothing for a single stream: event_store.append locks it first.
+ */
+export const buildWriteLocks = (writes: readonly StreamWrite[]): Sql[] => {
+  if (writes.length < 2) return [];
+  const list = (isWritten: boolean): readonly string[] =>
+    writes.filter(({ events }) => events.length > 0 === isWritten).map(({ stream }) => stream);
+  return [sql`select event_store.lock_streams(${list(true)}::text[], ${list(false)}::text[])`];
+};
 
 export const buildVersionChecks = (streams: readonly StreamVersion[]): Sql[] =>
   streams

@@ -1,13 +1,22 @@
 import type pg from 'pg';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { freshDatabase, type TestDatabase } from '../../test/support/database.js';
-import { Refusal, sql, type RecordedEvent } from '#kernel';
+import { Refusal, sql, type EventContext, type RecordedEvent } from '#kernel';
 import type { EventStore } from './event-store.js';
 import { newStream, decideWrite, type StreamWrite } from './writes.js';
-import { LOG_START } from './followers/follower.js';
+import { LOG_START } from './log-positions.js';
 import { getViolatedConstraint, isVersionConflictError } from '#postgres';
 import { verifySnapshots } from './rebuild/verify-snapshots.js';
-import { appendOn, context, lampHung, lamp, TestEventStore, createLampLit, waitForCondition } from './spec.js';
+import {
+  appendOn,
+  context,
+  lampDefinition,
+  lampHung,
+  lamp,
+  TestEventStore,
+  createLampLit,
+  waitForCondition,
+} from './spec.js';
 
 let testDatabase: TestDatabase;
 let testStore: TestEventStore;
@@ -169,6 +178,77 @@ describe('an append', () => {
     expect(failures.filter((failure) => failure === null)).toHaveLength(1);
     expect(failures.filter(isVersionConflictError)).toHaveLength(99);
     expect(await versionsOf('lamp-1')).toEqual([1]);
+  });
+});
+
+describe('the context of an event', () => {
+  const createRequest = (id: string | null, overrides: Partial<EventContext> = {}): EventContext => ({
+    ...context,
+    request: { id, address: '192.0.2.7', userAgent: 'go-tfe' },
+    correlation: id ?? '',
+    ...overrides,
+  });
+  const uuid = (n: number): string => `0190f3a0-0000-4000-9000-${String(n).padStart(12, '0')}`;
+  const lightLamp = (written: EventContext, stream = 'lamp-1') =>
+    store.append([write(stream, 'any', createLampLit('ada'))], written);
+  const readContexts = async () => (await readLog(10, 1)).map((event) => event.context);
+
+  it('is stored once for all requests of a client', async () => {
+    const contexts = [1, 2, 3].map((n) => createRequest(uuid(n)));
+    for (const one of contexts) await lightLamp(one);
+    expect(await rowsOf('event_store.contexts')).toHaveLength(1);
+    expect(await readContexts()).toEqual(contexts);
+    expect((await store.stream('lamp-1')).map((event) => event.context)).toEqual(contexts);
+    expect(await verifySnapshots(store, [])).toEqual([]);
+  });
+
+  it('is stored for each caller, address and user agent', async () => {
+    const contexts = [
+      createRequest(uuid(1)),
+      createRequest(uuid(1), { accessor: { id: 'user-1', type: 'users', name: 'eve' } }),
+      createRequest(uuid(1), { request: { id: uuid(1), address: '192.0.2.8', userAgent: 'go-tfe' } }),
+      createRequest(uuid(1), { request: { id: uuid(1), address: '192.0.2.7', userAgent: 'curl' } }),
+      createRequest(uuid(1), { linkOf: 'user-2' }),
+    ];
+    for (const one of contexts) await lightLamp(one);
+    expect(await rowsOf('event_store.contexts')).toHaveLength(contexts.length);
+    expect(await readContexts()).toEqual(contexts);
+  });
+
+  it('is stored with the event if the request has no UUID, or if another event caused it', async () => {
+    const contexts = [
+      createRequest(null),
+      createRequest('request-1'),
+      createRequest(uuid(1).toUpperCase().replace('0190F', 'ABCDE')),
+      createRequest(uuid(1), { correlation: uuid(2) }),
+      createRequest(uuid(1), { causation: uuid(2) }),
+    ];
+    for (const one of contexts) await lightLamp(one);
+    expect(await rowsOf('event_store.contexts')).toEqual([]);
+    expect(await readContexts()).toEqual(contexts);
+  });
+
+  it('is stored with the event while another transaction adds the shared one, so that no append waits', async () => {
+    // No person, because texts of people are encrypted before they come to Postgres.
+    const [first, second, third] = [1, 2, 3].map((n) =>
+      createRequest(uuid(n), { accessor: { id: 'runs', type: 'system', name: 'runs' } }),
+    ) as [EventContext, EventContext, EventContext];
+    const early = await testStore.connect();
+    const events = JSON.stringify([{ id: uuid(9), type: 'LampLit', schemaVersion: 1, data: { by: 'ada' } }]);
+    await early.query('begin');
+    await early.query(`select event_store.append('lamp-1', null, null, now(), $2, $1, null, null)`, [events, first]);
+    await lightLamp(second, 'lamp-2');
+    await early.query('commit');
+    await lightLamp(third, 'lamp-2');
+    expect(await rowsOf('event_store.contexts')).toHaveLength(1);
+    expect(await readContexts()).toEqual([first, second, third]);
+  });
+
+  it('is never changed or removed', async () => {
+    await lightLamp(createRequest(uuid(1)));
+    const client = await testStore.connect();
+    for (const statement of [`update event_store.contexts set context = '{}'`, 'delete from event_store.contexts'])
+      await expect(client.query(statement)).rejects.toThrow('event_store.contexts takes inserts only');
   });
 });
 
@@ -338,6 +418,7 @@ describe('an append to several streams', () => {
 
   it('keeps the order of versions in the log although another writer interferes', async () => {
     await testStore.append('lamp-1', 0, lampHung('cellar'));
+    const otherStore = TestEventStore.ofVersion(testDatabase.url, lampDefinition);
     const holder = await testStore.connect();
     const waiting = waitingOf(await testStore.connect());
     await holder.query(`begin; update event_store.streams set decider = null where stream = 'lamp-1'`);
@@ -348,10 +429,11 @@ describe('an append to several streams', () => {
     );
     await waitForCondition(async () => (await waiting()) === 1);
     let done = false;
-    const otherAppend = testStore.append('lamp-2', 'any', createLampLit('bob')).then(() => (done = true));
+    const otherAppend = otherStore.append('lamp-2', 'any', createLampLit('bob')).then(() => (done = true));
     await waitForCondition(async () => done || (await waiting()) === 2);
     await holder.query('rollback');
     await Promise.all([both, otherAppend]);
+    await otherStore.close();
     const versions = (await readLog(10, 4)).filter(({ stream }) => stream === 'lamp-2').map(({ version }) => version);
     expect(versions).toEqual([1, 2]);
   });

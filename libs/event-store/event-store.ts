@@ -16,13 +16,22 @@ import {
   type Sql,
 } from '#kernel';
 import {
-  listUnversionedStreams,
   buildAppendStatement,
   checkEventSize,
   buildVersionChecks,
   buildStreamLocks,
+  buildWriteLocks,
 } from './append-statements.js';
-import { castRows, isForgottenPersonError, type Database, type DatabaseRow, type QueryRunner } from '#postgres';
+import {
+  castRows,
+  isForgottenPersonError,
+  toStatement,
+  type Database,
+  type DatabaseRow,
+  type KeyedQuery,
+  type QueryRunner,
+} from '#postgres';
+import { AppendQueue } from './append-queue.js';
 import { LogSignal } from './followers/log-signal.js';
 import { selectEventsAfter, selectStreamEvents, type EventRow, type LogExtent } from './log-queries.js';
 import { PersonalDataCipher, type EncryptedEvents, type EventContent } from '#personal-data';
@@ -41,6 +50,7 @@ import {
 export class EventStore {
   readonly signal: LogSignal;
   readonly personalDataCipher: PersonalDataCipher;
+  private readonly queue: AppendQueue;
 
   /** `encryptionKey`: 32 bytes. It encrypts the keys of people. */
   constructor(
@@ -52,21 +62,22 @@ export class EventStore {
     encryptionKey: Buffer,
   ) {
     this.signal = new LogSignal(database);
+    this.queue = new AppendQueue(database);
     this.personalDataCipher = new PersonalDataCipher(database, kinds, encryptionKey);
   }
 
   /**
-   * Appends to one or several streams, with the inline views, in one transaction and one round trip. Another round trip
-   * comes first if this process has to read the key of a person. Then runs `read` in the same transaction, so that the
-   * response shows exactly what was written. `conditions` are statements that run before all writes and fail if the
-   * append must not happen. `at` is the time of the events, for callers that derive data from it. When this resolves,
-   * everything is committed. If it rejects, nothing is. Throws the Postgres error: see isVersionConflictError and
-   * getViolatedConstraint.
+   * Appends to one or several streams, with the inline views, in one transaction and one round trip, which appends of
+   * other requests may share. Another round trip comes first if this process has to read the key of a person. Then runs
+   * `read` in the same transaction, so that the response shows exactly what was written. `conditions` are statements that
+   * run before all writes and fail if the append must not happen. `at` is the time of the events, for callers that derive
+   * data from it. When this resolves, everything is committed. If it rejects, nothing is. Throws the Postgres error: see
+   * isVersionConflictError and getViolatedConstraint.
    */
   async append(
     writes: readonly StreamWrite[],
     context: EventContext,
-    read: readonly Sql[] = [],
+    read: readonly (Sql | KeyedQuery)[] = [],
     conditions: readonly Sql[] = [],
     at: Date = this.clock.now(),
   ): Promise<AppendResult> {
@@ -78,18 +89,18 @@ export class EventStore {
       writers: [context.accessor.id],
     });
     const encryptedContext = encrypted.eventsToStore[0]?.context ?? context;
-    const statements = [
-      ...conditions,
-      ...buildStreamLocks(listUnversionedStreams(writes)),
-      ...writes.map((write) => buildAppendStatement(write, time, encryptedContext, encrypted.eventsToStore)),
-      ...encrypted.readableEvents.flatMap((event) =>
+    const prepared = {
+      writes,
+      appends: writes.map((write) => buildAppendStatement(write, time, encryptedContext, encrypted.eventsToStore)),
+      projections: encrypted.readableEvents.flatMap((event) =>
         this.projections.flatMap((projection) => projectEvent(projection, event)),
       ),
-    ];
-    const results = await this.written(encrypted, [...statements, ...read]).catch((error: unknown) =>
+      reads: read,
+    };
+    const rows = await this.commit(prepared, encrypted, conditions).catch((error: unknown) =>
       this.withoutStates(writes, error),
     );
-    return { events: encrypted.readableEvents, rows: results.slice(statements.length) };
+    return { events: encrypted.readableEvents, rows };
   }
 
   /**
@@ -198,7 +209,7 @@ export class EventStore {
     readonly context: EventContext;
     /** Other streams that the decision depends on, and streams that it ends. */
     readonly preconditions?: (loaded: L) => readonly StreamWrite[];
-    readonly read?: (loaded: L) => readonly Sql[];
+    readonly read?: (loaded: L) => readonly (Sql | KeyedQuery)[];
     /** Statements that run before all writes, as for `append`. */
     readonly conditions?: (loaded: L) => readonly Sql[];
   }): Promise<{ readonly loaded: L; readonly rows: readonly DatabaseRow[][] }> {
@@ -207,7 +218,7 @@ export class EventStore {
       const write = decideWrite(task.decider, loaded, task.organization(loaded), task.command(loaded));
       const read = task.read?.(loaded) ?? [];
       if (write.events.length === 0) {
-        return { loaded, rows: await Promise.all(read.map((statement) => this.database.rows(statement))) };
+        return { loaded, rows: await Promise.all(read.map((query) => this.database.rows(toStatement(query)))) };
       }
       const writes = [...(task.preconditions?.(loaded) ?? []), write];
       const { rows } = await this.append(writes, task.context, read, task.conditions?.(loaded));
@@ -224,6 +235,36 @@ export class EventStore {
     { races = [] }: { readonly races?: string | readonly string[] } = {},
   ): Promise<T> {
     return retryOnConflict(work, [races].flat());
+  }
+
+  /** Runs an append together with others if it can share their transaction. Resolves to the rows of its reads. */
+  private commit(
+    append: PreparedAppend,
+    encrypted: EncryptedEvents<RecordedEvent>,
+    conditions: readonly Sql[],
+  ): Promise<DatabaseRow[][]> {
+    const { writes, appends, projections, reads } = append;
+    const statements = [...conditions, ...buildWriteLocks(writes), ...appends, ...projections];
+    const alone = async () => {
+      const results = await this.written(encrypted, [...statements, ...reads.map(toStatement)]);
+      return results.slice(statements.length);
+    };
+    const { people, ended } = encrypted;
+    const isLong = statements.length + reads.length >= MAX_SHARED_STATEMENTS;
+    if (people === null || conditions.length > 0 || isLong) return alone();
+    return this.queue.run({
+      writes,
+      appends: appends.filter((_, n) => (writes[n]?.events.length ?? 0) > 0),
+      projections,
+      reads,
+      people: people.guarded,
+      writers: people.writers,
+      alone,
+      ended: (error) => {
+        ended(error);
+        if (error === undefined) this.signal.notify();
+      },
+    });
   }
 
   /** Runs the statements in one transaction and then notifies followers. Resolves to the rows of each statement. */
@@ -299,6 +340,17 @@ export class EventStore {
     return { ...row, schemaVersion: kind.schemaVersion, data: upcastEventData(kind, row.schemaVersion, row.data) };
   }
 }
+
+/** Longer appends do not share a transaction: they would delay others. */
+const MAX_SHARED_STATEMENTS = 50;
+
+type PreparedAppend = {
+  readonly writes: readonly StreamWrite[];
+  /** One for each write. */
+  readonly appends: readonly Sql[];
+  readonly projections: readonly Sql[];
+  readonly reads: readonly (Sql | KeyedQuery)[];
+};
 
 type LogReadOptions = {
   readonly extent?: LogExtent['extent'] | undefined;

@@ -1,5 +1,6 @@
 export { EventStoreModule, type EventStoreOptions } from './event-store.module.js';
 export { EventStore } from './event-store.js';
+export { MAX_LOG_CHANGES, selectLogChanges, selectViewsState, type LogChange } from './barrier/log-changes.queries.js';
 export { AggregateCommand, AggregateHandler, type Operation, type OperationTable } from './aggregate.commands.js';
 export {
   getFirstRow,
@@ -16,9 +17,11 @@ export {
   type StreamSnapshot,
   type StreamWrite,
 } from './writes.js';
-export { waitForFollower, isAheadOfCluster, type AwaitedEvents, type Follower } from './followers/follower.js';
+export type { Follower } from './followers/follower.js';
+export { waitForFollower, type AwaitedEvents } from './followers/wait-for-follower.js';
+export { EVENT_CONTEXT } from './log-queries.js';
 export { FollowerRunner } from './followers/follower-runner.js';
-export { readFollowerStates, type FollowerState } from './followers/follower-states.js';
+export { isAheadOfCluster, readFollowerStates, type FollowerState } from './followers/follower-states.js';
 export { computeKeyFingerprint, WrongEncryptionKeyError } from './migrations/encryption-key.js';
 export type { EncryptedColumn } from './migrations/encrypted-column.js';
 export {
@@ -31,6 +34,7 @@ export {
   type MigrationResult,
 } from './migrations/migrate.js';
 export { ForeignMigrations } from './migrations/migration-order.js';
+export { appendInBulk, type BulkWrite } from './bulk/bulk-append.js';
 export { rebuildView, type RebuildOptions, type RebuildResult } from './rebuild/rebuild.js';
 export { verifyView, type ViewDifference } from './rebuild/verify.js';
 export { createViewUpgradeJob } from './rebuild/view-upgrade.job.js';

@@ -3,12 +3,21 @@ import type { DatabaseRow } from '#postgres';
 
 export type EventRow = RecordedEvent & DatabaseRow;
 
-const EVENT_COLUMNS = sql.raw(`transaction::text as transaction, position, id, stream, version, type,
-  schema_version as "schemaVersion", organization, time, data, context`);
+/**
+ * Returns the expression for the context of the event `e`. Most contexts are stored once for all requests of a client
+ * (007_event_contexts.sql).
+ */
+export const EVENT_CONTEXT = sql.raw(`case when e.shared_context is null then e.context else (
+  select shared.context || jsonb_build_object('correlation', e.request, 'causation', null,
+                             'request', (shared.context -> 'request') || jsonb_build_object('id', e.request))
+    from event_store.contexts shared where shared.id = e.shared_context) end`);
+
+const EVENT_COLUMNS = sql`transaction::text as transaction, position, id, stream, version, type,
+  schema_version as "schemaVersion", organization, time, data, ${EVENT_CONTEXT} as context`;
 
 /** Selects all events of a stream, oldest first. */
 export const selectStreamEvents = (stream: string): Sql =>
-  sql`select ${EVENT_COLUMNS} from event_store.events where stream = ${stream} order by version`;
+  sql`select ${EVENT_COLUMNS} from event_store.events e where stream = ${stream} order by version`;
 
 export type LogExtent = {
   /**

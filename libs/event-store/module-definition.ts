@@ -30,8 +30,9 @@ export const defineAggregate = <S, C extends Message, E extends Message>(
   decider: Decider<S, C, E>,
 ): Aggregate => ({ prefix, decider: decider as unknown as Aggregate['decider'] });
 
-export const toProjection = (projection: Omit<Projection, 'on'> & { readonly on: object }): Projection =>
-  projection as unknown as Projection;
+export const toProjection = (
+  projection: Omit<Projection, 'on' | 'bulk'> & { readonly on: object; readonly bulk?: object },
+): Projection => projection as unknown as Projection;
 
 export const buildEventRegistry = (definitions: readonly ModuleDefinition[]): EventRegistry => {
   const entries = definitions.flatMap((definition) => Object.entries(definition.kinds));

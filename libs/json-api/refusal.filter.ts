@@ -1,3 +1,4 @@
+import type { IncomingMessage } from 'node:http';
 import { Catch, HttpException, Logger, type ArgumentsHost, type ExceptionFilter } from '@nestjs/common';
 import type { FastifyReply } from 'fastify';
 import { RateLimitRefusal, Refusal, type Problem, type RefusalKind } from '#kernel';
@@ -63,11 +64,10 @@ export const renderRefusal = ({ kind, problems }: Refusal): object => {
 /** Up to this size, the server reads and drops the rest of a request's body and keeps the connection open. */
 const MAX_DRAINED_BYTES = 64 * 1024;
 
-/** Closes the connection after the response if a large part of the request's body is still unread (RFC 9112 §9.6). */
-const closeIfBodyIsUnread = (reply: FastifyReply): void => {
-  const { complete, headers } = reply.request.raw;
-  const isShort = !headers['transfer-encoding'] && Number(headers['content-length'] ?? 0) <= MAX_DRAINED_BYTES;
-  if (!complete && !isShort) void reply.header('connection', 'close');
+/** Returns whether the connection must close after the response, because much of the body is unread (RFC 9112 §9.6). */
+export const hasLongUnreadBody = ({ complete, headers }: IncomingMessage): boolean => {
+  if (complete) return false;
+  return headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) > MAX_DRAINED_BYTES;
 };
 
 /** Sets the headers that inform clients how to authenticate or when to try again. */
@@ -85,7 +85,7 @@ export const setRefusalHeaders = (reply: FastifyReply, refused: Refusal): void =
 
 export const sendRefusal = (reply: FastifyReply, refused: Refusal): void => {
   setRefusalHeaders(reply, refused);
-  closeIfBodyIsUnread(reply);
+  if (hasLongUnreadBody(reply.request.raw)) void reply.header('connection', 'close');
   void reply.status(getHttpStatus(refused)).type(JSON_API).send(renderRefusal(refused));
 };
 

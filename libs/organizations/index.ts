@@ -8,3 +8,5 @@ export { organizationsDefinition } from './organizations.definition.js';
 export { findNamesDifferingInCase } from './organizations/organizations.queries.js';
 export { selectRelatedOrganizations, selectRelatedProjects } from './organizations.related.js';
 export { ChangeProject } from './projects/projects.commands.js';
+export { prepareOrganization } from './organizations/new-organization.writes.js';
+export { project, type ProjectState } from './projects/project.js';

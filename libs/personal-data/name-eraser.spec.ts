@@ -25,7 +25,7 @@ import {
   NOW,
   waitForCondition,
 } from '../event-store/spec.js';
-import { LOG_START } from '../event-store/followers/follower.js';
+import { LOG_START } from '../event-store/log-positions.js';
 
 /** A guest book: the view names each guest in three columns, and a guest can be forgotten. */
 type SignedEvent =
@@ -124,6 +124,14 @@ afterEach(async () => {
   await testStore.close();
   await home.drop();
 });
+
+/** Resolves when a transaction waits for an advisory lock. */
+const waitForAdvisoryLock = (): Promise<void> =>
+  waitForCondition(async () => {
+    const waiting = await testStore.database.row(sql`
+      select 1 from pg_stat_activity where datname = current_database() and wait_event = 'advisory'`);
+    return waiting !== undefined;
+  });
 
 const nobody: EventContext = { ...context, accessor: { id: 'org-1', type: 'organizations', name: 'acme' } };
 
@@ -253,11 +261,7 @@ describe('the names of a person who has been forgotten', () => {
     const struck = strike('user-a')
       .then(() => forgetting.finish())
       .then(() => (isOver = true));
-    await waitForCondition(async () => {
-      const waiting = await testStore.database.row(sql`
-        select 1 from pg_stat_activity where datname = current_database() and wait_event = 'advisory'`);
-      return waiting !== undefined;
-    });
+    await waitForAdvisoryLock();
     expect(isOver).toBe(false);
     continueFollower();
     await struck;
@@ -270,5 +274,45 @@ describe('the names of a person who has been forgotten', () => {
       new Set([JSON.stringify({ id: 'user-a', name: 'user-a', type: 'users' })]),
     );
     expect(lines.names).toHaveLength(1);
+  });
+
+  it('are not copied by a follower that is processing a batch together with others', async () => {
+    const gate = Promise.withResolvers<void>();
+    let isGated = false;
+    let batches = 0;
+    const follower = chronicler(async () => {
+      batches += 1;
+      if (isGated) await gate.promise;
+    });
+    const neighbour: Follower = { ...follower, name: 'neighbour', names: [], follow: () => Promise.resolve([]) };
+    const runners = [follower, neighbour].map((one) => new FollowerRunner(store, one, quiet));
+    for (const runner of runners) runner.start();
+    await sign('user-a', 'ada', 1);
+    for (const { name } of [follower, neighbour]) await waitForFollower(testStore.database, name);
+    await waitForCondition(async () => {
+      const [sessions] = await testStore.database.rows<{ n: number }>(sql`
+        select count(distinct pid)::integer as n from pg_locks
+         where locktype = 'advisory' and objsubid = 1
+           and database = (select oid from pg_database where datname = current_database())`);
+      return sessions?.n === 1;
+    });
+    isGated = true;
+    const before = batches;
+    await sign('user-b', 'bob', 2);
+    await waitForCondition(() => batches > before);
+    let isOver = false;
+    const struck = strike('user-a')
+      .then(() => forgetting.finish())
+      .then(() => (isOver = true));
+    await waitForAdvisoryLock();
+    expect(isOver).toBe(false);
+    gate.resolve();
+    await struck;
+    await waitForFollower(testStore.database, 'chronicler');
+    await Promise.all(runners.map((runner) => runner.stop()));
+    const rows = await testStore.database.rows<{ first: object }>(sql`select first from lines order by line`);
+    expect(rows.map(({ first }) => first)).toEqual(
+      [1, 2, 3].map(() => ({ id: 'user-a', name: 'user-a', type: 'users' })),
+    );
   });
 });

@@ -1,4 +1,4 @@
-import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
 import type pg from 'pg';
 import { freshDatabase, type TestDatabase } from '../../test/support/database.js';
 import { quiet } from '../../test/support/silent-logger.js';
@@ -21,7 +21,7 @@ import {
   TestEventStore,
   waitForCondition,
 } from '../event-store/spec.js';
-import { LOG_START } from '../event-store/followers/follower.js';
+import { LOG_START } from '../event-store/log-positions.js';
 
 /**
  * A guest book: an event contains the name of the guest, in its data and in its context, and a guest can be forgotten.
@@ -183,6 +183,42 @@ describe('texts of people', () => {
     await waitForCondition(() => published.length === 2);
     await runner.stop();
     expect(published).toEqual([signedById('user-1').data, { guest: 'user-1' }]);
+  });
+
+  it('are no longer published from events that the process read before the person was forgotten', async () => {
+    const publisher = openStore();
+    const read = jest.spyOn(publisher, 'read');
+    const gate = Promise.withResolvers<void>();
+    const published: unknown[] = [];
+    let batches = 0;
+    const follow: Follower['follow'] = async (events) => {
+      batches += 1;
+      if (batches === 2) await gate.promise;
+      published.push(...events.map(({ data }) => data));
+      return [];
+    };
+    const runner = new FollowerRunner(publisher, { name: 'publisher', batch: 1, tables: [], follow }, quiet);
+    runner.start();
+    await sign(signed('user-1', 'ada l.', 'first'), by('user-1', 'ada l.'));
+    await waitForCondition(() => published.length === 1);
+    // An empty read: the follower has caught up and reads ahead from now on.
+    const listRead = async (): Promise<readonly (readonly RecordedEvent[])[]> =>
+      Promise.all(read.mock.results.map(({ value }) => value as Promise<readonly RecordedEvent[]>));
+    await waitForCondition(async () => (await listRead()).at(-1)?.length === 0);
+    await sign(signed('user-1', 'ada l.', 'second'), by('user-1', 'ada l.'));
+    await waitForCondition(() => batches === 2);
+    await sign(signed('user-1', 'ada l.', 'third'), by('user-1', 'ada l.'));
+    await waitForCondition(async () => (await listRead()).flat().length === 3);
+    await strike('user-1');
+    gate.resolve();
+    await waitForCondition(() => published.length === 4);
+    await runner.stop();
+    expect(published).toEqual([
+      signed('user-1', 'ada l.', 'first').data,
+      signed('user-1', 'ada l.', 'second').data,
+      signed('user-1', 'user-1', 'third', null).data,
+      { guest: 'user-1' },
+    ]);
   });
 
   it('include address and program of a request with a signed link, which belong to the person of the link', async () => {

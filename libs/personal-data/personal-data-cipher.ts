@@ -31,11 +31,19 @@ export type EncryptedEvents<E> = {
   readonly eventsToStore: readonly E[];
   /** Statements to run first. They ensure that no person in the events is forgotten meanwhile. */
   readonly guards: readonly Sql[];
+  /** The people that the guards protect, with the callers among them. Null if the events create or forget a person. */
+  readonly people: { readonly guarded: readonly string[]; readonly writers: readonly string[] } | null;
   /** Statements to run last. They insert the keys of new people and delete those of forgotten people. */
   readonly keys: readonly Sql[];
   /** Reports the end of the transaction, with its error if it failed. */
   readonly ended: (error?: unknown) => void;
 };
+
+/**
+ * `overwritten`: the given events, changed in place, because they come from the database and no other code has them.
+ * `copies`: for events that several readers share.
+ */
+type DecryptedEvents = 'overwritten' | 'copies';
 
 type EncryptionContext = {
   /** Streams that begin with these events. A person with such a stream has no key yet. */
@@ -86,6 +94,7 @@ export class PersonalDataCipher {
       readableEvents,
       eventsToStore,
       guards: buildPeopleGuards(guarded, forgotten, writers),
+      people: newKeys.size + forgotten.size === 0 ? { guarded: [...guarded], writers } : null,
       keys: [...(newKeys.size > 0 ? [this.keys.insertKeys(newKeys)] : []), ...[...forgotten].map(buildForgetStatement)],
       ended: (error) => {
         if (error === undefined) this.keys.became(new Map([...newKeys, ...toForgottenKeyring(forgotten)]));
@@ -98,13 +107,21 @@ export class PersonalDataCipher {
    * Decrypts events for a reader that follows the log in order and so passes every event that forgets a person. Uses
    * cached keys until then.
    */
-  follow<E extends EventContent>(events: readonly E[], run: QueryRunner): Promise<readonly E[]> {
-    return this.openWith(events, (people) => this.keys.following(people, run));
+  follow<E extends EventContent>(
+    events: readonly E[],
+    run: QueryRunner,
+    result: DecryptedEvents = 'overwritten',
+  ): Promise<readonly E[]> {
+    return this.openWith(events, (people) => this.keys.following(people, run), result);
   }
 
   /** Decrypts events for any other reader, and for publishing, with the present keys. */
-  open<E extends EventContent>(events: readonly E[], run = this.run): Promise<readonly E[]> {
-    return this.openWith(events, (people) => this.keys.current(people, run));
+  open<E extends EventContent>(
+    events: readonly E[],
+    run = this.run,
+    result: DecryptedEvents = 'overwritten',
+  ): Promise<readonly E[]> {
+    return this.openWith(events, (people) => this.keys.current(people, run), result);
   }
 
   /** Drops the cached keys of people that these events forget. */
@@ -152,16 +169,18 @@ export class PersonalDataCipher {
 
   private readonly run: QueryRunner = (statement) => this.database.rows(statement);
 
-  /** Changes the events in place: they come from the database, and no other code has them yet. */
   private async openWith<E extends EventContent>(
     events: readonly E[],
     find: (people: ReadonlySet<string>) => Promise<Keyring>,
+    result: DecryptedEvents,
   ): Promise<readonly E[]> {
     const personalTexts = findPersonalTexts(this.kinds, events);
     const people = listPeople(personalTexts);
     if (people.size === 0) return events;
     const keyring = await find(people);
     const open = (text: string, of: PersonalText): string | null => decryptText(text, of, keyring.get(of.person));
+    if (result === 'copies')
+      return events.map((event, n) => replaceTexts(event, personalTexts[n] as EventPersonalTexts, open));
     for (const [n, event] of events.entries()) overwriteTexts(event, personalTexts[n] as EventPersonalTexts, open);
     return events;
   }

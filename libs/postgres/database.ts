@@ -2,9 +2,12 @@ import { createHash } from 'node:crypto';
 import type { Socket } from 'node:net';
 import pg from 'pg';
 import { compileStatement, unavailable, type Refusal, type Sql } from '#kernel';
-import { PipelinedQuery, type PreparedStatement } from './pipelined-query.js';
+import { getRefusedStatement, PipelinedQuery, type PreparedStatement } from './pipelined-query.js';
 import { databaseMetrics } from './postgres.metrics.js';
 import { isOutage, isPreparedStatementError, isStatementTimeout } from './postgres-errors.js';
+import { RecentDelays } from './recent-delays.js';
+import type { KeyedQuery } from './keyed-queries.js';
+import { KeyedReads } from './keyed-reads.js';
 import { rowTypes } from './row-types.js';
 import { rowCasts, type DatabaseRow } from './database-row.js';
 import { SLOW_LIMITS, SlowStatements, type SlowLimits } from './slow-statements.js';
@@ -34,7 +37,7 @@ export type DatabaseSession = {
   run<T = DatabaseRow>(statement: Sql): Promise<T[]>;
   /** Runs all statements in order in one round trip: as one transaction, or as part of the open transaction. */
   pipeline(statements: readonly Sql[]): Promise<DatabaseRow[][]>;
-  onNotification(listener: () => void): void;
+  onNotification(listener: (payload: string) => void): void;
   close(): Promise<void>;
 };
 
@@ -96,6 +99,10 @@ const SLOW_READ_TIMEOUT_MS = 15_000;
 const CLIENT_TIMEOUT_MARGIN_MS = 5_000;
 const MAX_RETRIES = 3;
 
+/** For statements that read the rows of several requests. */
+const KEYED_CONNECTIONS = 2;
+/** The second connection is for groups of other organizations while a group waits for rows. */
+const GROUP_CONNECTIONS = 2;
 /** Writes share fewer connections than reads: each write waits for the disk, and Postgres commits writes in groups. */
 const WRITE_CONNECTIONS = 2;
 /** A transaction with this number of statements takes long. Short transactions must not wait behind it. */
@@ -110,11 +117,11 @@ type StatementLimits = Pick<pg.ClientConfig, 'lock_timeout' | 'statement_timeout
  */
 const ONE_STATEMENT = '-c work_mem=8MB -c max_parallel_workers_per_gather=0 -c jit=off';
 
-const buildStatementLimits = (statementMs: number): StatementLimits => ({
+const buildStatementLimits = (statementMs: number, options = ''): StatementLimits => ({
   lock_timeout: LOCK_TIMEOUT_MS,
   statement_timeout: statementMs,
   query_timeout: statementMs + CLIENT_TIMEOUT_MARGIN_MS,
-  options: ONE_STATEMENT,
+  options: `${ONE_STATEMENT} ${options}`,
 });
 
 /**
@@ -123,6 +130,12 @@ const buildStatementLimits = (statementMs: number): StatementLimits => ({
  */
 const INDEXES_FIRST = '-c random_page_cost=1.1';
 
+/**
+ * Statements of several requests find rows by an array of keys. Postgres would plan them again for each call, because the
+ * array may be shorter than it assumes; planning takes several times as long as the statement.
+ */
+const ONE_PLAN = '-c plan_cache_mode=force_generic_plan';
+
 /** A connection that pipelines the statements of many requests. */
 class SharedConnection {
   pending = 0;
@@ -130,7 +143,10 @@ class SharedConnection {
   private client: Promise<pg.Client> | null = null;
   private closed = false;
 
-  constructor(private readonly connect: (onEnd: () => void) => Promise<pg.Client>) {}
+  constructor(
+    private readonly connect: (onEnd: () => void) => Promise<pg.Client>,
+    private readonly delays: RecentDelays,
+  ) {}
 
   /**
    * Runs all statements as one transaction. No other statement runs in between, so the transaction needs no connection
@@ -140,7 +156,10 @@ class SharedConnection {
     this.pending += 1;
     try {
       const client = await this.connected();
-      return await send(client, statements);
+      const sentAt = performance.now();
+      const rows = await send(client, statements);
+      this.delays.add(performance.now() - sentAt);
+      return rows;
     } finally {
       this.pending -= 1;
     }
@@ -178,8 +197,30 @@ const createStatementTimeoutRefusal = (ms: number): Refusal =>
     RETRY_AFTER_SECONDS,
   );
 
+const toCallersError = (error: unknown, limitMs: number): unknown => {
+  if (isStatementTimeout(error)) return createStatementTimeoutRefusal(limitMs);
+  if (isOutage(error)) return unavailable('The database is not available at the moment. Please try again.', 1);
+  return error;
+};
+
 const findLeastBusy = (connections: readonly SharedConnection[]): SharedConnection =>
   connections.reduce((best, next) => (next.pending < best.pending ? next : best));
+
+/** The failure of a transaction that several appends share. */
+export class FailedGroupError extends Error {
+  override readonly name = 'FailedGroupError';
+
+  constructor(
+    /** The error for callers. */
+    readonly error: unknown,
+    /** The error of Postgres. */
+    override readonly cause: unknown,
+    /** See getRefusedStatement. */
+    readonly statement: number | null,
+  ) {
+    super('A transaction of several appends failed', { cause });
+  }
+}
 
 /**
  * Postgres over a few pipelined connections that all requests share: each statement is sent at once, without waiting
@@ -188,27 +229,50 @@ const findLeastBusy = (connections: readonly SharedConnection[]): SharedConnecti
  */
 export class Database {
   readonly count: StatementCounter = { statements: 0, roundTrips: 0 };
+  /** Times from the sending of statements to their responses: queues in this process and in Postgres included. */
+  readonly readDelays = new RecentDelays();
+  readonly writeDelays = new RecentDelays();
   private readonly readMs: number;
   private readonly slowReadMs: number;
   private readonly reads: readonly SharedConnection[];
   private readonly writes: readonly SharedConnection[];
   private readonly longWrites: readonly SharedConnection[];
+  private readonly groups: readonly SharedConnection[];
   private readonly slowReads: readonly SharedConnection[];
   private readonly slow: SlowStatements<SharedConnection>;
+  private readonly keyedReads: readonly SharedConnection[];
+  private readonly keyed = new KeyedReads(async (statement) => {
+    const connection = findLeastBusy(this.keyedReads);
+    return (await this.counted([statement], () => this.sent([statement], connection, this.readMs)))[0] ?? [];
+  });
 
   constructor(private readonly options: DatabaseOptions) {
     const { readTimeoutMs = READ_TIMEOUT_MS, slowReadTimeoutMs = SLOW_READ_TIMEOUT_MS, slow: overrides = {} } = options;
     const slow = { ...SLOW_LIMITS, ...overrides };
-    const connections = (count: number, statementMs: number, setup?: Sql): readonly SharedConnection[] =>
-      Array.from(
+    const connections = (
+      count: number,
+      statementMs: number,
+      {
+        setup,
+        delays = new RecentDelays(),
+        plans = '',
+      }: { readonly setup?: Sql | undefined; readonly delays?: RecentDelays; readonly plans?: string } = {},
+    ): readonly SharedConnection[] => {
+      const limits = buildStatementLimits(statementMs, plans);
+      return Array.from(
         { length: count },
-        () => new SharedConnection((onEnd) => this.connect(onEnd, buildStatementLimits(statementMs), setup)),
+        () => new SharedConnection((onEnd) => this.connect(onEnd, limits, setup), delays),
       );
+    };
+    const setup = options.writerRegistration;
     this.readMs = readTimeoutMs;
     this.slowReadMs = slowReadTimeoutMs;
-    this.reads = connections(options.connections, readTimeoutMs);
-    this.writes = connections(WRITE_CONNECTIONS, WRITE_TIMEOUT_MS, options.writerRegistration);
-    this.longWrites = connections(LONG_WRITE_CONNECTIONS, WRITE_TIMEOUT_MS, options.writerRegistration);
+    this.reads = connections(options.connections, readTimeoutMs, { delays: this.readDelays });
+    this.keyedReads = connections(KEYED_CONNECTIONS, readTimeoutMs, { delays: this.readDelays, plans: ONE_PLAN });
+    this.writes = connections(WRITE_CONNECTIONS, WRITE_TIMEOUT_MS, { setup, delays: this.writeDelays });
+    this.longWrites = connections(LONG_WRITE_CONNECTIONS, WRITE_TIMEOUT_MS, { setup });
+    // The queue of appends reports their delays, which contain the time before their group is sent.
+    this.groups = connections(GROUP_CONNECTIONS, WRITE_TIMEOUT_MS, { setup, plans: ONE_PLAN });
     this.slowReads = connections(slow.connections, slowReadTimeoutMs);
     this.slow = new SlowStatements(this.slowReads, slow);
   }
@@ -223,6 +287,12 @@ export class Database {
 
   async row<T = DatabaseRow>(statement: Sql): Promise<T | undefined> {
     return (await this.rows<T>(statement))[0];
+  }
+
+  /** Like `row`. Queries that arise in the same turn of the event loop and differ only in the key share a statement. */
+  async keyedRow<T = DatabaseRow>(query: KeyedQuery): Promise<T | undefined> {
+    const cast = rowCasts.create<T>();
+    return cast(await this.keyed.rows(query))[0];
   }
 
   /**
@@ -245,9 +315,19 @@ export class Database {
     return this.counted(statements, () => this.sent(statements, findLeastBusy(connections), WRITE_TIMEOUT_MS));
   }
 
+  /** Like `transaction`, for the appends of several requests. Rejects with FailedGroupError. */
+  group(statements: readonly Sql[]): Promise<DatabaseRow[][]> {
+    return this.counted(statements, () => this.sentUnmapped(statements, findLeastBusy(this.groups))).catch(
+      (cause: unknown) => {
+        throw new FailedGroupError(toCallersError(cause, WRITE_TIMEOUT_MS), cause, getRefusedStatement(cause));
+      },
+    );
+  }
+
   reportLoad(): void {
-    const { reads, writes, longWrites, slowReads } = this;
-    for (const [pool, connections] of Object.entries({ reads, writes, longWrites, slowReads })) {
+    const { reads, keyedReads, writes, longWrites, groups, slowReads } = this;
+    const pools = { reads, keyedReads, writes, longWrites, groups, slowReads };
+    for (const [pool, connections] of Object.entries(pools)) {
       const open = connections.filter(({ isOpen }) => isOpen).length;
       databaseMetrics.connections.set({ pool, state: 'open' }, open);
       databaseMetrics.connections.set({ pool, state: 'closed' }, connections.length - open);
@@ -270,15 +350,15 @@ export class Database {
         return cast(rows);
       },
       pipeline: (statements) => send(client, statements),
-      onNotification: (listener) => void client.on('notification', listener),
+      onNotification: (listener) => void client.on('notification', ({ payload }) => listener(payload ?? '')),
       close: () => client.end(),
     };
   }
 
   async close(): Promise<void> {
-    await Promise.all(
-      [...this.reads, ...this.writes, ...this.longWrites, ...this.slowReads].map((connection) => connection.close()),
-    );
+    const { reads, keyedReads, writes, longWrites, groups, slowReads } = this;
+    const connections = [reads, keyedReads, writes, longWrites, groups, slowReads].flat();
+    await Promise.all(connections.map((connection) => connection.close()));
   }
 
   private counted<T>(statements: readonly Sql[], work: () => Promise<T>): Promise<T> {
@@ -291,6 +371,17 @@ export class Database {
     statements: readonly Sql[],
     connection: SharedConnection,
     limitMs: number,
+  ): Promise<DatabaseRow[][]> {
+    try {
+      return await this.sentUnmapped(statements, connection);
+    } catch (error) {
+      throw toCallersError(error, limitMs);
+    }
+  }
+
+  private async sentUnmapped(
+    statements: readonly Sql[],
+    connection: SharedConnection,
     repeats = MAX_RETRIES,
   ): Promise<DatabaseRow[][]> {
     try {
@@ -298,12 +389,8 @@ export class Database {
     } catch (error) {
       // A statement whose first use was part of a failed transaction is not prepared, although later uses rely on it or
       // prepare it again. Postgres changed nothing (the transaction was rolled back), so the statements are sent again.
-      if (repeats > 0 && isPreparedStatementError(error)) {
-        return this.counted(statements, () => this.sent(statements, connection, limitMs, repeats - 1));
-      }
-      if (isStatementTimeout(error)) throw createStatementTimeoutRefusal(limitMs);
-      if (isOutage(error)) throw unavailable('The database is not available at the moment. Please try again.', 1);
-      throw error;
+      if (repeats === 0 || !isPreparedStatementError(error)) throw error;
+      return this.counted(statements, () => this.sentUnmapped(statements, connection, repeats - 1));
     }
   }
 

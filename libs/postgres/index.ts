@@ -1,10 +1,18 @@
 export { computeFollowerLockKey, computeLockKey } from './advisory-lock.js';
 export { runCombinedQueries } from './combined-queries.js';
 export { castRows, rowCasts, type DatabaseRow, type QueryRunner } from './database-row.js';
-export { Database, type DatabaseOptions, type DatabaseSession, type StatementCounter } from './database.js';
+export {
+  Database,
+  FailedGroupError,
+  type DatabaseOptions,
+  type DatabaseSession,
+  type StatementCounter,
+} from './database.js';
+export { isKeyedQuery, mergeKeyedQueries, pickRows, toStatement, type KeyedQuery } from './keyed-queries.js';
 export { keepLeading } from './leader-loop.js';
 export { pause } from './pause.js';
 export {
+  getSqlState,
   getViolatedConstraint,
   isForgottenPersonError,
   isLockTimeout,
@@ -12,6 +20,7 @@ export {
   isRetryableError,
   isUnstorable,
   isVersionConflictError,
+  parseNamedStreams,
   refuseTakenName,
 } from './postgres-errors.js';
 export { ScheduledJobRunner, type JobRun, type ScheduledJob } from './scheduled-job-runner.js';

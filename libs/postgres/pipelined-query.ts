@@ -73,6 +73,15 @@ const getPreparedNames = (connection: ProtocolConnection): Map<string, RowShape 
 
 const PORTAL = { type: 'P', name: '' } as const;
 
+const refusedStatements = new WeakMap<object, number>();
+
+/**
+ * Returns the index of the statement that Postgres refused, so that the transaction was rolled back. The index is the
+ * number of statements if the commit was refused. Null for any other error: the transaction may have been committed.
+ */
+export const getRefusedStatement = (error: unknown): number | null =>
+  typeof error === 'object' && error !== null ? (refusedStatements.get(error) ?? null) : null;
+
 /**
  * Sends several statements up to one Sync: Postgres runs them as one transaction and responds once. pg's own queries
  * each end in a Sync, so a transaction needs `begin` and `commit`, and every response describes its columns again. That
@@ -140,6 +149,8 @@ export class PipelinedQuery extends pg.Query {
   /** Postgres skips all statements after the failed one, their preparation included. */
   handleError(error: unknown): void {
     for (const { name } of this.statements.slice(this.at)) this.rowShapes.delete(name);
+    // A fatal error ends the connection, possibly after a commit.
+    if (error instanceof pg.DatabaseError && error.severity === 'ERROR') refusedStatements.set(error, this.at);
     this.callback(error);
   }
 

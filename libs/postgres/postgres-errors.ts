@@ -3,9 +3,10 @@ import { toLabel, unprocessable } from '#kernel';
 /**
  * The members of a Postgres error that the code uses. @see https://www.postgresql.org/docs/18/errcodes-appendix.html
  */
-type PostgresError = { readonly code: string; readonly constraint?: string };
+type PostgresError = { readonly code: string; readonly constraint?: string; readonly detail?: string };
 
-const getSqlState = (error: unknown): string =>
+/** Returns the SQLSTATE of an error, or an empty text for any other error. */
+export const getSqlState = (error: unknown): string =>
   typeof error === 'object' && error !== null && 'code' in error && typeof error.code === 'string' ? error.code : '';
 
 const getErrorMessage = (error: unknown): string =>
@@ -17,6 +18,12 @@ export const isVersionConflictError = (error: unknown): boolean => getSqlState(e
 /** Returns whether event_store.hold_people found that a person whose name the transaction writes has been forgotten. */
 export const isForgottenPersonError = (error: unknown): boolean =>
   typeof error === 'object' && error !== null && (error as Partial<PostgresError>).constraint === 'person_keys_known';
+
+/** Returns the streams that event_store.begin_group found to be locked or to have another version; null for other errors. */
+export const parseNamedStreams = (error: unknown): readonly string[] | null => {
+  const { detail } = error as Partial<PostgresError>;
+  return ['CA409', 'CA423'].includes(getSqlState(error)) && detail ? (JSON.parse(detail) as readonly string[]) : null;
+};
 
 /** Returns whether a serialization failure or a deadlock occurred. The same work may succeed if it is repeated. */
 export const isRetryableError = (error: unknown): boolean => ['40001', '40P01'].includes(getSqlState(error));

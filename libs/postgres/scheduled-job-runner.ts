@@ -51,7 +51,7 @@ export class ScheduledJobRunner {
 
   start(): void {
     this.loop = keepLeading({
-      database: this.database,
+      openSession: () => this.database.session(),
       backoff: this.backoff,
       signal: this.stopping.signal,
       lead: (session) => this.lead(session),

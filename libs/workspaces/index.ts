@@ -11,3 +11,5 @@ export { ToolReleases } from './tool-versions/tool-releases.catalogue.js';
 export { loadWorkspaceLock, type WorkspaceLock } from './lock/workspace-lock.writes.js';
 export { ChangeWorkspace } from './workspaces/workspaces.commands.js';
 export { selectRelatedWorkspaces } from './workspaces/workspaces.related.js';
+export { workspace } from './workspaces/workspace.js';
+export type { WorkspaceState } from './workspaces/workspace-state.js';

@@ -1,13 +1,51 @@
-import { sql, type Projection, type RecordedEvent, type Sql, type Tag, type OrganizationDeleted } from '#kernel';
+import {
+  shareJson,
+  sql,
+  type Projection,
+  type RecordedEvent,
+  type Sql,
+  type Tag,
+  type OrganizationDeleted,
+} from '#kernel';
 import type { SshKeyEvent } from '#ssh-keys';
 import { WORKSPACE_SETTINGS } from './settings/workspace-settings.js';
 import type { TagEvent } from './tags/tags.js';
 import type { WorkspaceEvent } from './workspaces/workspace.js';
 
+type CreatedMessage = Extract<WorkspaceEvent, { type: 'WorkspaceCreated' }>;
 type SshKeyDeleted = Extract<SshKeyEvent, { type: 'SshKeyDeleted' }>;
 
 const updateLatestChange = (stream: string, time: string): Sql =>
   sql`update workspaces set updated_at = ${time} where id = ${stream}`;
+
+const timesOf = (events: readonly RecordedEvent[]): readonly string[] => events.map(({ time }) => time);
+const streamsOf = (events: readonly RecordedEvent[]): readonly string[] => events.map(({ stream }) => stream);
+
+const insertWorkspaces = (events: readonly RecordedEvent<CreatedMessage>[]): Sql => {
+  const rows = events.map(({ data: { project, name, settings }, stream, organization }) => ({
+    id: stream,
+    organization,
+    project,
+    name,
+    agent_pool: settings.agentPoolId,
+  }));
+  const settings = shareJson(events.map(({ data }) => data.settings));
+  return sql`
+    insert into workspaces (id, organization, project, name, settings, agent_pool, created_at, updated_at,
+                            latest_change_at)
+    select id, organization, project, name, ${settings.shared}::jsonb || settings, agent_pool, time, time, time
+      from rows from (
+             jsonb_to_recordset(${sql.json(rows)}::jsonb)
+               as (id text, organization text, project text, name text, agent_pool text),
+             unnest(${settings.own}::jsonb[], ${timesOf(events)}::timestamptz[]))
+           as rows (id, organization, project, name, agent_pool, settings, time)`;
+};
+
+const updateLocks = (events: readonly RecordedEvent[], locks: readonly (object | null)[]): Sql => sql`
+  update workspaces w set lock = nullif(rows.lock, 'null'), updated_at = rows.time
+    from unnest(${streamsOf(events)}::text[], ${timesOf(events)}::timestamptz[], ${locks.map(sql.json)}::jsonb[])
+         as rows (id, time, lock)
+   where w.id = rows.id`;
 
 export const workspaces: Projection<WorkspaceEvent | SshKeyDeleted | OrganizationDeleted> = {
   name: 'workspaces',
@@ -58,9 +96,28 @@ export const workspaces: Projection<WorkspaceEvent | SshKeyDeleted | Organizatio
     SshKeyDeleted: (_, { stream }) => sql`update workspaces set ssh_key = null where ssh_key = ${stream}`,
     OrganizationDeleted: (_, { stream }) => sql`delete from workspaces where organization = ${stream}`,
   },
+  bulk: {
+    WorkspaceCreated: (events) => [insertWorkspaces(events)],
+    WorkspaceLocked: (events) => [
+      updateLocks(
+        events,
+        events.map(({ data: { holder, reason }, time }) => ({ holder, reason, at: time })),
+      ),
+    ],
+    WorkspaceUnlocked: (events) => [
+      updateLocks(
+        events,
+        events.map(() => null),
+      ),
+    ],
+  },
 };
 
 type CountSource = Extract<WorkspaceEvent, { type: 'WorkspaceCreated' | 'WorkspaceMoved' | 'WorkspaceDeleted' }>;
+
+const SHARDS = 16;
+
+const getShard = (stream: string): number => stream.charCodeAt(stream.length - 1) % SHARDS;
 
 /**
  * Adds to the count of a project's workspaces, which is spread over a few rows so that concurrent creations do not wait
@@ -68,9 +125,26 @@ type CountSource = Extract<WorkspaceEvent, { type: 'WorkspaceCreated' | 'Workspa
  */
 const addToWorkspaceCount = (stream: string, organization: string | null, project: string, change: 1 | -1): Sql => sql`
   insert into workspace_counts (organization, project, shard, workspaces)
-  values (${organization}, ${project}, ${stream.charCodeAt(stream.length - 1) % 16}, ${change})
+  values (${organization}, ${project}, ${getShard(stream)}, ${change})
   on conflict (organization, project, shard) do update
     set workspaces = workspace_counts.workspaces + excluded.workspaces`;
+
+/** Counts first, because one statement cannot change a row twice. */
+const addToWorkspaceCounts = (events: readonly RecordedEvent<CreatedMessage>[]): Sql => {
+  const rows = events.map(({ data: { project }, stream, organization }) => ({
+    organization,
+    project,
+    shard: getShard(stream),
+  }));
+  // Always in the same order, so that two transactions cannot wait for each other.
+  return sql`
+    insert into workspace_counts (organization, project, shard, workspaces)
+    select organization, project, shard, count(*)
+      from jsonb_to_recordset(${sql.json(rows)}::jsonb) as rows (organization text, project text, shard integer)
+     group by organization, project, shard order by organization, project, shard
+    on conflict (organization, project, shard) do update
+      set workspaces = workspace_counts.workspaces + excluded.workspaces`;
+};
 
 export const workspaceCounts: Projection<CountSource | OrganizationDeleted> = {
   name: 'workspace_counts',
@@ -85,6 +159,7 @@ export const workspaceCounts: Projection<CountSource | OrganizationDeleted> = {
     WorkspaceDeleted: ({ project }, { stream, organization }) => addToWorkspaceCount(stream, organization, project, -1),
     OrganizationDeleted: (_, { stream }) => sql`delete from workspace_counts where organization = ${stream}`,
   },
+  bulk: { WorkspaceCreated: (events) => [addToWorkspaceCounts(events)] },
 };
 
 /**
@@ -105,6 +180,25 @@ const setTags = (
              with ordinality as t (key, value, ordinal)
       on conflict (workspace, key) do update
         set value = excluded.value, set_at = excluded.set_at, set_by = excluded.set_by`,
+  ];
+};
+
+/** The workspaces are new, so no key gets a new value. */
+const insertInitialTags = (events: readonly RecordedEvent<CreatedMessage>[]): readonly Sql[] => {
+  const rows = events.flatMap(({ data: { tags }, stream, organization, version }, event) =>
+    tags.map(({ key, value }, ordinal) => ({ workspace: stream, organization, key, value, version, ordinal, event })),
+  );
+  if (rows.length === 0) return [];
+  const accessors = shareJson(events.map(({ context: { accessor } }) => accessor));
+  return [
+    sql`
+      insert into workspace_tags (workspace, organization, key, value, added_in, ordinal, created_at, set_at, set_by)
+      select t.workspace, t.organization, t.key, t.value, t.version, t.ordinal, times[t.event + 1], times[t.event + 1],
+             ${accessors.shared}::jsonb || accessors[t.event + 1]
+        from jsonb_to_recordset(${sql.json(rows)}::jsonb)
+               as t (workspace text, organization text, key text, value text, version bigint, ordinal integer,
+                     event integer),
+             (select ${timesOf(events)}::timestamptz[] as times, ${accessors.own}::jsonb[] as accessors) e`,
   ];
 };
 
@@ -129,4 +223,5 @@ export const workspaceTags: Projection<TagSource | OrganizationDeleted> = {
     WorkspaceDeleted: (_, { stream }) => sql`delete from workspace_tags where workspace = ${stream}`,
     OrganizationDeleted: (_, { stream }) => sql`delete from workspace_tags where organization = ${stream}`,
   },
+  bulk: { WorkspaceCreated: insertInitialTags },
 };

@@ -1,13 +1,13 @@
-// The bound of a read: Fastify that sends fixed bytes for each request. Its argument is a list of [route, file] pairs.
-// It prints its port.
+// The bound of a read: Fastify that sends fixed bytes for each request. Its argument is a list of [case, file] pairs. The
+// path of a request begins with the case. It prints its port.
 import { readFileSync } from 'node:fs';
 import fastify from 'fastify';
 
 if (import.meta.main) {
   const app = fastify();
-  for (const [route, file] of JSON.parse(process.argv[2])) {
+  for (const [name, file] of JSON.parse(process.argv[2])) {
     const bytes = readFileSync(file);
-    app.get(route, (_request, reply) => {
+    app.get(`/${name}/*`, (_request, reply) => {
       void reply.header('content-type', 'application/vnd.api+json').send(bytes);
     });
   }

@@ -5,51 +5,48 @@ import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { openPgbench } from './pgbench.js';
 import { cpuOf } from './proc.js';
-import { ORGANIZATION } from './subjects.js';
+import { tokenOf } from './subjects.js';
 import { wrk } from './wrk.js';
 
+/** Writes the response of the product and the paths of the bound to files. */
+const prepareRead = async ({ name, paths, isTrail }, subject, folder) => {
+  const all = paths(subject);
+  const body = await subject.product.request('GET', all[0], undefined, tokenOf(subject, { isTrail }));
+  const [file, lines] = [join(folder, `${name}.body`), join(folder, `${name}.bound`)];
+  await writeFile(file, body);
+  await writeFile(lines, `${all.map((path) => `/${name}${path}`).join('\n')}\n`);
+  return { name, file, lines, count: all.length };
+};
+
 /** Bare Fastify with the documents that the product sends. */
-const openFastify = async ({ product, ids, idsFile }, folder) => {
-  const answers = [
-    ['get', '/api/v2/workspaces/:id', `/api/v2/workspaces/${ids[0]}`],
-    [
-      'list',
-      '/api/v2/organizations/:organization/workspaces',
-      `/api/v2/organizations/${ORGANIZATION}/workspaces?page%5Bsize%5D=20`,
-    ],
-  ];
-  const routes = [];
-  for (const [name, route, path] of answers) {
-    const file = join(folder, `${name}.json`);
-    await writeFile(file, await product.request('GET', path));
-    routes.push([route, file]);
+const openFastify = async (subject, cases, folder) => {
+  const reads = new Map();
+  for (const one of cases.filter(({ isWrite }) => !isWrite)) {
+    reads.set(one.name, await prepareRead(one, subject, folder));
   }
   const script = join(import.meta.dirname, 'bare-fastify.js');
-  const child = spawn(process.execPath, [script, JSON.stringify(routes)], { stdio: ['ignore', 'pipe', 'inherit'] });
+  const answers = JSON.stringify([...reads.values()].map(({ name, file }) => [name, file]));
+  const child = spawn(process.execPath, [script, answers], { stdio: ['ignore', 'pipe', 'inherit'] });
   const [port] = await once(child.stdout, 'data');
-  const target = {
-    url: `http://127.0.0.1:${Number(port)}`,
-    token: product.token,
-    ids,
-    idsFile,
-    organization: ORGANIZATION,
-  };
+  const { organization, product } = subject;
+  const target = { url: `http://127.0.0.1:${Number(port)}`, token: product.token, organization, mode: 'read' };
   return {
-    run: async (mode, connections, seconds) => {
+    run: async (name, connections, seconds) => {
+      const { lines, count } = reads.get(name);
       const before = cpuOf(child.pid);
-      const run = await wrk({ ...target, mode, connections, seconds });
+      const run = await wrk({ ...target, lines, count, connections, seconds });
       return { rate: run.requests / run.seconds, cpu: (cpuOf(child.pid) - before) / run.requests };
     },
     close: () => child.kill('SIGKILL'),
   };
 };
 
-export const openBounds = async (subject, folder) => {
-  const fastify = await openFastify(subject, folder);
+export const openBounds = async (subject, cases, folder) => {
+  const fastify = await openFastify(subject, cases, folder);
   const pgbench = await openPgbench(await subject.product.databaseUrl());
   return {
-    run: async (bound, connections, seconds) => {
-      if (bound === 'get' || bound === 'list') return fastify.run(bound, connections, seconds);
+    run: async ({ name, isWrite, bound }, connections, seconds) => {
+      if (!isWrite) return fastify.run(name, connections, seconds);
       const before = await subject.product.cpuWhenQuiet();
       const rate = await pgbench.run(bound, connections, seconds);
       const after = await subject.product.cpuWhenQuiet();

@@ -1,18 +1,17 @@
 // Checks in a few seconds that the bench matches the code: loads all its modules, and runs those of their parts that
 // need no other programs. Measures nothing. bench.spec.ts runs it.
-import { readdir } from 'node:fs/promises';
-import { basename } from 'node:path';
+import { mkdtemp, readdir, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { basename, join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
-import { fillLog } from './filled-log.js';
-import { grow } from './growth.js';
+import { CASES } from './cases.js';
 import { readJob } from './metrics.js';
-import { Product } from './product.js';
+import { PROJECT } from './product.js';
 import { readMessages } from './store.js';
-import { idsWhere } from './subjects.js';
+import { closeSubject, idsWhere, measureLoneLocks, openSubject, tokenOf } from './subjects.js';
 import { PRUNING_JOB } from './trail.js';
 
 const WORKSPACES = 3;
-const EVENTS = 40;
 const LIMIT_MS = 60_000;
 
 const loadAll = async () => {
@@ -29,19 +28,36 @@ const waitForJob = async (product, job) => {
   }
 };
 
+/** Requests the first path of each read. Returns the names of the cases that succeeded. */
+const readAll = async (subject) => {
+  const reads = Object.values(CASES).filter(({ isWrite }) => !isWrite);
+  for (const one of reads) {
+    await subject.product.request('GET', one.paths(subject)[0], undefined, tokenOf(subject, one));
+  }
+  return reads.map(({ name }) => name);
+};
+
 const check = async () => {
   await loadAll();
-  const product = await Product.of();
+  const folder = await mkdtemp(join(tmpdir(), 'cadastre-bench-files-'));
+  const seeds = [{ prefix: 'bench', workspaces: WORKSPACES, 'trail-entries': 20 }];
+  const subject = await openSubject('check', PROJECT, folder, seeds);
   try {
-    await product.start();
+    const { product } = subject;
     await waitForJob(product, PRUNING_JOB);
-    await grow(product, WORKSPACES);
+    const reads = await readAll(subject);
+    const { walKb, transactions } = await measureLoneLocks(subject);
     const workspaces = await idsWhere(product, 'true');
-    const events = await fillLog(await product.databaseUrl(), EVENTS);
     const messages = await readMessages(await product.databaseUrl(), { source: 'http://bench', prefix: 'bench' });
-    return { workspaces: workspaces.length, events, messages: messages.length };
+    return {
+      workspaces: workspaces.length,
+      reads,
+      hasWritten: walKb > 0 && transactions > 0,
+      messages: messages.length,
+    };
   } finally {
-    await product.remove();
+    await closeSubject(subject);
+    await rm(folder, { recursive: true, force: true });
   }
 };
 

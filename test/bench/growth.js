@@ -1,137 +1,62 @@
-// The cost of a request in a large organization and in a small one. They take turns, so that other load on
-// the machine affects all of them.
+// The cost of a request with more and less data. The subjects take turns, so that other load on the machine affects all of
+// them.
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { setTimeout as delay } from 'node:timers/promises';
-import pg from 'pg';
-import { fold } from '#kernel';
+import { selectCases } from './cases.js';
+import { figure } from './figures.js';
 import { PROJECT } from './product.js';
 import { missingPrograms } from './programs.js';
 import { medians } from './statistics.js';
-import { CONTEXT, deciderOf, openStore } from './store.js';
-import { forEach, idsWhere, measure, openSubject, ORGANIZATION } from './subjects.js';
+import { closeSubject, forEach, idsWhere, measure, openSubject } from './subjects.js';
 import { table, verdict } from './table.js';
 
-/** The CPU time of a request, as a multiple of that in the smallest organization, must not exceed this. */
+/** The CPU time of a request, as a multiple of that of the first subject, must not exceed this. */
 const GROWTH = 1.3;
 
-/** In the order of the measurements. Created workspaces are deleted again, but they leave dead rows. */
-const CASES = {
-  get: 'GET workspace',
-  list: 'list of 20',
-  tagged: 'list of 20, by tag',
-  inherited: 'list of 20, by two inherited tags',
-  named: 'list of 20, by part of name',
-  lock: 'lock, unlock',
-  patch: 'PATCH',
-  bind: 'PATCH of a binding of the project',
-  create: 'create',
+const WORKSPACES_OF_OTHERS = 10;
+const TRAIL_DAYS = 13;
+
+/** The organization that is measured, and others beside it. */
+const seedsOf = ({ workspaces, organizations, entries }) => [
+  { prefix: 'bench', workspaces, 'trail-entries': entries, days: TRAIL_DAYS },
+  ...(organizations > 1
+    ? [{ prefix: 'other', organizations: organizations - 1, workspaces: WORKSPACES_OF_OTHERS, users: 100 }]
+    : []),
+];
+
+const say = (n, what) => `${n.toLocaleString('en-US')} ${what}`;
+
+/** Returns the subjects: the first is the one that the others are compared with. */
+export const listSizes = ({ sizes, organizations, entries }) => {
+  const base = { workspaces: sizes[0], organizations: 1, entries: 0 };
+  return [
+    ...sizes.map((workspaces) => ({ ...base, workspaces, name: say(workspaces, 'workspaces') })),
+    ...organizations.map((count) => ({ ...base, organizations: count, name: say(count, 'organizations') })),
+    ...entries.map((count) => ({ ...base, entries: count, name: say(count, 'trail entries') })),
+  ];
 };
 
-/** All requests of these cases change the same project. Concurrent ones would wait for each other. */
-const ONE_BY_ONE = ['bind'];
-
-const A_TIME = 500;
-/** The same number in every organization, so that the filtered lists return the same documents. */
-const PICKED = 40;
-
-const make = (product, path, type, attributes) =>
-  product.request('POST', path, { data: { type, attributes } }).then((text) => JSON.parse(text).data);
-
-/**
- * Copies a workspace that the API has created, many at a time. Separate requests for all workspaces would take minutes.
- */
-export const grow = async (product, size) => {
-  const workspace = deciderOf('ws');
-  const { store, close } = await openStore(product, 1);
-  const organization = { name: ORGANIZATION, email: 'a@bench.test' };
-  await make(product, '/api/v2/organizations', 'organizations', organization);
-  const path = `/api/v2/organizations/${ORGANIZATION}/workspaces`;
-  const { id, relationships } = await make(product, path, 'workspaces', {
-    name: 'model',
-    description: 'the same for all',
-  });
-  const project = relationships.project.data.id;
-  const bindings = Array.from({ length: 10 }, (_, n) => ({
-    type: 'tag-bindings',
-    attributes: { key: `key-${n}`, value: 'bound' },
-  }));
-  await product.request('PATCH', `/api/v2/projects/${project}/tag-bindings`, { data: bindings });
-  try {
-    const [model] = await store.stream(id);
-    const ids = [id];
-    const write = (n) => {
-      const stream = `ws-grown${String(n).padStart(8, '0')}`;
-      const picked = n % Math.ceil(size / PICKED) === 0;
-      const name = `${picked ? 'picked' : 'network'}-${n % 7 === 0 ? 'prod' : 'test'}-${String(n).padStart(6, '0')}`;
-      const tags = [
-        { key: 'env', value: n % 7 === 0 ? 'prod' : 'test' },
-        ...(picked ? [{ key: 'picked', value: null }] : []),
-      ];
-      const events = [{ type: model.type, data: { ...model.data, name, tags } }];
-      const snapshot = { decider: workspace.version, state: fold(workspace, workspace.initial, events) };
-      ids.push(stream);
-      return { stream, organization: model.organization, expected: 0, events, snapshot };
-    };
-    while (ids.length < size) {
-      const count = Math.min(A_TIME, size - ids.length);
-      await store.append(
-        Array.from({ length: count }, () => write(ids.length)),
-        CONTEXT,
-      );
-      process.stderr.write(`\r${ids.length} of ${size} workspaces`);
-    }
-    process.stderr.write('\n');
-    return { ids, nursery: ORGANIZATION, project };
-  } finally {
-    await close();
-  }
-};
-
-/**
- * Waits until followers have processed all events, and updates the statistics that autovacuum would update a minute
- * later.
- */
-const settle = async (product) => {
-  const client = new pg.Client({ connectionString: await product.databaseUrl() });
-  await client.connect();
-  try {
-    await client.query('vacuum analyze');
-    const behind = `
-      select count(*)::int as n from event_store.checkpoints c
-       where exists (select 1 from event_store.events e where (e.transaction, e.position) > (c.transaction, c.position))`;
-    while ((await client.query(behind)).rows[0].n > 0) await delay(200);
-  } finally {
-    await client.end();
-  }
-};
-
-const seedOf = (size) => async (product) => {
-  const seeded = await grow(product, size);
-  await settle(product);
-  return seeded;
-};
-
+/** Created workspaces are deleted again, but they leave dead rows, so other cases come before. */
 const removeCreated = async ({ product }) =>
   forEach(await idsWhere(product, `name like 'bench-%'`), (id) =>
     product.request('DELETE', `/api/v2/workspaces/${id}`),
   );
 
-const takeTurns = async (subjects, { rounds, seconds, connections }) => {
+const takeTurns = async (subjects, { rounds, seconds, connections, cases }) => {
   const results = new Map();
-  const measureCase = async (mode, subject) => {
-    const measured = await measure(subject, mode, ONE_BY_ONE.includes(mode) ? 1 : connections, seconds);
-    if (mode === 'create') await removeCreated(subject);
+  const measureCase = async (one, subject) => {
+    const measured = await measure(subject, one, one.isOneByOne ? 1 : connections, seconds);
+    if (one.name === 'create') await removeCreated(subject);
     return measured;
   };
-  for (const mode of Object.keys(CASES)) for (const subject of subjects) await measureCase(mode, subject);
+  for (const one of cases) for (const subject of subjects) await measureCase(one, subject);
   for (let round = 0; round < rounds; round += 1) {
     const order = round % 2 === 0 ? subjects : subjects.toReversed();
-    for (const mode of Object.keys(CASES)) {
+    for (const one of cases) {
       for (const subject of order) {
-        const key = `${mode} ${subject.name}`;
-        results.set(key, [...(results.get(key) ?? []), await measureCase(mode, subject)]);
+        const key = `${one.name} ${subject.name}`;
+        results.set(key, [...(results.get(key) ?? []), await measureCase(one, subject)]);
       }
     }
     process.stderr.write(`round ${round + 1} of ${rounds} completed\n`);
@@ -141,7 +66,7 @@ const takeTurns = async (subjects, { rounds, seconds, connections }) => {
 
 const HEADER = [
   'case',
-  'workspaces',
+  'with',
   'req/s',
   'p50 ms',
   'p99 ms',
@@ -156,38 +81,57 @@ const HEADER = [
 
 const cpuOf = ({ node, postgres }) => node + postgres;
 
-const rowsOf = (results, sizes) =>
-  Object.entries(CASES).flatMap(([mode, title]) =>
-    sizes.map((size) => {
-      const measured = results.get(`${mode} ${size}`);
-      const smallest = results.get(`${mode} ${sizes[0]}`);
-      const { rate, p50, p99, node, postgres } = medians(measured);
-      const { ratio } = medians(measured.map((each, n) => ({ ratio: cpuOf(each) / cpuOf(smallest[n]) })));
-      const errors = measured.reduce((sum, each) => sum + each.errors, 0);
-      const first = [title, size, rate.toFixed(0), p50.toFixed(2), p99.toFixed(2), errors];
-      const compared = size === sizes[0] ? ['', '', ''] : [ratio.toFixed(2), `≤ ${GROWTH}`, verdict(ratio <= GROWTH)];
-      return [...first, node.toFixed(3), postgres.toFixed(3), (node + postgres).toFixed(3), ...compared];
+const flatMapResults = (results, subjects, cases, work) =>
+  cases.flatMap((one) =>
+    subjects.map(({ name }, n) => {
+      const measured = results.get(`${one.name} ${name}`);
+      const smallest = results.get(`${one.name} ${subjects[0].name}`);
+      const ratios = measured.map((each, round) => cpuOf(each) / cpuOf(smallest[round]));
+      return work({ one, name, measured, ratios, isFirst: n === 0 });
     }),
   );
 
+const rowOf = ({ one, name, measured, ratios, isFirst }) => {
+  const { rate, p50, p99, node, postgres } = medians(measured);
+  const { ratio } = medians(ratios.map((value) => ({ ratio: value })));
+  const errors = measured.reduce((sum, each) => sum + each.errors, 0);
+  const first = [one.title, name, rate.toFixed(0), p50.toFixed(2), p99.toFixed(2), errors];
+  const compared = isFirst ? ['', '', ''] : [ratio.toFixed(2), `≤ ${GROWTH}`, verdict(ratio <= GROWTH)];
+  return [...first, node.toFixed(3), postgres.toFixed(3), (node + postgres).toFixed(3), ...compared];
+};
+
+const figuresOf = ({ one, name, measured, ratios, isFirst }) => [
+  figure('growth', one.title, name, 'times the smallest', ratios, {
+    better: isFirst ? null : 'lower',
+    budget: isFirst ? null : GROWTH,
+  }),
+  figure('growth', one.title, name, 'CPU', measured.map(cpuOf), { unit: 'ms' }),
+];
+
 const LEGEND = `
-Medians. The ratio compares with the smallest organization in the same round. CPU of the server and its Postgres, including
-followers. The requests for single workspaces use all workspaces in turn. The lists by tag and by name return the same few
-workspaces in each organization. The list by two inherited tags returns all of them.
+Medians. The ratio compares with the first subject in the same round. CPU of the server and its Postgres, including
+followers. The requests for single workspaces use up to 20,000 from all parts of the organization in turn. The lists by tag
+and by name return the same few workspaces in each organization. The list by two inherited tags returns all of them.
 `;
 
-export const growth = async ({ sizes, ...options }) => {
+/** Returns the figures. */
+export const growth = async ({ sizes, organizations, entries, cases, ...options }) => {
   const missing = missingPrograms('wrk');
   if (missing.length > 0) throw new Error(missing.join('\n'));
+  const plan = { ...options, cases: selectCases(cases, true) };
   const folder = await mkdtemp(join(tmpdir(), 'cadastre-bench-files-'));
   const subjects = [];
   try {
-    for (const size of sizes) subjects.push(await openSubject(String(size), PROJECT, folder, seedOf(size)));
-    const results = await takeTurns(subjects, options);
-    process.stdout.write(`${table(HEADER, rowsOf(results, sizes))}\n${LEGEND}`);
-    return [...results.values()].flat().every(({ errors }) => errors === 0);
+    for (const size of listSizes({ sizes, organizations, entries })) {
+      subjects.push(await openSubject(size.name, PROJECT, folder, seedsOf(size)));
+      process.stderr.write(`seeded ${size.name}\n`);
+    }
+    const results = await takeTurns(subjects, plan);
+    process.stdout.write(`${table(HEADER, flatMapResults(results, subjects, plan.cases, rowOf))}\n${LEGEND}`);
+    if ([...results.values()].flat().some(({ errors }) => errors > 0)) process.exitCode = 1;
+    return flatMapResults(results, subjects, plan.cases, figuresOf).flat();
   } finally {
-    for (const { product } of subjects) await product.remove();
+    for (const subject of subjects) await closeSubject(subject);
     await rm(folder, { recursive: true, force: true });
   }
 };

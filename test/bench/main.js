@@ -1,83 +1,176 @@
 // npm run bench: measures the product against the bounds of each case. See `npm run bench -- --help`.
-import { Command } from 'commander';
+import { Command, InvalidArgumentError } from 'commander';
 
-const numbers = (text) => text.split(',').map(Number);
+const parseNumber = (text) => {
+  const value = Number(text);
+  if (!Number.isFinite(value) || value < 0 || text.trim() === '') throw new InvalidArgumentError('must be a number');
+  return value;
+};
+const parseNumbers = (text) => (text === 'none' ? [] : text.split(',').map(parseNumber));
+const parseNames = (text) => text.split(',');
 const secondsDefault = Number(process.env.SECS ?? 2);
 
-const guarded = (work) => async (options) => {
-  try {
-    if (!(await work(options))) process.exitCode = 1;
-  } catch (error) {
-    process.stderr.write(`${error.message}\n`);
-    process.exitCode = 1;
-  }
-};
+const guarded =
+  (work) =>
+  async (...args) => {
+    try {
+      if ((await work(...args)) === false) process.exitCode = 1;
+    } catch (error) {
+      process.stderr.write(`${error.message}\n`);
+      process.exitCode = 1;
+    }
+  };
+
+/** Runs a measurement, and saves its figures if the caller wants a file. */
+const measuring = (command, work) =>
+  guarded(async (options) => {
+    const figures = await work(options);
+    if (!options.json) return;
+    const { saveFigures } = await import('./figures.js');
+    await saveFigures(options.json, command, figures);
+    process.stderr.write(`wrote ${options.json}\n`);
+  });
 
 const program = new Command('bench')
-  .description('Measures the built product (npm run build) against the bounds and budgets of its design. Linux.')
+  .description(
+    'Measures the built product against bounds of the same run and the budgets of its design. Linux.\n\n' +
+      'Without a command: the ratios of the most frequent requests to their bounds, in about five minutes.',
+  )
   .addHelpText(
     'after',
-    '\nOn a shared machine requests per second vary by half. CPU per request and the ratios to bounds of the same run\n' +
-      'hardly vary: compare those. Everything runs in new folders in the temporary folder of the system.',
+    `
+Examples:
+  npm run bench                                        the ratios to the bounds
+  npm run bench -- rest --cases get,lock -c 16         two cases at 16 connections
+  npm run bench -- rest --build ../old ../new          two builds in turns, in one run
+  npm run bench -- growth --sizes 100,10000            does it grow with the data?
+  npm run bench -- full --json full.json               everything, for the report; hours
+  npm run bench -- report full.json                    writes docs/explanation/performance.md
+  npm run bench -- compare before.json after.json      what became slower; exit code 1 if something did
+  npm run bench -- profile get                         a flame graph in docs/images
+
+On a shared machine requests per second vary by half. CPU per request and the ratios to bounds of the same run hardly
+vary: compare those. Everything runs in new folders in the temporary folder of the system, and is removed at the end.`,
   );
 
-program
-  .command('rest', { isDefault: true })
-  .description('GET, list, lock, PATCH, create; memory of the gateway. Needs wrk and pgbench. About 4 minutes')
-  .option('-s, --seconds <n>', 'duration of each measurement (or the variable SECS)', Number, secondsDefault)
-  .option('-r, --rounds <n>', 'repetitions of each measurement; medians are printed', Number, 3)
-  .option('-c, --connections <n,n>', 'concurrent connections', numbers, [1, 16, 64])
-  .option('--cases <name,name>', 'some of get, list, lock, patch, create', (text) => text.split(','))
+const command = (name, description, seconds = secondsDefault, rounds = 3) =>
+  program
+    .command(name)
+    .description(description)
+    .option('-s, --seconds <n>', 'duration of each measurement (or the variable SECS)', parseNumber, seconds)
+    .option('-r, --rounds <n>', 'repetitions of each measurement; tables show medians and ranges', parseNumber, rounds)
+    .option('--json <file>', 'also write all values to this file, for report and compare');
+
+const buildsOf = async (builds) => builds ?? [(await import('./product.js')).PROJECT];
+
+const restCommand = program.command('rest', { isDefault: true });
+restCommand
+  .description(
+    'requests compared with their bounds, WAL and transactions, memory of the gateway. Needs wrk and pgbench',
+  )
+  .option('-s, --seconds <n>', 'duration of each measurement (or the variable SECS)', parseNumber, secondsDefault)
+  .option('-r, --rounds <n>', 'repetitions of each measurement; tables show medians and ranges', parseNumber, 3)
+  .option('-c, --connections <n,n>', 'concurrent connections', parseNumbers, [16, 64])
+  .option('--cases <name,name>', 'some cases: see test/bench/cases.js. Default: those with a budget', parseNames)
+  .option('--all', 'all cases')
   .option('--build <folder...>', 'built copies of this project to measure; several take turns')
+  .option('--json <file>', 'also write all values to this file, for report and compare')
   .action(
-    guarded(async ({ build, ...options }) => {
+    measuring('rest', async ({ build, all, ...options }) => {
       const { rest } = await import('./rest.js');
-      const { PROJECT } = await import('./product.js');
-      return rest({ ...options, builds: build ?? [PROJECT] });
+      return rest({ ...options, isFull: Boolean(all), builds: await buildsOf(build) });
     }),
   );
 
-program
-  .command('growth')
-  .description('the same requests in organizations of different sizes, in turns. Needs wrk. About 6 minutes')
+command('growth', 'the same requests with more and less data, in turns. Needs wrk. About 20 minutes')
   .option(
     '--sizes <n,n>',
-    'numbers of workspaces; the others are compared with the first',
-    numbers,
+    'workspaces of the organization; all is compared with the first',
+    parseNumbers,
     [100, 10_000, 100_000],
   )
-  .option('-s, --seconds <n>', 'duration of each measurement (or the variable SECS)', Number, secondsDefault)
-  .option('-r, --rounds <n>', 'repetitions of each measurement; medians are printed', Number, 3)
-  .option('-c, --connections <n>', 'concurrent connections', Number, 16)
-  .action(guarded(async (options) => (await import('./growth.js')).growth(options)));
+  .option('--organizations <n,n>', 'numbers of organizations, or "none"', parseNumbers, [10, 1_000])
+  .option('--entries <n,n>', 'numbers of entries of the audit trail, or "none"', parseNumbers, [100_000])
+  .option('--cases <name,name>', 'some cases: see test/bench/cases.js', parseNames)
+  .option('-c, --connections <n>', 'concurrent connections', parseNumber, 16)
+  .action(measuring('growth', async (options) => (await import('./growth.js')).growth(options)));
 
 program
   .command('publisher')
   .description(
     'events per second compared with kafkajs alone, and the lag at 1,000 events/s. Needs Java 17, Docker or KAFKA_BROKERS',
   )
-  .option('-s, --seconds <n>', 'duration of the measurement of the lag', Number, 20)
-  .option('-e, --events <n>', 'number of events to publish', Number, 50_000)
-  .action(guarded(async (options) => (await import('./publisher.js')).publisher(options)));
+  .option('-s, --seconds <n>', 'duration of the measurement of the lag', parseNumber, 20)
+  .option('-e, --events <n>', 'number of events to publish', parseNumber, 50_000)
+  .option('--json <file>', 'also write all values to this file')
+  .action(measuring('publisher', async (options) => (await import('./publisher.js')).publisher(options)));
 
 program
   .command('rebuild')
   .description('events per second of each view, and memory')
-  .option('-e, --events <n>', 'number of events in the log', Number, 100_000)
-  .action(guarded(async (options) => (await import('./rebuild.js')).rebuild(options)));
+  .option('-e, --events <n>', 'number of events in the log', parseNumber, 100_000)
+  .option('--json <file>', 'also write all values to this file')
+  .action(measuring('rebuild', async (options) => (await import('./rebuild.js')).rebuild(options)));
 
 program
   .command('trail')
-  .description('reading, exporting and pruning the trail of one organization. About 10 minutes and 10 GB')
-  .option('-e, --entries <n>', 'number of entries, of the past thirteen days', Number, 5_000_000)
-  .option('-r, --requests <n>', 'number of requests of each case', Number, 200)
-  .option('-k, --keep <days>', 'of the 13 days; older entries are pruned at the end', Number, 10)
-  .action(guarded(async (options) => (await import('./trail.js')).trail(options)));
+  .description('reading, exporting and pruning the trail of one organization. About 20 minutes and 20 GB')
+  .option('-e, --entries <n>', 'number of entries, of the past thirteen days', parseNumber, 5_000_000)
+  .option('-r, --requests <n>', 'number of requests of each case', parseNumber, 200)
+  .option('-k, --keep <days>', 'of the 13 days; older entries are pruned at the end', parseNumber, 10)
+  .option('--json <file>', 'also write all values to this file')
+  .action(measuring('trail', async (options) => (await import('./trail.js')).trail(options)));
 
 program
   .command('start')
   .description('time until the product responds: first in an empty folder, then again')
-  .option('-r, --rounds <n>', 'number of starts; medians are printed', Number, 3)
-  .action(guarded(async (options) => (await import('./start.js')).start(options)));
+  .option('-r, --rounds <n>', 'number of starts; medians are printed', parseNumber, 3)
+  .option('--json <file>', 'also write all values to this file')
+  .action(measuring('start', async (options) => (await import('./start.js')).start(options)));
+
+program
+  .command('seed')
+  .description('workspaces per second of cadastre seed, and its memory')
+  .option('-w, --workspaces <n>', 'number of workspaces', parseNumber, 100_000)
+  .option('--json <file>', 'also write all values to this file')
+  .action(measuring('seed', async (options) => (await import('./seed.js')).measureSeed(options)));
+
+command(
+  'full',
+  'all of the above one after the other, for the report. Hours, 60 GB. Needs wrk, pgbench and a broker',
+  2,
+  5,
+)
+  .option('--sizes <n,n>', 'workspaces of an organization', parseNumbers, [100, 10_000, 100_000, 1_000_000])
+  .option('--organizations <n,n>', 'numbers of organizations, or "none"', parseNumbers, [10, 10_000])
+  .option('--entries <n,n>', 'numbers of entries of the audit trail, or "none"', parseNumbers, [10_000_000])
+  .option('--without <name,name>', 'parts to leave out, such as publisher,trail', parseNames, [])
+  .action(measuring('full', async (options) => (await import('./full.js')).full(options)));
+
+program
+  .command('report')
+  .argument('<file...>', 'files of --json')
+  .option('--docs <folder>', 'folder of the documentation; default: that of this project')
+  .description('write docs/explanation/performance.md with tables and plots')
+  .action(guarded(async (files, { docs }) => (await import('./report.js')).report(files, docs)));
+
+program
+  .command('compare')
+  .argument('<before>', 'a file of --json')
+  .argument('<after>', 'another one, with the same cases')
+  .description('say what became slower or faster beyond the spread; exit code 1 if something became slower')
+  .action(guarded(async (before, after) => (await import('./compare.js')).compare(before, after)));
+
+program
+  .command('profile')
+  .argument('<case>', 'a case of test/bench/cases.js, such as get or lock')
+  .option('-s, --seconds <n>', 'duration', parseNumber, 5)
+  .option('-c, --connections <n>', 'concurrent connections', parseNumber, 16)
+  .option('-o, --out <file>', 'SVG file; default: docs/images/flame-CASE.svg')
+  .option('--build <folder>', 'a built copy of this project')
+  .description('draw a flame graph of the server under the load of a case. Needs wrk')
+  .action(guarded(async (name, options) => (await import('./profile.js')).profile({ name, ...options })));
+
+program.showHelpAfterError("See 'npm run bench -- --help'.");
 
 if (import.meta.main) await program.parseAsync();

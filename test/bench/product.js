@@ -143,15 +143,29 @@ export class Product {
     return readFile(join(this.dataFolder, 'database-url'), 'utf8');
   }
 
-  async request(method, path, body) {
+  async request(method, path, body, token = this.token) {
     const answer = await fetch(`${this.url}${path}`, {
       method,
-      headers: { authorization: `Bearer ${this.token}`, 'content-type': 'application/vnd.api+json' },
+      headers: { authorization: `Bearer ${token}`, 'content-type': 'application/vnd.api+json' },
       ...(body === undefined ? {} : { body: JSON.stringify(body) }),
     });
     const text = await answer.text();
     if (!answer.ok) throw new Error(`${method} ${path} returned ${answer.status}: ${text}`);
     return text;
+  }
+
+  /** Uploads a file to a link of a document, which may have the name of another host. */
+  async upload(link, bytes) {
+    const { pathname, search } = new URL(link);
+    const answer = await fetch(`${this.url}${pathname}${search}`, { method: 'PUT', body: bytes });
+    const text = await answer.text();
+    if (!answer.ok) throw new Error(`PUT ${pathname} returned ${answer.status}: ${text}`);
+  }
+
+  /** Runs `cadastre seed` beside the server or alone. Options: `{ workspaces: 100 }` is `--workspaces 100`. */
+  async seed(options) {
+    const args = Object.entries(options).flatMap(([name, value]) => [`--${name}`, String(value)]);
+    return this.run(['seed', ...args]).ended;
   }
 
   async remove() {

@@ -4,7 +4,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import kafkajs from 'kafkajs';
 import pg from 'pg';
 import { openBroker } from './broker.js';
-import { fillLog, seedModel } from './filled-log.js';
+import { figure } from './figures.js';
 import { Product } from './product.js';
 import { output } from './programs.js';
 import { percentile } from './statistics.js';
@@ -15,6 +15,8 @@ const SHARE = 0.6;
 const LAG_P99_MS = 250;
 const EVENTS_A_SECOND = 1_000;
 const TICK_MS = 10;
+/** Of the backlog: most events are locks. */
+const EVENTS_A_WORKSPACE = 20;
 const WARM_UP_MS = 3_000;
 /** A new prefix for each run, because brokers can outlive the run. */
 const PREFIX = `bench-${process.pid}`;
@@ -101,8 +103,7 @@ export const publisher = async ({ events, seconds }) => {
   const product = await Product.of();
   try {
     await product.start();
-    await seedModel(product);
-    await fillLog(await product.databaseUrl(), events);
+    await product.seed({ workspaces: Math.ceil(events / EVENTS_A_WORKSPACE), 'trail-entries': events });
     const script = join(import.meta.dirname, 'kafkajs-alone.js');
     const args = [script, await product.databaseUrl(), broker.brokers.join(','), `${PREFIX}-bound`];
     const bound = JSON.parse(await output(process.execPath, args));
@@ -127,7 +128,13 @@ export const publisher = async ({ events, seconds }) => {
       ['events received', lags.length, '', ''],
     ];
     process.stdout.write(`${table(['', 'measured', 'budget', ''], rows)}\n`);
-    return lags.length > 0;
+    const add = (metric, value, options) => figure('publisher', 'publisher', '', metric, [value], options);
+    return [
+      add('share of kafkajs alone', share, { better: 'higher', budget: SHARE }),
+      add('events', backlog.rate, { unit: '1/s' }),
+      add('CPU of an event', backlog.cpu, { unit: 'ms', better: 'lower' }),
+      add('lag p99', p99, { unit: 'ms', better: 'lower', budget: LAG_P99_MS }),
+    ];
   } finally {
     await product.remove();
     await broker.stop();

@@ -1,3 +1,4 @@
+import { figure } from './figures.js';
 import { Product } from './product.js';
 import { median } from './statistics.js';
 import { table, verdict } from './table.js';
@@ -24,5 +25,7 @@ export const start = async ({ rounds }) => {
     verdict(median(all) <= BUDGETS[name]),
   ]);
   process.stdout.write(`${table(['', 'ms, median', 'longest', 'budget', ''], rows)}\n`);
-  return true;
+  return Object.entries(times).map(([name, all]) =>
+    figure('start', 'start', name, 'time', all, { unit: 'ms', better: 'lower', budget: BUDGETS[name] }),
+  );
 };

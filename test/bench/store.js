@@ -41,15 +41,6 @@ export const openStore = async (product, connections) => {
   return { store, close };
 };
 
-/** Returns the decider of the streams whose ids begin with this prefix. */
-export const deciderOf = (prefix) => {
-  const aggregate = moduleDefinitions
-    .flatMap((definition) => definition.aggregates)
-    .find((each) => each.prefix === prefix);
-  if (!aggregate) throw new Error(`no module defines an aggregate with the prefix "${prefix}"`);
-  return aggregate.decider;
-};
-
 /** Returns all events of a log as Kafka messages. `origin`: the source and the prefix of the topics. */
 export const readMessages = async (databaseUrl, origin) => {
   const database = new Database({ url: databaseUrl, connections: 1, applicationName: 'bench' });

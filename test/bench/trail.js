@@ -1,9 +1,11 @@
 // Reading, exporting and pruning of a long trail (docs/explanation/adr/0023).
 import { setTimeout as delay } from 'node:timers/promises';
-import { ACTORS, DAY_MS, DAYS, fillTrail, seedTrail, sizesOf, someIds, WORKSPACES } from './filled-trail.js';
+import { figure } from './figures.js';
+import { DAY_MS, DAYS, seedTrail, sizesOf, someEntries } from './filled-trail.js';
 import { readJob } from './metrics.js';
 import { memoryOf } from './proc.js';
 import { Product } from './product.js';
+import { ORGANIZATION } from './subjects.js';
 import { percentile } from './statistics.js';
 import { table, verdict } from './table.js';
 
@@ -26,45 +28,45 @@ const readTrail = async (product, token, query, accept) => {
 
 const any = (most) => Math.floor(Math.random() * most);
 const randomTime = () => new Date(Date.now() - Math.random() * DAYS * DAY_MS).toISOString();
-const workspace = (n) => `ws-bench${String(n).padStart(11, '0')}`;
 
 /**
  * The queries, with new values for each request. Counting the matches takes time in proportion to their number, so
  * those cases have no bound.
  */
-const casesOf = (entries, ids) => ({
-  'first page': { query: () => ({}) },
-  'deep page': { query: () => ({ 'page[number]': String(1 + any(Math.floor(entries / 1_000))) }) },
-  'since, first page': { query: () => ({ since: randomTime() }) },
-  'since, nothing new': { query: () => ({ since: new Date().toISOString() }) },
-  cursor: { query: () => ({ after: ids[any(ids.length)] }) },
-  'cursor, filter of 9 in 10': {
-    query: () => ({ after: ids[any(ids.length)], 'filter[resource-type]': 'workspace' }),
-  },
-  'filter, 1 in 50,000': { query: () => ({ 'filter[resource-type]': 'registry_provider' }) },
-  'filter, 1 in 5,000': { query: () => ({ 'filter[resource-id]': workspace(any(WORKSPACES)) }) },
-  'all four filters, 1 in 5,000': {
-    query: () => {
-      const n = any(WORKSPACES);
-      return {
-        'filter[resource-id]': workspace(n),
-        'filter[actor]': `user-${n % ACTORS}`,
-        'filter[resource-type]': 'workspace,run',
-        'filter[action]': 'lock,unlock',
-      };
+const casesOf = (entries, some) => {
+  const pick = (key) => some[any(some.length)][key];
+  return {
+    'first page': { query: () => ({}) },
+    'deep page': { query: () => ({ 'page[number]': String(1 + any(Math.floor(entries / 1_000))) }) },
+    'since, first page': { query: () => ({ since: randomTime() }) },
+    'since, nothing new': { query: () => ({ since: new Date().toISOString() }) },
+    cursor: { query: () => ({ after: pick('id') }) },
+    'cursor, filter of nearly all': { query: () => ({ after: pick('id'), 'filter[resource-type]': 'workspace' }) },
+    'filter, one match': { query: () => ({ 'filter[resource-type]': 'project' }) },
+    'filter of a workspace': { query: () => ({ 'filter[resource-id]': pick('resource') }) },
+    'all four filters': {
+      query: () => {
+        const { resource, accessor } = some[any(some.length)];
+        return {
+          'filter[resource-id]': resource,
+          'filter[actor]': accessor,
+          'filter[resource-type]': 'workspace,run',
+          'filter[action]': 'lock,unlock',
+        };
+      },
     },
-  },
-  'filter, 1 in 40': { query: () => ({ 'filter[actor]': `user-${any(ACTORS)}` }), counted: true },
-  'filter, 9 in 10': { query: () => ({ 'filter[resource-type]': 'workspace' }), counted: true },
-  'two filters, half of all': {
-    query: () => ({ 'filter[resource-type]': 'workspace,run', 'filter[action]': 'lock' }),
-    counted: true,
-  },
-});
+    'filter, 1 in 40': { query: () => ({ 'filter[actor]': pick('accessor') }), counted: true },
+    'filter, nearly all': { query: () => ({ 'filter[resource-type]': 'workspace' }), counted: true },
+    'two filters, half of all': {
+      query: () => ({ 'filter[resource-type]': 'workspace,run', 'filter[action]': 'lock' }),
+      counted: true,
+    },
+  };
+};
 
 const measureReads = async (product, token, entries, requests) => {
-  const rows = [];
-  for (const [name, { query, counted }] of Object.entries(casesOf(entries, await someIds(product, entries)))) {
+  const [rows, figures] = [[], []];
+  for (const [name, { query, counted }] of Object.entries(casesOf(entries, await someEntries(product)))) {
     const times = [];
     for (let n = 0; n < (counted ? Math.ceil(requests / 10) : requests); n += 1) {
       const began = performance.now();
@@ -73,9 +75,12 @@ const measureReads = async (product, token, entries, requests) => {
     }
     const p50 = percentile(times, 0.5);
     const bound = counted ? ['', ''] : [`≤ ${PAGE_MS}`, verdict(p50 <= PAGE_MS)];
+    const options = { unit: 'ms', better: 'lower', budget: counted ? null : PAGE_MS };
+    figures.push(figure('trail', name, '', 'p50', [p50], options));
     rows.push([name, times.length, p50.toFixed(1), percentile(times, 0.99).toFixed(1), ...bound]);
   }
   process.stdout.write(`${table(['pages of 1,000', 'requests', 'p50 ms', 'p99 ms', 'p50 bound', ''], rows)}\n\n`);
+  return figures;
 };
 
 const measureExport = async (product, token, entries) => {
@@ -96,7 +101,11 @@ const measureExport = async (product, token, entries) => {
       `${Math.round(lines / seconds)}/s\nmemory of the process: ${Math.round(before)} MB before, ${Math.round(peak)} MB ` +
       `at its peak, ${Math.round(peak - before)} MB more (≤ ${EXPORT_MB}: ${verdict(peak - before <= EXPORT_MB)})\n\n`,
   );
-  return lines === entries;
+  if (lines !== entries) throw new Error(`the export has ${lines} lines instead of ${entries}`);
+  return [
+    figure('trail', 'export', '', 'entries', [lines / seconds], { unit: '1/s', better: 'higher' }),
+    figure('trail', 'export', '', 'more memory', [peak - before], { unit: 'MB', better: 'lower', budget: EXPORT_MB }),
+  ];
 };
 
 /** Locks and unlocks. After each it reads the entry, which waits for the insert of the follower. */
@@ -116,7 +125,7 @@ const writeAndRead = async (product, { token, workspace: id }, shouldContinue) =
 const measurePruning = async (product, seeded, days) => {
   const quiet = await writeAndRead(product, seeded, (n) => n < 600);
   const data = { type: 'audit-trail-settings', attributes: { 'retention-days': days } };
-  await product.request('PATCH', '/api/v2/organizations/bench/audit-trail-settings', { data });
+  await product.request('PATCH', `/api/v2/organizations/${ORGANIZATION}/audit-trail-settings`, { data });
   await product.stop();
   // The scheduled job runs at the start.
   await product.start();
@@ -129,9 +138,10 @@ const measurePruning = async (product, seeded, days) => {
     return n === 0 || !job.hasSucceeded;
   });
   const seconds = (performance.now() - began) / 1_000;
+  const ratioOf = (key) => percentile(pruning[key], 0.5) / percentile(quiet[key], 0.5);
   const rowsOf = (name, key) => {
     const [before, during] = [quiet[key], pruning[key]];
-    const ratio = percentile(during, 0.5) / percentile(before, 0.5);
+    const ratio = ratioOf(key);
     const cells = [before, during].flatMap((times) => [
       percentile(times, 0.5).toFixed(1),
       percentile(times, 0.99).toFixed(1),
@@ -141,24 +151,26 @@ const measurePruning = async (product, seeded, days) => {
   const header = ['ms', 'quiet p50', 'p99', 'pruning p50', 'p99', 'ratio', 'bound', ''];
   const rows = [rowsOf('lock, unlock', 'writes'), rowsOf('trail with the entry', 'reads')];
   process.stdout.write(`${table(header, rows)}\n${job.items} entries pruned in ${seconds.toFixed(0)} s\n`);
+  const add = (name, key) =>
+    figure('trail', name, 'while entries are pruned', 'times as long', [ratioOf(key)], {
+      better: 'lower',
+      budget: SLOWER,
+    });
+  return [add('lock, unlock', 'writes'), add('trail with the entry', 'reads')];
 };
 
 export const trail = async ({ entries, requests, keep }) => {
   const product = await Product.of();
   try {
-    await product.start();
-    const seeded = await seedTrail(product);
-    await fillTrail(product, entries);
+    const seeded = await seedTrail(product, entries);
     const sizes = (await sizesOf(product)).map(({ name, mb }) => [name, mb]);
     process.stdout.write(`${table(['', 'MB'], sizes)}\n\n`);
-    // Restarts, so that the memory does not include what the filling used.
-    await product.stop();
-    await product.start();
     await delay(2_000);
-    const complete = await measureExport(product, seeded.token, entries);
-    await measureReads(product, seeded.token, entries, requests);
-    await measurePruning(product, seeded, keep);
-    return complete;
+    const total = seeded.entries;
+    const figures = await measureExport(product, seeded.token, total);
+    figures.push(...(await measureReads(product, seeded.token, total, requests)));
+    figures.push(...(await measurePruning(product, seeded, keep)));
+    return figures;
   } finally {
     await product.remove();
   }

@@ -4,17 +4,20 @@ import { output } from './programs.js';
 const SCRIPT = join(import.meta.dirname, 'wrk.lua');
 let runs = 0;
 
-/** One run of wrk: requests, seconds, p50 and p99 in ms, errors. */
-export const wrk = async ({ url, token, mode, connections, seconds, idsFile, ids, organization, project = '' }) => {
+/**
+ * One run of wrk: requests, seconds, p50 and p99 in ms, errors. `lines` is a file with a path or an id in each line;
+ * `count` is their number.
+ */
+export const wrk = async ({ url, token, mode, connections, seconds, lines, count, organization, project = '' }) => {
   runs += 1;
   const env = {
     MODE: mode,
     TOKEN: token,
-    IDS: idsFile,
+    LINES: lines,
     ORGANIZATION: organization,
     PROJECT: project,
     RUN: `${Date.now().toString(36)}-${runs}`,
-    GAP: String(Math.min(8 * connections + 16, ids.length >> 1)),
+    GAP: String(Math.min(8 * connections + 16, count >> 1)),
   };
   const args = ['-t1', `-c${connections}`, `-d${seconds}s`, '--timeout', '10s', '-s', SCRIPT, url];
   const text = await output('wrk', args, env);

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { EVENT_CONTEXT } from '#event-store';
 import { sql } from '#kernel';
 import type { TrailEntry } from '../../libs/audit-trail/writing/trail-entry.js';
 import { readLines, readTrail } from '../../libs/audit-trail/spec.js';
@@ -352,7 +353,8 @@ describe('recorded reads', () => {
       sql`select entry::text as text from audit_trail_entries`,
     );
     const events = await server.database.rows<{ type: string; text: string }>(
-      sql`select type, data::text || context::text as text from event_store.events order by transaction, position`,
+      sql`select e.type, e.data::text || (${EVENT_CONTEXT})::text as text
+            from event_store.events e order by e.transaction, e.position`,
     );
     const words = /the-[a-z-]+-that-nobody-else-has/g;
     expect(entries.flatMap(({ text }) => text.match(words) ?? [])).toEqual([]);

@@ -33,8 +33,10 @@ const copy = (model: string, first: number, last: number): Promise<unknown> => {
   return server.database.transaction([
     sql`insert into event_store.streams (stream, version, decider, state)
         select ${id}, version, decider, state from event_store.streams, ${times} where stream = ${model}`,
-    sql`insert into event_store.events (id, stream, version, type, schema_version, organization, time, data, context)
-        select gen_random_uuid(), ${id}, version, type, schema_version, organization, time, data, context
+    sql`insert into event_store.events (id, stream, version, type, schema_version, organization, time, data, context,
+                                         shared_context, request)
+        select gen_random_uuid(), ${id}, version, type, schema_version, organization, time, data, context, shared_context,
+               request
           from event_store.events, ${times} where stream = ${model}`,
     sql`insert into configuration_versions
         select (jsonb_populate_record(c, jsonb_build_object('id', ${id}))).* from configuration_versions c, ${times}

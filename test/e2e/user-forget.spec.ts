@@ -282,7 +282,7 @@ describe('a person who has used every feature', () => {
         ...['users', 'workspaces', 'workspace_tags', 'project_tags', 'state_versions', 'configuration_versions'].map(
           (view) => `views.${view}`,
         ),
-        ...['runs', 'run_events', 'run_comments', 'history_versions', 'history_locks'].map((view) => `views.${view}`),
+        ...['runs', 'run_events', 'run_comments', 'history_versions'].map((view) => `views.${view}`),
       ]),
     );
     expect(dump.get('views.users')).toContain(WISHED_EMAIL);

@@ -90,6 +90,7 @@ export const NO_LIMITS = {
   CADASTRE_WRONG_TOKEN_LIMIT: 'off',
   CADASTRE_ACCESS_CHANGE_LIMIT: 'off',
   CADASTRE_FACTS_LIMIT: 'off',
+  CADASTRE_MAX_UNANSWERED_REQUESTS: 'off',
   CADASTRE_MAX_ORGANIZATIONS_PER_USER: 'off',
   CADASTRE_MAX_USERS: 'off',
   CADASTRE_MAX_TOKENS_PER_OWNER: 'off',
@@ -151,8 +152,12 @@ export const startTestServer = async (options: TestServerOptions = {}): Promise<
 
 export type TestGateway = ApiTestClient & { readonly authenticator: Authenticator; close(): Promise<void> };
 
-/** Starts another gateway over the same database, as behind a load balancer. It has a cache of callers of its own. */
-export const startAnotherGateway = async ({ runtime, adminToken }: TestServer): Promise<TestGateway> => {
+/** Starts another gateway over the same database, as behind a load balancer. It has caches of its own. */
+export const startAnotherGateway = async (
+  { runtime: shared, adminToken }: TestServer,
+  settings: Partial<Settings> = {},
+): Promise<TestGateway> => {
+  const runtime = { ...shared, settings: { ...shared.settings, ...settings } };
   const app = await createHttpServer(GatewayModule.over(runtime), { tls: null, ...buildHttpOptions(runtime) });
   await app.listen(0, '127.0.0.1');
   const url = (await app.getUrl()).replace('[::1]', '127.0.0.1');

@@ -17,6 +17,8 @@ import { StartupError, type EnvironmentValues, type Settings } from '#host';
 import { describeMissingSite, hasEmbeddedSite } from '../../database-resources.js';
 import { migrateDatabase, openRuntime, type Runtime } from '../../runtime.js';
 import { moduleDefinitions, views as allViews } from '../../modules.js';
+import { seed } from './seed/seed.js';
+import type { SeedOptions } from './seed/seed-options.js';
 import { runDoctorChecks } from './doctor.js';
 
 const printLine = (text: string): void => void process.stdout.write(`${text}\n`);
@@ -86,6 +88,23 @@ export const runRebuild = async (settings: Settings, names: readonly string[]): 
     }
   });
 };
+
+const MS_PER_SECOND = 1_000;
+
+const formatSeconds = (ms: number): string => `${(ms / MS_PER_SECOND).toFixed(1)} s`;
+
+export const runSeed = (settings: Settings, options: SeedOptions): Promise<void> =>
+  withRuntime(settings, async (runtime) => {
+    const started = performance.now();
+    const added = await seed(runtime, options, (work, done, all) => {
+      if (process.stderr.isTTY) process.stderr.write(`\r${done} of ${Math.round(all)} ${work}\u001b[K`);
+    });
+    if (process.stderr.isTTY) process.stderr.write('\r\u001b[K');
+    printLine(
+      `Added ${added.organizations} organizations with ${added.workspaces} workspaces: ${added.events} events, ` +
+        `appended in ${formatSeconds(added.appendMs)}, ${formatSeconds(performance.now() - started)} in all.`,
+    );
+  });
 
 const describe = ({ table, missing, surplus }: ViewDifference): string =>
   [

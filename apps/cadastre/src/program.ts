@@ -18,6 +18,7 @@ import {
   runDoctor,
   runMigrate,
   runRebuild,
+  runSeed,
   runTokenCreate,
   runTokenList,
   runTokenRevoke,
@@ -28,6 +29,7 @@ import {
   type ListOptions,
   type TokenOptions,
 } from './operations.js';
+import { parseCount, parsePrefix, type SeedOptions } from './seed/seed-options.js';
 import { serve, serveGateway, serveProjector, servePublisher } from './serve.js';
 import { runUntilStopped } from './signals.js';
 import { describeFailure } from './start-errors.js';
@@ -124,6 +126,25 @@ program
       if (!(await runDoctor(process.env, () => clock.now()))) process.exitCode = 1;
     }),
   );
+
+program
+  .command('seed')
+  .description('add organizations with made-up workspaces, for demonstrations and benchmarks')
+  .option('--prefix <text>', 'beginning of the names of organizations and users', parsePrefix, 'seed')
+  .option('--organizations <n>', 'number of organizations', parseCount(1, 100_000), 1)
+  .option('--projects <n>', 'projects of each organization, besides the default project', parseCount(0, 100), 0)
+  .option('--workspaces <n>', 'workspaces of each organization', parseCount(0, 10_000_000), 100)
+  .option(
+    '--trail-entries <n>',
+    'lock and unlock workspaces until the audit trail of each organization has this number of entries',
+    parseCount(0, 100_000_000),
+    0,
+  )
+  .option('--users <n>', 'users that own the organizations and change the workspaces', parseCount(1, 1_000), 10)
+  .option('--days <n>', 'spread the changes over the past days', parseCount(0, 3_650), 30)
+  .option('--seed <n>', 'the same number gives the same names, tags and ids', parseCount(0, 999_999_999_999), 1)
+  .option('--connections <n>', 'concurrent transactions', parseCount(1, 16), 2)
+  .action(withErrorReport(async (options: SeedOptions) => runSeed(await loadCommandSettings(), options)));
 
 const token = program.command('token').description('API tokens: create, list, revoke');
 

@@ -5,6 +5,12 @@
  */
 const FLAGS = ['--max-semi-space-size=16', '--heap-growing-percent=50'];
 
+/**
+ * By default glibc gives the threads of V8 and libuv up to eight arenas for each processor, and each arena keeps what its
+ * threads have freed: 11 MB of a gateway at rest in one measurement. Most threads allocate little, so they share one.
+ */
+const MALLOC_DEFAULTS = { MALLOC_ARENA_MAX: '1' };
+
 /** Returns the flags that the options of Node do not set. The operator's values take precedence. */
 export const selectMissingFlags = (nodeOptions: string): readonly string[] => {
   const normalized = nodeOptions.replaceAll('_', '-');
@@ -20,5 +26,5 @@ export const restartWithFlags = (): void => {
   const { execArgv, execPath, argv, env } = process;
   const flags = selectMissingFlags([...execArgv, env['NODE_OPTIONS'] ?? ''].join(' '));
   if (flags.length === 0 || process.platform === 'win32' || process.connected) return;
-  process.execve?.(execPath, [execPath, ...flags, ...execArgv, ...argv.slice(1)], env);
+  process.execve?.(execPath, [execPath, ...flags, ...execArgv, ...argv.slice(1)], { ...MALLOC_DEFAULTS, ...env });
 };

@@ -4,6 +4,7 @@ import { CqrsModule } from '@nestjs/cqrs';
 import { AccessModule } from '#access';
 import { AgentsModule } from '#agents';
 import { AuditTrailModule } from '#audit-trail';
+import { DocumentCacheModule } from '#document-cache';
 import { EdgeModule, HostedInterceptor, SelfHostedInterceptor } from '#edge';
 import { EventStoreModule } from '#event-store';
 import { FactsModule } from '#facts';
@@ -45,6 +46,7 @@ export class GatewayModule {
         // The self-hosted edition has no trail, so reads are not recorded.
         ReadsModule.with({ recorded: !selfHosted }),
         EdgeModule,
+        DocumentCacheModule.with({ ...runtime, documentCacheBytes: settings.documentCacheBytes }),
         AccessModule.with(settings.limits),
         PeopleModule.with({
           forgetting: runtime.forgetting,

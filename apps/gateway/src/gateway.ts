@@ -49,7 +49,8 @@ export const openGateway = async (runtime: Runtime): Promise<RunningGateway> => 
   const app = await createHttpServer(GatewayModule.over(runtime), { tls, ...buildHttpOptions(runtime) });
   // Listens on one address. For `localhost` with two addresses Fastify opens a second server without the limits.
   const { address } = await lookup(host);
-  await app.listen(port, address);
+  // With Node's backlog of 511, clients of a larger burst of new connections repeat their packets for seconds.
+  await app.listen({ port, host: address, backlog: runtime.settings.http.connections });
   void inspectBlobs(runtime);
   return { app, caFile: tls?.caFile ?? null };
 };

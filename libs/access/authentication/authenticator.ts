@@ -17,6 +17,9 @@ const MAX_AGE_MS = 60_000;
 const isCurrent = ({ readAt, closesAt }: CachedIdentity, now: number): boolean =>
   now - readAt < MAX_AGE_MS && (closesAt === null || now < Date.parse(closesAt));
 
+const isExpired = ({ expiredAt }: Identity, now: Date): boolean =>
+  expiredAt !== null && Date.parse(expiredAt) <= now.getTime();
+
 /**
  * Returns the SHA-256 of a secret. A slow hash is not needed, because secrets have 350 random bits and cannot be
  * guessed.
@@ -48,14 +51,22 @@ export class Authenticator {
   async identify(secret: string | undefined, address: string): Promise<Identity> {
     if (!secret) throw this.refusalFor('missing', address);
     const now = this.clock.now();
-    const remembered = this.identities.get(secret);
-    const isUsable = remembered && isCurrent(remembered, now.getTime());
-    const { identity } = isUsable ? remembered : await this.read(secret, address);
-    if (identity.expiredAt !== null && Date.parse(identity.expiredAt) <= now.getTime()) {
-      throw this.refusalFor('expired', address);
-    }
+    const { identity } = this.findCurrent(secret, now) ?? (await this.read(secret, address));
+    if (isExpired(identity, now)) throw this.refusalFor('expired', address);
     this.uses.note(identity.token, now);
     return identity;
+  }
+
+  /**
+   * Returns the identity of a token that this process has cached. Returns null for any other token, which `identify`
+   * reads or refuses. It is the same object until the identity is read again.
+   */
+  findCachedIdentity(secret: string): Identity | null {
+    const now = this.clock.now();
+    const cached = this.findCurrent(secret, now);
+    if (!cached || isExpired(cached.identity, now)) return null;
+    this.uses.note(cached.identity.token, now);
+    return cached.identity;
   }
 
   /** Makes the next request read the token's identity again, because access has changed. */
@@ -68,6 +79,11 @@ export class Authenticator {
   /** Returns the id of a token that was valid at the last lookup of this process; undefined for any other text. */
   getCachedTokenId(secret: string): string | undefined {
     return this.identities.get(secret)?.identity.token;
+  }
+
+  private findCurrent(secret: string, now: Date): CachedIdentity | null {
+    const cached = this.identities.get(secret);
+    return cached && isCurrent(cached, now.getTime()) ? cached : null;
   }
 
   private async read(secret: string, address: string): Promise<CachedIdentity> {

@@ -1,5 +1,5 @@
 import { Injectable, type OnApplicationShutdown } from '@nestjs/common';
-import { sql, type Timestamp } from '#kernel';
+import { sql } from '#kernel';
 import { Database } from '#postgres';
 
 const FLUSH_INTERVAL_MS = 60_000;
@@ -10,13 +10,13 @@ const FLUSH_INTERVAL_MS = 60_000;
  */
 @Injectable()
 export class TokenUsageRecorder implements OnApplicationShutdown {
-  private noted = new Map<string, Timestamp>();
+  private noted = new Map<string, Date>();
   private timer: NodeJS.Timeout | null = null;
 
   constructor(private readonly database: Database) {}
 
   note(token: string, at: Date): void {
-    this.noted.set(token, at.toISOString());
+    this.noted.set(token, at);
     this.timer ??= setTimeout(() => void this.flush(), FLUSH_INTERVAL_MS).unref();
   }
 
@@ -43,10 +43,10 @@ export class TokenUsageRecorder implements OnApplicationShutdown {
 }
 
 /** Updates only existing tokens, and never to an earlier time, because other gateways write too. */
-const buildUsageUpdate = (noted: ReadonlyMap<string, Timestamp>) => sql`
+const buildUsageUpdate = (noted: ReadonlyMap<string, Date>) => sql`
   insert into access.token_uses as known (token, used_at)
   select used.token, used.at
-    from unnest(${[...noted.keys()]}::text[], ${[...noted.values()]}::timestamptz[]) as used (token, at)
+    from unnest(${[...noted.keys()]}::text[], ${[...noted.values()].map((at) => at.toISOString())}::timestamptz[]) as used (token, at)
     join access.token_hashes h on h.token = used.token
    order by used.token
   on conflict (token) do update set used_at = greatest(known.used_at, excluded.used_at)`;

@@ -12,11 +12,16 @@ export const requireCurrentAccess = (actor: Identity): Sql =>
   // statement would be too slow.
   sql`case when ${hasToken(actor)} and ${hasEpoch(actor)} then true else access.refuse_outdated(${actor.epoch}::bigint) end`;
 
+/** The fields of an identity that are checked: values, or SQL expressions. */
+type CheckedFields = {
+  readonly [Field in 'token' | 'subjects' | 'epoch' | 'snapshot']: Identity[Field] | Sql;
+};
+
 /**
  * Checks that the token exists. Its hash is deleted with the token. The hash of a run's token is deleted at the end of
  * the run.
  */
-const hasToken = ({ token }: Identity): Sql =>
+const hasToken = ({ token }: CheckedFields): Sql =>
   token === null ? sql`true` : sql`exists (select from access.token_hashes where token = ${token})`;
 
 /**
@@ -27,11 +32,11 @@ export const MAX_SUMMED_SUBJECTS = 32;
 /** If more subjects have changed, the sum is as cheap as a comparison with each of them. */
 export const MAX_CHANGED_SUBJECTS = 500;
 
-const hasEpoch = (actor: Identity): Sql =>
-  actor.snapshot === null ? hasSum(actor) : sql`(${isUntouched(actor, actor.snapshot)} or ${hasSum(actor)})`;
+const hasEpoch = (actor: CheckedFields): Sql =>
+  actor.snapshot === null ? hasSum(actor) : sql`(${isUntouched(actor)} or ${hasSum(actor)})`;
 
 /** Epochs only grow, so an equal sum means that each of them is equal. */
-const hasSum = ({ subjects, epoch }: Identity): Sql =>
+const hasSum = ({ subjects, epoch }: CheckedFields): Sql =>
   sql`${epoch}::bigint = (select coalesce(sum(epoch), 0) from access.epochs where subject = any (${subjects}::text[]))`;
 
 /**
@@ -40,13 +45,39 @@ const hasSum = ({ subjects, epoch }: Identity): Sql =>
  * are no changes. The order makes Postgres use the index. Without it, Postgres reads the table until it has as many
  * rows as the limit.
  */
-const isUntouched = ({ subjects }: Identity, snapshot: string): Sql => sql`
+const isUntouched = ({ subjects, snapshot }: CheckedFields): Sql => sql`
   (select count(*) < ${MAX_CHANGED_SUBJECTS} and not coalesce(bool_or(subject in (select unnest(${subjects}::text[]))), false)
      from (select subject from access.epochs
             where changed >= pg_snapshot_xmin(${snapshot}::pg_snapshot)
               and changed < pg_snapshot_xmax(pg_current_snapshot())
               and not pg_visible_in_snapshot(changed, ${snapshot}::pg_snapshot)
             order by changed desc limit ${MAX_CHANGED_SUBJECTS}) recent)`;
+
+const CALLER_FIELDS: CheckedFields = {
+  token: sql.raw('c.token'),
+  subjects: sql.raw('c.subjects'),
+  epoch: sql.raw('c.epoch'),
+  snapshot: sql.raw('c.snapshot'),
+};
+
+const HAS_CURRENT_EPOCH = sql`case when c.snapshot is null then ${hasSum(CALLER_FIELDS)} else ${hasEpoch(CALLER_FIELDS)} end`;
+
+/**
+ * Selects the positions, from 1, of the callers whose access has changed since they were read: the check of
+ * `requireCurrentAccess` for several callers. `callers` is a jsonb array of `toCheckedCaller`.
+ */
+export const selectOutdatedCallers = (callers: string): Sql => sql`
+  select c.n from rows from (jsonb_to_recordset(${callers}::jsonb)
+           as (token text, subjects text, epoch bigint, snapshot text)) with ordinality as c (token, subjects, epoch, snapshot, n)
+   where not (${hasToken(CALLER_FIELDS)} and ${HAS_CURRENT_EPOCH})`;
+
+/** Returns the fields of a caller with a token that `selectOutdatedCallers` checks. */
+export const toCheckedCaller = ({ token, subjects, epoch, snapshot }: Identity): object => ({
+  token,
+  subjects,
+  epoch,
+  snapshot,
+});
 
 /**
  * Returns the subject that represents all members of an organization, as an SQL expression. Its epoch is raised by

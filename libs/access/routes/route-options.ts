@@ -1,6 +1,13 @@
 import { SetMetadata } from '@nestjs/common';
 import { RouteConfig } from '@nestjs/platform-fastify';
 
+/** A kind of document that a gateway keeps in memory. */
+export type DocumentKind = {
+  readonly name: string;
+  /** Every table that its statement reads, besides those that `requireCurrentAccess` reads. Projections write them. */
+  readonly tables: readonly string[];
+};
+
 /** Options of a route that the HTTP server needs before it reads the body of a request. */
 export type RouteOptions = {
   readonly isPublic?: boolean;
@@ -18,6 +25,16 @@ export type RouteOptions = {
    * attackers.
    */
   readonly isUnlimited?: boolean;
+  /**
+   * Whether the server accepts the request under overload too. The route costs little, and clients do not retry it, or an
+   * orchestrator would restart the server.
+   */
+  readonly isEssential?: boolean;
+  /**
+   * The kind of document that a GET responds with, if a gateway may keep responses in memory. The handler records the
+   * scope of each response that may be kept: `recordDocumentScope` of libs/document-cache.
+   */
+  readonly document?: DocumentKind;
   /** Whether the response contains the number of requests per second that a token may send. */
   readonly announcesRateLimit?: boolean;
 };

@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, it } from '@jest/globals';
 import { sql, type Sql } from '#kernel';
-import { verifyView, listViews } from '#event-store';
+import { EVENT_CONTEXT, verifyView, listViews } from '#event-store';
 import { waitForFollowers } from '../../../test/support/event-log.js';
 import { makeOrganization, makeWorkspace } from '../../../test/support/seeds.js';
 import { startTestServer } from '../../../test/support/server.js';
@@ -34,6 +34,11 @@ it('entries from before ordinals and columns existed are migrated to the same ro
       drop table ${tables.join()}, views.audit_trails, views.audit_configurations;
       drop schema audit_trail cascade`;
     for (const statement of statementsOf(before)) await session.run(statement);
+    // The log did not have shared contexts yet.
+    await session.run(sql`alter table event_store.events disable trigger user`);
+    await session.run(sql`
+      update event_store.events e set context = ${EVENT_CONTEXT}, shared_context = null, request = null`);
+    await session.run(sql`alter table event_store.events enable trigger user`);
     for (const statement of await migration('001_audit_trail')) await session.run(statement);
     await session.run(sql`insert into views.audit_trail_entries select * from entries`);
     await session.run(sql`insert into views.audit_trails select * from trails`);

@@ -1,5 +1,5 @@
 import { Controller, Get, Header } from '@nestjs/common';
-import { Public } from '#access';
+import { ConfigureRoute, Public } from '#access';
 
 // Without `login.v1`, because there is no OAuth server: `terraform login` then asks for a token. A buffer, because
 // Fastify adds a charset to strings, and the CLI accepts exactly `application/json` (clients.md §7).
@@ -20,6 +20,7 @@ const SERVICES = Buffer.from(
 @Public()
 export class DiscoveryController {
   @Get('.well-known/terraform.json')
+  @ConfigureRoute({ isEssential: true })
   @Header('content-type', 'application/json')
   services(): Buffer {
     return SERVICES;

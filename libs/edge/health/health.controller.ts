@@ -21,7 +21,7 @@ export class HealthController {
 
   /** Responds 200 while the process runs. */
   @Get('healthz')
-  @ConfigureRoute({ isUnlimited: true })
+  @ConfigureRoute({ isUnlimited: true, isEssential: true })
   @Header('content-type', 'application/json')
   live(): string {
     return '{"status":"ok"}';
@@ -31,7 +31,7 @@ export class HealthController {
    * Responds 200 if the process can serve: the database responds and the process is not about to stop. Otherwise 503.
    */
   @Get('readyz')
-  @ConfigureRoute({ isUnlimited: true })
+  @ConfigureRoute({ isUnlimited: true, isEssential: true })
   @Header('content-type', 'application/json')
   async ready(): Promise<string> {
     if (this.readiness.isStopping) throw unavailable('This server is stopping. Use another one.', 1);
@@ -42,7 +42,7 @@ export class HealthController {
   }
 
   @Get('metrics')
-  @ConfigureRoute({ isUnlimited: true })
+  @ConfigureRoute({ isUnlimited: true, isEssential: true })
   @Header('content-type', register.contentType)
   async metrics(): Promise<string> {
     const now = performance.now();

@@ -10,7 +10,8 @@ export class PingController {
    */
   @Get('ping')
   @HttpCode(204)
-  @ConfigureRoute({ announcesRateLimit: true })
+  // go-tfe sends this request once and ignores its status. Without the headers the CLI stops.
+  @ConfigureRoute({ announcesRateLimit: true, isEssential: true })
   @Header('TFP-API-Version', '2.6')
   @Header('TFP-AppName', 'Cadastre')
   @Header('X-TFE-Version', 'Cadastre')

@@ -2,7 +2,9 @@ import { BlockList, isIP, type Socket } from 'node:net';
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { badRequest, Refusal, unavailable } from '#kernel';
+import { refuseOverload, type OverloadOptions } from './overload.http.js';
 import { serializeRequests } from './pipelining.http.js';
+import type { UnansweredLimits } from './request-admission.js';
 import { refuseConnection } from './raw-responses.http.js';
 import { getContentLength } from '../bodies/request-bodies.hooks.js';
 
@@ -17,6 +19,8 @@ export type ConnectionLimits = {
   /** Bytes that the server still reads and drops of a body after the response, before it closes the connection. */
   readonly drainBytes: number;
   readonly drainMs: number;
+  /** Null: the server works on any number of requests at the same time. */
+  readonly unanswered: UnansweredLimits | null;
 };
 
 /** Connections above the limit that still get a refusal instead of a reset. */
@@ -156,9 +160,11 @@ export const guardConnections = (
   fastify: FastifyInstance,
   trustedProxies: readonly string[],
   limits: ConnectionLimits,
+  overload: Pick<OverloadOptions, 'delayOf' | 'chooseRequestId'>,
 ): void => {
   const server = fastify.server as Server;
   limitConnections(fastify, server, trustedProxies, limits);
+  if (limits.unanswered) refuseOverload(fastify, { limits: limits.unanswered, ...overload });
   closeAfterUnreadBodies(server, limits);
   serializeRequests(server);
   // The reader of the body sends `100 Continue` after the server has accepted the headers.

@@ -5,7 +5,9 @@ import { NestFactory } from '@nestjs/core';
 import type { DynamicModule, LoggerService, Type } from '@nestjs/common';
 import type { FastifyInstance, FastifyReply } from 'fastify';
 import { OutdatedAccessFilter, Authenticator } from '#access';
+import { DocumentMemory } from '#document-cache';
 import { badRequest, notFound, type Clock } from '#kernel';
+import { Database } from '#postgres';
 import { JSON_API, RefusalFilter, sendRefusal } from '#json-api';
 import { identifyBeforeBody } from './callers.hooks.js';
 import {
@@ -15,11 +17,13 @@ import {
   type ConnectionLimits,
 } from './connections.http.js';
 import { collectProcessMetrics, requestMetrics } from './http.metrics.js';
+import type { DelaySource } from './overload.http.js';
 import { observeRequests, type RequestObserver } from './request-observer.http.js';
 import { setSecurityHeaders } from './security-headers.http.js';
 import { limitRequests, type RateLimits } from './rate-limits.http.js';
 import { readBodies, type BodyLimits } from '../bodies/request-bodies.hooks.js';
 import { answerUnknownRoutes } from './unknown-routes.hooks.js';
+import { answerFromMemory } from './kept-documents.hooks.js';
 
 export type HttpServerOptions = {
   readonly tls: { readonly key: string; readonly cert: string } | null;
@@ -51,6 +55,7 @@ const DEFAULT_LIMITS: HttpLimits = {
   idleMs: 300_000,
   drainBytes: 64 * MIB,
   drainMs: 10_000,
+  unanswered: null,
 };
 
 const UUID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
@@ -59,7 +64,7 @@ const UUID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
  * Returns the caller's own request id if it is a UUID, as the audit trail requires (contract §2.5), else a new one. New
  * ids are random and not ordered by time like event ids, because Node creates random ids at a fraction of the cost.
  */
-const chooseRequestId = (ownId: string | string[] | undefined): string =>
+const chooseRequestId = ({ headers: { 'x-request-id': ownId } }: IncomingMessage): string =>
   typeof ownId === 'string' && UUID.test(ownId) ? ownId.toLowerCase() : randomUUID();
 
 /** Sets the headers of all responses, and refuses an address with a NUL, which Postgres cannot store. */
@@ -87,6 +92,11 @@ const closeWhenAnswered = (fastify: FastifyInstance): void => {
   });
 };
 
+/** No route has a schema: zod checks bodies. Without this option Fastify loads compilers that take 6 MB of memory. */
+const refuseSchemas = (): never => {
+  throw new Error('a route has a schema, but the server was created without a compiler for schemas');
+};
+
 const createAdapter = (
   tls: HttpServerOptions['tls'],
   trustedProxies: readonly string[],
@@ -97,8 +107,9 @@ const createAdapter = (
     ...(trustedProxies.length > 0 ? { trustProxy: [...trustedProxies] } : {}),
     connectionTimeout: limits.idleMs,
     clientErrorHandler: refuseBrokenRequest,
+    schemaController: { compilersFactory: { buildValidator: refuseSchemas, buildSerializer: refuseSchemas } },
     requestIdHeader: false,
-    genReqId: (request: IncomingMessage) => chooseRequestId(request.headers['x-request-id']),
+    genReqId: chooseRequestId,
     // Idle keep-alive connections do not delay a stop. Accepted requests get their response.
     forceCloseConnections: 'idle',
     return503OnClosing: false,
@@ -108,6 +119,30 @@ const createAdapter = (
     frameworkErrors: (error: { readonly code: string }, _request: unknown, reply: FastifyReply) =>
       sendRefusal(reply, error.code === 'FST_ERR_BAD_URL' ? badRequest('The address is not well-formed') : notFound()),
   });
+
+/** Returns a function that calls `find` only once. Modules are created after the hooks that use them. */
+const findOnce = <T>(find: () => T): (() => T) => {
+  let result: T | undefined;
+  return () => (result ??= find());
+};
+
+const createDelaySource = (findDatabase: () => Database): DelaySource => {
+  let database: Database | undefined;
+  return (kind) => {
+    database ??= findDatabase();
+    const reads = database.readDelays.computeMedian();
+    return kind === 'read' ? reads : Math.max(reads, database.writeDelays.computeMedian());
+  };
+};
+
+/** Returns null for a process that keeps no documents. */
+const findDocumentMemory = (app: NestFastifyApplication): DocumentMemory | null => {
+  try {
+    return app.get<DocumentMemory, DocumentMemory>(DocumentMemory, { strict: false });
+  } catch {
+    return null;
+  }
+};
 
 /** Creates an HTTP server for these modules. It does not listen yet. */
 export const createHttpServer = async (
@@ -126,19 +161,19 @@ export const createHttpServer = async (
   const adapter = createAdapter(tls, trustedProxies, limits);
   const fastify = adapter.getInstance<FastifyInstance>();
   // A process without routes that require a caller has no authenticator.
-  let cachedAuthenticator: Authenticator | undefined;
-  const authenticator = (): Authenticator =>
-    (cachedAuthenticator ??= app.get<Authenticator, Authenticator>(Authenticator, { strict: false }));
+  const authenticator = findOnce(() => app.get<Authenticator, Authenticator>(Authenticator, { strict: false }));
+  const delayOf = createDelaySource(() => app.get<Database, Database>(Database, { strict: false }));
   collectProcessMetrics(version);
   observeRequests(fastify, [requestMetrics, ...(requestLog ? [requestLog] : [])]);
   await setSecurityHeaders(fastify, { tls: tls !== null });
   addCommonHeaders(fastify);
-  guardConnections(fastify, trustedProxies, limits);
+  guardConnections(fastify, trustedProxies, limits, { delayOf, chooseRequestId });
   if (rateLimits) await limitRequests(fastify, { ...rateLimits, authenticator });
   answerUnknownRoutes(fastify);
   readBodies(fastify, limits);
   closeWhenAnswered(fastify);
   identifyBeforeBody(fastify, authenticator);
+  answerFromMemory(fastify, authenticator, () => findDocumentMemory(app));
   const app: NestFastifyApplication = await NestFactory.create<NestFastifyApplication>(root, adapter, {
     logger,
     abortOnError: false,

@@ -7,7 +7,7 @@ import type { Socket } from 'node:net';
  */
 const MAX_WAITING_REQUESTS = 4;
 
-type WaitingRequest = { readonly request: IncomingMessage; readonly response: ServerResponse };
+type PipelinedRequest = { readonly request: IncomingMessage; readonly response: ServerResponse };
 
 /** Node's parser of a connection, which is not documented. Without it, `stop` is slower and has the same result. */
 type SocketWithParser = Socket & { readonly parser?: { onIncoming?: () => number } | null };
@@ -27,7 +27,7 @@ const stop = (socket: SocketWithParser): void => {
   socket.destroy();
 };
 
-type Handler = (request: IncomingMessage, response: ServerResponse) => void;
+export type RequestListener = (request: IncomingMessage, response: ServerResponse) => void;
 
 /**
  * Handles the requests of each connection one after another. Node would start all that arrive together: 300 small
@@ -37,9 +37,9 @@ type Handler = (request: IncomingMessage, response: ServerResponse) => void;
  * Call it after all other listeners for `request` are registered. It calls them when the turn of a request comes.
  */
 export const serializeRequests = (server: Server): void => {
-  const handlers = server.listeners('request') as Handler[];
+  const handlers = server.listeners('request') as RequestListener[];
   server.removeAllListeners('request');
-  const waiting = new WeakMap<Socket, WaitingRequest[]>();
+  const waiting = new WeakMap<Socket, PipelinedRequest[]>();
 
   const handle = (request: IncomingMessage, response: ServerResponse): void => {
     const { socket } = request;

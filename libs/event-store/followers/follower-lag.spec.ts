@@ -4,7 +4,8 @@ import { freshDatabase, type TestDatabase } from '../../../test/support/database
 import { quiet } from '../../../test/support/silent-logger.js';
 import { sql } from '#kernel';
 import { FollowerRunner } from './follower-runner.js';
-import { waitForFollower, type Follower } from './follower.js';
+import type { Follower } from './follower.js';
+import { waitForFollower } from './wait-for-follower.js';
 import { readLags } from './follower-lag.js';
 import { TestEventStore, createLampLit, waitForCondition } from '../spec.js';
 

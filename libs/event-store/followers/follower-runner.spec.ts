@@ -2,7 +2,10 @@ import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals
 import { freshDatabase, type TestDatabase } from '../../../test/support/database.js';
 import { Refusal, sql, type Logger, type LogPosition, type RecordedEvent } from '#kernel';
 import { FollowerRunner } from './follower-runner.js';
-import { waitForFollower, LOG_START, UNREAD_MAX, writeCheckpoint, type Follower } from './follower.js';
+import type { Follower } from './follower.js';
+import { writeCheckpoint } from './checkpoints.js';
+import { LOG_START } from '../log-positions.js';
+import { UNREAD_MAX, waitForFollower } from './wait-for-follower.js';
 import { rebuildView } from '../rebuild/rebuild.js';
 import { listViews } from '../rebuild/views.js';
 import {

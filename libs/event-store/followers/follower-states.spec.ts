@@ -2,8 +2,9 @@ import { afterEach, beforeEach, expect, it } from '@jest/globals';
 import { freshDatabase, type TestDatabase } from '../../../test/support/database.js';
 import { quiet } from '../../../test/support/silent-logger.js';
 import { FollowerRunner } from './follower-runner.js';
-import { isAheadOfCluster, waitForFollower, type Follower } from './follower.js';
-import { readFollowerStates } from './follower-states.js';
+import type { Follower } from './follower.js';
+import { waitForFollower } from './wait-for-follower.js';
+import { isAheadOfCluster, readFollowerStates } from './follower-states.js';
 import { createLampLit, TestEventStore } from '../spec.js';
 
 const follower: Follower = { name: 'state_watch', batch: 10, tables: [], follow: () => Promise.resolve([]) };

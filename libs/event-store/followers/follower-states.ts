@@ -39,3 +39,14 @@ export const readFollowerStates = (
       return { name, ...row };
     }),
   );
+
+/**
+ * Returns whether the log contains transaction ids that this cluster has not reached, as after restoring a dump into a
+ * new cluster. Followers would treat those events as uncommitted (docs/explanation/adr/0013).
+ */
+export const isAheadOfCluster = async (database: Database): Promise<boolean> => {
+  const row = await database.row<{ ahead: boolean }>(sql`
+    select transaction >= pg_snapshot_xmax(pg_current_snapshot()) as ahead
+      from event_store.events order by transaction desc, position desc limit 1`);
+  return row?.ahead ?? false;
+};

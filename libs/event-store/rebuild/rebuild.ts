@@ -9,7 +9,7 @@ import {
   type DatabaseSession,
 } from '#postgres';
 import type { EventStore } from '../event-store.js';
-import { writeCheckpoint } from '../followers/follower.js';
+import { writeCheckpoint } from '../followers/checkpoints.js';
 import { rebuildMetrics } from './rebuild.metrics.js';
 import { eraseNamesInCopies, FULL_PACE, Replay, SELECT_FORGOTTEN_PEOPLE, type ForgottenPerson } from './replay.js';
 import type { ReplayPace } from './replay.js';

@@ -2,7 +2,7 @@ import { sql, type LogPosition, type RecordedEvent } from '#kernel';
 import { buildErasureStatements } from '#personal-data';
 import { pause, type DatabaseSession } from '#postgres';
 import type { EventStore } from '../event-store.js';
-import { LOG_START } from '../followers/follower.js';
+import { isAfter, LOG_START, toPosition } from '../log-positions.js';
 import type { RebuildableView } from './views.js';
 
 /** The share of the machine that a replay takes from concurrent requests. */
@@ -53,7 +53,7 @@ export class Replay {
       const events = until ? batch.filter((event) => !isAfter(event, until)) : batch;
       const last = events.at(-1);
       if (!last) return;
-      const next = { transaction: last.transaction, position: last.position };
+      const next = toPosition(last);
       const isNearEnd = next.position - this.position.position < pace.page / 2;
       // The next page is read while this one is applied. If applying fails, the next page is not awaited.
       page = isNearEnd && !isComplete ? Promise.resolve([]) : this.read(next, extent);
@@ -77,11 +77,6 @@ export class Replay {
     });
   }
 }
-
-const isAfter = (a: LogPosition, b: LogPosition): boolean => {
-  const [leftTransaction, right] = [BigInt(a.transaction), BigInt(b.transaction)];
-  return leftTransaction > right || (leftTransaction === right && a.position > b.position);
-};
 
 export type ForgottenPerson = { readonly person: string; readonly cleaned: boolean };
 

@@ -1,6 +1,7 @@
 import { fold, sql, type RecordedEvent } from '#kernel';
 import { selectForgottenPeopleIn } from '#personal-data';
 import type { EventStore } from '../event-store.js';
+import { EVENT_CONTEXT } from '../log-queries.js';
 import type { Aggregate, ModuleDefinition } from '../module-definition.js';
 
 type StreamEvent = Pick<RecordedEvent, 'stream' | 'type' | 'schemaVersion' | 'data' | 'context'>;
@@ -30,7 +31,7 @@ export const verifySnapshots = async (
       select s.stream, s.version, s.decider, e.events,
              case when not exists (${selectForgottenPeopleIn('s.state')}) then s.state end as state
         from (select * from event_store.streams where stream > ${after} order by stream limit 500) s
-        left join lateral (select jsonb_agg(jsonb_build_object('stream', e.stream, 'type', e.type, 'schemaVersion', e.schema_version, 'data', e.data, 'context', e.context) order by e.version) as events
+        left join lateral (select jsonb_agg(jsonb_build_object('stream', e.stream, 'type', e.type, 'schemaVersion', e.schema_version, 'data', e.data, 'context', ${EVENT_CONTEXT}) order by e.version) as events
                              from event_store.events e where e.stream = s.stream) e on true
        order by s.stream`);
     const opened = await store.personalDataCipher.open(

@@ -3,7 +3,8 @@ import { freshDatabase, type TestDatabase } from '../../../test/support/database
 import { sql, type Logger, type Projection } from '#kernel';
 import { computeLockKey } from '#postgres';
 import { FollowerRunner } from '../followers/follower-runner.js';
-import { waitForFollower, type Follower } from '../followers/follower.js';
+import type { Follower } from '../followers/follower.js';
+import { waitForFollower } from '../followers/wait-for-follower.js';
 import { toProjection, type ModuleDefinition } from '../module-definition.js';
 import {
   appendOn,

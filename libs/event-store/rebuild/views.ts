@@ -1,4 +1,11 @@
-import { projectEvent, type NameColumn, type Projection, type RecordedEvent, type Sql, type ViewTables } from '#kernel';
+import {
+  projectEvents,
+  type NameColumn,
+  type Projection,
+  type RecordedEvent,
+  type Sql,
+  type ViewTables,
+} from '#kernel';
 import type { DatabaseSession } from '#postgres';
 import type { EventStore } from '../event-store.js';
 import type { Follower } from '../followers/follower.js';
@@ -33,7 +40,7 @@ const toInlineView = (projection: Projection & { readonly version: number }): Re
   tables: projection.tables,
   names: projection.names ?? [],
   only: Object.entries(projection.on).flatMap(([type, row]) => (row ? [type] : [])),
-  apply: (events) => Promise.resolve(events.flatMap((event) => projectEvent(projection, event))),
+  apply: (events) => Promise.resolve(projectEvents(projection, events)),
   follower: null,
 });
 

@@ -1,5 +1,5 @@
 import { notFound, sql, type Sql } from '#kernel';
-import type { IdempotentWrite } from '#event-store';
+import { EVENT_CONTEXT, type IdempotentWrite } from '#event-store';
 import type { Database } from '#postgres';
 import { requirePermission, requireCurrentAccess, type Actor } from '#access';
 
@@ -72,6 +72,6 @@ export const findDifferingFacts = async (
     select reported.n from event_store.events e
       join jsonb_to_recordset(${sql.json(reported)}) as reported (n integer, id uuid, data jsonb, context jsonb, ignored text[])
         on reported.id = e.id
-     where e.data - ignored <> reported.data - ignored or e.context #- '{accessor,name}' <> reported.context #- '{accessor,name}'`);
+     where e.data - ignored <> reported.data - ignored or (${EVENT_CONTEXT}) #- '{accessor,name}' <> reported.context #- '{accessor,name}'`);
   return new Set(rows.map(({ n }) => n));
 };

@@ -1,16 +1,19 @@
 import { sql, type Sql, type Timestamp } from '#kernel';
 import type { PastSubject } from '#json-api';
+import { changedAny, HAS_CHANGED_NAME, isCreation, selectCompleteData } from '../writing/versions.queries.js';
 import { RUN_MEASURE_COLUMNS, WORKSPACE_METRIC_COLUMNS, RUN_STATUSES, METRICS_WINDOW_RUNS } from '#runs';
 
 /** Selects the subjects that ever had this name. */
 const selectSubjectsEverNamed = (name: string): Sql =>
-  sql`select subject from history_versions where data ->> 'name' = ${name} and 'name' = any (changed)`;
+  sql`select subject from history_versions where data ->> 'name' = ${name} and ${HAS_CHANGED_NAME}
+       union all
+      select subject from history_versions where data ->> 'name' = ${name} and 'name' = any (changed)`;
 
 /** Selects the organizations that can contain the subject, so that the query reads only their history. */
 const selectOrganizations = (about: PastSubject): Sql => {
   if ('organizationId' in about) return sql`select ${about.organizationId}::text`;
   return 'id' in about
-    ? sql`select organization from history_versions where subject = ${about.id} and ordinal = 1`
+    ? sql`select organization from history_versions h where subject = ${about.id} and ${isCreation('h')}`
     : selectSubjectsEverNamed(about.organization);
 };
 
@@ -31,16 +34,16 @@ const tagVersion = (at: Timestamp, subject: string, sameAs: TagVersionScope): Sq
     sameAs === 'key' ? 'own.key = t.key' : `own.key = t.key and coalesce(own.value, '') = coalesce(t.value, '')`,
   );
   const changesTags = (h: string): Sql =>
-    sql`${sql.raw(h)}.subject = ${id} and ${sql.raw(h)}.since <= ${at} and 'tag-bindings' = any (${sql.raw(h)}.changed)`;
+    sql`${sql.raw(h)}.subject = ${id} and ${sql.raw(h)}.since <= ${at} and ${changedAny(h, ['tag-bindings'])}`;
   return sql`
     history_versions tagged
      where ${changesTags('tagged')} and tagged.ordinal > coalesce((
-       select h.ordinal from history_versions h join history_versions f on f.subject = h.subject and f.ordinal = h.frame
+       select h.ordinal from history_versions h
         where ${changesTags('h')}
-          and not exists (select 1 from jsonb_to_recordset(coalesce((f.data || h.data) -> 'tags', '[]'))
+          and not exists (select 1 from jsonb_to_recordset(coalesce(${selectCompleteData('h')} -> 'tags', '[]'))
                                           as own (key text, value text) where ${isSame})
-        order by h.ordinal desc limit 1), 0)
-     order by tagged.ordinal limit 1`;
+        order by h.since desc, h.ordinal desc limit 1), 0)
+     order by tagged.since, tagged.ordinal limit 1`;
 };
 
 /**
@@ -60,13 +63,13 @@ const tagColumns = (at: Timestamp, subject: string): Sql => sql`
  */
 const buildPast = (at: Timestamp, subject: PastSubject): Sql => sql`
   past as not materialized (
-    select creation.subject, creation.type as created_by_event, creation.organization, creation.since as created_at, then_data.data
+    select creation.subject, creation.type as created_by_event, creation.organization, creation.since as created_at,
+           then_data.since, then_data.data
       from history_versions creation
       cross join lateral (
-        select f.data || h.data as data
-          from (select subject, frame, data from history_versions
+        select h.since, ${selectCompleteData('h')} as data
+          from (select subject, since, ordinal, fields, data from history_versions
                  where subject = creation.subject and since <= ${at} order by since desc, ordinal desc limit 1) h
-          join history_versions f on f.subject = h.subject and f.ordinal = h.frame
          where h.data is not null limit 1) then_data
      where creation.ordinal = 1 and creation.organization = any (array(${selectOrganizations(subject)})))`;
 
@@ -88,7 +91,7 @@ const buildWorkspaces = (subject: PastSubject): Sql => sql`
     select subject as id, organization, data ->> 'project' as project, (data ->> 'name') collate "C" as name,
            data as settings, nullif(data -> 'lock', 'null') as lock, data ->> 'sshKey' as ssh_key,
            data ->> 'currentStateVersion' as current_state_version, (data ->> 'resourceCount')::integer as resource_count,
-           (data ->> 'createdAt')::timestamptz as created_at, (data ->> 'updatedAt')::timestamptz as updated_at,
+           (data ->> 'createdAt')::timestamptz as created_at, coalesce((data ->> 'updatedAt')::timestamptz, since) as updated_at,
            (data ->> 'latestChangeAt')::timestamptz as latest_change_at
       from past where created_by_event = 'WorkspaceCreated' and ${hadName(subject)}),
   workspace_counts as not materialized (

@@ -29,8 +29,10 @@ export class WorkspaceChangesController {
       actors: getListParameter(query, 'filter[actor]', { mostCharacters: MAX_ACTOR_LENGTH }),
     };
     await waitForHistory(this.database, { workspace: id });
-    const hidden = listHiddenFields(actor, await findWorkspaceScope(this.database, actor, id));
-    const { rows, total, pageSize } = await listChanges(this.database, actor, id, page, filter, hidden);
+    const scope = await findWorkspaceScope(this.database, actor, id);
+    const owner = { workspace: id, organization: scope.organization };
+    const hidden = listHiddenFields(actor, scope);
+    const { rows, total, pageSize } = await listChanges(this.database, actor, owner, page, filter, hidden);
     const data = rows.map((row) => renderWorkspaceChange(id, row, hidden));
     return renderPage(data, { ...page, size: pageSize }, total, request.url);
   }

@@ -1,20 +1,22 @@
 import type { Principal } from '#kernel';
 import { toPrincipalType } from '#access';
 import { toOne, type Relationship, type Resource } from '#json-api';
-import { listFieldChanges, type FieldChange } from '../writing/history-fields.js';
+import { decodeFields } from '../writing/history.field-codes.js';
+import { listFieldChanges, listFields, type FieldChange } from '../writing/history-fields.js';
 import type { WorkspaceChangeRow } from './workspace-changes.queries.js';
 
 const listVisibleChanges = (
-  { before, after, changed }: WorkspaceChangeRow,
+  { before, after, fields, changed }: WorkspaceChangeRow,
   hidden: readonly string[],
-): readonly FieldChange[] =>
-  after === null
-    ? []
-    : listFieldChanges(
-        before,
-        after,
-        changed.filter((field) => !hidden.includes(field)),
-      );
+): readonly FieldChange[] => {
+  if (after === null) return [];
+  const names = changed ?? decodeFields(fields, listFields(before, after));
+  return listFieldChanges(
+    before,
+    after,
+    names.filter((field) => !hidden.includes(field)),
+  );
+};
 
 /** Returns the actor as clients know it; null for Cadastre itself, which has no document. */
 export const toActor = ({ type, id }: Omit<Principal, 'name'>): Relationship => {

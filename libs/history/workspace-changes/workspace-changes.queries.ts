@@ -13,6 +13,7 @@ import { isHiddenTeam, selectVisiblePrincipal } from '#people';
 import { MAX_ACTOR_NAME_LENGTH } from '../writing/history.follower.js';
 import { selectWorkspaceScope, type WorkspaceScope } from './workspace-scope.queries.js';
 import type { SubjectData } from '../writing/history-fields.js';
+import { changedAny, changedBesides, selectCompleteData } from '../writing/versions.queries.js';
 
 export type WorkspaceChangeRow = {
   readonly id: string;
@@ -22,11 +23,16 @@ export type WorkspaceChangeRow = {
   readonly createdAt: Timestamp;
   readonly request: string | null;
   readonly actor: VisiblePrincipal;
-  readonly changed: readonly string[];
+  /** Codes of the changed fields; `?` in a row of the earlier version, which has their names. */
+  readonly fields: string;
+  readonly changed: readonly string[] | null;
   readonly before: SubjectData | null;
   /** Null if the event deleted the workspace. */
   readonly after: SubjectData | null;
 };
+
+/** A workspace, also a deleted one, and its organization. */
+export type HistoryOwner = { readonly workspace: string; readonly organization: string };
 
 export type ChangeFilter = {
   /** Names of fields in the API, of which any must have changed. Empty: no filter. */
@@ -48,32 +54,33 @@ export const findWorkspaceScope = async (
 };
 
 /** Returns the actor of the row `h` of versions as jsonb. */
-const selectActor = (h: string): Sql =>
+export const selectActor = (h: string): Sql =>
   sql.raw(`jsonb_build_object('type', ${h}.actor_type, 'id', ${h}.actor_id, 'name', ${h}.actor_name)`);
 
 /**
  * Condition: one of the actors made the change. Names are compared up to the length in the index. The name of a team
  * that the caller cannot see matches nothing, so that callers cannot guess it.
  */
-const isBy = (actor: Actor, actors: readonly string[]): Sql => sql`
+const isBy = (actor: Actor, organization: string, actors: readonly string[]): Sql => sql`
   array[actor_id, actor_name] && array(select left(named, ${MAX_ACTOR_NAME_LENGTH}) from unnest(${actors}::text[]) as named)
-  and (actor_id = any (${actors}::text[])
-       or not ${isHiddenTeam(actor, selectActor('history_versions'), sql.raw('history_versions.organization'))})`;
+  and (actor_id = any (${actors}::text[]) or not ${isHiddenTeam(actor, selectActor('v'), sql`${organization}::text`)})`;
 
-/** Both filters use the index of the versions, so Postgres reads only rows that are returned. */
+/** Conditions on the version `v`. Both filters use its index, so Postgres reads only rows that are returned. */
 const buildConditions = (
   actor: Actor,
-  workspace: string,
+  { workspace, organization }: HistoryOwner,
   { fields, actors }: ChangeFilter,
   hidden: readonly string[],
-): Sql =>
-  sql.and([
-    sql`subject = ${workspace}`,
-    ...(fields.length > 0 ? [sql`changed && ${fields.filter((field) => !hidden.includes(field))}::text[]`] : []),
-    ...(actors.length > 0 ? [isBy(actor, actors)] : []),
+): Sql => {
+  const visible = fields.filter((field) => !hidden.includes(field));
+  return sql.and([
+    sql`v.subject = ${workspace}`,
+    ...(fields.length > 0 ? [changedAny('v', visible)] : []),
+    ...(actors.length > 0 ? [isBy(actor, organization, actors)] : []),
     // Omits changes of which the caller may see no field. A deletion changes no field and is kept.
-    ...(hidden.length > 0 ? [sql`(not changed <@ ${hidden}::text[] or changed = '{}')`] : []),
+    ...(hidden.length > 0 ? [changedBesides('v', hidden)] : []),
   ]);
+};
 
 /** A page of changes. It has fewer items than requested if their values are large. */
 export type ListedChanges = ListPage<WorkspaceChangeRow> & { readonly pageSize: number };
@@ -95,34 +102,40 @@ const selectSize = (workspace: string, page: PageRequest): Sql =>
                  order by octet_length(data::text) desc limit 1) largest, generate_series(1, ${page.size}::bigint)`,
   );
 
+/** Selects the previous version of the version `h`. */
+const FORMER_VERSION = sql`
+  select subject, since, ordinal, fields, data from history_versions earlier
+   where earlier.subject = h.subject and (earlier.since, earlier.ordinal) < (h.since, h.ordinal)
+   order by earlier.since desc, earlier.ordinal desc limit 1`;
+
 /**
  * Returns changes, newest first, without those of only `hidden` fields. Each row contains the data before and after.
+ * The log has the type and version of the event and the id of the request.
  */
 export const listChanges = async (
   database: Database,
   actor: Actor,
-  workspace: string,
+  owner: HistoryOwner,
   page: PageRequest,
   filter: ChangeFilter,
   hidden: readonly string[],
 ): Promise<ListedChanges> => {
-  const where = buildConditions(actor, workspace, filter, hidden);
-  const completeData = (h: string): Sql =>
-    sql.raw(
-      `(select f.data || ${h}.data from history_versions f where f.subject = ${h}.subject and f.ordinal = ${h}.frame)`,
-    );
+  const { workspace, organization } = owner;
+  const where = buildConditions(actor, owner, filter, hidden);
   const rows = await database.slowRows<ListRow<WorkspaceChangeRow, { total: number; pageSize: number }>>(
     actor,
     sql`
-    select counted.*, h.event as id, h.type as event, h.version, h.since as "createdAt", h.request,
-           ${selectVisiblePrincipal(actor, selectActor('h'), sql.raw('h.organization'))} as actor, h.changed,
-           ${completeData('h')} as after, ${completeData('former')} as before
-      from (select count(*) as total, ${selectSize(workspace, page)} as "pageSize" from history_versions where ${where}) counted
-      left join lateral (select ordinal from history_versions where ${where}
-                          order by ordinal desc ${buildLimitWithSize(page, sql`counted."pageSize"`)}) shown on true
-      left join history_versions h on h.subject = ${workspace} and h.ordinal = shown.ordinal
-      left join history_versions former on former.subject = h.subject and former.ordinal = h.ordinal - 1
-     order by h.ordinal desc`,
+    select counted.*, h.event as id, coalesce(h.type, e.type) as event, coalesce(h.version, e.version) as version,
+           h.since as "createdAt", coalesce(h.request, e.request::text, e.context -> 'request' ->> 'id') as request,
+           ${selectVisiblePrincipal(actor, selectActor('h'), sql`${organization}::text`)} as actor, h.fields, h.changed,
+           ${selectCompleteData('h')} as after, ${selectCompleteData('former')} as before
+      from (select count(*) as total, ${selectSize(workspace, page)} as "pageSize" from history_versions v where ${where}) counted
+      left join lateral (select v.since, v.ordinal from history_versions v where ${where}
+                          order by v.since desc, v.ordinal desc ${buildLimitWithSize(page, sql`counted."pageSize"`)}) shown on true
+      left join history_versions h on h.subject = ${workspace} and h.since = shown.since and h.ordinal = shown.ordinal
+      left join event_store.events e on e.id = h.event
+      left join lateral (${FORMER_VERSION}) former on true
+     order by h.since desc, h.ordinal desc`,
   );
   const [first] = rows;
   return { ...toListPage(rows), pageSize: first?.pageSize ?? page.size };

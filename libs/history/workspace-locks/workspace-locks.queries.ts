@@ -10,6 +10,9 @@ import {
 } from '#access';
 import { buildLimit, toListPage, type ListPage, type ListRow, type PageRequest } from '#json-api';
 import { selectVisiblePrincipal } from '#people';
+import { LOCK_ENDED_BY_FORCE, toFieldCode } from '../writing/history.field-codes.js';
+import { endedLock, startedLock } from '../writing/versions.queries.js';
+import { selectActor } from '../workspace-changes/workspace-changes.queries.js';
 import { selectWorkspaceScope, type WorkspaceScope } from '../workspace-changes/workspace-scope.queries.js';
 
 export type WorkspaceLockRow = {
@@ -26,13 +29,31 @@ export type WorkspaceLockRow = {
   readonly forced: boolean | null;
 };
 
-const selectVisibleHolder = (actor: Actor, somebody: string): Sql =>
-  selectVisiblePrincipal(actor, sql.raw(somebody), sql.raw('l.organization'));
+/**
+ * Selects the columns of a lock: `l` is the version that began it, `ended` the version that ended it. A lock that is not
+ * ended by force is ended by its holder.
+ */
+const selectLockColumns = (actor: Actor, organization: Sql): Sql => {
+  const visible = (somebody: string): Sql => selectVisiblePrincipal(actor, sql.raw(somebody), organization);
+  return sql`
+    l.event as id, l.subject as workspace, w.name as "workspaceName", ${visible(`(l.data -> 'lock' -> 'holder')`)} as holder,
+    l.data -> 'lock' ->> 'reason' as reason, l.since as "lockedAt", ended.since as "unlockedAt",
+    case when ended.forced then ${visible('ended.actor')} when not ended.forced then
+      ${visible(`(l.data -> 'lock' -> 'holder')`)} end as "unlockedBy", ended.forced`;
+};
 
-const selectColumns = (actor: Actor): Sql => sql`
-  l.id, l.workspace, w.name as "workspaceName", ${selectVisibleHolder(actor, 'l.holder')} as holder, l.reason,
-  l.locked_at as "lockedAt", l.unlocked_at as "unlockedAt", ${selectVisibleHolder(actor, 'l.unlocked_by')} as "unlockedBy",
-  l.forced`;
+/**
+ * Selects the version that ended the lock of the version `l`. If both were written before locks had marks, and are not
+ * rebuilt yet, the table of locks says whether it ended by force.
+ */
+const END_OF_LOCK = sql`
+  select v.since, ${selectActor('v')} as actor,
+         case when v.fields <> '?' then v.fields ~ ${toFieldCode(LOCK_ENDED_BY_FORCE)} else coalesce((
+           select earlier.forced from history_locks earlier where earlier.organization = l.organization
+              and earlier.locked_at = l.since and earlier.id = l.event), false) end as forced
+    from history_versions v
+   where v.subject = l.subject and (v.since, v.ordinal) > (l.since, l.ordinal) and ${endedLock('v')}
+   order by v.since, v.ordinal limit 1`;
 
 /**
  * Returns one page of the current locks that the caller can see, oldest first, and the total count, in one statement.
@@ -52,8 +73,14 @@ export const listCurrentLocks = async (
       from (select id, ${isPermittedByRole(actor, 'read-workspace')} as whole
               from ${selectPermittedOrganization(actor, 'read-organization', organizationName)} offset 0) owner
       left join lateral (
-        select ${selectColumns(actor)} from history_locks l left join workspaces w on w.id = l.workspace
-         where ${visible} order by l.locked_at, l.id ${buildLimit(page)}) page on true
+        select ${selectLockColumns(actor, sql`owner.id`)}
+          from (select l.* from history_locks l where ${visible} order by l.locked_at, l.id ${buildLimit(page)}) held
+         cross join lateral (
+           select v.* from history_versions v
+            where v.subject = held.workspace and v.since >= held.locked_at and ${startedLock('v')}
+            order by v.since, v.ordinal limit 1) l
+          left join workspaces w on w.id = l.subject
+         cross join (select null::timestamptz as since, null::jsonb as actor, null::boolean as forced) ended) page on true
      order by page."lockedAt", page.id`,
   );
   const [first] = rows;
@@ -72,11 +99,15 @@ export const listLocksOf = async (
   const rows = await database.slowRows<ListRow<WorkspaceLockRow, WorkspaceScope & { total: number }>>(
     actor,
     sql`
-    select place.*, (select count(*) from history_locks where workspace = ${workspace}) as total, page.*
+    select place.*, (select count(*) from history_versions v where v.subject = ${workspace} and ${startedLock('v')}) as total,
+           page.*
       from ${selectPermittedScopes(actor, 'read-workspace-history', selectWorkspaceScope(actor, workspace))} place
       left join lateral (
-        select ${selectColumns(actor)} from history_locks l left join workspaces w on w.id = l.workspace
-         where l.workspace = ${workspace} order by l.locked_at desc, l.id desc ${buildLimit(page)}) page on true
+        select ${selectLockColumns(actor, sql`place.organization`)}
+          from (select v.* from history_versions v where v.subject = ${workspace} and ${startedLock('v')}
+                 order by v.since desc, v.ordinal desc ${buildLimit(page)}) l
+          left join lateral (${END_OF_LOCK}) ended on true
+          left join workspaces w on w.id = l.subject) page on true
      order by page."lockedAt" desc, page.id desc`,
   );
   const [first] = rows;

@@ -58,6 +58,12 @@ const getFieldValue = (data: SubjectData | null, field: string): unknown => {
   return value ? value(data) : (toApiValue(data[toPropertyName(field)]) ?? null);
 };
 
+/** Returns all fields of the data, sorted. */
+export const listFields = (...data: readonly (SubjectData | null)[]): readonly string[] =>
+  [...new Set(data.flatMap((one) => Object.keys(one ?? {})))]
+    .flatMap((key) => FIELDS[key] ?? [toAttributeName(key)])
+    .toSorted();
+
 /** Returns the fields of these properties whose values differ. */
 export const listChangedFields = (
   before: SubjectData | null,

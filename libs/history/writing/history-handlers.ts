@@ -13,5 +13,11 @@ export type HistoryHandlers<E extends Message> = {
 export const createSubject = (subject: string, initialData: SubjectData): readonly HistoryChange[] => [
   { subject, initialData },
 ];
-export const updateSubject = (subject: string, patch: SubjectData): readonly HistoryChange[] => [{ subject, patch }];
-export const endSubject = (subject: string): readonly HistoryChange[] => [{ subject, patch: null }];
+export const updateSubject = (
+  subject: string,
+  patch: SubjectData,
+  marks: readonly string[] = [],
+): readonly HistoryChange[] => [{ subject, patch, marks }];
+export const endSubject = (subject: string, marks: readonly string[] = []): readonly HistoryChange[] => [
+  { subject, patch: null, marks },
+];

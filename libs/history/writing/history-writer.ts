@@ -1,5 +1,10 @@
-import type { RecordedEvent, Principal, Timestamp } from '#kernel';
-import { createNextVersion, type NewSubjectVersion, type LatestSubjectVersion } from './subject-versions.js';
+import type { RecordedEvent, Timestamp } from '#kernel';
+import {
+  createNextVersion,
+  type LatestSubjectVersion,
+  type NewSubjectVersion,
+  type SubjectChange,
+} from './subject-versions.js';
 import type { SubjectData } from './history-fields.js';
 
 /** Properties of a run that the history of its workspace depends on. */
@@ -14,30 +19,21 @@ export type RunHistory = {
   readonly finishedAt: Timestamp | null;
 };
 
-type LockPeriodStart = {
+/** A lock that is held. Its versions have everything else. */
+type CurrentLock = {
+  /** Id of the event that locked the workspace. */
   readonly id: string;
   readonly workspace: string;
   readonly organization: string;
-  readonly holder: Principal;
-  readonly reason: string;
   readonly lockedAt: Timestamp;
-};
-
-export type LockPeriodEnd = {
-  /** Id of the event that locked the workspace. */
-  readonly id: string;
-  readonly unlockedAt: Timestamp;
-  readonly unlockedBy: Principal;
-  readonly forced: boolean;
 };
 
 export type HistoryChange =
   | { readonly subject: string; readonly initialData: SubjectData }
-  /** Null ends the subject. */
-  | { readonly subject: string; readonly patch: SubjectData | null }
+  | SubjectChange
   | { readonly run: RunHistory }
-  | { readonly locking: LockPeriodStart }
-  | { readonly unlocking: LockPeriodEnd }
+  | { readonly locking: CurrentLock }
+  | { readonly unlocking: Omit<CurrentLock, 'id'> }
   | { readonly forgotten: string };
 
 export type HistoryLookup = {
@@ -50,8 +46,9 @@ export type HistoryLookup = {
 /** Collects what a batch of events adds to the history, starting from the state that the batch needs. */
 export class HistoryWriter implements HistoryLookup {
   readonly versions: NewSubjectVersion[] = [];
-  readonly lockings: LockPeriodStart[] = [];
-  readonly unlockings: LockPeriodEnd[] = [];
+  /** Locks to add and to remove. A lock that begins and ends in one batch is in neither. */
+  readonly currentLocks: CurrentLock[] = [];
+  readonly endedLocks: Omit<CurrentLock, 'id'>[] = [];
   /** Deleted organizations, whose complete history is removed. */
   readonly forgotten: string[] = [];
   private readonly latestVersions: Map<string, LatestSubjectVersion>;
@@ -91,15 +88,18 @@ export class HistoryWriter implements HistoryLookup {
     } else if ('run' in change) {
       this.runs.set(change.run.run, change.run);
       this.touched.add(change.run.run);
-    } else if ('locking' in change) this.lockings.push(change.locking);
-    else if ('unlocking' in change) this.unlockings.push(change.unlocking);
+    } else if ('locking' in change) this.currentLocks.push(change.locking);
+    else if ('unlocking' in change) this.endLock(change.unlocking);
     else this.forgotten.push(change.forgotten);
   }
 
-  private become(
-    change: { readonly subject: string; readonly patch: SubjectData | null },
-    event: RecordedEvent & { readonly organization: string },
-  ): void {
+  private endLock(ended: Omit<CurrentLock, 'id'>): void {
+    const added = this.currentLocks.findIndex(({ workspace }) => workspace === ended.workspace);
+    if (added === -1) this.endedLocks.push(ended);
+    else this.currentLocks.splice(added, 1);
+  }
+
+  private become(change: SubjectChange, event: RecordedEvent & { readonly organization: string }): void {
     const next = createNextVersion(this.latestVersions.get(change.subject), change, event);
     this.latestVersions.set(change.subject, next);
     this.versions.push(next);

@@ -1,13 +1,16 @@
-import { sql, type Sql } from '#kernel';
+import { sql, type OrganizationDeleted, type Sql } from '#kernel';
 import { waitForFollower, type Follower } from '#event-store';
 import type { Database, DatabaseSession } from '#postgres';
 import type { PresentSubject } from '#json-api';
+import { encodeFields } from './history.field-codes.js';
 import { HistoryWriter, type RunHistory } from './history-writer.js';
 import { toHistoryChanges, HISTORY_EVENT_TYPES, listSubjects } from './workspace-history.handlers.js';
 import type { OrganizationRecordedEvent } from './history-handlers.js';
 import type { NewSubjectVersion, LatestSubjectVersion } from './subject-versions.js';
+import { HAS_CHANGED_SSH_KEY, selectCompleteData } from './versions.queries.js';
 
 const FOLLOWER_NAME = 'workspace_history';
+const ORGANIZATION_DELETED: OrganizationDeleted['type'] = 'OrganizationDeleted';
 
 /**
  * Maximum length in characters. An index contains the name and has no room for long ones, such as the description of an
@@ -20,11 +23,14 @@ export const historyFollower: Follower = {
   name: FOLLOWER_NAME,
   batch: 500,
   only: HISTORY_EVENT_TYPES,
-  version: 1,
+  // Deletes the complete history of the organization.
+  slow: [ORGANIZATION_DELETED],
+  version: 2,
   tables: ['history_versions', 'history_runs', 'history_locks'],
   names: [
     { table: 'history_versions', column: 'actor_name', id: 'actor_id' },
     { table: 'history_versions', column: 'data', at: ['lock', 'holder'] },
+    // Rows of version 1.
     { table: 'history_locks', column: 'holder' },
     { table: 'history_locks', column: 'unlocked_by' },
   ],
@@ -70,12 +76,13 @@ const loadHistoryWriter = async (
   let pending = [...events.flatMap(listSubjects), ...users.map(({ subject }) => subject)];
   while (pending.length > 0) {
     for (const id of pending) requested.add(id);
-    const isRun = (id: string): boolean => id.startsWith('run-');
+    const runIds = pending.filter((id) => id.startsWith('run-'));
+    const subjects = pending.filter((id) => !id.startsWith('run-'));
     const [latestVersions, runs] = await Promise.all([
-      session.run<LatestSubjectVersion>(selectLatestVersions(pending.filter((id) => !isRun(id)))),
-      session.run<RunHistory>(selectRuns(pending.filter(isRun))),
+      subjects.length > 0 ? session.run<LatestSubjectVersion>(selectLatestVersions(subjects)) : [],
+      runIds.length > 0 ? session.run<RunHistory>(selectRuns(runIds)) : [],
     ]);
-    for (const one of latestVersions) loaded.latestVersions.set(one.subject, one);
+    for (const one of latestVersions) loaded.latestVersions.set(one.subject, restoreUpdatedAt(one));
     for (const one of runs) loaded.runs.set(one.run, one);
     const references = [
       ...latestVersions.flatMap(({ fullData }) => [
@@ -90,16 +97,27 @@ const loadHistoryWriter = async (
   return new HistoryWriter([...loaded.latestVersions.values()], [...loaded.runs.values()]);
 };
 
+/** Adds the time of the last update of a workspace, which is not stored if it is the time of the version. */
+const restoreUpdatedAt = (version: LatestSubjectVersion): LatestSubjectVersion => {
+  const { fullData, since } = version;
+  if (!fullData || fullData['updatedAt'] !== undefined || fullData['createdAt'] === undefined) return version;
+  return { ...version, fullData: { ...fullData, updatedAt: since } };
+};
+
 /** Selects workspaces that have ever used one of these keys, because they may still use it. */
 const selectWorkspacesEverUsing = (keys: readonly string[]): Sql => sql`
-  select distinct subject from history_versions
+  select subject from history_versions
+   where data ->> 'sshKey' = any (${keys}::text[]) and ${HAS_CHANGED_SSH_KEY}
+   union
+  select subject from history_versions
    where data ->> 'sshKey' = any (${keys}::text[]) and 'ssh-key' = any (changed)`;
 
 const selectLatestVersions = (subjects: readonly string[]): Sql => sql`
-  select h.subject, h.ordinal, h.since, h.frame as "baseVersion", h.data, f.data || h.data as "fullData"
+  select h.subject, h.ordinal, h.since, h.frame is not distinct from h.ordinal as "isBase", h.data,
+         ${selectCompleteData('h')} as "fullData"
     from (select distinct id from unnest(${subjects}::text[]) as id) named
-    cross join lateral (select * from history_versions where subject = named.id order by ordinal desc limit 1) h
-    join history_versions f on f.subject = h.subject and f.ordinal = h.frame`;
+    cross join lateral (select * from history_versions where subject = named.id
+                         order by since desc, ordinal desc limit 1) h`;
 
 const selectRuns = (runs: readonly string[]): Sql => sql`
   select run, workspace, organization, queues, created_at as "createdAt", status, reached, finished_at as "finishedAt"
@@ -109,37 +127,38 @@ const selectRuns = (runs: readonly string[]): Sql => sql`
  * Always returns the first statement, because the transaction that stores the checkpoint needs one, and readers wait
  * for the checkpoint.
  */
-const buildStatements = ({ versions, changedRuns, lockings, unlockings, forgotten }: HistoryWriter): readonly Sql[] => [
-  insertVersions(versions),
-  ...(changedRuns.length > 0 ? [upsertRuns(changedRuns)] : []),
-  ...(lockings.length > 0 ? [insertLocks(lockings)] : []),
-  ...(unlockings.length > 0 ? [updateEndedLocks(unlockings)] : []),
-  ...(forgotten.length > 0 ? deleteHistory(forgotten) : []),
-];
+const buildStatements = (writer: HistoryWriter): readonly Sql[] => {
+  const { versions, changedRuns, currentLocks, endedLocks, forgotten } = writer;
+  return [
+    insertVersions(versions),
+    ...(changedRuns.length > 0 ? [upsertRuns(changedRuns)] : []),
+    ...(endedLocks.length > 0 ? [deleteEndedLocks(endedLocks)] : []),
+    ...(currentLocks.length > 0 ? [insertLocks(currentLocks)] : []),
+    ...(forgotten.length > 0 ? deleteHistory(forgotten) : []),
+  ];
+};
 
+/** The first version of a subject also has its organization and its kind. The log has the rest (005_slim_versions.sql). */
 const insertVersions = (versions: readonly NewSubjectVersion[]): Sql => {
-  const rows = versions.map(({ subject, ordinal, since, baseVersion, data, changed, organization, event }) => ({
+  const rows = versions.map(({ subject, ordinal, since, isBase, data, changed, marks, organization, event }) => ({
     subject,
     ordinal,
-    organization,
     since,
-    frame: baseVersion,
+    ...(isBase ? { frame: ordinal } : {}),
     data,
-    changed,
+    fields: encodeFields([...changed, ...marks]),
     event: event.id,
-    type: event.type,
-    version: event.version,
+    ...(ordinal === 1 ? { organization, type: event.type } : {}),
     actor: event.context.accessor,
-    request: event.context.request.id,
   }));
   return sql`
-    insert into history_versions (subject, ordinal, organization, since, frame, data, changed, event, type, version,
-                                  actor_type, actor_id, actor_name, request)
-    select subject, ordinal, organization, since, frame, data, changed, event, type, version, actor ->> 'type',
-           actor ->> 'id', left(actor ->> 'name', ${MAX_ACTOR_NAME_LENGTH}), request
+    insert into history_versions (subject, ordinal, organization, since, frame, data, fields, event, type,
+                                  actor_type, actor_id, actor_name)
+    select subject, ordinal, organization, since, frame, data, fields, event, type, actor ->> 'type', actor ->> 'id',
+           left(actor ->> 'name', ${MAX_ACTOR_NAME_LENGTH})
       from jsonb_to_recordset(${sql.json(rows)}::jsonb) as list (
-        subject text, ordinal bigint, organization text, since timestamptz, frame bigint, data jsonb, changed text[],
-        event uuid, type text, version bigint, actor jsonb, request text)`;
+        subject text, ordinal bigint, organization text, since timestamptz, frame bigint, data jsonb, fields text,
+        event uuid, type text, actor jsonb)`;
 };
 
 const upsertRuns = (runs: readonly RunHistory[]): Sql => sql`
@@ -151,18 +170,17 @@ const upsertRuns = (runs: readonly RunHistory[]): Sql => sql`
   on conflict (run) do update
     set status = excluded.status, reached = excluded.reached, finished_at = excluded.finished_at`;
 
-const insertLocks = (lockings: HistoryWriter['lockings']): Sql => sql`
-  insert into history_locks (id, workspace, organization, holder, reason, locked_at)
-  select id, workspace, organization, holder, reason, "lockedAt"
-    from jsonb_to_recordset(${sql.json(lockings)}::jsonb) as list (
-      id uuid, workspace text, organization text, holder jsonb, reason text, "lockedAt" timestamptz)`;
+const insertLocks = (locks: HistoryWriter['currentLocks']): Sql => sql`
+  insert into history_locks (id, workspace, organization, locked_at)
+  select id, workspace, organization, "lockedAt"
+    from jsonb_to_recordset(${sql.json(locks)}::jsonb) as list (
+      id uuid, workspace text, organization text, "lockedAt" timestamptz)`;
 
-const updateEndedLocks = (unlockings: HistoryWriter['unlockings']): Sql => sql`
-  update history_locks l
-     set unlocked_at = greatest(list."unlockedAt", l.locked_at), unlocked_by = list."unlockedBy", forced = list.forced
-    from jsonb_to_recordset(${sql.json(unlockings)}::jsonb) as list (
-      id uuid, "unlockedAt" timestamptz, "unlockedBy" jsonb, forced boolean)
-   where l.id = list.id`;
+const deleteEndedLocks = (locks: HistoryWriter['endedLocks']): Sql => sql`
+  delete from history_locks l
+   using jsonb_to_recordset(${sql.json(locks)}::jsonb) as list (
+      workspace text, organization text, "lockedAt" timestamptz)
+   where l.organization = list.organization and l.locked_at = list."lockedAt" and l.workspace = list.workspace`;
 
 /** Must run last, so that it also deletes what the batch wrote for the organization before its deletion. */
 const deleteHistory = (organizations: readonly string[]): readonly Sql[] => {
@@ -171,7 +189,7 @@ const deleteHistory = (organizations: readonly string[]): readonly Sql[] => {
      where organization = any (${organizations}::text[]) and ordinal = 1 and type = 'WorkspaceCreated'`;
   return [
     sql`delete from history_runs where workspace in (${workspaces})`,
-    sql`delete from history_locks where workspace in (${workspaces})`,
+    sql`delete from history_locks where organization = any (${organizations}::text[])`,
     sql`
     delete from history_versions where subject in (
       select subject from history_versions where organization = any (${organizations}::text[]) and ordinal = 1)`,

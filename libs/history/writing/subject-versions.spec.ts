@@ -3,11 +3,12 @@ import { createEventAt } from '../spec.js';
 import { createNextVersion, type NewSubjectVersion, type LatestSubjectVersion } from './subject-versions.js';
 import type { SubjectData } from './history-fields.js';
 
-const SETTINGS: SubjectData = Object.fromEntries(
-  Array.from({ length: 40 }, (_, n) => [`someSettingNumber${n}`, `value ${n}`]),
-);
-
 const NOON = '2026-11-21T12:00:00.000Z';
+
+const SETTINGS: SubjectData = {
+  ...Object.fromEntries(Array.from({ length: 40 }, (_, n) => [`someSettingNumber${n}`, `value ${n}`])),
+  updatedAt: NOON,
+};
 
 type TestVersion = NewSubjectVersion & LatestSubjectVersion;
 
@@ -19,8 +20,10 @@ const life = (...patches: readonly (SubjectData | null)[]): TestVersion[] => {
 };
 
 /** Returns the data of a version, composed from what is stored. */
-const readBack = (versions: readonly TestVersion[], { baseVersion, data }: TestVersion): SubjectData | null =>
-  data && { ...versions[baseVersion - 1]?.data, ...data };
+const readBack = (versions: readonly TestVersion[], { ordinal, since, data }: TestVersion): SubjectData | null => {
+  const base = versions.slice(0, ordinal).findLast(({ isBase }) => isBase);
+  return data && { ...base?.data, updatedAt: since, ...data };
+};
 
 const LOCK = { lock: { holder: { type: 'users', id: 'user-1', name: 'ada' }, reason: 'applying' }, updatedAt: NOON };
 const UNLOCK = { lock: null, updatedAt: NOON };
@@ -44,7 +47,7 @@ describe('the versions of a subject', () => {
     const turns = Array.from({ length: 100 }, () => [LOCK, UNLOCK]).flat();
     const versions = life({ ...SETTINGS, lock: null }, ...turns);
     for (const version of versions) expect(readBack(versions, version)).toEqual(version.fullData);
-    expect(new Set(versions.map(({ baseVersion }) => baseVersion))).toEqual(new Set([1]));
+    expect(versions.filter(({ isBase }) => isBase).map(({ ordinal }) => ordinal)).toEqual([1]);
     const size = (data: unknown): number => JSON.stringify(data).length;
     const [stored, all] = [versions.map(({ data }) => data), versions.map(({ fullData }) => fullData)];
     expect(size(stored)).toBeLessThan(size(all) / 8);
@@ -55,8 +58,27 @@ describe('the versions of a subject', () => {
       tags: Array.from({ length: count }, (_, n) => ({ key: `key-${n}`, value: 'v' })),
     });
     const versions = life({ ...SETTINGS, ...tags(0), lock: null }, LOCK, tags(50), UNLOCK);
-    expect(versions.map(({ baseVersion }) => baseVersion)).toEqual([1, 1, 3, 3]);
-    expect(versions.at(-1)?.data).toEqual(UNLOCK);
+    expect(versions.map(({ isBase }) => isBase)).toEqual([true, false, true, false]);
+    expect(versions.at(-1)?.data).toEqual({ lock: null });
+    for (const version of versions) expect(readBack(versions, version)).toEqual(version.fullData);
+  });
+
+  it('store the time of the last update only if it is not the time of the version', () => {
+    const ONE = '2026-11-21T13:00:00.000Z';
+    const created = createNextVersion(
+      undefined,
+      { subject: 'ws-1', patch: { ...SETTINGS, name: 'one' } },
+      createEventAt(NOON),
+    );
+    const tagged = createNextVersion(created, { subject: 'ws-1', patch: { variables: ['var-1'] } }, createEventAt(ONE));
+    const renamed = createNextVersion(
+      tagged,
+      { subject: 'ws-1', patch: { name: 'two', updatedAt: ONE } },
+      createEventAt(ONE),
+    );
+    const versions = [created, tagged, renamed];
+    expect(versions.map(({ data }) => data?.['updatedAt'])).toEqual([undefined, NOON, undefined]);
+    expect(versions.map(({ fullData }) => fullData?.['updatedAt'])).toEqual([NOON, NOON, ONE]);
     for (const version of versions) expect(readBack(versions, version)).toEqual(version.fullData);
   });
 

@@ -6,9 +6,12 @@ export type SubjectVersion = {
   readonly subject: string;
   readonly ordinal: number;
   readonly since: Timestamp;
-  /** Ordinal of the base version; that of this version if its own data is complete. */
-  readonly baseVersion: number;
-  /** Difference from the base version; null if the subject was deleted. */
+  /** Whether its own data is complete. */
+  readonly isBase: boolean;
+  /**
+   * Difference from the base version, the last complete one before; null if the subject was deleted. Neither contains
+   * `updatedAt` if that is `since`.
+   */
   readonly data: SubjectData | null;
 };
 
@@ -20,6 +23,8 @@ export type NewSubjectVersion = SubjectVersion & {
   readonly organization: string;
   /** Names in the API of the changed fields. */
   readonly changed: readonly string[];
+  /** Marks of a version that begins or ends a lock (history.field-codes.ts). */
+  readonly marks: readonly string[];
   readonly event: RecordedEvent;
 };
 
@@ -38,31 +43,48 @@ const measureJson = (data: SubjectData): number =>
 
 /** Returns the data to store: the difference from the base version, or all data if the difference is too large. */
 const chooseStoredData = (
-  ordinal: number,
   before: LatestSubjectVersion | undefined,
-  patch: SubjectData,
-  whole: SubjectData,
-): Pick<SubjectVersion, 'baseVersion' | 'data'> => {
-  if (!before?.data) return { baseVersion: ordinal, data: whole };
-  const data = before.baseVersion === before.ordinal ? patch : { ...before.data, ...patch };
-  if (measureJson(data) > MAX_DELTA_CHARACTERS) return { baseVersion: ordinal, data: whole };
-  return { baseVersion: before.baseVersion, data };
+  {
+    patch,
+    fullData,
+    since,
+  }: { readonly patch: SubjectData; readonly fullData: SubjectData; readonly since: Timestamp },
+): Pick<SubjectVersion, 'isBase' | 'data'> => {
+  const { updatedAt } = fullData;
+  const omitSince = (data: SubjectData): SubjectData => {
+    const { updatedAt: _, ...rest } = data;
+    return updatedAt === undefined || updatedAt === since ? rest : { ...rest, updatedAt };
+  };
+  if (!before?.data) return { isBase: true, data: omitSince(fullData) };
+  const data = omitSince(before.isBase ? patch : { ...before.data, ...patch });
+  return measureJson(data) > MAX_DELTA_CHARACTERS
+    ? { isBase: true, data: omitSince(fullData) }
+    : { isBase: false, data };
 };
 
 /** Returns a time that is not before the previous version, because clocks of two gateways may differ. */
 const notBefore = (time: Timestamp, before: LatestSubjectVersion | undefined): Timestamp =>
   before && before.since > time ? before.since : time;
 
-/** Creates the version after an event. `patch` contains the changed properties; null ends the subject. */
+export type SubjectChange = {
+  readonly subject: string;
+  /** The changed properties; null ends the subject. */
+  readonly patch: SubjectData | null;
+  readonly marks?: readonly string[];
+};
+
+/** Creates the version after an event. */
 export const createNextVersion = (
   before: LatestSubjectVersion | undefined,
-  { subject, patch }: { readonly subject: string; readonly patch: SubjectData | null },
+  { subject, patch, marks = [] }: SubjectChange,
   event: RecordedEvent & { readonly organization: string },
 ): NewSubjectVersion & LatestSubjectVersion => {
   const ordinal = (before?.ordinal ?? 0) + 1;
-  const common = { subject, ordinal, since: notBefore(event.time, before), organization: event.organization, event };
-  if (patch === null) return { ...common, baseVersion: ordinal, data: null, fullData: null, changed: [] };
+  const { organization } = event;
+  const since = notBefore(event.time, before);
+  const common = { subject, ordinal, since, organization, marks, event };
+  if (patch === null) return { ...common, isBase: true, data: null, fullData: null, changed: [] };
   const fullData = { ...before?.fullData, ...patch };
   const changed = listChangedFields(before?.fullData ?? null, fullData, Object.keys(patch));
-  return { ...common, ...chooseStoredData(ordinal, before, patch, fullData), fullData, changed };
+  return { ...common, ...chooseStoredData(before, { patch, fullData, since }), fullData, changed };
 };

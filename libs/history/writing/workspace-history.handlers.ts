@@ -1,10 +1,11 @@
-import { mergeTags, removeTags, type DataOf, type RecordedEvent, type Tag } from '#kernel';
+import { mergeTags, removeTags, type RecordedEvent, type Tag, type Timestamp } from '#kernel';
 import type { OrganizationEvent, ProjectEvent } from '#organizations';
 import { DELETE_OLDERS, DONT_DELETES, type DataRetentionPolicyEvent } from '#data-retention-policies';
 import type { SshKeyEvent } from '#ssh-keys';
 import type { ReservedTagKeyEvent } from '#tags';
 import type { VariableEvent } from '#variables';
 import type { WorkspaceEvent } from '#workspaces';
+import { LOCK_ENDED, LOCK_ENDED_BY_FORCE, LOCK_STARTED } from './history.field-codes.js';
 import type { HistoryChange, HistoryLookup } from './history-writer.js';
 import { configurations, runs } from './run-history.handlers.js';
 import {
@@ -58,20 +59,19 @@ const getIds = (
   key: 'variables' | 'remoteStateConsumers',
 ): readonly string[] => (lookup.of(workspace)?.[key] ?? []) as readonly string[];
 
-/** Returns the current lock in the data, with the id of its row. */
-const getLock = (lookup: HistoryLookup, workspace: string): { readonly id: string } | null =>
-  (lookup.of(workspace)?.['lock'] ?? null) as { readonly id: string } | null;
-
-/** If a lock is ended by force, the accessor ended it, otherwise its holder. */
+/** Ends the current lock of the workspace, if it has one. `end` creates the version that ends it. */
 const toUnlockChanges = (
   lookup: HistoryLookup,
-  { stream, time, context, data }: OrganizationRecordedEvent,
+  { stream, organization }: OrganizationRecordedEvent,
   forced: boolean,
+  end: (marks: readonly string[]) => readonly HistoryChange[],
 ): readonly HistoryChange[] => {
-  const lock = getLock(lookup, stream);
-  if (!lock) return [];
-  const unlockedBy = forced ? context.accessor : (data as DataOf<WorkspaceEvent, 'WorkspaceUnlocked'>).holder;
-  return [{ unlocking: { id: lock.id, unlockedAt: time, unlockedBy, forced } }];
+  const lock = (lookup.of(stream)?.['lock'] ?? null) as { readonly at: Timestamp } | null;
+  if (!lock) return end([]);
+  return [
+    { unlocking: { workspace: stream, organization, lockedAt: lock.at } },
+    ...end([LOCK_ENDED, ...(forced ? [LOCK_ENDED_BY_FORCE] : [])]),
+  ];
 };
 
 const toTagChanges = ({ stream, time }: OrganizationRecordedEvent, tags: readonly Tag[]): readonly HistoryChange[] =>
@@ -91,20 +91,21 @@ const workspaces: HistoryHandlers<WorkspaceEvent> = {
     }),
   WorkspaceUpdated: ({ changes }, { stream, time }) => updateSubject(stream, { ...changes, updatedAt: time }),
   WorkspaceMoved: ({ to }, { stream, time }) => updateSubject(stream, { project: to, updatedAt: time }),
-  WorkspaceDeleted: (_, event, lookup) => [...toUnlockChanges(lookup, event, true), ...endSubject(event.stream)],
+  WorkspaceDeleted: (_, event, lookup) =>
+    toUnlockChanges(lookup, event, true, (marks) => endSubject(event.stream, marks)),
   WorkspaceSshKeyAssigned: ({ key }, { stream, time }) => updateSubject(stream, { sshKey: key, updatedAt: time }),
   WorkspaceSshKeyUnassigned: (_, { stream, time }) => updateSubject(stream, { sshKey: null, updatedAt: time }),
   WorkspaceLocked: ({ holder, reason }, { id, stream, organization, time }, lookup) => {
     if (!lookup.of(stream)) return [];
     return [
-      ...updateSubject(stream, { lock: { id, holder, reason, at: time }, updatedAt: time }),
-      { locking: { id, workspace: stream, organization, holder, reason, lockedAt: time } },
+      ...updateSubject(stream, { lock: { holder, reason, at: time }, updatedAt: time }, [LOCK_STARTED]),
+      { locking: { id, workspace: stream, organization, lockedAt: time } },
     ];
   },
-  WorkspaceUnlocked: ({ forced }, event, lookup) => [
-    ...toUnlockChanges(lookup, event, forced),
-    ...updateSubject(event.stream, { lock: null, updatedAt: event.time }),
-  ],
+  WorkspaceUnlocked: ({ forced }, event, lookup) =>
+    toUnlockChanges(lookup, event, forced, (marks) =>
+      updateSubject(event.stream, { lock: null, updatedAt: event.time }, marks),
+    ),
   WorkspaceTagAdded: ({ name }, event, lookup) =>
     toTagChanges(event, mergeTags(getTags(lookup, event.stream), [{ key: name, value: null }])),
   WorkspaceTagRemoved: ({ name }, event, lookup) =>

@@ -1,6 +1,6 @@
 import { pino, stdTimeFunctions, type DestinationStream, type Level, type Logger } from 'pino';
-import pretty from 'pino-pretty';
 import type { LoggerService } from '@nestjs/common';
+import { openTerminalOutput } from './terminal-output.js';
 
 export type LogLevel = Level | 'silent';
 
@@ -54,7 +54,7 @@ const openStandardOutput = (): DestinationStream => {
   const output = pino.destination({ sync: true });
   // A closed terminal (EIO) must not end the process before a clean stop. pino itself handles a closed pipe.
   output.on('error', () => undefined);
-  return process.stdout.isTTY ? pretty({ sync: true, ignore: 'pid,hostname', destination: output }) : output;
+  return process.stdout.isTTY ? openTerminalOutput(output) : output;
 };
 
 /** Adapts the logger to Nest. Nest logs every route that it maps, which is useful only for debugging. */

@@ -1,5 +1,5 @@
 import { pino, stdTimeFunctions, type DestinationStream } from 'pino';
-import pretty from 'pino-pretty';
+import { openTerminalOutput } from './terminal-output.js';
 
 /** One line of the request log. Except the request id, which is a UUID, no field may contain data from the caller. */
 export type RequestLogFields = {
@@ -35,7 +35,7 @@ export const createRequestLogger = (destination?: DestinationStream): RequestLog
   buffered?.on('error', () => undefined);
   const logger = pino(
     { level: 'info', timestamp: stdTimeFunctions.isoTime },
-    destination ?? buffered ?? pretty({ sync: true, ignore: 'pid,hostname' }),
+    destination ?? buffered ?? openTerminalOutput(),
   );
   const flush = (): void => buffered?.flushSync();
   process.once('exit', flush);

@@ -42,6 +42,21 @@ export const requestVariables = {
     500,
     'most connections from one address; CADASTRE_TRUSTED_PROXIES are not limited',
   ),
+  CADASTRE_MAX_UNANSWERED_REQUESTS: defineVariable(
+    '500',
+    'most reads, and most writes, that a gateway works on at the same time; more wait; or off',
+    limitSchema(16, 100_000, 500),
+  ),
+  CADASTRE_STATEMENT_TARGET_MS: defineVariable(
+    '100',
+    'while half of the statements take longer than this, in milliseconds, a gateway works on fewer requests',
+    wholeNumberSchema(10, 60_000, 100),
+  ),
+  CADASTRE_MAX_WAIT_MS: defineVariable(
+    '500',
+    'how long a request waits until the gateway works on it, in milliseconds; then it gets 503',
+    wholeNumberSchema(0, 60_000, 500),
+  ),
   CADASTRE_REQUEST_TIMEOUT_SECONDS: defineCountVariable(
     30,
     'time for the body of a request to arrive; uploads have a rate instead',
@@ -59,6 +74,11 @@ export const requestVariables = {
     32,
     'most memory of the JSON bodies of one caller that are being received, in MiB',
     2,
+  ),
+  CADASTRE_DOCUMENT_CACHE_MIB: defineVariable(
+    '16',
+    'memory of each gateway for documents that it has rendered, in MiB; or off',
+    limitSchema(1, 65_536, 16),
   ),
   CADASTRE_FACTS_LIMIT: defineVariable(
     '2000',

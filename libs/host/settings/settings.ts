@@ -72,7 +72,11 @@ export type Settings = {
     readonly uploadBytesPerSecond: number;
     /** In bytes. */
     readonly bodyMemory: { readonly total: number; readonly perCaller: number };
+    /** Requests that a gateway works on at the same time; null for no limit. Times are in milliseconds. */
+    readonly unanswered: { readonly max: number; readonly targetMs: number; readonly waitMs: number } | null;
   };
+  /** Bytes of the documents that a gateway keeps in memory; null to keep none. */
+  readonly documentCacheBytes: number | null;
   /** Facts that an organization can report in ten seconds; null for no limit. */
   readonly factsLimit: number | null;
   /** Whether audit entries show the address and the user agent of a request. */
@@ -224,6 +228,22 @@ const toHttpLimits = (env: ParsedEnvironment): Settings['http'] => ({
     total: Math.max(env.CADASTRE_BODY_MEMORY_MIB, computeMaxJsonMib(env)) * 1_024 * 1_024,
     perCaller: Math.max(env.CADASTRE_BODY_MEMORY_PER_CALLER_MIB, computeMaxJsonMib(env)) * 1_024 * 1_024,
   },
+  unanswered:
+    env.CADASTRE_MAX_UNANSWERED_REQUESTS === null
+      ? null
+      : {
+          max: env.CADASTRE_MAX_UNANSWERED_REQUESTS,
+          targetMs: env.CADASTRE_STATEMENT_TARGET_MS,
+          waitMs: env.CADASTRE_MAX_WAIT_MS,
+        },
+});
+
+const toReadSettings = (env: ParsedEnvironment) => ({
+  readTimeoutMs: env.CADASTRE_READ_TIMEOUT_SECONDS * 1_000,
+  slowReadTimeoutMs: env.CADASTRE_SLOW_READ_TIMEOUT_SECONDS * 1_000,
+  slowConnections: env.CADASTRE_SLOW_CONNECTIONS,
+  slowReadsPerCaller: env.CADASTRE_SLOW_READS_PER_CALLER,
+  documentCacheBytes: env.CADASTRE_DOCUMENT_CACHE_MIB === null ? null : env.CADASTRE_DOCUMENT_CACHE_MIB * 1_024 * 1_024,
 });
 
 const toRateLimits = (env: ParsedEnvironment): Settings['limits'] => ({
@@ -251,10 +271,7 @@ const toSettings = (env: ParsedEnvironment): Settings => {
     trustedProxies: env.CADASTRE_TRUSTED_PROXIES,
     adminToken: env.CADASTRE_ADMIN_TOKEN ?? null,
     database: env.DATABASE_URL === undefined ? { mode: 'embedded' } : { mode: 'url', url: env.DATABASE_URL },
-    readTimeoutMs: env.CADASTRE_READ_TIMEOUT_SECONDS * 1_000,
-    slowReadTimeoutMs: env.CADASTRE_SLOW_READ_TIMEOUT_SECONDS * 1_000,
-    slowConnections: env.CADASTRE_SLOW_CONNECTIONS,
-    slowReadsPerCaller: env.CADASTRE_SLOW_READS_PER_CALLER,
+    ...toReadSettings(env),
     kafka: toKafkaSettings(env),
     blobsFolder: env.CADASTRE_BLOBS === undefined ? join(dataFolder, 'blobs') : resolve(env.CADASTRE_BLOBS),
     s3: toS3Settings(env),

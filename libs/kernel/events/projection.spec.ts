@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import type { Message } from './message.js';
-import { projectEvent, type Projection } from './projection.js';
+import { projectEvent, projectEvents, type Projection } from './projection.js';
 import type { RecordedEvent } from './recorded-event.js';
 import { compileStatement, sql } from '../runtime/sql.js';
 
@@ -70,5 +70,32 @@ describe('a projection', () => {
 
   it('returns no statement for an event type that it does not list', () => {
     expect(statements('DoorOpened', {})).toEqual([]);
+  });
+});
+
+describe('a projection with bulk statements', () => {
+  const bulkLamps: Projection = {
+    ...lamps,
+    bulk: { LampHung: (events) => [sql`insert into lamps select ${events.map(({ stream }) => stream)}`] },
+  };
+  const hung = (stream: string): RecordedEvent => ({ ...recorded('LampHung', { room: 'hall' }), stream });
+  const valuesOf = (events: readonly RecordedEvent[]) =>
+    projectEvents(bulkLamps, events).map((statement) => compileStatement(statement).values);
+
+  it('uses them for events of one type that follow each other', () => {
+    expect(
+      valuesOf([hung('lamp-1'), hung('lamp-2'), recorded('LampLit', { secretly: false }), hung('lamp-3')]),
+    ).toEqual([[['lamp-1', 'lamp-2']], ['lamp-1'], ['lamp-3', 'hall']]);
+  });
+
+  it('passes no two events of a stream to one of them', () => {
+    expect(valuesOf([hung('lamp-1'), hung('lamp-2'), hung('lamp-1'), hung('lamp-3')])).toEqual([
+      [['lamp-1', 'lamp-2']],
+      [['lamp-1', 'lamp-3']],
+    ]);
+  });
+
+  it('joins events over those that it does not list', () => {
+    expect(valuesOf([hung('lamp-1'), recorded('DoorOpened', {}), hung('lamp-2')])).toEqual([[['lamp-1', 'lamp-2']]]);
   });
 });

@@ -1,5 +1,6 @@
-import { Kafka, logLevel, type KafkaConfig, type LogEntry } from 'kafkajs';
+import type { Kafka, KafkaConfig, LogEntry } from 'kafkajs';
 import type { Logger } from '#kernel';
+import { loadKafkajs } from './kafkajs.js';
 import { patchRequestQueue } from './request-queue.patch.js';
 
 export type KafkaConnection = Pick<KafkaConfig, 'ssl' | 'sasl'> & {
@@ -28,6 +29,7 @@ const RETRY = { initialRetryTime: 100, multiplier: 2, factor: 0.2, maxRetryTime:
 /** Creates a kafkajs client. All clients are created here, so that none uses the unpatched request queue. */
 export const createKafkaClient = ({ brokers, clientId, ssl, sasl }: KafkaConnection, logger: Logger): Kafka => {
   patchRequestQueue();
+  const { Kafka, logLevel } = loadKafkajs();
   return new Kafka({
     brokers: [...brokers],
     clientId,
@@ -49,7 +51,7 @@ export const createKafkaClient = ({ brokers, clientId, ssl, sasl }: KafkaConnect
  */
 const logKafkaEntry = (logger: Logger, { level, namespace, log: { message, ...details } }: LogEntry): void => {
   const context = { ...details, kafkajs: namespace };
-  if (level === logLevel.WARN && !message.startsWith(LIMITED_RETRIES)) logger.warn(context, message);
+  if (level === loadKafkajs().logLevel.WARN && !message.startsWith(LIMITED_RETRIES)) logger.warn(context, message);
   else logger.debug(context, message);
 };
 

@@ -1,5 +1,6 @@
-import kafkajs, { type Mechanism } from 'kafkajs';
+import type { Mechanism } from 'kafkajs';
 import { z } from 'zod';
+import { loadKafkajs } from './kafkajs.js';
 import type { TokenSource } from './oauth-token.js';
 
 // RFC 7628, section 3.2.2.
@@ -20,7 +21,8 @@ export const createOauthBearerMechanism = (source: TokenSource): Mechanism => ({
       });
       if (!answer) return;
       source.discard();
-      throw new kafkajs.KafkaJSNonRetriableError(`SASL OAUTHBEARER authentication failed: ${parseStatus(answer)}`);
+      const { KafkaJSNonRetriableError } = loadKafkajs();
+      throw new KafkaJSNonRetriableError(`SASL OAUTHBEARER authentication failed: ${parseStatus(answer)}`);
     },
   }),
 });

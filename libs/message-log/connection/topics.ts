@@ -1,6 +1,7 @@
-import kafkajs, { type Admin, type Kafka } from 'kafkajs';
+import type { Admin, Kafka } from 'kafkajs';
 import pRetry from 'p-retry';
 import type { EventRegistry, Logger } from '#kernel';
+import { loadKafkajs } from './kafkajs.js';
 import { toTopicName } from '../publishing/cloud-event.js';
 
 const PARTITIONS = 6;
@@ -108,7 +109,7 @@ const inspect = async (admin: Admin, topics: readonly string[], logger: Logger):
   const { resources } = await admin.describeConfigs({
     includeSynonyms: false,
     resources: topics.map((name) => ({
-      type: kafkajs.ConfigResourceTypes.TOPIC,
+      type: loadKafkajs().ConfigResourceTypes.TOPIC,
       name,
       configNames: [...FULL_RETENTION_SETTINGS],
     })),

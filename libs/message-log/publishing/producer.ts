@@ -1,4 +1,5 @@
-import { Partitioners, type IHeaders, type Kafka, type PartitionerArgs, type RecordMetadata } from 'kafkajs';
+import type { IHeaders, Kafka, PartitionerArgs, RecordMetadata } from 'kafkajs';
+import { loadKafkajs } from '../connection/kafkajs.js';
 
 /** A message to send, with text for events of the log, or with the received bytes. */
 export type OutgoingMessage = {
@@ -55,7 +56,7 @@ export const openProducer = async (kafka: Kafka): Promise<OpenProducer> => {
  * stream's partition by its key.
  */
 const createRecordingPartitioner = (chosen: Set<string>): ((args: PartitionerArgs) => number) => {
-  const choose = Partitioners.DefaultPartitioner();
+  const choose = loadKafkajs().Partitioners.DefaultPartitioner();
   return (args) => {
     const partition = choose(args);
     chosen.add(formatPartition(args.topic, partition));

@@ -1,14 +1,6 @@
 import { CommandHandler } from '@nestjs/cqrs';
 import { checkQuota, Ids, Quotas, sql } from '#kernel';
-import {
-  AggregateHandler,
-  EventStore,
-  decideWrite,
-  getFirstRow,
-  getFirstRowOrNull,
-  newStream,
-  type OperationTable,
-} from '#event-store';
+import { AggregateHandler, EventStore, getFirstRow, getFirstRowOrNull, type OperationTable } from '#event-store';
 import { refuseTakenName } from '#postgres';
 import {
   verifyCurrentAccess,
@@ -21,7 +13,6 @@ import {
   type Permission,
 } from '#access';
 import { expectPoolVersion } from '#agents';
-import { prepareOwnersTeam } from '#people';
 import { organization, ORGANIZATION_POOL_POINTER, type OrganizationCommand } from './organization.js';
 import { ChangeOrganization, type OrganizationOperations } from './organizations.commands.js';
 import {
@@ -29,7 +20,7 @@ import {
   loadOrganizationForCommand,
   type OrganizationWithTtlPolicies,
 } from './organizations.queries.js';
-import { DEFAULT_PROJECT, project } from '../projects/project.js';
+import { prepareOrganization } from './new-organization.writes.js';
 
 /** A change of one existing organization. */
 type OrganizationTask = {
@@ -91,20 +82,7 @@ export class OrganizationsHandler extends AggregateHandler<OrganizationOperation
     // Tokens of organizations and teams act only inside their organization. Only users create organizations.
     requirePermission(actor, 'create-organization', SITE_SCOPE);
     await this.checkOwned(actor);
-    const id = this.ids.next('org');
-    const defaultProject = this.ids.next('prj');
-    const owners = prepareOwnersTeam(this.ids, id, { user: actor.id, username: actor.name });
-    const writes = [
-      decideWrite(organization, newStream(id, organization), id, {
-        type: 'CreateOrganization',
-        data: { ...data, defaultProject, ownersTeam: owners.team },
-      }),
-      decideWrite(project, newStream(defaultProject, project), id, {
-        type: 'CreateProject',
-        data: { name: DEFAULT_PROJECT },
-      }),
-      ...owners.writes,
-    ];
+    const { id, writes } = prepareOrganization(this.ids, { user: actor.id, username: actor.name }, data);
     // A new organization has no pools, so any pool is refused.
     expectPoolVersion(data.settings.defaultAgentPool ?? null, null, { pointer: ORGANIZATION_POOL_POINTER });
     // Nothing was read before, so the append itself must check the caller's access.

@@ -25,6 +25,8 @@ export const runQueueFollower: Follower = {
   name: 'run_queue',
   batch: 500,
   only: EVENTS_THAT_MAY_FREE,
+  // It uses no names.
+  keepEncrypted: true,
   tables: [],
   follow: async (events, session, store) => {
     const causes = new Map(

@@ -6,6 +6,7 @@ import {
   can,
   isPermittedByRole,
   type Actor,
+  type DocumentKind,
   selectPermittedOrganization,
 } from '#access';
 import {
@@ -26,7 +27,7 @@ import {
   type WorkspaceCondition,
   type WorkspaceListFilter,
 } from './workspace-conditions.queries.js';
-import { selectWorkspaceColumns, type WorkspaceRow } from '../workspaces/workspaces.queries.js';
+import { selectWorkspaceColumns, WORKSPACE_DOCUMENT, type WorkspaceRow } from '../workspaces/workspaces.queries.js';
 
 /** The conditions and the order of a list. */
 export type WorkspaceFilter = SortOrder<Sort> & WorkspaceListFilter;
@@ -170,6 +171,12 @@ const isFast = (actor: Actor, filter: WorkspaceFilter, page: PageRequest): boole
   isNearStart(page) &&
   buildConditionAlternatives(filter).flat().length === 0 &&
   buildExtents(actor).every(({ coversOrganization }) => coversOrganization);
+
+/** The tables that the statement of a list reads, with any filter. */
+export const WORKSPACE_LIST_DOCUMENT: DocumentKind = {
+  name: 'workspace-list',
+  tables: [...WORKSPACE_DOCUMENT.tables, 'workspace_counts'],
+};
 
 /** Returns one page and the total count in one statement; with `past`, as they were at that time. */
 export const listWorkspaces = async (

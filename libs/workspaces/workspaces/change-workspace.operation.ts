@@ -1,6 +1,6 @@
 import { notFound, type EventContext, type Sql } from '#kernel';
 import { expectVersion, type EventStore, type StreamWrite } from '#event-store';
-import type { DatabaseRow } from '#postgres';
+import type { DatabaseRow, KeyedQuery } from '#postgres';
 import type { Actor } from '#access';
 import { expectPoolVersion } from '#agents';
 import { expectSshKeyVersion } from '#ssh-keys';
@@ -146,7 +146,7 @@ export const changeWorkspace = async <T extends keyof ExistingWorkspaceData>(
   store: EventStore,
   type: T,
   { target, data, actor, context }: ExistingWorkspaceTask<T>,
-  read: (workspace: string) => Sql = (id) => selectWorkspaceById(id, actor),
+  read: (workspace: string) => Sql | KeyedQuery = (id) => selectWorkspaceById(id, actor),
 ): Promise<readonly DatabaseRow[][]> => {
   const preparation: CommandPreparation<ExistingWorkspaceData[T]> = PREPARATIONS[type];
   const references = { ...NO_REFERENCES, ...preparation.references(data) };

@@ -2,6 +2,7 @@ import { Body, Controller, Delete, Get, Headers, HttpCode, Param, Patch, Post, Q
 import { CommandBus } from '@nestjs/cqrs';
 import type { FastifyRequest } from 'fastify';
 import { ConfigureRoute, CurrentActor, toActingPrincipal, type Actor } from '#access';
+import { recordDocumentScope } from '#document-cache';
 import { Database } from '#postgres';
 import { notFound, collectRefusals } from '#kernel';
 import {
@@ -35,8 +36,8 @@ import {
 import { renderWorkspace } from './workspaces.document.js';
 import { loadWorkspaceIncluded, parseWorkspaceIncludes, type WorkspaceInclude } from './workspaces.include.js';
 import { parseWorkspaceFilter } from '../lists/workspaces.filter.js';
-import { listWorkspaces } from '../lists/workspace-lists.queries.js';
-import { findWorkspace, type WorkspaceTarget, type WorkspaceRow } from './workspaces.queries.js';
+import { listWorkspaces, WORKSPACE_LIST_DOCUMENT } from '../lists/workspace-lists.queries.js';
+import { findWorkspace, WORKSPACE_DOCUMENT, type WorkspaceTarget, type WorkspaceRow } from './workspaces.queries.js';
 
 /** The header in which both CLIs send their version. */
 const TOOL_VERSION = 'terraform-version';
@@ -80,6 +81,7 @@ export class WorkspacesController {
   }
 
   @Get('organizations/:organization/workspaces')
+  @ConfigureRoute({ document: WORKSPACE_LIST_DOCUMENT })
   async list(
     @Param('organization') organization: string,
     @Query() query: QueryOf,
@@ -91,17 +93,21 @@ export class WorkspacesController {
     const filter = parseWorkspaceFilter(query);
     const past = await this.history.pointInTime(query, { organization });
     const { rows, total } = await listWorkspaces(this.database, actor, organization, page, filter, past);
+    const [first] = rows;
+    if (first && !includes && !past) recordDocumentScope(actor, { organization: first.organization, workspace: null });
     const data = rows.map((row) => renderWorkspace(row, actor, includes));
     const included = includes ? await this.included(rows, includes, actor, past) : undefined;
     return renderPage(data, page, total, request.url, included);
   }
 
   @Get('workspaces/:id')
+  @ConfigureRoute({ document: WORKSPACE_DOCUMENT })
   showById(@Param('id') id: string, @Query() query: QueryOf, @CurrentActor() actor: Actor): Promise<Document> {
     return this.show({ id }, query, actor);
   }
 
   @Get('organizations/:organization/workspaces/:name')
+  @ConfigureRoute({ document: WORKSPACE_DOCUMENT })
   showByName(
     @Param('organization') organization: string,
     @Param('name') name: string,
@@ -215,6 +221,7 @@ export class WorkspacesController {
     const past = await this.history.pointInTime(query, subject);
     const permission = past === null ? 'read-workspace' : 'read-workspace-history';
     const row = await findWorkspace(this.database, actor, permission, target, past);
+    if (!includes && !past) recordDocumentScope(actor, { organization: row.organization, workspace: row.id });
     const included = includes ? await this.included([row], includes, actor, past) : undefined;
     return renderDocument(renderWorkspace(row, actor, includes), included);
   }

@@ -1,5 +1,5 @@
 import { notFound, sql, type ExecutionMode, type Sql, type Tag, type Timestamp } from '#kernel';
-import type { Database } from '#postgres';
+import type { Database, KeyedQuery } from '#postgres';
 import {
   requirePermission,
   requireCurrentAccess,
@@ -7,6 +7,7 @@ import {
   selectWorkspaceGrants,
   selectCurrentWorkspaceGrants,
   type Actor,
+  type DocumentKind,
   type Grant,
   type Identity,
   type Permission,
@@ -22,6 +23,26 @@ import type { WorkspaceLockState } from './workspace-state.js';
 import { buildLockSnapshotJson, type LockSnapshot } from '../lock/lock.queries.js';
 import { WORKSPACE_SETTINGS, type WorkspaceSettings } from '../settings/workspace-settings.js';
 import type { FixedTagKey } from '../tags/tags.js';
+
+/** The tables that the statement of one workspace reads for callers that are no runs. */
+export const WORKSPACE_DOCUMENT: DocumentKind = {
+  name: 'workspace',
+  tables: [
+    'workspaces',
+    'organizations',
+    'projects',
+    'workspace_tags',
+    'project_tags',
+    'state_version_outputs',
+    'variables',
+    'configuration_versions',
+    'workspace_runs',
+    'workspace_metrics',
+    'data_retention_policies',
+    'team_workspaces',
+    'team_projects',
+  ],
+};
 
 /** A workspace by its id, or by the names of its organization and itself. */
 export type WorkspaceTarget = { readonly id: string } | { readonly organization: string; readonly name: string };
@@ -112,8 +133,11 @@ const selectGrants = (actor: Identity | null, past: PointInTime | null = null): 
 export const selectWorkspaceColumns = (actor: Identity | null, past: PointInTime | null = null): Sql =>
   sql`${COLUMNS}, ${selectGrants(actor, past)} as grants`;
 
-export const selectWorkspaceById = (id: string, actor: Identity | null): Sql =>
-  sql`select ${selectWorkspaceColumns(actor)} ${FROM} where w.id = ${id}`;
+export const selectWorkspaceById = (id: string, actor: Identity | null): KeyedQuery => ({
+  key: id,
+  column: 'id',
+  select: (ids) => sql`select ${selectWorkspaceColumns(actor)} ${FROM} where w.id = any (${ids}::text[])`,
+});
 
 export const selectWorkspacesByIds = (ids: Sql, actor: Identity): Sql =>
   sql`select ${selectWorkspaceColumns(actor)} ${FROM} where w.id = any (${ids}) order by w.name, w.id`;
@@ -158,6 +182,7 @@ export type WorkspaceForCommand = PermissionScope & {
   readonly organization: string;
   readonly project: string;
   readonly id: string;
+  readonly name: string;
   readonly allowForceDelete: boolean;
   readonly organizationVersion: number;
   /** Version of the referenced project; null if there is none in the organization, or none is referenced. */
@@ -193,8 +218,8 @@ export const loadWorkspaceForCommand = async (
 ): Promise<WorkspaceForCommand> => {
   const workspace = { workspace: sql.raw('w.id'), project: project ? sql`${project}` : sql.raw('w.project') };
   const choice = { pool, organization: sql.raw('w.organization'), ...workspace };
-  const row = await database.row<WorkspaceForCommand>(sql`
-    select w.id, w.organization, w.project, (o.settings ->> 'allowForceDeleteWorkspaces')::boolean as "allowForceDelete",
+  const select = (condition: Sql): Sql => sql`
+    select w.id, w.name, w.organization, w.project, (o.settings ->> 'allowForceDeleteWorkspaces')::boolean as "allowForceDelete",
            so.version as "organizationVersion", ${selectGrants(actor)} as grants,
            (select sp.version from projects p join event_store.streams sp on sp.stream = p.id
              where p.id = ${project} and p.organization = w.organization) as "projectVersion",
@@ -211,13 +236,23 @@ export const loadWorkspaceForCommand = async (
            ${buildLockSnapshotJson(actor)} as snapshot
       from workspaces w join organizations o on o.id = w.organization
       join event_store.streams so on so.stream = w.organization
-     where ${isTarget(target)} and ${actor ? requireCurrentAccess(actor) : sql`true`}`);
+     where ${condition} and ${actor ? requireCurrentAccess(actor) : sql`true`}`;
+  const row = await database.keyedRow<WorkspaceForCommand>(
+    'id' in target
+      ? { key: target.id, column: 'id', select: (ids) => select(sql`w.id = any (${ids}::text[])`) }
+      : {
+          key: target.name,
+          column: 'name',
+          select: (names) => select(sql`o.name = ${target.organization} and w.name = any (${names}::text[])`),
+        },
+  );
   if (!row) throw notFound();
   return row;
 };
 
 /** The organization of a new workspace; `project` is null if the organization lacks the referenced project. */
 export type OrganizationForNewWorkspace = PermissionScope & {
+  readonly name: string;
   readonly organization: string;
   readonly organizationVersion: number;
   readonly project: string | null;
@@ -236,8 +271,8 @@ export const loadOrganizationForNewWorkspace = async (
 ): Promise<OrganizationForNewWorkspace> => {
   // A new workspace is in no scope list of an agent pool yet.
   const choice = { pool, organization: sql.raw('o.id'), project: sql.raw('p.id') };
-  const row = await database.row<OrganizationForNewWorkspace>(sql`
-    select o.id as organization, so.version as "organizationVersion", p.id as project, sp.version as "projectVersion",
+  const select = (names: readonly string[]): Sql => sql`
+    select o.name, o.id as organization, so.version as "organizationVersion", p.id as project, sp.version as "projectVersion",
            ${selectProjectGrants(actor, sql.raw('p.id'))} as grants,
            ${selectUsablePoolVersion(choice)} as "poolVersion", ${INHERITED_MODE} as "followedMode",
            ${tags ? selectFixedKeys(sql.raw('p.id')) : sql.raw(`'[]'::jsonb`)} as fixed,
@@ -246,7 +281,8 @@ export const loadOrganizationForNewWorkspace = async (
       join event_store.streams so on so.stream = o.id
       left join projects p on p.organization = o.id and p.id = coalesce(${project}, o.default_project)
       left join event_store.streams sp on sp.stream = p.id
-     where o.name = ${organization} and ${requireCurrentAccess(actor)}`);
+     where o.name = any (${names}::text[]) and ${requireCurrentAccess(actor)}`;
+  const row = await database.keyedRow<OrganizationForNewWorkspace>({ key: organization, column: 'name', select });
   if (!row) throw notFound();
   requirePermission(actor, 'create-workspace', row);
   return row;

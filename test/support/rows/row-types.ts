@@ -9,7 +9,7 @@ type TypedCallSite = { readonly callSite: string; readonly type: ts.Type };
 
 /** The functions that give rows the type of their type argument, by file. */
 const CASTS: Readonly<Record<string, readonly string[]>> = {
-  'libs/postgres/database.ts': ['row', 'rows', 'run', 'slowRows'],
+  'libs/postgres/database.ts': ['keyedRow', 'row', 'rows', 'run', 'slowRows'],
   'libs/postgres/database-row.ts': ['castRows'],
   'libs/event-store/writes.ts': ['getFirstRow', 'getFirstRowOrNull'],
   'libs/json-api/related-resources.ts': ['defineRelated'],

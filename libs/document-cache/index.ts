@@ -1,0 +1,3 @@
+export { DocumentCacheModule, DocumentMemory } from './document-cache.module.js';
+export { findDocumentScope, recordDocumentScope, type ReadTicket } from './document-cache.js';
+export { cacheMetrics } from './document-cache.metrics.js';

@@ -1,0 +1,122 @@
+import type { LogPosition, RecordedEvent, Sql } from '#kernel';
+import type { DatabaseSession } from '#postgres';
+import { ACQUIRE_SHARED_NAMES_LOCK, RELEASE_SHARED_NAMES_LOCK } from '#personal-data';
+import type { EventStore } from '../event-store.js';
+import { advanceCheckpoints } from './checkpoints.js';
+import { isReadOutside, type Follower } from './follower.js';
+import type { FollowerProgress } from './follower-progress.js';
+import { followerMetrics } from './follower.metrics.js';
+
+/** Events for one follower, and the position of the log after them. */
+export type FollowerBatch = {
+  readonly progress: FollowerProgress;
+  readonly events: readonly RecordedEvent[];
+  readonly end: LogPosition;
+};
+
+export type FollowerFailure = { readonly progress: FollowerProgress; readonly error: unknown };
+
+type HandledBatch = FollowerBatch & { readonly statements: readonly Sql[] };
+
+/** Passes events to followers and commits what they return. The events are encrypted and shared by all followers. */
+export class BatchHandler {
+  constructor(
+    private readonly store: EventStore,
+    private readonly session: DatabaseSession,
+    /** Returns whether a reader waits for the checkpoint of this batch. */
+    private readonly isAwaited: (batch: FollowerBatch) => boolean,
+  ) {}
+
+  /**
+   * Commits the work of all followers and their checkpoints in one transaction. If that fails, each batch is passed
+   * again and committed alone, so that a broken follower stops no other. Resolves to the followers that failed.
+   */
+  async handle(batches: readonly FollowerBatch[]): Promise<readonly FollowerFailure[]> {
+    const [batch] = batches;
+    if (!batch) return [];
+    try {
+      return await this.handleTogether(batches);
+    } catch (error) {
+      if (batches.length === 1) return [{ progress: batch.progress, error }];
+    }
+    const failures: FollowerFailure[] = [];
+    for (const one of batches) failures.push(...(await this.handle([one])));
+    return failures;
+  }
+
+  /** Stores the positions of followers that had nothing to write. Resolves to the followers that failed. */
+  async storePositions(all: readonly FollowerProgress[]): Promise<readonly FollowerFailure[]> {
+    const [progress] = all;
+    if (!progress) return [];
+    const positions = all.map((one) => [one, one.position] as const);
+    try {
+      await this.session.pipeline([advanceCheckpoints(positions.map(([one, position]) => one.moveTo(position)))]);
+      for (const [one, position] of positions) one.recordStored(position);
+      return [];
+    } catch (error) {
+      if (all.length === 1) return [{ progress, error }];
+    }
+    const failures: FollowerFailure[] = [];
+    for (const one of all) failures.push(...(await this.storePositions([one])));
+    return failures;
+  }
+
+  /**
+   * No person is forgotten while a follower with names works: it may copy names from its own tables, and the names in
+   * its events stay valid until it has written.
+   */
+  private async handleTogether(batches: readonly FollowerBatch[]): Promise<readonly FollowerFailure[]> {
+    if (!batches.some(({ progress }) => progress.follower.names)) return this.followAndCommit(batches);
+    const lock = this.session.run(ACQUIRE_SHARED_NAMES_LOCK);
+    try {
+      // The connection runs its statements in order, so followers read after the lock.
+      const [failures] = await Promise.all([this.followAndCommit(batches), lock]);
+      return failures;
+    } finally {
+      // It runs after the commit. Nobody waits for it; if the connection is broken, the next statement reports that.
+      this.session.run(RELEASE_SHARED_NAMES_LOCK).catch(() => undefined);
+    }
+  }
+
+  private async followAndCommit(batches: readonly FollowerBatch[]): Promise<readonly FollowerFailure[]> {
+    const failures: FollowerFailure[] = [];
+    const follow = async (batch: FollowerBatch): Promise<readonly HandledBatch[]> => {
+      try {
+        return [{ ...batch, statements: await this.follow(batch) }];
+      } catch (error) {
+        failures.push({ progress: batch.progress, error });
+        return [];
+      }
+    };
+    await this.commit((await Promise.all(batches.map(follow))).flat());
+    return failures;
+  }
+
+  private async follow({ progress: { follower }, events }: FollowerBatch): Promise<readonly Sql[]> {
+    return follower.follow(await this.decrypt(follower, events), this.session, this.store);
+  }
+
+  /** Returns the events as the follower needs them. Other followers share the encrypted events, so it copies. */
+  private async decrypt(follower: Follower, events: readonly RecordedEvent[]): Promise<readonly RecordedEvent[]> {
+    if (follower.keepEncrypted) return events;
+    const { personalDataCipher } = this.store;
+    const run = (statement: Sql) => this.session.run(statement);
+    return isReadOutside(follower)
+      ? personalDataCipher.open(events, run, 'copies')
+      : personalDataCipher.follow(events, run, 'copies');
+  }
+
+  private async commit(handled: readonly HandledBatch[]): Promise<void> {
+    const stored = handled.filter((batch) => batch.progress.mustStore(batch.statements) || this.isAwaited(batch));
+    if (stored.length > 0) {
+      const moves = stored.map(({ progress, end }) => progress.moveTo(end));
+      const statements = stored.flatMap((batch) => batch.statements);
+      await this.session.pipeline([...statements, advanceCheckpoints(moves)]);
+    }
+    for (const { progress, end, events } of handled) {
+      progress.position = end;
+      followerMetrics.events.inc({ follower: progress.follower.name }, events.length);
+    }
+    for (const { progress, end } of stored) progress.recordStored(end);
+  }
+}
