@@ -1,5 +1,7 @@
 import { sql, type Sql } from '#kernel';
 import type { TrailEntry } from './writing/trail-entry.js';
+import { ENTRY_COLUMNS, toTrailEntry, type EntryRow } from './writing/stored-entry.js';
+import { countCompleteBlocks, insertBlock } from './writing/trail-blocks.js';
 import type { TrailPagination } from './reading/pagination.js';
 
 export const DAY_MS = 24 * 60 * 60 * 1_000;
@@ -55,21 +57,26 @@ export const readLines = async (
     .map((line) => JSON.parse(line) as TrailEntry);
 };
 
+/** Returns the stored entries `e` that match a condition, in the order of each audit trail. */
+export const listStoredEntries = async (
+  database: { rows<T>(statement: Sql): Promise<T[]> },
+  where: Sql = sql`true`,
+): Promise<readonly TrailEntry[]> => {
+  const rows = await database.rows<EntryRow>(
+    sql`select ${ENTRY_COLUMNS} from audit_trail_entries e where ${where} order by e.organization, e.ordinal`,
+  );
+  return rows.map(toTrailEntry);
+};
+
 /** Keeps transactions short, because followers wait for every open transaction. */
 const ENTRIES_PER_STATEMENT = 5_000;
 
 const buildEntryInsert = (organization: string, entries: number): readonly Sql[] => [
   sql`
     insert into audit_trail_entries
-           (organization, timestamp, id, ordinal, resource_type, action, accessor, resource_id, entry)
-    select organization, timestamp, id, ordinal, kind, action, accessor, resource,
-           entry || jsonb_build_object(
-             'id', id, 'timestamp', to_char(timestamp, 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'),
-             'auth', entry -> 'auth' || jsonb_build_object('accessor_id', accessor),
-             'resource', jsonb_build_object('id', resource, 'type', kind, 'action', action, 'meta', null))
-      from audit_trails
-      join lateral (select entry from audit_trail_entries e
-                     where e.organization = audit_trails.organization order by ordinal limit 1) model on true,
+           (organization, timestamp, id, ordinal, resource_type, action, accessor, resource_id, actor_name, auth_type)
+    select organization, timestamp, id, ordinal, kind, action, accessor, resource, accessor, 'Client'
+      from audit_trails,
            generate_series(1, ${entries}::int) n,
            lateral (select length + n as ordinal) place,
            lateral (select last + (n * interval '1 second') as timestamp, gen_random_uuid() as id,
@@ -86,11 +93,13 @@ const buildEntryInsert = (organization: string, entries: number): readonly Sql[]
 /**
  * Inserts a long audit trail directly into the view after the existing entries, one entry a second, because appending
  * so many events would take minutes. Nine of ten entries are about workspaces, and one in ten thousand about a
- * provider.
+ * provider. The existing entries must be less than a block.
  */
 export const buildLongTrail = (organization: string, entries: number): readonly Sql[] => [
   ...Array.from({ length: Math.ceil(entries / ENTRIES_PER_STATEMENT) }, (_, n) =>
     buildEntryInsert(organization, Math.min(ENTRIES_PER_STATEMENT, entries - n * ENTRIES_PER_STATEMENT)),
   ).flat(),
   sql`vacuum analyze audit_trail_entries`,
+  ...Array.from({ length: countCompleteBlocks(entries) }, (_, block) => insertBlock(organization, block)),
+  sql`vacuum analyze audit_trail_blocks`,
 ];

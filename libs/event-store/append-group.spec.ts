@@ -74,7 +74,8 @@ describe('takeGroup', () => {
 
   it('never takes two appends of one stream, nor an append with a precondition that another one breaks', () => {
     fc.assert(
-      fc.property(anyAppends(20), anyAppends(3), (queue, running) => {
+      fc.property(anyAppends(20), anyAppends(3), (queue, earlier) => {
+        const { group: running } = takeGroup(earlier, []);
         const { group } = takeGroup(queue, running);
         const organizations = running.flatMap(({ writes }) => writes.flatMap(({ organization }) => organization ?? []));
         for (const [n, append] of group.entries()) {

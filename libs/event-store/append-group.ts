@@ -36,7 +36,7 @@ export type GroupTransaction<A extends GroupedAppend> = {
 
 /** Larger groups save little more, and one failure would repeat more work. */
 export const MAX_GROUP_APPENDS = 32;
-export const MAX_GROUP_STATEMENTS = 300;
+const MAX_GROUP_STATEMENTS = 300;
 
 const hasEvents = ({ events }: StreamWrite): boolean => events.length > 0;
 
@@ -170,7 +170,7 @@ export const listNewVersions = (group: readonly GroupedAppend[]): ReadonlyMap<st
 /** Errors that other transactions or the server cause, so that no append of the group is to blame. */
 const NOBODYS_FAULT = /^(?:40|53|55|57|58|XX)/;
 
-/** What happens to the appends of a failed group. */
+/** The next step for each append of a failed group. */
 export type FailureJudgment<A> = {
   /** They fail with the error. */
   readonly refused: readonly A[];

@@ -35,6 +35,7 @@ import { AppendQueue } from './append-queue.js';
 import { LogSignal } from './followers/log-signal.js';
 import { selectEventsAfter, selectStreamEvents, type EventRow, type LogExtent } from './log-queries.js';
 import { PersonalDataCipher, type EncryptedEvents, type EventContent } from '#personal-data';
+import { SharedContexts } from './shared-contexts.js';
 import { retryOnConflict } from './retry-on-conflict.js';
 import type { StreamVersion } from './streams.js';
 import {
@@ -51,6 +52,7 @@ export class EventStore {
   readonly signal: LogSignal;
   readonly personalDataCipher: PersonalDataCipher;
   private readonly queue: AppendQueue;
+  private readonly sharedContexts = new SharedContexts();
 
   /** `encryptionKey`: 32 bytes. It encrypts the keys of people. */
   constructor(
@@ -175,7 +177,8 @@ export class EventStore {
   /** Returns all events of a stream, oldest first. */
   async stream(stream: string): Promise<readonly RecordedEvent[]> {
     const rows = await this.database.rows<EventRow>(selectStreamEvents(stream));
-    return this.personalDataCipher.open(rows.map((row) => this.upcast(row)));
+    const events = await this.sharedContexts.complete(rows, (statement) => this.database.rows(statement));
+    return this.personalDataCipher.open(events.map((event) => this.upcast(event)));
   }
 
   /**
@@ -190,7 +193,7 @@ export class EventStore {
     { extent = 'settled', only = null, keepEncrypted = false, outside = false }: LogReadOptions = {},
   ): Promise<readonly RecordedEvent[]> {
     const rows = castRows<EventRow>(await run(selectEventsAfter(after, limit, { extent, only })));
-    const events = rows.map((row) => this.upcast(row));
+    const events = (await this.sharedContexts.complete(rows, run)).map((event) => this.upcast(event));
     this.personalDataCipher.passed(events);
     if (keepEncrypted) return events;
     return outside ? this.personalDataCipher.open(events, run) : this.personalDataCipher.follow(events, run);

@@ -17,7 +17,7 @@ export {
   type StreamSnapshot,
   type StreamWrite,
 } from './writes.js';
-export type { Follower } from './followers/follower.js';
+export type { Follower, TableIndexes } from './followers/follower.js';
 export { waitForFollower, type AwaitedEvents } from './followers/wait-for-follower.js';
 export { EVENT_CONTEXT } from './log-queries.js';
 export { FollowerRunner } from './followers/follower-runner.js';
@@ -42,6 +42,7 @@ export {
   buildWriterRegistration,
   listDifferentVersions,
   recordCompleteViews,
+  selectIsEarlierView,
   type ViewVersionState,
 } from './rebuild/view-versions.js';
 export { listViews, type RebuildableView } from './rebuild/views.js';

@@ -1,11 +1,16 @@
-import { sql, type LogPosition, type RecordedEvent, type Sql } from '#kernel';
+import { sql, type EventContext, type LogPosition, type RecordedEvent, type Sql } from '#kernel';
 import type { DatabaseRow } from '#postgres';
 
-export type EventRow = RecordedEvent & DatabaseRow;
+/** An event whose context may be stored apart from it: see SharedContexts. */
+export type EventRow = Omit<RecordedEvent, 'context'> & {
+  readonly context: EventContext | null;
+  readonly sharedContext: number | null;
+  readonly request: string | null;
+} & DatabaseRow;
 
 /**
  * Returns the expression for the context of the event `e`. Most contexts are stored once for all requests of a client
- * (007_event_contexts.sql).
+ * (007_event_contexts.sql). Readers of many events use SharedContexts instead, which costs less for each event.
  */
 export const EVENT_CONTEXT = sql.raw(`case when e.shared_context is null then e.context else (
   select shared.context || jsonb_build_object('correlation', e.request, 'causation', null,
@@ -13,7 +18,7 @@ export const EVENT_CONTEXT = sql.raw(`case when e.shared_context is null then e.
     from event_store.contexts shared where shared.id = e.shared_context) end`);
 
 const EVENT_COLUMNS = sql`transaction::text as transaction, position, id, stream, version, type,
-  schema_version as "schemaVersion", organization, time, data, ${EVENT_CONTEXT} as context`;
+  schema_version as "schemaVersion", organization, time, data, context, shared_context as "sharedContext", request`;
 
 /** Selects all events of a stream, oldest first. */
 export const selectStreamEvents = (stream: string): Sql =>

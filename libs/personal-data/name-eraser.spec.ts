@@ -232,14 +232,17 @@ describe('the names of a person who has been forgotten', () => {
     let isStruck = false;
     const late: RebuildableView = {
       ...view,
-      apply: async (...batch) => {
-        const statements = await view.apply(...batch);
-        if (!isStruck) {
-          isStruck = true;
-          await strike('user-a');
-          await forgetting.finish();
-        }
-        return statements;
+      createReplay: (order) => {
+        const handle = view.createReplay(order);
+        return async (...batch) => {
+          const statements = await handle(...batch);
+          if (!isStruck) {
+            isStruck = true;
+            await strike('user-a');
+            await forgetting.finish();
+          }
+          return statements;
+        };
       },
     };
     await rebuildView(store, late, { now: NOW });

@@ -3,6 +3,7 @@ import { freshDatabase, type TestDatabase } from '../../test/support/database.js
 import { waitUntil } from '../../test/support/product.js';
 import { sql, type Sql } from '#kernel';
 import { Database } from './database.js';
+import { readMaxConnections } from './max-connections.js';
 
 let testDatabase: TestDatabase;
 let database: Database;
@@ -161,5 +162,14 @@ describe('a statement', () => {
     const session = await database.session();
     expect([await session.run(two), await session.run(one)]).toEqual([[{ also_asked: 'b', asked: 2 }], [{ asked: 1 }]]);
     await session.close();
+  });
+});
+
+describe('readMaxConnections', () => {
+  it('returns the limit of the server', async () => {
+    const [row] = await database.rows<{ setting: string }>(
+      sql`select setting from pg_settings where name = 'max_connections'`,
+    );
+    expect(await readMaxConnections(database)).toBe(Number(row?.setting));
   });
 });

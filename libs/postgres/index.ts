@@ -10,6 +10,7 @@ export {
 } from './database.js';
 export { isKeyedQuery, mergeKeyedQueries, pickRows, toStatement, type KeyedQuery } from './keyed-queries.js';
 export { keepLeading } from './leader-loop.js';
+export { readMaxConnections } from './max-connections.js';
 export { pause } from './pause.js';
 export {
   getSqlState,

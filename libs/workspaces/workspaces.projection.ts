@@ -13,6 +13,8 @@ import type { TagEvent } from './tags/tags.js';
 import type { WorkspaceEvent } from './workspaces/workspace.js';
 
 type CreatedMessage = Extract<WorkspaceEvent, { type: 'WorkspaceCreated' }>;
+type LockedMessage = Extract<WorkspaceEvent, { type: 'WorkspaceLocked' }>;
+type UnlockedMessage = Extract<WorkspaceEvent, { type: 'WorkspaceUnlocked' }>;
 type SshKeyDeleted = Extract<SshKeyEvent, { type: 'SshKeyDeleted' }>;
 
 const updateLatestChange = (stream: string, time: string): Sql =>
@@ -37,21 +39,32 @@ const insertWorkspaces = (events: readonly RecordedEvent<CreatedMessage>[]): Sql
       from rows from (
              jsonb_to_recordset(${sql.json(rows)}::jsonb)
                as (id text, organization text, project text, name text, agent_pool text),
-             unnest(${settings.own}::jsonb[], ${timesOf(events)}::timestamptz[]))
+             jsonb_array_elements(${settings.own}::jsonb), unnest(${timesOf(events)}::timestamptz[]))
            as rows (id, organization, project, name, agent_pool, settings, time)`;
 };
 
-const updateLocks = (events: readonly RecordedEvent[], locks: readonly (object | null)[]): Sql => sql`
-  update workspaces w set lock = nullif(rows.lock, 'null'), updated_at = rows.time
-    from unnest(${streamsOf(events)}::text[], ${timesOf(events)}::timestamptz[], ${locks.map(sql.json)}::jsonb[])
-         as rows (id, time, lock)
-   where w.id = rows.id`;
+const buildLock = ({ holder, reason }: LockedMessage['data'], time: string): object => ({ holder, reason, at: time });
+
+/** Stores the lock, or that there is none. */
+const setLocks = (events: readonly RecordedEvent<LockedMessage | UnlockedMessage>[]): readonly Sql[] => {
+  const locks = events.map(({ type, data, time }) =>
+    type === 'WorkspaceLocked' ? sql.json(buildLock(data, time)) : null,
+  );
+  return [
+    sql`
+      update workspaces w set lock = rows.lock, updated_at = rows.time
+        from unnest(${streamsOf(events)}::text[], ${timesOf(events)}::timestamptz[], ${locks}::jsonb[])
+             as rows (id, time, lock)
+       where w.id = rows.id`,
+  ];
+};
 
 export const workspaces: Projection<WorkspaceEvent | SshKeyDeleted | OrganizationDeleted> = {
   name: 'workspaces',
   // The rows contain all settings.
   version: WORKSPACE_SETTINGS.version,
   tables: ['workspaces'],
+  replayIndexes: ['workspaces_by_change', 'workspaces_by_ssh_key'],
   names: [{ table: 'workspaces', column: 'lock', at: ['holder'] }],
   on: {
     WorkspaceCreated: ({ project, name, settings }, { stream, organization, time }) => sql`
@@ -72,8 +85,8 @@ export const workspaces: Projection<WorkspaceEvent | SshKeyDeleted | Organizatio
       sql`update workspaces set ssh_key = ${key}, updated_at = ${time} where id = ${stream}`,
     WorkspaceSshKeyUnassigned: (_, { stream, time }) =>
       sql`update workspaces set ssh_key = null, updated_at = ${time} where id = ${stream}`,
-    WorkspaceLocked: ({ holder, reason }, { stream, time }) => sql`
-      update workspaces set lock = ${sql.json({ holder, reason, at: time })}, updated_at = ${time} where id = ${stream}`,
+    WorkspaceLocked: (data, { stream, time }) => sql`
+      update workspaces set lock = ${sql.json(buildLock(data, time))}, updated_at = ${time} where id = ${stream}`,
     WorkspaceUnlocked: (_, { stream, time }) =>
       sql`update workspaces set lock = null, updated_at = ${time} where id = ${stream}`,
     WorkspaceTagAdded: (_, { stream, time }) => updateLatestChange(stream, time),
@@ -98,18 +111,12 @@ export const workspaces: Projection<WorkspaceEvent | SshKeyDeleted | Organizatio
   },
   bulk: {
     WorkspaceCreated: (events) => [insertWorkspaces(events)],
-    WorkspaceLocked: (events) => [
-      updateLocks(
-        events,
-        events.map(({ data: { holder, reason }, time }) => ({ holder, reason, at: time })),
-      ),
-    ],
-    WorkspaceUnlocked: (events) => [
-      updateLocks(
-        events,
-        events.map(() => null),
-      ),
-    ],
+    WorkspaceLocked: setLocks,
+    WorkspaceUnlocked: setLocks,
+  },
+  replay: {
+    fixed: ['SshKeyDeleted', 'OrganizationDeleted'],
+    overwriting: ['WorkspaceLocked', 'WorkspaceUnlocked'],
   },
 };
 
@@ -160,6 +167,7 @@ export const workspaceCounts: Projection<CountSource | OrganizationDeleted> = {
     OrganizationDeleted: (_, { stream }) => sql`delete from workspace_counts where organization = ${stream}`,
   },
   bulk: { WorkspaceCreated: (events) => [addToWorkspaceCounts(events)] },
+  replay: { fixed: ['OrganizationDeleted'] },
 };
 
 /**
@@ -193,12 +201,13 @@ const insertInitialTags = (events: readonly RecordedEvent<CreatedMessage>[]): re
   return [
     sql`
       insert into workspace_tags (workspace, organization, key, value, added_in, ordinal, created_at, set_at, set_by)
-      select t.workspace, t.organization, t.key, t.value, t.version, t.ordinal, times[t.event + 1], times[t.event + 1],
-             ${accessors.shared}::jsonb || accessors[t.event + 1]
+      select t.workspace, t.organization, t.key, t.value, t.version, t.ordinal, e.time, e.time, e.accessor
         from jsonb_to_recordset(${sql.json(rows)}::jsonb)
                as t (workspace text, organization text, key text, value text, version bigint, ordinal integer,
-                     event integer),
-             (select ${timesOf(events)}::timestamptz[] as times, ${accessors.own}::jsonb[] as accessors) e`,
+                     event integer)
+        join (select number - 1 as event, time, ${accessors.shared}::jsonb || accessor as accessor
+                from rows from (unnest(${timesOf(events)}::timestamptz[]), jsonb_array_elements(${accessors.own}::jsonb))
+                     with ordinality as rows (time, accessor, number)) e using (event)`,
   ];
 };
 
@@ -211,6 +220,7 @@ export const workspaceTags: Projection<TagSource | OrganizationDeleted> = {
   name: 'workspace_tags',
   version: 1,
   tables: ['workspace_tags'],
+  replayIndexes: ['workspace_tags_by_key'],
   names: [{ table: 'workspace_tags', column: 'set_by' }],
   on: {
     WorkspaceCreated: ({ tags }, event) => setTags(tags, event),
@@ -224,4 +234,5 @@ export const workspaceTags: Projection<TagSource | OrganizationDeleted> = {
     OrganizationDeleted: (_, { stream }) => sql`delete from workspace_tags where organization = ${stream}`,
   },
   bulk: { WorkspaceCreated: insertInitialTags },
+  replay: { fixed: ['OrganizationDeleted'] },
 };

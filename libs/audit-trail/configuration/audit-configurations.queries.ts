@@ -1,6 +1,7 @@
 import { notFound, sql, type Sql, type Timestamp } from '#kernel';
 import type { Database } from '#postgres';
 import { requirePermission, requireCurrentAccess, type Actor } from '#access';
+import { toTrailSettingsStream } from '../settings/audit-trail-settings.js';
 
 export type AuditConfigurationRow = {
   readonly organization: string;
@@ -44,8 +45,10 @@ export const findAuditConfiguration = async (
 /** Returns whether the audit trail contains the entry of a test by this request. */
 export const hasTestEntry = async (database: Database, organization: string, request: string): Promise<boolean> => {
   const row = await database.row(sql`
-    select 1 from audit_trail_entries
-     where organization = ${organization} and action = 'test' and entry -> 'request' ->> 'id' = ${request}
-     order by ordinal desc limit 1`);
+    select 1 from event_store.events v
+      join audit_trail_entries e on e.id = v.id and e.organization = v.organization
+     where v.stream = ${toTrailSettingsStream(organization)} and v.type = 'AuditTrailTested'
+       and coalesce(e.request, e.entry -> 'request' ->> 'id') = ${request}
+     order by v.version desc limit 1`);
   return row !== undefined;
 };

@@ -6,9 +6,12 @@ import { anybody, captureStatement, planFor, planForAny, readWhole, rowsRead } f
 import { makeOrganization } from '../../../test/support/seeds.js';
 import { startTestServer, type TestServer } from '../../../test/support/server.js';
 import { findActorsByName } from './actor-names.queries.js';
-import { readNextEntries, readPage, readTrail, type TrailWindow } from './audit-trail.queries.js';
+import { readNextEntries, readPage, readTrail } from './audit-trail.queries.js';
+import type { TrailWindow } from './trail-window.js';
 import type { TrailQuery } from './trail-query.filter.js';
 import { UNFILTERED, type TrailEntryFilter } from './trail-entry-filter.js';
+import { ENTRIES_PER_BLOCK } from '../writing/trail-blocks.js';
+import { countMatches, findNextMatches } from './matching-entries.queries.js';
 import { buildLongTrail } from '../spec.js';
 import { getRangeLength } from './ordinal-range.js';
 
@@ -19,6 +22,7 @@ import { getRangeLength } from './ordinal-range.js';
 const ENTRIES = 200_000;
 const TABLE = 'audit_trail_entries';
 const SIZE = 100;
+const BLOCKS = Math.ceil(ENTRIES / ENTRIES_PER_BLOCK);
 
 let server: TestServer;
 let actor: Actor;
@@ -118,43 +122,90 @@ describe('reading an audit trail of 200,000 entries', () => {
     const { statement } = await captureStatement(server.database, read);
     const plan = await planForAny(server.database, statement);
     expect(readWhole(plan, [TABLE])).toEqual([]);
-    expect(plan.flatMap((node) => node['Index Name'] ?? [])).toEqual(['audit_trail_entries_by_ordinal']);
+    expect(plan.flatMap((node) => node['Index Name'] ?? [])).toEqual(['audit_trail_entries_pkey']);
   });
 
-  // Matches are looked up twice: for the count and for the page.
-  it.each<[string, Partial<TrailEntryFilter>, total: number, most: number]>([
-    ['a rare type', { resourceType: ['registry_provider'] }, 20, 3 * 20],
-    ['a rare type or none', { resourceType: ['registry_provider', 'unheard_of'] }, 20, 3 * 20],
-    ['one workspace', { resourceId: ['ws-77'] }, 40, 3 * 40],
-    ['an actor', { actor: ['user-7'] }, 5_000, 2 * 5_000 + SIZE],
-    ['an action that never was', { action: ['force_unlock'] }, 0, 0],
-    ['a rare type and a common action', { resourceType: ['registry_provider'], action: ['unlock'] }, 20, 3 * 20],
-    ['a workspace and its actor', { resourceId: ['ws-77'], actor: ['user-37'] }, 40, 3 * 40],
-  ])('finds entries with %s in an index', async (_, filter, total, most) => {
-    const { page } = await pageOf({ filter: { ...UNFILTERED, ...filter } }, 1, most);
-    expect(page.total).toBe(total);
-    expect(page.entries).toHaveLength(Math.min(total, SIZE));
+  type ReadCounts = { readonly total: number; readonly entries: number; readonly blocks: number };
+
+  /** Counts the matches of a filter, and expects how many entries and blocks Postgres looks at, at most. */
+  const expectCounted = async (filter: Partial<TrailEntryFilter>, number: number, most: ReadCounts): Promise<void> => {
+    const query = toQuery({ filter: { ...UNFILTERED, ...filter } });
+    const trail = await trailOf(query);
+    const pinned = { from: trail.first, to: trail.length };
+    const { result, statement } = await captureStatement(server.database, (database) =>
+      countMatches(database, { ...query, page: { number, size: SIZE } }, trail, { pinned, newer: 0 }),
+    );
+    expect(result.total).toBe(most.total);
+    expect(result.ordinals).toHaveLength(Math.min(most.total - (number - 1) * SIZE, SIZE));
+    const plan = await planFor(server.database, statement);
+    expect(readWhole(plan, [TABLE])).toEqual([]);
+    // The newest block is not complete, so its entries are read.
+    expect(rowsRead(plan, [TABLE])).toBeLessThanOrEqual(most.entries + (trail.length % ENTRIES_PER_BLOCK));
+    expect(rowsRead(plan, ['audit_trail_blocks'])).toBeLessThanOrEqual(most.blocks);
+  };
+
+  it.each<[string, Partial<TrailEntryFilter>, most: ReadCounts]>([
+    ['a rare type', { resourceType: ['registry_provider'] }, { total: 20, entries: 0, blocks: 20 }],
+    ['a rare type or none', { resourceType: ['registry_provider', 'unheard'] }, { total: 20, entries: 0, blocks: 20 }],
+    ['one workspace', { resourceId: ['ws-77'] }, { total: 40, entries: 40, blocks: 0 }],
+    ['an actor', { actor: ['user-7'] }, { total: 5_000, entries: 0, blocks: BLOCKS }],
+    ['an action that never was', { action: ['force_unlock'] }, { total: 0, entries: 0, blocks: 0 }],
+    [
+      'a rare type and a common action',
+      { resourceType: ['registry_provider'], action: ['unlock'] },
+      { total: 20, entries: 0, blocks: BLOCKS + 20 },
+    ],
+    [
+      'a workspace and its actor',
+      { resourceId: ['ws-77'], actor: ['user-37'] },
+      { total: 40, entries: 40, blocks: BLOCKS },
+    ],
+  ])('counts entries with %s in blocks or an index', async (_, filter, most) => {
+    await expectCounted(filter, 1, most);
+    const { page } = await pageOf({ filter: { ...UNFILTERED, ...filter } }, 1, Math.max(SIZE, ENTRIES_PER_BLOCK));
+    expect(page.total).toBe(most.total);
+    expect(page.entries).toHaveLength(Math.min(most.total, SIZE));
   });
 
-  it('counts entries in an index without reading them if nearly all match', async () => {
-    const filter = { ...UNFILTERED, resourceType: ['workspace'] };
-    const { page } = await pageOf({ filter }, 1_000, 2 * ENTRIES);
-    expect(page.entries).toHaveLength(SIZE);
+  it('counts entries in blocks without reading them if nearly all match', async () => {
+    const trail = await trailOf(toQuery({}));
+    const query = toQuery({ filter: { ...UNFILTERED, resourceType: ['workspace'] } });
+    const all = { pinned: { from: trail.first, to: trail.length }, newer: 0, number: 1 };
+    const { total } = await countMatches(server.database, { ...query, page: { number: 1, size: SIZE } }, trail, all);
+    await expectCounted({ resourceType: ['workspace'] }, 1_000, { total, entries: 0, blocks: BLOCKS });
+    expect(total).toBeGreaterThan(0.89 * ENTRIES);
   });
 
-  it.each<[string, Partial<TrailEntryFilter>, most: number]>([
+  it.each<[string, Partial<TrailEntryFilter>, count: number]>([
     ['no filter', {}, SIZE],
-    ['a common type', { resourceType: ['workspace'] }, 3 * SIZE],
-    ['two of them', { resourceType: ['workspace', 'run'] }, 3 * SIZE],
-    ['a rare type', { resourceType: ['registry_provider'] }, 3 * 20],
-    ['a rare type and a common action', { resourceType: ['registry_provider'], action: ['unlock'] }, 3 * 20],
-  ])('finds the entries after a cursor in an index, filtered by %s', async (_, filter, most) => {
+    ['a common type', { resourceType: ['workspace'] }, SIZE],
+    ['two of them', { resourceType: ['workspace', 'run'] }, SIZE],
+    ['a rare type', { resourceType: ['registry_provider'] }, 10],
+    ['a rare type and a common action', { resourceType: ['registry_provider'], action: ['unlock'] }, 10],
+  ])('finds the entries after a cursor in blocks or an index, filtered by %s', async (_, filter, count) => {
     const query = toQuery({ after: ids[1] ?? '', filter: { ...UNFILTERED, ...filter } });
     const trail = await trailOf(query);
     expect(trail.cursor).toBe(100_000);
     const range = { from: 100_001, to: trail.length };
-    const entries = await expectFew((database) => readNextEntries(database, query, trail, range, SIZE), most);
-    expect(entries.length).toBe(Math.min(SIZE, most / 3 > 20 || most === SIZE ? SIZE : 10));
+    const entries = await expectFew((database) => readNextEntries(database, query, trail, range, SIZE), SIZE);
+    expect(entries).toHaveLength(count);
+  });
+
+  it.each<[string, Partial<TrailEntryFilter>, values: number]>([
+    ['a common type', { resourceType: ['workspace'] }, 1],
+    ['two of them', { resourceType: ['workspace', 'run'] }, 2],
+    ['a common type and a common action', { resourceType: ['workspace'], action: ['lock'] }, 2],
+  ])('reads few blocks and no other entries for the first matches, filtered by %s', async (_, filter, values) => {
+    const query = toQuery({ filter: { ...UNFILTERED, ...filter } });
+    const trail = await trailOf(query);
+    const range = { from: 100_001, to: trail.length };
+    const { result, statement } = await captureStatement(server.database, (database) =>
+      findNextMatches(database, query, trail, range, SIZE),
+    );
+    expect(result).toHaveLength(SIZE);
+    const plan = await planFor(server.database, statement);
+    expect(rowsRead(plan, [TABLE])).toBe(0);
+    expect(rowsRead(plan, ['audit_trail_blocks'])).toBeLessThanOrEqual(20 * values);
   });
 });
 

@@ -3,49 +3,17 @@ import type { Database } from '#postgres';
 import { requireCurrentAccess, type Actor } from '#access';
 import type { PageRequest } from '#json-api';
 import type { TrailQuery } from './trail-query.filter.js';
-import type { TrailEntry, EntryVisibility } from '../writing/trail-entry.js';
+import type { TrailEntry } from '../writing/trail-entry.js';
+import { ENTRY_COLUMNS, toTrailEntry, type EntryRow } from '../writing/stored-entry.js';
 import { isFiltered } from './trail-entry-filter.js';
 import { getRangeLength, computePageRange, type OrdinalRange } from './ordinal-range.js';
 import type { NumberedEntry } from '../writing/trail.js';
+import { IS_EARLIER_TRAIL } from '../writing/audit-trail.follower.js';
+import { selectFirstOrdinal } from '../writing/ordinals.queries.js';
 import { selectKeptFrom } from '../retention/entry-retention.queries.js';
+import { countMatches, findNextMatches, getSlowReadCaller, type TrailFilter } from './matching-entries.queries.js';
 import type { PinnedPagination } from './pagination.js';
-
-/**
- * State of an audit trail and the bounds of a query, as ordinals. Each ordinal takes one index lookup. The entries are
- * read afterwards, as ranges of ordinals.
- */
-export type TrailWindow = {
-  /** Timestamp and ordinal of the newest entry; the epoch and 0 if there is no entry. */
-  readonly last: Timestamp;
-  readonly length: number;
-  /**
-   * The first ordinal that retention still shows, and the first of these later than `since`. One past the end if there
-   * is none.
-   */
-  readonly retained: number;
-  readonly first: number;
-  /**
-   * The last ordinal not later than `until`, and the last not later than the pinned upper bound; 0 if there is none.
-   */
-  readonly until: number;
-  readonly pinned: number;
-  /** Ordinal of the cursor; null if there is no cursor or no such entry. */
-  readonly cursor: number | null;
-  /** Whether the id of the cursor is an audited event of this organization. */
-  readonly happened: boolean;
-  /** Ids of the actors in the filter, who are named by id or by name. */
-  readonly accessors: readonly string[];
-};
-
-const selectOrdinalBefore = (time: Timestamp | null): Sql => sql`coalesce((
-  select e.ordinal from audit_trail_entries e
-   where e.organization = target.organization and e.timestamp <= ${time}::timestamptz
-   order by e.timestamp desc limit 1), 0)`;
-
-const selectFirstOrdinal = (condition: Sql): Sql => sql`coalesce((
-  select e.ordinal from audit_trail_entries e
-   where e.organization = target.organization and ${condition}
-   order by e.timestamp limit 1), t.length + 1)`;
+import type { TrailWindow } from './trail-window.js';
 
 /** Returns undefined if the organization has no audit trail. */
 export const readTrail = async (
@@ -54,73 +22,32 @@ export const readTrail = async (
   { organization, since, until, after, filter, now }: TrailQuery,
   { pagination, unaudited }: { readonly pagination: PinnedPagination | null; readonly unaudited: readonly string[] },
 ): Promise<TrailWindow | undefined> => {
-  const isShown = sql`e.timestamp >= ${selectKeptFrom(now)}`;
-  const later = since === null ? isShown : sql`${isShown} and e.timestamp > ${formatTimestamp(since)}`;
+  const retained = selectFirstOrdinal('>=', selectKeptFrom(now));
+  const firstAfter = (time: Timestamp): Sql => selectFirstOrdinal('>', sql`${time}::timestamptz`);
   const cursor = after || null;
   const row = await database.row<(TrailWindow & { open: boolean }) | { open: null }>(sql`
-    select t.open, coalesce(t.last, 'epoch') as last, t.length, ${selectFirstOrdinal(isShown)} as retained, ${selectFirstOrdinal(later)} as first,
-           ${until === null ? sql`t.length` : selectOrdinalBefore(formatTimestamp(until))} as until,
-           ${pagination === null ? sql`t.length` : selectOrdinalBefore(pagination.upper)} as pinned,
+    select t.open, coalesce(t.last, 'epoch') as last, t.length, bounds.retained,
+           ${since === null ? sql`bounds.retained` : sql`greatest(bounds.retained, ${firstAfter(formatTimestamp(since))})`} as first,
+           ${until === null ? sql`t.length` : sql`${firstAfter(formatTimestamp(until))} - 1`} as until,
+           ${pagination === null ? sql`t.length` : sql`${firstAfter(pagination.upper)} - 1`} as pinned,
            (select e.ordinal from audit_trail_entries e
              where e.id = ${cursor}::uuid and e.organization = target.organization) as cursor,
            exists (select from event_store.events v
                     where v.id = ${cursor}::uuid and v.organization = target.organization
                       and v.type <> all (${unaudited}::text[])) as happened,
+           not ${IS_EARLIER_TRAIL} as "hasBlocks",
            ${filter.actor}::text[] || array(
              select a.accessor from audit_trail_actors a
               where a.organization = target.organization and a.name = any (${filter.actor}::text[])) as accessors
       from (values (${organization})) as target (organization)
       left join audit_trails t on t.organization = target.organization
       left join audit_trail_settings s on s.organization = target.organization
+      left join lateral (select ${retained} as retained) bounds on true
      where ${requireCurrentAccess(actor)}`);
   return row?.open ? row : undefined;
 };
 
-type TrailFilter = Pick<TrailQuery, 'organization' | 'filter'>;
-
-/** Returns the caller for limits on slow reads. The caller of an audit trail is the organization of the token. */
-const getSlowReadCaller = ({ organization }: TrailFilter): { readonly id: string } => ({ id: organization });
-
-const isInRange = ({ from: first, to }: OrdinalRange): Sql => sql`ordinal between ${first} and ${to}`;
-
-/**
- * Returns a condition that an index can evaluate, whichever index Postgres chooses: each contains all columns of the
- * filter.
- */
-const selectMatchingOrdinals = (
-  { organization, filter }: TrailFilter,
-  { accessors }: TrailWindow,
-  range: OrdinalRange,
-): Sql => {
-  const { resourceType, action, actor, resourceId } = filter;
-  const anyOf = (
-    column: keyof typeof COLUMNS,
-    filterValues: readonly string[],
-    values = filterValues,
-  ): readonly Sql[] => {
-    if (filterValues.length === 0) return [];
-    const [only] = values;
-    // With a single value, the entries are in order in the index.
-    return values.length === 1
-      ? [sql`${COLUMNS[column]} = ${only}`]
-      : [sql`${COLUMNS[column]} = any (${values}::text[])`];
-  };
-  return sql.and([
-    sql`organization = ${organization}`,
-    isInRange(range),
-    ...anyOf('resourceType', resourceType),
-    ...anyOf('action', action),
-    ...anyOf('accessor', actor, [...new Set(accessors)]),
-    ...anyOf('resourceId', resourceId),
-  ]);
-};
-
-const COLUMNS = {
-  resourceType: sql.raw('resource_type'),
-  action: sql.raw('action'),
-  accessor: sql.raw('accessor'),
-  resourceId: sql.raw('resource_id'),
-};
+const isInRange = ({ from: first, to }: OrdinalRange): Sql => sql`e.ordinal between ${first} and ${to}`;
 
 type TrailPageRows = { readonly entries: readonly TrailEntry[]; readonly total: number; readonly newer: number };
 
@@ -132,105 +59,78 @@ export const readPage = async (
   { pinned, newer }: { readonly pinned: OrdinalRange; readonly newer: number },
 ): Promise<TrailPageRows> => {
   const { organization, page } = query;
-  if (isFiltered(query.filter)) return readMatching(database, query, trail, { pinned, newer });
-  const rows = await database.slowRows<{ entry: TrailEntry }>(
+  if (isFiltered(query.filter)) {
+    const { ordinals, ...counts } = await countMatches(database, query, trail, { pinned, newer });
+    const entries = await readEntries(database, query, ordinals);
+    return { ...counts, entries: entries.map(({ entry }) => entry) };
+  }
+  const rows = await database.slowRows<EntryRow>(
     getSlowReadCaller(query),
     sql`
-    select entry from audit_trail_entries
-     where organization = ${organization} and ${isInRange(computePageRange(pinned, page, newer))}
-     order by ordinal desc`,
+    select ${ENTRY_COLUMNS} from audit_trail_entries e
+     where e.organization = ${organization} and ${isInRange(computePageRange(pinned, page, newer))}
+     order by e.ordinal desc`,
   );
-  return { entries: rows.map(({ entry }) => entry), total: getRangeLength(pinned), newer };
+  return { entries: rows.map(toTrailEntry), total: getRangeLength(pinned), newer };
 };
 
-/** Returns a page of filtered entries. They have to be counted, and skipped to find the page. */
-const readMatching = async (
+/** Returns the entries with these ordinals, in the order of the list, without those that were pruned meanwhile. */
+const readEntries = async (
   database: Database,
-  query: TrailFilter & { readonly page: PageRequest },
-  trail: TrailWindow,
-  { pinned, newer }: { readonly pinned: OrdinalRange; readonly newer: number },
-): Promise<TrailPageRows> => {
-  const { organization, page } = query;
-  const where = selectMatchingOrdinals(query, trail, { ...pinned, to: pinned.to + newer });
-  const size = newer > 0 ? sql`${page.size} + counted.newer` : sql`${page.size}`;
-  const rows = await database.slowRows<{ total: number; newer: number; entry: TrailEntry | null }>(
+  query: TrailFilter,
+  ordinals: readonly number[],
+): Promise<NumberedEntry[]> => {
+  if (ordinals.length === 0) return [];
+  const rows = await database.slowRows<EntryRow>(
     getSlowReadCaller(query),
-    sql.unkept(sql`
-      select counted.total, counted.newer, page.entry
-        from (select count(*) filter (where ordinal <= ${pinned.to}) as total,
-                     count(*) filter (where ordinal > ${pinned.to}) as newer
-                from audit_trail_entries where ${where}) counted
-        left join lateral (
-          select e.ordinal, e.entry
-            from (select ordinal from audit_trail_entries where ${where}
-                   order by ordinal desc limit ${size} offset ${(page.number - 1) * page.size}) found
-            join audit_trail_entries e on e.organization = ${organization} and e.ordinal = found.ordinal) page on true
-       order by page.ordinal desc`),
+    sql`
+    select ${ENTRY_COLUMNS} from audit_trail_entries e
+     where e.organization = ${query.organization} and e.ordinal = any (${ordinals}::bigint[])`,
   );
-  return {
-    entries: rows.flatMap(({ entry }) => entry ?? []),
-    total: rows[0]?.total ?? 0,
-    newer: rows[0]?.newer ?? 0,
-  };
+  const entries = new Map(rows.map((row) => [row.ordinal, { ordinal: row.ordinal, entry: toTrailEntry(row) }]));
+  return ordinals.flatMap((ordinal) => entries.get(ordinal) ?? []);
 };
-
-/** An entry as a line of JSON, and its ordinal. */
-export type EntryLine = { readonly ordinal: number; readonly line: string };
-
-const ENTRY = sql.raw('e.ordinal, e.entry');
-const LINE = sql.raw('e.ordinal, e.entry::text as line');
-const LINE_WITHOUT_CLIENT = sql.raw(
-  `e.ordinal, (e.entry #- '{request,address}' #- '{request,user_agent}')::text as line`,
-);
 
 /**
- * Selects by order and limit instead of exact ordinals: if the first entries have been pruned, the next ones take their
- * place.
+ * Returns at most `limit` entries of a range, oldest first. Reads by order and limit instead of exact ordinals: if the
+ * first entries have been pruned, the next ones take their place.
  */
-const selectNextEntries = (
-  columns: Sql,
-  { organization, filter }: TrailFilter,
-  trail: TrailWindow,
-  range: OrdinalRange,
-  limit: number,
-) =>
-  isFiltered(filter)
-    ? sql.unkept(sql`
-        select ${columns}
-          from (select ordinal from audit_trail_entries where ${selectMatchingOrdinals({ organization, filter }, trail, range)}
-                 order by ordinal limit ${limit}) found
-          join audit_trail_entries e on e.organization = ${organization} and e.ordinal = found.ordinal
-         order by e.ordinal`)
-    : sql`
-        select ${columns} from audit_trail_entries e
-         where organization = ${organization} and ${isInRange(range)} order by ordinal limit ${limit}`;
-
-/** Returns at most `limit` entries of a range, oldest first. */
 export const readNextEntries = async (
   database: Database,
   query: TrailFilter,
   trail: TrailWindow,
   range: OrdinalRange,
   limit: number,
-): Promise<NumberedEntry[]> =>
-  getRangeLength(range) === 0
-    ? []
-    : database.slowRows<NumberedEntry>(getSlowReadCaller(query), selectNextEntries(ENTRY, query, trail, range, limit));
+): Promise<NumberedEntry[]> => {
+  if (getRangeLength(range) === 0) return [];
+  if (isFiltered(query.filter)) return readNextMatches(database, query, trail, range, limit);
+  const rows = await database.slowRows<EntryRow>(
+    getSlowReadCaller(query),
+    sql`
+    select ${ENTRY_COLUMNS} from audit_trail_entries e
+     where e.organization = ${query.organization} and ${isInRange(range)} order by e.ordinal limit ${limit}`,
+  );
+  return rows.map((row) => ({ ordinal: row.ordinal, entry: toTrailEntry(row) }));
+};
 
-/** Returns the same entries as lines of JSON, without parsing them. */
-export const readEntryLines = async (
+const readNextMatches = async (
   database: Database,
-  query: TrailFilter & EntryVisibility,
+  query: TrailFilter,
   trail: TrailWindow,
-  range: OrdinalRange,
+  { from, to }: OrdinalRange,
   limit: number,
-): Promise<EntryLine[]> =>
-  getRangeLength(range) === 0
-    ? []
-    : database.slowRows<EntryLine>(
-        getSlowReadCaller(query),
-        selectNextEntries(query.clientDetails ? LINE : LINE_WITHOUT_CLIENT, query, trail, range, limit),
-      );
+): Promise<NumberedEntry[]> => {
+  const entries: NumberedEntry[] = [];
+  for (let next = from; next <= to && entries.length < limit;) {
+    const missing = limit - entries.length;
+    const ordinals = await findNextMatches(database, query, trail, { from: next, to }, missing);
+    entries.push(...(await readEntries(database, query, ordinals)));
+    if (ordinals.length < missing) break;
+    // Blocks can contain the ordinals of entries that were pruned.
+    next = (ordinals.at(-1) ?? to) + 1;
+  }
+  return entries;
+};
 
 /** Returns the id of an entry; null if it has been pruned. */
 export const findEntryId = async (

@@ -2,10 +2,11 @@ import { Readable } from 'node:stream';
 import { Inject, Injectable, type OnModuleDestroy } from '@nestjs/common';
 import { EventStore } from '#event-store';
 import type { Actor } from '#access';
-import { readEntryLines, type TrailWindow } from './audit-trail.queries.js';
+import { readNextEntries } from './audit-trail.queries.js';
+import type { TrailWindow } from './trail-window.js';
 import type { TrailQuery } from './trail-query.filter.js';
 import { refuseGaps, loadCursorRange } from './trail-ranges.reader.js';
-import { ENTRY_VISIBILITY, type EntryVisibility } from '../writing/trail-entry.js';
+import { ENTRY_VISIBILITY, renderEntry, type EntryVisibility } from '../writing/trail-entry.js';
 import type { OrdinalRange } from './ordinal-range.js';
 
 /**
@@ -44,15 +45,16 @@ export class TrailExporter implements OnModuleDestroy {
   }
 
   private async *lines(query: TrailQuery, trail: TrailWindow, { from, to }: OrdinalRange) {
-    const lineQuery = { ...query, ...this.visibility };
     for (let next = from, count = LINES_PER_READ; count === LINES_PER_READ;) {
       const range = { from: next, to };
-      const read = await readEntryLines(this.store.database, lineQuery, trail, range, LINES_PER_READ);
+      const read = await readNextEntries(this.store.database, query, trail, range, LINES_PER_READ);
       // Entries may only be missing at the beginning of the audit trail, if the reader did not continue from a cursor.
       if (query.after || next > from) await refuseGaps(this.store, query, range, read);
       count = read.length;
       next = (read.at(-1)?.ordinal ?? to) + 1;
-      const text = await this.store.personalDataCipher.openInText(read.map(({ line }) => `${line}\n`).join(''));
+      const text = await this.store.personalDataCipher.openInText(
+        read.map(({ entry }) => `${JSON.stringify(renderEntry(entry, this.visibility))}\n`).join(''),
+      );
       // Emptied, because each awaited result references the next one. As soon as the first result is in the old
       // generation, all later ones would stay until the next slow garbage collection, a hundred megabytes later.
       read.length = 0;

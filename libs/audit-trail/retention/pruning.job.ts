@@ -1,6 +1,7 @@
 import { sql, type Clock } from '#kernel';
 import { pause, type ScheduledJob, type Database, type JobRun, type DatabaseSession } from '#postgres';
 import { deleteExpiredPaginations } from '../reading/paginations.queries.js';
+import { getBlockOf } from '../writing/trail-blocks.js';
 import { selectExpiryBounds } from './entry-retention.queries.js';
 
 const EVERY_MS = 10 * 60 * 1_000;
@@ -55,4 +56,7 @@ const prune = async (
     done(Math.min(ENTRIES_PER_DELETE, bound - from));
     if (from + ENTRIES_PER_DELETE < bound) await pause(performance.now() - began, signal);
   }
+  const block = getBlockOf(bound);
+  if (getBlockOf(first) === block || signal.aborted) return;
+  await session.run(sql`delete from audit_trail_blocks where organization = ${organization} and block < ${block}`);
 };

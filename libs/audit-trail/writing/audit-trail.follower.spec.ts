@@ -93,8 +93,9 @@ describe('the view of the audit trail', () => {
 
   it('shows a difference if somebody changed an entry', async () => {
     await waitForFollowers(server.store, 'audit_trail');
-    const where = sql`where entry -> 'resource' ->> 'type' = 'organization'`;
-    await server.database.rows(sql`update audit_trail_entries set entry = entry - 'auth' ${where}`);
+    await server.database.rows(
+      sql`update audit_trail_entries set actor_name = 'eve' where resource_type = 'organization'`,
+    );
     const [difference] = await verifyView(server.store, view, clock.now());
     expect(difference?.table).toBe('audit_trail_entries');
     await rebuildView(server.store, view, { now: new Date() });

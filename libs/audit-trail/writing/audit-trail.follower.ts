@@ -1,5 +1,5 @@
 import { sql, type EventRegistry, type RecordedEvent, type Sql, type HandlersByType } from '#kernel';
-import type { Follower } from '#event-store';
+import { selectIsEarlierView, type Follower } from '#event-store';
 import type { OrganizationEvent } from '#organizations';
 import type { TrailSettingsEvent } from '../settings/audit-trail-settings.js';
 import { hasTrail } from '../settings/audit-trail.entitlement.js';
@@ -11,9 +11,17 @@ import {
   type TrailUpdate,
   type TrailTransition,
 } from './trail.js';
+import { ENTRY_INDEXES } from './entry-indexes.queries.js';
+import { toEntryColumns } from './stored-entry.js';
+import { countCompleteBlocks, insertBlock } from './trail-blocks.js';
 import { removeExpired } from '../retention/entry-retention.queries.js';
 
 export const AUDIT_TRAIL_FOLLOWER = 'audit_trail';
+/** Since version 2, entries are columns, and blocks of entries exist. */
+const VERSION = 2;
+
+/** The condition that blocks may be missing, and that processes may read whole entries. */
+export const IS_EARLIER_TRAIL = selectIsEarlierView(AUDIT_TRAIL_FOLLOWER, VERSION);
 
 const TRAIL_TRANSITIONS: HandlersByType<OrganizationEvent | TrailSettingsEvent, [], TrailTransition | null> = {
   OrganizationCreated: ({ featureSet }) => (hasTrail(featureSet) ? 'begin' : null),
@@ -43,8 +51,8 @@ const getTrailTransition = ({ type, data }: RecordedEvent): TrailTransition | nu
 type TrailRow = TrailState & { readonly organization: string };
 
 /**
- * Creates the follower that turns events of entitled organizations into entries. It takes four statements for a batch
- * of any size.
+ * Creates the follower that turns events of entitled organizations into entries. It takes four statements for a
+ * batch, and one for each block of entries that the batch completes.
  */
 export const createAuditTrailFollower = (registry: EventRegistry): Follower => ({
   name: AUDIT_TRAIL_FOLLOWER,
@@ -52,9 +60,10 @@ export const createAuditTrailFollower = (registry: EventRegistry): Follower => (
   // Erasing a person also clears their data in entries. Readers decrypt the rest (trail-pages.reader.ts,
   // trail.exporter.ts).
   keepEncrypted: true,
-  version: 1,
-  tables: ['audit_trail_entries', 'audit_trail_actors', 'audit_trails'],
+  version: VERSION,
+  tables: ['audit_trail_entries', 'audit_trail_actors', 'audit_trail_blocks', 'audit_trails'],
   growing: ['audit_trail_entries'],
+  indexes: { audit_trail_entries: ENTRY_INDEXES },
   follow: async (events, session) => {
     const organizations = new Set(events.flatMap(({ organization }) => organization ?? []));
     if (organizations.size === 0) return [];
@@ -62,23 +71,38 @@ export const createAuditTrailFollower = (registry: EventRegistry): Follower => (
       sql`select organization, open, enabled, last, length from audit_trails where organization = any (${[...organizations]}::text[])`,
     );
     const before = new Map(rows.map((row) => [row.organization, row]));
-    return buildStatements(computeTrailUpdate(registry, getTrailTransition, before, events));
+    return buildStatements(before, computeTrailUpdate(registry, getTrailTransition, before, events));
   },
   prune: removeExpired,
 });
 
-const buildStatements = ({ entries, trails }: TrailUpdate): readonly Sql[] => [
+const buildStatements = (before: ReadonlyMap<string, TrailState>, { entries, trails }: TrailUpdate): readonly Sql[] => [
   ...(entries.length > 0 ? [insertEntries(entries), insertActors(entries)] : []),
+  ...[...trails].flatMap(([organization, { length }]) => {
+    const first = countCompleteBlocks(before.get(organization)?.length ?? 0);
+    const count = countCompleteBlocks(length) - first;
+    return Array.from({ length: count }, (_, index) => insertBlock(organization, first + index));
+  }),
   ...(trails.size > 0 ? [upsertTrails([...trails].map(([organization, trail]) => ({ organization, ...trail })))] : []),
 ];
 
+/** As long as a process of an earlier version may run, rows also contain the whole entry, which that process reads. */
 const insertEntries = (entries: readonly NumberedEntry[]): Sql => sql`
   insert into audit_trail_entries
-         (organization, timestamp, id, entry, ordinal, resource_type, action, accessor, resource_id)
-  select auth ->> 'organization_id', (entry ->> 'timestamp')::timestamptz, (entry ->> 'id')::uuid, entry, ordinal,
-         resource ->> 'type', resource ->> 'action', auth ->> 'accessor_id', resource ->> 'id'
-    from jsonb_to_recordset(${sql.json(entries)}::jsonb) as list (ordinal bigint, entry jsonb),
-         lateral (select entry -> 'auth' as auth, entry -> 'resource' as resource) parts`;
+         (ordinal, organization, timestamp, id, accessor, resource_type, action, resource_id, actor_name, auth_type,
+          impersonator, request, address, user_agent, meta, entry)
+  select ordinal, organization, timestamp::timestamptz, id, accessor, "resourceType", action, "resourceId", "actorName",
+         "authType", impersonator, request, address, "userAgent", meta,
+         case when ${IS_EARLIER_TRAIL} then jsonb_build_object(
+           'id', id, 'version', '0', 'type', 'Resource', 'timestamp', timestamp,
+           'auth', jsonb_build_object('accessor_id', accessor, 'description', "actorName", 'type', "authType",
+                                      'impersonator_id', impersonator, 'organization_id', organization),
+           'request', jsonb_build_object('id', request, 'address', address, 'user_agent', "userAgent"),
+           'resource', jsonb_build_object('id', "resourceId", 'type', "resourceType", 'action', action, 'meta', meta)) end
+    from jsonb_to_recordset(${sql.json(entries.map(toEntryColumns))}::jsonb) as list (
+           ordinal bigint, organization text, timestamp text, id uuid, accessor text, "resourceType" text, action text,
+           "resourceId" text, "actorName" text, "authType" text, impersonator text, request text, address text,
+           "userAgent" text, meta jsonb)`;
 
 /**
  * Inserts actors whose name differs from their id, so that filters find them by name; names of run tokens equal their
@@ -100,10 +124,16 @@ const toActorRow = ({ auth }: TrailEntry) => ({
   accessor: auth.accessor_id,
 });
 
+/** Updates existing rows first, because `on conflict` would also write the lock of each row to the log of Postgres. */
 const upsertTrails = (trails: readonly TrailRow[]): Sql => sql`
+  with list as materialized (
+         select organization, open, enabled, last, length
+           from jsonb_to_recordset(${sql.json(trails)}::jsonb)
+                as rows (organization text, open boolean, enabled boolean, last timestamptz, length bigint)),
+       updated as (
+         update audit_trails t
+            set open = list.open, enabled = list.enabled, last = list.last, length = list.length
+           from list where t.organization = list.organization
+         returning t.organization)
   insert into audit_trails (organization, open, enabled, last, length)
-  select organization, open, enabled, last, length
-    from jsonb_to_recordset(${sql.json(trails)}::jsonb)
-         as list (organization text, open boolean, enabled boolean, last timestamptz, length bigint)
-  on conflict (organization) do update
-    set open = excluded.open, enabled = excluded.enabled, last = excluded.last, length = excluded.length`;
+  select organization, open, enabled, last, length from list where organization not in (select organization from updated)`;

@@ -143,11 +143,13 @@ const insertEvents = (events: readonly RecordedEvent[]): Sql => {
                 else context || jsonb_build_object('correlation', request, 'request',
                        (context -> 'request') || jsonb_build_object('id', request)) end,
            shared, case when shared is not null then request::uuid end
-      from unnest(${pick('id')}::uuid[], ${pick('stream')}::text[], ${pick('version')}::bigint[],
-                  ${pick('organization')}::text[], ${pick('time')}::timestamptz[], ${data.own}::jsonb[],
-                  ${clients.events.map(({ client }) => client)}::integer[],
-                  ${clients.events.map(({ request }) => request)}::text[])
-           with ordinality as rows (id, stream, version, organization, time, data, client, request, ordinal)
+      from rows from (
+             unnest(${pick('id')}::uuid[], ${pick('stream')}::text[], ${pick('version')}::bigint[],
+                    ${pick('organization')}::text[], ${pick('time')}::timestamptz[],
+                    ${clients.events.map(({ client }) => client)}::integer[],
+                    ${clients.events.map(({ request }) => request)}::text[]),
+             jsonb_array_elements(${data.own}::jsonb))
+           with ordinality as rows (id, stream, version, organization, time, client, request, data, ordinal)
       join clients using (client)
      order by ordinal`;
 };
@@ -188,8 +190,10 @@ const raiseUnlessAll = (writes: readonly BulkWrite[], change: (rows: Sql) => Sql
   const rows = sql`(
     select stream, expected, version, decider,
            case when decider is not null then ${states.shared}::jsonb || state end as state
-      from unnest(${writes.map(({ stream }) => stream)}::text[], ${expected}::bigint[], ${versions}::bigint[],
-                  ${deciders}::integer[], ${states.own}::jsonb[])
+      from rows from (
+             unnest(${writes.map(({ stream }) => stream)}::text[], ${expected}::bigint[], ${versions}::bigint[],
+                    ${deciders}::integer[]),
+             jsonb_array_elements(${states.own}::jsonb))
            as rows (stream, expected, version, decider, state)) rows`;
   return sql`
     with changed as (${change(rows)})

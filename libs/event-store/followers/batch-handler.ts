@@ -18,7 +18,7 @@ export type FollowerFailure = { readonly progress: FollowerProgress; readonly er
 
 type HandledBatch = FollowerBatch & { readonly statements: readonly Sql[] };
 
-/** Passes events to followers and commits what they return. The events are encrypted and shared by all followers. */
+/** Passes events to followers and commits the statements that they return. The events are encrypted and shared by all followers. */
 export class BatchHandler {
   constructor(
     private readonly store: EventStore,
@@ -29,13 +29,17 @@ export class BatchHandler {
 
   /**
    * Commits the work of all followers and their checkpoints in one transaction. If that fails, each batch is passed
-   * again and committed alone, so that a broken follower stops no other. Resolves to the followers that failed.
+   * again and committed alone, so that a broken follower stops no other. Resolves to the followers that failed. The
+   * positions of idle followers are stored if something is committed and that succeeds.
    */
-  async handle(batches: readonly FollowerBatch[]): Promise<readonly FollowerFailure[]> {
+  async handle(
+    batches: readonly FollowerBatch[],
+    idle: readonly FollowerProgress[] = [],
+  ): Promise<readonly FollowerFailure[]> {
     const [batch] = batches;
     if (!batch) return [];
     try {
-      return await this.handleTogether(batches);
+      return await this.handleTogether(batches, idle);
     } catch (error) {
       if (batches.length === 1) return [{ progress: batch.progress, error }];
     }
@@ -65,12 +69,15 @@ export class BatchHandler {
    * No person is forgotten while a follower with names works: it may copy names from its own tables, and the names in
    * its events stay valid until it has written.
    */
-  private async handleTogether(batches: readonly FollowerBatch[]): Promise<readonly FollowerFailure[]> {
-    if (!batches.some(({ progress }) => progress.follower.names)) return this.followAndCommit(batches);
+  private async handleTogether(
+    batches: readonly FollowerBatch[],
+    idle: readonly FollowerProgress[],
+  ): Promise<readonly FollowerFailure[]> {
+    if (!batches.some(({ progress }) => progress.follower.names)) return this.followAndCommit(batches, idle);
     const lock = this.session.run(ACQUIRE_SHARED_NAMES_LOCK);
     try {
       // The connection runs its statements in order, so followers read after the lock.
-      const [failures] = await Promise.all([this.followAndCommit(batches), lock]);
+      const [failures] = await Promise.all([this.followAndCommit(batches, idle), lock]);
       return failures;
     } finally {
       // It runs after the commit. Nobody waits for it; if the connection is broken, the next statement reports that.
@@ -78,7 +85,10 @@ export class BatchHandler {
     }
   }
 
-  private async followAndCommit(batches: readonly FollowerBatch[]): Promise<readonly FollowerFailure[]> {
+  private async followAndCommit(
+    batches: readonly FollowerBatch[],
+    idle: readonly FollowerProgress[],
+  ): Promise<readonly FollowerFailure[]> {
     const failures: FollowerFailure[] = [];
     const follow = async (batch: FollowerBatch): Promise<readonly HandledBatch[]> => {
       try {
@@ -88,7 +98,7 @@ export class BatchHandler {
         return [];
       }
     };
-    await this.commit((await Promise.all(batches.map(follow))).flat());
+    await this.commit((await Promise.all(batches.map(follow))).flat(), idle);
     return failures;
   }
 
@@ -106,10 +116,11 @@ export class BatchHandler {
       : personalDataCipher.follow(events, run, 'copies');
   }
 
-  private async commit(handled: readonly HandledBatch[]): Promise<void> {
+  private async commit(handled: readonly HandledBatch[], idle: readonly FollowerProgress[]): Promise<void> {
     const stored = handled.filter((batch) => batch.progress.mustStore(batch.statements) || this.isAwaited(batch));
+    const positions = stored.length === 0 ? [] : idle.map((progress) => ({ progress, end: progress.position }));
     if (stored.length > 0) {
-      const moves = stored.map(({ progress, end }) => progress.moveTo(end));
+      const moves = [...stored, ...positions].map(({ progress, end }) => progress.moveTo(end));
       const statements = stored.flatMap((batch) => batch.statements);
       await this.session.pipeline([...statements, advanceCheckpoints(moves)]);
     }
@@ -117,6 +128,6 @@ export class BatchHandler {
       progress.position = end;
       followerMetrics.events.inc({ follower: progress.follower.name }, events.length);
     }
-    for (const { progress, end } of stored) progress.recordStored(end);
+    for (const { progress, end } of [...stored, ...positions]) progress.recordStored(end);
   }
 }

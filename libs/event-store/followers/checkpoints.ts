@@ -22,7 +22,8 @@ export type CheckpointMove = { readonly follower: string; readonly from: Checkpo
 /**
  * Returns the statement that advances the checkpoints of followers from the positions of their runner. If a rebuild has
  * moved a checkpoint during a batch, the batch would be applied twice. The null then violates the column's constraint,
- * the transaction fails, and the runner starts again from the checkpoint.
+ * the transaction fails, and the runner starts again from the checkpoint. Updates existing rows first, because `on conflict`
+ * would also write the lock of each row to the log of Postgres.
  */
 export const advanceCheckpoints = (moves: readonly CheckpointMove[]): Sql => {
   const rows = moves.map(({ follower, from, to }) => ({
@@ -39,13 +40,14 @@ export const advanceCheckpoints = (moves: readonly CheckpointMove[]): Sql => {
              from_position, rebuilds
         from jsonb_to_recordset(${sql.json(rows)}::jsonb) as list (
           follower text, transaction text, position bigint, from_transaction text, from_position bigint,
-          rebuilds bigint))
-    insert into event_store.checkpoints as c (follower, transaction, position)
-    select follower, transaction, position from moves order by follower
-    on conflict (follower) do update
-      set transaction = (select m.transaction from moves m
-                          where m.follower = c.follower
-                            and (m.from_transaction, m.from_position, m.rebuilds)
-                              = (c.transaction, c.position, c.rebuilds)),
-          position = excluded.position, updated_at = now()`;
+          rebuilds bigint)),
+         advanced as (
+           update event_store.checkpoints c
+              set transaction = case when (m.from_transaction, m.from_position, m.rebuilds)
+                                        = (c.transaction, c.position, c.rebuilds) then m.transaction end,
+                  position = m.position, updated_at = now()
+             from moves m where m.follower = c.follower
+           returning c.follower)
+    insert into event_store.checkpoints (follower, transaction, position)
+    select follower, transaction, position from moves where follower not in (select follower from advanced)`;
 };

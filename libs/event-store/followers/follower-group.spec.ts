@@ -3,12 +3,12 @@ import { freshDatabase, type TestDatabase } from '../../../test/support/database
 import { sql, type LogPosition, type Logger, type RecordedEvent } from '#kernel';
 import { FollowerRunner } from './follower-runner.js';
 import type { Follower } from './follower.js';
-import { parseReadRequest } from './log-signal.js';
+import { listenForLog, notifyOthers, parseReadRequest } from './log-signal.js';
 import { waitForFollower } from './wait-for-follower.js';
 import { LOG_START } from '../log-positions.js';
 import { rebuildView } from '../rebuild/rebuild.js';
 import { listViews, type RebuildableView } from '../rebuild/views.js';
-import { createLampLit, lampDefinition, lampHung, TestEventStore, waitForCondition } from '../spec.js';
+import { context, createLampLit, lampDefinition, lampHung, TestEventStore, waitForCondition } from '../spec.js';
 
 let testDatabase: TestDatabase;
 let testStore: TestEventStore;
@@ -132,6 +132,16 @@ describe('followers of one process that have caught up', () => {
     await expectEachEventOnce('a', 'b');
     const [a, b] = await listCheckpointWriters();
     expect(a).toBe(b);
+  });
+
+  it('store the position of a follower without events together with the work of others', async () => {
+    run(recorder('a'));
+    run({ ...recorder('b'), only: ['LampHung'] });
+    await haveJoined(2);
+    await light();
+    await expectEachEventOnce('a');
+    const [a, b] = await listCheckpointWriters();
+    expect(b).toBe(a);
   });
 
   it('read each event of the log once', async () => {
@@ -298,8 +308,7 @@ describe('a follower of a group', () => {
     await expectEachEventOnce('a');
     await testStore.database.rows(sql`
       insert into event_store.events (id, stream, version, type, schema_version, organization, time, data, context)
-      select gen_random_uuid(), 'lamp-9', n, 'LampLit', 1, 'org-1', now(), '{"by": "ada"}',
-             '{"accessor": {"id": "user-1", "type": "users", "name": "ada"}, "request": {}}'
+      select gen_random_uuid(), 'lamp-9', n, 'LampLit', 1, 'org-1', now(), '{"by": "ada"}', ${sql.json(context)}
         from generate_series(1, 1500) n`);
     await expectEachEventOnce('a');
     gate.resolve();
@@ -415,6 +424,35 @@ describe('a follower of a group', () => {
       sql`select transaction::text as transaction, position from event_store.events`,
     );
     expect(payloads.map((payload = '') => parseReadRequest(payload))).toContainEqual({ follower: 'a', position: last });
+  });
+});
+
+describe('a notification that the log has grown', () => {
+  it('is sent only if another connection listens', async () => {
+    const [listener, other] = [await testStore.database.session(), await otherProcess.database.session()];
+    try {
+      const own: number[] = [];
+      const isSent = async () => (await testStore.database.rows(notifyOthers(own))).length > 0;
+      expect(await isSent()).toBe(false);
+      own.push(await listenForLog(listener));
+      expect(await isSent()).toBe(false);
+      await listenForLog(other);
+      expect(await isSent()).toBe(true);
+    } finally {
+      await listener.close();
+      await other.close();
+    }
+  });
+
+  it('wakes the followers of this process directly', async () => {
+    run(recorder('a'));
+    await haveJoined(1);
+    const wake = Promise.withResolvers<void>();
+    const remove = testStore.store.signal.addListener({ backend: 0, wake: wake.resolve });
+    await light();
+    await wake.promise;
+    remove();
+    await expectEachEventOnce('a');
   });
 });
 

@@ -3,8 +3,9 @@ import { computeFollowerLockKey, type Database, type DatabaseSession } from '#po
 import type { EventStore } from '../event-store.js';
 import { findEarliest, isAfter, toPosition } from '../log-positions.js';
 import { BatchHandler, type FollowerBatch, type FollowerFailure } from './batch-handler.js';
+import type { FollowerProgress } from './follower-progress.js';
 import type { GroupMember } from './group-member.js';
-import { LISTEN, parseReadRequest } from './log-signal.js';
+import { listenForLog, parseReadRequest } from './log-signal.js';
 import { PositionWaiters } from './position-waiters.js';
 import type { SharedSession } from './shared-session.js';
 import { WakeablePause } from './wakeable-pause.js';
@@ -61,7 +62,7 @@ export const hurryFollower = (database: Database, follower: string, position: Lo
 
 /**
  * The followers of this process that have caught up with the log. One connection holds their locks, listens, reads the
- * log once for all, and commits what they write in one transaction. Followers with effects outside their tables get the
+ * log once for all, and commits their statements in one transaction. Followers with effects outside their tables get the
  * same events, but work and commit at their own pace. A follower leaves the group if it fails, falls behind or stops;
  * its runner then continues alone, and joins again when it has caught up (ADR 43).
  */
@@ -146,8 +147,9 @@ export class FollowerGroup {
   }
 
   private async run(): Promise<void> {
+    let removeListener = (): void => undefined;
     try {
-      await this.session.run(LISTEN);
+      removeListener = await this.listen();
       while (this.members.size + this.unsettled.size > 0) {
         const startedAt = performance.now();
         // The next read includes all events that woke the group until now.
@@ -159,8 +161,14 @@ export class FollowerGroup {
     } catch (error) {
       for (const member of this.members.values()) this.end(member, error);
     } finally {
+      removeListener();
       await this.close();
     }
+  }
+
+  private async listen(): Promise<() => void> {
+    const backend = await listenForLog(this.session);
+    return this.store.signal.addListener({ backend, wake: () => this.pause.wake('news') });
   }
 
   private async close(): Promise<void> {
@@ -193,16 +201,22 @@ export class FollowerGroup {
     if (last) {
       const end = toPosition(last);
       const batches = members.flatMap((member) => this.pass(member, events, end));
-      this.endFailed(await this.handler.handle(batches));
+      this.endFailed(await this.handler.handle(batches, this.listUnstored(members)));
     }
-    const isDue = ({ progress }: GroupMember): boolean =>
+    const isDue = (progress: FollowerProgress): boolean =>
       !last || progress.isDue || this.waiters.isAwaited(progress.follower.name, progress.position);
-    const unstored = members.filter((one) => this.members.has(one.name) && one.isIdle && !one.progress.isStored);
-    this.endFailed(await this.handler.storePositions(unstored.filter(isDue).map(({ progress }) => progress)));
+    this.endFailed(await this.handler.storePositions(this.listUnstored(members).filter(isDue)));
     this.answerWaiters();
     // A filtered read may be incomplete, so the positions give the approximate number of events in the log.
     if (!last) return 'none';
     return last.position - from.position < limit / 2 ? 'few' : 'many';
+  }
+
+  /** Returns the progress of those that have nothing to do, and whose position is not stored. */
+  private listUnstored(members: readonly GroupMember[]): readonly FollowerProgress[] {
+    return members
+      .filter((one) => this.members.has(one.name) && one.isIdle && !one.progress.isStored)
+      .map(({ progress }) => progress);
   }
 
   /** Returns the batch to handle together with those of other followers, if there is one. */

@@ -25,8 +25,10 @@ export type Follower = ViewTables & {
    * its own, so that other followers do not wait.
    */
   readonly slow?: readonly string[];
-  /** The tables that the follower only adds rows to and never reads. Their copies during a rebuild need few indexes. */
+  /** The tables that the follower only adds rows to and reads by their primary keys. A rebuild creates other indexes last. */
   readonly growing?: readonly string[];
+  /** The indexes of tables whose earlier version has other ones. The live table gets them with the rebuild. */
+  readonly indexes?: Readonly<Record<string, TableIndexes>>;
   /**
    * The columns of its tables that contain names of people, each once. No person is forgotten while the follower
    * processes a batch.
@@ -42,8 +44,29 @@ export type Follower = ViewTables & {
     session: Pick<DatabaseSession, 'run'>,
     store: EventStore,
   ) => Promise<readonly Sql[]>;
+  /**
+   * Creates a handler like `follow` for a replay. No other process writes the tables meanwhile, so the handler may keep
+   * the rows that it has written in memory.
+   */
+  readonly createReplay?: () => Follower['follow'];
   /** Deletes rows that are past their retention. `verify` runs it on both sides before the comparison. */
   readonly prune?: (now: Date) => Sql;
+};
+
+/** An index of a table in the schema `views`, as Postgres describes it. */
+export type TableIndex = {
+  readonly name: string;
+  readonly definition: string;
+  readonly isPrimary: boolean;
+  readonly isUnique: boolean;
+  /** Definition of the constraint that the index belongs to; null without a constraint. */
+  readonly constraint: string | null;
+};
+
+export type TableIndexes = {
+  readonly current: readonly TableIndex[];
+  /** Names of indexes of earlier versions, which the rebuilt table does not get. */
+  readonly retired: readonly string[];
 };
 
 /**

@@ -11,7 +11,7 @@ export class WakeablePause {
     this.check();
   }
 
-  /** Forgets the reasons until now, because what follows takes them into account. */
+  /** Forgets the reasons until now. Call it before work that takes them into account. */
   clear(): void {
     this.reasons.clear();
   }

@@ -1,9 +1,11 @@
-import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
 import { freshDatabase, type TestDatabase } from '../../../test/support/database.js';
 import { sql } from '#kernel';
 import { newStream, decideWrite } from '../writes.js';
 import { rebuildView } from './rebuild.js';
+import type { Follower } from '../followers/follower.js';
 import { verifyView } from './verify.js';
+import { ViewCopy } from './view-copy.js';
 import { listViews, type RebuildableView } from './views.js';
 import { verifySnapshots } from './verify-snapshots.js';
 import { appendOn, context, lampHung, lamp, TestEventStore, lampDefinition, createLampLit } from '../spec.js';
@@ -26,6 +28,25 @@ afterEach(async () => {
 const lampsView = (): RebuildableView => {
   const [view] = listViews([lampDefinition]);
   if (!view) throw new Error('the lamps have no view');
+  return view;
+};
+
+/** The view of a follower that records every event, or only those of some types. */
+const sightingsView = (only?: readonly string[]): RebuildableView => {
+  const follower: Follower = {
+    name: 'sightings',
+    version: 1,
+    batch: 100,
+    tables: ['sightings'],
+    ...(only ? { only } : {}),
+    follow: async (events) =>
+      events.map(
+        ({ position, id, stream }) =>
+          sql`insert into sightings (position, event, stream) values (${position}, ${id}, ${stream})`,
+      ),
+  };
+  const [view] = listViews([{ ...lampDefinition, projections: [], followers: [follower] }]);
+  if (!view) throw new Error('the follower has no view');
   return view;
 };
 
@@ -62,11 +83,11 @@ describe('verifyView', () => {
   });
 
   it('reads a log of more than one batch', async () => {
-    const events = Array.from({ length: 2_100 }, (_, n) => createLampLit(`user-${n}`));
+    const events = Array.from({ length: 4_100 }, (_, n) => createLampLit(`user-${n}`));
     await testStore.append('lamp-hall', 'any', ...events);
     let read = 0;
     expect(await verifyView(testStore.store, lampsView(), NOW, (count) => (read += count))).toEqual([]);
-    expect(read).toBe(2_106);
+    expect(read).toBe(4_106);
   });
 });
 
@@ -145,7 +166,7 @@ describe('rebuildView', () => {
   });
 
   it('reads only events that the view needs, and the last one of each batch', async () => {
-    const events = Array.from({ length: 1_500 }, () => ({ type: 'LampSeen', data: { by: 'bob' } }));
+    const events = Array.from({ length: 4_500 }, () => ({ type: 'LampSeen', data: { by: 'bob' } }));
     await testStore.store.append([{ stream: 'lamp-hall', organization: null, expected: 'any', events }], context);
     await testStore.append('lamp-hall', 'any', createLampLit('eve'));
     const before = await stored();
@@ -154,6 +175,38 @@ describe('rebuildView', () => {
     expect(handed).toBe(6 + 1 + 1);
     expect(await stored()).toEqual(before);
   });
+
+  it.each([['all events', undefined] as const, ['events of some types', ['LampLit']] as const])(
+    'applies a log whose positions are not in order before it locks the view of a follower of %s',
+    async (_, only) => {
+      // As transactions that run at the same time write them.
+      for (let transaction = 1; transaction <= 30; transaction += 1) {
+        await testStore.database.rows(sql`
+          insert into event_store.events (position, id, stream, version, type, schema_version, organization, time, data, context)
+          overriding system value
+          select ${100_000 - transaction * 1_000}::bigint + n, gen_random_uuid(), ${`lamp-${transaction}`}, n, 'LampLit', 1, 'org-1', now(),
+                 '{"by": "ada"}', ${sql.json(context)}
+            from generate_series(1, 100) n`);
+      }
+      let applied = 0;
+      const appliedAtLock: number[] = [];
+      const lock = jest.spyOn(ViewCopy.prototype, 'lockLiveTables').mockImplementation(() => {
+        appliedAtLock.push(applied);
+        return Promise.resolve();
+      });
+      try {
+        await rebuildView(testStore.store, sightingsView(only), {
+          now: NOW,
+          pace: { page: 80, rest: 0 },
+          onEvents: (count) => (applied += count),
+        });
+      } finally {
+        lock.mockRestore();
+      }
+      expect(applied).toBeGreaterThanOrEqual(3_000);
+      expect(appliedAtLock).toEqual([applied]);
+    },
+  );
 
   it('leaves the live view unchanged and its writers unblocked if it fails', async () => {
     await testStore.database.rows(sql`update lamps set room = 'nursery' where id = 'lamp-hall'`);

@@ -52,12 +52,13 @@ export const rebuildView = async (
   options: RebuildOptions,
 ): Promise<RebuildResult | null> => {
   const session = await store.database.session();
+  const reader = await store.database.session();
   try {
     await acquireRebuildLock(session, options.signal);
     if (options.onlyIfEarlier && !(await isEarlier(session, view))) return null;
     await ViewCopy.dropAll(session);
     try {
-      const result = await new ViewRebuild(store, view, session, options).run();
+      const result = await new ViewRebuild(store, view, { reader, session }, options).run();
       rebuildMetrics.rebuilds.inc({ view: view.name });
       return result;
     } catch (error) {
@@ -66,7 +67,7 @@ export const rebuildView = async (
       throw error;
     }
   } finally {
-    await session.close();
+    await Promise.all([reader.close(), session.close()]);
   }
 };
 
@@ -110,8 +111,12 @@ const RETRY_MAX_MS = 2_000;
 const MAX_LOCKED_EVENTS = 2_000;
 const UNSETTLED_RETRY_MS = 500;
 
+/** `reader` reads the log while `session` writes. Both see all committed events while `session` locks the log. */
+type RebuildSessions = { readonly reader: DatabaseSession; readonly session: DatabaseSession };
+
 class ViewRebuild {
   private readonly replay: Replay;
+  private readonly session: DatabaseSession;
   /** People whose names were removed from the copies. */
   private erased: ReadonlySet<string> = new Set();
   private events = 0;
@@ -122,16 +127,17 @@ class ViewRebuild {
   constructor(
     store: EventStore,
     private readonly view: RebuildableView,
-    private readonly session: DatabaseSession,
+    { reader, session }: RebuildSessions,
     private readonly options: RebuildOptions,
   ) {
+    this.session = session;
     const { pace = FULL_PACE, onEvents, signal } = options;
     const count = (events: number): void => {
       this.events += events;
       rebuildMetrics.events.inc({ view: view.name }, events);
       onEvents?.(events);
     };
-    this.replay = new Replay({ store, view, reader: session, session, pace, onEvents: count, signal });
+    this.replay = new Replay({ store, view, reader, session, pace, onEvents: count, signal });
   }
 
   async run(): Promise<RebuildResult> {
@@ -142,6 +148,7 @@ class ViewRebuild {
     await this.eraseNames(copy);
     await copy.makeDurable();
     await copy.createLateIndexes('other');
+    this.replay.order = 'log';
     await this.withoutUniqueIndexesOnConflict(copy, () => copy.createLateIndexes('unique'));
     await copy.vacuum();
     await this.exchange(copy);
@@ -155,8 +162,8 @@ class ViewRebuild {
       signal?.throwIfAborted();
       const isCaughtUp = await this.withoutUniqueIndexesOnConflict(copy, () => this.replay.run({ isComplete: false }));
       if (!isCaughtUp) continue;
-      if (await this.hasManyUnsettledEvents()) {
-        await pause(UNSETTLED_RETRY_MS, signal);
+      if (await this.hasManyUnreadEvents()) {
+        if (!this.view.follower) await pause(UNSETTLED_RETRY_MS, signal);
         continue;
       }
       // Writers do not wait for the search of complete tables. The exchange searches them only for people who were
@@ -233,15 +240,16 @@ class ViewRebuild {
   }
 
   /**
-   * Returns whether an old transaction, in any database of the server, delays many events. They could be read only
-   * after the lock.
+   * Returns whether the exchange would apply many events. Those of an inline view may be unreadable before the lock,
+   * because an old transaction, in any database of the server, delays them. Those of a follower's view are readable.
    */
-  private async hasManyUnsettledEvents(): Promise<boolean> {
-    if (this.view.follower) return false;
+  private async hasManyUnreadEvents(): Promise<boolean> {
     const { transaction, position } = this.replay.position;
+    const isApplied = this.view.follower ? sql`transaction < pg_snapshot_xmin(pg_current_snapshot())` : sql`true`;
     const [row] = await this.session.run<{ events: number }>(sql`
       select count(*)::integer as events from (
-        select from event_store.events where (transaction, position) > (${transaction}::xid8, ${position}::bigint)
+        select from event_store.events
+         where (transaction, position) > (${transaction}::xid8, ${position}::bigint) and ${isApplied}
          limit ${MAX_LOCKED_EVENTS + 1}) remaining`);
     return (row?.events ?? 0) > MAX_LOCKED_EVENTS;
   }

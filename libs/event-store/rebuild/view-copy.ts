@@ -1,5 +1,6 @@
 import { sql, type Sql } from '#kernel';
 import type { DatabaseRow, DatabaseSession } from '#postgres';
+import type { TableIndex } from '../followers/follower.js';
 import type { RebuildableView } from './views.js';
 
 /**
@@ -7,15 +8,6 @@ import type { RebuildableView } from './views.js';
  * that are compared with them.
  */
 type CopySchema = 'views_next' | 'pg_temp';
-
-type TableIndex = {
-  readonly name: string;
-  readonly definition: string;
-  readonly isPrimary: boolean;
-  readonly isUnique: boolean;
-  /** Definition of the constraint that the index belongs to; null without a constraint. */
-  readonly constraint: string | null;
-};
 
 type TableColumn = {
   readonly name: string;
@@ -100,6 +92,7 @@ export class ViewCopy {
     const definitions = new Map<string, TableDefinition>();
     for (const table of view.tables) definitions.set(table, await readTableDefinition(session, table));
     const copy = new ViewCopy(session, view, schema, definitions);
+    copy.checkReplayIndexes();
     for (const [table, definition] of definitions) {
       const kind = schema === 'pg_temp' ? 'temporary' : 'unlogged';
       // An unlogged table needs no WAL. A crash of Postgres empties it, and the rebuild then starts again.
@@ -107,8 +100,8 @@ export class ViewCopy {
         sql.raw(`create ${kind} table ${copy.nameOf(table)} (like views.${table} including all excluding indexes)`),
       );
       for (const statement of copy.buildSettings(table, definition)) await session.run(statement);
-      for (const index of definition.indexes.filter((one) => !copy.isLate(table, one))) {
-        await session.run(copy.buildIndex(table, index));
+      for (const index of copy.listIndexes(table, definition)) {
+        if (!copy.isLate(table, index)) await session.run(copy.buildIndex(table, index));
       }
     }
     return copy;
@@ -168,18 +161,35 @@ export class ViewCopy {
     return `${this.schema}.${table}`;
   }
 
+  private checkReplayIndexes(): void {
+    const names = [...this.definitions].flatMap(([table, definition]) =>
+      this.listIndexes(table, definition).map(({ name }) => name),
+    );
+    const missing = this.view.replayIndexes?.find((name) => !names.includes(name));
+    if (missing !== undefined) throw new Error(`the tables of the view ${this.view.name} have no index ${missing}`);
+  }
+
   private listLateIndexes(): readonly (readonly [string, TableIndex])[] {
-    return [...this.definitions].flatMap(([table, { indexes }]) =>
-      indexes.filter((index) => this.isLate(table, index)).map((index) => [table, index] as const),
+    return [...this.definitions].flatMap(([table, definition]) =>
+      this.listIndexes(table, definition)
+        .filter((index) => this.isLate(table, index))
+        .map((index) => [table, index] as const),
     );
   }
 
-  /**
-   * Returns whether an index can be created after the replay. The replay needs other indexes to find its own rows,
-   * unless it only adds rows.
-   */
-  private isLate(table: string, { isPrimary, isUnique }: TableIndex): boolean {
-    return !isPrimary && (isUnique || (this.view.follower?.growing?.includes(table) ?? false));
+  /** Returns the indexes of the live table, with those of the version of the code instead of earlier ones. */
+  private listIndexes(table: string, { indexes }: TableDefinition): readonly TableIndex[] {
+    const declared = this.view.follower?.indexes?.[table];
+    if (!declared) return indexes;
+    const replaced = new Set([...declared.retired, ...declared.current.map(({ name }) => name)]);
+    return [...declared.current, ...indexes.filter(({ name }) => !replaced.has(name))];
+  }
+
+  /** Returns whether an index is created after the replay, which needs the others to find its own rows. */
+  private isLate(table: string, { name, isPrimary, isUnique }: TableIndex): boolean {
+    const { follower, replayIndexes } = this.view;
+    const isNeeded = replayIndexes?.includes(name) ?? !follower?.growing?.includes(table);
+    return !isPrimary && (isUnique || !isNeeded);
   }
 
   private buildIndex(table: string, { name, definition, constraint }: TableIndex): Sql {

@@ -76,3 +76,11 @@ export const writeViewVersion = ({ name, version }: RebuildableView): Sql => sql
   insert into event_store.view_versions (view, version)
   values (${name}, least(${version}::integer, event_store.lowest_written_version(${name})))
   on conflict (view) do update set version = excluded.version, changed_at = now()`;
+
+/**
+ * Returns the condition that live rows of a view can be of an earlier version, or that a process of an earlier version
+ * reads them. It is false for the copy that a rebuild fills.
+ */
+export const selectIsEarlierView = (view: string, version: number): Sql => sql`
+  (current_schema() = 'views'
+   and coalesce((select version from event_store.view_versions where view = ${view}), 0) < ${version})`;

@@ -1,15 +1,12 @@
-import {
-  projectEvents,
-  type NameColumn,
-  type Projection,
-  type RecordedEvent,
-  type Sql,
-  type ViewTables,
-} from '#kernel';
-import type { DatabaseSession } from '#postgres';
-import type { EventStore } from '../event-store.js';
+import { projectEvents, replayEvents, type NameColumn, type Projection, type ViewTables } from '#kernel';
 import type { Follower } from '../followers/follower.js';
 import type { ModuleDefinition } from '../module-definition.js';
+
+/** `any`: the tables have no unique names, so a projection may apply events in another order with the same result. */
+export type ReplayedOrder = 'log' | 'any';
+
+/** Returns the statements that apply events to the tables. */
+export type ReplayHandler = Follower['follow'];
 
 /** Tables that are computed from the log, by a projection or a follower. */
 export type RebuildableView = {
@@ -19,11 +16,10 @@ export type RebuildableView = {
   readonly names: readonly NameColumn[];
   /** Types of the events that the view needs; null for all types. */
   readonly only: readonly string[] | null;
-  readonly apply: (
-    events: readonly RecordedEvent[],
-    session: DatabaseSession,
-    store: EventStore,
-  ) => Promise<readonly Sql[]>;
+  /** See ViewTables. */
+  readonly replayIndexes: readonly string[] | null;
+  /** Returns the function for one replay, or for a part of it: another one may have changed the tables in between. */
+  readonly createReplay: (order: ReplayedOrder) => ReplayHandler;
   readonly follower: Follower | null;
 };
 
@@ -40,7 +36,9 @@ const toInlineView = (projection: Projection & { readonly version: number }): Re
   tables: projection.tables,
   names: projection.names ?? [],
   only: Object.entries(projection.on).flatMap(([type, row]) => (row ? [type] : [])),
-  apply: (events) => Promise.resolve(projectEvents(projection, events)),
+  replayIndexes: projection.replayIndexes ?? null,
+  createReplay: (order) => (events) =>
+    Promise.resolve(order === 'any' ? replayEvents(projection, events) : projectEvents(projection, events)),
   follower: null,
 });
 
@@ -50,6 +48,7 @@ const toFollowerView = (follower: Follower & { readonly version: number }): Rebu
   tables: follower.tables,
   names: follower.names ?? [],
   only: follower.only ?? null,
-  apply: (events, session, store) => follower.follow(events, session, store),
+  replayIndexes: follower.replayIndexes ?? null,
+  createReplay: () => follower.createReplay?.() ?? follower.follow,
   follower,
 });

@@ -34,7 +34,7 @@ export type WorkspaceLockRow = {
  * ended by force is ended by its holder.
  */
 const selectLockColumns = (actor: Actor, organization: Sql): Sql => {
-  const visible = (somebody: string): Sql => selectVisiblePrincipal(actor, sql.raw(somebody), organization);
+  const visible = (principal: string): Sql => selectVisiblePrincipal(actor, sql.raw(principal), organization);
   return sql`
     l.event as id, l.subject as workspace, w.name as "workspaceName", ${visible(`(l.data -> 'lock' -> 'holder')`)} as holder,
     l.data -> 'lock' ->> 'reason' as reason, l.since as "lockedAt", ended.since as "unlockedAt",
@@ -44,7 +44,7 @@ const selectLockColumns = (actor: Actor, organization: Sql): Sql => {
 
 /**
  * Selects the version that ended the lock of the version `l`. If both were written before locks had marks, and are not
- * rebuilt yet, the table of locks says whether it ended by force.
+ * rebuilt yet, the table of locks contains whether it ended by force.
  */
 const END_OF_LOCK = sql`
   select v.since, ${selectActor('v')} as actor,

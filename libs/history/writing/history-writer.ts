@@ -45,7 +45,7 @@ export type HistoryLookup = {
 
 /** Collects what a batch of events adds to the history, starting from the state that the batch needs. */
 export class HistoryWriter implements HistoryLookup {
-  readonly versions: NewSubjectVersion[] = [];
+  readonly versions: (NewSubjectVersion & LatestSubjectVersion)[] = [];
   /** Locks to add and to remove. A lock that begins and ends in one batch is in neither. */
   readonly currentLocks: CurrentLock[] = [];
   readonly endedLocks: Omit<CurrentLock, 'id'>[] = [];

@@ -1,13 +1,14 @@
-import { sql, type OrganizationDeleted, type Sql } from '#kernel';
+import { sql, type OrganizationDeleted, type RecordedEvent, type Sql } from '#kernel';
 import { waitForFollower, type Follower } from '#event-store';
 import type { Database, DatabaseSession } from '#postgres';
 import type { PresentSubject } from '#json-api';
 import { encodeFields } from './history.field-codes.js';
+import { HistoryMemory } from './history-memory.queries.js';
 import { HistoryWriter, type RunHistory } from './history-writer.js';
 import { toHistoryChanges, HISTORY_EVENT_TYPES, listSubjects } from './workspace-history.handlers.js';
 import type { OrganizationRecordedEvent } from './history-handlers.js';
 import type { NewSubjectVersion, LatestSubjectVersion } from './subject-versions.js';
-import { HAS_CHANGED_SSH_KEY, selectCompleteData } from './versions.queries.js';
+import { HAS_CHANGED_SSH_KEY } from './versions.queries.js';
 
 const FOLLOWER_NAME = 'workspace_history';
 const ORGANIZATION_DELETED: OrganizationDeleted['type'] = 'OrganizationDeleted';
@@ -34,16 +35,27 @@ export const historyFollower: Follower = {
     { table: 'history_locks', column: 'holder' },
     { table: 'history_locks', column: 'unlocked_by' },
   ],
-  follow: async (events, session) => {
-    const relevant = events.filter(
-      (event): event is OrganizationRecordedEvent =>
-        HISTORY_EVENT_TYPES.includes(event.type) && event.organization !== null,
-    );
-    if (relevant.length === 0) return [];
-    const writer = await loadHistoryWriter(relevant, session);
-    for (const event of relevant) for (const change of toHistoryChanges(event, writer)) writer.add(change, event);
-    return buildStatements(writer);
+  follow: (events, session) => follow(events, session, new HistoryMemory()),
+  createReplay: () => {
+    const memory = new HistoryMemory();
+    return (events, session) => follow(events, session, memory);
   },
+};
+
+const follow = async (
+  events: readonly RecordedEvent[],
+  session: Pick<DatabaseSession, 'run'>,
+  memory: HistoryMemory,
+): Promise<readonly Sql[]> => {
+  const relevant = events.filter(
+    (event): event is OrganizationRecordedEvent =>
+      HISTORY_EVENT_TYPES.includes(event.type) && event.organization !== null,
+  );
+  if (relevant.length === 0) return [];
+  const writer = await loadHistoryWriter(relevant, session, memory);
+  for (const event of relevant) for (const change of toHistoryChanges(event, writer)) writer.add(change, event);
+  memory.add(writer);
+  return buildStatements(writer);
 };
 
 const selectOrganization = (subject: PresentSubject): Sql => {
@@ -68,21 +80,17 @@ const KEY_DELETED = 'SshKeyDeleted';
 const loadHistoryWriter = async (
   events: readonly OrganizationRecordedEvent[],
   session: Pick<DatabaseSession, 'run'>,
+  memory: HistoryMemory,
 ): Promise<HistoryWriter> => {
   const keys = events.filter(({ type }) => type === KEY_DELETED).map(({ stream }) => stream);
   const users = keys.length > 0 ? await session.run<{ subject: string }>(selectWorkspacesEverUsing(keys)) : [];
   const loaded = { latestVersions: new Map<string, LatestSubjectVersion>(), runs: new Map<string, RunHistory>() };
   const requested = new Set<string>();
-  let pending = [...events.flatMap(listSubjects), ...users.map(({ subject }) => subject)];
-  while (pending.length > 0) {
+  let pending = new Set([...events.flatMap(listSubjects), ...users.map(({ subject }) => subject)]);
+  while (pending.size > 0) {
     for (const id of pending) requested.add(id);
-    const runIds = pending.filter((id) => id.startsWith('run-'));
-    const subjects = pending.filter((id) => !id.startsWith('run-'));
-    const [latestVersions, runs] = await Promise.all([
-      subjects.length > 0 ? session.run<LatestSubjectVersion>(selectLatestVersions(subjects)) : [],
-      runIds.length > 0 ? session.run<RunHistory>(selectRuns(runIds)) : [],
-    ]);
-    for (const one of latestVersions) loaded.latestVersions.set(one.subject, restoreUpdatedAt(one));
+    const { latestVersions, runs } = await memory.find(pending, session);
+    for (const one of latestVersions) loaded.latestVersions.set(one.subject, one);
     for (const one of runs) loaded.runs.set(one.run, one);
     const references = [
       ...latestVersions.flatMap(({ fullData }) => [
@@ -92,16 +100,9 @@ const loadHistoryWriter = async (
       ]),
       ...runs.map(({ workspace }) => workspace),
     ];
-    pending = [...new Set(references)].filter((id): id is string => typeof id === 'string' && !requested.has(id));
+    pending = new Set(references.filter((id): id is string => typeof id === 'string' && !requested.has(id)));
   }
   return new HistoryWriter([...loaded.latestVersions.values()], [...loaded.runs.values()]);
-};
-
-/** Adds the time of the last update of a workspace, which is not stored if it is the time of the version. */
-const restoreUpdatedAt = (version: LatestSubjectVersion): LatestSubjectVersion => {
-  const { fullData, since } = version;
-  if (!fullData || fullData['updatedAt'] !== undefined || fullData['createdAt'] === undefined) return version;
-  return { ...version, fullData: { ...fullData, updatedAt: since } };
 };
 
 /** Selects workspaces that have ever used one of these keys, because they may still use it. */
@@ -111,17 +112,6 @@ const selectWorkspacesEverUsing = (keys: readonly string[]): Sql => sql`
    union
   select subject from history_versions
    where data ->> 'sshKey' = any (${keys}::text[]) and 'ssh-key' = any (changed)`;
-
-const selectLatestVersions = (subjects: readonly string[]): Sql => sql`
-  select h.subject, h.ordinal, h.since, h.frame is not distinct from h.ordinal as "isBase", h.data,
-         ${selectCompleteData('h')} as "fullData"
-    from (select distinct id from unnest(${subjects}::text[]) as id) named
-    cross join lateral (select * from history_versions where subject = named.id
-                         order by since desc, ordinal desc limit 1) h`;
-
-const selectRuns = (runs: readonly string[]): Sql => sql`
-  select run, workspace, organization, queues, created_at as "createdAt", status, reached, finished_at as "finishedAt"
-    from history_runs where run = any (${runs}::text[])`;
 
 /**
  * Always returns the first statement, because the transaction that stores the checkpoint needs one, and readers wait

@@ -1,6 +1,14 @@
 import type { DataOf, Message } from './message.js';
 import type { NameColumn } from './personal-texts.js';
 import type { RecordedEvent } from './recorded-event.js';
+import {
+  arrangeInBatches,
+  dropOverwritten,
+  splitIntoBatches,
+  type BulkHandlers,
+  type EventBatch,
+  type ReplayOrder,
+} from './event-batches.js';
 import type { Sql } from '../runtime/sql.js';
 
 type ProjectionHandler<E extends Message, T extends E['type']> =
@@ -15,12 +23,17 @@ export type ViewTables =
   | {
       readonly tables: readonly [string, ...string[]];
       /**
+       * The indexes, besides primary keys, by which events find rows. A rebuild creates all others after the rows. If
+       * missing, it creates only unique indexes after them.
+       */
+      readonly replayIndexes?: readonly string[];
+      /**
        * Raise it when the same events give other rows: the next start rebuilds the view while the server runs (ADR 38).
        */
       readonly version: number;
     }
   /** Never replayed: it changes data that the log cannot rebuild. */
-  | { readonly tables: readonly []; readonly version?: number };
+  | { readonly tables: readonly []; readonly version?: number; readonly replayIndexes?: readonly string[] };
 
 /**
  * A view as a table from event type to statements; `null` if the view ignores the event. The event that creates the
@@ -36,9 +49,12 @@ export type Projection<E extends Message = Message> = ViewTables & {
   readonly on: { readonly [T in E['type']]: ProjectionHandler<E, T> };
   /**
    * For frequent types: statements for several events of different streams, with the same effect as those of `on` for
-   * one event after the other. Rebuilds and bulk appends use them.
+   * one event after the other. Types with the same function are passed to it together. Rebuilds and bulk appends use
+   * them.
    */
   readonly bulk?: { readonly [T in E['type']]?: BulkProjectionHandler<E, T> };
+  /** Allows a replay to change the order of events, so that more of them share a statement. */
+  readonly replay?: ReplayOrder<E['type']>;
 };
 
 /** Returns the statements of a projection for an event; none if the projection ignores it. */
@@ -48,27 +64,24 @@ export const projectEvent = (projection: Projection, event: RecordedEvent): read
   return Array.isArray(statements) ? (statements as readonly Sql[]) : [statements as Sql];
 };
 
-/** Splits events into runs of one type, in which no stream occurs twice. */
-const splitIntoRuns = (events: readonly RecordedEvent[]): readonly (readonly RecordedEvent[])[] => {
-  const runs: RecordedEvent[][] = [];
-  let streams = new Set<string>();
-  for (const event of events) {
-    const run = runs.at(-1);
-    if (run?.[0]?.type === event.type && !streams.has(event.stream)) run.push(event);
-    else {
-      runs.push([event]);
-      streams = new Set();
-    }
-    streams.add(event.stream);
-  }
-  return runs;
+/** Returns the statements of a projection for events in the order of the log, in bulk where the projection can. */
+export const projectEvents = (projection: Projection, events: readonly RecordedEvent[]): readonly Sql[] =>
+  buildBatches(projection, splitIntoBatches(getBulkHandlers(projection), selectEvents(projection, events)));
+
+/** Like `projectEvents`, for tables without unique names. Uses any order that the projection allows. */
+export const replayEvents = (projection: Projection, events: readonly RecordedEvent[]): readonly Sql[] => {
+  const { replay } = projection;
+  if (!replay) return projectEvents(projection, events);
+  const selected = dropOverwritten(replay, selectEvents(projection, events));
+  return buildBatches(projection, arrangeInBatches(getBulkHandlers(projection), replay, selected));
 };
 
-/** Returns the statements of a projection for events in the order of the log, in bulk where the projection can. */
-export const projectEvents = (projection: Projection, events: readonly RecordedEvent[]): readonly Sql[] => {
-  const bulk = (projection.bulk ?? {}) as Readonly<Record<string, BulkProjectionHandler<Message, string> | undefined>>;
-  return splitIntoRuns(events.filter(({ type }) => type in projection.on)).flatMap((run) => {
-    const handle = run.length > 1 ? bulk[run[0]?.type ?? ''] : undefined;
-    return handle ? handle(run) : run.flatMap((event) => projectEvent(projection, event));
-  });
-};
+const selectEvents = ({ on }: Projection, events: readonly RecordedEvent[]): readonly RecordedEvent[] =>
+  events.filter(({ type }) => type in on);
+
+const getBulkHandlers = ({ bulk }: Projection): BulkHandlers => (bulk ?? {}) as BulkHandlers;
+
+const buildBatches = (projection: Projection, batches: readonly EventBatch[]): readonly Sql[] =>
+  batches.flatMap(({ handle, events }) =>
+    handle && events.length > 1 ? handle(events) : events.flatMap((event) => projectEvent(projection, event)),
+  );

@@ -6,10 +6,18 @@ import type { RecordedRows } from './recorder.js';
 import { checkRows, loadSources, type RowCheck } from './row-types.js';
 import { addTo } from './shape.js';
 
-/** Columns that their table lets be null, in statements whose condition excludes null. */
+/**
+ * Columns that their table lets be null, in statements whose condition excludes null. Reads of past times take
+ * `organization` from the first version of each workspace, which always has it.
+ */
 const NEVER_NULL: Readonly<Record<string, readonly string[]>> = {
+  'libs/history/workspace-changes/workspace-changes.queries.ts': ['organization'],
+  'libs/history/workspace-locks/workspace-locks.queries.ts': ['organization'],
   'libs/registry/release-files/release-files.queries.ts': ['size'],
   'libs/retention/retention.queries.ts': ['at', 'days', 'unusedSince'],
+  'libs/tag-bindings/tag-bindings.queries.ts': ['organization'],
+  'libs/workspaces/lists/workspace-lists.queries.ts': ['organization'],
+  'libs/workspaces/workspaces/workspaces.queries.ts': ['organization'],
 };
 
 const isNeverNull = (callSite: string, column: string): boolean =>

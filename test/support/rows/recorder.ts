@@ -46,6 +46,7 @@ const KINDS: Readonly<Record<number, ValueKind>> = {
   1007: 'array', // int4[]
   1009: 'array', // text[]
   1016: 'array', // int8[]
+  1022: 'array', // float8[]
   1043: 'string', // varchar
   1184: 'string', // timestamptz
   1700: 'string', // numeric
