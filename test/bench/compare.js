@@ -1,4 +1,4 @@
-// Says what became slower or faster between two runs.
+// Lists the figures that became slower or faster between two runs.
 import { keyOf, loadRun, summarize } from './figures.js';
 import { table } from './table.js';
 

@@ -1,4 +1,4 @@
-// What a run has measured, in one form for all commands: for JSON files, the report and comparisons.
+// The figures of a run, in one form for all commands: for JSON files, the report and comparisons.
 import { execFileSync } from 'node:child_process';
 import { readFile, writeFile } from 'node:fs/promises';
 import { cpus, totalmem } from 'node:os';

@@ -66,11 +66,11 @@ export const someEntries = (product) =>
                order by e.ordinal limit 1) e`,
   );
 
-/** Returns the size in MB of the entries and of each index, without empty ones. */
+/** Returns the size in MB of the entries, of their blocks, and of each index, without empty ones. */
 export const sizesOf = (product) =>
   query(
     product,
     `select relname as name, (pg_relation_size(oid) / 1048576)::int as mb from pg_class
-      where relname ~ '^audit_trail_entries' and relkind in ('r', 'i') and pg_relation_size(oid) > 0
+      where relname ~ '^audit_trail_(entries|blocks)' and relkind in ('r', 'i') and pg_relation_size(oid) > 0
       order by relkind desc, relname`,
   );

@@ -25,15 +25,15 @@ const seedsOf = ({ workspaces, organizations, entries }) => [
     : []),
 ];
 
-const say = (n, what) => `${n.toLocaleString('en-US')} ${what}`;
+const formatCount = (n, noun) => `${n.toLocaleString('en-US')} ${noun}`;
 
 /** Returns the subjects: the first is the one that the others are compared with. */
 export const listSizes = ({ sizes, organizations, entries }) => {
   const base = { workspaces: sizes[0], organizations: 1, entries: 0 };
   return [
-    ...sizes.map((workspaces) => ({ ...base, workspaces, name: say(workspaces, 'workspaces') })),
-    ...organizations.map((count) => ({ ...base, organizations: count, name: say(count, 'organizations') })),
-    ...entries.map((count) => ({ ...base, entries: count, name: say(count, 'trail entries') })),
+    ...sizes.map((workspaces) => ({ ...base, workspaces, name: formatCount(workspaces, 'workspaces') })),
+    ...organizations.map((count) => ({ ...base, organizations: count, name: formatCount(count, 'organizations') })),
+    ...entries.map((count) => ({ ...base, entries: count, name: formatCount(count, 'trail entries') })),
   ];
 };
 
@@ -110,8 +110,9 @@ const figuresOf = ({ one, name, measured, ratios, isFirst }) => [
 
 const LEGEND = `
 Medians. The ratio compares with the first subject in the same round. CPU of the server and its Postgres, including
-followers. The requests for single workspaces use up to 20,000 from all parts of the organization in turn. The lists by tag
-and by name return the same few workspaces in each organization. The list by two inherited tags returns all of them.
+followers. GET uses up to 500 workspaces from all parts of the organization, writes and the GET of any workspace up to
+20,000, in turn: too many for the memory of a gateway. The lists by tag and by name return the same few workspaces in each
+organization. The list by two inherited tags returns all of them.
 `;
 
 /** Returns the figures. */

@@ -46,7 +46,7 @@ Examples:
   npm run bench -- growth --sizes 100,10000            does it grow with the data?
   npm run bench -- full --json full.json               everything, for the report; hours
   npm run bench -- report full.json                    writes docs/explanation/performance.md
-  npm run bench -- compare before.json after.json      what became slower; exit code 1 if something did
+  npm run bench -- compare before.json after.json      figures that became slower; exit code 1 if there are any
   npm run bench -- profile get                         a flame graph in docs/images
 
 On a shared machine requests per second vary by half. CPU per request and the ratios to bounds of the same run hardly
@@ -158,7 +158,7 @@ program
   .command('compare')
   .argument('<before>', 'a file of --json')
   .argument('<after>', 'another one, with the same cases')
-  .description('say what became slower or faster beyond the spread; exit code 1 if something became slower')
+  .description('list figures that became slower or faster beyond the spread; exit code 1 if any became slower')
   .action(guarded(async (before, after) => (await import('./compare.js')).compare(before, after)));
 
 program

@@ -215,7 +215,7 @@ const LEGEND = `
 Medians. CPU of the server and its Postgres, including followers and ended backends, until both are idle again.
 The ratio divides it by the CPU of the bound in the same round. Bounds: bare Fastify that sends the same bytes; pgbench with
 event and view in one statement and the same number of clients. rate/bound: the product's requests/s as a share of the bound's.
-WAL and transactions that write: of the append and all followers, without what an idle server writes in that time.
+WAL and transactions that write: of the append and all followers, without the writes of an idle server in that time.
 alone: each lock waits until the followers have processed the one before.
 Each connection waits for its response: at 64 connections p50 is mostly queueing. Load and product share the machine.
 `;

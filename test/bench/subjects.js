@@ -107,7 +107,7 @@ export const openSubject = async (name, project, folder, seeds, nodeOptions = []
   }
 };
 
-/** Ends what a run of requests in turns has left open. */
+/** Ends the changes that a run of requests in turns has left open. */
 const CLEAN_UPS = {
   lock: async (product) => {
     const locked = await idsWhere(product, 'lock is not null');
@@ -133,7 +133,7 @@ const prepareLines = async (subject, { name, isWrite, paths }) => {
   return subject.prepared.get(name);
 };
 
-/** Returns one run of requests: its rate, latencies and errors, and what one request costs. */
+/** Returns one run of requests: its rate, latencies and errors, and the cost of one request. */
 export const measure = async (subject, one, connections, seconds) => {
   const { product, nursery, organization, home, writes } = subject;
   const prepared = await prepareLines(subject, one);

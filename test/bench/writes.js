@@ -1,4 +1,4 @@
-// What Postgres writes: bytes of WAL, and transactions that write. Exact at once, unlike pg_stat_wal and
+// The writes of Postgres: bytes of WAL, and transactions that write. Exact at once, unlike pg_stat_wal and
 // pg_stat_database, which backends update up to ten seconds later.
 import { setTimeout as delay } from 'node:timers/promises';
 import pg from 'pg';
@@ -11,8 +11,8 @@ const COUNT = `
          pg_snapshot_xmax(pg_current_snapshot())::text::float8 as transactions`;
 
 /**
- * Returns what was written between two counts, without what an idle server writes in the same time: leaders, scheduled
- * jobs and checkpoints.
+ * Returns the writes between two counts, without those of an idle server in the same time: leaders, scheduled jobs and
+ * checkpoints.
  */
 export const differenceOf = (before, after, idle) => {
   const seconds = (after.at - before.at) / 1_000;
@@ -43,7 +43,7 @@ export const openWriteCounter = async (product) => {
       while ((await client.query(BEHIND)).rows[0].behind) await delay(POLL_MS);
       await delay(REST_MS);
     },
-    /** What the product writes during these seconds is its background. It must be idle. */
+    /** Measures the writes of the idle product, which `difference` subtracts. */
     measureIdle: async () => {
       const before = await count();
       await delay(IDLE_SECONDS * 1_000);

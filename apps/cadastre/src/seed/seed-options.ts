@@ -1,6 +1,6 @@
 import { InvalidArgumentError } from 'commander';
 
-/** What `cadastre seed` adds. Numbers of workspaces, projects and entries are those of each organization. */
+/** The data that `cadastre seed` adds. Numbers of workspaces, projects and entries are those of each organization. */
 export type SeedOptions = {
   /** Beginning of the names of organizations and users. */
   readonly prefix: string;

@@ -10,7 +10,7 @@ export type SeedPlan = {
   readonly options: SeedOptions;
   readonly ids: Ids;
   readonly users: readonly SeedUser[];
-  /** Values that the API uses if a request does not say. */
+  /** Values of the API for requests without these attributes. */
   readonly defaults: {
     readonly featureSet: FeatureSet;
     readonly terraformVersion: string;
