@@ -47,7 +47,7 @@ export class DocumentDependencies {
   private listWriters(table: string): readonly string[] {
     const writers = this.projections.filter(({ tables }) => (tables as readonly string[]).includes(table));
     if (writers.length === 0)
-      throw new Error(`no projection writes the table ${table}, so no event tells when it changes`);
+      throw new Error(`no projection writes the table ${table}, so a kept document cannot read it`);
     return writers.flatMap(({ on }) => Object.entries(on).flatMap(([type, handler]) => (handler ? [type] : [])));
   }
 }

@@ -83,7 +83,7 @@ describe('a kept document', () => {
   ])('is dropped by %s', (_, event) => {
     keep('/one', inWorkspace('ws-1'));
     const document = cache.find(ADA, '/one') as KeptDocument;
-    cache.changed([event]);
+    cache.onChanges([event]);
     expect([find('/one'), document.isCurrent]).toEqual([null, false]);
   });
 
@@ -95,19 +95,19 @@ describe('a kept document', () => {
     ['an event that its projection ignores', change('Commented', 'ws-1')],
   ])('stays after %s', (_, event) => {
     keep('/one', inWorkspace('ws-1'));
-    cache.changed([event]);
+    cache.onChanges([event]);
     expect(find('/one')).toBe('body of /one');
   });
 
   it('is dropped by an event of any workspace of its organization if it is a list', () => {
     keep('/list', inWorkspace(null));
-    cache.changed([change('Renamed', 'ws-2')]);
+    cache.onChanges([change('Renamed', 'ws-2')]);
     expect(find('/list')).toBeNull();
   });
 
   it('is dropped when anything may have changed', () => {
     keep('/one', inWorkspace('ws-1'));
-    cache.changedUnknown();
+    cache.onUnknownChanges();
     expect(find('/one')).toBeNull();
   });
 });
@@ -124,12 +124,12 @@ describe('a read', () => {
     });
 
   it.each([
-    ['keeps its document if other things change meanwhile', () => cache.changed([change('Renamed', 'ws-2')]), 'one'],
-    ['keeps nothing if the document changes meanwhile', () => cache.changed([change('Renamed', 'ws-1')]), null],
-    ['keeps nothing if anything may have changed meanwhile', () => cache.changedUnknown(), null],
+    ['keeps its document if other things change meanwhile', () => cache.onChanges([change('Renamed', 'ws-2')]), 'one'],
+    ['keeps nothing if the document changes meanwhile', () => cache.onChanges([change('Renamed', 'ws-1')]), null],
+    ['keeps nothing if anything may have changed meanwhile', () => cache.onUnknownChanges(), null],
     [
       'keeps nothing if more changes come than are remembered',
-      () => cache.changed(Array.from({ length: 2_001 }, () => change('Renamed', 'ws-2'))),
+      () => cache.onChanges(Array.from({ length: 2_001 }, () => change('Renamed', 'ws-2'))),
       null,
     ],
   ])('%s', (_, happens, body) => {
@@ -208,7 +208,7 @@ describe('a document that is found after a check', () => {
             cache.keep(ticket, { identity: ADA, url: `/${workspace}`, body, contentType: '', kind: WORKSPACE, scope });
           },
           check: () => {
-            cache.changed(log.slice(checked));
+            cache.onChanges(log.slice(checked));
             checked = log.length;
             for (const [workspace, version] of versions.entries()) {
               const body = find(`/${workspace}`);
@@ -218,7 +218,7 @@ describe('a document that is found after a check', () => {
             }
           },
           lose: () => {
-            cache.changedUnknown();
+            cache.onUnknownChanges();
             checked = log.length;
           },
         };

@@ -13,7 +13,7 @@ export type KeptDocument = {
   readonly isCurrent: boolean;
 };
 
-/** A place in the sequence of changes: what a statement reads after it is newer than all changes before it. */
+/** A position in the sequence of changes. A statement that is sent later reads the effects of all earlier changes. */
 export type ReadTicket = { readonly generation: number; readonly change: number };
 
 type CacheEntry = {
@@ -49,7 +49,7 @@ export const recordDocumentScope = (actor: Actor, scope: DocumentScope): void =>
 
 export const findDocumentScope = (actor: Actor): DocumentScope | null => scopes.get(actor) ?? null;
 
-/** Returns the memory of a text: V8 takes two bytes for each character if any is not in Latin-1. */
+/** Returns the bytes that a text takes in memory: V8 takes two bytes for each character if any is not in Latin-1. */
 const estimateBytes = (text: string): number =>
   Buffer.byteLength(text) === text.length ? text.length : 2 * text.length;
 
@@ -131,7 +131,7 @@ export class DocumentCache implements ChangeListener {
     this.report();
   }
 
-  changed(changes: readonly LogChange[]): void {
+  onChanges(changes: readonly LogChange[]): void {
     for (const change of changes) this.dropChanged(change);
     this.recent.push(...changes);
     const surplus = this.recent.length - MAX_RECENT_CHANGES;
@@ -142,7 +142,7 @@ export class DocumentCache implements ChangeListener {
     this.report();
   }
 
-  changedUnknown(): void {
+  onUnknownChanges(): void {
     this.generation += 1;
     for (const entry of this.entries.values()) this.drop(entry, 'unknown');
     this.report();

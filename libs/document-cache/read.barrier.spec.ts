@@ -3,6 +3,7 @@ import type pg from 'pg';
 import type { Identity } from '#access';
 import { MAX_LOG_CHANGES, type LogChange } from '#event-store';
 import { sql } from '#kernel';
+import type { Database, DatabaseSession } from '#postgres';
 import { freshDatabase, type TestDatabase } from '../../test/support/database.js';
 import { appendOn, createLampLit, lampHung, TestEventStore, waitForCondition } from '../event-store/spec.js';
 import { ReadBarrier, type ChangeListener } from './read.barrier.js';
@@ -16,11 +17,11 @@ let reported: Reported;
 class Reported implements ChangeListener {
   private streams: string[] = [];
 
-  changed(changes: readonly LogChange[]): void {
+  onChanges(changes: readonly LogChange[]): void {
     this.streams.push(...changes.map(({ stream }) => stream));
   }
 
-  changedUnknown(): void {
+  onUnknownChanges(): void {
     this.streams.push('anything');
   }
 
@@ -155,6 +156,43 @@ describe('a caller', () => {
 });
 
 describe('no request passes', () => {
+  it('while Postgres refuses the connection, whose end is reported after the refusal', async () => {
+    const ends: (() => void)[] = [];
+    const session = (onEnd: () => void): Promise<DatabaseSession> => {
+      ends.push(onEnd);
+      return Promise.reject(new Error('connect ECONNREFUSED'));
+    };
+    const unreachable = new ReadBarrier({ session } as unknown as Database, reported);
+    await unreachable.open();
+    expect(ends).toHaveLength(1);
+    expect(() => ends[0]?.()).not.toThrow();
+    expect(unreachable.isOpen).toBe(false);
+    await unreachable.close();
+  });
+
+  it('if the end of the connection arrives with the response, until there is a new connection', async () => {
+    await barrier.close();
+    const { database } = testStore;
+    let ends = false;
+    const open = database.session.bind(database);
+    const session = async (onEnd: () => void): Promise<DatabaseSession> => {
+      const opened = await open(onEnd);
+      const runWithEnd = async <T>(...statement: Parameters<DatabaseSession['run']>): Promise<T[]> => {
+        const rows = await opened.run<T>(...statement);
+        if (ends) onEnd();
+        return rows;
+      };
+      return { ...opened, run: runWithEnd };
+    };
+    barrier = new ReadBarrier({ count: database.count, session } as unknown as Database, reported);
+    await barrier.open();
+    ends = true;
+    expect([await pass(), barrier.isOpen]).toEqual([false, false]);
+    ends = false;
+    await waitForCondition(() => barrier.isOpen);
+    expect(await pass()).toBe(true);
+  });
+
   it('from the end of the connection until there is a new one', async () => {
     const cut = `select pg_terminate_backend(pid) from pg_stat_activity
                   where datname = current_database() and query like '%as snapshot,%' and pid <> pg_backend_pid()`;

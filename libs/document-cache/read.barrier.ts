@@ -15,15 +15,15 @@ type BarrierRow = {
   readonly changes: readonly LogChange[];
 };
 
-/** Receives what each check has found, before the requests that wait for it continue. */
+/** Receives the result of each check, before the requests that wait for it continue. */
 export type ChangeListener = {
   /** These events have become visible since the previous check. */
-  changed(changes: readonly LogChange[]): void;
+  onChanges(changes: readonly LogChange[]): void;
   /** Anything may have changed. */
-  changedUnknown(): void;
+  onUnknownChanges(): void;
 };
 
-type WaitingRead = { readonly identity: Identity; readonly passed: (isCurrent: boolean) => void };
+type WaitingRead = { readonly identity: Identity; readonly onChecked: (isCurrent: boolean) => void };
 
 /** The snapshot and the state of the views of the last check. */
 type Checked = { readonly snapshot: string; readonly views: string };
@@ -91,9 +91,9 @@ export class ReadBarrier {
     return this.opening;
   }
 
-  /** Calls `passed` with whether the answer may come from memory. */
-  pass(identity: Identity, passed: (isCurrent: boolean) => void): void {
-    this.waiting.push({ identity, passed });
+  /** Calls `onChecked` with whether the answer may come from memory. */
+  pass(identity: Identity, onChecked: (isCurrent: boolean) => void): void {
+    this.waiting.push({ identity, onChecked });
     if (this.isBusy) return;
     this.isBusy = true;
     this.scheduleCheck();
@@ -115,7 +115,7 @@ export class ReadBarrier {
     const requests = this.waiting;
     this.waiting = [];
     const outdated = await this.check(requests);
-    for (const { identity, passed } of requests) passed(outdated !== null && !outdated.has(identity));
+    for (const { identity, onChecked } of requests) onChecked(outdated !== null && !outdated.has(identity));
     if (this.waiting.length > 0) this.scheduleCheck();
     else this.isBusy = false;
   }
@@ -127,7 +127,8 @@ export class ReadBarrier {
     const callers = [...new Set(requests.map(({ identity }) => identity))];
     try {
       const row = await this.run(session, checked, callers);
-      if (!this.accept(row, checked)) return null;
+      // The end of the connection can arrive with the response. Then nothing passes until there is a new connection.
+      if (this.session !== session || !this.accept(row, checked)) return null;
       return new Set(row.outdated.map((position) => callers[position - 1] as Identity));
     } catch (error) {
       this.logger.warn(`documents are read from Postgres until the connection is replaced: ${String(error)}`);
@@ -140,21 +141,22 @@ export class ReadBarrier {
   private accept({ snapshot, views, restored, changes }: BarrierRow, before: Checked): boolean {
     if (views === null) {
       this.checked = null;
-      this.listener.changedUnknown();
+      this.listener.onUnknownChanges();
       return false;
     }
     this.checked = { snapshot, views };
     const isKnown = !restored && views === before.views && changes.length <= MAX_LOG_CHANGES;
-    if (!isKnown) this.listener.changedUnknown();
-    else if (changes.length > 0) this.listener.changed(changes);
+    if (!isKnown) this.listener.onUnknownChanges();
+    else if (changes.length > 0) this.listener.onChanges(changes);
     return isKnown;
   }
 
   private async tryOpen(): Promise<void> {
     try {
-      this.session ??= await this.connect();
-      const { snapshot, views } = await this.run(this.session, null, []);
-      this.listener.changedUnknown();
+      const session = (this.session ??= await this.connect());
+      const { snapshot, views } = await this.run(session, null, []);
+      this.listener.onUnknownChanges();
+      if (this.session !== session) return;
       if (views === null) this.retryAt = performance.now() + RECONNECT_MS;
       else this.checked = { snapshot, views };
     } catch {
@@ -164,8 +166,10 @@ export class ReadBarrier {
   }
 
   private async connect(): Promise<DatabaseSession> {
-    const session: DatabaseSession = await this.database.session(() => {
-      if (this.session === session) this.lose();
+    let session: DatabaseSession | null = null;
+    // The connection can also end before it is open, for example while Postgres is away.
+    session = await this.database.session(() => {
+      if (session !== null && this.session === session) this.lose();
     });
     try {
       await within(TIMEOUT_MS, session.pipeline(SET_UP));
@@ -196,8 +200,8 @@ export class ReadBarrier {
     this.session = null;
     this.checked = null;
     this.retryAt = performance.now() + RECONNECT_MS;
-    this.listener.changedUnknown();
-    // Nothing waits for this, because a connection that does not answer cannot be closed properly.
+    this.listener.onUnknownChanges();
+    // Only `close` waits for this, because a connection that does not answer cannot be closed properly.
     if (session) this.closing = session.close().catch(() => undefined);
   }
 }

@@ -339,7 +339,7 @@ describe('a kept document', () => {
     expect((await first.get(path)).body.data.attributes.name).toBe('kept');
   });
 
-  it('is read again after somebody was forgotten whose name it may contain', async () => {
+  it('is read again after a person was forgotten whose name it may contain', async () => {
     await keepAll();
     const doomed = await makeMember(second, world.organization.name, `doomed-${number}`);
     await ok(second.delete(`/api/v2/admin/users/${doomed.id}`));

@@ -26,7 +26,7 @@ export class AuthenticateGuard implements CanActivate {
   }
 }
 
-export const getBearerToken = ({ headers }: FastifyRequest): string | undefined =>
+export const getBearerToken = ({ headers }: Pick<FastifyRequest, 'headers'>): string | undefined =>
   BEARER.exec(headers.authorization ?? '')?.[1];
 
 /** Returns the client's address, or null if its connection has ended. */

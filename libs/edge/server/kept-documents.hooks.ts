@@ -47,7 +47,7 @@ class KeptDocuments {
     const { url } = request;
     if (!memory || secret === undefined || request.method !== 'GET' || url.length > MAX_URL) return next();
     const identity = this.authenticator().findCachedIdentity(secret);
-    // What a run may read depends on rows of its own workspace, and each run has a token of its own.
+    // The access of a run depends on rows of its own workspace, and each run has a token of its own.
     if (!identity || identity.kind === 'run' || !memory.barrier.isOpen) return next();
     request.secret = secret;
     request.actor = { ...identity, request: describeRequest(request) };

@@ -173,6 +173,33 @@ describe('a server with more requests than it works on', () => {
     expect(new Set(responses.map(({ ok }) => ok))).toEqual(new Set([true]));
   });
 
+  it('gives a caller no second share for another spelling of its token', async () => {
+    const url = await open({});
+    const schemes = ['Bearer', 'bearer', 'BEARER', 'Bearer ', 'bearer  '];
+    const all = Array.from({ length: 2 * MAX }, (_, n) =>
+      fetch(`${url}/wait`, { headers: { authorization: `${schemes[n % schemes.length]} greedy` } }),
+    );
+    await waitUntil(() => waiting.length >= 13, 'the share of one caller is reached');
+    expect(waiting.length).toBe(13);
+    const other = send(url, 'modest');
+    await waitUntil(isRunning(14), 'the request of another caller runs');
+    const ended = setInterval(endAll, 1);
+    const responses = await Promise.all([...all, other]);
+    clearInterval(ended);
+    expect(responses.map(({ status }) => status)).toEqual(responses.map(() => 200));
+  });
+
+  it('counts a GET whose body does not arrive', async () => {
+    const url = await open({ waitMs: 0 });
+    for (let n = 0; n < MAX; n += 1) {
+      const headers = { authorization: `Bearer ${n}`, 'content-length': 10 };
+      connections.push(new RawConnection(url).request('GET /wait', headers));
+      await waitUntil(isRunning(n + 1), 'the request runs');
+    }
+    expect((await send(url, 'another')).status).toBe(503);
+    endAll();
+  });
+
   it('does not count requests whose bodies are still arriving', async () => {
     const url = await open({ waitMs: 0 });
     const headers = { 'content-type': 'application/json', 'content-length': 10 };

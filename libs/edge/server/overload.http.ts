@@ -1,10 +1,10 @@
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { FastifyInstance } from 'fastify';
 import { Counter, Gauge } from 'prom-client';
-import type { RouteOptions } from '#access';
+import { getBearerToken, type RouteOptions } from '#access';
 import { getHttpStatus, hasLongUnreadBody, JSON_API, renderRefusal } from '#json-api';
 import { unavailable, type Refusal } from '#kernel';
-import { getContentLength } from '../bodies/request-bodies.hooks.js';
+import { canHaveBody, getContentLength } from '../bodies/request-bodies.hooks.js';
 import type { RequestListener } from './pipelining.http.js';
 import { RequestAdmission, type UnansweredLimits, type WaitingRequest } from './request-admission.js';
 
@@ -48,9 +48,12 @@ const HEADERS = {
 const getKind = ({ method }: IncomingMessage): RequestKind =>
   method === 'GET' || method === 'HEAD' ? 'read' : 'write';
 
-/** The token if there is one. The server has not checked it yet: a request with a wrong one is soon answered. */
-const getCallerKey = ({ headers, socket }: IncomingMessage): string =>
-  headers.authorization ?? socket.remoteAddress ?? '';
+/**
+ * The token if there is one. The server has not checked it yet: a request with a wrong one is soon answered. The rest of
+ * the header does not count: clients can write `Bearer` in many ways.
+ */
+const getCallerKey = (request: IncomingMessage): string =>
+  getBearerToken(request) ?? request.socket.remoteAddress ?? '';
 
 const getPath = ({ url = '' }: IncomingMessage): string => {
   const end = url.indexOf('?');
@@ -74,7 +77,9 @@ class AdmittedRequest implements WaitingRequest {
 
   start(): void {
     this.state = 'counted';
-    if (getContentLength(this.request.headers) > 0) setImmediate(() => this.waitForBody());
+    const { method = '', headers } = this.request;
+    // The server does not wait for the bodies of other methods, so such a request takes its place at once.
+    if (canHaveBody(method) && getContentLength(headers) > 0) setImmediate(() => this.waitForBody());
     this.work.run();
   }
 
