@@ -5,4 +5,6 @@ export { createHttpServer, type HttpLimits, type HttpServerOptions } from './ser
 export type { RequestObserver } from './server/request-observer.http.js';
 export type { RateLimits } from './server/rate-limits.http.js';
 export { SelfHostedInterceptor } from './editions/self-hosted.interceptor.js';
+export { collectProcessMetrics } from './server/http.metrics.js';
+export { replaceMetrics } from './health/process-metrics.js';
 export { Readiness } from './health/server.readiness.js';

@@ -18,6 +18,7 @@ import { startTestServer, type TestServer } from '../../test/support/server.js';
 import { expectViewsMatchLog } from '../../test/support/views-match-log.js';
 import { retentionDefinition } from '#data-retention-policies';
 import { deleteOlders, dontDeletes } from './spec.js';
+import { listStoredEntries } from '../audit-trail/spec.js';
 
 let server: TestServer;
 let acme: SeededOrganization;
@@ -262,11 +263,9 @@ describe('the audit trail of policies', () => {
     expectStatus(await server.post(policy(workspace), deleteOlders(14)), 200);
     expectStatus(await server.delete(policy(workspace)), 204);
     await waitForFollowers(server.store, 'audit_trail');
-    const entries = await server.database.rows<{ entry: { resource: object } }>(
-      sql`select entry from audit_trail_entries where entry -> 'resource' ->> 'id' = ${id} order by ordinal`,
-    );
+    const entries = await listStoredEntries(server.database, sql`e.resource_id = ${id}`);
     const organizationMeta = { organization: 'audited', organization_id: organizationId };
-    expect(entries.map(({ entry }) => entry.resource)).toEqual(
+    expect(entries.map((entry) => entry.resource)).toEqual(
       [
         ['create', { ...organizationMeta, delete_older_than_n_days: 30, workspace_id: workspace }],
         ['update', organizationMeta],

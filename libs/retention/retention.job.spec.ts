@@ -21,6 +21,7 @@ import { startTestServer, type TestServer } from '../../test/support/server.js';
 import { expectViewsMatchLog } from '../../test/support/views-match-log.js';
 import { createExpiryJob, createRetentionJob } from './index.js';
 import { deleteOlders, dontDeletes } from './spec.js';
+import { listStoredEntries } from '../audit-trail/spec.js';
 
 let server: TestServer;
 let job: ScheduledJob;
@@ -234,10 +235,10 @@ describe('soft-deleted data', () => {
       await statusOf(CONFIGURATIONS, configuration),
     ]).toEqual([deleted, 'finalized', deleted]);
     await waitForFollowers(server.store, 'audit_trail');
-    const entries = await server.database.rows<{ resource: object }>(sql`
-      select entry -> 'resource' as resource from audit_trail_entries
-       where entry -> 'resource' ->> 'action' = 'permanently_delete_backing_data'
-         and entry -> 'resource' ->> 'id' = any (${[old, configuration]}::text[])`);
+    const entries = await listStoredEntries(
+      server.database,
+      sql`e.action = 'permanently_delete_backing_data' and e.resource_id = any (${[old, configuration]}::text[])`,
+    );
     expect(entries).toHaveLength(2);
     expect(await expire()).toBe(0);
   });
@@ -413,9 +414,7 @@ describe('the log', () => {
     await runJob();
     await restore(old);
     await waitForFollowers(server.store, 'audit_trail');
-    const entries = await server.database.rows<{ entry: { resource: object; auth: object } }>(sql`
-      select entry from audit_trail_entries where entry -> 'resource' ->> 'id' = ${old} order by ordinal`);
-    expect(entries.map(({ entry }) => entry)).toMatchObject([
+    expect(await listStoredEntries(server.database, sql`e.resource_id = ${old}`)).toMatchObject([
       { resource: { action: 'create' } },
       {
         auth: { type: 'System', accessor_id: 'system', description: 'data retention' },

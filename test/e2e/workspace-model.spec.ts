@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
+import { listViews, rebuildView } from '#event-store';
 import { moduleDefinitions } from '../../apps/modules.js';
 import { reportBody, resource, runBody } from '../support/seeds.js';
 import type { ApiResponse } from '../support/server.js';
@@ -347,6 +348,14 @@ describe('the life of a workspace with random steps of all callers', () => {
   }, 300_000);
 
   it('leaves views, followers and snapshots that match the log', async () => {
+    await expectViewsMatchLog(acme.server, moduleDefinitions);
+  });
+
+  it('gives the same rows if views are rebuilt in small pages', async () => {
+    const { store, runtime } = acme.server;
+    const names = ['workspaces', 'workspace_tags', 'workspace_counts', 'workspace_history'];
+    for (const view of listViews(moduleDefinitions).filter(({ name }) => names.includes(name)))
+      await rebuildView(store, view, { now: runtime.clock.now(), pace: { page: 10, rest: 0 } });
     await expectViewsMatchLog(acme.server, moduleDefinitions);
   });
 });

@@ -91,12 +91,16 @@ const PROCESSES = [
 ] as const;
 
 for (const [name, description, start] of PROCESSES) {
-  program
-    .command(name)
-    .description(description)
-    .action(
-      withErrorReport(() => runUntilStopped(async (stopping) => start(await loadCheckedSettings(name), stopping))),
-    );
+  const command = program.command(name).description(description);
+  if (name === 'serve') {
+    command
+      .option('--workers <number>', 'processes that serve requests (CADASTRE_WORKERS)')
+      // Workers inherit the environment.
+      .on('option:workers', (workers: string) => (process.env['CADASTRE_WORKERS'] = workers));
+  }
+  command.action(
+    withErrorReport(() => runUntilStopped(async (stopping) => start(await loadCheckedSettings(name), stopping))),
+  );
 }
 
 program

@@ -1,13 +1,23 @@
 import { join } from 'node:path';
 import { ensureAdmin, hasAdmin } from '#people';
-import { InvalidSettingsError, readOrCreateSecret, type Settings } from '#host';
-import { openGateway } from '../../gateway/src/gateway.js';
+import { collectProcessMetrics } from '#edge';
+import {
+  describeMissingConnections,
+  InvalidSettingsError,
+  readOrCreateSecret,
+  StartupError,
+  VERSION,
+  type Settings,
+} from '#host';
+import { readMaxConnections } from '#postgres';
+import { loadTlsOptions, openGateway } from '../../gateway/src/gateway.js';
 import { migrateDatabase, openRuntime, type Runtime } from '../../runtime.js';
 import { openProjector } from '../../projector/src/projector.js';
 import { openPublisher } from '../../publisher/src/publisher.js';
 import { openHealth } from '../../health.js';
 import { stopServing } from '../../stop-serving.js';
 import { greet } from './greeting.js';
+import { WorkerPool } from './worker-pool.js';
 
 export type StoppableService = { stop(): Promise<void> };
 
@@ -59,7 +69,33 @@ type RegisterService = (running: StoppableService) => void;
 /** Gateways are behind a load balancer, which needs a few seconds to notice that /readyz fails. */
 const GATEWAY_SHUTDOWN_DELAY_MS = 5_000;
 
-/** Starts everything in one process. Resolves when it serves requests. */
+type RunningServer = { readonly caFile: string | null; stop(): Promise<void> };
+
+const openOne = async (runtime: Runtime): Promise<RunningServer> => {
+  const { app, caFile } = await openGateway(runtime);
+  return { caFile, stop: () => stopServing(app, runtime.settings.shutdownDelayMs ?? 0) };
+};
+
+/** Starts workers with a gateway each. This process keeps the database, the followers and the publisher. */
+const openWorkers = async (runtime: Runtime, stopping: AbortSignal): Promise<RunningServer> => {
+  const { settings, store, logger } = runtime;
+  if (process.platform !== 'linux') throw new StartupError('CADASTRE_WORKERS: must be 1, except on Linux');
+  const problem = describeMissingConnections(settings, await readMaxConnections(store.database));
+  if (problem !== null) throw new StartupError(problem);
+  // Creates the certificate before several processes need it.
+  const tls = await loadTlsOptions(runtime);
+  collectProcessMetrics(VERSION);
+  const pool = new WorkerPool(settings.workers, logger);
+  try {
+    await pool.start(stopping);
+  } catch (error) {
+    await pool.stop();
+    throw error;
+  }
+  return { caFile: tls?.caFile ?? null, stop: () => pool.stop() };
+};
+
+/** Starts everything in one process, or with workers that serve the requests. Resolves when it serves requests. */
 export const serve = (settings: Settings, stopping: AbortSignal): Promise<StoppableService> =>
   startInOrder(settings, 'serve', stopping, async (runtime, opened) => {
     const token = await ensureAdminToken(runtime);
@@ -67,8 +103,9 @@ export const serve = (settings: Settings, stopping: AbortSignal): Promise<Stoppa
     if (publisher) opened(publisher);
     opened(openProjector(runtime));
     // The gateway opens last and stops first, so that no new request arrives while the others stop.
-    const { app, caFile } = await openGateway(runtime);
-    opened({ stop: () => stopServing(app, settings.shutdownDelayMs ?? 0) });
+    const server = await (settings.workers > 1 ? openWorkers(runtime, stopping) : openOne(runtime));
+    opened(server);
+    const { caFile } = server;
     greet({ settings, caFile, token, tokenFile: ADMIN_TOKEN });
   });
 

@@ -39,6 +39,11 @@ describe('the V8 flags', () => {
     expect(selectMissingFlags(options)).toEqual(expected);
   });
 
+  it('let commands for many events create more garbage', () => {
+    expect(selectMissingFlags('', 'seed')).toEqual(['--max-semi-space-size=32']);
+    expect(selectMissingFlags('--max-semi-space-size=32', 'rebuild')).toEqual([]);
+  });
+
   it('are set by a restart in the same process', async () => {
     const [first, second, ...furtherStarts] = await beginnings('', ['--no-deprecation']);
     expect([first?.[1], second?.[1], furtherStarts]).toEqual([['--no-deprecation'], [...OURS, '--no-deprecation'], []]);

@@ -11,7 +11,8 @@ export type RunningGateway = { readonly app: NestFastifyApplication; readonly ca
 
 type Tls = { readonly key: string; readonly cert: string; readonly caFile: string | null };
 
-const loadTlsOptions = async ({ settings, clock }: Runtime): Promise<Tls | null> => {
+/** Reads the certificate, or creates one. Returns null without TLS. */
+export const loadTlsOptions = async ({ settings, clock }: Runtime): Promise<Tls | null> => {
   const { tls, host, publicUrl, dataFolder } = settings;
   switch (tls.mode) {
     case 'off':
@@ -42,15 +43,23 @@ export const buildHttpOptions = (runtime: Runtime): Omit<HttpServerOptions, 'tls
   };
 };
 
-/** Opens the gateway. It serves requests when this resolves. */
-export const openGateway = async (runtime: Runtime): Promise<RunningGateway> => {
+/**
+ * Opens the gateway. It serves requests when this resolves. With `sharesPort`, several processes listen on the same
+ * address.
+ */
+export const openGateway = async (
+  runtime: Runtime,
+  { sharesPort = false }: { readonly sharesPort?: boolean } = {},
+): Promise<RunningGateway> => {
   const tls = await loadTlsOptions(runtime);
   const { port, host } = runtime.settings;
   const app = await createHttpServer(GatewayModule.over(runtime), { tls, ...buildHttpOptions(runtime) });
   // Listens on one address. For `localhost` with two addresses Fastify opens a second server without the limits.
   const { address } = await lookup(host);
   // With Node's backlog of 511, clients of a larger burst of new connections repeat their packets for seconds.
-  await app.listen({ port, host: address, backlog: runtime.settings.http.connections });
+  // A variable, because Fastify's type lacks `reusePort`, which Fastify passes to Node.
+  const listenOptions = { port, host: address, backlog: runtime.settings.http.connections, reusePort: sharesPort };
+  await app.listen(listenOptions);
   void inspectBlobs(runtime);
   return { app, caFile: tls?.caFile ?? null };
 };

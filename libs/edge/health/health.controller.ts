@@ -3,6 +3,7 @@ import { register } from 'prom-client';
 import { ConfigureRoute, Public } from '#access';
 import { Database } from '#postgres';
 import { sql, unavailable } from '#kernel';
+import { renderMetrics } from './process-metrics.js';
 import { Readiness } from './server.readiness.js';
 
 const CACHE_TIME_FACTOR = 10;
@@ -48,7 +49,7 @@ export class HealthController {
     const now = performance.now();
     if (this.rendered && now < this.rendered.until) return this.rendered.text;
     this.database.reportLoad();
-    const text = register.metrics();
+    const text = renderMetrics();
     this.rendered = { text, until: Number.POSITIVE_INFINITY };
     try {
       return await text;

@@ -18,6 +18,8 @@ const buildInfo = new Gauge({
   name: 'cadastre_build_info',
   help: '1; the label is the version of the product',
   labelNames: ['version'],
+  // Workers have the same version, and most metrics of several workers are sums.
+  aggregator: 'first',
 });
 
 /** Collects metrics of the process and the runtime, once for all servers in the process. */

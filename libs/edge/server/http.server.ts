@@ -126,14 +126,14 @@ const findOnce = <T>(find: () => T): (() => T) => {
   return () => (result ??= find());
 };
 
-const createDelaySource = (findDatabase: () => Database): DelaySource => {
-  let database: Database | undefined;
-  return (kind) => {
-    database ??= findDatabase();
-    const reads = database.readDelays.computeMedian();
-    return kind === 'read' ? reads : Math.max(reads, database.writeDelays.computeMedian());
+/** Commands read before they write, so the delay of writes includes that of reads. */
+const createDelaySource =
+  (database: () => Database): DelaySource =>
+  (kind) => {
+    const { readDelays, writeDelays } = database();
+    const reads = readDelays.computeMedian();
+    return kind === 'read' ? reads : Math.max(reads, writeDelays.computeMedian());
   };
-};
 
 /** Returns null for a process that keeps no documents. */
 const findDocumentMemory = (app: NestFastifyApplication): DocumentMemory | null => {
@@ -162,7 +162,7 @@ export const createHttpServer = async (
   const fastify = adapter.getInstance<FastifyInstance>();
   // A process without routes that require a caller has no authenticator.
   const authenticator = findOnce(() => app.get<Authenticator, Authenticator>(Authenticator, { strict: false }));
-  const delayOf = createDelaySource(() => app.get<Database, Database>(Database, { strict: false }));
+  const delayOf = createDelaySource(findOnce(() => app.get<Database, Database>(Database, { strict: false })));
   collectProcessMetrics(version);
   observeRequests(fastify, [requestMetrics, ...(requestLog ? [requestLog] : [])]);
   await setSecurityHeaders(fastify, { tls: tls !== null });

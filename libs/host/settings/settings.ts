@@ -15,6 +15,8 @@ export type Settings = {
   readonly port: number;
   /** Absolute path. */
   readonly dataFolder: string;
+  /** Number of processes of `serve` that serve requests. With 1, everything is in one process. */
+  readonly workers: number;
   readonly tls:
     | { readonly mode: 'auto' }
     | { readonly mode: 'off' }
@@ -266,6 +268,7 @@ const toSettings = (env: ParsedEnvironment): Settings => {
     host: env.HOST,
     port: env.PORT,
     dataFolder,
+    workers: env.CADASTRE_WORKERS,
     tls,
     publicUrl: env.CADASTRE_PUBLIC_URL ?? buildDefaultPublicUrl(env, tls.mode === 'off' ? 'http' : 'https'),
     trustedProxies: env.CADASTRE_TRUSTED_PROXIES,
@@ -291,11 +294,13 @@ const toSettings = (env: ParsedEnvironment): Settings => {
     limits: toRateLimits(env),
     quotas: toQuotas(env),
     requestLog: env.CADASTRE_REQUEST_LOG,
-    shutdownDelayMs:
-      env.CADASTRE_SHUTDOWN_DELAY_SECONDS === undefined ? null : env.CADASTRE_SHUTDOWN_DELAY_SECONDS * 1_000,
+    shutdownDelayMs: toShutdownDelay(env),
     logLevel: env.LOG_LEVEL,
   };
 };
+
+const toShutdownDelay = ({ CADASTRE_SHUTDOWN_DELAY_SECONDS: seconds }: ParsedEnvironment): number | null =>
+  seconds === undefined ? null : seconds * 1_000;
 
 const toTlsSettings = ({
   CADASTRE_TLS: mode,

@@ -60,6 +60,11 @@ export const settingVariables = {
     'folder for the data of this process; with the embedded Postgres, each process needs its own',
     z.string().default('.cadastre'),
   ),
+  CADASTRE_WORKERS: defineVariable(
+    '1',
+    'processes that serve requests in serve; 1: everything is in one process',
+    wholeNumberSchema(1, 64, 1),
+  ),
   CADASTRE_TLS: defineVariable(
     'auto',
     'auto: certificates from a local CA in the data folder; off: plain HTTP, for a proxy in front',

@@ -533,8 +533,8 @@ describe('deleting a provider', () => {
 
     await waitForFollowers(server.store, 'audit_trail');
     const deletions = await server.database.rows(sql`
-      select count(*) as entries, count(distinct entry -> 'resource' ->> 'id') as versions,
-             count(distinct (entry -> 'auth', entry -> 'request')) as callers
+      select count(*) as entries, count(distinct resource_id) as versions,
+             count(distinct (accessor, actor_name, auth_type, request)) as callers
         from audit_trail_entries
        where organization = ${organization} and action = 'destroy'
          and (resource_type = 'registry_provider_version' or resource_id = ${provider})`);

@@ -30,6 +30,7 @@ import {
 import { expectViewsMatchLog } from '../../../test/support/views-match-log.js';
 import { ConfigurationFiles } from './configuration-version.files.js';
 import { runsDefinition } from '../index.js';
+import { listStoredEntries } from '../../audit-trail/spec.js';
 
 const SWEEPER = 'configuration_sweeper';
 const TYPE = 'configuration-versions';
@@ -586,9 +587,8 @@ describe('the log and the views of configuration versions', () => {
     expect((await put(link, OTHER_ARCHIVE)).status).toBe(200);
     await act(id, 'archive');
     await waitForFollowers(server.store, 'audit_trail');
-    const entries = await server.database.rows<{ entry: { resource: object } }>(sql`
-      select entry from audit_trail_entries where entry -> 'resource' ->> 'id' = ${id} order by ordinal`);
-    expect(entries.map(({ entry }) => entry.resource)).toMatchObject(
+    const entries = await listStoredEntries(server.database, sql`e.resource_id = ${id}`);
+    expect(entries.map((entry) => entry.resource)).toMatchObject(
       ['create', 'replace_archive', 'archive'].map((action) => ({ type: 'configuration_version', action })),
     );
   });

@@ -14,6 +14,7 @@ import { expectViewsMatchLog } from '../../../test/support/views-match-log.js';
 import { stateDefinition } from '../index.js';
 import { createStateFile, createLockedWorkspace, createStateRequests, unlock } from '../spec.js';
 import { StateFiles } from '../files/state.files.js';
+import { listStoredEntries } from '../../audit-trail/spec.js';
 
 const { postState } = createStateRequests((bytes) => createHash('md5').update(bytes).digest('hex'));
 const SWEEPER = 'state_sweeper';
@@ -191,9 +192,8 @@ describe('the log of deletions', () => {
     const [old = ''] = await versionsIn(workspace, 2);
     for (const action of ['soft_delete', 'restore', 'soft_delete', 'permanently_delete']) await attempt(old, action);
     await waitForFollowers(server.store, 'audit_trail');
-    const entries = await server.database.rows<{ entry: { resource: object } }>(sql`
-      select entry from audit_trail_entries where entry -> 'resource' ->> 'id' = ${old} order by ordinal`);
-    expect(entries.map(({ entry }) => entry.resource)).toMatchObject(
+    const entries = await listStoredEntries(server.database, sql`e.resource_id = ${old}`);
+    expect(entries.map((entry) => entry.resource)).toMatchObject(
       [
         'create',
         'soft_delete_backing_data',

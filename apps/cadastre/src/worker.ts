@@ -1,0 +1,60 @@
+import 'reflect-metadata';
+import { register } from 'prom-client';
+import { replaceMetrics } from '#edge';
+import { readSettings, toWorkerSettings } from '#host';
+import { openGateway } from '../../gateway/src/gateway.js';
+import { openRuntime, type Runtime } from '../../runtime.js';
+import { stopServing } from '../../stop-serving.js';
+import { describeFailure } from './start-errors.js';
+import type { MessageToPrimary, MessageToWorker } from './worker-messages.js';
+
+const send = (message: MessageToPrimary): void => void (process.connected && process.send?.(message));
+
+/** Makes /metrics respond with the metrics of all processes, which the primary collects. */
+const shareMetrics = ({ store }: Runtime): void => {
+  const scrapes: ((text: string) => void)[] = [];
+  replaceMetrics(
+    () =>
+      new Promise((resolve) => {
+        scrapes.push(resolve);
+        send({ kind: 'scrape' });
+      }),
+  );
+  const sendMetrics = async (): Promise<void> => {
+    store.database.reportLoad();
+    send({ kind: 'metrics', metrics: await register.getMetricsAsJSON() });
+  };
+  process.on('message', (message: MessageToWorker) => {
+    if (message.kind === 'collect') void sendMetrics();
+    else for (const resolve of scrapes.splice(0)) resolve(message.text);
+  });
+};
+
+/** Serves requests until the signal to stop, like a gateway beside the primary. */
+const runWorker = async (): Promise<void> => {
+  const runtime = await openRuntime(toWorkerSettings(readSettings(process.env)), { name: 'worker', beside: true });
+  shareMetrics(runtime);
+  const { app } = await openGateway(runtime, { sharesPort: true });
+  send({ kind: 'ready' });
+  await stopRequested;
+  await stopServing(app, runtime.settings.shutdownDelayMs ?? 0);
+  await runtime.close();
+};
+
+const stopRequested = new Promise<void>((resolve) => process.on('SIGTERM', () => resolve()));
+process.once('disconnect', () => {
+  process.stderr.write('The first process of the server has ended, so this worker ends too.\n');
+  process.exit(1);
+});
+// A terminal sends these to all processes. The primary then sends SIGTERM.
+for (const signal of ['SIGINT', 'SIGHUP'] as const) process.on(signal, () => undefined);
+// The terminal or pipe may close before the process ends.
+for (const stream of [process.stdout, process.stderr]) stream.on('error', () => undefined);
+try {
+  await runWorker();
+} catch (error) {
+  process.stderr.write(`${describeFailure(error)}\n`);
+  process.exitCode = 1;
+}
+// The connection to the primary would keep the process running.
+process.exit();
