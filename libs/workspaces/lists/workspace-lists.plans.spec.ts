@@ -206,16 +206,20 @@ describe('a list of 100,000 workspaces', () => {
 });
 
 describe('a list of 25 workspaces in another organization', () => {
-  it.each<Case>([
-    { query: '', by: NAMES, total: 25, reads: A_PAGE },
-    { query: 'sort=-latest-change-at', by: CHANGES, total: 25, reads: A_PAGE },
-    { query: 'sort=current-run.created-at', by: RUNS, total: 25, reads: A_PAGE },
-    { query: 'search[name]=prod-0000', by: PART_OF_NAME, total: 5, reads: A_PAGE },
-    { query: 'search[tags]=rare', by: TAGS, total: 1, reads: A_PAGE },
-    { query: 'search[tags]=common', by: TAGS, total: 25, reads: A_PAGE },
-    { query: 'filter[current-run][status]=applied', by: STATUSES, total: 19, reads: A_PAGE },
-  ])('$query reads no workspaces of the large organization', async (each) => {
-    await expectIndexed(each, 'administrator', SMALL);
+  // Any index will do. Which one the planner chooses depends on the rows that `analyze` has sampled.
+  it.each([
+    { query: '', total: 25 },
+    { query: 'sort=-latest-change-at', total: 25 },
+    { query: 'sort=current-run.created-at', total: 25 },
+    { query: 'search[name]=prod-0000', total: 5 },
+    { query: 'search[tags]=rare', total: 1 },
+    { query: 'search[tags]=common', total: 25 },
+    { query: 'filter[current-run][status]=applied', total: 19 },
+  ])('$query reads no workspaces of the large organization', async ({ query, total }) => {
+    const result = await listed(query, 'administrator', SMALL);
+    const plan = await planFor(server.database, result.statement);
+    expect({ total: result.total, readWhole: readWhole(plan, LARGE_TABLES) }).toEqual({ total, readWhole: [] });
+    expect(rowsRead(plan, LARGE_TABLES)).toBeLessThanOrEqual(A_PAGE);
   });
 });
 
