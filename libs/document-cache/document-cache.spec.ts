@@ -60,10 +60,11 @@ describe('a kept document', () => {
     expect([find('/one'), find('/one?'), find('/one', BEA)]).toEqual(['body of /one', null, null]);
   });
 
-  it('is replaced by a later read', () => {
+  it('stays when simultaneous reads of it end, so that requests that wait for it need not read', () => {
     keep('/one', inWorkspace('ws-1'));
-    keep('/one', inWorkspace('ws-1'), { body: 'later' });
-    expect(find('/one')).toBe('later');
+    const document = cache.find(ADA, '/one') as KeptDocument;
+    keep('/one', inWorkspace('ws-1'));
+    expect([document.isCurrent, cache.find(ADA, '/one')]).toEqual([true, document]);
   });
 
   it('is not found after a minute, because operators can change views without an event', () => {

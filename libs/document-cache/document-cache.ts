@@ -102,7 +102,11 @@ export class DocumentCache implements ChangeListener {
     return { generation: this.generation, change: this.forgotten + this.recent.length };
   }
 
-  /** Keeps a response, unless something that it depends on may have changed since the ticket was created. */
+  /**
+   * Keeps a response, unless something that it depends on may have changed since the ticket was created. Of several
+   * simultaneous reads the first is kept. If later ones replaced it, requests that wait for it would have to read, and
+   * replace it again: 16 connections then read a list for seconds.
+   */
   keep(
     ticket: ReadTicket,
     {
@@ -115,10 +119,9 @@ export class DocumentCache implements ChangeListener {
     },
   ): void {
     const key = this.buildKey(identity, url);
+    if (this.entries.has(key)) return;
     const bytes = estimateBytes(document.body) + key.length + ENTRY_BYTES;
     if (bytes > this.maxBytes * LARGEST_PART || this.hasChangedSince(ticket, document)) return;
-    const previous = this.entries.get(key);
-    if (previous) this.drop(previous, 'replaced');
     const entry = { ...document, key, bytes, storedAt: this.clock.now().getTime(), isCurrent: true };
     this.entries.set(key, entry);
     for (const name of listScopeNames(entry.scope)) {
