@@ -6,6 +6,12 @@ const PARTS = {
     (await import('./rest.js')).rest({ seconds, rounds, connections: [16, 64], isFull: true, builds: [PROJECT] }),
   growth: async ({ seconds, rounds, sizes, organizations, entries }) =>
     (await import('./growth.js')).growth({ seconds, rounds, sizes, organizations, entries, connections: 16 }),
+  overload: async () =>
+    (await import('./overload.js')).overload({
+      seconds: 10,
+      connections: [480, 1_000, 3_000],
+      cases: ['get', 'tagged', 'patch'],
+    }),
   start: async ({ rounds }) => (await import('./start.js')).start({ rounds }),
   seed: async () => (await import('./seed.js')).measureSeed({ workspaces: 200_000 }),
   rebuild: async () => (await import('./rebuild.js')).rebuild({ events: 200_000 }),

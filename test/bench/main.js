@@ -96,6 +96,15 @@ command('growth', 'the same requests with more and less data, in turns. Needs wr
   .action(measuring('growth', async (options) => (await import('./growth.js')).growth(options)));
 
 program
+  .command('overload')
+  .description('more connections than the server can serve: what it answers and refuses, and its memory. Needs wrk')
+  .option('-s, --seconds <n>', 'duration of each flood', parseNumber, 10)
+  .option('-c, --connections <n,n>', 'concurrent connections', parseNumbers, [480, 1_000, 3_000])
+  .option('--cases <name,name>', 'some cases: see test/bench/cases.js', parseNames, ['get', 'tagged', 'patch'])
+  .option('--json <file>', 'also write all values to this file')
+  .action(measuring('overload', async (options) => (await import('./overload.js')).overload(options)));
+
+program
   .command('publisher')
   .description(
     'events per second compared with kafkajs alone, and the lag at 1,000 events/s. Needs Java 17, Docker or KAFKA_BROKERS',

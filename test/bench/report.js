@@ -16,6 +16,11 @@ const GROUPS = {
       'and product share.',
   ],
   growth: ['Growth', 'The CPU of a request as a multiple of that in the first column of the plot, in the same round.'],
+  overload: [
+    'Overload',
+    'Many connections that send their next request as soon as they have a response. The capacity is the rate at 64 connections. ' +
+      'p99 includes refusals. Memory of the server right after the flood, and the time of one GET then.',
+  ],
   rebuild: ['Rebuild of views', 'Events per second of each view, and memory.'],
   trail: ['Long audit trails', 'Milliseconds of a request to the trail of one organization.'],
   publisher: ['Publisher', 'Compared with kafkajs alone that sends the same messages.'],

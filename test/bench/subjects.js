@@ -133,14 +133,11 @@ const prepareLines = async (subject, { name, isWrite, paths }) => {
   return subject.prepared.get(name);
 };
 
-/** Returns one run of requests: its rate, latencies and errors, and the cost of one request. */
-export const measure = async (subject, one, connections, seconds) => {
-  const { product, nursery, organization, home, writes } = subject;
-  const prepared = await prepareLines(subject, one);
-  const before = await product.cpuWhenQuiet();
-  const countedBefore = await writes.count();
-  const run = await wrk({
-    ...prepared,
+/** Sends the requests of a case, and returns the result of wrk. */
+export const send = async (subject, one, connections, seconds) => {
+  const { product, nursery, organization, home } = subject;
+  return wrk({
+    ...(await prepareLines(subject, one)),
     url: product.url,
     token: tokenOf(subject, one),
     mode: one.isWrite ? one.name : 'read',
@@ -149,14 +146,25 @@ export const measure = async (subject, one, connections, seconds) => {
     organization: one.name === 'create' ? nursery : organization,
     project: home,
   });
+};
+
+/** Ends what the requests of a case have left open. */
+export const cleanUp = async ({ product }, { name }) => CLEAN_UPS[name === 'contended' ? 'lock' : name]?.(product);
+
+/** Returns one run of requests: its rate, latencies and errors, and the cost of one request. */
+export const measure = async (subject, one, connections, seconds) => {
+  const { product, writes } = subject;
+  const before = await product.cpuWhenQuiet();
+  const countedBefore = await writes.count();
+  const run = await send(subject, one, connections, seconds);
   const after = await product.cpuWhenQuiet();
   const written = writes.difference(countedBefore, await writes.count());
-  await (one.name === 'contended' ? CLEAN_UPS.lock : CLEAN_UPS[one.name])?.(product);
+  await cleanUp(subject, one);
   return {
     rate: run.requests / run.seconds,
     p50: run.p50,
     p99: run.p99,
-    errors: run.errors,
+    errors: run.refused + run.failed,
     node: (after.node - before.node) / run.requests,
     postgres: (after.postgres - before.postgres) / run.requests,
     walKb: written.bytes / BYTES_PER_KB / run.requests,

@@ -5,8 +5,8 @@ const SCRIPT = join(import.meta.dirname, 'wrk.lua');
 let runs = 0;
 
 /**
- * One run of wrk: requests, seconds, p50 and p99 in ms, errors. `lines` is a file with a path or an id in each line;
- * `count` is their number.
+ * One run of wrk: requests, seconds, p50 and p99 in ms, responses with an unexpected status (`refused`), and requests
+ * without a response (`failed`). `lines` is a file with a path or an id in each line; `count` is their number.
  */
 export const wrk = async ({ url, token, mode, connections, seconds, lines, count, organization, project = '' }) => {
   runs += 1;

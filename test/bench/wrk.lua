@@ -82,7 +82,7 @@ done = function(summary, latency)
   local errors = summary.errors
   local refused = mode == "contended" and threads[1]:get("unexpected") or errors.status
   io.write(string.format(
-    'RESULT {"requests":%d,"seconds":%.6f,"p50":%.3f,"p99":%.3f,"errors":%d}\n',
+    'RESULT {"requests":%d,"seconds":%.6f,"p50":%.3f,"p99":%.3f,"refused":%d,"failed":%d}\n',
     summary.requests, summary.duration / 1e6, latency:percentile(50) / 1e3, latency:percentile(99) / 1e3,
-    refused + errors.connect + errors.read + errors.write + errors.timeout))
+    refused, errors.connect + errors.read + errors.write + errors.timeout))
 end
