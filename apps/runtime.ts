@@ -166,7 +166,7 @@ export const migrateDatabase = async (runtime: Runtime, options: MigrationOption
   if (await isAheadOfCluster(store.database)) {
     logger.error(
       'the log is ahead of this cluster’s transaction counter, as after restoring a dump: audit trails, ' +
-        'history and Kafka get no new events. Run deploy/after-restore.sql (docs/how-to/operations.md)',
+        'history and Kafka get no new events. Run deploy/after-restore.sql (docs/how-to/operate.md)',
     );
   }
 };

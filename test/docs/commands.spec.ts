@@ -29,7 +29,7 @@ const shellBlocks = (markdown: string): string[] =>
 /** Returns the part of a page from one heading up to another one. */
 const between = (page: string, from: string, to: string): string => page.slice(page.indexOf(from), page.indexOf(to));
 
-/** The how-to pages whose commands work here. Those of operations.md need Docker or a Postgres of the reader's. */
+/** The how-to pages whose commands work here. Those of operate.md need Docker or a Postgres of the reader's. */
 const HOW_TO = globSync('docs/how-to/*.md', { cwd: ROOT })
   .filter((path) => readFileSync(join(ROOT, path), 'utf8').includes('\nsource docs/api.sh\n'))
   .toSorted();

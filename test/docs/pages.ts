@@ -266,7 +266,7 @@ export const cataloguePage = (): string =>
     '[events.md](events.md) describes the data and the streams of the events.',
     '',
     'Rows with `index`, `show` or `download` are reads. Cadastre records each of these reads before it sends the response',
-    '([operations](../how-to/operations.md#reads-that-are-recorded)). Other services report `AuditFactReported`; [facts.md](facts.md) lists',
+    '([operations](../how-to/operate.md#reads-that-are-recorded)). Other services report `AuditFactReported`; [facts.md](facts.md) lists',
     'the types of its fields.',
     '',
     'A deletion has one entry, for the deleted resource. Its parts (the variables of a workspace, the agents of a pool, the access',
@@ -311,7 +311,7 @@ export const settingsPage = (): string =>
     '',
     `All ${Object.keys(settingVariables).length} settings are environment variables. An empty variable counts as absent. At startup the server`,
     'reports every invalid setting, one line each, and exits. `npm run cadastre -- --help` prints the same list. How to use',
-    'them: [operations](../how-to/operations.md).',
+    'them: [operations](../how-to/operate.md).',
     '',
     table(
       ['Variable', 'Default', 'Meaning'],

@@ -99,7 +99,7 @@ const examineRuntime = async (runtime: Runtime, now: () => Date, report: (findin
     report(
       reportFailed(
         'database',
-        'the log is ahead of this cluster; run deploy/after-restore.sql (docs/how-to/operations.md)',
+        'the log is ahead of this cluster; run deploy/after-restore.sql (docs/how-to/operate.md)',
       ),
     );
   }
