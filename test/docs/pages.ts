@@ -6,6 +6,8 @@ import { eventRegistry, moduleDefinitions } from '../../apps/modules.js';
 import { SECRET_FILES } from '../../libs/host/settings/settings.js';
 import { settingVariables } from '../../libs/host/settings/variables.js';
 import { auditedEvents, unauditedEvents, type AuditedEventRow } from './catalogue.js';
+import { copyChartFiles } from './chart-files.js';
+import { chartValuesPage } from './chart-values.js';
 import { compatibilityPage } from './compatibility.js';
 import { architecturePage } from './modules.js';
 import { permissionsOf, routes, trailOf, type DocumentedRoute } from './routes.js';
@@ -336,8 +338,10 @@ export const pages = async (): Promise<Map<string, string>> =>
     ['audit-catalogue.md', cataloguePage()],
     ['facts.md', factsPage()],
     ['settings.md', settingsPage()],
+    ['helm-values.md', await chartValuesPage(NOTICE)],
     ['compatibility.md', compatibilityPage(NOTICE)],
     ['../explanation/architecture.md', await architecturePage()],
+    ...(await copyChartFiles()),
     ['asyncapi.json', json(buildAsyncApiDocument(eventRegistry, PREFIX, [factsChannel]))],
     ...Object.entries(buildEventSchemas(eventRegistry)).map(
       ([type, schema]) => [`schemas/${type}.json`, json(schema)] as const,

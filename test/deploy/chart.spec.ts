@@ -1,0 +1,227 @@
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { parse } from 'yaml';
+import { ensureLocalCertificates, listSettingWarnings, parseSettings, SystemClock } from '#host';
+import { routes } from '../docs/routes.js';
+import { ROOT } from '../support/folders.js';
+import {
+  CHART,
+  EXAMPLES,
+  listPods,
+  listProductPods,
+  renderManifests,
+  templateChart,
+  toValuesFile,
+  type Example,
+  type Manifest,
+  type Pod,
+} from './chart.js';
+import { toSchemaLocation, writeKubernetesSchemas } from './kubernetes-schemas.js';
+import { INSTALL_TIMEOUT_MS, findToolFile, runTool } from './tools.js';
+
+const manifests = new Map<Example, Manifest[]>();
+let folder: string;
+
+beforeAll(async () => {
+  await findToolFile('helm');
+  folder = await mkdtemp(join(tmpdir(), 'cadastre-chart-'));
+  for (const example of EXAMPLES) manifests.set(example, await renderManifests(example));
+  const kinds = new Set([...manifests.values()].flat().map(({ kind }) => kind));
+  await writeKubernetesSchemas(folder, kinds);
+}, INSTALL_TIMEOUT_MS);
+
+afterAll(async () => {
+  await rm(folder, { recursive: true, force: true });
+});
+
+const get = (example: Example): Manifest[] => manifests.get(example) ?? [];
+
+const find = (example: Example, kind: string, name: string): Manifest | undefined =>
+  get(example).find((manifest) => manifest.kind === kind && manifest.metadata.name === name);
+
+const validate = async (name: string, content: string) => {
+  const file = join(folder, `${name}.yaml`);
+  await writeFile(file, content);
+  return runTool('kubeconform', '-strict', '-summary', '-schema-location', toSchemaLocation(folder), file);
+};
+
+describe('the chart', () => {
+  it('has the version of the product', async () => {
+    const { version } = JSON.parse(await readFile(join(ROOT, 'package.json'), 'utf8'));
+    const chart = parse(await readFile(join(ROOT, CHART, 'Chart.yaml'), 'utf8'));
+    expect([chart.version, chart.appVersion]).toEqual([version, version]);
+  });
+
+  it.each(EXAMPLES)('passes the lint of Helm with the values %s', async (example) => {
+    const { code, stdout } = await runTool('helm', 'lint', '--strict', CHART, '--values', toValuesFile(example));
+    expect(stdout).toContain('1 chart(s) linted, 0 chart(s) failed');
+    expect(code).toBe(0);
+  });
+
+  it.each(EXAMPLES)('fits the schemas of Kubernetes with the values %s', async (example) => {
+    const { stdout } = await validate(example, (await templateChart(example)).stdout);
+    expect(stdout).toMatch(/Summary: \d+ resources found in 1 file - Valid: \d+, Invalid: 0, Errors: 0, Skipped: 0/);
+  });
+
+  it('does not fit the schemas of Kubernetes with a member that does not exist', async () => {
+    const { stdout } = await templateChart('minimal');
+    const wrong = stdout.replace('automountServiceAccountToken:', 'automountServiceAccountTokens:');
+    expect((await validate('wrong', wrong)).code).toBe(1);
+  });
+
+  it.each([
+    ['gateway.replica=3', 'gateway'],
+    ['publicUrl=cadastre.example.com', 'publicUrl'],
+    ['existingSecret=', 'existingSecret'],
+    ['settings.PORT=1', 'PORT'],
+    ['settings.KAFKA_TLS=on', 'KAFKA_TLS'],
+    ['gateway.autoscaling.targetCpuUtilization=170', 'targetCpuUtilization'],
+    ['files.s3.bucket=a,files.trial.enabled=true', 'files.s3.bucket and files.trial.enabled are both set'],
+    ['kafka.brokers={a:1},kafka.trial.enabled=true', 'kafka.brokers and kafka.trial.enabled are both set'],
+  ])('refuses the value %s and names it', async (set, name) => {
+    const { code, stderr } = await templateChart('minimal', [set]);
+    expect(code).not.toBe(0);
+    expect(stderr).toContain(name);
+  });
+});
+
+const isHardened = ({ spec: { securityContext: pod, ...spec } }: Pod, isReadOnly: boolean): boolean =>
+  spec['automountServiceAccountToken'] === false &&
+  pod.runAsNonRoot === true &&
+  pod.seccompProfile.type === 'RuntimeDefault' &&
+  [...spec.containers, ...(spec.initContainers ?? [])].every(
+    ({ securityContext, resources }) =>
+      (securityContext.readOnlyRootFilesystem === true || !isReadOnly) &&
+      securityContext.allowPrivilegeEscalation === false &&
+      securityContext.capabilities.drop.includes('ALL') &&
+      resources.requests.cpu !== undefined &&
+      resources.limits.memory !== undefined,
+  );
+
+describe('pods of the chart', () => {
+  it.each(EXAMPLES)('run without privileges and with limits, with the values %s', (example) => {
+    expect(listPods(get(example)).filter((pod) => !isHardened(pod, false))).toEqual([]);
+    expect(listProductPods(get(example)).filter((pod) => !isHardened(pod, true))).toEqual([]);
+  });
+
+  it.each([
+    ['minimal', ['gateway', 'projector', 'migration']],
+    ['production', ['gateway', 'projector', 'publisher', 'migration']],
+  ] as const)('run the processes of a site with the values %s', (example, processes) => {
+    const pods = listProductPods(get(example)).map(({ name }) => name);
+    expect(pods.toSorted()).toEqual(processes.map((process) => `site-cadastre-${process}`).toSorted());
+  });
+
+  it.each(EXAMPLES)('get settings that the product accepts, with the values %s', async (example) => {
+    for (const { name, spec } of listProductPods(get(example))) {
+      const [container] = spec.containers;
+      const env = await toEnvironment(container.env);
+      const { lines, settings } = parseSettings(env);
+      const kind = container.args[0] === 'gateway' ? 'gateway' : 'projector';
+      const warnings = listSettingWarnings(env, settings, kind);
+      expect({ name, lines, warnings }).toEqual({ name, lines: [], warnings: [] });
+    }
+  });
+
+  it.each(EXAMPLES)('mount every file and folder that their settings name, with the values %s', (example) => {
+    for (const { spec } of listProductPods(get(example))) {
+      const [container] = spec.containers;
+      const mounts = container.volumeMounts.map(({ mountPath }) => mountPath);
+      const paths = container.env.flatMap(({ value = '' }) => (value.startsWith('/') ? [value] : []));
+      expect(paths.filter((path) => !mounts.some((mount) => `${path}/`.startsWith(`${mount}/`)))).toEqual([]);
+      expect(spec['volumes'].map((volume: { name: string }) => volume.name)).toEqual(
+        container.volumeMounts.map(({ name }) => name),
+      );
+    }
+  });
+});
+
+const SAMPLE_SECRETS: Readonly<Record<string, string>> = {
+  'encryption-key': Buffer.alloc(32, 7).toString('base64'),
+  'admin-token': 'x'.repeat(32),
+  'database-url': 'postgresql://cadastre:secret@postgres.example.com:5432/cadastre',
+};
+
+/** Returns the environment of a container. Names of mounted files lead to files with sample content. */
+const toEnvironment = async (
+  variables: readonly { readonly name: string; readonly value?: string }[],
+): Promise<Record<string, string>> => {
+  const { key, cert } = await ensureLocalCertificates(join(folder, 'tls'), ['localhost'], new SystemClock());
+  const contents: Record<string, string> = { 'tls.key': key, 'tls.crt': cert, 'ca.crt': cert, ...SAMPLE_SECRETS };
+  const env: Record<string, string> = {};
+  for (const { name, value = 'secret' } of variables) {
+    const [, file] = /^\/(?:secrets|tls|kafka-tls)\/(.*)$/.exec(value) ?? [];
+    env[name] = file === undefined ? value.replaceAll('$(POSTGRES_PASSWORD)', 'secret') : join(folder, file);
+    if (file !== undefined) await writeFile(join(folder, file), contents[file] ?? 'secret');
+  }
+  return env;
+};
+
+describe('the ingress of the chart', () => {
+  const listPaths = (): string[] =>
+    find('production', 'Ingress', 'site-cadastre')?.['spec'].rules[0].http.paths.map(
+      ({ path }: { path: string }) => path,
+    );
+
+  it('leads to every route for clients', async () => {
+    const paths = listPaths();
+    const unreached = (await routes()).filter(
+      ({ path }) => !paths.some((prefix) => `${path}/`.startsWith(`${prefix}/`)),
+    );
+    expect(unreached.map(({ path }) => path).toSorted()).toEqual(['/healthz', '/metrics', '/readyz']);
+  });
+});
+
+describe('the migration of the chart', () => {
+  it.each([
+    ['production', 'pre-install,pre-upgrade'],
+    ['trial', 'post-install,pre-upgrade'],
+  ] as const)('runs when its database exists, with the values %s', (example, hooks) => {
+    const job = find(example, 'Job', 'site-cadastre-migration');
+    expect(job?.metadata.annotations?.['helm.sh/hook']).toBe(hooks);
+  });
+});
+
+describe('objects of the chart', () => {
+  it('select pods that exist', () => {
+    for (const example of EXAMPLES) {
+      const labels = get(example).flatMap((manifest) => manifest['spec']?.template?.metadata?.labels ?? []);
+      const selectors = get(example).flatMap(({ kind, spec }) =>
+        [kind === 'Service' ? spec.selector : (spec?.podSelector ?? spec?.selector)?.matchLabels].filter(Boolean),
+      );
+      const selectsNothing = (selector: Record<string, string>): boolean =>
+        !labels.some((pod: Record<string, string>) =>
+          Object.entries(selector).every(([key, value]) => pod[key] === value),
+        );
+      expect(selectors.length).toBeGreaterThan(5);
+      // A ServiceMonitor selects services of several components.
+      expect(selectors.filter((selector) => selector['app.kubernetes.io/component']).filter(selectsNothing)).toEqual(
+        [],
+      );
+    }
+  });
+
+  it('scale gateways by load, or have a fixed number of them', () => {
+    expect(find('production', 'HorizontalPodAutoscaler', 'site-cadastre-gateway')?.['spec']).toMatchObject({
+      minReplicas: 2,
+      maxReplicas: 5,
+    });
+    expect(find('production', 'Deployment', 'site-cadastre-gateway')?.['spec'].replicas).toBeUndefined();
+    expect(find('tls', 'HorizontalPodAutoscaler', 'site-cadastre-gateway')).toBeUndefined();
+    expect(find('tls', 'Deployment', 'site-cadastre-gateway')?.['spec'].replicas).toBe(3);
+  });
+
+  it('keep the volume with the files of all workspaces when the release is uninstalled', () => {
+    const claim = find('minimal', 'PersistentVolumeClaim', 'site-cadastre-files');
+    expect(claim?.metadata.annotations?.['helm.sh/resource-policy']).toBe('keep');
+  });
+
+  it('let publishers connect to the ports of the brokers', () => {
+    const { egress } = find('production', 'NetworkPolicy', 'site-cadastre-publisher')?.['spec'] ?? {};
+    expect(egress.flatMap(({ ports = [] }) => ports.map(({ port }: { port: number }) => port))).toEqual([
+      53, 53, 5432, 443, 9094,
+    ]);
+  });
+});
