@@ -66,6 +66,8 @@ export class Product {
       CADASTRE_ADDRESS_RATE_LIMIT: 'off',
       CADASTRE_ACCESS_CHANGE_LIMIT: 'off',
       CADASTRE_MAX_TOKENS_PER_OWNER: 'off',
+      CADASTRE_MAX_CONNECTIONS: '4000',
+      CADASTRE_MAX_CONNECTIONS_PER_ADDRESS: '4000',
     };
     this.child = null;
     this.nodeOptions = [];
