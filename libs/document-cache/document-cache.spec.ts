@@ -50,9 +50,9 @@ beforeEach(() => {
 
 /** Reads a document and keeps it. */
 const keep = (url: string, scope: DocumentScope, { body = `body of ${url}`, identity = ADA, kind = WORKSPACE } = {}) =>
-  cache.keep(cache.createTicket(), { identity, url, body, contentType: 'text/plain', kind, scope });
+  cache.keep(cache.createTicket(), { identity, url, body: Buffer.from(body), contentType: 'text/plain', kind, scope });
 
-const find = (url: string, identity = ADA): string | null => cache.find(identity, url)?.body ?? null;
+const find = (url: string, identity = ADA): string | null => cache.find(identity, url)?.body.toString() ?? null;
 
 describe('a kept document', () => {
   it('is found by its caller and its exact address', () => {
@@ -118,7 +118,7 @@ describe('a read', () => {
     cache.keep(ticket, {
       identity: ADA,
       url: '/one',
-      body: 'one',
+      body: Buffer.from('one'),
       contentType: 'text/plain',
       kind: WORKSPACE,
       scope: inWorkspace('ws-1'),
@@ -206,7 +206,14 @@ describe('a document that is found after a check', () => {
             if (!ended) return;
             const { workspace, body, ticket } = ended;
             const scope = inWorkspace(`ws-${workspace}`);
-            cache.keep(ticket, { identity: ADA, url: `/${workspace}`, body, contentType: '', kind: WORKSPACE, scope });
+            cache.keep(ticket, {
+              identity: ADA,
+              url: `/${workspace}`,
+              body: Buffer.from(body),
+              contentType: '',
+              kind: WORKSPACE,
+              scope,
+            });
           },
           check: () => {
             cache.onChanges(log.slice(checked));

@@ -7,7 +7,8 @@ import type { ChangeListener } from './read.barrier.js';
 
 /** A response that a gateway keeps. */
 export type KeptDocument = {
-  readonly body: string;
+  /** Bytes, because a string would be encoded for each response: a fifth of the CPU of a list. */
+  readonly body: Buffer;
   readonly contentType: string;
   /** False after an event that can have changed the document. */
   readonly isCurrent: boolean;
@@ -18,7 +19,7 @@ export type ReadTicket = { readonly generation: number; readonly change: number 
 
 type CacheEntry = {
   readonly key: string;
-  readonly body: string;
+  readonly body: Buffer;
   readonly contentType: string;
   readonly kind: DocumentKind;
   readonly scope: DocumentScope;
@@ -48,10 +49,6 @@ const scopes = new WeakMap<Actor, DocumentScope>();
 export const recordDocumentScope = (actor: Actor, scope: DocumentScope): void => void scopes.set(actor, scope);
 
 export const findDocumentScope = (actor: Actor): DocumentScope | null => scopes.get(actor) ?? null;
-
-/** Returns the bytes that a text takes in memory: V8 takes two bytes for each character if any is not in Latin-1. */
-const estimateBytes = (text: string): number =>
-  Buffer.byteLength(text) === text.length ? text.length : 2 * text.length;
 
 const nameLists = (organization: string): string => `${organization} lists`;
 
@@ -120,7 +117,7 @@ export class DocumentCache implements ChangeListener {
   ): void {
     const key = this.buildKey(identity, url);
     if (this.entries.has(key)) return;
-    const bytes = estimateBytes(document.body) + key.length + ENTRY_BYTES;
+    const bytes = document.body.length + key.length + ENTRY_BYTES;
     if (bytes > this.maxBytes * LARGEST_PART || this.hasChangedSince(ticket, document)) return;
     const entry = { ...document, key, bytes, storedAt: this.clock.now().getTime(), isCurrent: true };
     this.entries.set(key, entry);
