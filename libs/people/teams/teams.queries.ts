@@ -54,8 +54,9 @@ const FROM = sql.raw('from teams t join organizations o on o.id = t.organization
 export const selectTeamScope = (actor: Identity, team: Sql): Sql => sql`
   (select to_jsonb(place) from (select ${selectTeamScopeColumns(actor)} ${FROM} where t.id = ${team}) place)`;
 
+// Correlated, because Postgres would read all organizations for `t.organization in (select id …)` of an administrator.
 const organizationAllows = (actor: Identity, permission: Permission): Sql =>
-  sql`t.organization in (select id from organizations where ${isPermittedByRole(actor, permission)})`;
+  sql`exists (select 1 from organizations where id = t.organization and ${isPermittedByRole(actor, permission)})`;
 
 /**
  * Returns a condition on a row `t` of `teams`: the caller sees the team. `canReadTeam` is the same rule for a loaded
