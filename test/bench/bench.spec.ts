@@ -189,6 +189,18 @@ describe('a report', () => {
     expect(plot).toContain('list of &lt;20&gt;, 16 connections');
   });
 
+  it('shows the figure of the last file where several have it', async () => {
+    const first = await saveRun('first.json', [{ values: [3] }, { case: 'create', values: [5] }]);
+    const last = await saveRun('last.json', [{ values: [2] }]);
+    const docs = join(project, 'merged');
+    await runScript('main.js', 'report', first, last, '--docs', docs);
+    const page = await readFile(join(docs, 'explanation/performance.md'), 'utf8');
+    expect(page.match(/^\| (GET workspace|create), 16 connections +\| \d+ +\|$/gm)).toEqual([
+      expect.stringMatching(/GET workspace, .*\| 2 /),
+      expect.stringMatching(/create, .*\| 5 /),
+    ]);
+  });
+
   it('plots growth by case and size', async () => {
     const figures = `[
       { group: 'growth', case: 'GET', variant: '100', metric: 'times the smallest', unit: '', budget: null, values: [1] },

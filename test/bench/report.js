@@ -3,7 +3,7 @@ import { mkdir, readdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { format, resolveConfig } from 'prettier';
 import { barChart, lineChart } from './charts.js';
-import { isWithinBudget, loadRun, summarize } from './figures.js';
+import { isWithinBudget, keyOf, loadRun, summarize } from './figures.js';
 import { PROJECT } from './product.js';
 import { median } from './statistics.js';
 
@@ -126,8 +126,14 @@ This page shows what requests cost, whether that grows with the data, and which 
 measured it. [How to measure](../how-to/measure-performance.md) says how to repeat it. Compare ratios, not requests per second: those
 depend on the machine and on what else runs there.`;
 
+/** Where runs contain the same figure, the last one counts. */
+const mergeFigures = (runs) => {
+  const all = runs.flatMap((run) => run.figures);
+  return [...new Map(all.map((figure) => [keyOf(figure), figure])).values()];
+};
+
 export const renderReport = (runs, images) => {
-  const figures = runs.flatMap((run) => run.figures);
+  const figures = mergeFigures(runs);
   const sections = Object.entries(GROUPS).flatMap(([group, [title, explanation]]) => {
     const own = figures.filter((figure) => figure.group === group);
     if (own.length === 0) return [];
@@ -142,7 +148,7 @@ export const renderReport = (runs, images) => {
       : [
           '## Profiles',
           'Flame graphs of the main thread under load. The wider a box, the more of the time its function took. Open an image ' +
-            'by itself to see the names of narrow boxes when you point at them.',
+            'by itself to see the names of narrow boxes when you point at them. Images with `before` in their names show 0.2.0.',
           ...flames.map((name) => `![${name.slice(0, -'.svg'.length)}](../images/${name})`),
         ];
   const budgets = figures.some(({ budget }) => budget !== null) ? ['## Budgets', budgetTable(figures)] : [];
@@ -156,7 +162,7 @@ export const report = async (files, docs = join(PROJECT, 'docs')) => {
   const folder = join(docs, 'images');
   await mkdir(folder, { recursive: true });
   await mkdir(join(docs, 'explanation'), { recursive: true });
-  const plots = plotsOf(runs.flatMap((run) => run.figures));
+  const plots = plotsOf(mergeFigures(runs));
   for (const [name, content] of Object.entries(plots)) await writeFile(join(folder, name), content);
   const page = join(docs, 'explanation/performance.md');
   const config = await resolveConfig(join(PROJECT, 'docs/README.md'));
