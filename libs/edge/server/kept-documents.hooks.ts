@@ -75,7 +75,14 @@ class KeptDocuments {
     if (!scope) return;
     const contentType = String(reply.getHeader('content-type'));
     const { ticket, identity } = read;
-    this.memory?.documents.keep(ticket, { identity, url: request.url, body: Buffer.from(body), contentType, kind, scope });
+    this.memory?.documents.keep(ticket, {
+      identity,
+      url: request.url,
+      body: Buffer.from(body),
+      contentType,
+      kind,
+      scope,
+    });
   }
 
   private expect({ documents }: DocumentMemory, identity: Identity, request: AuthenticatedRequest, next: Next): void {
