@@ -102,7 +102,8 @@ const listTablesRead = async (address: string): Promise<readonly string[]> => {
     const plans = await Promise.all(statements.map((statement) => planFor(server.database, statement)));
     tables.push(...plans.flat().flatMap((node) => node['Relation Name'] ?? []));
   }
-  return tables.filter((table) => !CALLER_TABLES.has(table));
+  // The signal of the log can read the catalog of Postgres at the same time. Documents never do.
+  return tables.filter((table) => !CALLER_TABLES.has(table) && !table.startsWith('pg_'));
 };
 
 it('every kind of document that gateways keep has an address in this test', async () => {
