@@ -6,7 +6,15 @@ import { runInNewContext } from 'node:vm';
 import { startS3, type TestS3 } from '../../test/support/s3/index.js';
 import { waitUntil } from '../../test/support/product.js';
 import { SystemClock } from '#host';
-import { BlobExistsError, readBytes, EncryptedBlobs, FolderBlobs, S3Blobs, type BlobStore } from './index.js';
+import {
+  BlobExistsError,
+  readBytes,
+  EncryptedBlobs,
+  FolderBlobs,
+  S3Blobs,
+  type BlobStore,
+  type ListedBlob,
+} from './index.js';
 import { readContent, listFiles, createFolder, iterateChunks, createS3Location } from './spec.js';
 
 const clock = new SystemClock();
@@ -39,6 +47,8 @@ const inS3 = (): Promise<TestStore> => {
   const location = createS3Location(s3);
   return Promise.resolve({ store: new S3Blobs(location, clock), listFiles: () => s3.listKeys(location.prefix) });
 };
+
+const byKey = (a: ListedBlob, b: ListedBlob): number => (a.key < b.key ? -1 : 1);
 
 const encrypted = (make: () => Promise<TestStore>) => async (): Promise<TestStore> => {
   const { store, listFiles: listStored } = await make();
@@ -160,6 +170,25 @@ describe.each([
       await expect(store.delete(key)).rejects.toThrow('not a blob key');
     },
   );
+
+  it('lists all blobs, or those below some segments of their keys, with the size of their content', async () => {
+    await store.put('a/b', Buffer.from('12'));
+    await store.put('a/c/d', Buffer.from('123'));
+    await store.put('ab', randomBytes(100_000));
+    await store.delete('a/missing');
+    const list = async (segments?: string) => (await Array.fromAsync(store.list(segments))).toSorted(byKey);
+    expect(await list()).toEqual([
+      { key: 'a/b', size: 2 },
+      { key: 'a/c/d', size: 3 },
+      { key: 'ab', size: 100_000 },
+    ]);
+    expect(await list('a')).toEqual([
+      { key: 'a/b', size: 2 },
+      { key: 'a/c/d', size: 3 },
+    ]);
+    expect(await list('b')).toEqual([]);
+    await expect(list('../a')).rejects.toThrow('not a blob key');
+  });
 
   it('closes a blob if its reader stops early', async () => {
     await store.put('big', randomBytes(1_000_000));

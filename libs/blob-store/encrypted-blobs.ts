@@ -1,6 +1,6 @@
 import { createCipheriv, createDecipheriv, hkdfSync, randomBytes } from 'node:crypto';
 import { pipeline as pipe, Readable, Transform, type TransformCallback } from 'node:stream';
-import { BlobStore, readBytes, type BlobContent, type StoredBlob } from './blob-store.js';
+import { BlobStore, readBytes, type BlobContent, type ListedBlob, type StoredBlob } from './blob-store.js';
 import { clampRange, type ByteRange } from './byte-range.js';
 
 /**
@@ -142,6 +142,10 @@ export class EncryptedBlobs extends BlobStore {
 
   override delete(key: string): Promise<void> {
     return this.inner.delete(key);
+  }
+
+  override async *list(segments?: string): AsyncGenerator<ListedBlob> {
+    for await (const { key, size } of this.inner.list(segments)) yield { key, size: computeContentSize(size) };
   }
 
   private async readAll(key: string): Promise<StoredBlob | null> {

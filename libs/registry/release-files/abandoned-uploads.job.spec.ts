@@ -140,6 +140,10 @@ class GuardedBlobs extends BlobStore {
     await this.gate.promise;
     await this.inner.delete(key);
   }
+
+  override list(segments?: string) {
+    return this.inner.list(segments);
+  }
 }
 
 describe('a file that is being removed', () => {
