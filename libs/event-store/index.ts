@@ -33,6 +33,8 @@ export {
   type DatabaseState,
   type MigrationResult,
 } from './migrations/migrate.js';
+export { selectCheckpoints, writeCheckpoint, type FollowerPosition } from './followers/checkpoints.js';
+export { isAfter } from './log-positions.js';
 export { ForeignMigrations } from './migrations/migration-order.js';
 export { appendInBulk, type BulkWrite } from './bulk/bulk-append.js';
 export { rebuildView, type RebuildOptions, type RebuildResult } from './rebuild/rebuild.js';
@@ -55,4 +57,5 @@ export {
   buildEventRegistry,
   type Aggregate,
   type ModuleDefinition,
+  type TableOutsideLog,
 } from './module-definition.js';
