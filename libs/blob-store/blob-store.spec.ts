@@ -176,7 +176,11 @@ describe.each([
     await store.put('a/c/d', Buffer.from('123'));
     await store.put('ab', randomBytes(100_000));
     await store.delete('a/missing');
-    const list = async (segments?: string) => (await Array.fromAsync(store.list(segments))).toSorted(byKey);
+    const list = async (segments?: string): Promise<ListedBlob[]> => {
+      const blobs: ListedBlob[] = [];
+      for await (const blob of store.list(segments)) blobs.push(blob);
+      return blobs.toSorted(byKey);
+    };
     expect(await list()).toEqual([
       { key: 'a/b', size: 2 },
       { key: 'a/c/d', size: 3 },
