@@ -57,7 +57,7 @@ const startEdited = async (): Promise<void> => {
   const { databaseUrl, encryptionKey } = server.runtime;
   product = await launchProduct(
     { DATABASE_URL: databaseUrl, CADASTRE_ENCRYPTION_KEY: encryptionKey.toString('base64') },
-    folder,
+    { build: folder },
   );
   await product.start('gateway');
   edited = createApiTestClient(product.url, server.adminToken);
