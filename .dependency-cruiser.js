@@ -33,6 +33,7 @@ const publicApi = [
   '^libs/[^/]+/index\\.ts$',
   '^libs/kernel/spec\\.ts$',
   '^libs/(?:access|json-api|provider-release)/rules\\.ts$',
+  '^libs/json-api/description/index\\.ts$',
 ];
 
 const downwards = (layer, index) => ({
@@ -107,6 +108,13 @@ export default {
       severity: 'error',
       from: { path: pureRelease },
       to: { pathNot: ['^libs/kernel/[a-z/-]+\\.ts$', pureRelease, 'node_modules/(?:@types/)?semver/'] },
+    },
+    {
+      name: 'descriptions-are-not-loaded',
+      comment: 'Descriptions of the API are for docs/reference/openapi.json. The product does not load them.',
+      severity: 'error',
+      from: { path: '^(?:apps|libs)/', pathNot: ['\\.(?:openapi|schema)\\.ts$', '^libs/json-api/description/'] },
+      to: { path: ['\\.(?:openapi|schema)\\.ts$', '^libs/json-api/description/'] },
     },
     {
       name: 'libs-below-apps',

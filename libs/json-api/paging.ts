@@ -5,14 +5,14 @@ export type QueryParameters = Readonly<Record<string, string | string[] | undefi
 
 export type PageRequest = { readonly number: number; readonly size: number };
 
-const DEFAULT_SIZE = 20;
-const MAX_SIZE = 100;
+export const DEFAULT_PAGE_SIZE = 20;
+export const MAX_PAGE_SIZE = 100;
 
 /** A client sends a parameter once, or twice by mistake. */
 const MAX_REPEATS = 10;
 /** The limit is longer than every name that a search can match. */
-const MAX_CHARACTERS = 255;
-const MAX_VALUES = 100;
+export const MAX_PARAMETER_CHARACTERS = 255;
+export const MAX_PARAMETER_VALUES = 100;
 
 /**
  * Throws 400 if there are too many. Each value costs the database work, so the number of values is limited as well as
@@ -35,7 +35,7 @@ const lastValue = (query: QueryParameters, name: string): string | undefined => 
 export const getParameter = (
   query: QueryParameters,
   name: string,
-  mostCharacters = MAX_CHARACTERS,
+  mostCharacters = MAX_PARAMETER_CHARACTERS,
 ): string | undefined => {
   const value = lastValue(query, name);
   refuseMoreThan(mostCharacters, value?.length ?? 0, name, 'characters');
@@ -48,7 +48,7 @@ export type ListLimits = { readonly mostValues?: number; readonly mostCharacters
 export const getListParameter = (
   query: QueryParameters,
   name: string,
-  { mostValues = MAX_VALUES, mostCharacters = MAX_CHARACTERS }: ListLimits = {},
+  { mostValues = MAX_PARAMETER_VALUES, mostCharacters = MAX_PARAMETER_CHARACTERS }: ListLimits = {},
 ): string[] => {
   const values = (lastValue(query, name) ?? '')
     .split(',')
@@ -89,7 +89,11 @@ const parseWholeNumber = (query: QueryParameters, name: string): number | undefi
 };
 
 /** Parses `page[number]` and `page[size]`. A size above the maximum is cut to it (clients.md §2). */
-export const parsePage = (query: QueryParameters, defaultSize = DEFAULT_SIZE, maxSize = MAX_SIZE): PageRequest => ({
+export const parsePage = (
+  query: QueryParameters,
+  defaultSize = DEFAULT_PAGE_SIZE,
+  maxSize = MAX_PAGE_SIZE,
+): PageRequest => ({
   number: parseWholeNumber(query, 'page[number]') ?? 1,
   size: Math.min(parseWholeNumber(query, 'page[size]') ?? defaultSize, maxSize),
 });

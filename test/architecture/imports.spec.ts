@@ -16,6 +16,7 @@ const SMALL_PROJECT: Readonly<Record<string, string>> = {
   'libs/message-log/log.ts': `import { Kafka } from 'kafkajs'; export const log = Kafka;`,
   'libs/json-api/index.ts': `export * from './rules.js'; export const document = 1;`,
   'libs/json-api/rules.ts': `export * from './attribute-table.js';`,
+  'libs/json-api/description/index.ts': `export const describe = 1;`,
   'libs/json-api/attribute-table.ts': `
     import { z } from 'zod';
     import { message } from '#kernel';
@@ -106,6 +107,16 @@ const VIOLATIONS: readonly Planted[] = [
     rule: 'json-api-rules-are-pure',
     file: 'libs/json-api/member-treatments.ts',
     content: `import type { Store } from '#postgres'; export type Treatment = Store;`,
+  },
+  {
+    rule: 'descriptions-are-not-loaded',
+    file: 'libs/runs/runs.controller.ts',
+    content: `import { describe } from '#json-api/description'; export const described = describe;`,
+  },
+  {
+    rule: 'descriptions-are-not-loaded',
+    file: 'libs/runs/runs.included.ts',
+    content: `import { schema } from './runs.schema.js'; export const included = schema;`,
   },
   {
     rule: 'release-rules-are-pure',
@@ -205,6 +216,9 @@ const LAWFUL: Readonly<Record<string, string>> = {
     import { run } from './run.js';
     export const handler: [unknown, Workspace?] = [[CommandBus, store, actor, document, LockWorkspace, run]];`,
   'libs/runs/runs.queries.ts': `export const queries = 1;`,
+  // Files that no process loads describe the API.
+  'libs/runs/runs.schema.ts': `import { describe } from '#json-api/description'; export const schema = describe;`,
+  'libs/runs/runs.openapi.ts': `import { schema } from './runs.schema.js'; export const operations = schema;`,
   'libs/runs/index.ts': `export { handler } from './runs.handler.js'; export { run } from './run.js';`,
   // Specs import anything.
   'libs/runs/runs.handler.spec.ts': `

@@ -1,0 +1,69 @@
+import { z } from 'zod';
+import { DEFAULT_PAGE_SIZE, MAX_PAGE_SIZE, MAX_PARAMETER_CHARACTERS, MAX_PARAMETER_VALUES } from '../paging.js';
+import { AS_OF } from '../point-in-time.js';
+
+/** A list in one parameter, separated by commas. */
+const separatedByCommas = { style: 'form', explode: false } as const;
+
+type Limits = { readonly mostCharacters?: number; readonly mostValues?: number };
+
+/** Describes a parameter that `getParameter` reads. */
+export const textParameter = (description: string, { mostCharacters = MAX_PARAMETER_CHARACTERS }: Limits = {}) =>
+  z.string().max(mostCharacters).optional().meta({ description });
+
+/** Describes a parameter that `requireParameter` reads. */
+export const requiredParameter = (description: string) =>
+  z.string().min(1).max(MAX_PARAMETER_CHARACTERS).meta({ description });
+
+/** Describes a parameter that `getListParameter` reads. */
+export const listParameter = (
+  description: string,
+  { mostCharacters = MAX_PARAMETER_CHARACTERS, mostValues = MAX_PARAMETER_VALUES }: Limits = {},
+) =>
+  z
+    .array(z.string().max(mostCharacters))
+    .max(mostValues)
+    .optional()
+    .meta({ description: `${description} Separate values with commas.`, param: separatedByCommas });
+
+/** Describes a parameter with one of several values. */
+export const choiceParameter = (values: readonly string[], description: string) =>
+  z.enum(values).optional().meta({ description });
+
+/** Describes a parameter that counts only if it is `true`. */
+export const flagParameter = (description: string) => z.enum(['true', 'false']).optional().meta({ description });
+
+/** Describes the parameters that `parsePage` reads. */
+export const pageParameters = (defaultSize = DEFAULT_PAGE_SIZE, maxSize = MAX_PAGE_SIZE) => ({
+  'page[number]': z.int().min(1).max(999_999_999).default(1).meta({ description: 'The number of the page.' }),
+  'page[size]': z
+    .int()
+    .min(1)
+    .max(999_999_999)
+    .default(defaultSize)
+    .meta({ description: `The number of resources on a page. A larger number than ${maxSize} counts as ${maxSize}.` }),
+});
+
+/** Describes the parameter that `parseSort` reads. */
+export const sortParameter = (sorts: readonly string[], description = 'The order of the list.') => ({
+  sort: z
+    .enum(sorts.flatMap((sort) => [sort, `-${sort}`]))
+    .optional()
+    .meta({ description: `${description} A leading \`-\` reverses it.` }),
+});
+
+/** Describes the parameter that `parseInclude` reads. */
+export const includeParameter = (values: readonly string[]) => ({
+  include: z.array(z.enum(values)).optional().meta({
+    description: 'Related resources to add to the document. Separate values with commas.',
+    param: separatedByCommas,
+  }),
+});
+
+/** Describes the parameter of reads of a past state. */
+export const asOfParameter = () => ({
+  [AS_OF]: z.string().optional().meta({
+    description: 'An ISO 8601 timestamp. The document shows the state at this time.',
+    format: 'date-time',
+  }),
+});
