@@ -36,6 +36,7 @@ export {
   toBindings,
   parseFlatTags,
   flatTagsInput,
+  tagBindingsBody,
   tagBindingsInput,
   parseTagsToRemove,
 } from './tags.body.js';

@@ -21,7 +21,7 @@ import type { CurrentStates } from '../ports/current-states.port.js';
 import type { WorkspaceRow } from './workspaces.queries.js';
 
 /** The values of contract §4.3, and those that clients add (clients.md §7). */
-const INCLUDES = [
+export const WORKSPACE_INCLUDES = [
   'current_configuration_version',
   'current_configuration_version.ingress_attributes',
   'current_run',
@@ -38,7 +38,7 @@ const INCLUDES = [
   'tag_bindings',
 ] as const;
 
-export type WorkspaceInclude = (typeof INCLUDES)[number];
+export type WorkspaceInclude = (typeof WORKSPACE_INCLUDES)[number];
 
 /** Resources that have a history: with `as-of` they are included as they were at that time. */
 const IN_HISTORY: ReadonlySet<WorkspaceInclude> = new Set([
@@ -54,9 +54,9 @@ const IN_HISTORY: ReadonlySet<WorkspaceInclude> = new Set([
 const UNCHANGING: ReadonlySet<WorkspaceInclude> = new Set(['current_state_version', 'outputs', 'readme']);
 
 export const parseWorkspaceIncludes = (query: QueryParameters): ReadonlySet<WorkspaceInclude> | null => {
-  const includes = parseInclude(query, INCLUDES);
+  const includes = parseInclude(query, WORKSPACE_INCLUDES);
   if (!includes || !getParameter(query, AS_OF)) return includes;
-  const accepted = INCLUDES.filter((include) => IN_HISTORY.has(include) || UNCHANGING.has(include));
+  const accepted = WORKSPACE_INCLUDES.filter((include) => IN_HISTORY.has(include) || UNCHANGING.has(include));
   const refused = [...includes].filter((include) => !accepted.includes(include));
   if (refused.length === 0) return includes;
   throw badRequest(

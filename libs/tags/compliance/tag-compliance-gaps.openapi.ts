@@ -1,0 +1,18 @@
+import { describeController, describePage, pageParameters, textParameter } from '#json-api/description';
+import { RESERVED_TAG_KEYS } from '../reserved-tag-keys/reserved-tag-keys.openapi.js';
+import { TagComplianceGapsController } from './tag-compliance-gaps.controller.js';
+
+export const tagComplianceGapsOperations = describeController(TagComplianceGapsController, RESERVED_TAG_KEYS, {
+  list: {
+    operationId: 'listTagComplianceGaps',
+    summary: 'List the workspaces without a value for a reserved tag key',
+    query: {
+      ...pageParameters(),
+      'filter[project][id]': textParameter('Only workspaces of this project.'),
+      'filter[key]': textParameter(
+        'Only workspaces without a value for this key. Their other missing keys are shown too.',
+      ),
+    },
+    answer: describePage('TagComplianceGap'),
+  },
+});
