@@ -10,6 +10,7 @@ import { copyChartFiles } from './chart-files.js';
 import { chartValuesPage } from './chart-values.js';
 import { compatibilityPage } from './compatibility.js';
 import { architecturePage } from './modules.js';
+import { buildOpenApiDocument } from './openapi.js';
 import { permissionsOf, routes, trailOf, type DocumentedRoute } from './routes.js';
 import { table } from './tables.js';
 import { testsOf } from './tests.js';
@@ -342,6 +343,7 @@ export const pages = async (): Promise<Map<string, string>> =>
     ['compatibility.md', compatibilityPage(NOTICE)],
     ['../explanation/architecture.md', await architecturePage()],
     ...(await copyChartFiles()),
+    ['openapi.json', json(await buildOpenApiDocument())],
     ['asyncapi.json', json(buildAsyncApiDocument(eventRegistry, PREFIX, [factsChannel]))],
     ...Object.entries(buildEventSchemas(eventRegistry)).map(
       ([type, schema]) => [`schemas/${type}.json`, json(schema)] as const,

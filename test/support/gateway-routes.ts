@@ -14,6 +14,11 @@ export type Route = {
   readonly open: boolean;
   /** Whether the handler reads the body of the request. */
   readonly readsBody: boolean;
+  readonly controller: Type;
+  /** Name of the controller's method. */
+  readonly handler: string;
+  /** Index of the path among the paths of the handler. */
+  readonly alternative: number;
 };
 /** A controller's file, named after the type that it returns. */
 export type EndpointModule = { readonly file: string; readonly name: string; readonly controllers: readonly Type[] };
@@ -39,18 +44,27 @@ const readsBodyIn = (controller: Type, handler: string): boolean => {
 
 export const routesOf = (controller: Type): Route[] =>
   Object.getOwnPropertyNames(controller.prototype).flatMap((name) => {
-    const handler: unknown = (controller.prototype as Record<string, unknown>)[name];
-    if (name === 'constructor' || typeof handler !== 'function' || metadata('path', handler) === undefined) return [];
-    const paths = [metadata<string | string[]>('path', handler) ?? ''].flat();
-    const prefixes = [metadata<string | string[]>('path', controller) ?? ''].flat();
-    const method = RequestMethod[metadata<RequestMethod>('method', handler) ?? RequestMethod.GET];
-    const status = metadata<number>('__httpCode__', handler) ?? (method === 'POST' ? 201 : 200);
-    const open = getRouteOptions(handler).isPublic ?? false;
-    const readsBody = readsBodyIn(controller, name);
-    return prefixes.flatMap((prefix) =>
-      paths.map((path) => ({ method, path: joined(prefix, path), status, open, readsBody })),
-    );
+    const method: unknown = (controller.prototype as Record<string, unknown>)[name];
+    if (name === 'constructor' || typeof method !== 'function' || metadata('path', method) === undefined) return [];
+    return routesOfHandler(controller, name, method);
   });
+
+const routesOfHandler = (controller: Type, handler: string, method: object): Route[] => {
+  const prefixes = [metadata<string | string[]>('path', controller) ?? ''].flat();
+  const paths = [metadata<string | string[]>('path', method) ?? ''].flat();
+  const verb = RequestMethod[metadata<RequestMethod>('method', method) ?? RequestMethod.GET];
+  const route = {
+    method: verb,
+    status: metadata<number>('__httpCode__', method) ?? (verb === 'POST' ? 201 : 200),
+    open: getRouteOptions(method).isPublic ?? false,
+    readsBody: readsBodyIn(controller, handler),
+    controller,
+    handler,
+  };
+  return prefixes
+    .flatMap((prefix) => paths.map((path) => joined(prefix, path)))
+    .map((path, alternative) => ({ ...route, path, alternative }));
+};
 
 export const filesOf = async (suffix: RegExp): Promise<string[]> =>
   (await readdir(LIBS, { recursive: true })).filter((file) => suffix.test(file)).toSorted();
