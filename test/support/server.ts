@@ -14,6 +14,7 @@ import { GatewayModule } from '../../apps/gateway/src/gateway.module.js';
 import { createRuntime, type Runtime } from '../../apps/runtime.js';
 import { moduleDefinitions, createFileSweepers } from '../../apps/modules.js';
 import { freshDatabase } from './database.js';
+import { checkDescribedResponse, type CheckedResponse } from './described-responses.js';
 
 /** A response. Its JSON is untyped on purpose: tests check it. */
 export type ApiResponse = {
@@ -55,7 +56,15 @@ export type TestServerOptions = {
 
 const ADMIN_TOKEN = 'testadmin00000.atlasv1.secret-of-the-first-administrator';
 
-export const createApiTestClient = (url: string, token: string | null): ApiTestClient => {
+/**
+ * Creates a client of a server. `check` throws if a response is wrong; by default, if docs/reference/openapi.json does not
+ * describe it.
+ */
+export const createApiTestClient = (
+  url: string,
+  token: string | null,
+  check: (response: CheckedResponse) => void = checkDescribedResponse,
+): ApiTestClient => {
   const send = async (method: string, path: string, body?: unknown): Promise<ApiResponse> => {
     const raw = typeof body === 'string' || body instanceof Uint8Array;
     const response = await fetch(path.startsWith('http') ? path : `${url}${path}`, {
@@ -71,6 +80,8 @@ export const createApiTestClient = (url: string, token: string | null): ApiTestC
     const text = await response.text();
     const json: unknown =
       (response.headers.get('content-type') ?? '').includes('json') && text ? JSON.parse(text) : null;
+    const contentType = response.headers.get('content-type');
+    check({ method, url: response.url, status: response.status, contentType, text, json });
     return { status: response.status, body: json, text, headers: response.headers };
   };
   return {
@@ -79,7 +90,7 @@ export const createApiTestClient = (url: string, token: string | null): ApiTestC
     patch: (path, body) => send('PATCH', path, body),
     put: (path, body) => send('PUT', path, body),
     delete: (path, body) => send('DELETE', path, body),
-    as: (otherToken) => createApiTestClient(url, otherToken),
+    as: (otherToken) => createApiTestClient(url, otherToken, check),
   };
 };
 

@@ -356,8 +356,12 @@ describe('a workspace as of each step of its life', () => {
       expect([what, includedIn(then)]).toEqual([what, included]);
     }
     const [{ at, organization, name, included } = { at: '', organization: '', name: '', included: [] }] = snapshots;
-    for (const listPathWithName of [`${listPath(organization)}/${name}`, listPath(organization)]) {
-      const then = expectStatus(await server.get(`${listPathWithName}${INCLUDING}&search[name]=one&as-of=${at}`), 200);
+    const asOf = `${INCLUDING}&as-of=${at}`;
+    for (const url of [
+      `${listPath(organization)}/${name}${asOf}`,
+      `${listPath(organization)}${asOf}&search[name]=one`,
+    ]) {
+      const then = expectStatus(await server.get(url), 200);
       expect(includedIn(then)).toEqual(included);
     }
   });
