@@ -1,6 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { AdjustableClock } from '../support/clocks.js';
+import { findDescribedOperation } from '../support/described-responses.js';
 import { logLength } from '../support/event-log.js';
 import { startTestServer, type ApiResponse, type TestServer } from '../support/server.js';
 import {
@@ -94,12 +95,21 @@ const findTrailDifferences = (row: MatrixRow, { traces, returnedTypes }: Outcome
   const isQuiet = isRead(row) ? trail.length === 0 : (inert ?? false);
   return [...traces].flatMap(([caller, { events, entries }]) => [
     ...(isDeepStrictEqual(entries, trail) ? [] : [`${caller}: the trail has ${entries.join(', ') || 'nothing'}`]),
-    ...((events === 0) === isQuiet ? [] : [`${caller}: ${events} events in the log`]),
+    ...((events.length === 0) === isQuiet ? [] : [`${caller}: ${events.length} types of events in the log`]),
     // The trail of an organization does not record reads of a user's own token.
     ...(returnedTypes.get(caller) ?? [])
       .filter((type) => row.condition !== 'of a user' && !entries.some((entry) => entry.startsWith(`${type} `)))
       .map((type) => `${caller}: reads a ${type}, and the trail has no entry`),
   ]);
+};
+
+/** Returns the events of successes that the description of the API does not have (`x-event`). */
+const findUndescribedEvents = (row: MatrixRow, { traces }: Outcome, world: MatrixWorld): string[] => {
+  const [caller] = world.callers;
+  const { method, path } = addressOf(row, caller ? row.about.params(caller, world) : {});
+  const described = findDescribedOperation(method, path)?.['x-event'];
+  const recorded = [...new Set([...traces.values()].flatMap(({ events }) => events))];
+  return described ? recorded.filter((event) => !described.includes(event)) : [];
 };
 
 /** Returns an id of the same form that does not exist. */
@@ -194,6 +204,7 @@ export const describeMatrix = (
       answers.set(called, outcome.answers);
       expect(differences(row, outcome.answers, world).map(inWords)).toEqual([]);
       expect(findTrailDifferences(row, outcome)).toEqual([]);
+      expect(findUndescribedEvents(row, outcome, world)).toEqual([]);
     });
   });
 

@@ -13,8 +13,8 @@ export const logEnd = async ({ database }: EventStore): Promise<LogPosition> =>
     sql`select transaction::text, position from event_store.events e order by e.transaction desc, e.position desc limit 1`,
   )) ?? START;
 
-/** The number of events of a request, and their entries in the trail of the organization, each once. */
-export type RecordedTraces = { readonly events: number; readonly entries: readonly string[] };
+/** The types of the events of a request, and their entries in the trail of the organization, each once. */
+export type RecordedTraces = { readonly events: readonly string[]; readonly entries: readonly string[] };
 
 /**
  * Returns the traces of the only request since the position. Events of followers have another event as cause and are
@@ -29,7 +29,7 @@ export const tracesSince = async (
      where (e.transaction, e.position) > (${transaction}::xid8, ${position}::bigint)
        and context ->> 'causation' is null
      order by e.transaction, e.position`);
-  return { events: events.length, entries: [...new Set(events.flatMap(entriesOf))] };
+  return toTraces(events);
 };
 
 /** Returns the traces of one request among others, by its id. */
@@ -43,8 +43,13 @@ export const tracesOf = async (
      where (e.transaction, e.position) > (${transaction}::xid8, ${position}::bigint)
        and context -> 'request' ->> 'id' = ${request}
      order by e.transaction, e.position`);
-  return { events: events.length, entries: [...new Set(events.flatMap(entriesOf))] };
+  return toTraces(events);
 };
+
+const toTraces = (events: readonly RecordedEvent[]): RecordedTraces => ({
+  events: [...new Set(events.map(({ type }) => type))],
+  entries: [...new Set(events.flatMap(entriesOf))],
+});
 
 /** Types of the audit catalogue for resources whose reads are recorded (contract §6.1), by JSON:API type. */
 const READ: Readonly<Record<string, string>> = {
