@@ -14,7 +14,7 @@ export const RESERVED_TAG_KEYS = {
   description: 'Tag keys with a rule: whether workspaces may override the value that their project binds.',
 };
 
-const TAKEN = 'The organization has a reserved tag key with this key.';
+const KEY_CONFLICT = 'The organization has a reserved tag key with this key.';
 
 export const reservedTagKeysOperations = describeController(ReservedTagKeysController, RESERVED_TAG_KEYS, {
   list: {
@@ -30,7 +30,7 @@ export const reservedTagKeysOperations = describeController(ReservedTagKeysContr
       data: { type: 'reserved-tag-keys', attributes: { key: 'cost-center', 'disable-overrides': true } },
     }),
     answer: describeDocument('ReservedTagKey'),
-    refusals: { unprocessable: TAKEN },
+    refusals: { unprocessable: KEY_CONFLICT },
   },
   update: {
     operationId: ['updateReservedTag', 'updateReservedTagKey'],
