@@ -144,7 +144,7 @@ export default {
     {
       name: 'pg-at-the-edge',
       severity: 'error',
-      from: { pathNot: ['^(libs/postgres|libs/event-store/migrations|apps|test)/', '[./]spec\\.ts$'] },
+      from: { pathNot: ['^(libs/postgres|libs/event-store/(?:keys|migrations)|apps|test)/', '[./]spec\\.ts$'] },
       to: { path: 'node_modules/pg/' },
     },
     {

@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { EncryptionKeys } from '#encryption';
 import {
   readFileOrNull,
   DataFolderInUseError,
@@ -12,10 +13,10 @@ import {
   type Settings,
 } from '#host';
 
-/** The database and the key that it is encrypted with. */
+/** The database and the keys that it is encrypted with. */
 export type DatabaseResources = {
   readonly databaseUrl: string;
-  readonly encryptionKey: Buffer;
+  readonly encryptionKeys: EncryptionKeys;
   close(): Promise<void>;
 };
 
@@ -33,7 +34,8 @@ export const openDatabaseResources = async (settings: Settings, logger: PlainLog
     // readSettings requires the key if DATABASE_URL is set.
     if (!settings.encryptionKey) throw new Error('CADASTRE_ENCRYPTION_KEY is missing');
     const close = (): Promise<void> => Promise.resolve();
-    return { databaseUrl: settings.database.url, encryptionKey: settings.encryptionKey, close };
+    const encryptionKeys = new EncryptionKeys(settings.encryptionKey, settings.previousEncryptionKey);
+    return { databaseUrl: settings.database.url, encryptionKeys, close };
   }
   const folder = await lockDataFolder(settings.dataFolder);
   // Steps that `close` runs, the last one first.
@@ -43,7 +45,7 @@ export const openDatabaseResources = async (settings: Settings, logger: PlainLog
   };
   try {
     // The key is read before Postgres starts, so that no database exists without its key.
-    const encryptionKey = await readEmbeddedKey(settings, { make: !(await hasEmbeddedSite(settings)) });
+    const encryptionKeys = await readEmbeddedKeys(settings, { make: !(await hasEmbeddedSite(settings)) });
     const postgres = await startEmbeddedPostgres({
       folder: join(settings.dataFolder, 'postgres'),
       logger,
@@ -55,7 +57,7 @@ export const openDatabaseResources = async (settings: Settings, logger: PlainLog
     // `close` removes the file before Postgres stops. A command that starts then is refused instead of losing its
     // connection.
     undo.push(() => rm(urlFile, { force: true }));
-    return { databaseUrl, encryptionKey, close };
+    return { databaseUrl, encryptionKeys, close };
   } catch (error) {
     await close();
     throw error;
@@ -80,11 +82,14 @@ export const shareDatabaseResources = async (settings: Settings, logger: PlainLo
     }
     return {
       databaseUrl,
-      encryptionKey: await readEmbeddedKey(settings, { make: false }),
+      encryptionKeys: await readEmbeddedKeys(settings, { make: false }),
       close: () => Promise.resolve(),
     };
   }
 };
+
+const readEmbeddedKeys = async (settings: Settings, options: { readonly make: boolean }): Promise<EncryptionKeys> =>
+  new EncryptionKeys(await readEmbeddedKey(settings, options), settings.previousEncryptionKey);
 
 /** Returns the key of the settings, else the one in the data folder. Only a new site may create a key. */
 const readEmbeddedKey = async (settings: Settings, { make }: { readonly make: boolean }): Promise<Buffer> => {
@@ -107,13 +112,22 @@ const readEmbeddedKey = async (settings: Settings, { make }: { readonly make: bo
 };
 
 /** Returns what to do if the database is encrypted with another key. */
-export const describeWrongKey = ({ encryptionKey, dataFolder }: Settings): string => {
+export const describeWrongKey = ({ encryptionKey, previousEncryptionKey, dataFolder }: Settings): string => {
   const key =
     encryptionKey === null
       ? `CADASTRE_ENCRYPTION_KEY: not set, and the key in ${join(dataFolder, KEY_FILE)}`
       : 'CADASTRE_ENCRYPTION_KEY: this key';
-  return `${key} is not the one that the database is encrypted with; set the key that the site was first started with`;
+  const previous = previousEncryptionKey ? ', nor is CADASTRE_ENCRYPTION_KEY_PREVIOUS' : '';
+  return (
+    `${key} is not the one that the database is encrypted with${previous}; set the key that the site was first ` +
+    'started with, or the one of the last keys rotate'
+  );
 };
+
+/** Returns what to do if values may still be encrypted with the previous key, and it is not configured. */
+export const MISSING_PREVIOUS_KEY =
+  'CADASTRE_ENCRYPTION_KEY_PREVIOUS: missing, and values of the database may still be encrypted with the previous key; ' +
+  'set it, and run cadastre keys rotate';
 
 /** Returns what to do if a command finds no site. */
 export const describeMissingSite = ({ database, dataFolder }: Settings): string =>

@@ -25,9 +25,9 @@ import {
   createReleaseSweeper,
 } from '#registry';
 import { createExpiryJob, createRetentionJob } from '#retention';
-import { createConfigurationSweeper, runsDefinition, createWaitingRemoteRunsJob } from '#runs';
+import { CONFIGURATION_FILES, createConfigurationSweeper, runsDefinition, createWaitingRemoteRunsJob } from '#runs';
 import { sshKeysDefinition } from '#ssh-keys';
-import { stateDefinition, createStateSweeper } from '#state';
+import { STATE_FILES, stateDefinition, createStateSweeper } from '#state';
 import { tagsDefinition } from '#tags';
 import { variablesDefinition } from '#variables';
 import { vaultDefinition } from '#vault';
@@ -64,6 +64,9 @@ export const moduleDefinitions: readonly ModuleDefinition[] = [
 
 /** Every table that is computed from the log. */
 export const views = listViews(moduleDefinitions);
+
+/** Beginnings of the keys of files that are encrypted. Files of providers are public. */
+export const ENCRYPTED_FILES: readonly string[] = [STATE_FILES, CONFIGURATION_FILES];
 
 /** Followers that remove files. They need the file store, so definitions of modules cannot list them. */
 export const createFileSweepers = (blobs: BlobStore): readonly Follower[] => [

@@ -2,17 +2,22 @@ import { mkdir } from 'node:fs/promises';
 import { setTimeout as delay } from 'node:timers/promises';
 import { FolderBlobs, S3Blobs, type BlobStore } from '#blob-store';
 import {
+  adoptEncryptionKeys,
   EventStore,
   ForeignMigrations,
+  formatConnectionKeys,
   isAheadOfCluster,
   migrate,
+  MissingPreviousKeyError,
   MissingSiteError,
   UnsupportedPostgresError,
   buildWriterRegistration,
   listDifferentVersions,
   recordCompleteViews,
+  watchWritingKey,
   WrongEncryptionKeyError,
 } from '#event-store';
+import type { EncryptionKeys } from '#encryption';
 import { NameEraser } from '#personal-data';
 import { Database, isOutage } from '#postgres';
 import { createLogger, RandomIds, StartupError, SystemClock, type Settings } from '#host';
@@ -22,6 +27,7 @@ import {
   shareDatabaseResources,
   describeMissingSite,
   describeWrongKey,
+  MISSING_PREVIOUS_KEY,
   openDatabaseResources,
   type DatabaseResources,
 } from './database-resources.js';
@@ -39,7 +45,9 @@ export type Runtime = {
   readonly forgetting: NameEraser;
   readonly blobs: BlobStore;
   readonly databaseUrl: string;
-  readonly encryptionKey: Buffer;
+  readonly encryptionKeys: EncryptionKeys;
+  /** Aborts when the runtime closes. */
+  readonly closing: AbortSignal;
   /** Closes the database connections, then the database that this process started. */
   close(): Promise<void>;
 };
@@ -68,27 +76,30 @@ export const openRuntime = async (
 type RuntimeParts = Pick<Runtime, 'settings' | 'logger' | 'clock' | 'ids'> & { readonly name: string };
 
 export const createRuntime = (resources: DatabaseResources, { name, ...parts }: RuntimeParts): Runtime => {
-  const { databaseUrl, encryptionKey } = resources;
+  const { databaseUrl, encryptionKeys } = resources;
   const { readTimeoutMs, slowReadTimeoutMs, slowConnections, slowReadsPerCaller } = parts.settings;
   const database = new Database({
     url: databaseUrl,
     connections: READ_CONNECTIONS,
-    applicationName: `cadastre ${name}`,
+    applicationName: `cadastre ${name}, ${formatConnectionKeys(encryptionKeys)}`,
     writerRegistration: buildWriterRegistration(views),
     readTimeoutMs,
     slowReadTimeoutMs,
     slow: { connections: slowConnections, perCaller: slowReadsPerCaller },
   });
+  const closing = new AbortController();
   const projections = moduleDefinitions.flatMap((definition) => definition.projections);
-  const store = new EventStore(database, eventRegistry, projections, parts.clock, parts.ids, encryptionKey);
+  const store = new EventStore(database, eventRegistry, projections, parts.clock, parts.ids, encryptionKeys);
   return {
     ...parts,
     store,
     forgetting: new NameEraser(database, views),
     blobs: createBlobStore(parts.settings, parts.clock),
     databaseUrl,
-    encryptionKey,
+    encryptionKeys,
+    closing: closing.signal,
     close: async () => {
+      closing.abort();
       store.signal.stop();
       await database.close();
       await resources.close();
@@ -145,16 +156,17 @@ const retryUntilDatabaseAnswers = async <T>(
  * that nobody has to restart the process. Throws StartupError if only the operator can solve the problem.
  */
 export const migrateDatabase = async (runtime: Runtime, options: MigrationOptions): Promise<void> => {
-  const { databaseUrl, encryptionKey, settings, store, logger } = runtime;
+  const { databaseUrl, encryptionKeys, settings, store, logger, closing } = runtime;
   const { signal, mayInitialise = true } = options;
   const { migrations, undecryptable } = await retryUntilDatabaseAnswers(
-    () => migrate(databaseUrl, moduleDefinitions, { encryptionKey, mayInitialise }),
+    () => migrate(databaseUrl, moduleDefinitions, { encryptionKeys, mayInitialise }),
     logger,
     options,
   ).catch((error: unknown) => {
     signal?.throwIfAborted();
     throw new StartupError(describeMigrationError(error, settings), { cause: error });
   });
+  void watchWritingKey(store.database, encryptionKeys, closing);
   if (migrations.length > 0) logger.info(`migrations applied: ${migrations.join(', ')}`);
   if (undecryptable > 0) {
     logger.warn(
@@ -169,6 +181,17 @@ export const migrateDatabase = async (runtime: Runtime, options: MigrationOption
         'history and Kafka get no new events. Run deploy/after-restore.sql (docs/how-to/operate.md)',
     );
   }
+};
+
+/** Prepares a process beside one that has migrated the database. Waits for an unavailable database. */
+export const adoptKeys = async ({ databaseUrl, encryptionKeys, settings, store, logger, closing }: Runtime) => {
+  await retryUntilDatabaseAnswers(() => adoptEncryptionKeys(databaseUrl, moduleDefinitions, encryptionKeys), logger, {
+    retries: Number.POSITIVE_INFINITY,
+    signal: closing,
+  }).catch((error: unknown) => {
+    throw new StartupError(describeMigrationError(error, settings), { cause: error });
+  });
+  void watchWritingKey(store.database, encryptionKeys, closing);
 };
 
 /**
@@ -191,6 +214,7 @@ const reportViewVersions = async ({ store, logger }: Runtime): Promise<void> => 
 
 const describeMigrationError = (error: unknown, settings: Settings): string => {
   if (error instanceof WrongEncryptionKeyError) return describeWrongKey(settings);
+  if (error instanceof MissingPreviousKeyError) return MISSING_PREVIOUS_KEY;
   if (error instanceof MissingSiteError) return describeMissingSite(settings);
   if (error instanceof UnsupportedPostgresError) return `DATABASE_URL: ${error.message}`;
   if (error instanceof ForeignMigrations) {

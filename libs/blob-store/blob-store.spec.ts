@@ -5,12 +5,13 @@ import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import { startS3, type TestS3 } from '../../test/support/s3/index.js';
 import { waitUntil } from '../../test/support/product.js';
+import { EncryptionKeys } from '#encryption';
 import { SystemClock } from '#host';
 import { BlobExistsError, readBytes, EncryptedBlobs, FolderBlobs, S3Blobs, type BlobStore } from './index.js';
 import { readContent, listFiles, createFolder, iterateChunks, createS3Location } from './spec.js';
 
 const clock = new SystemClock();
-const KEY = Buffer.alloc(32, 1);
+const KEY = new EncryptionKeys(Buffer.alloc(32, 1));
 const MIB = 1024 * 1024;
 
 /** An empty store, and a function that lists what is physically stored. */
@@ -43,6 +44,12 @@ const inS3 = (): Promise<TestStore> => {
 const encrypted = (make: () => Promise<TestStore>) => async (): Promise<TestStore> => {
   const { store, listFiles: listStored } = await make();
   return { store: new EncryptedBlobs(store, KEY), listFiles: listStored };
+};
+
+const listKeys = async (store: BlobStore, prefix: string): Promise<string[]> => {
+  const keys: string[] = [];
+  for await (const key of store.list(prefix)) keys.push(key);
+  return keys;
 };
 
 describe.each([
@@ -160,6 +167,24 @@ describe.each([
       await expect(store.delete(key)).rejects.toThrow('not a blob key');
     },
   );
+
+  it('lists the keys below a prefix', async () => {
+    for (const key of ['files/a/state', 'files/b', 'filesystem/c', 'd']) await store.put(key, Buffer.from(key));
+    expect((await listKeys(store, 'files/')).toSorted()).toEqual(['files/a/state', 'files/b']);
+    expect(await listKeys(store, 'nothing/')).toEqual([]);
+  });
+
+  it('replaces a blob for later readers, and no blob that was deleted', async () => {
+    await store.put('a/b', Buffer.from('before'));
+    const earlier = await store.get('a/b');
+    expect(await store.replace('a/b', iterateChunks(700, 9_999))).toBe(true);
+    expect(String(earlier && (await readBytes(earlier.content)))).toBe('before');
+    expect((await readContent(store, 'a/b'))?.equals(await readBytes(iterateChunks(700, 9_999)))).toBe(true);
+    await store.delete('a/b');
+    expect(await store.replace('a/b', Buffer.from('after'))).toBe(false);
+    expect(await store.head('a/b')).toBeNull();
+    expect(await listStored()).toEqual([]);
+  });
 
   it('closes a blob if its reader stops early', async () => {
     await store.put('big', randomBytes(1_000_000));

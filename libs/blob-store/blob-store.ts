@@ -38,6 +38,15 @@ export abstract class BlobStore {
   /** Deletes a blob, if it exists. */
   abstract delete(key: string): Promise<void>;
 
+  /** Returns the keys of all blobs that begin with the prefix, which ends with a slash, in no particular order. */
+  abstract list(prefix: string): AsyncIterable<string>;
+
+  /**
+   * Replaces the stored bytes of a blob, to encrypt the same content with another key. Every reader gets the old bytes
+   * or the new ones. Returns false, and stores nothing, if the blob does not exist.
+   */
+  abstract replace(key: string, content: BlobContent): Promise<boolean>;
+
   /** Checks at startup that the store can be used. Rejects with a message for the operator. */
   inspect(): Promise<void> {
     return Promise.resolve();

@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
-import { link, mkdir, open, readdir, rm, stat } from 'node:fs/promises';
+import { existsSync, renameSync } from 'node:fs';
+import { link, mkdir, open, opendir, readdir, rm, stat } from 'node:fs/promises';
 import { dirname, join, relative, sep } from 'node:path';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
@@ -96,6 +97,31 @@ export class FolderBlobs extends BlobStore {
 
   override async delete(key: string): Promise<void> {
     await ignoreMissing(rm(this.fileOf(key)));
+  }
+
+  override async *list(prefix: string): AsyncGenerator<string> {
+    const folder = await ignoreMissing(opendir(join(this.folder, prefix), { recursive: true }));
+    for await (const entry of folder ?? []) {
+      if (entry.isFile()) yield relative(this.folder, join(entry.parentPath, entry.name)).split(sep).join('/');
+    }
+  }
+
+  override async replace(key: string, content: BlobContent): Promise<boolean> {
+    const file = this.fileOf(key);
+    const draft = join(this.folder, DRAFTS, randomUUID());
+    try {
+      await this.prepare();
+      await write(draft, content);
+      // Both at once: a file that is deleted in between would return.
+      if (!existsSync(file)) return false;
+      renameSync(draft, file);
+      await syncFolder(dirname(file));
+      return true;
+    } catch (error) {
+      throw toStoreError(error);
+    } finally {
+      await rm(draft, { force: true });
+    }
   }
 
   private fileOf(key: string): string {

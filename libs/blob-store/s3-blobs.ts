@@ -73,6 +73,12 @@ const toReadable = (body: Readable): Readable => {
   return content.once('close', () => body.destroy());
 };
 
+type StoredObject = {
+  readonly size: number;
+  readonly version: string | undefined;
+  readonly writer: string | undefined;
+};
+
 /**
  * Stores blobs as objects in a bucket, which any number of processes may share.
  *
@@ -91,28 +97,8 @@ export class S3Blobs extends BlobStore {
   }
 
   override async put(key: string, content: BlobContent): Promise<void> {
-    const object = this.objectOf(key);
-    const { s3, Upload } = await this.open();
     const writer = randomUUID();
-    const source = new UploadSource(content);
-    const upload = new Upload({
-      client: s3,
-      partSize: PART_BYTES,
-      queueSize: MAX_CONCURRENT_PARTS,
-      params: {
-        ...object,
-        Body: Readable.from(source, { objectMode: false }),
-        IfNoneMatch: '*',
-        Metadata: { writer },
-      },
-    });
-    try {
-      await upload.done();
-    } catch (error) {
-      if (source.broken) throw source.broken.by;
-      if (!isWriteConflict(error)) throw toStoreError(error);
-      await this.demandWriter(key, writer);
-    }
+    if (!(await this.upload(key, content, writer, { IfNoneMatch: '*' }))) await this.demandWriter(key, writer);
   }
 
   override async get(key: string, range?: ByteRange): Promise<StoredBlob | null> {
@@ -145,10 +131,67 @@ export class S3Blobs extends BlobStore {
     });
   }
 
+  override async *list(prefix: string): AsyncGenerator<string> {
+    const { bucket, prefix: root } = this.location;
+    const beginning = root === '' ? '' : `${root}/`;
+    const { s3 } = await this.open();
+    let next = {};
+    for (;;) {
+      const page = await s3
+        .listObjectsV2({ Bucket: bucket, Prefix: `${beginning}${prefix}`, ...next })
+        .catch((error: unknown) => {
+          throw toStoreError(error);
+        });
+      for (const { Key } of page.Contents ?? []) if (Key !== undefined) yield Key.slice(beginning.length);
+      if (!page.IsTruncated) return;
+      next = { ContinuationToken: page.NextContinuationToken };
+    }
+  }
+
+  /** The object is replaced only if it still has its version, so a deleted blob does not return. */
+  override async replace(key: string, content: BlobContent): Promise<boolean> {
+    const before = await this.look(key);
+    if (!before?.version) return false;
+    const writer = randomUUID();
+    if (await this.upload(key, content, writer, { IfMatch: before.version })) return true;
+    return (await this.look(key))?.writer === writer;
+  }
+
   override async inspect(): Promise<void> {
     const { s3 } = await this.open();
     await inspectBucket(s3, this.location);
     await abortAbandoned(s3, this.location, this.clock.now());
+  }
+
+  /** Returns false if the condition was not met. */
+  private async upload(
+    key: string,
+    content: BlobContent,
+    writer: string,
+    condition: { readonly IfNoneMatch: '*' } | { readonly IfMatch: string },
+  ): Promise<boolean> {
+    const object = this.objectOf(key);
+    const { s3, Upload } = await this.open();
+    const source = new UploadSource(content);
+    const upload = new Upload({
+      client: s3,
+      partSize: PART_BYTES,
+      queueSize: MAX_CONCURRENT_PARTS,
+      params: {
+        ...object,
+        ...condition,
+        Body: Readable.from(source, { objectMode: false }),
+        Metadata: { writer },
+      },
+    });
+    try {
+      await upload.done();
+      return true;
+    } catch (error) {
+      if (source.broken) throw source.broken.by;
+      if (isWriteConflict(error) || ('IfMatch' in condition && isMissing(error))) return false;
+      throw toStoreError(error);
+    }
   }
 
   private open(): Promise<S3Connection> {
@@ -160,12 +203,12 @@ export class S3Blobs extends BlobStore {
     return { Bucket: bucket, Key: prefix === '' ? checkBlobKey(key) : `${prefix}/${checkBlobKey(key)}` };
   }
 
-  private async look(key: string): Promise<{ readonly size: number; readonly writer: string | undefined } | null> {
+  private async look(key: string): Promise<StoredObject | null> {
     const object = this.objectOf(key);
     const { s3 } = await this.open();
     try {
-      const { ContentLength, Metadata } = await s3.headObject(object);
-      return { size: Number(ContentLength), writer: Metadata?.['writer'] };
+      const { ContentLength, ETag, Metadata } = await s3.headObject(object);
+      return { size: Number(ContentLength), version: ETag, writer: Metadata?.['writer'] };
     } catch (error) {
       if (isMissing(error)) return null;
       throw toStoreError(error);

@@ -1,9 +1,10 @@
 import { describe, expect, it } from '@jest/globals';
 import { FixedClock } from '../../test/support/clocks.js';
+import { EncryptionKeys } from '#encryption';
 import { Refusal } from '#kernel';
 import { LINK_LIFETIME_MS, SignedLinks } from './index.js';
 
-const KEY = Buffer.alloc(32, 3);
+const KEY = new EncryptionKeys(Buffer.alloc(32, 3));
 const HOUR = 60 * 60 * 1000;
 
 const refusal = (work: () => unknown): Refusal => {
@@ -72,9 +73,24 @@ describe('a signed link', () => {
       `${payload}.${mac}AA`,
       `${payload}.${mac}.${mac}`,
       `${payload}.`,
-      new SignedLinks(Buffer.alloc(32, 4), 'test', clock).sign('sv-1'),
+      new SignedLinks(new EncryptionKeys(Buffer.alloc(32, 4)), 'test', clock).sign('sv-1'),
       new SignedLinks(KEY, 'another purpose', clock).sign('sv-1'),
     ];
     for (const token of forged) expect(refusal(() => links.subjectOf(token)).kind).toBe('forbidden');
+  });
+
+  it('is valid with the current and with the previous encryption key', () => {
+    const clock = new FixedClock();
+    const [older, newer] = [Buffer.alloc(32, 3), Buffer.alloc(32, 4)];
+    const before = new SignedLinks(new EncryptionKeys(older), 'test', clock);
+    const keys = new EncryptionKeys(newer, older);
+    const rotating = new SignedLinks(keys, 'test', clock);
+    expect(rotating.subjectOf(before.sign('sv-1'))).toBe('sv-1');
+    keys.adopt({ writing: older, macKey: null });
+    expect(before.subjectOf(rotating.sign('sv-1'))).toBe('sv-1');
+    keys.adopt({ writing: newer, macKey: null });
+    const after = new SignedLinks(new EncryptionKeys(newer), 'test', clock);
+    expect(after.subjectOf(rotating.sign('sv-1'))).toBe('sv-1');
+    expect(refusal(() => after.subjectOf(before.sign('sv-1'))).kind).toBe('forbidden');
   });
 });

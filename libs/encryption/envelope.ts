@@ -1,4 +1,5 @@
 import { createCipheriv, createDecipheriv, hkdfSync, randomBytes } from 'node:crypto';
+import type { EncryptionKeys } from './encryption-keys.js';
 
 /**
  * Format of an encrypted secret in the database:
@@ -19,35 +20,56 @@ const TAG = 16;
 const KEY_LENGTH = 32;
 const CIPHER = 'aes-256-gcm';
 
-/** Encrypts and decrypts secrets with a key that is derived from the encryption key for one purpose. */
+type DerivedKey = {
+  readonly source: Buffer;
+  readonly key: Buffer;
+  /** Version and fingerprint: the first bytes of every secret under this key. */
+  readonly header: Buffer;
+};
+
+const deriveKey = (source: Buffer, purpose: string): DerivedKey => {
+  const derive = (part: string, length: number): Buffer =>
+    Buffer.from(hkdfSync('sha256', source, '', `cadastre ${purpose} ${VERSION}${part}`, length));
+  const header = Buffer.concat([Buffer.of(VERSION), derive(': mark', KEY_FINGERPRINT_LENGTH)]);
+  return { source, key: derive('', KEY_LENGTH), header };
+};
+
+/**
+ * Returns the fingerprint that a secret begins with, after its version, if it is encrypted with this key for this
+ * purpose. Statements count secrets by it.
+ */
+export const computeSecretFingerprint = (encryptionKey: Buffer, purpose: string): Buffer =>
+  deriveKey(encryptionKey, purpose).header.subarray(1);
+
+/** Encrypts and decrypts secrets with keys that are derived from the encryption keys for one purpose. */
 export class Envelope {
-  private readonly key: Buffer;
-  private readonly header: Buffer;
+  private readonly derived: readonly DerivedKey[];
 
-  constructor(encryptionKey: Buffer, purpose: string) {
-    if (encryptionKey.length !== KEY_LENGTH) throw new Error('the encryption key must be 32 bytes');
-    const derive = (part: string, length: number): Buffer =>
-      Buffer.from(hkdfSync('sha256', encryptionKey, '', `cadastre ${purpose} ${VERSION}${part}`, length));
-    this.key = derive('', KEY_LENGTH);
-    this.header = Buffer.concat([Buffer.of(VERSION), derive(': mark', KEY_FINGERPRINT_LENGTH)]);
+  constructor(
+    private readonly keys: EncryptionKeys,
+    purpose: string,
+  ) {
+    this.derived = keys.all.map((source) => deriveKey(source, purpose));
   }
 
+  /** Encrypts with the key that new values get at the moment. */
   encrypt(id: string, secret: Buffer): Buffer {
+    const { key, header } = this.derived.find(({ source }) => source === this.keys.writing) as DerivedKey;
     const nonce = randomBytes(NONCE);
-    const cipher = createCipheriv(CIPHER, this.key, nonce).setAAD(this.bound(id));
-    return Buffer.concat([this.header, nonce, cipher.update(secret), cipher.final(), cipher.getAuthTag()]);
+    const cipher = createCipheriv(CIPHER, key, nonce).setAAD(bindTo(id, header));
+    return Buffer.concat([header, nonce, cipher.update(secret), cipher.final(), cipher.getAuthTag()]);
   }
 
+  /** Decrypts a secret of any configured key. Throws if the secret is damaged or has another key. */
   open(id: string, encrypted: Buffer): Buffer {
     if (encrypted[0] !== VERSION || encrypted.length < HEADER + NONCE + TAG) {
       throw new Error(`the secret ${id} is damaged, or was encrypted by a later version of Cadastre`);
     }
-    if (!encrypted.subarray(0, HEADER).equals(this.header)) {
-      throw new Error(`the secret ${id} was encrypted with another encryption key than the configured one`);
-    }
+    const derived = this.derived.find(({ header }) => encrypted.subarray(0, HEADER).equals(header));
+    if (!derived) throw new Error(`the secret ${id} was encrypted with another encryption key than the configured one`);
     const nonce = encrypted.subarray(HEADER, HEADER + NONCE);
-    const decipher = createDecipheriv(CIPHER, this.key, nonce, { authTagLength: TAG })
-      .setAAD(this.bound(id))
+    const decipher = createDecipheriv(CIPHER, derived.key, nonce, { authTagLength: TAG })
+      .setAAD(bindTo(id, derived.header))
       .setAuthTag(encrypted.subarray(-TAG));
     try {
       const secret = decipher.update(encrypted.subarray(HEADER + NONCE, -TAG));
@@ -56,8 +78,6 @@ export class Envelope {
       throw new Error(`the secret ${id} is damaged, or was copied from the row of another secret`, { cause });
     }
   }
-
-  private bound(id: string): Buffer {
-    return Buffer.concat([this.header, Buffer.from(id)]);
-  }
 }
+
+const bindTo = (id: string, header: Buffer): Buffer => Buffer.concat([header, Buffer.from(id)]);

@@ -1,1 +1,2 @@
-export { Envelope } from './envelope.js';
+export { computeKeyFingerprint, EncryptionKeys, formatKeyId } from './encryption-keys.js';
+export { computeSecretFingerprint, Envelope } from './envelope.js';

@@ -31,6 +31,7 @@ import {
   type KeyedQuery,
   type QueryRunner,
 } from '#postgres';
+import type { EncryptionKeys } from '#encryption';
 import { AppendQueue } from './append-queue.js';
 import { LogSignal } from './followers/log-signal.js';
 import { selectEventsAfter, selectStreamEvents, type EventRow, type LogExtent } from './log-queries.js';
@@ -54,18 +55,18 @@ export class EventStore {
   private readonly queue: AppendQueue;
   private readonly sharedContexts = new SharedContexts();
 
-  /** `encryptionKey`: 32 bytes. It encrypts the keys of people. */
+  /** `encryptionKeys` encrypt the keys of people. */
   constructor(
     readonly database: Database,
     readonly kinds: EventRegistry,
     readonly projections: readonly Projection[],
     private readonly clock: Clock,
     private readonly ids: Ids,
-    encryptionKey: Buffer,
+    encryptionKeys: EncryptionKeys,
   ) {
     this.signal = new LogSignal(database);
     this.queue = new AppendQueue(database);
-    this.personalDataCipher = new PersonalDataCipher(database, kinds, encryptionKey);
+    this.personalDataCipher = new PersonalDataCipher(database, kinds, encryptionKeys);
   }
 
   /**

@@ -22,9 +22,23 @@ export { waitForFollower, type AwaitedEvents } from './followers/wait-for-follow
 export { EVENT_CONTEXT } from './log-queries.js';
 export { FollowerRunner } from './followers/follower-runner.js';
 export { isAheadOfCluster, readFollowerStates, type FollowerState } from './followers/follower-states.js';
-export { computeKeyFingerprint, WrongEncryptionKeyError } from './migrations/encryption-key.js';
-export type { EncryptedColumn } from './migrations/encrypted-column.js';
+export { listEncryptedColumns, MissingPreviousKeyError, WrongEncryptionKeyError } from './keys/encryption-key.js';
+export type { EncryptedColumn } from './keys/encrypted-column.js';
 export {
+  completeRotation,
+  countKeyUses,
+  formatConnectionKeys,
+  listUnpreparedProcesses,
+  readRotationState,
+  reencryptColumn,
+  switchWritingKey,
+  tryRotationLock,
+  watchWritingKey,
+  type KeyUse,
+  type RotationState,
+} from './keys/key-rotation.js';
+export {
+  adoptEncryptionKeys,
   inspectDatabase,
   migrate,
   MissingSiteError,

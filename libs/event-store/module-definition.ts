@@ -1,5 +1,5 @@
 import type { Decider, EventKinds, EventRegistry, Message, Projection } from '#kernel';
-import type { EncryptedColumn } from './migrations/encrypted-column.js';
+import type { EncryptedColumn } from './keys/encrypted-column.js';
 import type { Follower } from './followers/follower.js';
 
 /** An aggregate for rebuild and verify. `prefix` is the beginning of its stream ids, such as `ws`. */

@@ -11,6 +11,7 @@ import {
   type Projection,
   type Sql,
 } from '#kernel';
+import { EncryptionKeys } from '#encryption';
 import { Database } from '#postgres';
 import { EventStore } from './event-store.js';
 import { buildWriterRegistration } from './rebuild/view-versions.js';
@@ -88,7 +89,7 @@ export const lampDefinition: ModuleDefinition = {
   migrations: null,
 };
 
-export const TEST_ENCRYPTION_KEY = Buffer.alloc(32, 1);
+export const TEST_ENCRYPTION_KEYS = new EncryptionKeys(Buffer.alloc(32, 1));
 
 export const TABLES = `
   create table views.lamps (
@@ -148,7 +149,7 @@ export class TestEventStore {
       ...(writerRegistration ? { writerRegistration } : {}),
     });
     const ids = new CountedIds((TestEventStore.processes += 1));
-    this.store = new EventStore(this.database, kinds, projections, CLOCK, ids, TEST_ENCRYPTION_KEY);
+    this.store = new EventStore(this.database, kinds, projections, CLOCK, ids, TEST_ENCRYPTION_KEYS);
   }
 
   static async over(url: string): Promise<TestEventStore> {

@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
+import { EncryptionKeys } from '#encryption';
 import {
   parseEncryptedTextHeader,
   InstallationMac,
@@ -9,7 +10,7 @@ import {
   getPlaceholder,
 } from './encrypted-texts.js';
 
-const MAC = new InstallationMac(Buffer.alloc(32, 1));
+const MAC = new InstallationMac(new EncryptionKeys(Buffer.alloc(32, 1)));
 const recentTexts = () => ({ encrypted: new Map<string, string>(), opened: new Map<string, string>() });
 const RECENT = recentTexts();
 const keyOf = (person: string, bytes = randomBytes(32), recent = RECENT): PersonKey =>
@@ -65,7 +66,7 @@ describe('an encrypted text', () => {
     expect(key.open(encrypted.replace('user-1', 'user-2'))).toBeUndefined();
     expect(key.open(encrypted.replace('sealed:n', 'sealed:d'))).toBeUndefined();
     expect(MAC.isOn(encrypted.replace('user-1', 'user-2'))).toBe(false);
-    expect(new InstallationMac(Buffer.alloc(32, 2)).isOn(encrypted)).toBe(false);
+    expect(new InstallationMac(new EncryptionKeys(Buffer.alloc(32, 2))).isOn(encrypted)).toBe(false);
   });
 
   it('is not recognized if a text only looks like one', () => {

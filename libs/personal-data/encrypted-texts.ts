@@ -1,4 +1,5 @@
 import { createCipheriv, createDecipheriv, createHmac, hkdfSync, timingSafeEqual } from 'node:crypto';
+import type { EncryptionKeys } from '#encryption';
 import type { PersonalText } from '#kernel';
 
 /**
@@ -100,15 +101,19 @@ export class PersonKey {
   }
 }
 
+/** Returns the key of MACs for a site that has always had this encryption key. */
+export const deriveMacKey = (encryptionKey: Buffer): Buffer =>
+  Buffer.from(hkdfSync('sha256', encryptionKey, '', 'cadastre sealed texts 1: mark', KEY_LENGTH));
+
 /** Recognizes texts that this installation encrypted, as opposed to texts that only look like them. */
 export class InstallationMac {
-  private readonly key: Buffer;
+  private key: Buffer | null = null;
 
-  constructor(encryptionKey: Buffer) {
-    this.key = Buffer.from(hkdfSync('sha256', encryptionKey, '', 'cadastre sealed texts 1: mark', KEY_LENGTH));
-  }
+  constructor(private readonly keys: EncryptionKeys) {}
 
   of(front: string, body: Buffer): Buffer {
+    // A rotation of the encryption key must not change it: the log contains MACs, and equal texts stay equal.
+    this.key ??= this.keys.macKey ?? deriveMacKey(this.keys.writing);
     return createHmac('sha256', this.key).update(front).update(body).digest().subarray(0, MAC_LENGTH);
   }
 

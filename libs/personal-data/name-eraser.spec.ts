@@ -20,7 +20,7 @@ import {
   CLOCK,
   context,
   CountedIds,
-  TEST_ENCRYPTION_KEY,
+  TEST_ENCRYPTION_KEYS,
   TestEventStore,
   NOW,
   waitForCondition,
@@ -112,7 +112,7 @@ beforeEach(async () => {
     [toProjection(guests)],
     CLOCK,
     IDS,
-    TEST_ENCRYPTION_KEY,
+    TEST_ENCRYPTION_KEYS,
   );
   await testStore.database.rows(sql`
     create table views.guests (book text, page integer, guest jsonb not null, more jsonb not null, name text not null,

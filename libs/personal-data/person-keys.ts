@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { sql, type Sql } from '#kernel';
 import { castRows, type Database, type QueryRunner } from '#postgres';
-import { Envelope } from '#encryption';
+import { Envelope, type EncryptionKeys } from '#encryption';
 import { InstallationMac, PersonKey, type TextCache } from './encrypted-texts.js';
 
 /** The keys of people by id. Null if the person has been forgotten; missing if the person has no key. */
@@ -25,10 +25,10 @@ export class PersonKeys {
 
   constructor(
     private readonly database: Database,
-    encryptionKey: Buffer,
+    encryptionKeys: EncryptionKeys,
   ) {
-    this.envelope = new Envelope(encryptionKey, 'person keys');
-    this.installationMac = new InstallationMac(encryptionKey);
+    this.envelope = new Envelope(encryptionKeys, 'person keys');
+    this.installationMac = new InstallationMac(encryptionKeys);
   }
 
   /**

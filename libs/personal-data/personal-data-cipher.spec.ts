@@ -2,6 +2,7 @@ import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals
 import type pg from 'pg';
 import { freshDatabase, type TestDatabase } from '../../test/support/database.js';
 import { quiet } from '../../test/support/silent-logger.js';
+import { EncryptionKeys } from '#encryption';
 import {
   sql,
   type EventContext,
@@ -17,7 +18,7 @@ import {
   CLOCK,
   context,
   CountedIds,
-  TEST_ENCRYPTION_KEY,
+  TEST_ENCRYPTION_KEYS,
   TestEventStore,
   waitForCondition,
 } from '../event-store/spec.js';
@@ -62,7 +63,7 @@ const openStore = (): EventStore => {
     tables: [],
     on: { Signed: (data) => (projected.push(data as SignedEvent['data']), null) },
   };
-  return new EventStore(testStore.database, toEventRegistry(kinds), [projection], CLOCK, IDS, TEST_ENCRYPTION_KEY);
+  return new EventStore(testStore.database, toEventRegistry(kinds), [projection], CLOCK, IDS, TEST_ENCRYPTION_KEYS);
 };
 
 const IDS = new CountedIds();
@@ -418,7 +419,8 @@ describe('the keys of people', () => {
 
   it('are stored encrypted, and cannot be decrypted with another encryption key', async () => {
     await sign(signed('user-1', 'ada l.'), by('user-1', 'ada l.'));
-    const otherStore = new EventStore(testStore.database, toEventRegistry(kinds), [], CLOCK, IDS, Buffer.alloc(32, 2));
+    const otherKeys = new EncryptionKeys(Buffer.alloc(32, 2));
+    const otherStore = new EventStore(testStore.database, toEventRegistry(kinds), [], CLOCK, IDS, otherKeys);
     await expect(otherStore.stream('book-1')).rejects.toThrow('encrypted with another encryption key');
   });
 

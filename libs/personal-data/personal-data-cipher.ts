@@ -1,4 +1,5 @@
 import { sql, type EventRegistry, type PersonalText, type Sql } from '#kernel';
+import type { EncryptionKeys } from '#encryption';
 import { isForgottenPersonError, type Database, type QueryRunner } from '#postgres';
 import { ACQUIRE_NAMES_LOCK } from './name-columns.js';
 import { PersonKeys, type Keyring } from './person-keys.js';
@@ -64,9 +65,9 @@ export class PersonalDataCipher {
   constructor(
     private readonly database: Database,
     private readonly kinds: EventRegistry,
-    encryptionKey: Buffer,
+    encryptionKeys: EncryptionKeys,
   ) {
-    this.keys = new PersonKeys(database, encryptionKey);
+    this.keys = new PersonKeys(database, encryptionKeys);
   }
 
   async encrypt<E extends EventContent>(

@@ -1,5 +1,6 @@
 import { Module, type DynamicModule } from '@nestjs/common';
 import { CqrsModule } from '@nestjs/cqrs';
+import type { EncryptionKeys } from '#encryption';
 import { Clock } from '#kernel';
 import { SignedLinks, type BlobStore } from '#blob-store';
 import { GpgKeysController } from './gpg-keys/gpg-keys.controller.js';
@@ -19,8 +20,8 @@ import { ReleaseUploads } from './release-files/release.uploads.js';
 export type RegistryOptions = {
   /** Store of the files. Files are stored unencrypted, because published providers are no secret. */
   readonly blobs: BlobStore;
-  /** Key that signs links, 32 bytes. */
-  readonly encryptionKey: Buffer;
+  /** They sign links. */
+  readonly encryptionKeys: EncryptionKeys;
   /** Origin under which clients reach this server, without a trailing slash. */
   readonly publicUrl: string;
   /** Size of the largest accepted zip, in bytes. */
@@ -29,7 +30,7 @@ export type RegistryOptions = {
 
 @Module({})
 export class RegistryModule {
-  static with({ blobs, encryptionKey, publicUrl, archiveLimit }: RegistryOptions): DynamicModule {
+  static with({ blobs, encryptionKeys, publicUrl, archiveLimit }: RegistryOptions): DynamicModule {
     return {
       module: RegistryModule,
       imports: [CqrsModule],
@@ -52,7 +53,7 @@ export class RegistryModule {
         {
           provide: ReleaseLinks,
           useFactory: (clock: Clock) => {
-            const linksFor = (purpose: string) => new SignedLinks(encryptionKey, purpose, clock);
+            const linksFor = (purpose: string) => new SignedLinks(encryptionKeys, purpose, clock);
             return new ReleaseLinks(publicUrl, linksFor('release upload'), linksFor('release download'));
           },
           inject: [Clock],

@@ -1,5 +1,6 @@
 export type { ConfigurationVersionEvent } from './configuration-versions/configuration-version.js';
 export type { RunEvent } from './runs/run-event.js';
+export { CONFIGURATION_FILES } from './configuration-versions/configuration-version.files.js';
 export { createConfigurationSweeper } from './configuration-versions/configuration-sweeper.follower.js';
 export { RunsModule, type RunsOptions } from './runs.module.js';
 export { runsDefinition } from './runs.definition.js';

@@ -1,5 +1,6 @@
 import { Module, type DynamicModule } from '@nestjs/common';
 import { CqrsModule } from '@nestjs/cqrs';
+import type { EncryptionKeys } from '#encryption';
 import { Clock } from '#kernel';
 import { EncryptedBlobs, SignedLinks, type BlobStore } from '#blob-store';
 import { CurrentRuns } from '#workspaces';
@@ -24,8 +25,7 @@ import { TaskStagesController } from './phases/task-stages.controller.js';
 export type RunsOptions = {
   /** Stores the archives of configuration versions. */
   readonly blobs: BlobStore;
-  /** 32 bytes. */
-  readonly encryptionKey: Buffer;
+  readonly encryptionKeys: EncryptionKeys;
   /** Origin under which clients reach the server, without a trailing slash. */
   readonly publicUrl: string;
 };
@@ -47,8 +47,8 @@ const SERVICES = [ConfigurationUploads, ConfigurationVersionsHandler, RunRendere
 
 @Module({})
 export class RunsModule {
-  static with({ blobs, encryptionKey, publicUrl }: RunsOptions): DynamicModule {
-    const encrypted = new EncryptedBlobs(blobs, encryptionKey);
+  static with({ blobs, encryptionKeys, publicUrl }: RunsOptions): DynamicModule {
+    const encrypted = new EncryptedBlobs(blobs, encryptionKeys);
     return {
       module: RunsModule,
       // Workspaces show their current runs through a port that they declare; they do not import this module.
@@ -61,7 +61,7 @@ export class RunsModule {
         {
           provide: ConfigurationLinks,
           useFactory: (clock: Clock) => {
-            const linksFor = (purpose: string) => new SignedLinks(encryptionKey, purpose, clock);
+            const linksFor = (purpose: string) => new SignedLinks(encryptionKeys, purpose, clock);
             return new ConfigurationLinks(
               publicUrl,
               linksFor('configuration upload'),

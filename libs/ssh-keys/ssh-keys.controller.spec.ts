@@ -24,7 +24,7 @@ let vault: Vault;
 
 beforeAll(async () => {
   server = await startTestServer({ followers: true });
-  vault = new Vault(server.database, server.runtime.encryptionKey);
+  vault = new Vault(server.database, server.runtime.encryptionKeys);
   await makeOrganization(server, 'acme');
   await makeOrganization(server, 'neighbour');
 });

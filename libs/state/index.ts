@@ -1,4 +1,4 @@
-export { StateFiles } from './files/state.files.js';
+export { STATE_FILES, StateFiles } from './files/state.files.js';
 export { StateModule, type StateOptions } from './state.module.js';
 export { createStateSweeper } from './files/state-sweeper.follower.js';
 export { stateDefinition } from './state.definition.js';

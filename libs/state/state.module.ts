@@ -1,5 +1,6 @@
 import { Module, type DynamicModule } from '@nestjs/common';
 import { CqrsModule } from '@nestjs/cqrs';
+import type { EncryptionKeys } from '#encryption';
 import { Clock } from '#kernel';
 import { EncryptedBlobs, SignedLinks, type BlobStore } from '#blob-store';
 import { CurrentStates } from '#workspaces';
@@ -21,8 +22,7 @@ import { StateUploads } from './uploads/state.uploads.js';
 export type StateOptions = {
   /** Store of the files. This module encrypts them before they are stored. */
   readonly blobs: BlobStore;
-  /** 32 bytes. */
-  readonly encryptionKey: Buffer;
+  readonly encryptionKeys: EncryptionKeys;
   /** Origin under which clients reach this server, without a trailing slash. */
   readonly publicUrl: string;
   /** Maximum size in bytes of a state within a request. */
@@ -31,7 +31,7 @@ export type StateOptions = {
 
 @Module({})
 export class StateModule {
-  static with({ blobs, encryptionKey, publicUrl, inlineLimit }: StateOptions): DynamicModule {
+  static with({ blobs, encryptionKeys, publicUrl, inlineLimit }: StateOptions): DynamicModule {
     return {
       module: StateModule,
       // Global, because workspaces show current states and outputs through a port that they declare themselves.
@@ -49,11 +49,11 @@ export class StateModule {
         { provide: InlineStateLimit, useValue: new InlineStateLimit(inlineLimit) },
         { provide: CurrentStates, useExisting: StateVersionRenderer },
         // State contains secrets, so it is always stored encrypted.
-        { provide: StateFiles, useValue: new StateFiles(new EncryptedBlobs(blobs, encryptionKey)) },
+        { provide: StateFiles, useValue: new StateFiles(new EncryptedBlobs(blobs, encryptionKeys)) },
         {
           provide: StateLinks,
           useFactory: (clock: Clock) =>
-            new StateLinks(publicUrl, new SignedLinks(encryptionKey, 'state upload', clock)),
+            new StateLinks(publicUrl, new SignedLinks(encryptionKeys, 'state upload', clock)),
           inject: [Clock],
         },
       ],

@@ -1,4 +1,5 @@
 import { Global, Module, type DynamicModule } from '@nestjs/common';
+import type { EncryptionKeys } from '#encryption';
 import { Database } from '#postgres';
 import { Vault } from './vault.js';
 
@@ -6,9 +7,8 @@ import { Vault } from './vault.js';
 @Global()
 @Module({})
 export class VaultModule {
-  /** `encryptionKey` has 32 bytes. The vault derives its own key from it. */
-  static with({ encryptionKey }: { readonly encryptionKey: Buffer }): DynamicModule {
-    const useFactory = (database: Database): Vault => new Vault(database, encryptionKey);
+  static with({ encryptionKeys }: { readonly encryptionKeys: EncryptionKeys }): DynamicModule {
+    const useFactory = (database: Database): Vault => new Vault(database, encryptionKeys);
     const providers = [{ provide: Vault, useFactory, inject: [Database] }];
     return { module: VaultModule, providers, exports: providers };
   }

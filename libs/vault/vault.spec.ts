@@ -1,10 +1,11 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { EncryptionKeys } from '#encryption';
 import { sql } from '#kernel';
 import { Database } from '#postgres';
 import { freshDatabase, type TestDatabase } from '../../test/support/database.js';
 import { buildSecretDeletion, Vault } from './index.js';
 
-const KEY = Buffer.alloc(32, 1);
+const KEY = new EncryptionKeys(Buffer.alloc(32, 1));
 
 let home: TestDatabase;
 let database: Database;
@@ -91,7 +92,7 @@ describe('the vault', () => {
 
   it('reports another encryption key and an unknown format', async () => {
     await put('old', 'from before the restore');
-    const otherVault = new Vault(database, Buffer.alloc(32, 2));
+    const otherVault = new Vault(database, new EncryptionKeys(Buffer.alloc(32, 2)));
     await expect(otherVault.open('old')).rejects.toThrow('encrypted with another encryption key');
     const encrypted = await readEncrypted('old');
     for (const strange of [
@@ -102,6 +103,6 @@ describe('the vault', () => {
       await replace('old', strange);
       await expect(vault.open('old')).rejects.toThrow('encrypted by a later version');
     }
-    expect(() => new Vault(database, Buffer.alloc(16))).toThrow('32 bytes');
+    expect(() => new EncryptionKeys(Buffer.alloc(16))).toThrow('32 bytes');
   });
 });

@@ -1,5 +1,5 @@
 import { sql, type Sql } from '#kernel';
-import { Envelope } from '#encryption';
+import { Envelope, type EncryptionKeys } from '#encryption';
 import type { Database } from '#postgres';
 
 /** Part of the key derivation: with another value, no existing secret can be decrypted. */
@@ -19,9 +19,9 @@ export class Vault {
 
   constructor(
     private readonly database: Database,
-    encryptionKey: Buffer,
+    encryptionKeys: EncryptionKeys,
   ) {
-    this.envelope = new Envelope(encryptionKey, PURPOSE);
+    this.envelope = new Envelope(encryptionKeys, PURPOSE);
   }
 
   /** Returns a statement that inserts the secret or replaces the one with the same id. */

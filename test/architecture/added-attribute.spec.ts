@@ -57,9 +57,9 @@ const checkTypes = async (): Promise<string> => {
 };
 
 const startEdited = async (): Promise<void> => {
-  const { databaseUrl, encryptionKey } = server.runtime;
+  const { databaseUrl, encryptionKeys } = server.runtime;
   product = await launchProduct(
-    { DATABASE_URL: databaseUrl, CADASTRE_ENCRYPTION_KEY: encryptionKey.toString('base64') },
+    { DATABASE_URL: databaseUrl, CADASTRE_ENCRYPTION_KEY: encryptionKeys.current.toString('base64') },
     folder,
   );
   await product.start('gateway');

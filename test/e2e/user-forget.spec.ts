@@ -431,9 +431,9 @@ describe('another gateway that has the key of the person in its cache', () => {
   let gateway: Awaited<ReturnType<typeof startAnotherGateway>>;
 
   beforeAll(async () => {
-    const { databaseUrl, encryptionKey, settings, logger, clock, ids } = server.runtime;
+    const { databaseUrl, encryptionKeys, settings, logger, clock, ids } = server.runtime;
     const close = (): Promise<void> => Promise.resolve();
-    runtime = createRuntime({ databaseUrl, encryptionKey, close }, { settings, logger, name: 'other', clock, ids });
+    runtime = createRuntime({ databaseUrl, encryptionKeys, close }, { settings, logger, name: 'other', clock, ids });
     gateway = await startAnotherGateway({ ...server, runtime, store: runtime.store });
   });
   afterAll(async () => {
@@ -491,8 +491,8 @@ describe('another gateway that has never read the key of the person', () => {
 
   // Each test gets a runtime that has not written anything yet.
   beforeEach(async () => {
-    const { databaseUrl, encryptionKey, settings, logger, clock, ids } = server.runtime;
-    const runtimeParts = { databaseUrl, encryptionKey, close: () => Promise.resolve() };
+    const { databaseUrl, encryptionKeys, settings, logger, clock, ids } = server.runtime;
+    const runtimeParts = { databaseUrl, encryptionKeys, close: () => Promise.resolve() };
     const runtime = createRuntime(runtimeParts, { settings, logger, name: 'cold', clock, ids });
     const gateway = await startAnotherGateway({ ...server, runtime, store: runtime.store });
     const close = async (): Promise<void> => {

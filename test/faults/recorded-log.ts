@@ -1,5 +1,6 @@
 import { expect } from '@jest/globals';
 import type { RecordedEvent } from '#kernel';
+import { EncryptionKeys } from '#encryption';
 import { EventStore } from '#event-store';
 import { Database } from '#postgres';
 import { RandomIds, SystemClock } from '#host';
@@ -12,7 +13,14 @@ export const readLog = async (url: string): Promise<readonly RecordedEvent[]> =>
   const database = new Database({ url, connections: 1, applicationName: 'cadastre test' });
   try {
     // Reading needs no encryption key, because personal data stays encrypted.
-    const store = new EventStore(database, eventRegistry, [], new SystemClock(), new RandomIds(), Buffer.alloc(32));
+    const store = new EventStore(
+      database,
+      eventRegistry,
+      [],
+      new SystemClock(),
+      new RandomIds(),
+      new EncryptionKeys(Buffer.alloc(32)),
+    );
     return await readWholeLog(store, { keepEncrypted: true });
   } finally {
     await database.close();

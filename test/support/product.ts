@@ -148,7 +148,7 @@ export const launchProduct = async (
 ): Promise<Product> => {
   const dataFolder = settings['CADASTRE_DATA'] ?? (await mkdtemp(join(tmpdir(), 'cadastre-data-')));
   const [port] = await freePorts();
-  const adminToken = `test.atlasv1.${randomBytes(24).toString('hex')}`;
+  const adminToken = settings['CADASTRE_ADMIN_TOKEN'] ?? `test.atlasv1.${randomBytes(24).toString('hex')}`;
   const env = {
     // Does not copy the environment, because it can contain DATABASE_URL or KAFKA_BROKERS of the developer.
     PATH: process.env['PATH'] ?? '',

@@ -2,6 +2,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Authenticator } from '#access';
+import { EncryptionKeys } from '#encryption';
 import { ensureAdmin } from '#people';
 import { FollowerRunner, type EventStore } from '#event-store';
 import type { Database } from '#postgres';
@@ -126,7 +127,7 @@ export const startTestServer = async (options: TestServerOptions = {}): Promise<
   const logger = createLogger(settings.logLevel);
   const runtimeParts = {
     databaseUrl: testDatabase.url,
-    encryptionKey: Buffer.alloc(32, 7),
+    encryptionKeys: new EncryptionKeys(Buffer.alloc(32, 7)),
     close: () => Promise.resolve(),
   };
   const clock = options.clock ?? new SystemClock();

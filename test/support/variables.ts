@@ -58,7 +58,7 @@ export const customAccess = (fields: object): object => ({
 });
 
 /** Returns the vault of the test server. */
-export const vaultOf = ({ database, runtime }: TestServer): Vault => new Vault(database, runtime.encryptionKey);
+export const vaultOf = ({ database, runtime }: TestServer): Vault => new Vault(database, runtime.encryptionKeys);
 
 export const secretsOf = async ({ database }: TestServer, organization: string): Promise<string[]> =>
   (

@@ -19,7 +19,7 @@ import {
   type Settings,
 } from '#host';
 import { describeDatabaseError } from '../../database-errors.js';
-import { describeWrongKey, hasEmbeddedSite } from '../../database-resources.js';
+import { describeWrongKey, hasEmbeddedSite, MISSING_PREVIOUS_KEY } from '../../database-resources.js';
 import { openRuntime, type Runtime } from '../../runtime.js';
 import { listKafkaTopics } from '../../kafka-topics.js';
 import { eventRegistry, moduleDefinitions, createFileSweepers, views } from '../../modules.js';
@@ -82,13 +82,13 @@ const openDatabase = async (settings: Settings, report: (finding: Finding) => vo
 };
 
 const examineRuntime = async (runtime: Runtime, now: () => Date, report: (finding: Finding) => void): Promise<void> => {
-  const { settings, databaseUrl, encryptionKey } = runtime;
+  const { settings, databaseUrl, encryptionKeys } = runtime;
   report(await inspectFiles(runtime));
   if (settings.kafka) report(await inspectKafka(runtime));
   const before = now();
   let state: DatabaseState;
   try {
-    state = await inspectDatabase(databaseUrl, moduleDefinitions, encryptionKey);
+    state = await inspectDatabase(databaseUrl, moduleDefinitions, encryptionKeys);
   } catch (error) {
     return report(reportFailed('database', describeDatabaseError(error, settings)));
   }
@@ -130,12 +130,18 @@ const describeDatabase = (state: DatabaseState, settings: Settings): readonly Fi
   return [
     server('database', `Postgres ${major} answers${untested}`),
     ...describeTables(state),
-    key === null
-      ? reportFailed('key', describeWrongKey(settings))
-      : key.undecryptable > 0
-        ? reportWarning('key', `${key.undecryptable} values were encrypted with another key; run cadastre verify`)
-        : reportOk('key', key.isRecorded ? 'the database is encrypted with this key' : 'not recorded yet'),
+    describeKey(key, settings),
   ];
+};
+
+const describeKey = (key: DatabaseState['key'], settings: Settings): Finding => {
+  if (key === null) return reportFailed('key', describeWrongKey(settings));
+  if (key === 'previous missing') return reportFailed('key', MISSING_PREVIOUS_KEY);
+  if (key.undecryptable > 0) {
+    return reportWarning('key', `${key.undecryptable} values were encrypted with another key; run cadastre verify`);
+  }
+  if (key.isRotating) return reportWarning('key', 'values have the previous key; run cadastre keys rotate');
+  return reportOk('key', key.isRecorded ? 'the database is encrypted with this key' : 'not recorded yet');
 };
 
 const describeTables = ({ hasSite, missingExtensions, ...migrations }: DatabaseState): readonly Finding[] => {

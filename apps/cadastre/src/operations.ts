@@ -17,11 +17,11 @@ import { StartupError, type EnvironmentValues, type Settings } from '#host';
 import { describeMissingSite, hasEmbeddedSite } from '../../database-resources.js';
 import { migrateDatabase, openRuntime, type Runtime } from '../../runtime.js';
 import { moduleDefinitions, views as allViews } from '../../modules.js';
+import { countAllKeyUses } from './key-uses.js';
+import { createProgressReporter, formatTable, printLine } from './output.js';
 import { seed } from './seed/seed.js';
 import type { SeedOptions } from './seed/seed-options.js';
 import { runDoctorChecks } from './doctor.js';
-
-const printLine = (text: string): void => void process.stdout.write(`${text}\n`);
 
 /** Waits for about ten seconds, because a person waits for the command, and a script must not hang. */
 const RETRIES = 4;
@@ -32,7 +32,7 @@ type WithRuntimeOptions = {
 };
 
 /** Runs with the database of the server on the same data folder, or with one started for the time of the command. */
-const withRuntime = async (
+export const withRuntime = async (
   settings: Settings,
   work: (runtime: Runtime) => Promise<void>,
   { mayInitialise = false }: WithRuntimeOptions = {},
@@ -58,15 +58,6 @@ export const runMigrate = (settings: Settings): Promise<void> =>
     },
     { mayInitialise: true },
   );
-
-/** Prints the growing total on a terminal. A log file gets only the result. */
-const createProgressReporter = (unit: string): ((view: string, more: number) => void) => {
-  let total = 0;
-  return (view, more) => {
-    total += more;
-    if (process.stderr.isTTY) process.stderr.write(`\r${view}: ${total} ${unit}`);
-  };
-};
 
 const selectViews = (names: readonly string[]) => {
   const unknown = names.find((name) => !allViews.some((view) => view.name === name));
@@ -113,10 +104,28 @@ const describe = ({ table, missing, surplus }: ViewDifference): string =>
     ...surplus.map((row) => `    surplus: ${JSON.stringify(row)}`),
   ].join('\n');
 
-/** Returns false if a view or a snapshot differs from the log, or if a view is still to be rebuilt. */
+/** Prints which values no configured key decrypts. Returns whether there are none. */
+const verifyKeys = async (runtime: Runtime): Promise<boolean> => {
+  const report = createProgressReporter('files examined');
+  const uses = await countAllKeyUses(runtime, (prefix) => report(prefix, 1));
+  const missing = uses.filter((use) => use.missing > 0);
+  const list = missing.map((use) => `${use.missing} of ${use.kind}`).join(', ');
+  printLine(
+    missing.length === 0
+      ? 'keys: every encrypted value has a configured key'
+      : `keys: MISSING for ${list}; set CADASTRE_ENCRYPTION_KEY_PREVIOUS to their key, or restore them from a backup`,
+  );
+  return missing.length === 0;
+};
+
+/**
+ * Returns false if a view or a snapshot differs from the log, if a view is still to be rebuilt, or if the key of an
+ * encrypted value is missing.
+ */
 export const runVerify = async (settings: Settings): Promise<boolean> => {
   let clean = true;
-  await withRuntime(settings, async ({ store, clock }) => {
+  await withRuntime(settings, async (runtime) => {
+    const { store, clock } = runtime;
     const states = await listDifferentVersions(store.database, allViews);
     for (const view of allViews) {
       const stored = states.find((state) => state.view === view)?.stored ?? view.version;
@@ -136,6 +145,7 @@ export const runVerify = async (settings: Settings): Promise<boolean> => {
     const wrong = await verifySnapshots(store, moduleDefinitions);
     printLine(`snapshots: ${wrong.length === 0 ? 'match the log' : `DIFFER: ${wrong.join(', ')}`}`);
     clean &&= wrong.length === 0;
+    clean = (await verifyKeys(runtime)) && clean;
     for (const names of await findNamesDifferingInCase(store.database)) {
       printLine(
         `WARNING: names of organizations differ only in case: ${names.join(', ')}. Rename all but one of them.`,
@@ -222,23 +232,6 @@ export const runUserList = (settings: Settings, { json }: Pick<ListOptions, 'jso
     ]);
     printLine(formatTable(USER_COLUMNS, rows));
   });
-
-/**
- * Makes columns as wide as their longest value, and replaces control characters, so that names cannot control the
- * terminal.
- */
-const formatTable = (header: readonly string[], rows: readonly (readonly string[])[]): string => {
-  const lines = [header, ...rows.map((row) => row.map((cell) => cell.replaceAll(/\p{Cc}/gu, '?')))];
-  const widths = header.map((_, column) => Math.max(...lines.map((line) => line[column]?.length ?? 0)));
-  return lines
-    .map((line) =>
-      line
-        .map((cell, n) => cell.padEnd(widths[n] ?? 0))
-        .join('  ')
-        .trimEnd(),
-    )
-    .join('\n');
-};
 
 /** Prints the question and resolves to the line that the user types. */
 export type Confirm = (prompt: string) => Promise<string>;

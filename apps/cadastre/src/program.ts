@@ -14,6 +14,7 @@ import {
   type Settings,
 } from '#host';
 import { createProviderCommand } from '../../provider/src/program.js';
+import { runKeysRotate, runKeysStatus } from './keys.js';
 import {
   runDoctor,
   runMigrate,
@@ -149,6 +150,26 @@ program
   .option('--seed <n>', 'the same number gives the same names, tags and ids', parseCount(0, 999_999_999_999), 1)
   .option('--connections <n>', 'concurrent transactions', parseCount(1, 16), 2)
   .action(withErrorReport(async (options: SeedOptions) => runSeed(await loadCommandSettings(), options)));
+
+const keys = program.command('keys').description('encryption keys of the site: status, rotate');
+
+keys
+  .command('status')
+  .description('count the values that each key protects; reads the beginning of every encrypted file')
+  .option('--json', 'print JSON')
+  .action(withErrorReport(async (options: { json?: boolean }) => runKeysStatus(await loadCommandSettings(), options)));
+
+keys
+  .command('rotate')
+  .description(
+    'encrypt everything with CADASTRE_ENCRYPTION_KEY instead of CADASTRE_ENCRYPTION_KEY_PREVIOUS, while servers run; ' +
+      'exits with 1 if values are damaged',
+  )
+  .action(
+    withErrorReport(async () => {
+      if (!(await runKeysRotate(await loadCommandSettings()))) process.exitCode = 1;
+    }),
+  );
 
 const token = program.command('token').description('API tokens: create, list, revoke');
 

@@ -3,7 +3,7 @@ import { register } from 'prom-client';
 import { replaceMetrics } from '#edge';
 import { readSettings, toWorkerSettings } from '#host';
 import { openGateway } from '../../gateway/src/gateway.js';
-import { openRuntime, type Runtime } from '../../runtime.js';
+import { adoptKeys, openRuntime, type Runtime } from '../../runtime.js';
 import { stopServing } from '../../stop-serving.js';
 import { describeFailure } from './start-errors.js';
 import type { MessageToPrimary, MessageToWorker } from './worker-messages.js';
@@ -34,6 +34,7 @@ const shareMetrics = ({ store }: Runtime): void => {
 const runWorker = async (): Promise<void> => {
   const runtime = await openRuntime(toWorkerSettings(readSettings(process.env)), { name: 'worker', beside: true });
   shareMetrics(runtime);
+  await adoptKeys(runtime);
   const { app } = await openGateway(runtime, { sharesPort: true });
   send({ kind: 'ready' });
   await stopRequested;

@@ -33,7 +33,7 @@ const listEditionInterceptors = (edition: Runtime['settings']['edition']): Provi
 @Module({})
 export class GatewayModule {
   static over(runtime: Runtime): DynamicModule {
-    const { blobs, encryptionKey, settings } = runtime;
+    const { blobs, encryptionKeys, settings } = runtime;
     const { publicUrl } = settings;
     const selfHosted = settings.edition === 'self-hosted';
     const hosted = settings.edition === 'hosted';
@@ -56,10 +56,10 @@ export class GatewayModule {
         OrganizationsModule.with(settings),
         WorkspacesModule.with(settings),
         TagsModule,
-        StateModule.with({ blobs, encryptionKey, publicUrl, inlineLimit: settings.inlineStateLimit }),
-        RunsModule.with({ blobs, encryptionKey, publicUrl }),
+        StateModule.with({ blobs, encryptionKeys, publicUrl, inlineLimit: settings.inlineStateLimit }),
+        RunsModule.with({ blobs, encryptionKeys, publicUrl }),
         AgentsModule,
-        RegistryModule.with({ blobs, encryptionKey, publicUrl, archiveLimit: settings.providerArchiveLimit }),
+        RegistryModule.with({ blobs, encryptionKeys, publicUrl, archiveLimit: settings.providerArchiveLimit }),
         SshKeysModule,
         VariablesModule,
         HistoryModule,

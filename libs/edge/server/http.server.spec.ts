@@ -1,5 +1,6 @@
 import { Module } from '@nestjs/common';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { EncryptionKeys } from '#encryption';
 import { EventStore, EventStoreModule } from '#event-store';
 import { Database } from '#postgres';
 import { NestLoggerAdapter } from '#host';
@@ -260,7 +261,11 @@ describe('a process whose database is down', () => {
     // No server listens on this port.
     const url = 'postgres://127.0.0.1:1/nowhere';
     const database = new Database({ url, connections: 1, applicationName: 'test' });
-    const parts = { store: new EventStore(database, {}, [], clock, ids, Buffer.alloc(32)), clock, ids };
+    const parts = {
+      store: new EventStore(database, {}, [], clock, ids, new EncryptionKeys(Buffer.alloc(32))),
+      clock,
+      ids,
+    };
     const root = {
       module: NothingBehind,
       imports: [EventStoreModule.with(parts)],

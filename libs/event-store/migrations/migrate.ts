@@ -1,7 +1,14 @@
 import { readdir } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
 import pg from 'pg';
-import { checkEncryptionKey, recordEncryptionKey, WrongEncryptionKeyError, type KeyCheck } from './encryption-key.js';
+import type { EncryptionKeys } from '#encryption';
+import {
+  checkEncryptionKey,
+  MissingPreviousKeyError,
+  recordEncryptionKey,
+  WrongEncryptionKeyError,
+  type KeyCheck,
+} from '../keys/encryption-key.js';
 import { findForeignMigrations, type ForeignMigrations, type ModuleMigrations } from './migration-order.js';
 import type { ModuleDefinition } from '../module-definition.js';
 
@@ -33,8 +40,8 @@ export class MissingSiteError extends Error {
 }
 
 export type MigrateOptions = {
-  /** Without a key, none is checked or recorded. For tests that create many databases. */
-  readonly encryptionKey?: Buffer;
+  /** Without keys, none is checked or recorded. For tests that create many databases. */
+  readonly encryptionKeys?: EncryptionKeys;
   /** If false, throws MissingSiteError instead of creating the tables in an empty database. */
   readonly mayInitialise?: boolean;
 };
@@ -51,13 +58,13 @@ export type MigrationResult = {
  * forward-only SQL files, and each module numbers its own. If two processes start at the same time, one waits for the
  * other.
  *
- * Throws WrongEncryptionKeyError before any change if the database is encrypted with another key, and ForeignMigrations
- * if it ran other migrations.
+ * Throws WrongEncryptionKeyError or MissingPreviousKeyError before any change if a key of the database is not configured,
+ * and ForeignMigrations if it ran other migrations. Afterwards `encryptionKeys.writing` is the key of new values.
  */
 export const migrate = async (
   url: string,
   definitions: readonly ModuleDefinition[],
-  { encryptionKey, mayInitialise = true }: MigrateOptions = {},
+  { encryptionKeys, mayInitialise = true }: MigrateOptions = {},
 ): Promise<MigrationResult> => {
   const client = new pg.Client({ connectionString: url, application_name: 'cadastre migrate' });
   await client.connect();
@@ -65,13 +72,32 @@ export const migrate = async (
     await client.query('select pg_advisory_lock($1)', [LOCK]);
     requirePostgresVersion(await readServerVersion(client));
     if (!mayInitialise && !(await hasTables(client))) throw new MissingSiteError();
-    const keyCheck = encryptionKey ? await checkEncryptionKey(client, encryptionKey, definitions) : null;
+    const keyCheck = encryptionKeys ? await checkEncryptionKey(client, encryptionKeys, definitions) : null;
     const modules = await readMigrations(client, definitions);
     const foreign = findForeignMigrations(modules);
     if (foreign) throw foreign;
     const migrations = pendingIn(modules).length > 0 ? await runMigrations(client, definitions) : [];
-    if (encryptionKey && keyCheck?.isRecorded === false) await recordEncryptionKey(client, encryptionKey);
+    if (keyCheck?.isRecorded === false) await recordEncryptionKey(client, keyCheck.writing);
+    if (keyCheck) encryptionKeys?.adopt(keyCheck);
     return { migrations, undecryptable: keyCheck?.undecryptable ?? 0 };
+  } finally {
+    await client.end();
+  }
+};
+
+/**
+ * Reads which key encrypts new values, for a process beside one that has migrated the database. Throws like `migrate` if
+ * a key of the database is not configured.
+ */
+export const adoptEncryptionKeys = async (
+  url: string,
+  definitions: readonly ModuleDefinition[],
+  encryptionKeys: EncryptionKeys,
+): Promise<void> => {
+  const client = new pg.Client({ connectionString: url, application_name: 'cadastre migrate' });
+  await client.connect();
+  try {
+    encryptionKeys.adopt(await checkEncryptionKey(client, encryptionKeys, definitions));
   } finally {
     await client.end();
   }
@@ -128,8 +154,8 @@ export type DatabaseState = {
   readonly foreign: ForeignMigrations | null;
   readonly hasSite: boolean;
   readonly clock: Date;
-  /** Null if the database is encrypted with another key. */
-  readonly key: KeyCheck | null;
+  /** Null if the database is encrypted with another key; 'previous missing' if a rotation needs the previous key. */
+  readonly key: KeyCheck | 'previous missing' | null;
 };
 
 const EXTENSIONS = ['pg_trgm', 'btree_gin'];
@@ -137,7 +163,7 @@ const EXTENSIONS = ['pg_trgm', 'btree_gin'];
 export const inspectDatabase = async (
   url: string,
   definitions: readonly ModuleDefinition[],
-  encryptionKey: Buffer,
+  encryptionKeys: EncryptionKeys,
 ): Promise<DatabaseState> => {
   const client = new pg.Client({
     connectionString: url,
@@ -158,7 +184,8 @@ export const inspectDatabase = async (
       hasSite: await hasTables(client),
       pending: pendingIn(modules),
       foreign: findForeignMigrations(modules),
-      key: await checkEncryptionKey(client, encryptionKey, definitions).catch((error: unknown) => {
+      key: await checkEncryptionKey(client, encryptionKeys, definitions).catch((error: unknown) => {
+        if (error instanceof MissingPreviousKeyError) return 'previous missing' as const;
         if (error instanceof WrongEncryptionKeyError) return null;
         throw error;
       }),

@@ -45,6 +45,7 @@ describe('settings', () => {
       blobsFolder: resolve('.cadastre/blobs'),
       s3: null,
       encryptionKey: null,
+      previousEncryptionKey: null,
       edition: 'all',
       featureSet: 'everything',
       toolReleases: [],
@@ -93,6 +94,7 @@ describe('settings', () => {
       CADASTRE_TOPIC_PREFIX: 'prod.tf',
       CADASTRE_BLOBS: '/blobs',
       CADASTRE_ENCRYPTION_KEY: key,
+      CADASTRE_ENCRYPTION_KEY_PREVIOUS: Buffer.alloc(32, 8).toString('base64'),
       CADASTRE_EDITION: 'self-hosted',
       CADASTRE_FEATURE_SET: 'free',
       CADASTRE_TOOL_RELEASES: '1.16.6, 1.17.0-rc1',
@@ -136,6 +138,7 @@ describe('settings', () => {
       blobsFolder: '/blobs',
       s3: null,
       encryptionKey: Buffer.alloc(32, 7),
+      previousEncryptionKey: Buffer.alloc(32, 8),
       edition: 'self-hosted',
       featureSet: 'free',
       toolReleases: ['1.16.6', '1.17.0-rc1'],
@@ -277,6 +280,15 @@ describe('settings', () => {
   ])('are refused with one line for %s=%s, which contains the value unless it is a secret', (name, value, line) => {
     const quotedValue = ['CADASTRE_ADMIN_TOKEN', 'CADASTRE_ENCRYPTION_KEY'].includes(name) ? '' : `, got "${value}"`;
     expect(linesOf({ [name]: value })).toEqual([`${line}${quotedValue}`]);
+  });
+
+  it('are refused if the previous encryption key is invalid, or the same as the current one', () => {
+    expect(linesOf({ CADASTRE_ENCRYPTION_KEY_PREVIOUS: 'hunter2' })).toEqual([
+      'CADASTRE_ENCRYPTION_KEY_PREVIOUS: must be 32 bytes in base64 (openssl rand -base64 32)',
+    ]);
+    expect(linesOf({ CADASTRE_ENCRYPTION_KEY: key, CADASTRE_ENCRYPTION_KEY_PREVIOUS: key })).toEqual([
+      'CADASTRE_ENCRYPTION_KEY_PREVIOUS: the same as CADASTRE_ENCRYPTION_KEY; set the key before it, or remove it',
+    ]);
   });
 
   it('are quoted without the credentials in an address, and shortened if they are long', () => {

@@ -50,6 +50,8 @@ export type Settings = {
   } | null;
   /** 32 bytes. Null is possible only with the embedded database: a key is then created in the data folder. */
   readonly encryptionKey: Buffer | null;
+  /** 32 bytes: the key before the current one, while the operator rotates keys; null otherwise. */
+  readonly previousEncryptionKey: Buffer | null;
   readonly edition: ParsedEnvironment['CADASTRE_EDITION'];
   readonly featureSet: ParsedEnvironment['CADASTRE_FEATURE_SET'];
   /** Versions of Terraform or OpenTofu that workspaces may choose, in addition to those built in. */
@@ -173,10 +175,18 @@ const findContradictions = (env: EnvironmentValues): readonly string[] => {
     ...findKafkaContradictions(env),
     ...findBlobContradictions(env),
     ...findSlowReadContradictions(env),
+    ...findKeyContradictions(env),
   ];
   if (!env['DATABASE_URL'] || env['CADASTRE_ENCRYPTION_KEY']) return lines;
   const missing = 'missing; with DATABASE_URL every process needs the same one (openssl rand -base64 32)';
   return [...lines, `CADASTRE_ENCRYPTION_KEY: ${missing}`];
+};
+
+const findKeyContradictions = (env: EnvironmentValues): readonly string[] => {
+  const previous = env['CADASTRE_ENCRYPTION_KEY_PREVIOUS'];
+  return previous && previous === env['CADASTRE_ENCRYPTION_KEY']
+    ? ['CADASTRE_ENCRYPTION_KEY_PREVIOUS: the same as CADASTRE_ENCRYPTION_KEY; set the key before it, or remove it']
+    : [];
 };
 
 const findTlsContradictions = (mode?: string, cert?: string, key?: string): readonly string[] => {
@@ -279,6 +289,7 @@ const toSettings = (env: ParsedEnvironment): Settings => {
     blobsFolder: env.CADASTRE_BLOBS === undefined ? join(dataFolder, 'blobs') : resolve(env.CADASTRE_BLOBS),
     s3: toS3Settings(env),
     encryptionKey: env.CADASTRE_ENCRYPTION_KEY ?? null,
+    previousEncryptionKey: env.CADASTRE_ENCRYPTION_KEY_PREVIOUS ?? null,
     edition: env.CADASTRE_EDITION,
     featureSet: env.CADASTRE_FEATURE_SET,
     toolReleases: env.CADASTRE_TOOL_RELEASES,

@@ -46,6 +46,10 @@ const isNetwork = (text: string): boolean => {
 };
 
 const toolReleases = listSchema((text) => valid(text) === text, 'versions such as 1.2.3');
+const encryptionKeySchema = z
+  .string()
+  .regex(/^[A-Za-z0-9+/]{43}=$/, 'must be 32 bytes in base64 (openssl rand -base64 32)')
+  .transform((text) => Buffer.from(text, 'base64'));
 const networks = listSchema(isNetwork, 'addresses or networks such as 10.0.0.0/8');
 
 export const settingVariables = {
@@ -104,11 +108,12 @@ export const settingVariables = {
   CADASTRE_ENCRYPTION_KEY: defineSecretVariable(
     'created in the data folder',
     '32 bytes in base64 (openssl rand -base64 32); required with DATABASE_URL',
-    z
-      .string()
-      .regex(/^[A-Za-z0-9+/]{43}=$/, 'must be 32 bytes in base64 (openssl rand -base64 32)')
-      .transform((text) => Buffer.from(text, 'base64'))
-      .exactOptional(),
+    encryptionKeySchema.exactOptional(),
+  ),
+  CADASTRE_ENCRYPTION_KEY_PREVIOUS: defineSecretVariable(
+    '–',
+    'the key before CADASTRE_ENCRYPTION_KEY, until cadastre keys rotate has replaced it',
+    encryptionKeySchema.exactOptional(),
   ),
   CADASTRE_EDITION: defineVariable(
     'all',

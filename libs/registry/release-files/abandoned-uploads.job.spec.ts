@@ -135,6 +135,14 @@ class GuardedBlobs extends BlobStore {
     return this.inner.head(key);
   }
 
+  override list(prefix: string) {
+    return this.inner.list(prefix);
+  }
+
+  override replace(key: string, content: BlobContent) {
+    return this.inner.replace(key, content);
+  }
+
   override async delete(key: string): Promise<void> {
     this.removalBegan.resolve();
     await this.gate.promise;

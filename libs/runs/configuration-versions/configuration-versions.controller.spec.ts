@@ -45,7 +45,7 @@ let files: ConfigurationFiles;
 beforeAll(async () => {
   server = await startTestServer({ clock, followers: true });
   await makeOrganization(server, 'acme');
-  files = new ConfigurationFiles(new EncryptedBlobs(server.runtime.blobs, server.runtime.encryptionKey));
+  files = new ConfigurationFiles(new EncryptedBlobs(server.runtime.blobs, server.runtime.encryptionKeys));
 });
 
 afterAll(() => server.close());

@@ -25,8 +25,8 @@ let files: StateFiles;
 beforeAll(async () => {
   server = await startTestServer({ clock });
   await makeOrganization(server, 'acme');
-  const { settings, encryptionKey } = server.runtime;
-  files = new StateFiles(new EncryptedBlobs(new FolderBlobs(settings.blobsFolder, clock), encryptionKey));
+  const { settings, encryptionKeys } = server.runtime;
+  files = new StateFiles(new EncryptedBlobs(new FolderBlobs(settings.blobsFolder, clock), encryptionKeys));
 });
 
 afterAll(() => server.close());

@@ -20,7 +20,10 @@ export type ExtractKind = (typeof EXTRACT_KINDS)[number];
 type StoredKind = FileKind | ExtractKind;
 const STORED_KINDS: readonly StoredKind[] = [...FILE_KINDS, ...EXTRACT_KINDS];
 
-const toBlobKey = (stateVersion: string, kind: StoredKind): string => `state-versions/${stateVersion}/${kind}`;
+/** Beginning of the keys of all files of states. */
+export const STATE_FILES = 'state-versions/';
+
+const toBlobKey = (stateVersion: string, kind: StoredKind): string => `${STATE_FILES}${stateVersion}/${kind}`;
 
 const CHUNK_BYTES = 256 * 1024;
 

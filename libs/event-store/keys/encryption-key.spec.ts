@@ -3,8 +3,9 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/glo
 import { freshDatabase, type TestDatabase } from '../../../test/support/database.js';
 import { sql } from '#kernel';
 import { Database } from '#postgres';
-import { computeKeyFingerprint, WrongEncryptionKeyError } from './encryption-key.js';
-import { migrate } from './migrate.js';
+import { computeKeyFingerprint, EncryptionKeys } from '#encryption';
+import { WrongEncryptionKeyError } from './encryption-key.js';
+import { migrate } from '../migrations/migrate.js';
 import { PersonKeys } from '#personal-data';
 
 const RIGHT = Buffer.alloc(32, 1);
@@ -25,7 +26,7 @@ beforeEach(async () => {
   await database.transaction([sql`delete from event_store.encryption_key`, sql`delete from event_store.person_keys`]);
 });
 
-const start = (key: Buffer) => migrate(testDatabase.url, [], { encryptionKey: key });
+const start = (key: Buffer) => migrate(testDatabase.url, [], { encryptionKeys: new EncryptionKeys(key) });
 
 const recorded = async (): Promise<Buffer[]> =>
   (await database.rows<{ fingerprint: Buffer }>(sql`select fingerprint from event_store.encryption_key`)).map(
@@ -34,7 +35,7 @@ const recorded = async (): Promise<Buffer[]> =>
 
 /** Encrypts as a process with this key does when it records actions of people. */
 const makePersonKeys = (key: Buffer, ...people: readonly string[]) =>
-  new PersonKeys(database, key).loadKeys(new Set(people));
+  new PersonKeys(database, new EncryptionKeys(key)).loadKeys(new Set(people));
 
 describe('the encryption key of a database', () => {
   it('is recorded by its fingerprint at the first start and accepted at the next one', async () => {

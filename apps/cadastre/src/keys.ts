@@ -1,0 +1,141 @@
+import { EncryptedBlobs, MAX_LINK_LIFETIME_MS, reencryptFiles } from '#blob-store';
+import { computeKeyFingerprint, formatKeyId } from '#encryption';
+import {
+  completeRotation,
+  listEncryptedColumns,
+  listUnpreparedProcesses,
+  readRotationState,
+  reencryptColumn,
+  switchWritingKey,
+  tryRotationLock,
+  type RotationState,
+} from '#event-store';
+import { StartupError, type Settings } from '#host';
+import type { DatabaseSession } from '#postgres';
+import { ENCRYPTED_FILES, moduleDefinitions } from '../../modules.js';
+import type { Runtime } from '../../runtime.js';
+import { countAllKeyUses, type KeyUseOfKind } from './key-uses.js';
+import { withRuntime } from './operations.js';
+import { createProgressReporter, formatTable, printLine } from './output.js';
+
+const COLUMNS = listEncryptedColumns(moduleDefinitions);
+
+/** Prints how many values each key protects. */
+export const runKeysStatus = (settings: Settings, { json }: { readonly json?: boolean }): Promise<void> =>
+  withRuntime(settings, async (runtime) => {
+    const progress = createProgressReporter('files examined');
+    const uses = await countAllKeyUses(runtime, (prefix) => progress(prefix, 1));
+    const state = await readRotationState(runtime.store.database);
+    if (json) return printLine(JSON.stringify({ ...state, uses }, null, 2));
+    printLine(formatTable(['KEY', 'ID', ...uses.map(({ kind }) => kind)], listKeyRows(runtime, uses)));
+    printLine(describeState(runtime, state));
+  });
+
+const listKeyRows = ({ encryptionKeys }: Runtime, uses: readonly KeyUseOfKind[]): readonly (readonly string[])[] => {
+  const { current, previous, writing } = encryptionKeys;
+  const describeKey = (name: string, key: Buffer): readonly string[] => [
+    key === writing ? `${name}, encrypts` : name,
+    formatKeyId(computeKeyFingerprint(key)),
+  ];
+  return [
+    [...describeKey('current', current), ...uses.map((use) => String(use.current))],
+    ...(previous ? [[...describeKey('previous', previous), ...uses.map((use) => String(use.previous))]] : []),
+    ['not configured', '–', ...uses.map((use) => String(use.missing))],
+  ];
+};
+
+const describeState = (
+  { encryptionKeys: { current, previous, writing }, clock }: Runtime,
+  { isRotating, switchedAt }: RotationState,
+): string => {
+  if (isRotating || writing !== current) return 'The rotation is not complete: run cadastre keys rotate.';
+  if (previous === null) return 'No rotation is due.';
+  return describeRemoval(switchedAt, clock.now());
+};
+
+/** Returns when the operator may remove the previous key. */
+const describeRemoval = (switchedAt: string | null, now: Date): string => {
+  const linksEnd = new Date(Date.parse(switchedAt ?? '1970-01-01') + MAX_LINK_LIFETIME_MS);
+  return linksEnd > now
+    ? `Remove CADASTRE_ENCRYPTION_KEY_PREVIOUS after ${linksEnd.toISOString()}: links that were signed with that key ` +
+        'work until then. No value needs it.'
+    : 'You can remove CADASTRE_ENCRYPTION_KEY_PREVIOUS now: nothing needs that key.';
+};
+
+/**
+ * Encrypts every value with the current key while servers run. An interrupted rotation continues where it was. Returns
+ * false if values are damaged; they keep their key.
+ */
+export const runKeysRotate = async (settings: Settings): Promise<boolean> => {
+  let isComplete = false;
+  await withRuntime(settings, async (runtime) => {
+    const { database } = runtime.store;
+    const session = await database.session();
+    try {
+      if (!(await tryRotationLock(session)))
+        throw new StartupError('another keys rotate is running; wait until it ends');
+      isComplete = await rotate(runtime, session);
+    } finally {
+      await session.close();
+    }
+  });
+  return isComplete;
+};
+
+const rotate = async (runtime: Runtime, session: DatabaseSession): Promise<boolean> => {
+  const { store, encryptionKeys, clock, closing } = runtime;
+  const before = await readRotationState(store.database);
+  if (encryptionKeys.previous === null) {
+    throw new StartupError(
+      'CADASTRE_ENCRYPTION_KEY_PREVIOUS: missing; set it to the key until now, and CADASTRE_ENCRYPTION_KEY to the new key',
+    );
+  }
+  if (before.isRotating || encryptionKeys.writing !== encryptionKeys.current) {
+    await requirePreparedProcesses(runtime);
+    await switchWritingKey(session, encryptionKeys, COLUMNS, { signal: closing });
+    printLine('All processes encrypt and sign with the current key.');
+    if (!(await reencryptEverything(runtime, session))) return false;
+    await completeRotation(session);
+  }
+  const { switchedAt } = await readRotationState(store.database);
+  printLine(`All values are encrypted with the current key. ${describeRemoval(switchedAt, clock.now())}`);
+  return true;
+};
+
+const requirePreparedProcesses = async ({ store, encryptionKeys }: Runtime): Promise<void> => {
+  const unprepared = await listUnpreparedProcesses(store.database, encryptionKeys);
+  if (unprepared.length === 0) return;
+  const processes = unprepared.map(({ name, address }) => `${name} (${address ?? 'this host'})`).join('; ');
+  throw new StartupError(
+    `these processes do not have the current key: ${processes}. Restart them with CADASTRE_ENCRYPTION_KEY and ` +
+      'CADASTRE_ENCRYPTION_KEY_PREVIOUS, then run this again. Nothing was changed',
+  );
+};
+
+const MAX_LISTED = 10;
+
+const describeDamage = (kind: string, damaged: readonly string[]): string => {
+  const more = damaged.length > MAX_LISTED ? ` and ${damaged.length - MAX_LISTED} more` : '';
+  return `${kind}: ${damaged.length} DAMAGED, no configured key decrypts them: ${damaged.slice(0, MAX_LISTED).join(', ')}${more}`;
+};
+
+/** Returns false if values are damaged. */
+const reencryptEverything = async ({ encryptionKeys, blobs }: Runtime, session: DatabaseSession): Promise<boolean> => {
+  const progress = createProgressReporter('values examined');
+  let isIntact = true;
+  const report = (kind: string, { reencrypted, damaged }: Awaited<ReturnType<typeof reencryptFiles>>): void => {
+    if (process.stderr.isTTY) process.stderr.write('\r\u001b[K');
+    printLine(`${kind}: ${reencrypted} encrypted again`);
+    if (damaged.length > 0) printLine(describeDamage(kind, damaged));
+    isIntact &&= damaged.length === 0;
+  };
+  for (const column of COLUMNS) {
+    const onBatch = (values: number): void => progress(column.table, values);
+    report(column.table, await reencryptColumn(session, encryptionKeys, column, onBatch));
+  }
+  const files = new EncryptedBlobs(blobs, encryptionKeys);
+  for (const prefix of ENCRYPTED_FILES) {
+    report(prefix, await reencryptFiles(files, prefix, () => progress(prefix, 1)));
+  }
+  return isIntact;
+};
