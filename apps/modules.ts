@@ -3,6 +3,7 @@ import { auditTrailSettingsDefinition, createAuditTrailDefinition, createPruning
 import type { BlobStore } from '#blob-store';
 import {
   buildEventRegistry,
+  createLogFormatJob,
   createViewUpgradeJob,
   listViews,
   type EventStore,
@@ -89,6 +90,7 @@ export const createScheduledJobs = (
   { store, forgetting, blobs, clock, ids, logger }: ScheduledJobDependencies,
   { edition, retentionCheckMs, softDeletedDays }: Pick<Settings, 'edition' | 'retentionCheckMs' | 'softDeletedDays'>,
 ): readonly ScheduledJob[] => [
+  createLogFormatJob(store.database, logger),
   createViewUpgradeJob({ store, clock, logger }, views),
   createNameErasureJob(forgetting),
   createPruningJob(store.database, clock),

@@ -47,6 +47,7 @@ export {
   type DatabaseState,
   type MigrationResult,
 } from './migrations/migrate.js';
+export { createLogFormatJob } from './migrations/log-format.job.js';
 export { ForeignMigrations } from './migrations/migration-order.js';
 export { appendInBulk, type BulkWrite } from './bulk/bulk-append.js';
 export { rebuildView, type RebuildOptions, type RebuildResult } from './rebuild/rebuild.js';

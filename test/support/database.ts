@@ -43,8 +43,15 @@ const makeTemplate = (): Promise<void> =>
 export const freshDatabase = async (): Promise<TestDatabase> => {
   template ??= makeTemplate();
   await template;
+  return createDatabase(TEMPLATE);
+};
+
+/** Creates a database without tables. */
+export const unmigratedDatabase = (): Promise<TestDatabase> => createDatabase('template1');
+
+const createDatabase = async (from: string): Promise<TestDatabase> => {
   const name = `t_${randomBytes(6).toString('hex')}`;
-  await asAdministrator((client) => client.query(`create database ${name} template ${TEMPLATE}`));
+  await asAdministrator((client) => client.query(`create database ${name} template ${from}`));
   return {
     url: urlOf(name),
     drop: () => asAdministrator(async (client) => void (await client.query(`drop database ${name} with (force)`))),

@@ -27,9 +27,11 @@ type RoundResult = 'none' | 'few' | 'many';
 
 const groups = new Map<EventStore, FollowerGroup>();
 
+/** A process of 0.2.0 keeps its followers until it stops, even if its connection breaks (010_log_format.sql). */
 export const tryFollowerLock = async (session: DatabaseSession, follower: string): Promise<boolean> => {
   const [lock] = await session.run<{ ok: boolean }>(
-    sql`select pg_try_advisory_lock(${computeFollowerLockKey(follower)}) as ok`,
+    sql`select case when event_store.is_led_by_earlier_version(${follower}) then false
+                    else pg_try_advisory_lock(${computeFollowerLockKey(follower)}) end as ok`,
   );
   return lock?.ok ?? false;
 };

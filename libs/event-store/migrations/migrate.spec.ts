@@ -12,6 +12,22 @@ describe('the version of Postgres', () => {
   });
 });
 
+describe('the generation of a database', () => {
+  const files = ['001_first', '002_second'];
+  const find = (...ran: readonly string[]) => findForeignMigrations([{ module: 'event_store', files, ran }])?.message;
+
+  it('is accepted if it is the one of this version', () => {
+    expect(find('000_generation_2', ...files)).toBeUndefined();
+  });
+
+  it('is refused if it is later', () => {
+    expect(find('000_generation_2', '000_generation_3', ...files, '003_later')).toBe(
+      'a later version of Cadastre has upgraded the database, and this version cannot read it; nothing was changed. ' +
+        'Start the later version, or restore the backup from before the upgrade',
+    );
+  });
+});
+
 describe('the migrations of a database', () => {
   const files = ['001_first', '002_second', '003_third'];
   const foreign = (...ran: readonly string[]): string | undefined =>

@@ -1,0 +1,139 @@
+import { randomBytes } from 'node:crypto';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import pg from 'pg';
+import { afterAll, beforeAll, expect, it } from '@jest/globals';
+import { unmigratedDatabase, type TestDatabase } from '../support/database.js';
+import { buildPreviousRelease } from '../support/previous-release.js';
+import { launchProduct, waitUntil, type Product } from '../support/product.js';
+import { makeOrganization, makeOrganizationToken, makeWorkspace } from '../support/seeds.js';
+import { createApiTestClient, type ApiTestClient } from '../support/server.js';
+import { expectNothingLost } from './background-load.js';
+import { Clients } from './clients.js';
+
+const LONG = 240_000;
+
+let folder: string;
+let testDatabase: TestDatabase;
+let earlier: Product;
+let later: Product;
+
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'cadastre-upgrade-'));
+  const build = join(folder, 'previous');
+  await buildPreviousRelease(build);
+  testDatabase = await unmigratedDatabase();
+  const settings = {
+    DATABASE_URL: testDatabase.url,
+    CADASTRE_ENCRYPTION_KEY: randomBytes(32).toString('base64'),
+    CADASTRE_ADMIN_TOKEN: `test.atlasv1.${randomBytes(24).toString('hex')}`,
+    CADASTRE_BLOBS: join(folder, 'blobs'),
+  };
+  earlier = await launchProduct(settings, build);
+  later = await launchProduct(settings);
+}, LONG);
+
+afterAll(async () => {
+  for (const product of [earlier, later]) await product?.remove();
+  await testDatabase?.drop();
+  await rm(folder, { recursive: true, force: true });
+});
+
+const query = async (text: string): Promise<readonly Record<string, unknown>[]> => {
+  const client = new pg.Client({ connectionString: testDatabase.url });
+  await client.connect();
+  try {
+    return (await client.query<Record<string, unknown>>(text)).rows;
+  } finally {
+    await client.end();
+  }
+};
+
+/** Returns what both versions show of a workspace and its past. */
+const readAll = async (api: ApiTestClient, trail: ApiTestClient, workspace: string): Promise<unknown> => {
+  const read = async (from: ApiTestClient, path: string) => {
+    const { status, body } = await from.get(path);
+    return { status, data: body.data };
+  };
+  return {
+    trail: await read(trail, '/api/v2/organization/audit-trail?page[size]=100'),
+    changes: await read(api, `/api/v2/workspaces/${workspace}/history`),
+    locks: await read(api, `/api/v2/workspaces/${workspace}/lock-history`),
+  };
+};
+
+it(
+  'the previous release and this one serve one database while clients write, and then the previous one is refused',
+  async () => {
+    await earlier.start();
+    const before = createApiTestClient(earlier.url, earlier.adminToken);
+    const organization = await makeOrganization(before, 'acme');
+    const trailToken = await makeOrganizationToken(before, 'acme');
+    const quiet = await makeOrganization(before, 'quiet');
+    const quietToken = await makeOrganizationToken(before, 'quiet');
+    const workspace = await makeWorkspace(before, 'quiet', 'one');
+    const earlierIds = await listEventIds('true');
+
+    // Requests go to both processes in turn, as behind a load balancer.
+    let targets = [earlier];
+    let sent = 0;
+    const nextTarget = (): Product => targets[sent++ % targets.length] as Product;
+    const clients = new Clients(
+      {
+        get url() {
+          return nextTarget().url;
+        },
+        token: earlier.adminToken,
+        up: () => Promise.resolve(),
+      },
+      'acme',
+    );
+    clients.start(3);
+    await clients.acknowledged(20);
+    await later.start();
+    targets = [earlier, later];
+    await clients.acknowledged(100);
+
+    const after = createApiTestClient(later.url, later.adminToken);
+    await after.post(`/api/v2/workspaces/${workspace}/actions/lock`, { reason: 'upgrade' });
+    await before.post(`/api/v2/workspaces/${workspace}/actions/unlock`, {});
+    const expected = await readAll(after, after.as(quietToken), workspace);
+    expect(await readAll(before, before.as(quietToken), workspace)).toEqual(expected);
+    expect(await query('select from event_store.contexts')).toEqual([]);
+
+    targets = [later];
+    await clients.acknowledged(10);
+    await earlier.stop();
+    await clients.acknowledged(30);
+    const isComplete = async (): Promise<boolean> =>
+      (await query('select event_store.finish_upgrade() as finished'))[0]?.['finished'] === true;
+    await waitUntil(isComplete, 'the upgrade is complete');
+    expect(await earlier.run('migrate')).toMatchObject({
+      code: 1,
+      stderr: expect.stringMatching(/another version of Cadastre made the database: .* nothing was changed\./),
+    });
+    await waitUntil(
+      async () =>
+        (await query('select from event_store.view_versions where version = 1 and view ~ $$trail$|history$$'))
+          .length === 0,
+      'the views are rebuilt',
+    );
+    await clients.acknowledged(30);
+    await clients.stop();
+    expect(new Set(clients.statuses.keys())).toEqual(new Set([200, 201]));
+    expect(clients.ledger.count('unknown')).toBe(0);
+    await expectNothingLost({
+      product: later,
+      databaseUrl: () => Promise.resolve(testDatabase.url),
+      clients,
+      organization,
+      trailToken,
+      earlier: new Set([...earlierIds, ...(await listEventIds(`organization = '${quiet.id}'`))]),
+    });
+  },
+  LONG,
+);
+
+const listEventIds = async (condition: string): Promise<readonly string[]> =>
+  (await query(`select id from event_store.events where ${condition}`)).map(({ id }) => String(id));

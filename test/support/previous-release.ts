@@ -1,0 +1,50 @@
+import { execFile } from 'node:child_process';
+import { readFile, mkdir, symlink } from 'node:fs/promises';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { ROOT } from './folders.js';
+
+const run = async (program: string, args: readonly string[], cwd = ROOT): Promise<string> =>
+  (await promisify(execFile)(program, [...args], { cwd, maxBuffer: 1024 ** 3 })).stdout.trim();
+
+const git = (...args: readonly string[]): Promise<string> => run('git', args);
+
+/** Returns the version of the last release before this source, as the changelog lists it. */
+const readPreviousVersion = async (): Promise<string> => {
+  const changelog = await readFile(join(ROOT, 'CHANGELOG.md'), 'utf8');
+  const releases = [...changelog.matchAll(/^## (\d+\.\d+\.\d+)/gm)].map(([, version]) => version as string);
+  const previous = changelog.includes('\n## Unreleased\n') ? releases[0] : releases[1];
+  if (previous === undefined) throw new Error('CHANGELOG.md lists no release before this source');
+  return previous;
+};
+
+/** Returns the commit of a release: its tag, else the commit that set the version. */
+const findReleaseCommit = async (version: string): Promise<string> => {
+  if ((await git('rev-parse', '--is-shallow-repository')) === 'true') await git('fetch', '--quiet', '--unshallow');
+  const tagged = await git('tag', '--list', `v${version}`, version);
+  const [tag] = tagged.split('\n');
+  if (tag) return git('rev-parse', `${tag}^{commit}`);
+  const commits = await git('log', '--format=%H', `-S"version": "${version}"`, '--', 'package.json');
+  const first = commits.split('\n').at(-1);
+  if (!first) throw new Error(`git has no commit that set version ${version}; clone the repository with its history`);
+  return first;
+};
+
+/**
+ * Builds the previous release in the folder, which then looks like an installed product. The release runs with the
+ * packages of this source.
+ */
+export const buildPreviousRelease = async (folder: string): Promise<{ readonly version: string }> => {
+  const version = await readPreviousVersion();
+  const commit = await findReleaseCommit(version);
+  await mkdir(folder, { recursive: true });
+  const archive = join(folder, 'source.tar');
+  await git('archive', '--output', archive, commit, 'apps', 'libs', 'package.json', '.swcrc');
+  await run('tar', ['-xf', archive], folder);
+  await symlink(join(ROOT, 'node_modules'), join(folder, 'node_modules'));
+  const swc = join(ROOT, 'node_modules/@swc/cli/bin/swc.js');
+  const ignored = ['--ignore', '**/*.spec.ts,**/spec.ts'];
+  const args = [swc, 'apps', 'libs', '-d', 'dist', '--copy-files', '--config-file', '.swcrc', ...ignored, '--quiet'];
+  await run(process.execPath, args, folder);
+  return { version };
+};
