@@ -55,8 +55,8 @@ export type MigrationResult = {
 
 /**
  * Migrates the database: the tables of this module first, then those of each module in the listed order. Migrations are
- * forward-only SQL files, and each module numbers its own. If two processes start at the same time, one waits for the
- * other.
+ * forward-only SQL files, and each module numbers its own. Those of a module run in one transaction. If two processes
+ * start at the same time, one waits for the other.
  *
  * Throws WrongEncryptionKeyError or MissingPreviousKeyError before any change if a key of the database is not configured,
  * and ForeignMigrations if it ran other migrations. Afterwards `encryptionKeys.writing` is the key of new values.
@@ -116,6 +116,8 @@ const runMigrations = async (client: pg.Client, definitions: readonly ModuleDefi
       createMigrationsSchema: true,
       migrationsTable: name,
       noLock: true,
+      // Processes of the previous release append meanwhile. They must not see the tables between two migrations.
+      singleTransaction: true,
       // findForeignMigrations has checked the order, and permits the row of a generation.
       checkOrder: false,
       log: () => undefined,
