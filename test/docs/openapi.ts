@@ -6,7 +6,7 @@ import {
   type ZodOpenApiPathsObject,
 } from 'zod-openapi';
 import { getTreatment } from '#json-api';
-import type { AnswerDescription } from '#json-api/description';
+import type { AnswerDescription, NoAnswer } from '#json-api/description';
 import { loadOperations, loadResources, type DescribedOperation } from './openapi/described-operations.js';
 import { Documents, type DescribedResources } from './openapi/documents.js';
 import { Examples, type DescribedSchema } from './openapi/examples.js';
@@ -20,7 +20,8 @@ import type { ApiDescription } from '../support/described-responses.js';
 const INTRODUCTION = `The API of HCP Terraform and Terraform Enterprise that Cadastre serves, and the operations that Cadastre adds.
 
 - Documents follow JSON:API 1.0. Errors are JSON:API error objects.
-- Requests have the header \`Authorization: Bearer TOKEN\`. Operations without \`security\` need no token.
+- Requests have the header \`Authorization: Bearer TOKEN\`. Operations with an empty \`security\` need no token. If their path has
+  the parameter \`token\`, it is a signed link from another answer, and everyone who has the link may send the request.
 - Each response has the header \`X-Request-Id\`. The audit trail has the same id.
 - \`x-permission\` lists the permissions that the caller needs, all of them. The first missing permission decides whether the
   answer is 403 or 404.
@@ -28,10 +29,13 @@ const INTRODUCTION = `The API of HCP Terraform and Terraform Enterprise that Cad
 - \`x-treatment\` is how the server treats a member of a body: \`kept\` is stored and shown without an effect, \`refused\` gets a
   422, \`ignored\` is dropped. Other members are supported.`;
 
-const describeSuccess = ({ kind, description }: AnswerDescription): string =>
+/** An answer with a status below 400. */
+type SuccessDescription = Exclude<AnswerDescription, NoAnswer>;
+
+const describeSuccess = ({ kind, description }: SuccessDescription): string =>
   description ?? { document: 'The document.', content: 'The content.', empty: 'Done. The response has no body.' }[kind];
 
-const buildAnswer = (answer: AnswerDescription, documents: Documents): object => ({
+const buildAnswer = (answer: SuccessDescription, documents: Documents): object => ({
   description: describeSuccess(answer),
   ...(answer.headers ? { headers: z.object(answer.headers) } : {}),
   ...(answer.kind === 'empty' ? {} : { content: documents.contentOf(answer) }),
@@ -39,11 +43,11 @@ const buildAnswer = (answer: AnswerDescription, documents: Documents): object =>
 
 const buildResponses = (operation: DescribedOperation, documents: Documents): object => {
   const { route, description } = operation;
-  const successes = { [route.status]: description.answer, ...description.otherAnswers };
-  return {
-    ...Object.fromEntries(Object.entries(successes).map(([status, each]) => [status, buildAnswer(each, documents)])),
-    ...buildRefusals(operation),
-  };
+  const answers = { [route.status]: description.answer, ...description.otherAnswers };
+  const successes = Object.entries(answers).flatMap(([status, each]) =>
+    each.kind === 'none' ? [] : [[status, buildAnswer(each, documents)] as const],
+  );
+  return { ...Object.fromEntries(successes), ...buildRefusals(operation) };
 };
 
 const buildOperation = (operation: DescribedOperation, documents: Documents, resources: DescribedResources): object => {

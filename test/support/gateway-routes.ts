@@ -49,13 +49,18 @@ export const routesOf = (controller: Type): Route[] =>
     return routesOfHandler(controller, name, method);
   });
 
+const statusOf = (method: object, verb: string): number =>
+  metadata<{ readonly statusCode: number }>('__redirect__', method)?.statusCode ??
+  metadata<number>('__httpCode__', method) ??
+  (verb === 'POST' ? 201 : 200);
+
 const routesOfHandler = (controller: Type, handler: string, method: object): Route[] => {
   const prefixes = [metadata<string | string[]>('path', controller) ?? ''].flat();
   const paths = [metadata<string | string[]>('path', method) ?? ''].flat();
   const verb = RequestMethod[metadata<RequestMethod>('method', method) ?? RequestMethod.GET];
   const route = {
     method: verb,
-    status: metadata<number>('__httpCode__', method) ?? (verb === 'POST' ? 201 : 200),
+    status: statusOf(method, verb),
     open: getRouteOptions(method).isPublic ?? false,
     readsBody: readsBodyIn(controller, handler),
     controller,

@@ -1,4 +1,4 @@
-import type { z } from 'zod';
+import { z } from 'zod';
 import { JSON_API } from '../media-type.js';
 
 type AnswerOptions = {
@@ -36,7 +36,10 @@ export type ContentAnswer = AnswerOptions & {
 /** A response without a body. */
 export type EmptyAnswer = AnswerOptions & { readonly kind: 'empty' };
 
-export type AnswerDescription = DocumentAnswer | ContentAnswer | EmptyAnswer;
+/** No answer below status 400, because the feature is not built. The refusals describe what the server returns. */
+export type NoAnswer = { readonly kind: 'none' };
+
+export type AnswerDescription = DocumentAnswer | ContentAnswer | EmptyAnswer | NoAnswer;
 
 type ResourceNames = string | readonly string[];
 
@@ -76,3 +79,13 @@ export const describeFile = (mediaType: string, options: AnswerOptions = {}): Co
   mediaType,
   ...options,
 });
+
+/** Describes an operation that refuses every request. Give the reason in its `refusals`. */
+export const describeNoAnswer = (): NoAnswer => ({ kind: 'none' });
+
+/** Describes a redirect to a file (status 302). */
+export const describeRedirect = (description: string): EmptyAnswer =>
+  describeEmpty({
+    description,
+    headers: { Location: z.string().meta({ description: 'The address of the file.', format: 'uri' }) },
+  });

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { DEFAULT_PAGE_SIZE, MAX_PAGE_SIZE, MAX_PARAMETER_CHARACTERS, MAX_PARAMETER_VALUES } from '../paging.js';
 import { AS_OF } from '../point-in-time.js';
+import type { PathParameterDescription } from './operation.js';
 
 /** A list in one parameter, separated by commas. */
 const separatedByCommas = { style: 'form', explode: false } as const;
@@ -67,3 +68,20 @@ export const asOfParameter = () => ({
     format: 'date-time',
   }),
 });
+
+/**
+ * Describes the parameter `token` of a path that is a signed link (`SignedLinks`). `source`: the member of another answer
+ * that has the link; `lifetime`: how long the link is valid.
+ */
+export const signedLinkParameter = (
+  source: string,
+  lifetime: string,
+): { readonly token: PathParameterDescription } => ({
+  token: {
+    description: `The signature of a link. Take the whole link from ${source}. It is valid for ${lifetime}, for everyone who has it.`,
+    example: 'WyJpZCIsMTc2OTg2MzAxNTEyM10.q1Zb8kT0mXy3cN5vR7sJ2wLd4hF6gP9aUeYiOoKxBtE',
+  },
+});
+
+/** The reason why a signed link gets 403. */
+export const INVALID_LINK = 'The link is not valid, or it has expired.';
