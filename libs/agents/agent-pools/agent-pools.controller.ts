@@ -24,7 +24,7 @@ import { parseAgentPoolFilter } from './agent-pools.filter.js';
 import { findAgentPool, listAgentPools, type AgentPoolRow, type AgentPoolReader } from './agent-pools.queries.js';
 
 /** Clients also request encryption keys of pools, which do not exist here. */
-const INCLUDES = ['workspaces', 'hyok_configurations'] as const;
+export const INCLUDES = ['workspaces', 'hyok_configurations'] as const;
 const includes = (query: QueryOf): boolean => parseInclude(query, INCLUDES)?.has('workspaces') ?? false;
 
 @Controller('api/v2')
