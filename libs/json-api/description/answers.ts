@@ -9,7 +9,7 @@ type AnswerOptions = {
 };
 
 type DocumentOptions = AnswerOptions & {
-  /** Names of the resources that `include` can add. Absent if the operation has no `include`. */
+  /** Names of the resources that `include` can add, which can be none. Absent if the operation has no `include`. */
   readonly included?: readonly string[];
   /** Members of `meta`, besides `pagination`. */
   readonly meta?: z.ZodRawShape;
@@ -21,7 +21,7 @@ type DocumentOptions = AnswerOptions & {
 export type DocumentAnswer = DocumentOptions & {
   readonly kind: 'document';
   readonly form: 'resource' | 'list' | 'page';
-  /** Names of the resources in `data`, as `defineResource` names them. */
+  /** Names of the resources in `data`, as `defineResource` names them; none if a list is always empty. */
   readonly resources: readonly string[];
 };
 

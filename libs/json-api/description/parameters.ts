@@ -31,6 +31,14 @@ export const listParameter = (
 export const choiceParameter = (values: readonly string[], description: string) =>
   z.enum(values).optional().meta({ description });
 
+/** Describes a list in one parameter with several of these values. */
+export const choicesParameter = (values: readonly string[], description: string) =>
+  z
+    .array(z.enum(values))
+    .max(MAX_PARAMETER_VALUES)
+    .optional()
+    .meta({ description: `${description} Separate values with commas.`, param: separatedByCommas });
+
 /** Describes a parameter that counts only if it is `true`. */
 export const flagParameter = (description: string) => z.enum(['true', 'false']).optional().meta({ description });
 

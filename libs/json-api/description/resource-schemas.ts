@@ -100,6 +100,18 @@ export const relatedMany = (...types: readonly string[]) =>
 /** A relationship that has no resource yet, because its feature is not built. */
 export const relatedNone = () => z.strictObject({ data: z.null() });
 
+/** A relationship that has no resource yet, with a link to an operation that answers 404. */
+export const relatedNoneWithLink = () => z.strictObject({ data: z.null(), links: relatedLinks });
+
+/** A relationship to several resources that has none yet, because their feature is not built. */
+export const relatedEmpty = (type: string) =>
+  z.strictObject({
+    data: z
+      .array(identifier(type))
+      .max(0)
+      .meta({ examples: [[]] }),
+  });
+
 /** A relationship with only a link (`linkTo`). */
 export const relatedLink = () => z.strictObject({ links: relatedLinks });
 

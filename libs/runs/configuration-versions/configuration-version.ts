@@ -1,7 +1,14 @@
 import { badRequest, conflict, notFound, type Decider, type Message, type Refusal, type Principal } from '#kernel';
 
-export type ConfigurationStatus =
-  'pending' | 'uploaded' | 'errored' | 'archived' | 'backing_data_soft_deleted' | 'backing_data_permanently_deleted';
+export const CONFIGURATION_STATUSES = [
+  'pending',
+  'uploaded',
+  'errored',
+  'archived',
+  'backing_data_soft_deleted',
+  'backing_data_permanently_deleted',
+] as const;
+export type ConfigurationStatus = (typeof CONFIGURATION_STATUSES)[number];
 
 type ConfigurationVersionCreation = {
   workspace: string;

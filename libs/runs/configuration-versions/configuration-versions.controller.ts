@@ -27,7 +27,7 @@ import {
 import { createConfigurationReadEvents, type ConfigurationRead } from '../reads.events.js';
 
 /** Versions are not created from commits yet, so `ingress_attributes` includes nothing. */
-const INCLUDES = ['ingress_attributes', 'run'] as const;
+export const INCLUDES = ['ingress_attributes', 'run'] as const;
 
 const flag = z.boolean().nullish();
 

@@ -4,7 +4,16 @@ import { isFinal, type RunStatus } from '../runs/run-status.js';
 /** The time at which a run reached each status. */
 export type StatusTimestamps = { readonly [S in RunStatus]?: Timestamp };
 
-export type PhaseStatus = 'pending' | 'queued' | 'running' | 'finished' | 'errored' | 'canceled' | 'unreachable';
+export const PHASE_STATUSES = [
+  'pending',
+  'queued',
+  'running',
+  'finished',
+  'errored',
+  'canceled',
+  'unreachable',
+] as const;
+export type PhaseStatus = (typeof PHASE_STATUSES)[number];
 
 /** A plan or an apply: the phase of a run as its own resource. */
 export type RunPhase = {

@@ -15,7 +15,7 @@ import {
 import { renderComment, renderRunEvent } from './run-events.document.js';
 import { findRunEvent, listRunEvents, type RunEventRow } from './run-events.queries.js';
 
-const INCLUDES = ['actor', 'comment'] as const;
+export const INCLUDES = ['actor', 'comment'] as const;
 type RunEventIncludes = ReadonlySet<(typeof INCLUDES)[number]> | null;
 
 /** Serves the event history of a run, in the form that people read. */

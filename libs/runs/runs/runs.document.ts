@@ -21,13 +21,11 @@ const NAMES: Partial<Readonly<Record<RunStatus, string>>> = {
   fetching_completed: 'fetched-at',
 };
 
+/** Returns the name of the time at which a run reached the status: `plan-queued-at`. */
+export const nameTimestamp = (status: RunStatus): string => NAMES[status] ?? `${status.replaceAll('_', '-')}-at`;
+
 const renderTimestamps = ({ reached }: RunRow): Record<string, string> =>
-  Object.fromEntries(
-    Object.entries(reached).map(([status, time]) => [
-      NAMES[status as RunStatus] ?? `${status.replaceAll('_', '-')}-at`,
-      time,
-    ]),
-  );
+  Object.fromEntries(Object.entries(reached).map(([status, time]) => [nameTimestamp(status as RunStatus), time]));
 
 const renderPermissions = (row: RunRow, actor: Identity): Record<string, boolean> => {
   const apply = can(actor, 'apply-run', row);

@@ -25,7 +25,7 @@ import { renderApply, renderPlan } from './runs.document.js';
 import type { RunRow } from './runs.queries.js';
 
 /** The vendor's values. Cost estimates and policy checks are not stored, so including them adds nothing. */
-const INCLUDES = [
+export const RUN_INCLUDES = [
   'plan',
   'apply',
   'created_by',
@@ -42,7 +42,7 @@ const INCLUDES = [
 
 export type RunIncludes = ReadonlySet<string>;
 
-export const parseRunIncludes = (query: QueryParameters): RunIncludes | null => parseInclude(query, INCLUDES);
+export const parseRunIncludes = (query: QueryParameters): RunIncludes | null => parseInclude(query, RUN_INCLUDES);
 
 /** The caller, and the recorder of what the caller reads. */
 export type IncludeReader = { readonly actor: Actor; readonly reads: ReadRecorder };

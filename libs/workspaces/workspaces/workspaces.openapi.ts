@@ -39,6 +39,9 @@ const INCLUDED = [
   'WorkspaceOutput',
 ];
 
+/** Events of reads that include states, their outputs or configuration versions. */
+const INCLUDE_EVENTS = ['StateVersionShown', 'ConfigurationVersionShown'];
+
 const headers = {
   'Terraform-Version': z.string().optional().meta({
     description:
@@ -49,6 +52,7 @@ const headers = {
 const read = {
   query: { ...includeParameter(WORKSPACE_INCLUDES), ...asOfParameter() },
   answer: describeDocument('Workspace', { included: INCLUDED }),
+  events: INCLUDE_EVENTS,
 } satisfies Partial<OperationDescription>;
 
 const update = {
@@ -71,6 +75,9 @@ const safeDelete = {
   answer: describeEmpty(),
   refusals: { conflict: 'The workspace is locked, its latest state is being processed, or it manages resources.' },
 } satisfies Partial<OperationDescription>;
+
+/** An unlock also decides on the state versions that were created under the lock. */
+const UNLOCK_EVENTS = ['WorkspaceUnlocked', 'StateVersionPromoted', 'StateVersionDiscarded'];
 
 const lock = { answer: describeDocument('Workspace') } satisfies Partial<OperationDescription>;
 
@@ -106,6 +113,7 @@ export const workspacesOperations = describeController(WorkspacesController, WOR
     description: 'The list has the workspaces that you may read.',
     query: listQuery,
     answer: describePage('Workspace', { included: INCLUDED }),
+    events: INCLUDE_EVENTS,
   },
   showById: { ...read, operationId: 'getWorkspace', summary: 'Show a workspace' },
   showByName: { ...read, operationId: 'getWorkspaceByName', summary: 'Show a workspace by its name' },
@@ -147,12 +155,14 @@ export const workspacesOperations = describeController(WorkspacesController, WOR
     operationId: 'unlockWorkspace',
     summary: 'Unlock a workspace',
     refusals: { conflict: 'The workspace is not locked, or another caller holds the lock.' },
+    events: UNLOCK_EVENTS,
   },
   forceUnlock: {
     ...lock,
     operationId: 'forceUnlockWorkspace',
     summary: 'Unlock a workspace that another caller has locked',
     refusals: { conflict: 'The workspace is not locked.' },
+    events: UNLOCK_EVENTS,
   },
   assignSshKey: {
     operationId: 'assignWorkspaceSshKey',

@@ -58,6 +58,15 @@ const anyResource = z
 const joinSchemas = (schemas: readonly z.ZodType[]): z.ZodType =>
   schemas.length === 1 && schemas[0] ? schemas[0] : z.union(schemas);
 
+/** A list of resources, which stays empty if there are no schemas. */
+const listSchema = (schemas: readonly z.ZodType[]): z.ZodType =>
+  schemas.length > 0
+    ? z.array(joinSchemas(schemas))
+    : z
+        .array(anyResource)
+        .max(0)
+        .meta({ examples: [[]] });
+
 const FORMS = { resource: 'Document', list: 'List', page: 'Page' } as const;
 
 /** Builds the schemas of documents. A document that several operations return has one schema. */
@@ -86,7 +95,7 @@ export class Documents {
   /** Documents of the same form with the same resources have one schema and one name. */
   private shareDocument(answer: DocumentAnswer): z.ZodType {
     const { form, resources, included, meta = {}, isNullable = false } = answer;
-    const id = `${resources.join('Or')}${FORMS[form]}${included ? 'WithIncluded' : ''}`;
+    const id = `${resources.join('Or') || 'Empty'}${FORMS[form]}${included ? 'WithIncluded' : ''}`;
     const contents = JSON.stringify([included, Object.keys(meta), isNullable]);
     const existing = this.shared.get(id);
     if (existing) return existing.contents === contents ? existing.schema : this.buildDocument(answer);
@@ -96,14 +105,14 @@ export class Documents {
   }
 
   private buildDocument({ form, resources, included, meta, isNullable }: DocumentAnswer): z.ZodType {
-    const resource = joinSchemas(resources.map((name) => this.find(name)));
-    const data = form === 'resource' ? resource : z.array(resource);
+    const schemas = resources.map((name) => this.find(name));
+    const data = form === 'resource' ? joinSchemas(schemas) : listSchema(schemas);
     const related = included?.map((name) => this.resources.get(name)?.schema ?? anyResource);
     const isPage = form === 'page';
     const metaMembers = { ...(isPage ? { pagination } : {}), ...meta };
     return z.strictObject({
       data: isNullable ? data.nullable() : data,
-      ...(related ? { included: z.array(joinSchemas([...new Set(related)])).optional() } : {}),
+      ...(related ? { included: listSchema([...new Set(related)]).optional() } : {}),
       ...(isPage ? { links: pageLinks } : {}),
       ...(Object.keys(metaMembers).length > 0 ? { meta: z.strictObject(metaMembers) } : {}),
     });
