@@ -66,7 +66,7 @@ export const moduleDefinitions: readonly ModuleDefinition[] = [
 /** Every table that is computed from the log. */
 export const views = listViews(moduleDefinitions);
 
-/** Beginnings of the keys of files that are encrypted. Files of providers are public. */
+/** First segments of the keys of files that are encrypted. Files of providers are public. */
 export const ENCRYPTED_FILES: readonly string[] = [STATE_FILES, CONFIGURATION_FILES];
 
 /** Followers that remove files. They need the file store, so definitions of modules cannot list them. */

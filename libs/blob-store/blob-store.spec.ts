@@ -7,7 +7,15 @@ import { startS3, type TestS3 } from '../../test/support/s3/index.js';
 import { waitUntil } from '../../test/support/product.js';
 import { EncryptionKeys } from '#encryption';
 import { SystemClock } from '#host';
-import { BlobExistsError, readBytes, EncryptedBlobs, FolderBlobs, S3Blobs, type BlobStore } from './index.js';
+import {
+  BlobExistsError,
+  readBytes,
+  EncryptedBlobs,
+  FolderBlobs,
+  S3Blobs,
+  type BlobStore,
+  type ListedBlob,
+} from './index.js';
 import { readContent, listFiles, createFolder, iterateChunks, createS3Location } from './spec.js';
 
 const clock = new SystemClock();
@@ -41,15 +49,11 @@ const inS3 = (): Promise<TestStore> => {
   return Promise.resolve({ store: new S3Blobs(location, clock), listFiles: () => s3.listKeys(location.prefix) });
 };
 
+const byKey = (a: ListedBlob, b: ListedBlob): number => (a.key < b.key ? -1 : 1);
+
 const encrypted = (make: () => Promise<TestStore>) => async (): Promise<TestStore> => {
   const { store, listFiles: listStored } = await make();
   return { store: new EncryptedBlobs(store, KEY), listFiles: listStored };
-};
-
-const listKeys = async (store: BlobStore, prefix: string): Promise<string[]> => {
-  const keys: string[] = [];
-  for await (const key of store.list(prefix)) keys.push(key);
-  return keys;
 };
 
 describe.each([
@@ -168,10 +172,27 @@ describe.each([
     },
   );
 
-  it('lists the keys below a prefix', async () => {
-    for (const key of ['files/a/state', 'files/b', 'filesystem/c', 'd']) await store.put(key, Buffer.from(key));
-    expect((await listKeys(store, 'files/')).toSorted()).toEqual(['files/a/state', 'files/b']);
-    expect(await listKeys(store, 'nothing/')).toEqual([]);
+  it('lists all blobs, or those below some segments of their keys, with the size of their content', async () => {
+    await store.put('a/b', Buffer.from('12'));
+    await store.put('a/c/d', Buffer.from('123'));
+    await store.put('ab', randomBytes(100_000));
+    await store.delete('a/missing');
+    const list = async (segments?: string): Promise<readonly ListedBlob[]> => {
+      const blobs: ListedBlob[] = [];
+      for await (const blob of store.list(segments)) blobs.push(blob);
+      return blobs.toSorted(byKey);
+    };
+    expect(await list()).toEqual([
+      { key: 'a/b', size: 2 },
+      { key: 'a/c/d', size: 3 },
+      { key: 'ab', size: 100_000 },
+    ]);
+    expect(await list('a')).toEqual([
+      { key: 'a/b', size: 2 },
+      { key: 'a/c/d', size: 3 },
+    ]);
+    expect(await list('b')).toEqual([]);
+    await expect(list('../a')).rejects.toThrow('not a blob key');
   });
 
   it('replaces a blob for later readers, and no blob that was deleted', async () => {

@@ -7,6 +7,8 @@ export type BlobContent = Uint8Array | AsyncIterable<Uint8Array>;
 /** `size` is the size of the complete blob, even if only a range was requested. */
 export type StoredBlob = { readonly size: number; readonly content: Readable };
 
+export type ListedBlob = { readonly key: string; readonly size: number };
+
 /** Thrown for a second write to a key. A blob is written once and never overwritten. */
 export class BlobExistsError extends Error {
   constructor(readonly key: string) {
@@ -38,8 +40,11 @@ export abstract class BlobStore {
   /** Deletes a blob, if it exists. */
   abstract delete(key: string): Promise<void>;
 
-  /** Returns the keys of all blobs that begin with the prefix, which ends with a slash, in no particular order. */
-  abstract list(prefix: string): AsyncIterable<string>;
+  /**
+   * Lists the blobs whose keys begin with these segments, in any order; all blobs without them. It lists each blob that
+   * exists from the beginning to the end of the listing. Others may or may not be listed.
+   */
+  abstract list(segments?: string): AsyncGenerator<ListedBlob>;
 
   /**
    * Replaces the stored bytes of a blob, to encrypt the same content with another key. Every reader gets the old bytes

@@ -139,16 +139,16 @@ describe('EncryptedBlobs with two keys', () => {
     await store.put('files/b', content);
     await store.put('other', content);
     expect((await readContent(store, 'files/a', { start: 3, end: 5 }))?.toString()).toBe('lie');
-    expect(await countFileKeys(store, keys, 'files/', () => undefined)).toEqual({
+    expect(await countFileKeys(store, keys, 'files', () => undefined)).toEqual({
       current: 0,
       previous: 2,
       missing: 0,
     });
     keys.adopt({ writing: NEW, macKey: null });
     const examined: number[] = [];
-    expect(await reencryptFiles(store, 'files/', () => examined.push(1))).toEqual({ reencrypted: 2, damaged: [] });
+    expect(await reencryptFiles(store, 'files', () => examined.push(1))).toEqual({ reencrypted: 2, damaged: [] });
     expect(examined).toHaveLength(2);
-    expect(await countFileKeys(store, keys, 'files/', () => undefined)).toEqual({
+    expect(await countFileKeys(store, keys, 'files', () => undefined)).toEqual({
       current: 2,
       previous: 0,
       missing: 0,
@@ -160,12 +160,12 @@ describe('EncryptedBlobs with two keys', () => {
     await openWith(Buffer.alloc(32, 3)).put('files/a', content);
     await inner.put('files/b', Buffer.from('cut off'));
     keys.adopt({ writing: NEW, macKey: null });
-    expect(await countFileKeys(store, keys, 'files/', () => undefined)).toEqual({
+    expect(await countFileKeys(store, keys, 'files', () => undefined)).toEqual({
       current: 0,
       previous: 0,
       missing: 2,
     });
-    const { reencrypted, damaged } = await reencryptFiles(store, 'files/', () => undefined);
+    const { reencrypted, damaged } = await reencryptFiles(store, 'files', () => undefined);
     expect({ reencrypted, damaged: damaged.toSorted() }).toEqual({ reencrypted: 0, damaged: ['files/a', 'files/b'] });
     expect(await readContent(openWith(Buffer.alloc(32, 3)), 'files/a')).toEqual(content);
   });

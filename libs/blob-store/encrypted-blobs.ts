@@ -1,7 +1,7 @@
 import { createCipheriv, createDecipheriv, hkdfSync, randomBytes } from 'node:crypto';
 import { pipeline as pipe, Readable, Transform, type TransformCallback } from 'node:stream';
 import type { EncryptionKeys } from '#encryption';
-import { BlobStore, readBytes, type BlobContent, type StoredBlob } from './blob-store.js';
+import { BlobStore, readBytes, type BlobContent, type ListedBlob, type StoredBlob } from './blob-store.js';
 import { clampRange, type ByteRange } from './byte-range.js';
 
 /**
@@ -157,8 +157,8 @@ export class EncryptedBlobs extends BlobStore {
     return this.inner.delete(key);
   }
 
-  override list(prefix: string): AsyncIterable<string> {
-    return this.inner.list(prefix);
+  override async *list(segments?: string): AsyncGenerator<ListedBlob> {
+    for await (const { key, size } of this.inner.list(segments)) yield { key, size: computeContentSize(size) };
   }
 
   override replace(key: string, content: BlobContent): Promise<boolean> {

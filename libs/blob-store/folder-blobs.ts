@@ -1,12 +1,19 @@
 import { randomUUID } from 'node:crypto';
 import { existsSync, renameSync } from 'node:fs';
-import { link, mkdir, open, opendir, readdir, rm, stat } from 'node:fs/promises';
+import { link, mkdir, open, readdir, rm, stat } from 'node:fs/promises';
 import { dirname, join, relative, sep } from 'node:path';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { getErrorCode, unavailable, type Clock } from '#kernel';
 import { clampRange, type ByteRange } from './byte-range.js';
-import { BlobExistsError, BlobStore, checkBlobKey, type BlobContent, type StoredBlob } from './blob-store.js';
+import {
+  BlobExistsError,
+  BlobStore,
+  checkBlobKey,
+  type BlobContent,
+  type ListedBlob,
+  type StoredBlob,
+} from './blob-store.js';
 
 // No blob has this key: segments of keys do not begin with a dot.
 const DRAFTS = '.drafts';
@@ -99,10 +106,22 @@ export class FolderBlobs extends BlobStore {
     await ignoreMissing(rm(this.fileOf(key)));
   }
 
-  override async *list(prefix: string): AsyncGenerator<string> {
-    const folder = await ignoreMissing(opendir(join(this.folder, prefix), { recursive: true }));
-    for await (const entry of folder ?? []) {
-      if (entry.isFile()) yield relative(this.folder, join(entry.parentPath, entry.name)).split(sep).join('/');
+  override async *list(segments?: string): AsyncGenerator<ListedBlob> {
+    yield* this.listFolder(segments === undefined ? '' : checkBlobKey(segments));
+  }
+
+  private async *listFolder(segments: string): AsyncGenerator<ListedBlob> {
+    const folder = join(this.folder, ...segments.split('/'));
+    const entries = await ignoreMissing(readdir(folder, { withFileTypes: true }));
+    for (const entry of entries ?? []) {
+      // Drafts are no blobs.
+      if (entry.name.startsWith('.')) continue;
+      const key = segments === '' ? entry.name : `${segments}/${entry.name}`;
+      if (entry.isDirectory()) yield* this.listFolder(key);
+      else {
+        const stats = await ignoreMissing(stat(join(folder, entry.name)));
+        if (stats) yield { key, size: stats.size };
+      }
     }
   }
 

@@ -1,4 +1,11 @@
-export { BlobExistsError, BlobStore, readBytes, type BlobContent, type StoredBlob } from './blob-store.js';
+export {
+  BlobExistsError,
+  BlobStore,
+  readBytes,
+  type BlobContent,
+  type ListedBlob,
+  type StoredBlob,
+} from './blob-store.js';
 export { parseRangeHeader, type ByteRange } from './byte-range.js';
 export { computeDigest, hashWhileReading } from './digest.js';
 export { EncryptedBlobs } from './encrypted-blobs.js';

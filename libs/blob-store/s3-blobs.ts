@@ -1,7 +1,14 @@
 import { randomUUID } from 'node:crypto';
 import { Readable } from 'node:stream';
 import type { Clock } from '#kernel';
-import { BlobExistsError, BlobStore, checkBlobKey, type BlobContent, type StoredBlob } from './blob-store.js';
+import {
+  BlobExistsError,
+  BlobStore,
+  checkBlobKey,
+  type BlobContent,
+  type ListedBlob,
+  type StoredBlob,
+} from './blob-store.js';
 import { clampRange, type ByteRange } from './byte-range.js';
 import { openS3, type S3Connection, type S3Location } from './s3-client.js';
 import {
@@ -131,19 +138,22 @@ export class S3Blobs extends BlobStore {
     });
   }
 
-  override async *list(prefix: string): AsyncGenerator<string> {
-    const { bucket, prefix: root } = this.location;
-    const beginning = root === '' ? '' : `${root}/`;
+  override async *list(segments?: string): AsyncGenerator<ListedBlob> {
     const { s3 } = await this.open();
-    let next = {};
+    const { bucket, prefix } = this.location;
+    const own = prefix === '' ? '' : `${prefix}/`;
+    const within = segments === undefined ? own : `${own}${checkBlobKey(segments)}/`;
+    let next: { readonly ContinuationToken?: string } = {};
     for (;;) {
-      const page = await s3
-        .listObjectsV2({ Bucket: bucket, Prefix: `${beginning}${prefix}`, ...next })
-        .catch((error: unknown) => {
-          throw toStoreError(error);
-        });
-      for (const { Key } of page.Contents ?? []) if (Key !== undefined) yield Key.slice(beginning.length);
-      if (!page.IsTruncated) return;
+      const page = await s3.listObjectsV2({ Bucket: bucket, Prefix: within, ...next }).catch((error: unknown) => {
+        throw toStoreError(error);
+      });
+      for (const { Key = '', Size = 0 } of page.Contents ?? []) {
+        const key = Key.slice(own.length);
+        // Objects of inspections are no blobs.
+        if (!key.startsWith('.')) yield { key, size: Size };
+      }
+      if (page.NextContinuationToken === undefined) return;
       next = { ContinuationToken: page.NextContinuationToken };
     }
   }

@@ -16,8 +16,8 @@ export const countAllKeyUses = async (
     uses.push({ kind: column.table, ...(await countKeyUses(store.database, encryptionKeys, column)) });
   }
   const files = new EncryptedBlobs(blobs, encryptionKeys);
-  for (const prefix of ENCRYPTED_FILES) {
-    uses.push({ kind: prefix, ...(await countFileKeys(files, encryptionKeys, prefix, () => onFile(prefix))) });
+  for (const segment of ENCRYPTED_FILES) {
+    uses.push({ kind: segment, ...(await countFileKeys(files, encryptionKeys, segment, () => onFile(segment))) });
   }
   return uses;
 };

@@ -134,8 +134,8 @@ const reencryptEverything = async ({ encryptionKeys, blobs }: Runtime, session: 
     report(column.table, await reencryptColumn(session, encryptionKeys, column, onBatch));
   }
   const files = new EncryptedBlobs(blobs, encryptionKeys);
-  for (const prefix of ENCRYPTED_FILES) {
-    report(prefix, await reencryptFiles(files, prefix, () => progress(prefix, 1)));
+  for (const segment of ENCRYPTED_FILES) {
+    report(segment, await reencryptFiles(files, segment, () => progress(segment, 1)));
   }
   return isIntact;
 };

@@ -135,10 +135,6 @@ class GuardedBlobs extends BlobStore {
     return this.inner.head(key);
   }
 
-  override list(prefix: string) {
-    return this.inner.list(prefix);
-  }
-
   override replace(key: string, content: BlobContent) {
     return this.inner.replace(key, content);
   }
@@ -147,6 +143,10 @@ class GuardedBlobs extends BlobStore {
     this.removalBegan.resolve();
     await this.gate.promise;
     await this.inner.delete(key);
+  }
+
+  override list(segments?: string) {
+    return this.inner.list(segments);
   }
 }
 

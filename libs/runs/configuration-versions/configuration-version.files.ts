@@ -4,11 +4,11 @@ const MAX_ARCHIVES = 8;
 
 const NUMBERS = Array.from({ length: MAX_ARCHIVES }, (_, n) => n + 1);
 
-/** Beginning of the keys of all archives of configuration versions. */
-export const CONFIGURATION_FILES = 'configuration-versions/';
+/** First segment of the keys of all archives of configuration versions. */
+export const CONFIGURATION_FILES = 'configuration-versions';
 
 const toBlobKey = (id: string, archive: number): string =>
-  `${CONFIGURATION_FILES}${id}/archive${archive === 1 ? '' : `-${archive}`}`;
+  `${CONFIGURATION_FILES}/${id}/archive${archive === 1 ? '' : `-${archive}`}`;
 
 export class ConfigurationFiles {
   constructor(private readonly blobs: BlobStore) {}

@@ -20,10 +20,10 @@ export type ExtractKind = (typeof EXTRACT_KINDS)[number];
 type StoredKind = FileKind | ExtractKind;
 const STORED_KINDS: readonly StoredKind[] = [...FILE_KINDS, ...EXTRACT_KINDS];
 
-/** Beginning of the keys of all files of states. */
-export const STATE_FILES = 'state-versions/';
+/** First segment of the keys of all files of states. */
+export const STATE_FILES = 'state-versions';
 
-const toBlobKey = (stateVersion: string, kind: StoredKind): string => `${STATE_FILES}${stateVersion}/${kind}`;
+const toBlobKey = (stateVersion: string, kind: StoredKind): string => `${STATE_FILES}/${stateVersion}/${kind}`;
 
 const CHUNK_BYTES = 256 * 1024;
 
