@@ -16,4 +16,5 @@ export const agentsDefinition: ModuleDefinition = {
   ],
   followers: [],
   migrations: new URL('./sql/', import.meta.url),
+  tablesOutsideLog: [{ table: 'agents.pings', backup: 'rows' }],
 };

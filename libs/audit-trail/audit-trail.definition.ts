@@ -28,4 +28,7 @@ export const createAuditTrailDefinition = (registry: EventRegistry): ModuleDefin
   projections: [],
   followers: [createAuditTrailFollower(registry)],
   migrations: new URL('./sql/', import.meta.url),
+  tablesOutsideLog: [
+    { table: 'audit_trail.walks', backup: 'empty', because: 'it contains the state of readers that read page by page' },
+  ],
 });

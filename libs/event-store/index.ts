@@ -48,6 +48,8 @@ export {
   type MigrationResult,
 } from './migrations/migrate.js';
 export { createLogFormatJob } from './migrations/log-format.job.js';
+export { selectCheckpoints, writeCheckpoint, type FollowerPosition } from './followers/checkpoints.js';
+export { isAfter } from './log-positions.js';
 export { ForeignMigrations } from './migrations/migration-order.js';
 export { appendInBulk, type BulkWrite } from './bulk/bulk-append.js';
 export { rebuildView, type RebuildOptions, type RebuildResult } from './rebuild/rebuild.js';
@@ -70,4 +72,5 @@ export {
   buildEventRegistry,
   type Aggregate,
   type ModuleDefinition,
+  type TableOutsideLog,
 } from './module-definition.js';

@@ -1,9 +1,19 @@
-import type { Decider, EventKinds, EventRegistry, Message, Projection } from '#kernel';
+import type { Decider, EventKinds, EventRegistry, Message, Projection, Sql } from '#kernel';
 import type { EncryptedColumn } from './keys/encrypted-column.js';
 import type { Follower } from './followers/follower.js';
 
 /** An aggregate for rebuild and verify. `prefix` is the beginning of its stream ids, such as `ws`. */
 export type Aggregate = { readonly prefix: string; readonly decider: Decider<unknown, never, never> };
+
+/**
+ * A table that is neither a view nor a part of the log, and what a backup does with it: it contains the rows, or a
+ * restore fills the table with a statement, or the table stays empty.
+ */
+export type TableOutsideLog = { readonly table: string } & (
+  | { readonly backup: 'rows' }
+  | { readonly backup: 'refill'; readonly refill: Sql }
+  | { readonly backup: 'empty'; readonly because: string }
+);
 
 /**
  * The parts of a module that concern the log: its events, deciders, views, and the SQL of its tables. apps/modules.ts
@@ -19,6 +29,8 @@ export type ModuleDefinition = {
   readonly migrations: URL | null;
   /** Columns of its tables that are encrypted with the encryption key. */
   readonly encryptedColumns?: readonly EncryptedColumn[];
+  /** Tables that refer to others come after them. */
+  readonly tablesOutsideLog?: readonly TableOutsideLog[];
 };
 
 /** Drops the union type of the events, because the registry is accessed with names from the log. */

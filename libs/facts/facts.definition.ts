@@ -15,4 +15,7 @@ export const factsDefinition: ModuleDefinition = {
   projections: [toProjection(auditFactSources)],
   followers: [],
   migrations: new URL('./sql/', import.meta.url),
+  tablesOutsideLog: [
+    { table: 'facts.reported', backup: 'empty', because: 'it counts the facts of the last seconds, for the limit' },
+  ],
 };

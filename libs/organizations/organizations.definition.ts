@@ -1,7 +1,13 @@
 import { defineAggregate, toEventRegistry, toProjection, type ModuleDefinition } from '#event-store';
 import { organization } from './organizations/organization.js';
 import { organizationEvents } from './organizations.events.js';
-import { organizationEpochs, organizations, projects, reservedNames } from './organizations.projection.js';
+import {
+  organizationEpochs,
+  organizations,
+  projects,
+  refillReservedNames,
+  reservedNames,
+} from './organizations.projection.js';
 import { project } from './projects/project.js';
 import { projectTags } from './projects/project-tags.projection.js';
 
@@ -18,4 +24,5 @@ export const organizationsDefinition: ModuleDefinition = {
   ],
   followers: [],
   migrations: new URL('./sql/', import.meta.url),
+  tablesOutsideLog: [{ table: 'organizations.reserved_names', backup: 'refill', refill: refillReservedNames() }],
 };

@@ -54,6 +54,11 @@ const releaseName = (organization: string): readonly Sql[] => [
 const reserveName = (organization: string, name: string): Sql => sql`
   insert into organizations.reserved_names (folded, organization) values (lower(${name}), ${organization})`;
 
+/** Fills the empty table after a restore. As in sql/003_reserved_names.sql, the oldest organization gets the name. */
+export const refillReservedNames = (): Sql => sql`
+  insert into organizations.reserved_names (folded, organization)
+  select distinct on (lower(name)) lower(name), id from organizations order by lower(name), created_at, id`;
+
 /**
  * Keeps names unique regardless of case. `tables` is empty (sql/003_reserved_names.sql), because a rebuild must accept
  * names that are older than this rule.

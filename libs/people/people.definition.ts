@@ -33,4 +33,13 @@ export const peopleDefinition: ModuleDefinition = {
   ],
   followers: [],
   migrations: new URL('./sql/', import.meta.url),
+  tablesOutsideLog: [
+    { table: 'access.token_hashes', backup: 'rows' },
+    { table: 'access.token_uses', backup: 'rows' },
+    {
+      table: 'access.epochs',
+      backup: 'empty',
+      because: 'gateways start again after a restore, without cached callers',
+    },
+  ],
 };

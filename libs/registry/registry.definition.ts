@@ -26,4 +26,8 @@ export const registryDefinition: ModuleDefinition = {
   ],
   followers: [],
   migrations: new URL('./sql/', import.meta.url),
+  tablesOutsideLog: [
+    { table: 'registry.kept_files', backup: 'rows' },
+    { table: 'registry.open_uploads', backup: 'rows' },
+  ],
 };

@@ -26,4 +26,5 @@ export const runsDefinition: ModuleDefinition = {
   ],
   followers: [runQueueFollower],
   migrations: new URL('./sql/', import.meta.url),
+  tablesOutsideLog: [{ table: 'runs.kept_archives', backup: 'rows' }],
 };

@@ -13,4 +13,5 @@ export const stateDefinition: ModuleDefinition = {
   // The sweeper is not listed, because it needs the blob store, which only the processes have (apps/modules.ts).
   followers: [],
   migrations: new URL('./sql/', import.meta.url),
+  tablesOutsideLog: [{ table: 'state.kept_files', backup: 'rows' }],
 };

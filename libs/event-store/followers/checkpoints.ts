@@ -6,6 +6,13 @@ export type Checkpoint = LogPosition & { readonly rebuilds: number };
 export const selectCheckpoint = (name: string): Sql => sql`
   select transaction::text as transaction, position, rebuilds from event_store.checkpoints where follower = ${name}`;
 
+/** How far a follower has read. */
+export type FollowerPosition = LogPosition & { readonly follower: string };
+
+/** Selects rows of the type FollowerPosition. */
+export const selectCheckpoints = (): Sql =>
+  sql`select follower, transaction::text as transaction, position from event_store.checkpoints order by follower`;
+
 /**
  * Returns the statement that sets the checkpoint to the position of a rebuild. It may move back if a runner was faster
  * meanwhile, because the rebuild has replaced the rows of that runner.
