@@ -12,7 +12,7 @@ export const LAYERS = [
   ['personal-data'],
   ['event-store'],
   ['blob-store', 'json-api', 'message-log', 'vault'],
-  ['access'],
+  ['access', 'backup'],
   ['document-cache'],
   ['edge', 'reads'],
   ['data-retention-policies', 'people', 'ssh-keys'],

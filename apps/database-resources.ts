@@ -91,6 +91,13 @@ export const shareDatabaseResources = async (settings: Settings, logger: PlainLo
 const readEmbeddedKeys = async (settings: Settings, options: { readonly make: boolean }): Promise<EncryptionKeys> =>
   new EncryptionKeys(await readEmbeddedKey(settings, options), settings.previousEncryptionKey);
 
+/** Returns the key of the settings, else the one in the data folder, else null. Creates nothing. */
+export const findEncryptionKey = async (settings: Settings): Promise<Buffer | null> => {
+  if (settings.encryptionKey) return settings.encryptionKey;
+  const isStored = (await readFileOrNull(join(settings.dataFolder, KEY_FILE))) !== null;
+  return isStored ? readEmbeddedKey(settings, { make: false }) : null;
+};
+
 /** Returns the key of the settings, else the one in the data folder. Only a new site may create a key. */
 const readEmbeddedKey = async (settings: Settings, { make }: { readonly make: boolean }): Promise<Buffer> => {
   if (settings.encryptionKey) return settings.encryptionKey;

@@ -1,5 +1,6 @@
 import { agentsDefinition } from '#agents';
 import { auditTrailSettingsDefinition, createAuditTrailDefinition, createPruningJob } from '#audit-trail';
+import { backupDefinition, createDeferredDeletionsJob, DeferringBlobs } from '#backup';
 import type { BlobStore } from '#blob-store';
 import {
   buildEventRegistry,
@@ -11,7 +12,7 @@ import {
   type ModuleDefinition,
 } from '#event-store';
 import { createNameErasureJob, type NameEraser } from '#personal-data';
-import type { ScheduledJob } from '#postgres';
+import type { Database, ScheduledJob } from '#postgres';
 import { retentionDefinition } from '#data-retention-policies';
 import { factsDefinition } from '#facts';
 import { historyDefinition } from '#history';
@@ -58,6 +59,7 @@ export const eventRegistry = buildEventRegistry(eventDefinitions);
  */
 export const moduleDefinitions: readonly ModuleDefinition[] = [
   vaultDefinition,
+  backupDefinition,
   ...eventDefinitions,
   historyDefinition,
   createAuditTrailDefinition(eventRegistry),
@@ -70,11 +72,10 @@ export const views = listViews(moduleDefinitions);
 export const ENCRYPTED_FILES: readonly string[] = [STATE_FILES, CONFIGURATION_FILES];
 
 /** Followers that remove files. They need the file store, so definitions of modules cannot list them. */
-export const createFileSweepers = (blobs: BlobStore): readonly Follower[] => [
-  createConfigurationSweeper(blobs),
-  createStateSweeper(blobs),
-  createReleaseSweeper(blobs),
-];
+export const createFileSweepers = (blobs: BlobStore, database: Database): readonly Follower[] => {
+  const deferring = new DeferringBlobs(blobs, database);
+  return [createConfigurationSweeper(deferring), createStateSweeper(deferring), createReleaseSweeper(deferring)];
+};
 
 type ScheduledJobDependencies = {
   readonly store: EventStore;
@@ -101,6 +102,7 @@ export const createScheduledJobs = (
         createExpiryJob(store, clock, ids, { everyMs: retentionCheckMs, days: softDeletedDays }),
       ]),
   createAbandonedUploadsJob(store.database, blobs, clock),
+  createDeferredDeletionsJob(store.database, blobs),
   createDeletedProvidersJob(store),
   createWaitingRemoteRunsJob(store.database, clock, logger),
 ];

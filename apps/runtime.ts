@@ -1,5 +1,6 @@
 import { mkdir } from 'node:fs/promises';
 import { setTimeout as delay } from 'node:timers/promises';
+import { findUnfinishedRestore } from '#backup';
 import { FolderBlobs, S3Blobs, type BlobStore } from '#blob-store';
 import {
   adoptEncryptionKeys,
@@ -126,6 +127,8 @@ export type MigrationOptions = {
   readonly signal?: AbortSignal;
   /** If false, an empty database is refused instead of becoming a new site. */
   readonly mayInitialise?: boolean;
+  /** If false, a database is refused whose restore has not ended. */
+  readonly mayContinueRestore?: boolean;
 };
 
 const DISK_FULL = '53100';
@@ -157,7 +160,7 @@ const retryUntilDatabaseAnswers = async <T>(
  */
 export const migrateDatabase = async (runtime: Runtime, options: MigrationOptions): Promise<void> => {
   const { databaseUrl, encryptionKeys, settings, store, logger, closing } = runtime;
-  const { signal, mayInitialise = true } = options;
+  const { signal, mayInitialise = true, mayContinueRestore = false } = options;
   const { migrations, undecryptable } = await retryUntilDatabaseAnswers(
     () => migrate(databaseUrl, moduleDefinitions, { encryptionKeys, mayInitialise }),
     logger,
@@ -167,6 +170,11 @@ export const migrateDatabase = async (runtime: Runtime, options: MigrationOption
     throw new StartupError(describeMigrationError(error, settings), { cause: error });
   });
   void watchWritingKey(store.database, encryptionKeys, closing);
+  if (!mayContinueRestore && (await findUnfinishedRestore(store.database)) !== null) {
+    throw new StartupError(
+      'the database contains an unfinished restore; run cadastre restore again to finish it, or use another database',
+    );
+  }
   if (migrations.length > 0) logger.info(`migrations applied: ${migrations.join(', ')}`);
   if (undecryptable > 0) {
     logger.warn(

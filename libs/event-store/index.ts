@@ -28,14 +28,16 @@ export {
   completeRotation,
   countKeyUses,
   formatConnectionKeys,
+  type KeyUse,
   listUnpreparedProcesses,
   readRotationState,
+  readStoredKeys,
   reencryptColumn,
+  type RotationState,
+  storeMacKey,
   switchWritingKey,
   tryRotationLock,
   watchWritingKey,
-  type KeyUse,
-  type RotationState,
 } from './keys/key-rotation.js';
 export {
   adoptEncryptionKeys,

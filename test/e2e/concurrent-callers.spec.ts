@@ -110,7 +110,7 @@ describe(`two hundred workspaces and twenty writers with random actions, with se
 const followersAreThrough = async (): Promise<void> => {
   const followers = [
     ...moduleDefinitions.flatMap((definition) => definition.followers),
-    ...createFileSweepers(server.runtime.blobs),
+    ...createFileSweepers(server.runtime.blobs, server.database),
   ];
   for (;;) {
     const length = await logLength(server.store);

@@ -48,6 +48,8 @@ export type Product = {
   stop(): Promise<ProcessResult>;
   /** Runs a command such as `verify`, beside the server or alone. */
   run(...args: readonly string[]): Promise<ProcessResult>;
+  /** Starts a command, for tests that end it before its end. */
+  spawn(...args: readonly string[]): { readonly ended: Promise<ProcessResult>; kill(signal: NodeJS.Signals): void };
   /** Runs a command with other settings. An empty setting counts as absent. */
   runWith(settings: Readonly<Record<string, string>>, ...args: readonly string[]): Promise<ProcessResult>;
   /** Runs a command in a terminal and types this line. All output is in `stdout`. */
@@ -227,6 +229,10 @@ export const launchProduct = async (
     },
     stop: () => end('SIGTERM'),
     run: (...args) => launch(build, args, env).ended,
+    spawn: (...args) => {
+      const { child, ended } = launch(build, args, env);
+      return { ended, kill: (signal) => void child.kill(signal) };
+    },
     runWith: (otherSettings, ...args) => launch(build, args, { ...env, ...otherSettings }).ended,
     runInTerminal: (line, ...args) => launchInTerminal(build, { line, args }, env).ended,
     databaseUrl: () => readFile(join(dataFolder, 'database-url'), 'utf8'),

@@ -138,7 +138,10 @@ export const startTestServer = async (options: TestServerOptions = {}): Promise<
   const app = await createHttpServer(GatewayModule.over(runtime), { tls: null, ...buildHttpOptions(runtime), limits });
   await app.listen(0, '127.0.0.1');
   const followers = options.followers
-    ? [...moduleDefinitions.flatMap((definition) => definition.followers), ...createFileSweepers(runtime.blobs)]
+    ? [
+        ...moduleDefinitions.flatMap((definition) => definition.followers),
+        ...createFileSweepers(runtime.blobs, runtime.store.database),
+      ]
     : [];
   const runners = followers.map((follower) => new FollowerRunner(runtime.store, follower, logger));
   for (const runner of runners) runner.start();

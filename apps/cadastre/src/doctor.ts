@@ -182,7 +182,7 @@ const inspectFollowers = async ({ store, blobs, settings }: Runtime): Promise<re
   const publisher = settings.kafka ? [{ name: 'publisher' }] : [];
   const followers = [
     ...moduleDefinitions.flatMap((definition) => definition.followers),
-    ...createFileSweepers(blobs),
+    ...createFileSweepers(blobs, store.database),
     ...publisher,
   ];
   return (await readFollowerStates(store.database, followers)).map(({ name, isLed, behind, idleSeconds }) => {

@@ -73,7 +73,7 @@ export const runKeysRotate = async (settings: Settings): Promise<boolean> => {
     const session = await database.session();
     try {
       if (!(await tryRotationLock(session)))
-        throw new StartupError('another keys rotate is running; wait until it ends');
+        throw new StartupError('another keys rotate, or a backup, is running; wait until it ends');
       isComplete = await rotate(runtime, session);
     } finally {
       await session.close();

@@ -29,20 +29,21 @@ const RETRIES = 4;
 type WithRuntimeOptions = {
   /** Whether to create a new site if there is none. */
   readonly mayInitialise?: boolean;
+  readonly mayContinueRestore?: boolean;
 };
 
 /** Runs with the database of the server on the same data folder, or with one started for the time of the command. */
 export const withRuntime = async (
   settings: Settings,
   work: (runtime: Runtime) => Promise<void>,
-  { mayInitialise = false }: WithRuntimeOptions = {},
+  { mayInitialise = false, mayContinueRestore = false }: WithRuntimeOptions = {},
 ): Promise<void> => {
   if (!mayInitialise && settings.database.mode === 'embedded' && !(await hasEmbeddedSite(settings))) {
     throw new StartupError(describeMissingSite(settings));
   }
   const runtime = await openRuntime(settings, { name: 'command', beside: true, logToStderr: true });
   try {
-    await migrateDatabase(runtime, { retries: RETRIES, mayInitialise });
+    await migrateDatabase(runtime, { retries: RETRIES, mayInitialise, mayContinueRestore });
     await work(runtime);
   } finally {
     await runtime.close();
@@ -125,33 +126,37 @@ const verifyKeys = async (runtime: Runtime): Promise<boolean> => {
 export const runVerify = async (settings: Settings): Promise<boolean> => {
   let clean = true;
   await withRuntime(settings, async (runtime) => {
-    const { store, clock } = runtime;
-    const states = await listDifferentVersions(store.database, allViews);
-    for (const view of allViews) {
-      const stored = states.find((state) => state.view === view)?.stored ?? view.version;
-      if (stored < view.version) {
-        printLine(
-          `${view.name}: not compared; version ${stored} until the projector has rebuilt it as ${view.version}`,
-        );
-        clean = false;
-        continue;
-      }
-      const report = createProgressReporter('events');
-      const differences = await verifyView(store, view, clock.now(), (events) => report(view.name, events));
-      printLine(`${view.name}: ${differences.length === 0 ? 'matches the log' : 'DIFFERS'}`);
-      for (const difference of differences) printLine(describe(difference));
-      clean &&= differences.length === 0;
-    }
-    const wrong = await verifySnapshots(store, moduleDefinitions);
-    printLine(`snapshots: ${wrong.length === 0 ? 'match the log' : `DIFFER: ${wrong.join(', ')}`}`);
-    clean &&= wrong.length === 0;
-    clean = (await verifyKeys(runtime)) && clean;
-    for (const names of await findNamesDifferingInCase(store.database)) {
-      printLine(
-        `WARNING: names of organizations differ only in case: ${names.join(', ')}. Rename all but one of them.`,
-      );
-    }
+    clean = await verifySite(runtime);
   });
+  return clean;
+};
+
+/** Prints the result for each view and for snapshots: see runVerify. */
+export const verifySite = async (runtime: Runtime, signal?: AbortSignal): Promise<boolean> => {
+  const { store, clock } = runtime;
+  let clean = true;
+  const states = await listDifferentVersions(store.database, allViews);
+  for (const view of allViews) {
+    signal?.throwIfAborted();
+    const stored = states.find((state) => state.view === view)?.stored ?? view.version;
+    if (stored < view.version) {
+      printLine(`${view.name}: not compared; version ${stored} until the projector has rebuilt it as ${view.version}`);
+      clean = false;
+      continue;
+    }
+    const report = createProgressReporter('events');
+    const differences = await verifyView(store, view, clock.now(), (events) => report(view.name, events));
+    printLine(`${view.name}: ${differences.length === 0 ? 'matches the log' : 'DIFFERS'}`);
+    for (const difference of differences) printLine(describe(difference));
+    clean &&= differences.length === 0;
+  }
+  const wrong = await verifySnapshots(store, moduleDefinitions);
+  printLine(`snapshots: ${wrong.length === 0 ? 'match the log' : `DIFFER: ${wrong.join(', ')}`}`);
+  clean &&= wrong.length === 0;
+  clean = (await verifyKeys(runtime)) && clean;
+  for (const names of await findNamesDifferingInCase(store.database)) {
+    printLine(`WARNING: names of organizations differ only in case: ${names.join(', ')}. Rename all but one of them.`);
+  }
   return clean;
 };
 

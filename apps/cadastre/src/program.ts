@@ -30,9 +30,11 @@ import {
   type ListOptions,
   type TokenOptions,
 } from './operations.js';
+import { runBackup, runRestore } from './backup/backup.commands.js';
+import { parsePosition, parseTime, type BackupOptions, type RestoreOptions } from './backup/backup-options.js';
 import { parseCount, parsePrefix, type SeedOptions } from './seed/seed-options.js';
 import { serve, serveGateway, serveProjector, servePublisher } from './serve.js';
-import { runUntilStopped } from './signals.js';
+import { runUntilStopped, runUntilStopRequest } from './signals.js';
 import { describeFailure } from './start-errors.js';
 
 const clock = new SystemClock();
@@ -170,6 +172,47 @@ keys
       if (!(await runKeysRotate(await loadCommandSettings()))) process.exitCode = 1;
     }),
   );
+
+/** Runs a long command that Ctrl-C stops after its current step. */
+const runResumable = async (work: (stopping: AbortSignal) => Promise<boolean>): Promise<void> => {
+  const hasEnded = await runUntilStopRequest(async (stopping) => {
+    if (!(await work(stopping))) process.exitCode = 1;
+  });
+  if (hasEnded) return;
+  process.stderr.write('Stopped. Run the same command again to continue.\n');
+  process.exitCode = 1;
+};
+
+const addLocationOptions = (command: Command): Command =>
+  command
+    .option('--key-file <file>', 'file with the key of the backup, 32 bytes in base64, instead of the key of the site')
+    .option('--s3-endpoint <url>', 'address of another store with the S3 protocol (CADASTRE_S3_ENDPOINT)')
+    .option('--s3-region <name>', 'region of the bucket (CADASTRE_S3_REGION)')
+    .option('--s3-path-style', 'addresses contain the bucket in the path (CADASTRE_S3_PATH_STYLE)');
+
+addLocationOptions(
+  program
+    .command('backup <destination>')
+    .description('back up events, secrets and files, encrypted, to an empty folder or s3://BUCKET/PREFIX'),
+).action(
+  withErrorReport((destination: string, options: BackupOptions) =>
+    runResumable(async (stopping) => runBackup(await loadCommandSettings(), destination, options, stopping)),
+  ),
+);
+
+addLocationOptions(
+  program
+    .command('restore <source>')
+    .description('restore a backup into an empty database, rebuild the views, and compare them with the log')
+    .option('--to-position <n>', 'restore events up to the one at this position', parsePosition)
+    .option('--to-time <time>', 'restore events up to this time, such as 2026-11-24T10:30:00Z', parseTime)
+    .option('--republish', 'publish all events to Kafka again, instead of those that were not published')
+    .option('--check', 'read the whole backup, and restore nothing'),
+).action(
+  withErrorReport((source: string, options: RestoreOptions) =>
+    runResumable(async (stopping) => runRestore(await loadCommandSettings(), source, options, stopping)),
+  ),
+);
 
 const token = program.command('token').description('API tokens: create, list, revoke');
 

@@ -89,3 +89,22 @@ export const runUntilStopped = async (start: (stopping: AbortSignal) => Promise<
   await requested;
   await running.stop();
 };
+
+/**
+ * Runs a command that stops after its current step at a request to stop. Returns false if it was stopped; running it
+ * again continues.
+ */
+export const runUntilStopRequest = async (work: (stopping: AbortSignal) => Promise<void>): Promise<boolean> => {
+  const stopping = new AbortController();
+  onStopRequest(() => {
+    process.stderr.write('\nStopping …\n');
+    stopping.abort();
+  });
+  try {
+    await work(stopping.signal);
+    return true;
+  } catch (error) {
+    if (stopping.signal.aborted && error === stopping.signal.reason) return false;
+    throw error;
+  }
+};

@@ -8,7 +8,10 @@ export type RunningProjector = { stop(): Promise<void> };
 /** Runs the followers of all modules, and the scheduled jobs. */
 export const openProjector = (runtime: Runtime): RunningProjector => {
   const { store, blobs, logger, settings } = runtime;
-  const followers = [...moduleDefinitions.flatMap((definition) => definition.followers), ...createFileSweepers(blobs)];
+  const followers = [
+    ...moduleDefinitions.flatMap((definition) => definition.followers),
+    ...createFileSweepers(blobs, store.database),
+  ];
   const runners = followers.map((follower) => new FollowerRunner(store, follower, logger));
   const timed = createScheduledJobs(runtime, settings).map(
     (job) => new ScheduledJobRunner(store.database, job, logger),

@@ -54,6 +54,23 @@ export const readRotationState = async (database: Database): Promise<RotationSta
   return row ?? { isRotating: false, switchedAt: null };
 };
 
+/** What the database records about its keys apart from fingerprints. */
+export type StoredKeys = {
+  readonly isRotating: boolean;
+  /** The key of MACs, encrypted with the key of new values; null before the first rotation. */
+  readonly macKey: Buffer | null;
+};
+
+/** Reads what a backup needs about the keys, in the open transaction of the session. */
+export const readStoredKeys = async (session: DatabaseSession): Promise<StoredKeys> => {
+  const [row] = await session.run<StoredKeys>(sql`
+    select previous is not null as "isRotating", mac_key as "macKey" from event_store.encryption_key`);
+  return row ?? { isRotating: false, macKey: null };
+};
+
+/** Stores the key of MACs of a restored log. */
+export const storeMacKey = (macKey: Buffer): Sql => sql`update event_store.encryption_key set mac_key = ${macKey}`;
+
 /** Returns the processes that could not read values of the current key. Commands that only migrate are left out. */
 export const listUnpreparedProcesses = (database: Database, keys: EncryptionKeys): Promise<UnpreparedProcess[]> =>
   database.rows<UnpreparedProcess>(sql`
@@ -220,7 +237,7 @@ export const completeRotation = async (session: DatabaseSession): Promise<void> 
 
 const ROTATION_LOCK = computeLockKey('cadastre keys rotate');
 
-/** Returns whether this session is now the only one that rotates keys. */
+/** Returns whether no other session rotates keys until this one ends. */
 export const tryRotationLock = async (session: DatabaseSession): Promise<boolean> => {
   const [lock] = await session.run<{ ok: boolean }>(sql`select pg_try_advisory_lock(${ROTATION_LOCK}) as ok`);
   return lock?.ok ?? false;

@@ -1,0 +1,64 @@
+import { readFile } from 'node:fs/promises';
+import { isAbsolute, relative } from 'node:path';
+import { parseBackupKey, parseBackupLocation, type BackupLocation } from '#backup';
+import { FolderBlobs, S3Blobs, type BlobStore } from '#blob-store';
+import { StartupError, type Settings } from '#host';
+import { getErrorCode, type Clock } from '#kernel';
+import { findEncryptionKey, KEY_FILE } from '../../../database-resources.js';
+import type { BackupOptions } from './backup-options.js';
+
+const isWithin = (inner: string, outer: string): boolean => {
+  const path = relative(outer, inner);
+  return path === '' || (!path.startsWith('..') && !isAbsolute(path));
+};
+
+/** Refuses a location among the files of the site, because the next backup would contain this one. */
+const refuseOwnFiles = (location: BackupLocation, { s3, blobsFolder }: Settings): void => {
+  const isOwn =
+    location.kind === 'folder'
+      ? !s3 && isWithin(location.folder, blobsFolder)
+      : s3?.bucket === location.bucket && `${location.prefix}/`.startsWith(s3.prefix === '' ? '' : `${s3.prefix}/`);
+  if (isOwn) throw new StartupError('the backup would be among the files of the site; name another folder or bucket');
+};
+
+/** Opens the store at `DIR` or `s3://BUCKET/PREFIX`. Options win over the settings of the site's own bucket. */
+export const openBackupStore = (text: string, options: BackupOptions, settings: Settings, clock: Clock): BlobStore => {
+  const location = parseBackupLocation(text);
+  if (!location) throw new StartupError(`name a folder or s3://BUCKET/PREFIX, got "${text}"`);
+  refuseOwnFiles(location, settings);
+  if (location.kind === 'folder') return new FolderBlobs(location.folder, clock);
+  const { s3 } = settings;
+  return new S3Blobs(
+    {
+      bucket: location.bucket,
+      prefix: location.prefix,
+      endpoint: options.s3Endpoint ?? s3?.endpoint ?? null,
+      region: options.s3Region ?? s3?.region ?? null,
+      pathStyle: options.s3PathStyle ?? s3?.pathStyle ?? false,
+    },
+    clock,
+  );
+};
+
+/** Returns the key of the site. Never creates one, because a new key could read nothing of a backup. */
+export const requireSiteKey = async (settings: Settings): Promise<Buffer> => {
+  const key = await findEncryptionKey(settings);
+  if (key) return key;
+  throw new StartupError(
+    'CADASTRE_ENCRYPTION_KEY: not set; set the key of the site that made the backup, ' +
+      `or copy its file ${KEY_FILE} to ${settings.dataFolder}`,
+  );
+};
+
+/** Returns the key in the file, else the key of the site. */
+export const readArchiveKey = async ({ keyFile }: BackupOptions, settings: Settings): Promise<Buffer> => {
+  if (keyFile === undefined) return requireSiteKey(settings);
+  const text = await readFile(keyFile, 'utf8').catch((error: unknown) => {
+    throw new StartupError(`--key-file: ${keyFile} cannot be read (${getErrorCode(error) ?? String(error)})`);
+  });
+  const key = parseBackupKey(text);
+  if (key) return key;
+  throw new StartupError(
+    `--key-file: ${keyFile} must contain 32 bytes in base64; create one with: openssl rand -base64 32`,
+  );
+};

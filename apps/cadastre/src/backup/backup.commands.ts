@@ -1,0 +1,160 @@
+import {
+  checkBackup,
+  createArchive,
+  findCutIn,
+  openArchive,
+  readManifest,
+  restoreBackup,
+  writeBackup,
+  type BackupArchive,
+  type BackupManifest,
+  type RestoreCut,
+  type RestoreTarget,
+} from '#backup';
+import { computeKeyFingerprint } from '#encryption';
+import { adoptEncryptionKeys } from '#event-store';
+import { StartupError, SystemClock, VERSION, type Settings } from '#host';
+import { createFileSweepers, moduleDefinitions } from '../../../modules.js';
+import type { Runtime } from '../../../runtime.js';
+import { verifySite, withRuntime } from '../operations.js';
+import type { BackupOptions, RestoreOptions } from './backup-options.js';
+import { TerminalProgress } from './backup-progress.js';
+import { openBackupStore, readArchiveKey, requireSiteKey } from './backup-store.js';
+
+const printLine = (text: string): void => void process.stdout.write(`${text}\n`);
+
+const MS_PER_SECOND = 1_000;
+const BYTES_PER_MB = 1_000_000;
+
+const formatSince = (started: number): string => `${((performance.now() - started) / MS_PER_SECOND).toFixed(1)} s`;
+
+const describeContent = ({ snapshot: { events, last, files } }: BackupManifest): string => {
+  const position = last ? `, up to position ${last.position} (${last.time})` : '';
+  return `${events} events${position}, and ${files.count} files (${(files.bytes / BYTES_PER_MB).toFixed(1)} MB)`;
+};
+
+/** Resolves to true. */
+export const runBackup = async (
+  settings: Settings,
+  destination: string,
+  options: BackupOptions,
+  stopping: AbortSignal,
+): Promise<boolean> => {
+  const started = performance.now();
+  const target = openBackupStore(destination, options, settings, new SystemClock());
+  const progress = new TerminalProgress();
+  await withRuntime(settings, async ({ store, blobs, clock, encryptionKeys }) => {
+    const { writing } = encryptionKeys;
+    const key = options.keyFile === undefined ? writing : await readArchiveKey(options, settings);
+    const archive = await createArchive(target, key);
+    const fingerprint = computeKeyFingerprint(writing).toString('hex');
+    const site = { blobs, definitions: moduleDefinitions, key: fingerprint, clock, version: VERSION };
+    const control = { signal: stopping, report: progress.report };
+    const manifest = await writeBackup(store.database, site, archive, control).finally(() => progress.clear());
+    printLine(`Backed up ${describeContent(manifest)} to ${destination} in ${formatSince(started)}.`);
+  });
+  return true;
+};
+
+const toTarget = ({ toPosition, toTime }: RestoreOptions): RestoreTarget => {
+  if (toPosition !== undefined && toTime !== undefined)
+    throw new StartupError('--to-position and --to-time: name only one of them');
+  if (toPosition !== undefined) return { to: 'position', position: toPosition };
+  return toTime === undefined ? { to: 'end' } : { to: 'time', ms: toTime };
+};
+
+const requireManifest = async (archive: BackupArchive): Promise<BackupManifest> => {
+  const manifest = await readManifest(archive);
+  if (manifest) return manifest;
+  throw new StartupError('the backup is unfinished; run cadastre backup again to finish it, or use another backup');
+};
+
+const requireCut = async (
+  archive: BackupArchive,
+  manifest: BackupManifest,
+  target: RestoreTarget,
+): Promise<RestoreCut> => {
+  const cut = await findCutIn(archive, manifest, target);
+  if (!cut)
+    throw new StartupError(
+      `--to-position: the backup has no event at this position; it contains ${describeContent(manifest)}`,
+    );
+  if (cut.parts === 0 && cut.events === 0 && !cut.isWhole)
+    throw new StartupError(
+      `--to-time: the backup has no event before this time; it contains ${describeContent(manifest)}`,
+    );
+  return cut;
+};
+
+const requireSameKey = (key: Buffer, { snapshot }: BackupManifest): void => {
+  if (computeKeyFingerprint(key).toString('hex') === snapshot.siteKey) return;
+  throw new StartupError(
+    'CADASTRE_ENCRYPTION_KEY: this is not the key of the site that made the backup; set that key. Nothing was changed',
+  );
+};
+
+/** Followers that compute no view, and continue where they were. */
+const listFollowers = ({ blobs, store }: Runtime, { republish }: RestoreOptions): readonly string[] => [
+  ...moduleDefinitions.flatMap(({ followers }) =>
+    followers.filter(({ tables }) => tables.length === 0).map(({ name }) => name),
+  ),
+  ...createFileSweepers(blobs, store.database).map(({ name }) => name),
+  ...(republish ? [] : ['publisher']),
+];
+
+/** Returns false if the restored views differ from the log. */
+export const runRestore = async (
+  settings: Settings,
+  source: string,
+  options: RestoreOptions,
+  stopping: AbortSignal,
+): Promise<boolean> => {
+  const target = toTarget(options);
+  const store = openBackupStore(source, options, settings, new SystemClock());
+  const archive = await openArchive(store, await readArchiveKey(options, settings));
+  const manifest = await requireManifest(archive);
+  if (options.check) return runCheck(archive, manifest, stopping);
+  requireSameKey(await requireSiteKey(settings), manifest);
+  const cut = await requireCut(archive, manifest, target);
+  let isClean = false;
+  await withRuntime(
+    settings,
+    async (runtime) => {
+      await restore(runtime, { archive, manifest, cut }, options, stopping);
+      await adoptEncryptionKeys(runtime.databaseUrl, moduleDefinitions, runtime.encryptionKeys);
+      isClean = await verifySite(runtime, stopping);
+    },
+    { mayInitialise: true, mayContinueRestore: true },
+  );
+  return isClean;
+};
+
+const runCheck = async (archive: BackupArchive, manifest: BackupManifest, signal: AbortSignal): Promise<boolean> => {
+  const started = performance.now();
+  const progress = new TerminalProgress();
+  await checkBackup(archive, manifest, { signal, report: progress.report }).finally(() => progress.clear());
+  printLine(`The backup is complete and readable: ${describeContent(manifest)}. Checked in ${formatSince(started)}.`);
+  return true;
+};
+
+const restore = async (
+  runtime: Runtime,
+  backup: { readonly archive: BackupArchive; readonly manifest: BackupManifest; readonly cut: RestoreCut },
+  options: RestoreOptions,
+  signal: AbortSignal,
+): Promise<void> => {
+  const started = performance.now();
+  const progress = new TerminalProgress();
+  const { store, blobs, clock } = runtime;
+  const site = { store, blobs, definitions: moduleDefinitions, followers: listFollowers(runtime, options), clock };
+  const control = { signal, report: progress.report };
+  const events = await restoreBackup(site, backup, control).finally(() => progress.clear());
+  const { count } = backup.manifest.snapshot.files;
+  printLine(`Restored ${events} events and ${count} files in ${formatSince(started)}.`);
+  if (!backup.cut.isWhole) {
+    printLine(
+      `The backup has ${backup.manifest.snapshot.events - events} later events, which were left out. ` +
+        'Files and secrets that they deleted are not in the backup.',
+    );
+  }
+};

@@ -1,0 +1,171 @@
+import { createHash } from 'node:crypto';
+import { promisify } from 'node:util';
+import { gunzip, gzip } from 'node:zlib';
+import type { z } from 'zod';
+import { EncryptionKeys } from '#encryption';
+import { EncryptedBlobs, readBytes, type BlobStore, type ListedBlob } from '#blob-store';
+import { StartupError } from '#host';
+import { computeKeyCheck, createHeader, deriveBackupKey } from './backup-keys.js';
+import { backupHeader, FORMAT_VERSION, type BackupHeader, type BackupPart } from './backup-manifest.js';
+
+const HEADER = 'backup.json';
+const FILES = 'files';
+
+const compress = promisify(gzip);
+const decompress = promisify(gunzip);
+
+const computeSha256 = (bytes: Buffer): string => createHash('sha256').update(bytes).digest('hex');
+
+/** Thrown if a part of a backup is missing or was changed. */
+export class DamagedBackupError extends StartupError {
+  constructor(detail: string, options?: ErrorOptions) {
+    super(`the backup is damaged: ${detail}; use another backup`, options);
+    this.name = 'DamagedBackup';
+  }
+}
+
+/**
+ * The files of one backup. All but the header are encrypted in the format of EncryptedBlobs, which authenticates
+ * content, length and name. Each is written once.
+ */
+export class BackupArchive {
+  private readonly encrypted: BlobStore;
+
+  constructor(
+    blobs: BlobStore,
+    readonly header: BackupHeader,
+    key: Buffer,
+  ) {
+    this.encrypted = new EncryptedBlobs(blobs, new EncryptionKeys(deriveBackupKey(key, header)));
+  }
+
+  async putJson(name: string, document: unknown): Promise<void> {
+    await this.encrypted.put(name, await compress(JSON.stringify(document)));
+  }
+
+  /** Returns the document, or null if it does not exist. */
+  async readJson<T>(name: string, schema: z.ZodType<T>): Promise<T | null> {
+    const bytes = await this.readPart(name);
+    return bytes && schema.parse(JSON.parse(bytes.toString()));
+  }
+
+  async putLines(name: string, lines: readonly string[]): Promise<BackupPart> {
+    const bytes = Buffer.from(lines.join('\n'));
+    await this.encrypted.put(name, await compress(bytes));
+    return { name, lines: lines.length, sha256: computeSha256(bytes) };
+  }
+
+  /** Returns the lines of a part that is in a list of the backup. */
+  async readLines({ name, lines, sha256 }: BackupPart): Promise<readonly string[]> {
+    const part = await this.findLines(name);
+    if (!part) throw new DamagedBackupError(`${name} is missing`);
+    if (part.sha256 !== sha256 || part.lines.length !== lines) throw new DamagedBackupError(`${name} was changed`);
+    return part.lines;
+  }
+
+  /** Returns null if there is no such part. */
+  async findLines(name: string): Promise<{ readonly lines: readonly string[]; readonly sha256: string } | null> {
+    const bytes = await this.readPart(name);
+    if (!bytes) return null;
+    return { lines: bytes.length === 0 ? [] : bytes.toString().split('\n'), sha256: computeSha256(bytes) };
+  }
+
+  putFile(key: string, content: AsyncIterable<Uint8Array>): Promise<void> {
+    return this.encrypted.put(`${FILES}/${key}`, content);
+  }
+
+  /** Returns the content of a file of the site. The reader gets an error if it is damaged. */
+  async readFile(key: string): Promise<AsyncIterable<Uint8Array>> {
+    const content = await this.open(`${FILES}/${key}`);
+    if (!content) throw new DamagedBackupError(`the file ${key} is missing`);
+    return content;
+  }
+
+  async *listFiles(): AsyncGenerator<ListedBlob> {
+    for await (const { key, size } of this.encrypted.list(FILES)) yield { key: key.slice(FILES.length + 1), size };
+  }
+
+  async deleteAll(segments: string): Promise<void> {
+    for await (const { key } of this.encrypted.list(segments)) await this.encrypted.delete(key);
+  }
+
+  private async readPart(name: string): Promise<Buffer | null> {
+    const content = await this.open(name);
+    return content && decompress(await readBytes(content));
+  }
+
+  private async open(name: string): Promise<AsyncIterable<Uint8Array> | null> {
+    try {
+      const stored = await this.encrypted.get(name);
+      return stored && translateDamage(stored.content as AsyncIterable<Uint8Array>, name);
+    } catch (error) {
+      throw toArchiveError(error, name);
+    }
+  }
+}
+
+/** The messages of EncryptedBlobs begin with the key of the blob. */
+const toArchiveError = (error: unknown, name: string): unknown =>
+  error instanceof Error && /^blob .* is damaged/.test(error.message)
+    ? new DamagedBackupError(`${name} was changed or cut off`, { cause: error })
+    : error;
+
+const translateDamage = async function* (content: AsyncIterable<Uint8Array>, name: string): AsyncGenerator<Uint8Array> {
+  try {
+    yield* content;
+  } catch (error) {
+    throw toArchiveError(error, name);
+  }
+};
+
+const readHeader = async (blobs: BlobStore): Promise<BackupHeader | null> => {
+  const stored = await blobs.get(HEADER);
+  if (!stored) return null;
+  let header: BackupHeader;
+  try {
+    header = backupHeader.parse(JSON.parse((await readBytes(stored.content)).toString()));
+  } catch (cause) {
+    throw new DamagedBackupError(`${HEADER} is not readable`, { cause });
+  }
+  if (header.version > FORMAT_VERSION) {
+    throw new StartupError('a later version of Cadastre made this backup; restore it with that version');
+  }
+  return header;
+};
+
+const requireKey = (header: BackupHeader, key: Buffer): void => {
+  if (computeKeyCheck(key, header) !== header.keyCheck) {
+    throw new StartupError(
+      'this is not the key of the backup; set CADASTRE_ENCRYPTION_KEY to the key of the site that made it, ' +
+        'or name the file of the key with --key-file',
+    );
+  }
+};
+
+const isEmpty = async (blobs: BlobStore): Promise<boolean> => {
+  for await (const _ of blobs.list()) return false;
+  return true;
+};
+
+/** Returns the backup at this location, for reading. */
+export const openArchive = async (blobs: BlobStore, key: Buffer): Promise<BackupArchive> => {
+  const header = await readHeader(blobs);
+  if (!header) throw new StartupError('there is no backup; name the folder or the address that was given to backup');
+  requireKey(header, key);
+  return new BackupArchive(blobs, header, key);
+};
+
+/** Returns the unfinished backup at this location, or begins one if nothing is there. */
+export const createArchive = async (blobs: BlobStore, key: Buffer): Promise<BackupArchive> => {
+  const stored = await readHeader(blobs);
+  if (stored) {
+    requireKey(stored, key);
+    return new BackupArchive(blobs, stored, key);
+  }
+  if (!(await isEmpty(blobs))) {
+    throw new StartupError('the destination contains other files; name a new or empty folder, or another prefix');
+  }
+  const header = createHeader(key);
+  await blobs.put(HEADER, Buffer.from(`${JSON.stringify(header)}\n`));
+  return new BackupArchive(blobs, header, key);
+};

@@ -1,0 +1,15 @@
+export { backupDefinition } from './backup.definition.js';
+export { createDeferredDeletionsJob, DeferringBlobs } from './deferred-deletions.js';
+export { createArchive, DamagedBackupError, openArchive, type BackupArchive } from './format/backup-archive.js';
+export { parseBackupKey } from './format/backup-keys.js';
+export { parseBackupLocation, type BackupLocation } from './format/backup-location.js';
+export type { BackupManifest } from './format/backup-manifest.js';
+export type { BackupControl } from './progress.js';
+export { checkBackup } from './restore/check-backup.js';
+export { restoreBackup, type RestoredSite } from './restore/restore-backup.js';
+export type { RestoreCut, RestoreTarget } from './restore/restore-cut.js';
+export { findCutIn } from './restore/restore-log.js';
+export { findUnfinishedRestore } from './restore/restore-state.js';
+export { listStoredTables } from './stored-tables.js';
+export { readManifest, writeBackup } from './write/write-backup.js';
+export type { BackedUpSite } from './write/backup-snapshot.js';
