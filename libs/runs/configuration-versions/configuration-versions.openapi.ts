@@ -51,11 +51,10 @@ export const configurationVersionsOperations = describeController(
     },
     ingressAttributes: {
       operationId: 'readIngressAttributes',
-      summary: 'Refuse to show the commit of a configuration version',
-      description:
-        'The server creates no configuration version from a commit, so none has these attributes. For clients that read them if they exist.',
+      summary: 'Read the commit of a configuration version, which none has',
+      description: 'The answer is always 404: the server creates no configuration version from a commit.',
       answer: describeNoAnswer(),
-      refusals: { 'not-found': 'Always: the configuration version was not created from a commit.' },
+      refusals: { 'not-found': 'The configuration version was not made of a commit.' },
     },
     archive: {
       operationId: 'archiveConfigurationVersion',

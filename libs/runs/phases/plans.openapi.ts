@@ -8,10 +8,10 @@ export const plansOperations = describeController(PlansController, PLANS, {
   showByRun: { operationId: 'getPlanOfRun', summary: 'Show the plan of a run', answer: describeDocument('Plan') },
   json: {
     operationId: 'readPlanJson',
-    summary: 'Refuse to show the JSON output of a plan',
+    summary: 'Read the JSON output of a plan, which the server does not have',
     description:
-      'The server has no plan to show, because executors report only the numbers of changes: a plan can contain secrets. For clients that read the output if it exists.',
+      'The answer is always 404: executors report only the numbers of changes, because a plan can contain secrets.',
     answer: describeNoAnswer(),
-    refusals: { 'not-found': 'Always: the server has no JSON output of plans.' },
+    refusals: { 'not-found': 'The JSON output of this plan is not available.' },
   },
 });

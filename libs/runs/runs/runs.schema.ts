@@ -45,6 +45,14 @@ const options = {
     .meta({ description: 'The variables of the run itself; empty if you may not read variables.', examples: [[]] }),
 };
 
+const permissions = z
+  .strictObject({
+    ...permissionFlags('can-apply', 'can-cancel', 'can-comment', 'can-discard', 'can-force-cancel', 'can-force-execute')
+      .shape,
+    'can-override-policy-check': always(false),
+  })
+  .meta({ description: 'What the caller may do.' });
+
 export const runSchema = defineResource({
   name: 'Run',
   type: 'runs',
@@ -64,18 +72,13 @@ export const runSchema = defineResource({
       .nullable()
       .meta({ examples: [null] }),
     'created-at': timestamp(),
-    'force-cancel-available-at': timestamp('Absent if no caller asked to cancel the run.').optional(),
+    'force-cancel-available-at': z
+      .string()
+      .meta({ format: 'date-time', description: 'Absent if no caller asked to cancel the run.' })
+      .optional(),
     'has-changes': z.boolean(),
     message: exampleText('Queued manually via the Terraform Enterprise API'),
-    permissions: permissionFlags(
-      'can-apply',
-      'can-cancel',
-      'can-comment',
-      'can-discard',
-      'can-force-cancel',
-      'can-force-execute',
-      'can-override-policy-check',
-    ),
+    permissions,
     'position-in-queue': count('The number of runs that must end before this run starts.'),
     source: z.enum(RUN_SOURCES),
     status: z.enum(RUN_STATUSES),
