@@ -16,12 +16,18 @@ import { renderOutput } from './state-versions.document.js';
 import type { StateVersionRow } from './state-versions.queries.js';
 import { ValueBudget, type StateExtracts } from '../files/state.extracts.js';
 
-const INCLUDES = ['outputs', 'created_by', 'run', 'run.created_by', 'run.configuration_version'] as const;
+export const STATE_VERSION_INCLUDES = [
+  'outputs',
+  'created_by',
+  'run',
+  'run.created_by',
+  'run.configuration_version',
+] as const;
 
-export type StateVersionIncludes = ReadonlySet<(typeof INCLUDES)[number]>;
+export type StateVersionIncludes = ReadonlySet<(typeof STATE_VERSION_INCLUDES)[number]>;
 
 export const parseStateVersionIncludes = (query: QueryParameters): StateVersionIncludes | null =>
-  parseInclude(query, INCLUDES);
+  parseInclude(query, STATE_VERSION_INCLUDES);
 
 type StateIncludeSources = { readonly actor: Actor; readonly extracts: StateExtracts; readonly runs: CurrentRuns };
 

@@ -23,8 +23,14 @@ export type OutputRow = {
   readonly detailedType: unknown;
 };
 
-export type StateVersionStatus =
-  'pending' | 'finalized' | 'discarded' | 'backing_data_soft_deleted' | 'backing_data_permanently_deleted';
+export const STATE_VERSION_STATUSES = [
+  'pending',
+  'finalized',
+  'discarded',
+  'backing_data_soft_deleted',
+  'backing_data_permanently_deleted',
+] as const;
+export type StateVersionStatus = (typeof STATE_VERSION_STATUSES)[number];
 
 export type StateVersionRow = {
   readonly id: string;
