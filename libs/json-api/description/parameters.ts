@@ -53,6 +53,24 @@ export const pageParameters = (defaultSize = DEFAULT_PAGE_SIZE, maxSize = MAX_PA
     .meta({ description: `The number of resources on a page. A larger number than ${maxSize} counts as ${maxSize}.` }),
 });
 
+/** Describes the page parameters of a list that is complete without them. */
+export const optionalPageParameters = (defaultSize = DEFAULT_PAGE_SIZE, maxSize = MAX_PAGE_SIZE) => ({
+  'page[number]': z
+    .int()
+    .min(1)
+    .max(999_999_999)
+    .optional()
+    .meta({ description: 'The number of the page. Without a number and a size, the answer has the whole list.' }),
+  'page[size]': z
+    .int()
+    .min(1)
+    .max(999_999_999)
+    .optional()
+    .meta({
+      description: `The number of resources on a page, ${defaultSize} if only the number of the page is sent. A larger number than ${maxSize} counts as ${maxSize}.`,
+    }),
+});
+
 /** Describes the parameter that `parseSort` reads. */
 export const sortParameter = (sorts: readonly string[], description = 'The order of the list.') => ({
   sort: z

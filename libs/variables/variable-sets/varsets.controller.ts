@@ -49,7 +49,7 @@ import { selectVariablesOfSets, type VariableRow } from '../variables/variables.
 /** The body can contain variables and lists of workspaces and projects. */
 const SET_BODY_BYTES = 2 * 1024 * 1024;
 
-const INCLUDES = ['workspaces', 'projects', 'vars', 'stacks'] as const;
+export const INCLUDES = ['workspaces', 'projects', 'vars', 'stacks'] as const;
 type VariableSetIncludes = ReadonlySet<(typeof INCLUDES)[number]> | null;
 
 const parseListRequest = (query: QueryOf, includes: VariableSetIncludes): VariableSetListRequest => ({
