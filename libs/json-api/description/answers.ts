@@ -31,6 +31,8 @@ export type ContentAnswer = AnswerOptions & {
   readonly mediaType: string;
   readonly schema?: z.ZodType;
   readonly example?: unknown;
+  /** Content of other media types with the same status. */
+  readonly alternatives?: readonly ContentAnswer[];
 };
 
 /** A response without a body. */
@@ -89,3 +91,9 @@ export const describeRedirect = (description: string): EmptyAnswer =>
     description,
     headers: { Location: z.string().meta({ description: 'The address of the file.', format: 'uri' }) },
   });
+
+/** Describes content whose media type depends on the request or on the file. */
+export const describeAlternatives = (
+  [first, ...alternatives]: readonly [ContentAnswer, ...ContentAnswer[]],
+  options: AnswerOptions = {},
+): ContentAnswer => ({ ...first, alternatives, ...options });

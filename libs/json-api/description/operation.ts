@@ -37,14 +37,14 @@ export type OperationDescription = {
   readonly body?: BodyDescription;
   /** The answer with the status of the route. */
   readonly answer: AnswerDescription;
-  /** Other answers below status 400. */
+  /** Other answers that are no refusals: below status 400, or without an error document. */
   readonly otherAnswers?: Readonly<Record<number, AnswerDescription>>;
   /**
    * The reasons of refusals, each a sentence, such as `The workspace is locked by another caller.` Every operation has
    * the refusals that any request can get: 400, 401, 404, 422 for a body and so on.
    */
   readonly refusals?: Readonly<Partial<Record<RefusalKind, string>>>;
-  /** The format of refusals of a protocol other than JSON:API. */
+  /** The format of refusals of a protocol other than JSON:API. Refusals before the handler are error documents too. */
   readonly refusalContent?: { readonly mediaType: string; readonly schema: z.ZodType };
   /** The events of a success, if they do not follow from its audit entries. */
   readonly events?: readonly string[];

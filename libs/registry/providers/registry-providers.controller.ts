@@ -60,7 +60,7 @@ const checkRegistryExists = (name: string): void => {
   if (!REGISTRIES.includes(name)) throw unprocessable('Registry name is not included in the list', 'registry-name');
 };
 
-const INCLUDES = ['registry_provider_versions'] as const;
+export const INCLUDES = ['registry_provider_versions'] as const;
 const includesVersions = (query: QueryOf): boolean =>
   parseInclude(query, INCLUDES)?.has('registry_provider_versions') ?? false;
 

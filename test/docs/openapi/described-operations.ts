@@ -11,8 +11,10 @@ export type DescribedOperation = {
   readonly description: OperationDescription;
 };
 
-const importLibrary = async (file: string): Promise<readonly object[]> =>
-  Object.values((await import(`../../../libs/${file.replace(/ts$/, 'js')}`)) as Record<string, object>);
+const importLibrary = async (file: string): Promise<readonly object[]> => {
+  const exports = (await import(`../../../libs/${file.replace(/ts$/, 'js')}`)) as Record<string, unknown>;
+  return Object.values(exports).filter((value) => typeof value === 'object' && value !== null);
+};
 
 const exportsOf = async (suffix: RegExp): Promise<readonly object[]> =>
   (await Promise.all((await filesOf(suffix)).map(importLibrary))).flat();

@@ -67,6 +67,15 @@ const listSchema = (schemas: readonly z.ZodType[]): z.ZodType =>
         .max(0)
         .meta({ examples: [[]] });
 
+/** Returns the media type and its schema. Content without a schema is a file. */
+const describeContent = ({ mediaType, schema, example }: ContentAnswer): [string, OpenApiContent[string]] => [
+  mediaType,
+  {
+    schema: schema ?? z.string().meta({ override: { contentMediaType: mediaType } }),
+    ...(example === undefined ? {} : { example }),
+  },
+];
+
 const FORMS = { resource: 'Document', list: 'List', page: 'Page' } as const;
 
 /** Builds the schemas of documents. A document that several operations return has one schema. */
@@ -88,8 +97,7 @@ export class Documents {
   /** Returns the content of an answer by media type. Throws if `data` has a resource that no file defines. */
   contentOf(answer: DocumentAnswer | ContentAnswer): OpenApiContent {
     if (answer.kind === 'document') return { [JSON_API]: { schema: this.shareDocument(answer) } };
-    const { mediaType, schema = z.string().meta({ override: { contentMediaType: mediaType } }), example } = answer;
-    return { [mediaType]: { schema, ...(example === undefined ? {} : { example }) } };
+    return Object.fromEntries([answer, ...(answer.alternatives ?? [])].map(describeContent));
   }
 
   /** Documents of the same form with the same resources have one schema and one name. */

@@ -66,10 +66,10 @@ const exampleOf = (kind: ErrorKind, detail: string): object =>
 const toComponentName = (kind: ErrorKind): string =>
   kind.replaceAll(/(?:^|-)([a-z])/g, (_, letter: string) => letter.toUpperCase());
 
-const buildResponse = (kind: ErrorKind, description: string, content?: object): object => ({
+const buildResponse = (kind: ErrorKind, description: string, content: object = {}): object => ({
   description,
   ...(HEADERS[kind] ? { headers: HEADERS[kind] } : {}),
-  content: content ?? { [JSON_API]: { schema: errorDocument, example: exampleOf(kind, description) } },
+  content: { ...content, [JSON_API]: { schema: errorDocument, example: exampleOf(kind, description) } },
 });
 
 /** The responses that several operations share, for `components.responses`. */

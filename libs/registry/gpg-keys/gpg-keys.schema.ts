@@ -1,0 +1,25 @@
+import { always, defineResource, exampleText, serverPath, timestamp } from '#json-api/description';
+
+export const EXAMPLE_ARMOR = `-----BEGIN PGP PUBLIC KEY BLOCK-----
+
+mDMEZ7xO2RYJKwYBBAHaRw8BAQdA=
+-----END PGP PUBLIC KEY BLOCK-----
+`;
+
+export const gpgKeySchema = defineResource({
+  name: 'GpgKey',
+  type: 'gpg-keys',
+  description: 'A public key that signs versions of providers.',
+  exampleId: 'gpgkey-8Kx3vNbW2TqLs9Rf',
+  attributes: {
+    'ascii-armor': exampleText(EXAMPLE_ARMOR),
+    'key-id': exampleText('34365D9472D7468F', 'The last 16 hexadecimal digits of the fingerprint.'),
+    namespace: exampleText('acme', 'The name of the organization.'),
+    source: always(''),
+    'source-url': always(null),
+    'trust-signature': always(''),
+    'created-at': timestamp(),
+    'updated-at': timestamp(),
+  },
+  links: { self: serverPath('/api/registry/private/v2/gpg-keys/acme/34365D9472D7468F') },
+});
