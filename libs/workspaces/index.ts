@@ -10,6 +10,7 @@ export type { OutputSummary, StateSummary } from './workspaces/state-head.js';
 export { ToolReleases } from './tool-versions/tool-releases.catalogue.js';
 export { loadWorkspaceLock, type WorkspaceLock } from './lock/workspace-lock.writes.js';
 export { ChangeWorkspace } from './workspaces/workspaces.commands.js';
+export { WORKSPACE_SETTINGS } from './settings/workspace-settings.js';
 export { selectRelatedWorkspaces } from './workspaces/workspaces.related.js';
 export { workspace } from './workspaces/workspace.js';
 export type { WorkspaceState } from './workspaces/workspace-state.js';

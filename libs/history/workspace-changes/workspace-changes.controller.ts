@@ -10,7 +10,7 @@ import { renderWorkspaceChange } from './workspace-changes.document.js';
 import { listChanges, findWorkspaceScope } from './workspace-changes.queries.js';
 
 /** Maximum length of an agent token's description, which is the name of agents in the history. */
-const MAX_ACTOR_LENGTH = 1_000;
+export const MAX_ACTOR_LENGTH = 1_000;
 
 @Controller('api/v2')
 export class WorkspaceChangesController {
