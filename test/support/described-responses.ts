@@ -55,6 +55,9 @@ const matches = (segments: readonly string[], names: readonly string[]): boolean
   segments.length === names.length &&
   segments.every((segment, index) => (isTemplate(segment) ? names[index] !== '' : segment === names[index]));
 
+/** Media types of one JSON value. Lines of JSON are a text. */
+const JSON_TYPE = /[/+]json$/;
+
 /** Numbers of indexed parameters, such as `filter[tagged][3][key]`. The description has index 0. */
 const toIndexZero = (name: string): string => name.replaceAll(/\[\d+\]/g, '[0]');
 
@@ -118,7 +121,7 @@ export class DescribedResponses {
     const mediaType = (contentType ?? '').replace(/;.*$/, '').trim();
     const described = content[mediaType] ?? content['*/*'];
     if (!described) throw new Error(`${where} has the media type ${mediaType}, which is not described: ${REMEDY}`);
-    if (!mediaType.endsWith('json') || !described.schema) return;
+    if (!JSON_TYPE.test(mediaType) || !described.schema) return;
     const validate = this.compile(`${where} ${mediaType}`, described.schema);
     if (validate(json)) return;
     const faults = this.ajv.errorsText(validate.errors?.slice(0, 10) ?? [], { dataVar: 'body', separator: '\n  ' });

@@ -21,7 +21,7 @@ export type TrailPageQuery = TrailQuery & {
   readonly resumes: boolean;
 };
 
-const MAX_SIZE = 1_000;
+export const MAX_SIZE = 1_000;
 /** Disables the length check, because parseTrailEntryFilter checks the length of each value. */
 const VALUES = { mostCharacters: Number.POSITIVE_INFINITY };
 const UUID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
