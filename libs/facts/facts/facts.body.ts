@@ -36,14 +36,17 @@ const envelope = {
   request: z.strictObject({ id: z.guid().nullable().default(null) }).default({ id: null }),
 };
 
-const buildFactSchema = ({ type, action, meta }: CatalogueRow) =>
-  z.strictObject({
-    ...envelope,
-    resource: z.strictObject({ id: word(500), type: z.literal(type), action: z.literal(action), meta }),
-  });
+/** Returns the schema of a resource with any of these actions. */
+export const buildResourceSchema = (type: string, actions: readonly string[], meta: z.ZodType) =>
+  z.strictObject({ id: word(500), type: z.literal(type), action: z.literal(actions), meta });
+
+export const buildFactSchema = (resource: z.ZodType) => z.strictObject({ ...envelope, resource });
+
+const buildRowSchema = ({ type, action, meta }: CatalogueRow) =>
+  buildFactSchema(buildResourceSchema(type, [action], meta));
 
 const SCHEMAS: ReadonlyMap<string, z.ZodType> = new Map(
-  CATALOGUE_ROWS.map((row) => [formatRowName(row), buildFactSchema(row)]),
+  CATALOGUE_ROWS.map((row) => [formatRowName(row), buildRowSchema(row)]),
 );
 
 const listActions = (type: string): readonly string[] => Object.keys(CATALOGUE[type as keyof typeof CATALOGUE]);
@@ -62,7 +65,7 @@ const unknownResource = z.object({ type: z.string(), action: z.string() }).super
   }
 });
 
-const UNKNOWN = z.strictObject({ ...envelope, resource: unknownResource });
+const UNKNOWN = buildFactSchema(unknownResource);
 
 const resourceProbe = z.object({ resource: z.object({ type: z.string(), action: z.string() }) });
 
@@ -116,7 +119,7 @@ export const parseFact = (raw: unknown): Fact => parseBody(fact, raw);
 /** JSON Schemas of all facts by row name, in draft 7 like those of events. */
 export const factSchemas: Readonly<Record<string, Readonly<Record<string, unknown>>>> = Object.fromEntries(
   CATALOGUE_ROWS.map((row) => {
-    const { $schema, ...schema } = z.toJSONSchema(buildFactSchema(row), { target: 'draft-7', io: 'input' });
+    const { $schema, ...schema } = z.toJSONSchema(buildRowSchema(row), { target: 'draft-7', io: 'input' });
     const name = formatRowName(row);
     return [name, { $schema, $id: `urn:cadastre:fact:${name}`, title: name, ...schema }];
   }),
