@@ -14,7 +14,7 @@ export const LAYERS = [
   ['blob-store', 'json-api', 'message-log', 'vault'],
   ['access', 'backup'],
   ['document-cache'],
-  ['edge', 'reads'],
+  ['api-docs', 'edge', 'reads'],
   ['data-retention-policies', 'people', 'ssh-keys'],
   ['agents', 'tag-bindings'],
   ['organizations'],

@@ -11,3 +11,4 @@ export * from './point-in-time.js';
 export * from './refusal.filter.js';
 export * from './related-resources.js';
 export * from './member-treatments.js';
+export { matchesEtag } from './etags.js';

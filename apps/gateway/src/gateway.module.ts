@@ -3,6 +3,7 @@ import { APP_INTERCEPTOR } from '@nestjs/core';
 import { CqrsModule } from '@nestjs/cqrs';
 import { AccessModule } from '#access';
 import { AgentsModule } from '#agents';
+import { ApiDocsModule } from '#api-docs';
 import { AuditTrailModule } from '#audit-trail';
 import { DocumentCacheModule } from '#document-cache';
 import { EdgeModule, HostedInterceptor, SelfHostedInterceptor } from '#edge';
@@ -46,6 +47,7 @@ export class GatewayModule {
         // The self-hosted edition has no trail, so reads are not recorded.
         ReadsModule.with({ recorded: !selfHosted }),
         EdgeModule,
+        ApiDocsModule,
         DocumentCacheModule.with({ ...runtime, documentCacheBytes: settings.documentCacheBytes }),
         AccessModule.with(settings.limits),
         PeopleModule.with({

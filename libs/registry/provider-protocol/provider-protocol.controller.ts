@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import { Controller, Get, Header, Param, Req, Res, UseFilters } from '@nestjs/common';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { conflict } from '#kernel';
+import { matchesEtag } from '#json-api';
 import { CurrentActor, type Actor } from '#access';
 import { Database } from '#postgres';
 import { formatChecksumsName, formatSignatureName } from '#provider-release';
@@ -14,7 +15,6 @@ import {
   type IncompleteVersion,
 } from './provider-protocol.queries.js';
 import { listMissing } from '../versions/registry-provider-versions.document.js';
-import { matchesEtag } from '../release-files/release.downloads.js';
 import { ReleaseLinks } from '../release-files/release.links.js';
 
 /** Describes what the version lacks. Callers pass the newest version, because that is the one being published. */

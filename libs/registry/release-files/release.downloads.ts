@@ -1,4 +1,5 @@
 import { parseRangeHeader, type ByteRange } from '#blob-store';
+import { matchesEtag } from '#json-api';
 
 /** Headers of a request that select the response (RFC 9110 §13, §14). */
 export type DownloadRequest = {
@@ -14,10 +15,6 @@ export type DownloadResponse = {
   readonly content: { readonly length: number; readonly range?: Required<ByteRange> } | null;
   readonly headers: Readonly<Record<string, string>>;
 };
-
-/** Returns whether the tag is in a list of tags. Weak tags count as strong ones (RFC 9110 §13.1.2). */
-export const matchesEtag = (tags: string | undefined, tag: string): boolean =>
-  (tags ?? '').split(',').some((one) => ['*', tag].includes(one.trim().replace(/^W\//, '')));
 
 /**
  * Chooses the response by comparing ETags only: the content of an address never changes and its SHA-256 identifies it.

@@ -2,7 +2,7 @@ import type { MatrixRow } from '../matrix.js';
 import { resource } from '../../support/seeds.js';
 import { inAcme, organization, site } from '../targets.js';
 
-/** Public routes: service discovery, health and metrics. */
+/** Public routes: service discovery, health, metrics and descriptions. */
 const open: readonly MatrixRow[] = (
   [
     ['/.well-known/terraform.json', 200],
@@ -10,11 +10,21 @@ const open: readonly MatrixRow[] = (
     ['/readyz', 200],
     ['/metrics', 200],
     ['/ping', 204],
+    ['/api/openapi.json', 200],
+    ['/api/asyncapi.json', 200],
+    ['/api/docs', 200],
+    ['/api/docs/scalar.js', 200],
   ] as const
 ).map(([path, status]) => ({ route: `GET ${path}`, about: site, demands: 'anybody', status }));
 
 export const edge: readonly MatrixRow[] = [
   ...open,
+  {
+    route: 'GET /schemas/:name',
+    about: { ...site, params: () => ({ name: 'WorkspaceCreated.json' }) },
+    demands: 'anybody',
+    status: 200,
+  },
   {
     route: 'GET /organization/audit-trail',
     about: { ...site, scope: inAcme },
