@@ -1,22 +1,19 @@
 import { z } from 'zod';
 import { EXECUTION_MODES } from '#kernel';
-import { always, count, defineResource, exampleText, relatedEmpty, serverPath, timestamp } from '#json-api/description';
+import { always, count, defineResource, relatedEmpty, serverPath, timestamp } from '#json-api/description';
 import { PHASE_STATUSES } from './phases.js';
 
 const phaseAttributes = {
   'execution-details': z.strictObject({
     mode: z.enum(EXECUTION_MODES).meta({ description: 'The execution mode of the workspace.', examples: ['remote'] }),
-    'agent-pool-id': exampleText('apool-5kWz2HcXn8RqTb4M')
-      .nullable()
-      .optional()
-      .meta({ description: 'Present in the mode `agent`.' }),
+    'agent-pool-id': z.string().nullable().optional().meta({ description: 'Present in the mode `agent`.' }),
   }),
   'log-read-url': always(null),
   'resource-additions': count(),
   'resource-changes': count(),
   'resource-destructions': count(),
   'resource-imports': count(),
-  status: z.enum(PHASE_STATUSES),
+  status: z.enum(PHASE_STATUSES).meta({ examples: ['running'] }),
   'status-timestamps': z
     .strictObject({
       'queued-at': timestamp().optional(),
