@@ -8,6 +8,7 @@
  */
 export const LAYERS = [
   ['kernel'],
+  ['tracing'],
   ['encryption', 'host', 'postgres', 'provider-release'],
   ['personal-data'],
   ['event-store'],
@@ -24,7 +25,7 @@ export const LAYERS = [
   ['audit-trail', 'facts'],
 ];
 
-const TECHNICAL_LAYERS = 8;
+const TECHNICAL_LAYERS = 9;
 const technical = `(?:${LAYERS.slice(0, TECHNICAL_LAYERS).flat().join('|')})`; // non-capturing: a group would take $1
 const domain = `^libs/(?!${technical}/)([^/]+)/`;
 
@@ -152,6 +153,26 @@ export default {
       severity: 'error',
       from: { pathNot: ['^(libs/blob-store|test)/', '\\.spec\\.ts$'] },
       to: { path: 'node_modules/@aws-sdk/' },
+    },
+    {
+      name: 'tracing-at-the-edge',
+      comment: 'Other modules record spans with libs/tracing.',
+      severity: 'error',
+      from: { pathNot: ['^(libs/tracing|test)/', '\\.spec\\.ts$'] },
+      to: { path: 'node_modules/@opentelemetry/' },
+    },
+    {
+      name: 'tracing-sdk-is-loaded-late',
+      comment: 'Only a process that exports traces loads the SDK, with a dynamic import of sdk.ts.',
+      severity: 'error',
+      from: { path: '^(?:apps|libs)/', pathNot: '^libs/tracing/sdk\\.ts$' },
+      to: { path: 'node_modules/@opentelemetry/(?!api/)' },
+    },
+    {
+      name: 'tracing-sdk-file-is-loaded-late',
+      severity: 'error',
+      from: { path: '^(?:apps|libs)/' },
+      to: { path: '^libs/tracing/sdk\\.ts$', dynamic: false },
     },
     {
       name: 'kafka-at-the-edge',

@@ -1,4 +1,5 @@
 import { FailedGroupError, type Database, type DatabaseRow } from '#postgres';
+import { getActiveTrace, runInTrace, type ActiveTrace } from '#tracing';
 import {
   buildGroupTransaction,
   isOutdated,
@@ -22,6 +23,7 @@ type WaitingAppend = QueuedAppend & {
   readonly resolve: (rows: DatabaseRow[][]) => void;
   readonly reject: (error: unknown) => void;
   readonly queuedAt: number;
+  readonly trace: ActiveTrace | null;
   /** Number of groups that failed because of other appends. */
   failures: number;
 };
@@ -57,7 +59,8 @@ export class AppendQueue {
   /** Resolves to the rows of the append's reads after the commit. */
   run(append: QueuedAppend): Promise<DatabaseRow[][]> {
     return new Promise((resolve, reject) => {
-      this.waiting.push({ ...append, resolve, reject, queuedAt: performance.now(), failures: 0 });
+      const trace = getActiveTrace();
+      this.waiting.push({ ...append, resolve, reject, queuedAt: performance.now(), trace, failures: 0 });
       this.schedule();
     });
   }
@@ -96,7 +99,8 @@ export class AppendQueue {
   private async commit(group: readonly WaitingAppend[]): Promise<void> {
     const transaction = buildGroupTransaction(group);
     try {
-      const results = await this.database.group(transaction.statements);
+      const traces = group.flatMap(({ trace }) => trace ?? []);
+      const results = await this.database.group(transaction.statements, { traces, requests: group.length });
       appendMetrics.perGroup.observe(group.length);
       const committedAt = performance.now();
       for (const { queuedAt } of group) this.database.writeDelays.add(committedAt - queuedAt);
@@ -138,4 +142,5 @@ const refuse = (append: WaitingAppend, error: unknown): void => {
   append.reject(error);
 };
 
-const sendAlone = ({ alone, resolve, reject }: WaitingAppend): void => void alone().then(resolve, reject);
+const sendAlone = ({ alone, trace, resolve, reject }: WaitingAppend): void =>
+  void runInTrace(trace, alone).then(resolve, reject);

@@ -2,6 +2,7 @@ import type { IncomingMessage } from 'node:http';
 import { Catch, HttpException, Logger, type ArgumentsHost, type ExceptionFilter } from '@nestjs/common';
 import type { FastifyReply } from 'fastify';
 import { RateLimitRefusal, Refusal, type Problem, type RefusalKind } from '#kernel';
+import { getTraceId } from '#tracing';
 import { JSON_API } from './media-type.js';
 
 /** HTTP status and title of each refusal. No other code knows status codes. Clients know the titles (clients.md §2). */
@@ -99,7 +100,8 @@ export class RefusalFilter implements ExceptionFilter {
     const refused = toRefusal(error);
     if (!refused) {
       // The response contains only the request id; the log line contains the error.
-      this.logger.error(error, { requestId: reply.request.id });
+      const traceId = getTraceId(reply.request.raw);
+      this.logger.error(error, { requestId: reply.request.id, ...(traceId !== undefined && { traceId }) });
       const detail = `Something went wrong on our side. Request id: ${reply.request.id}`;
       void reply
         .status(500)

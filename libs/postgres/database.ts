@@ -5,6 +5,7 @@ import { compileStatement, unavailable, type Refusal, type Sql } from '#kernel';
 import { getRefusedStatement, PipelinedQuery, type PreparedStatement } from './pipelined-query.js';
 import { databaseMetrics } from './postgres.metrics.js';
 import { isOutage, isPreparedStatementError, isStatementTimeout } from './postgres-errors.js';
+import { listActiveTraces, traceStatements, type StatementSharing } from './statement-spans.js';
 import { RecentDelays } from './recent-delays.js';
 import type { KeyedQuery } from './keyed-queries.js';
 import { KeyedReads } from './keyed-reads.js';
@@ -241,9 +242,9 @@ export class Database {
   private readonly slowReads: readonly SharedConnection[];
   private readonly slow: SlowStatements<SharedConnection>;
   private readonly keyedReads: readonly SharedConnection[];
-  private readonly keyed = new KeyedReads(async (statement) => {
+  private readonly keyed = new KeyedReads(async (statement, sharing) => {
     const connection = findLeastBusy(this.keyedReads);
-    return (await this.counted([statement], () => this.sent([statement], connection, this.readMs)))[0] ?? [];
+    return (await this.traced([statement], () => this.sent([statement], connection, this.readMs), sharing))[0] ?? [];
   });
 
   constructor(private readonly options: DatabaseOptions) {
@@ -279,7 +280,7 @@ export class Database {
 
   async rows<T = DatabaseRow>(statement: Sql): Promise<T[]> {
     const cast = rowCasts.create<T>();
-    const [rows = []] = await this.counted([statement], () =>
+    const [rows = []] = await this.traced([statement], () =>
       this.sent([statement], findLeastBusy(this.reads), this.readMs),
     );
     return cast(rows);
@@ -301,7 +302,7 @@ export class Database {
    */
   async slowRows<T = DatabaseRow>(caller: { readonly id: string }, statement: Sql): Promise<T[]> {
     const cast = rowCasts.create<T>();
-    const [rows = []] = await this.counted([statement], () =>
+    const [rows = []] = await this.traced([statement], () =>
       this.slow.run(caller.id, (connection) => this.sent([statement], connection, this.slowReadMs)),
     );
     return cast(rows);
@@ -312,16 +313,15 @@ export class Database {
    */
   transaction(statements: readonly Sql[]): Promise<DatabaseRow[][]> {
     const connections = statements.length < LONG_TRANSACTION ? this.writes : this.longWrites;
-    return this.counted(statements, () => this.sent(statements, findLeastBusy(connections), WRITE_TIMEOUT_MS));
+    return this.traced(statements, () => this.sent(statements, findLeastBusy(connections), WRITE_TIMEOUT_MS));
   }
 
   /** Like `transaction`, for the appends of several requests. Rejects with FailedGroupError. */
-  group(statements: readonly Sql[]): Promise<DatabaseRow[][]> {
-    return this.counted(statements, () => this.sentUnmapped(statements, findLeastBusy(this.groups))).catch(
-      (cause: unknown) => {
-        throw new FailedGroupError(toCallersError(cause, WRITE_TIMEOUT_MS), cause, getRefusedStatement(cause));
-      },
-    );
+  group(statements: readonly Sql[], sharing: StatementSharing): Promise<DatabaseRow[][]> {
+    const send = () => this.sentUnmapped(statements, findLeastBusy(this.groups));
+    return this.traced(statements, send, sharing).catch((cause: unknown) => {
+      throw new FailedGroupError(toCallersError(cause, WRITE_TIMEOUT_MS), cause, getRefusedStatement(cause));
+    });
   }
 
   reportLoad(): void {
@@ -359,6 +359,15 @@ export class Database {
     const { reads, keyedReads, writes, longWrites, groups, slowReads } = this;
     const connections = [reads, keyedReads, writes, longWrites, groups, slowReads].flat();
     await Promise.all(connections.map((connection) => connection.close()));
+  }
+
+  /** Counts the statements, and records a span in the traces of the requests that they belong to. */
+  private traced<T>(
+    statements: readonly Sql[],
+    work: () => Promise<T>,
+    sharing: StatementSharing = { traces: listActiveTraces(), requests: 1 },
+  ): Promise<T> {
+    return traceStatements(statements, sharing, () => this.counted(statements, work));
   }
 
   private counted<T>(statements: readonly Sql[], work: () => Promise<T>): Promise<T> {

@@ -12,6 +12,7 @@ export { isKeyedQuery, mergeKeyedQueries, pickRows, toStatement, type KeyedQuery
 export { keepLeading } from './leader-loop.js';
 export { readMaxConnections } from './max-connections.js';
 export { pause } from './pause.js';
+export type { StatementSharing } from './statement-spans.js';
 export {
   getSqlState,
   getViolatedConstraint,

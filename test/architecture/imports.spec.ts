@@ -25,6 +25,7 @@ const SMALL_PROJECT: Readonly<Record<string, string>> = {
   'libs/access/rules.ts': `export * from './authentication/actor.js';`,
   'libs/access/authentication/actor.ts': `import { message } from '#kernel'; export const actor = message;`,
   'libs/host/index.ts': `export const settings = 1;`,
+  'libs/tracing/sdk.ts': `export const sdk = 1;`,
   'libs/provider-release/index.ts': `export * from './rules.js'; export { key } from './signing-key.js';`,
   'libs/provider-release/rules.ts': `
     import { parse } from 'semver';
@@ -187,6 +188,21 @@ const VIOLATIONS: readonly Planted[] = [
     rule: 's3-at-the-edge',
     file: 'libs/runs/runs.bucket.ts',
     content: `import { S3 } from '@aws-sdk/client-s3'; export const s3 = S3;`,
+  },
+  {
+    rule: 'tracing-at-the-edge',
+    file: 'libs/runs/runs.traces.ts',
+    content: `import { trace } from '@opentelemetry/api'; export const all = trace;`,
+  },
+  {
+    rule: 'tracing-sdk-is-loaded-late',
+    file: 'libs/tracing/start-early.ts',
+    content: `import { TracerProvider } from '@opentelemetry/sdk-trace'; export const provider = TracerProvider;`,
+  },
+  {
+    rule: 'tracing-sdk-file-is-loaded-late',
+    file: 'libs/tracing/import-early.ts',
+    content: `import { sdk } from './sdk.js'; export const early = sdk;`,
   },
   {
     rule: 'kafka-at-the-edge',

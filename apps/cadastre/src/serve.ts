@@ -15,6 +15,7 @@ import { migrateDatabase, openRuntime, type Runtime } from '../../runtime.js';
 import { openProjector } from '../../projector/src/projector.js';
 import { openPublisher } from '../../publisher/src/publisher.js';
 import { openHealth } from '../../health.js';
+import { openTracing } from '../../tracing.js';
 import { stopServing } from '../../stop-serving.js';
 import { greet } from './greeting.js';
 import { WorkerPool } from './worker-pool.js';
@@ -48,6 +49,8 @@ const startInOrder = async (
 ) => {
   const runtime = await openRuntime(settings, { name });
   const stops: StoppableService[] = [{ stop: () => runtime.close() }];
+  const tracing = await openTracing(runtime, name);
+  if (tracing) stops.unshift(tracing);
   const stop = async (): Promise<void> => {
     const failures: unknown[] = [];
     // A service that fails to stop must not prevent the others, and their database, from stopping.

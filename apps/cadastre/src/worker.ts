@@ -4,6 +4,7 @@ import { replaceMetrics } from '#edge';
 import { readSettings, toWorkerSettings } from '#host';
 import { openGateway } from '../../gateway/src/gateway.js';
 import { adoptKeys, openRuntime, type Runtime } from '../../runtime.js';
+import { openTracing } from '../../tracing.js';
 import { stopServing } from '../../stop-serving.js';
 import { describeFailure } from './start-errors.js';
 import type { MessageToPrimary, MessageToWorker } from './worker-messages.js';
@@ -33,6 +34,7 @@ const shareMetrics = ({ store }: Runtime): void => {
 /** Serves requests until the signal to stop, like a gateway beside the primary. */
 const runWorker = async (): Promise<void> => {
   const runtime = await openRuntime(toWorkerSettings(readSettings(process.env)), { name: 'worker', beside: true });
+  const tracing = await openTracing(runtime, 'worker');
   shareMetrics(runtime);
   await adoptKeys(runtime);
   const { app } = await openGateway(runtime, { sharesPort: true });
@@ -40,6 +42,7 @@ const runWorker = async (): Promise<void> => {
   await stopRequested;
   await stopServing(app, runtime.settings.shutdownDelayMs ?? 0);
   await runtime.close();
+  await tracing?.stop();
 };
 
 const stopRequested = new Promise<void>((resolve) => process.on('SIGTERM', () => resolve()));

@@ -2,6 +2,7 @@ import { isIP } from 'node:net';
 import { createParamDecorator, Injectable, type CanActivate, type ExecutionContext } from '@nestjs/common';
 import type { FastifyRequest } from 'fastify';
 import type { EventContext } from '#kernel';
+import { withSpan } from '#tracing';
 import type { Actor } from './actor.js';
 import { Authenticator } from './authenticator.js';
 import type { RouteOptions } from '../routes/route-options.js';
@@ -37,7 +38,11 @@ export const getClientAddress = ({ ip, socket }: FastifyRequest): string | null 
 /** Sets the caller of the request, or throws `unauthorized`. */
 export const identifyCaller = async (request: AuthenticatedRequest, authenticator: Authenticator): Promise<void> => {
   const secret = getBearerToken(request);
-  const identity = await authenticator.identify(secret, getClientAddress(request) ?? '');
+  const identity = await withSpan(
+    'authenticate',
+    () => ({}),
+    () => authenticator.identify(secret, getClientAddress(request) ?? ''),
+  );
   if (secret !== undefined) request.secret = secret;
   request.actor = { ...identity, request: describeRequest(request) };
 };

@@ -20,6 +20,7 @@ import { collectProcessMetrics, requestMetrics } from './http.metrics.js';
 import type { DelaySource } from './overload.http.js';
 import { observeRequests, type RequestObserver } from './request-observer.http.js';
 import { setSecurityHeaders } from './security-headers.http.js';
+import { traceRequests } from './request-traces.http.js';
 import { limitRequests, type RateLimits } from './rate-limits.http.js';
 import { readBodies, type BodyLimits } from '../bodies/request-bodies.hooks.js';
 import { answerUnknownRoutes } from './unknown-routes.hooks.js';
@@ -164,6 +165,7 @@ export const createHttpServer = async (
   const authenticator = findOnce(() => app.get<Authenticator, Authenticator>(Authenticator, { strict: false }));
   const delayOf = createDelaySource(findOnce(() => app.get<Database, Database>(Database, { strict: false })));
   collectProcessMetrics(version);
+  traceRequests(fastify, { scheme: tls ? 'https' : 'http' });
   observeRequests(fastify, [requestMetrics, ...(requestLog ? [requestLog] : [])]);
   await setSecurityHeaders(fastify, { tls: tls !== null });
   addCommonHeaders(fastify);

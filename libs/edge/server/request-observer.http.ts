@@ -1,9 +1,12 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import type { AuthenticatedRequest } from '#access';
+import { getTraceId } from '#tracing';
 
 /** A request whose response has ended, or whose client has disconnected. */
 export type CompletedRequest = {
   readonly requestId: string;
+  /** Absent if this process exports no traces. */
+  readonly traceId?: string;
   readonly method: string;
   /** The pattern of the route; `unknown` without a route. */
   readonly route: string;
@@ -21,12 +24,12 @@ export type RequestObserver = {
 };
 
 /** The status that nginx logs. */
-const CLIENT_CLOSED = 499;
+export const CLIENT_CLOSED = 499;
 
 const METHODS = new Set(['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS']);
 
 /** Callers choose methods, so only known methods become labels. */
-const getMethod = ({ method }: FastifyRequest): string => (METHODS.has(method) ? method : 'other');
+export const getMethod = ({ method }: FastifyRequest): string => (METHODS.has(method) ? method : 'other');
 
 const getRoute = ({ routeOptions, is404 }: FastifyRequest): string =>
   is404 ? 'unknown' : (routeOptions.url ?? 'unknown');
@@ -40,8 +43,10 @@ export const observeRequests = (fastify: FastifyInstance, observers: readonly Re
     for (const observer of observers) observer.started?.();
     // Fastify does not call onResponse if the client disconnects.
     reply.raw.once('close', () => {
+      const traceId = getTraceId(request.raw);
       const completed: CompletedRequest = {
         requestId: request.id,
+        ...(traceId !== undefined && { traceId }),
         method: getMethod(request),
         route: getRoute(request),
         status: reply.raw.writableFinished ? reply.raw.statusCode : CLIENT_CLOSED,

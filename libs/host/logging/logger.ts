@@ -1,5 +1,6 @@
 import { pino, stdTimeFunctions, type DestinationStream, type Level, type Logger } from 'pino';
 import type { LoggerService } from '@nestjs/common';
+import { getTraceFields } from '#tracing';
 import { openTerminalOutput } from './terminal-output.js';
 
 export type LogLevel = Level | 'silent';
@@ -38,6 +39,7 @@ export const createLogger = (level: LogLevel, destination?: DestinationStream): 
       timestamp: stdTimeFunctions.isoTime,
       redact: { paths: redactPaths, censor: '[redacted]' },
       hooks: { streamWrite: redactSecrets },
+      mixin: getTraceFields,
     },
     destination ?? openStandardOutput(),
   );

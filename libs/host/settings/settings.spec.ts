@@ -73,9 +73,58 @@ describe('settings', () => {
       requestLog: true,
       limits: { perToken: 100, perAddress: 500, wrongTokens: 60, accessChanges: 20 },
       quotas: { organizationsPerUser: 100, users: 10_000, tokensPerOwner: 500 },
+      tracing: null,
       shutdownDelayMs: null,
       logLevel: 'info',
     });
+  });
+
+  it('of traces have the names and defaults of OpenTelemetry', () => {
+    expect(readSettings({ OTEL_EXPORTER_OTLP_ENDPOINT: 'http://collector:4318/' }).tracing).toEqual({
+      url: 'http://collector:4318/v1/traces',
+      headers: {},
+      sampler: 'parentbased_always_on',
+      samplingRatio: 1,
+      serviceName: 'cadastre',
+      resourceAttributes: {},
+      exportEveryMs: 5_000,
+    });
+    expect(
+      readSettings({
+        OTEL_EXPORTER_OTLP_ENDPOINT: 'http://collector:4318',
+        OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: 'https://traces.example.com/otlp',
+        OTEL_EXPORTER_OTLP_HEADERS: 'api-key=a%20secret, other = x=y',
+        OTEL_TRACES_SAMPLER: 'traceidratio',
+        OTEL_TRACES_SAMPLER_ARG: '0.25',
+        OTEL_RESOURCE_ATTRIBUTES: 'service.name=tf,deployment.environment.name=prod',
+        OTEL_BSP_SCHEDULE_DELAY: '100',
+      }).tracing,
+    ).toEqual({
+      url: 'https://traces.example.com/otlp',
+      headers: { 'api-key': 'a secret', other: 'x=y' },
+      sampler: 'traceidratio',
+      samplingRatio: 0.25,
+      serviceName: 'tf',
+      resourceAttributes: { 'service.name': 'tf', 'deployment.environment.name': 'prod' },
+      exportEveryMs: 100,
+    });
+    expect(
+      linesOf({
+        OTEL_EXPORTER_OTLP_ENDPOINT: 'collector:4317',
+        OTEL_EXPORTER_OTLP_HEADERS: 'a-secret',
+        OTEL_EXPORTER_OTLP_PROTOCOL: 'grpc',
+        OTEL_TRACES_SAMPLER: 'sometimes',
+        OTEL_TRACES_SAMPLER_ARG: '2',
+        OTEL_RESOURCE_ATTRIBUTES: 'a=%',
+      }),
+    ).toEqual([
+      'OTEL_EXPORTER_OTLP_ENDPOINT: must be http:// or https:// with a host, without user, password or query, got "collector:4317"',
+      'OTEL_EXPORTER_OTLP_HEADERS: must be a comma-separated list of name=value, percent-encoded; entry 1 is invalid',
+      'OTEL_EXPORTER_OTLP_PROTOCOL: must be one of http/protobuf, got "grpc"',
+      expect.stringMatching(/^OTEL_TRACES_SAMPLER: must be one of always_on, .*, got "sometimes"$/),
+      'OTEL_TRACES_SAMPLER_ARG: must be a number from 0 to 1, got "2"',
+      'OTEL_RESOURCE_ATTRIBUTES: must be a comma-separated list of name=value, percent-encoded; entry 1 is invalid, got "a=%"',
+    ]);
   });
 
   it('are read from the environment', () => {
@@ -167,6 +216,7 @@ describe('settings', () => {
       requestLog: false,
       limits: { perToken: 30, perAddress: 1_000, wrongTokens: null, accessChanges: 1 },
       quotas: { organizationsPerUser: 7, users: null, tokensPerOwner: 1 },
+      tracing: null,
       shutdownDelayMs: 20_000,
       logLevel: 'silent',
     });

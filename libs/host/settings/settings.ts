@@ -2,9 +2,11 @@ import { isIPv6 } from 'node:net';
 import { join, resolve } from 'node:path';
 import type { z } from 'zod';
 import type { Quotas } from '#kernel';
+import type { TracingOptions } from '#tracing';
 import { isLoopback, isWildcard } from '../certificates/host-names.js';
 import { findKafkaContradictions, toKafkaSettings, type KafkaSettings } from './kafka-settings.js';
 import { redactSecrets } from '../logging/logger.js';
+import { toTracingSettings } from './tracing-settings.js';
 import { toFileVariable, resolveSecretFiles, type EnvironmentValues } from './secret-files.js';
 import { environment, secretNames, settingVariables } from './variables.js';
 
@@ -99,6 +101,8 @@ export type Settings = {
   readonly quotas: Quotas;
   /** Whether each request is logged at level `info`. */
   readonly requestLog: boolean;
+  /** Null if traces are not recorded. */
+  readonly tracing: TracingOptions | null;
   /** Milliseconds for which requests are still served after the signal to stop; null for the default of the process. */
   readonly shutdownDelayMs: number | null;
   readonly logLevel: ParsedEnvironment['LOG_LEVEL'];
@@ -305,6 +309,7 @@ const toSettings = (env: ParsedEnvironment): Settings => {
     limits: toRateLimits(env),
     quotas: toQuotas(env),
     requestLog: env.CADASTRE_REQUEST_LOG,
+    tracing: toTracingSettings(env),
     shutdownDelayMs: toShutdownDelay(env),
     logLevel: env.LOG_LEVEL,
   };

@@ -5,6 +5,7 @@ import { isHostOrAddress } from '../certificates/host-names.js';
 import { blobVariables } from './blob-variables.js';
 import { kafkaVariables } from './kafka-variables.js';
 import { limitVariables, readLimitVariables, requestVariables } from './limit-variables.js';
+import { tracingVariables } from './tracing-variables.js';
 import {
   listSchema,
   matchingSchema,
@@ -170,6 +171,7 @@ export const settingVariables = {
     'how long a process that is stopping still serves requests, while /readyz answers 503, in seconds',
     matchingSchema(isSeconds, 'must be a whole number from 0 to 300').transform(Number).exactOptional(),
   ),
+  ...tracingVariables,
   LOG_LEVEL: defineVariable(
     'info',
     'trace, debug, info, warn, error, fatal or silent',

@@ -1,0 +1,86 @@
+import type { ContextManager } from '@opentelemetry/api';
+import { AsyncLocalStorageContextManager } from '@opentelemetry/context-async-hooks';
+import { ExportResultCode, setGlobalErrorHandler, type ExportResult } from '@opentelemetry/core';
+import { OTLPTraceExporter } from '@opentelemetry/exporter-trace-otlp-proto';
+import { defaultResource, resourceFromAttributes } from '@opentelemetry/resources';
+import {
+  AlwaysOffSampler,
+  AlwaysOnSampler,
+  BatchSpanProcessor,
+  ParentBasedSampler,
+  TraceIdRatioBasedSampler,
+  TracerProvider,
+  type ReadableSpan,
+  type Sampler,
+  type SpanExporter,
+} from '@opentelemetry/sdk-trace';
+import { Backoff, type Logger } from '#kernel';
+import { tracingMetrics } from './tracing.metrics.js';
+import type { TracingOptions } from './tracing-options.js';
+
+/** For an export and its repetitions. The end of the process waits for the last one. */
+const EXPORT_TIMEOUT_MS = 5_000;
+
+const createRootSampler = ({ sampler, samplingRatio }: TracingOptions): Sampler => {
+  if (sampler.endsWith('always_on')) return new AlwaysOnSampler();
+  return sampler.endsWith('always_off') ? new AlwaysOffSampler() : new TraceIdRatioBasedSampler(samplingRatio);
+};
+
+const createSampler = (options: TracingOptions): Sampler => {
+  const root = createRootSampler(options);
+  return options.sampler.startsWith('parentbased_') ? new ParentBasedSampler({ root }) : root;
+};
+
+/** Counts exported spans, and logs the beginning and the end of an outage of the collector. */
+class ObservedExporter implements SpanExporter {
+  private readonly backoff: Backoff;
+
+  constructor(
+    private readonly exporter: SpanExporter,
+    everyMs: number,
+    logger: Logger,
+  ) {
+    this.backoff = new Backoff({ logger, subject: 'export of traces', firstMs: everyMs, maxMs: everyMs });
+  }
+
+  export(spans: ReadableSpan[], done: (result: ExportResult) => void): void {
+    this.exporter.export(spans, (result) => {
+      const isExported = result.code === ExportResultCode.SUCCESS;
+      tracingMetrics.spans.inc({ result: isExported ? 'exported' : 'failed' }, spans.length);
+      if (isExported) this.backoff.succeeded();
+      else this.backoff.failed(result.error);
+      done(result);
+    });
+  }
+
+  shutdown(): Promise<void> {
+    return this.exporter.shutdown();
+  }
+}
+
+export type TracingSdk = { readonly provider: TracerProvider; readonly contextManager: ContextManager };
+
+/**
+ * Creates the parts of the SDK. If the collector does not answer, up to 2,048 spans wait, and further ones are dropped.
+ * Nothing waits for the collector.
+ */
+export const createSdk = (
+  options: TracingOptions,
+  attributes: Readonly<Record<string, string | number>>,
+  logger: Logger,
+): TracingSdk => {
+  const { url, headers, exportEveryMs } = options;
+  // ObservedExporter logs failures of exports.
+  setGlobalErrorHandler(() => undefined);
+  const exporter = new ObservedExporter(
+    new OTLPTraceExporter({ url, headers: { ...headers }, timeoutMillis: EXPORT_TIMEOUT_MS }),
+    exportEveryMs,
+    logger,
+  );
+  const provider = new TracerProvider({
+    resource: defaultResource().merge(resourceFromAttributes(attributes)),
+    sampler: createSampler(options),
+    spanProcessors: [new BatchSpanProcessor({ exporter, scheduledDelayMillis: exportEveryMs })],
+  });
+  return { provider, contextManager: new AsyncLocalStorageContextManager() };
+};
