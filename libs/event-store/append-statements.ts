@@ -39,11 +39,18 @@ export const buildAppendStatement = (
   time: string,
   context: EventContext,
   recorded: readonly RecordedEvent[],
+  traceparent: string | null,
 ): Sql => {
   if (write.events.length === 0) return sql`select event_store.expect(${write.stream}, ${write.expected})`;
   const events = recorded
     .filter((event) => event.stream === write.stream)
-    .map(({ id, type, schemaVersion, data }) => ({ id, type, schemaVersion, data }));
+    .map(({ id, type, schemaVersion, data }) => ({
+      id,
+      type,
+      schemaVersion,
+      data,
+      ...(traceparent && { traceparent }),
+    }));
   const json = sql.json(events);
   checkEventSize(json);
   const expected = write.expected === 'any' ? null : write.expected;

@@ -32,10 +32,12 @@ import {
   type QueryRunner,
 } from '#postgres';
 import type { EncryptionKeys } from '#encryption';
+import { withSpan } from '#tracing';
 import { AppendQueue } from './append-queue.js';
 import { LogSignal } from './followers/log-signal.js';
 import { selectEventsAfter, selectStreamEvents, type EventRow, type LogExtent } from './log-queries.js';
 import { PersonalDataCipher, type EncryptedEvents, type EventContent } from '#personal-data';
+import { describeAppend } from './append-spans.js';
 import { SharedContexts } from './shared-contexts.js';
 import { retryOnConflict } from './retry-on-conflict.js';
 import type { StreamVersion } from './streams.js';
@@ -77,14 +79,28 @@ export class EventStore {
    * data from it. When this resolves, everything is committed. If it rejects, nothing is. Throws the Postgres error: see
    * isVersionConflictError and getViolatedConstraint.
    */
-  async append(
+  append(
     writes: readonly StreamWrite[],
     context: EventContext,
     read: readonly (Sql | KeyedQuery)[] = [],
     conditions: readonly Sql[] = [],
     at: Date = this.clock.now(),
   ): Promise<AppendResult> {
-    const time = at.toISOString();
+    return withSpan(
+      'append',
+      () => describeAppend(writes),
+      (traceparent) => this.appendInTrace({ writes, context, read, conditions, time: at.toISOString(), traceparent }),
+    );
+  }
+
+  private async appendInTrace({
+    writes,
+    context,
+    read,
+    conditions,
+    time,
+    traceparent,
+  }: TracedAppend): Promise<AppendResult> {
     const recorded = writes.flatMap((write) => this.recorded(write, time, context));
     const encrypted = await this.personalDataCipher.encrypt(recorded, {
       createdPeople: new Set(writes.filter(({ expected }) => expected === 0).map(({ stream }) => stream)),
@@ -94,7 +110,9 @@ export class EventStore {
     const encryptedContext = encrypted.eventsToStore[0]?.context ?? context;
     const prepared = {
       writes,
-      appends: writes.map((write) => buildAppendStatement(write, time, encryptedContext, encrypted.eventsToStore)),
+      appends: writes.map((write) =>
+        buildAppendStatement(write, time, encryptedContext, encrypted.eventsToStore, traceparent),
+      ),
       projections: encrypted.readableEvents.flatMap((event) =>
         this.projections.flatMap((projection) => projectEvent(projection, event)),
       ),
@@ -112,17 +130,34 @@ export class EventStore {
    * them. `preconditions` are streams whose version must not have changed. `also` are statements that run afterwards in
    * the same transaction.
    */
-  async appendOnce(
+  appendOnce(
     writes: readonly IdempotentWrite[],
     preconditions: readonly StreamVersion[] = [],
     also: readonly Sql[] = [],
+  ): Promise<ReadonlySet<string>> {
+    return withSpan(
+      'append once',
+      () => describeAppend(writes),
+      (traceparent) => this.appendOnceInTrace(writes, preconditions, also, traceparent),
+    );
+  }
+
+  private async appendOnceInTrace(
+    writes: readonly IdempotentWrite[],
+    preconditions: readonly StreamVersion[],
+    also: readonly Sql[],
+    traceparent: string | null,
   ): Promise<ReadonlySet<string>> {
     const time = this.clock.now().toISOString();
     // Always in the same order, so that two such appends cannot wait for each other. All locks are acquired before the
     // transaction gets its id.
     const ordered = writes.toSorted((a, b) => (a.stream < b.stream ? -1 : 1));
     const eventsToAppend = ordered.flatMap(({ stream, events }) =>
-      events.map((event) => ({ ...this.toIdempotentEvent(event), stream })),
+      events.map((event) => ({
+        ...this.toIdempotentEvent(event),
+        stream,
+        ...(traceparent && { traceparent }),
+      })),
     );
     const writers = writes.flatMap(({ writer }) => writer ?? []);
     const encrypted = await this.personalDataCipher.encrypt(eventsToAppend, {
@@ -347,6 +382,15 @@ export class EventStore {
 
 /** Longer appends do not share a transaction: they would delay others. */
 const MAX_SHARED_STATEMENTS = 50;
+
+type TracedAppend = {
+  readonly writes: readonly StreamWrite[];
+  readonly context: EventContext;
+  readonly read: readonly (Sql | KeyedQuery)[];
+  readonly conditions: readonly Sql[];
+  readonly time: string;
+  readonly traceparent: string | null;
+};
 
 type PreparedAppend = {
   readonly writes: readonly StreamWrite[];

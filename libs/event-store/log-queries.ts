@@ -2,7 +2,8 @@ import { sql, type EventContext, type LogPosition, type RecordedEvent, type Sql 
 import type { DatabaseRow } from '#postgres';
 
 /** An event whose context may be stored apart from it: see SharedContexts. */
-export type EventRow = Omit<RecordedEvent, 'context'> & {
+export type EventRow = Omit<RecordedEvent, 'context' | 'traceparent'> & {
+  readonly traceparent: string | null;
   readonly context: EventContext | null;
   readonly sharedContext: number | null;
   readonly request: string | null;
@@ -18,7 +19,7 @@ export const EVENT_CONTEXT = sql.raw(`case when e.shared_context is null then e.
     from event_store.contexts shared where shared.id = e.shared_context) end`);
 
 const EVENT_COLUMNS = sql`transaction::text as transaction, position, id, stream, version, type,
-  schema_version as "schemaVersion", organization, time, data, context, shared_context as "sharedContext", request`;
+  schema_version as "schemaVersion", organization, time, data, context, shared_context as "sharedContext", request, traceparent`;
 
 /** Selects all events of a stream, oldest first. */
 export const selectStreamEvents = (stream: string): Sql =>

@@ -20,6 +20,7 @@ const createRow = (values: Partial<EventRow>): EventRow => ({
   context: null,
   sharedContext: null,
   request: null,
+  traceparent: null,
   ...values,
 });
 

@@ -31,6 +31,7 @@ export class SharedContexts {
       organization: row.organization,
       time: row.time,
       context: row.context ?? restore(contexts, row),
+      traceparent: row.traceparent,
       transaction: row.transaction,
       position: row.position,
     }));

@@ -5,6 +5,7 @@ import type { EventStore } from '../event-store.js';
 import { advanceCheckpoints } from './checkpoints.js';
 import { isReadOutside, type Follower } from './follower.js';
 import type { FollowerProgress } from './follower-progress.js';
+import { BatchTrace } from './batch-trace.js';
 import { followerMetrics } from './follower.metrics.js';
 
 /** Events for one follower, and the position of the log after them. */
@@ -90,15 +91,24 @@ export class BatchHandler {
     idle: readonly FollowerProgress[],
   ): Promise<readonly FollowerFailure[]> {
     const failures: FollowerFailure[] = [];
-    const follow = async (batch: FollowerBatch): Promise<readonly HandledBatch[]> => {
+    const traces = batches.map(({ progress, events }) => BatchTrace.start(progress.follower, events));
+    const follow = async (batch: FollowerBatch, n: number): Promise<readonly HandledBatch[]> => {
+      const trace = traces[n] as BatchTrace;
       try {
-        return [{ ...batch, statements: await this.follow(batch) }];
+        return [{ ...batch, statements: await this.follow({ ...batch, events: trace.events }) }];
       } catch (error) {
         failures.push({ progress: batch.progress, error });
+        trace.end(error);
         return [];
       }
     };
-    await this.commit((await Promise.all(batches.map(follow))).flat(), idle);
+    try {
+      await this.commit((await Promise.all(batches.map(follow))).flat(), idle);
+      for (const trace of traces) trace.end();
+    } catch (error) {
+      for (const trace of traces) trace.end(error);
+      throw error;
+    }
     return failures;
   }
 

@@ -3,6 +3,7 @@ import type { DatabaseSession } from '#postgres';
 import { ACQUIRE_SHARED_NAMES_LOCK, RELEASE_SHARED_NAMES_LOCK } from '#personal-data';
 import type { EventStore } from '../event-store.js';
 import { toPosition } from '../log-positions.js';
+import { BatchTrace } from './batch-trace.js';
 import { advanceCheckpoints } from './checkpoints.js';
 import { isReadOutside } from './follower.js';
 import type { FollowerProgress } from './follower-progress.js';
@@ -32,9 +33,16 @@ export class BatchReader {
     const events = await this.store.read(progress.position, batch, (statement) => session.run(statement), options);
     const last = events.at(-1);
     if (!last) return undefined;
-    const statements = await follower.follow(events, session, this.store);
-    progress.position = toPosition(last);
-    if (progress.mustStore(statements)) await this.commit(statements);
+    const trace = BatchTrace.start(follower, events);
+    try {
+      const statements = await follower.follow(trace.events, session, this.store);
+      progress.position = toPosition(last);
+      if (progress.mustStore(statements)) await this.commit(statements);
+      trace.end();
+    } catch (error) {
+      trace.end(error);
+      throw error;
+    }
     followerMetrics.events.inc({ follower: name }, events.length);
     return last;
   }

@@ -40,4 +40,6 @@ export type RecordedEvent<E extends Message = Message> = E & {
   readonly organization: string | null;
   readonly time: Timestamp;
   readonly context: EventContext;
+  /** The span that appended the event, as a `traceparent`. Null if no trace was recorded. */
+  readonly traceparent?: string | null;
 } & LogPosition;

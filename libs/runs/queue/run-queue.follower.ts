@@ -1,6 +1,7 @@
 import { Refusal, type RecordedEvent } from '#kernel';
 import { expectVersion, decideWrite, type EventStore, type Follower } from '#event-store';
 import { createSystemContext } from '#access';
+import { continueTrace } from '#tracing';
 import { loadWorkspaceLock, type WorkspaceEvent } from '#workspaces';
 import { run } from '../runs/run.js';
 import type { RunEvent } from '../runs/run-event.js';
@@ -36,7 +37,10 @@ export const runQueueFollower: Follower = {
     );
     if (causes.size === 0) return [];
     const turns = await session.run<{ id: string; cause: string }>(selectNextRuns([...causes.keys()]));
-    for (const { id, cause } of turns) await startRun(store, id, causes.get(cause));
+    for (const { id, cause } of turns) {
+      const event = causes.get(cause);
+      await continueTrace(event?.traceparent, 'start next run', {}, () => startRun(store, id, event));
+    }
     return [];
   },
 };
