@@ -8,6 +8,7 @@ import { listTopics } from '#message-log';
 import { eventRegistry } from '../../apps/modules.js';
 import { readTopic, startKafka, type TestKafka } from '../support/kafka/index.js';
 import { waitForTopics, withoutRedeliveries } from '../support/kafka/topic-reader.js';
+import { startOtlpReceiver, type OtlpReceiver } from '../support/otlp-receiver.js';
 import { launchProduct, type Product } from '../support/product.js';
 import { expectStatus, makeOrganization, makeToken, makeWorkspace, resource } from '../support/seeds.js';
 import { createApiTestClient, type ApiResponse, type ApiTestClient } from '../support/server.js';
@@ -36,6 +37,7 @@ const findSecrets = (text: string): string[] =>
   [...secrets].filter(([, secret]) => encodingsOf(secret).some((form) => text.includes(form))).map(([name]) => name);
 
 let kafka: TestKafka;
+let collector: OtlpReceiver;
 let product: Product;
 /** Responses that refused a request with a secret in it. */
 const refusals: ApiResponse[] = [];
@@ -181,7 +183,12 @@ let output: string;
 
 beforeAll(async () => {
   kafka = await startKafka();
-  product = await launchProduct({ LOG_LEVEL: 'trace', KAFKA_BROKERS: kafka.brokers.join(',') });
+  collector = await startOtlpReceiver();
+  product = await launchProduct({
+    LOG_LEVEL: 'trace',
+    KAFKA_BROKERS: kafka.brokers.join(','),
+    OTEL_EXPORTER_OTLP_ENDPOINT: collector.url,
+  });
   keep('administrator’s token', product.adminToken);
   await product.start();
   await useEverySecret(createApiTestClient(product.url, product.adminToken));
@@ -197,6 +204,7 @@ beforeAll(async () => {
 
 afterAll(async () => {
   await product?.remove();
+  await collector?.close();
   await kafka?.stop();
 });
 
@@ -224,6 +232,13 @@ describe('a secret that was used', () => {
     expect(output).toContain('duplicate key value');
     // At the first start the server prints the administrator's token once.
     expect(findSecrets(output.replaceAll(`TOKEN=${product.adminToken}`, ''))).toEqual([]);
+  });
+
+  it('is in no trace', () => {
+    const requests = new Set(collector.spans.filter(({ kind }) => kind === 'server').map(({ name }) => name));
+    expect(requests.size).toBeGreaterThan(15);
+    // Bytes that do not fit into UTF-8 stay what they are.
+    expect(findSecrets(Buffer.concat(collector.bodies).toString('latin1'))).toEqual([]);
   });
 
   it('is in no response that refuses a request', () => {

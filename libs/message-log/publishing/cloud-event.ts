@@ -60,6 +60,8 @@ export const toKafkaMessage = (
     ce_position: String(event.position),
     ...omitNullHeader('ce_organization', event.organization),
     ...toAuthContextHeaders(event.context),
+    // As OpenTelemetry passes on the context of a message: https://opentelemetry.io/docs/specs/semconv/messaging
+    ...omitNullHeader('traceparent', event.traceparent ?? null),
   },
   timestamp: String(Date.parse(event.time)),
 });

@@ -1,4 +1,5 @@
 import type { EventRegistry, Logger, RecordedEvent } from '#kernel';
+import { openSpan } from '#tracing';
 import type { Kafka } from 'kafkajs';
 import { splitIntoRequests } from './request-batches.js';
 import { toKafkaMessage, type OutboundMessage, type CloudEventSource } from './cloud-event.js';
@@ -59,9 +60,14 @@ export class KafkaPublisher {
     if (this.closed) throw new Error('the connection to Kafka was closed');
     if (this.underway) throw new Error('publish was called before the last call was settled: order would be lost');
     const messages = events.map((event) => this.toMessage(event));
-    this.underway = this.send(messages);
+    const spans = messages.map(openSendSpan);
+    this.underway = this.send(messages.map((message, n) => withTraceparent(message, spans[n]?.traceparent)));
     try {
       await this.underway;
+      for (const span of spans) span?.end();
+    } catch (error) {
+      for (const span of spans) span?.end(error);
+      throw error;
     } finally {
       this.underway = null;
     }
@@ -116,3 +122,20 @@ export class KafkaPublisher {
 }
 
 const text = (error: unknown): string => (error instanceof Error ? error.message : String(error));
+
+/** Starts the span of a message, in the trace of its event. Returns null if the event has no recorded trace. */
+const openSendSpan = ({ topic, headers: { traceparent, ce_id: id = '' } }: OutboundMessage) =>
+  openSpan(traceparent, `send ${topic}`, {
+    kind: 'PRODUCER',
+    attributes: {
+      'messaging.system': 'kafka',
+      'messaging.destination.name': topic,
+      'messaging.operation.name': 'send',
+      'messaging.operation.type': 'send',
+      'messaging.message.id': id,
+    },
+  });
+
+/** Consumers continue the trace at the span of the message. */
+const withTraceparent = (message: OutboundMessage, traceparent: string | undefined): OutboundMessage =>
+  traceparent === undefined ? message : { ...message, headers: { ...message.headers, traceparent } };

@@ -59,6 +59,10 @@ const HEADERS: JsonSchema = {
     ce_request: { type: 'string', description: 'Id of the API request.' },
     ce_correlationid: { type: 'string', description: 'Id that all events of one outside request share.' },
     ce_causationid: { type: 'string', description: '`ce_id` of the event that caused this event.' },
+    traceparent: {
+      type: 'string',
+      description: 'Trace of the request (W3C Trace Context). Absent if the trace was not recorded.',
+    },
   },
 };
 

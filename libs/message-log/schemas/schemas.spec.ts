@@ -88,7 +88,8 @@ describe('the AsyncAPI document', () => {
     };
     const event = createRecordedEvent(1, 'lamp-1', 1);
     const { context } = event;
-    const fullest = { ...event, context: { ...context, impersonator: 'user-2', causation: 'e-1' } };
+    const traceparent = '00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01';
+    const fullest = { ...event, traceparent, context: { ...context, impersonator: 'user-2', causation: 'e-1' } };
     const request = { id: null, address: null, userAgent: null };
     const barest = { ...event, organization: null, context: { ...context, request, correlation: '' } };
     const namesOf = (each: typeof event) =>
