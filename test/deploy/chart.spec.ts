@@ -77,6 +77,8 @@ describe('the chart', () => {
     ['existingSecret=', 'existingSecret'],
     ['settings.PORT=1', 'PORT'],
     ['settings.KAFKA_TLS=on', 'KAFKA_TLS'],
+    ['settings.OTEL_TRACES_SAMPLER=always_off', 'OTEL_TRACES_SAMPLER'],
+    ['tracing.endpoint=collector:4318', 'endpoint'],
     ['gateway.autoscaling.targetCpuUtilization=170', 'targetCpuUtilization'],
     ['files.s3.bucket=a,files.trial.enabled=true', 'files.s3.bucket and files.trial.enabled are both set'],
     ['kafka.brokers={a:1},kafka.trial.enabled=true', 'kafka.brokers and kafka.trial.enabled are both set'],
@@ -221,7 +223,17 @@ describe('objects of the chart', () => {
   it('let publishers connect to the ports of the brokers', () => {
     const { egress } = find('production', 'NetworkPolicy', 'site-cadastre-publisher')?.['spec'] ?? {};
     expect(egress.flatMap(({ ports = [] }) => ports.map(({ port }: { port: number }) => port))).toEqual([
-      53, 53, 5432, 443, 9094,
+      53, 53, 5432, 443, 9094, 4318,
     ]);
+  });
+
+  it.each([
+    ['https://traces.example.com/otlp', 443],
+    ['http://collector', 80],
+  ])('let all processes connect to the collector at %s, port %i', async (endpoint, port) => {
+    const rendered = await renderManifests('minimal', [`tracing.endpoint=${endpoint}`]);
+    const policies = rendered.filter(({ kind }) => kind === 'NetworkPolicy');
+    expect(policies.length).toBeGreaterThan(1);
+    for (const { spec } of policies as any[]) expect(JSON.stringify(spec.egress)).toContain(`{"port":${port}}`);
   });
 });

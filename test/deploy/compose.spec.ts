@@ -18,9 +18,9 @@ describe('the file of Compose', () => {
     services = parse(await read('docker-compose.yml'), { merge: true }).services;
   });
 
-  it('starts Prometheus and Grafana only with the profile observe', () => {
+  it('starts Prometheus, Grafana and Jaeger only with the profile observe', () => {
     const observing = Object.entries(services).filter(([, { profiles }]) => profiles?.includes('observe'));
-    expect(observing.map(([name]) => name)).toEqual(['prometheus', 'grafana']);
+    expect(observing.map(([name]) => name)).toEqual(['prometheus', 'grafana', 'jaeger']);
   });
 
   it('mounts only files that exist', async () => {

@@ -42,6 +42,11 @@ capabilities:
 {{- range $name, $value := .Values.settings }}
 {{ include "cadastre.variable" (list $name $value) }}
 {{- end }}
+{{- if .Values.tracing.endpoint }}
+{{ include "cadastre.variable" (list "OTEL_EXPORTER_OTLP_ENDPOINT" .Values.tracing.endpoint) }}
+{{ include "cadastre.variable" (list "OTEL_TRACES_SAMPLER" .Values.tracing.sampler) }}
+{{ include "cadastre.variable" (list "OTEL_TRACES_SAMPLER_ARG" .Values.tracing.samplerArg) }}
+{{- end }}
 {{- with .Values.extraEnv }}
 {{ toYaml . }}
 {{- end }}
