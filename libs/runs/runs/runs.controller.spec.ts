@@ -332,7 +332,7 @@ describe('the records of a run', () => {
     for (let n = 0; n < 5; n += 1) await makeRun(server, workspace);
     await server.database.rows(sql`
       insert into run_comments (id, run, workspace, organization, run_event, version, body, author, created_at)
-      select 'wsc-long-' || r.id, r.id, r.workspace, r.organization, '', 1000, repeat('x', 1000000), '{}', now()
+      select 'wsc-long-' || r.id, r.id, r.workspace, r.organization, 're-long', 1000, repeat('x', 1000000), '{}', now()
         from runs r where r.workspace = ${workspace}`);
     const list = `/api/v2/workspaces/${workspace}/runs`;
     const short = expectStatus(await server.get(list), 200).body;
