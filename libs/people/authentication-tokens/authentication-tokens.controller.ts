@@ -34,6 +34,12 @@ import {
 import type { PeopleRead } from '../reads.events.js';
 import { checkExpiry } from './token-lifetime.js';
 
+/** Clients cannot request the next page, so the default page is as large as possible. */
+export const LIST_SIZE = 100;
+
+/** Values of the query parameter `token`, the first one by default. */
+export const ORGANIZATION_TOKENS = ['organization', 'audit-trails'] as const;
+
 const NO_DESCRIPTION = 'this token has none. `POST /teams/:id/authentication-tokens` creates tokens with a description';
 
 const description = text(1_000);
@@ -229,8 +235,7 @@ export class AuthenticationTokensController {
   }
 
   private async list(owner: TokenOwner, query: QueryOf, request: FastifyRequest, actor: Actor): Promise<Document> {
-    // Clients cannot request the next page, so the default page is as large as possible.
-    const page = parsePage(query, 100);
+    const page = parsePage(query, LIST_SIZE);
     const { rows, total } = await listTokens(this.database, actor, owner, page);
     return renderPage(rows.map(renderAuthenticationToken), page, total, request.url);
   }
@@ -256,8 +261,9 @@ export class AuthenticationTokensController {
 
 /** Rejects unknown values: a typing error must not replace the organization's token. */
 const parseOrganizationKind = (query: QueryOf): TokenOwner['kind'] => {
-  const kind = getParameter(query, 'token') || 'organization';
-  if (kind !== 'organization' && kind !== 'audit-trails') throw badRequest('token can only be audit-trails', 'token');
+  const name = getParameter(query, 'token') || 'organization';
+  const kind = ORGANIZATION_TOKENS.find((one) => one === name);
+  if (!kind) throw badRequest('token can only be audit-trails', 'token');
   return kind;
 };
 

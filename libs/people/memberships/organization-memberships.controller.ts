@@ -43,8 +43,8 @@ export const invitationBody = resourceBody(
   z.object({ teams: identifiersBody('teams').optional() }).optional(),
 );
 
-const INCLUDES = ['user', 'teams'] as const;
-type MembershipIncludes = ReadonlySet<(typeof INCLUDES)[number]> | null;
+export const MEMBERSHIP_INCLUDES = ['user', 'teams'] as const;
+type MembershipIncludes = ReadonlySet<(typeof MEMBERSHIP_INCLUDES)[number]> | null;
 
 const INVITED: MembershipIncludes = new Set(['user']);
 
@@ -71,7 +71,7 @@ export class OrganizationMembershipsController {
     @Req() request: FastifyRequest,
     @CurrentActor() actor: Actor,
   ): Promise<Document> {
-    const includes = parseInclude(query, INCLUDES);
+    const includes = parseInclude(query, MEMBERSHIP_INCLUDES);
     const page = parsePage(query);
     const filter = {
       search: getParameter(query, 'q'),
@@ -105,7 +105,7 @@ export class OrganizationMembershipsController {
     @Req() request: FastifyRequest,
     @CurrentActor() actor: Actor,
   ): Promise<Document> {
-    const includes = parseInclude(query, INCLUDES);
+    const includes = parseInclude(query, MEMBERSHIP_INCLUDES);
     const page = parsePage(query);
     const filter = { search: undefined, status: parseStatus(query), emails: [] };
     const listed = await listMembershipsOfTeam(this.database, actor, team, page, filter);
@@ -119,14 +119,14 @@ export class OrganizationMembershipsController {
     @Req() request: FastifyRequest,
     @CurrentActor() actor: Actor,
   ): Promise<Document> {
-    const includes = parseInclude(query, INCLUDES);
+    const includes = parseInclude(query, MEMBERSHIP_INCLUDES);
     const page = parsePage(query);
     return this.page(await listOwnMemberships(this.database, actor, page), includes, { page, request, actor });
   }
 
   @Get('organization-memberships/:id')
   async show(@Param('id') id: string, @Query() query: QueryOf, @CurrentActor() actor: Actor): Promise<Document> {
-    const includes = parseInclude(query, INCLUDES);
+    const includes = parseInclude(query, MEMBERSHIP_INCLUDES);
     const row = await findMembership(this.database, actor, id);
     return renderDocument(renderMembership(row), await this.loadIncluded([row], includes, actor));
   }

@@ -98,8 +98,8 @@ const toTeamChanges = (attributes: TeamAttributes): TeamChanges => {
   };
 };
 
-const INCLUDES = ['users', 'organization_memberships'] as const;
-type TeamIncludes = ReadonlySet<(typeof INCLUDES)[number]> | null;
+export const TEAM_INCLUDES = ['users', 'organization_memberships'] as const;
+type TeamIncludes = ReadonlySet<(typeof TEAM_INCLUDES)[number]> | null;
 
 @Controller('api/v2')
 export class TeamsController {
@@ -116,7 +116,7 @@ export class TeamsController {
     @Req() request: FastifyRequest,
     @CurrentActor() actor: Actor,
   ): Promise<Document> {
-    const includes = parseInclude(query, INCLUDES);
+    const includes = parseInclude(query, TEAM_INCLUDES);
     const page = parsePage(query);
     const filter = { names: getListParameter(query, 'filter[names]'), search: getParameter(query, 'q') };
     const { rows, total } = await listTeams(this.database, actor, organization, page, filter);
@@ -138,7 +138,7 @@ export class TeamsController {
 
   @Get('teams/:id')
   async show(@Param('id') id: string, @Query() query: QueryOf, @CurrentActor() actor: Actor): Promise<Document> {
-    const includes = parseInclude(query, INCLUDES);
+    const includes = parseInclude(query, TEAM_INCLUDES);
     const row = await findTeam(this.database, actor, id);
     return renderDocument(renderTeam(row, actor), await this.loadIncluded([row], includes, actor));
   }
