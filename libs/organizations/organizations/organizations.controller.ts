@@ -28,7 +28,7 @@ import { selectRelatedProjects } from '../organizations.related.js';
 /** Injection token of a setting: the feature set of new organizations. */
 export const INITIAL_FEATURE_SET = 'cadastre:initial-feature-set';
 
-const INCLUDES = ['entitlement_set', 'default_project'] as const;
+export const ORGANIZATION_INCLUDES = ['entitlement_set', 'default_project'] as const;
 
 @Controller('api/v2')
 export class OrganizationsController {
@@ -40,7 +40,7 @@ export class OrganizationsController {
 
   @Get('organizations')
   async list(@Query() query: QueryOf, @Req() request: FastifyRequest, @CurrentActor() actor: Actor): Promise<Document> {
-    const includes = parseInclude(query, INCLUDES);
+    const includes = parseInclude(query, ORGANIZATION_INCLUDES);
     const page = parsePage(query);
     const { rows, total } = await listOrganizations(this.database, actor, page, {
       search: getParameter(query, 'q'),
@@ -68,7 +68,7 @@ export class OrganizationsController {
     @Query() query: QueryOf,
     @CurrentActor() actor: Actor,
   ): Promise<Document> {
-    const includes = parseInclude(query, INCLUDES);
+    const includes = parseInclude(query, ORGANIZATION_INCLUDES);
     const row = await findOrganization(this.database, actor, 'read-organization', name);
     return renderDocument(renderOrganization(row, actor), await this.loadIncluded([row], includes, actor));
   }
@@ -93,7 +93,7 @@ export class OrganizationsController {
   /** Returns the included resources, with at most one more statement. */
   private async loadIncluded(
     rows: readonly OrganizationRow[],
-    includes: ReadonlySet<(typeof INCLUDES)[number]> | null,
+    includes: ReadonlySet<(typeof ORGANIZATION_INCLUDES)[number]> | null,
     actor: Actor,
   ): Promise<Resource[] | undefined> {
     if (!includes) return undefined;

@@ -3,7 +3,7 @@ import { toAttributes, linkTo, toOne, type Resource } from '#json-api';
 import type { OrganizationRow } from './organizations.queries.js';
 
 /** The permission that decides each key of `permissions`, for the whole organization. */
-const PERMISSION_KEYS = {
+export const PERMISSION_KEYS = {
   'can-update': 'update-organization',
   'can-destroy': 'delete-organization',
   'can-traverse': 'read-organization',
@@ -30,7 +30,7 @@ const PERMISSION_KEYS = {
 } as const satisfies Record<string, Permission>;
 
 /** Permissions for features that do not exist, always false. */
-const UNSUPPORTED_PERMISSIONS = [
+export const UNSUPPORTED_PERMISSIONS = [
   'can-create-module',
   'can-deploy-no-code-modules',
   'can-manage-no-code-modules',

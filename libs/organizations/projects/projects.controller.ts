@@ -23,7 +23,7 @@ import { renderProject, type ProjectIncludes } from './projects.document.js';
 import { parseProjectFilter } from './projects.filter.js';
 import { listProjects, findProject, type ProjectRow } from './projects.queries.js';
 
-const INCLUDES = ['effective_tag_bindings'] as const;
+export const PROJECT_INCLUDES = ['effective_tag_bindings'] as const;
 
 @Controller('api/v2')
 export class ProjectsController {
@@ -39,7 +39,7 @@ export class ProjectsController {
     @Req() request: FastifyRequest,
     @CurrentActor() actor: Actor,
   ): Promise<Document> {
-    const includes = parseInclude(query, INCLUDES);
+    const includes = parseInclude(query, PROJECT_INCLUDES);
     const page = parsePage(query);
     const { rows, total } = await listProjects(this.database, actor, name, page, parseProjectFilter(query));
     const data = rows.map((row) => renderProject(row, actor, includes));
@@ -60,7 +60,7 @@ export class ProjectsController {
 
   @Get('projects/:id')
   async show(@Param('id') id: string, @Query() query: QueryOf, @CurrentActor() actor: Actor): Promise<Document> {
-    const includes = parseInclude(query, INCLUDES);
+    const includes = parseInclude(query, PROJECT_INCLUDES);
     const row = await findProject(this.database, actor, 'read-project', id);
     return renderDocument(renderProject(row, actor, includes), await this.loadIncluded([row], includes, actor));
   }

@@ -2,6 +2,8 @@ import { getListParameter, parseSort, getParameter, type QueryParameters } from 
 import { parseTagFilter } from '#tag-bindings';
 import type { ProjectFilter } from './projects.queries.js';
 
+export const PROJECT_SORTS = ['name'] as const;
+
 /** Returns whether the parameter is present and not `false`. */
 const isRequested = (query: QueryParameters, name: string): boolean => {
   const value = getParameter(query, name);
@@ -14,5 +16,5 @@ export const parseProjectFilter = (query: QueryParameters): ProjectFilter => ({
   createsWorkspaces: isRequested(query, 'filter[permissions][create-workspace]'),
   updates: isRequested(query, 'filter[permissions][update]'),
   tagged: parseTagFilter(query),
-  descending: parseSort(query, ['name']).descending,
+  descending: parseSort(query, PROJECT_SORTS).descending,
 });
