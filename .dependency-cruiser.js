@@ -7,7 +7,7 @@
  * implements.
  */
 export const LAYERS = [
-  ['kernel'],
+  ['client', 'kernel'],
   ['tracing'],
   ['encryption', 'host', 'postgres', 'provider-release'],
   ['personal-data'],

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { z } from 'zod';
 
-/** The folder that publish-files.ts fills in a build. */
+/** The folder that publish-files.build.ts fills in a build. */
 const FOLDER = fileURLToPath(new URL('../../api-docs/', import.meta.url));
 
 const publishedFile = z.object({

@@ -37,6 +37,7 @@ import { costOf } from '../support/cost.js';
 
 /** Controllers that return no JSON:API resource, with the reason. They are named after the noun in their path. */
 const NOUNS: Readonly<Record<string, string>> = {
+  'api-docs': 'descriptions of the API, and a page',
   discovery: 'Terraform’s protocol for service discovery',
   health: 'for orchestrators and Prometheus',
   ping: 'responses without a body',

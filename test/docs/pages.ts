@@ -8,6 +8,7 @@ import { settingVariables } from '../../libs/host/settings/variables.js';
 import { auditedEvents, unauditedEvents, type AuditedEventRow } from './catalogue.js';
 import { copyChartFiles } from './chart-files.js';
 import { chartValuesPage } from './chart-values.js';
+import { renderClientTypes } from './client-types.js';
 import { compatibilityPage } from './compatibility.js';
 import { architecturePage } from './modules.js';
 import { buildOpenApiDocument } from './openapi.js';
@@ -332,8 +333,9 @@ export const settingsPage = (): string =>
 const json = (value: unknown): string => JSON.stringify(value, null, 2);
 
 /** Returns every page that is generated, at least in part, by its path from docs/reference, before it is formatted. */
-export const pages = async (): Promise<Map<string, string>> =>
-  new Map([
+export const pages = async (): Promise<Map<string, string>> => {
+  const description = await buildOpenApiDocument();
+  return new Map([
     ['endpoints.md', await endpointsPage()],
     ['events.md', eventsPage()],
     ['audit-catalogue.md', cataloguePage()],
@@ -343,9 +345,11 @@ export const pages = async (): Promise<Map<string, string>> =>
     ['compatibility.md', compatibilityPage(NOTICE)],
     ['../explanation/architecture.md', await architecturePage()],
     ...(await copyChartFiles()),
-    ['openapi.json', json(await buildOpenApiDocument())],
+    ['openapi.json', json(description)],
+    ['../../libs/client/openapi-types.ts', await renderClientTypes(description)],
     ['asyncapi.json', json(buildAsyncApiDocument(eventRegistry, PREFIX, [factsChannel]))],
     ...Object.entries(buildEventSchemas(eventRegistry)).map(
       ([type, schema]) => [`schemas/${type}.json`, json(schema)] as const,
     ),
   ]);
+};

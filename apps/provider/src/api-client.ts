@@ -13,8 +13,7 @@ export const isSuccess = ({ status }: HttpResponse): boolean => status >= 200 &&
 export type ResourceCreation<S extends z.ZodType> = {
   readonly what: string;
   readonly url: URL;
-  readonly type: string;
-  readonly attributes: object;
+  readonly resource: { readonly type?: string; readonly attributes: object };
   readonly schema: S;
   readonly find: () => Promise<z.output<S> | null>;
 };
@@ -65,15 +64,8 @@ export class ApiClient {
     return resources;
   }
 
-  async make<S extends z.ZodType>({
-    what,
-    url,
-    type,
-    attributes,
-    schema,
-    find,
-  }: ResourceCreation<S>): Promise<z.output<S>> {
-    const body = Buffer.from(JSON.stringify({ data: { type, attributes } }));
+  async make<S extends z.ZodType>({ what, url, resource, schema, find }: ResourceCreation<S>): Promise<z.output<S>> {
+    const body = Buffer.from(JSON.stringify({ data: resource }));
     const answer = await this.send(url, { method: 'POST', headers: { 'content-type': JSON_API }, body });
     if (isSuccess(answer)) return read(answer, url, schema);
     const there = [409, 422].includes(answer.status) ? await find() : null;

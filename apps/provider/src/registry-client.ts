@@ -1,5 +1,6 @@
 import type { z } from 'zod';
-import { formatPlatform } from '#provider-release/rules';
+import type { RequestResource } from '#client';
+import { formatPlatform, type Protocol } from '#provider-release/rules';
 import { ApiClient, isSuccess } from './api-client.js';
 import {
   anyDocument,
@@ -86,8 +87,10 @@ export class ProviderRegistryClient {
     await this.api.make({
       what: `provider ${name}`,
       url: buildUrl(this.services.api, 'organizations', organization, 'registry-providers'),
-      type: 'registry-providers',
-      attributes: { name, namespace: organization, 'registry-name': 'private' },
+      resource: {
+        type: 'registry-providers',
+        attributes: { name, namespace: organization, 'registry-name': 'private' },
+      } satisfies RequestResource<'createRegistryProvider'>,
       schema: anyDocument,
       find: () => this.api.get(this.provider(), anyDocument),
     });
@@ -97,12 +100,14 @@ export class ProviderRegistryClient {
     return (await this.api.get(this.provider('versions', version), versionDocument))?.data ?? null;
   }
 
-  async makeVersion(version: string, keyId: string, protocols: readonly string[]): Promise<VersionResource> {
+  async makeVersion(version: string, keyId: string, protocols: readonly Protocol[]): Promise<VersionResource> {
     const created = await this.api.make({
       what: `version ${version}`,
       url: this.provider('versions'),
-      type: 'registry-provider-versions',
-      attributes: { version, 'key-id': keyId, protocols },
+      resource: {
+        type: 'registry-provider-versions',
+        attributes: { version, 'key-id': keyId, protocols: [...protocols] },
+      } satisfies RequestResource<'createRegistryProviderVersion'>,
       schema: versionDocument,
       find: () => this.api.get(this.provider('versions', version), versionDocument),
     });
@@ -122,8 +127,10 @@ export class ProviderRegistryClient {
     const created = await this.api.make({
       what: filename,
       url: this.provider('versions', version, 'platforms'),
-      type: 'registry-provider-version-platforms',
-      attributes: { os, arch, filename, shasum },
+      resource: {
+        type: 'registry-provider-version-platforms',
+        attributes: { os, arch, filename, shasum },
+      } satisfies RequestResource<'createRegistryProviderPlatform'>,
       schema: platformDocument,
       find: () => this.api.get(this.provider('versions', version, 'platforms', os, arch), platformDocument),
     });
@@ -145,8 +152,10 @@ export class ProviderRegistryClient {
     await this.api.make({
       what: `GPG key ${keyId}`,
       url: this.gpgKeys(),
-      type: 'gpg-keys',
-      attributes: { namespace: this.organization, 'ascii-armor': armor },
+      resource: {
+        type: 'gpg-keys',
+        attributes: { namespace: this.organization, 'ascii-armor': armor },
+      } satisfies RequestResource<'createGpgKey'>,
       schema: keyDocument,
       find: () => this.api.get(this.gpgKeys(this.organization, keyId), keyDocument),
     });

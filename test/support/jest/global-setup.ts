@@ -59,7 +59,7 @@ const compile = async (build: string): Promise<void> => {
   const swc = join(ROOT, 'node_modules/@swc/cli/bin/swc.js');
   const args = [swc, 'apps', 'libs', 'test', '-d', join(build, 'dist'), '--copy-files', '--quiet'];
   await promisify(execFile)(process.execPath, [...args, '--config-file', '.swcrc'], { cwd: ROOT });
-  await promisify(execFile)(process.execPath, ['libs/api-docs/publish-files.ts', join(build, 'dist/api-docs')], {
+  await promisify(execFile)(process.execPath, ['libs/api-docs/publish-files.build.ts', join(build, 'dist/api-docs')], {
     cwd: ROOT,
   });
   await copyFile(join(ROOT, 'package.json'), join(build, 'package.json'));

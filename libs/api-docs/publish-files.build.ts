@@ -24,7 +24,7 @@ const buildPagePolicy = (page: string): string => {
   const inline = [...page.matchAll(/<script type="text\/javascript">(.*?)<\/script>/gs)].map(
     ([, script = '']) => script,
   );
-  if (inline.length !== 1) throw new Error('the page of Scalar has another form than publish-files.ts expects');
+  if (inline.length !== 1) throw new Error('the page of Scalar has another form than publish-files.build.ts expects');
   return [
     "default-src 'none'",
     `script-src 'self' ${inline.map((script) => `'sha256-${digest(script, 'base64')}'`).join(' ')}`,
@@ -54,20 +54,20 @@ const renderPage = async (): Promise<{ readonly page: string; readonly script: s
   const [page, script] = [await server.inject(`${PAGE}/`), await server.inject(`${PAGE}/js/scalar.js`)];
   await server.close();
   const linked = page.body.replace('src="js/scalar.js"', `src="${PAGE}/scalar.js"`);
-  if (linked === page.body) throw new Error('the page of Scalar has another form than publish-files.ts expects');
+  if (linked === page.body) throw new Error('the page of Scalar has another form than publish-files.build.ts expects');
   return { page: linked, script: script.body };
 };
 
-type PublishedFile = { readonly content: string; readonly mediaType: string; readonly policy?: string };
+type ReferenceFile = { readonly content: string; readonly mediaType: string; readonly policy?: string };
 
-const readReference = async (name: string): Promise<PublishedFile> => ({
+const readReference = async (name: string): Promise<ReferenceFile> => ({
   content: await readFile(join(REFERENCE, name), 'utf8'),
   mediaType: 'application/json',
 });
 
-const collectFiles = async (): Promise<ReadonlyMap<string, PublishedFile>> => {
+const collectFiles = async (): Promise<ReadonlyMap<string, ReferenceFile>> => {
   const { page, script } = await renderPage();
-  const files = new Map<string, PublishedFile>([
+  const files = new Map<string, ReferenceFile>([
     ['index.html', { content: page, mediaType: 'text/html; charset=utf-8', policy: buildPagePolicy(page) }],
     ['scalar.js', { content: script, mediaType: 'text/javascript; charset=utf-8' }],
   ]);
