@@ -308,6 +308,7 @@ describe('the controllers', () => {
       'json-api',
       'access',
       'reads',
+      'tracing',
       'vault',
     ];
     const pure = (await filesOf(/^[^/]+\/(?:[a-z-]+\/)?[a-z-]+\.ts$/)).filter(

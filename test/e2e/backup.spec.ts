@@ -32,6 +32,7 @@ import { createFileSweepers, moduleDefinitions } from '../../apps/modules.js';
 import { createS3Location, listFiles } from '../../libs/blob-store/spec.js';
 import { freshDatabase } from '../support/database.js';
 import { waitForFollowers } from '../support/event-log.js';
+import { startOtlpReceiver, startTestTracing } from '../support/otlp-receiver.js';
 import { startS3 } from '../support/s3/index.js';
 import { expectStatus, makeMember, makeOrganization, makeWorkspace, resource } from '../support/seeds.js';
 import { startAnotherGateway, startTestServer, type TestServer } from '../support/server.js';
@@ -64,8 +65,13 @@ const fillWorkspace = async (): Promise<void> => {
 
 beforeAll(async () => {
   root = await mkdtemp(join(tmpdir(), 'cadastre-backups-'));
+  const collector = await startOtlpReceiver();
+  const tracing = await startTestTracing(collector);
   server = await startTestServer({ followers: true });
   await makeOrganization(server, 'acme');
+  // The first events have the trace of their request, and the others have none.
+  await tracing.stop();
+  await collector.close();
   token = (await makeMember(server, 'acme', 'ada')).token;
   await fillWorkspace();
   // Concurrent transactions, so that positions are in another order than transactions.
@@ -156,7 +162,7 @@ const readTable = async ({ store }: Pick<Runtime, 'store'>, table: string): Prom
     )
   ).map(({ row }) => row);
 
-type LogEvent = { readonly position: number; readonly time: string };
+type LogEvent = { readonly position: number; readonly time: string; readonly traceparent: string | null };
 
 /** Returns the events with all their columns in the order of the log, without the ids of their transactions. */
 const readEvents = async ({ store }: Pick<Runtime, 'store'>): Promise<readonly LogEvent[]> =>
@@ -194,6 +200,8 @@ describe('a restored backup', () => {
   it('has every event, secret, token, file and checkpoint of the site', async () => {
     expect(backup.manifest.log.length).toBeGreaterThan(3);
     await expectSameSite(restored);
+    const traced = (await readEvents(restored)).filter(({ traceparent }) => traceparent !== null);
+    expect(traced.length).toBeGreaterThan(0);
     const positions = sql`select follower, position from event_store.checkpoints order by follower`;
     expect(await restored.store.database.rows(positions)).toEqual(
       (await server.database.rows<{ follower: string }>(positions)).map((row) => ({

@@ -1,11 +1,10 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { sql } from '#kernel';
-import { startTracing, type RunningTracing, type TracingOptions } from '#tracing';
+import type { RunningTracing } from '#tracing';
 import { costOf } from '../support/cost.js';
-import { startOtlpReceiver, type OtlpReceiver, type ReceivedSpan } from '../support/otlp-receiver.js';
+import { startOtlpReceiver, startTestTracing, type OtlpReceiver, type ReceivedSpan } from '../support/otlp-receiver.js';
 import { makeConfigurationVersion, makeOrganization, makeRun, makeWorkspace, resource } from '../support/seeds.js';
 import { startTestServer, type TestServer } from '../support/server.js';
-import { quiet } from '../support/silent-logger.js';
 
 const SPAN = '00f067aa0ba902b7';
 const UNUSED_TRACES = Array.from({ length: 30 }, (_, n) => (n + 1).toString(16).padStart(32, 'a'));
@@ -18,21 +17,8 @@ let tracing: RunningTracing;
 let server: TestServer;
 let workspace: string;
 
-const startRecording = (options: Partial<TracingOptions> = {}): Promise<RunningTracing> =>
-  startTracing(
-    {
-      url: `${receiver.url}/v1/traces`,
-      headers: { 'x-key': 'of-the-collector' },
-      sampler: 'parentbased_always_on',
-      samplingRatio: 1,
-      serviceName: 'cadastre',
-      resourceAttributes: {},
-      exportEveryMs: 20,
-      ...options,
-    },
-    { name: 'test', version: '1.2.3' },
-    quiet,
-  );
+const startRecording = (): Promise<RunningTracing> =>
+  startTestTracing(receiver, { headers: { 'x-key': 'of-the-collector' } });
 
 beforeAll(async () => {
   receiver = await startOtlpReceiver();

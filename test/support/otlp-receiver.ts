@@ -1,7 +1,9 @@
 import { once } from 'node:events';
 import { createServer, type IncomingHttpHeaders } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { startTracing, type RunningTracing, type TracingOptions } from '#tracing';
 import { waitUntil } from './product.js';
+import { quiet } from './silent-logger.js';
 
 export type ReceivedSpan = {
   readonly traceId: string;
@@ -148,3 +150,23 @@ export const startOtlpReceiver = async (): Promise<OtlpReceiver> => {
     },
   };
 };
+
+/** Records traces in this process until they are stopped. Servers that start before are not traced. */
+export const startTestTracing = (
+  receiver: OtlpReceiver,
+  options: Partial<TracingOptions> = {},
+): Promise<RunningTracing> =>
+  startTracing(
+    {
+      url: `${receiver.url}/v1/traces`,
+      headers: {},
+      sampler: 'parentbased_always_on',
+      samplingRatio: 1,
+      serviceName: 'cadastre',
+      resourceAttributes: {},
+      exportEveryMs: 20,
+      ...options,
+    },
+    { name: 'test', version: '1.2.3' },
+    quiet,
+  );

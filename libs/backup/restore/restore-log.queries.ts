@@ -28,10 +28,10 @@ export const insertEvents = (lines: readonly string[], { transaction, position }
            select i.*, ${transaction}::bigint + count(*) filter (where inverted) over (order by ordinal) as number
              from inversions i)
     insert into event_store.events (transaction, position, id, stream, version, type, schema_version, organization, time,
-                                    data, context, shared_context, request)
+                                    data, context, shared_context, request, traceparent)
     overriding system value
     select number::text::xid8, position, id, stream, version, type, schema_version, organization, time, data, context,
-           shared_context, request
+           shared_context, request, traceparent
       from numbered order by ordinal`);
 
 /** Streams without snapshots: the first decision on a stream folds its events. */
