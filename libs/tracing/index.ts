@@ -12,6 +12,7 @@ export {
   withSpan,
   type ActiveTrace,
   type OpenSpan,
+  type RequestSpan,
   type RequestTrace,
   type SpanDescription,
 } from './spans.js';

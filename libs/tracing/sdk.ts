@@ -8,10 +8,13 @@ import {
   AlwaysOnSampler,
   BatchSpanProcessor,
   ParentBasedSampler,
+  RandomIdGenerator,
+  SamplingDecision,
   TraceIdRatioBasedSampler,
   TracerProvider,
   type ReadableSpan,
   type Sampler,
+  type SamplingResult,
   type SpanExporter,
 } from '@opentelemetry/sdk-trace';
 import { Backoff, type Logger } from '#kernel';
@@ -30,6 +33,24 @@ const createSampler = (options: TracingOptions): Sampler => {
   const root = createRootSampler(options);
   return options.sampler.startsWith('parentbased_') ? new ParentBasedSampler({ root }) : root;
 };
+
+export const isSampled = ({ decision }: SamplingResult): boolean => decision === SamplingDecision.RECORD_AND_SAMPLED;
+
+/** Creates random ids. The id of a trace can be created before its first span, so that a sampler can decide by it. */
+class ReservedIds extends RandomIdGenerator {
+  private reserved: string | null = null;
+
+  reserveTraceId(): string {
+    this.reserved = super.generateTraceId();
+    return this.reserved;
+  }
+
+  override generateTraceId(): string {
+    const traceId = this.reserved ?? super.generateTraceId();
+    this.reserved = null;
+    return traceId;
+  }
+}
 
 /** Counts exported spans, and logs the beginning and the end of an outage of the collector. */
 class ObservedExporter implements SpanExporter {
@@ -58,7 +79,12 @@ class ObservedExporter implements SpanExporter {
   }
 }
 
-export type TracingSdk = { readonly provider: TracerProvider; readonly contextManager: ContextManager };
+export type TracingSdk = {
+  readonly provider: TracerProvider;
+  readonly sampler: Sampler;
+  readonly ids: ReservedIds;
+  readonly contextManager: ContextManager;
+};
 
 /**
  * Creates the parts of the SDK. If the collector does not answer, up to 2,048 spans wait, and further ones are dropped.
@@ -77,10 +103,13 @@ export const createSdk = (
     exportEveryMs,
     logger,
   );
+  const sampler = createSampler(options);
+  const ids = new ReservedIds();
   const provider = new TracerProvider({
     resource: defaultResource().merge(resourceFromAttributes(attributes)),
-    sampler: createSampler(options),
+    sampler,
+    idGenerator: ids,
     spanProcessors: [new BatchSpanProcessor({ exporter, scheduledDelayMillis: exportEveryMs })],
   });
-  return { provider, contextManager: new AsyncLocalStorageContextManager() };
+  return { provider, sampler, ids, contextManager: new AsyncLocalStorageContextManager() };
 };

@@ -21,11 +21,23 @@ export type SpanDescription = {
   readonly attributes?: Attributes;
 };
 
+/** The parts of the SDK that record traces. */
+export type TraceRecorder = {
+  readonly tracer: Tracer;
+  /** Returns whether the sampler records a trace that has no span in this process yet. */
+  readonly isSampled: (parent: Context, traceId: string) => boolean;
+  /** Returns the id that the next trace gets if it begins in this process. */
+  readonly reserveTraceId: () => string;
+  readonly createSpanId: () => string;
+};
+
 /** Null if this process exports no traces. Nothing is then recorded, and the SDK is not loaded. */
+let recorder: TraceRecorder | null = null;
 let tracer: Tracer | null = null;
 
-export const setTracer = (newTracer: Tracer | null): void => {
-  tracer = newTracer;
+export const setRecorder = (newRecorder: TraceRecorder | null): void => {
+  recorder = newRecorder;
+  tracer = newRecorder?.tracer ?? null;
 };
 
 export const isTracing = (): boolean => tracer !== null;
@@ -42,11 +54,11 @@ export const runInTrace = <T>(active: ActiveTrace | null, work: () => T): T =>
   active ? context.with(active, work) : work();
 
 const startSpan = (
-  recorder: Tracer,
+  startingTracer: Tracer,
   name: string,
   { kind = 'INTERNAL', attributes = {} }: SpanDescription,
   parent: Context,
-): Span => recorder.startSpan(name, { kind: SpanKind[kind], attributes }, parent);
+): Span => startingTracer.startSpan(name, { kind: SpanKind[kind], attributes }, parent);
 
 /** Returns a short name of an error. Messages of errors can contain values, so spans do not have them. */
 const getErrorType = (error: unknown): string => {
@@ -134,9 +146,9 @@ export const withSharedSpan = async <T>(
   description: SpanDescription,
   work: () => Promise<T>,
 ): Promise<T> => {
-  const recorder = tracer;
-  if (traces.length === 0 || recorder === null) return work();
-  const spans = traces.map((parent) => startSpan(recorder, name, description, parent));
+  const current = tracer;
+  if (traces.length === 0 || current === null) return work();
+  const spans = traces.map((parent) => startSpan(current, name, description, parent));
   const [first, ...others] = spans as [Span, ...Span[]];
   for (const other of others) other.addLink({ context: first.spanContext() });
   try {
@@ -149,47 +161,65 @@ export const withSharedSpan = async <T>(
   }
 };
 
-/** The span of a request. Requests that are not recorded have one too, so that their log lines name the trace. */
+/** The trace of a request, and its span if it is recorded. */
 export type RequestTrace = {
   readonly traceId: string;
   readonly traceparent: string;
+  /** Null if the trace is not recorded. */
+  readonly span: RequestSpan | null;
+};
+
+export type RequestSpan = {
   /** Runs a function as part of the trace. */
   readonly run: (work: () => void) => void;
   readonly end: (attributes: Attributes, isFailure: boolean) => void;
 };
 
-/** Starts the trace of a request, or continues the trace of its client. Returns null if this process exports no traces. */
-export const startRequestTrace = (
-  header: string | undefined,
-  name: string,
-  attributes: Attributes,
-): RequestTrace | null => {
-  if (tracer === null) return null;
-  const position = parseTraceparent(header);
-  const parent = position ? trace.setSpanContext(ROOT_CONTEXT, { ...position, isRemote: true }) : ROOT_CONTEXT;
-  const span = startSpan(tracer, name, { kind: 'SERVER', attributes }, parent);
-  const spanContext = span.spanContext();
-  const active = span.isRecording() ? trace.setSpan(parent, span) : null;
+const createRequestSpan = (span: Span, parent: Context): RequestSpan => {
+  const active = trace.setSpan(parent, span);
   return {
-    traceId: spanContext.traceId,
-    traceparent: formatTraceparent(spanContext),
-    // Work outside a recorded trace looks for no parent, which costs less.
-    run: (work) => (active ? context.with(active, work) : work()),
-    end: (last, isFailure) => {
-      span.setAttributes(last);
+    run: (work) => context.with(active, work),
+    end: (attributes, isFailure) => {
+      span.setAttributes(attributes);
       if (isFailure) span.setStatus({ code: SpanStatusCode.ERROR });
       span.end();
     },
   };
 };
 
-const traceIds = new WeakMap<object, string>();
+/**
+ * Starts the trace of a request, or continues the trace of its client. Returns null if the request is not recorded and its
+ * client has no trace. The decision is made before the SDK creates anything: that took 20 µs for each request that is not
+ * recorded, a sixth of the CPU of a GET.
+ */
+export const startRequestTrace = (
+  header: string | undefined,
+  describe: () => { readonly name: string; readonly attributes: Attributes },
+): RequestTrace | null => {
+  if (recorder === null) return null;
+  const position = header === undefined ? null : parseTraceparent(header);
+  const parent = position ? trace.setSpanContext(ROOT_CONTEXT, { ...position, isRemote: true }) : ROOT_CONTEXT;
+  const traceId = position?.traceId ?? recorder.reserveTraceId();
+  if (recorder.isSampled(parent, traceId)) {
+    const { name, attributes } = describe();
+    const span = startSpan(recorder.tracer, name, { kind: 'SERVER', attributes }, parent);
+    return { traceId, traceparent: formatTraceparent(span.spanContext()), span: createRequestSpan(span, parent) };
+  }
+  if (!position) return null;
+  const traceparent = formatTraceparent({ traceId, spanId: recorder.createSpanId(), traceFlags: 0 });
+  return { traceId, traceparent, span: null };
+};
+
+const TRACE_ID = Symbol('id of the trace');
+
+type TracedRequest = { [TRACE_ID]?: string };
 
 /** Records which trace a request belongs to, for its log lines. */
-export const setTraceId = (request: object, traceId: string): void => void traceIds.set(request, traceId);
+export const setTraceId = (request: object, traceId: string): void => {
+  (request as TracedRequest)[TRACE_ID] = traceId;
+};
 
-export const getTraceId = (request: object): string | undefined =>
-  tracer === null ? undefined : traceIds.get(request);
+export const getTraceId = (request: object): string | undefined => (request as TracedRequest)[TRACE_ID];
 
 /** Returns the fields of a log line that belongs to a recorded trace. */
 export const getTraceFields = (): { traceId?: string } => {

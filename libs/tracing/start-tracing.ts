@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
-import { context, trace } from '@opentelemetry/api';
+import { context, SpanKind, trace } from '@opentelemetry/api';
 import type { Logger } from '#kernel';
-import { setTracer } from './spans.js';
+import { setRecorder } from './spans.js';
 import type { TracingOptions } from './tracing-options.js';
 
 export type TracedProcess = {
@@ -45,13 +45,18 @@ export const startTracing = async (
   traced: TracedProcess,
   logger: Logger,
 ): Promise<RunningTracing> => {
-  const { createSdk } = await import('./sdk.js');
-  const { provider, contextManager } = createSdk(options, describeProcess(options, traced), logger);
+  const { createSdk, isSampled } = await import('./sdk.js');
+  const { provider, sampler, ids, contextManager } = createSdk(options, describeProcess(options, traced), logger);
   context.setGlobalContextManager(contextManager);
-  setTracer(provider.getTracer('cadastre', traced.version));
+  setRecorder({
+    tracer: provider.getTracer('cadastre', traced.version),
+    isSampled: (parent, traceId) => isSampled(sampler.shouldSample(parent, traceId, '', SpanKind.SERVER, {}, [])),
+    reserveTraceId: () => ids.reserveTraceId(),
+    createSpanId: () => ids.generateSpanId(),
+  });
   return {
     stop: async () => {
-      setTracer(null);
+      setRecorder(null);
       const limit = new AbortController();
       // The logger has the failure of the last export.
       const flushed = provider.shutdown().catch(() => undefined);

@@ -1,37 +1,44 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { RouteOptions } from '#access';
-import { isTracing, setTraceId, startRequestTrace, type RequestTrace } from '#tracing';
+import { isTracing, setTraceId, startRequestTrace, type RequestSpan, type RequestTrace } from '#tracing';
 import { CLIENT_CLOSED, getMethod } from './request-observer.http.js';
 
 const SERVER_ERROR = 500;
 
-const traces = new WeakMap<object, RequestTrace>();
+const SPAN = Symbol('span of the request');
+
+type RecordedRequest = FastifyRequest & { [SPAN]?: RequestSpan };
 
 /** Ends the span with the status of the response, or with that of a client that closed the connection. */
-const endWithStatus = (trace: RequestTrace, { raw }: FastifyReply): void => {
+const endWithStatus = (span: RequestSpan, { raw }: FastifyReply): void => {
   const status = raw.writableFinished ? raw.statusCode : CLIENT_CLOSED;
   const isFailure = status >= SERVER_ERROR;
   const error = isFailure ? { 'error.type': String(status) } : {};
-  trace.end({ 'http.response.status_code': status, ...error }, isFailure);
+  span.end({ 'http.response.status_code': status, ...error }, isFailure);
 };
 
 /**
- * Starts the trace of a request. Its span has the pattern of the route and no part of the URL, because signed links are
- * secrets, and paths contain names of people.
+ * Describes a request by the pattern of its route and by no part of the URL, because signed links are secrets, and paths
+ * contain names of people.
  */
-const startTrace = (request: FastifyRequest, scheme: 'http' | 'https'): RequestTrace | null => {
+const describeSpan = (request: FastifyRequest, scheme: 'http' | 'https') => {
   const method = getMethod(request);
   const { url: route } = request.is404 ? {} : request.routeOptions;
-  const { traceparent } = request.headers;
-  return startRequestTrace(
-    typeof traceparent === 'string' ? traceparent : undefined,
-    route === undefined ? method : `${method} ${route}`,
-    {
+  return {
+    name: route === undefined ? method : `${method} ${route}`,
+    attributes: {
       'http.request.method': method === 'other' ? '_OTHER' : method,
       ...(route !== undefined && { 'http.route': route }),
       'url.scheme': scheme,
       'cadastre.request.id': request.id,
     },
+  };
+};
+
+const startTrace = (request: FastifyRequest, scheme: 'http' | 'https'): RequestTrace | null => {
+  const { traceparent } = request.headers;
+  return startRequestTrace(typeof traceparent === 'string' ? traceparent : undefined, () =>
+    describeSpan(request, scheme),
   );
 };
 
@@ -42,20 +49,22 @@ const startTrace = (request: FastifyRequest, scheme: 'http' | 'https'): RequestT
  */
 export const traceRequests = (fastify: FastifyInstance, { scheme }: { readonly scheme: 'http' | 'https' }): void => {
   if (!isTracing()) return;
-  fastify.addHook('onRequest', (request, reply, next) => {
+  fastify.addHook('onRequest', (request: RecordedRequest, reply, next) => {
     const { isEssential = false } = (request.routeOptions.config ?? {}) as RouteOptions;
     const trace = isEssential ? null : startTrace(request, scheme);
     if (!trace) return next();
-    traces.set(request, trace);
     setTraceId(request.raw, trace.traceId);
     void reply.header('traceresponse', trace.traceparent);
-    reply.raw.once('close', () => endWithStatus(trace, reply));
-    trace.run(next);
+    const { span } = trace;
+    if (!span) return next();
+    request[SPAN] = span;
+    reply.raw.once('close', () => endWithStatus(span, reply));
+    span.run(next);
   });
   // Events of the body's stream do not belong to the trace, so what follows the body has to join it again.
-  fastify.addHook('preHandler', (request, _reply, next) => {
-    const trace = traces.get(request);
-    if (trace) trace.run(next);
+  fastify.addHook('preHandler', (request: RecordedRequest, _reply, next) => {
+    const span = request[SPAN];
+    if (span) span.run(next);
     else next();
   });
 };
