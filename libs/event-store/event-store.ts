@@ -153,11 +153,10 @@ export class EventStore {
     // transaction gets its id.
     const ordered = writes.toSorted((a, b) => (a.stream < b.stream ? -1 : 1));
     const eventsToAppend = ordered.flatMap(({ stream, events }) =>
-      events.map((event) => ({
-        ...this.toIdempotentEvent(event),
-        stream,
-        ...(traceparent && { traceparent }),
-      })),
+      events.map((event) => {
+        const own = event.traceparent ?? traceparent;
+        return { ...this.toIdempotentEvent(event), stream, ...(own && { traceparent: own }) };
+      }),
     );
     const writers = writes.flatMap(({ writer }) => writer ?? []);
     const encrypted = await this.personalDataCipher.encrypt(eventsToAppend, {

@@ -38,7 +38,12 @@ export type IdempotentWrite = {
   readonly organization: string | null;
   /** Id of the caller; null if another service reports the action of someone else. */
   readonly writer: string | null;
-  readonly events: readonly (Message & { readonly id: string; readonly context: EventContext })[];
+  readonly events: readonly (Message & {
+    readonly id: string;
+    readonly context: EventContext;
+    /** The span that the event belongs to. Default: the span of the append. */
+    readonly traceparent?: string | null;
+  })[];
 };
 
 export type AppendResult = {

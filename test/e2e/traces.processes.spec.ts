@@ -1,7 +1,9 @@
 import { randomBytes } from 'node:crypto';
 import { createServer } from 'node:net';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { readTopic, startKafka, type TestKafka } from '../support/kafka/index.js';
+import { FACT_TYPE } from '../../libs/facts/facts/facts.message-handler.js';
+import { createFact, registerSource } from '../../libs/facts/spec.js';
+import { readTopic, sendToTopic, startKafka, type TestKafka } from '../support/kafka/index.js';
 import { waitForTopics } from '../support/kafka/topic-reader.js';
 import { unmigratedDatabase, type TestDatabase } from '../support/database.js';
 import { freePorts } from '../support/free-ports.js';
@@ -103,6 +105,35 @@ describe('a request to separate processes', () => {
     LONG,
   );
 
+  it(
+    'continues the trace of a fact in Kafka',
+    async () => {
+      const [gateway] = products as [Product];
+      const api = createApiTestClient(gateway.url, gateway.adminToken);
+      await makeOrganization(api, 'facts');
+      await registerSource(api, 'facts');
+      const { source, id, time, ...data } = createFact('1');
+      const headers = { ce_specversion: '1.0', ce_type: FACT_TYPE, ce_source: source, ce_id: id, ce_time: time };
+      const traceId = TRACE.replaceAll('4', '5');
+      await waitForTopics(kafka.brokers, ['cadastre.facts', 'cadastre.recorded-facts']);
+      await sendToTopic(kafka.brokers, 'cadastre.facts', [
+        {
+          value: JSON.stringify(data),
+          headers: { ...headers, ce_organization: 'facts', traceparent: `00-${traceId}-${SPAN}-01` },
+        },
+      ]);
+      const find = (name: string) =>
+        collector.find(name, (span) => span.traceId === traceId && span.name.startsWith(name));
+      const received = await find('process cadastre.facts');
+      expect(received).toMatchObject({ parentId: SPAN, kind: 'consumer' });
+      expect(await find('follow audit_trail')).toMatchObject({ parentId: received.spanId });
+      expect(await find('send cadastre.recorded-facts')).toMatchObject({
+        parentId: (await find('follow publisher')).spanId,
+      });
+    },
+    LONG,
+  );
+
   it('counts exported spans in the metrics', async () => {
     const text = await (await fetch(`${(products[0] as Product).url}/metrics`)).text();
     expect(text).toMatch(/^cadastre_trace_spans_total\{result="exported"\} [1-9]/m);
@@ -193,7 +224,7 @@ describe('a collector that cannot be reached', () => {
   it.each(['refuses connections', 'accepts connections and never answers'])(
     'and %s fails no request, is logged once, and does not prevent a clean stop',
     async (fault) => {
-      const [port = 0] = await freePorts();
+      const [port] = await freePorts();
       const silent = createServer();
       if (fault.startsWith('accepts')) silent.listen(port, '127.0.0.1');
       const product = await launchProduct({

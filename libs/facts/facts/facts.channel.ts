@@ -41,6 +41,7 @@ export const factsChannel: InboundChannel = {
         description: 'Time of the fact. Default: the time of the broker.',
       },
       ce_organization: text('Name or id of the organization whose audit trail records the fact.'),
+      traceparent: text('Trace that the fact belongs to (W3C Trace Context).'),
     },
   },
   payload: { oneOf: Object.values(factSchemas).map(describeData) },

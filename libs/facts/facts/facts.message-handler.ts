@@ -14,7 +14,7 @@ export const FACTS_TOPIC = 'facts';
 
 export const FACT_TYPE = 'cadastre.AuditFact.v1';
 
-type AddressedFact = Pick<FactReport, 'fact' | 'undated'> & {
+type AddressedFact = Pick<FactReport, 'fact' | 'traceparent' | 'undated'> & {
   readonly organization: string;
   /** Time that the broker gave the message, in milliseconds. */
   readonly sentAt: number;
@@ -32,7 +32,8 @@ const parseAddressedFact = (message: ConsumedMessage): AddressedFact => {
     throw unprocessable('The attribute organization is missing. Set it to the name or the id of an organization');
   if (typeof data !== 'object' || data === null) throw unprocessable('The data is not an object');
   const fact = parseFact({ ...data, source, id, time: time ?? formatTimestamp(Number(message.timestamp)) });
-  return { organization, fact, undated: time === undefined, sentAt: Number(message.timestamp) };
+  const { traceparent = null } = message;
+  return { organization, fact, traceparent, undated: time === undefined, sentAt: Number(message.timestamp) };
 };
 
 /** Lists the problems of a refusal. Pointers refer to the data, or name an attribute. */

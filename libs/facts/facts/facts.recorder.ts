@@ -7,6 +7,8 @@ import { findDifferingFacts, type FactsOrganization } from './facts.queries.js';
 export type FactReport = {
   readonly organization: FactsOrganization;
   readonly fact: Fact;
+  /** The span of the message that reported the fact. Without it, the span of the request counts. */
+  readonly traceparent?: string | null;
   /** True if the message has no time. Its time is then that of its arrival, which differs when it is repeated. */
   readonly undated?: boolean;
 };
@@ -37,9 +39,9 @@ export const recordFacts = async (
   reporter: Reporter,
   also: readonly Sql[] = [],
 ): Promise<readonly FactOutcome[]> => {
-  const events = reports.map(({ organization, fact }): FactsEvent => {
+  const events = reports.map(({ organization, fact, traceparent = null }): FactsEvent => {
     const id = deriveEntryId(organization.id, fact);
-    return { ...createFactEvent(fact, reporter), id, context: createFactContext(fact) };
+    return { ...createFactEvent(fact, reporter), id, context: createFactContext(fact), traceparent };
   });
   const added = new Set(await store.appendOnce(buildWrites(reports, events), listOrganizationVersions(reports), also));
   // Deletes each id on first use, so that a fact that occurs twice counts as known the second time.

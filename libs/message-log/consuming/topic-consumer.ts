@@ -4,12 +4,16 @@ import { Backoff, type Logger } from '#kernel';
 import { createKafkaClient, type KafkaConnection } from '../connection/kafka-connection.js';
 import { consumerMetrics } from '../message-log.metrics.js';
 import { openProducer, type OpenProducer } from '../publishing/producer.js';
+import { traceMessages } from './message-spans.js';
 import { isTooLarge, buildRejection, type RejectionMessages } from './rejections.js';
 import { ensureTopics } from '../connection/topics.js';
 
 export type MessageResult = { readonly result: string } | { readonly rejected: string };
 
-export type ConsumedMessage = Pick<KafkaMessage, 'value' | 'headers' | 'timestamp'>;
+export type ConsumedMessage = Pick<KafkaMessage, 'value' | 'headers' | 'timestamp'> & {
+  /** The span of the message. Absent if its trace is not recorded. */
+  readonly traceparent?: string;
+};
 
 /**
  * Resolves to a result for each message, in order, after everything is committed. Throws if the results are unknown;
@@ -139,7 +143,7 @@ export class TopicConsumer {
     try {
       for (const messages of splitIntoChunks(batch.messages)) {
         if (!isOurs()) return;
-        const results = await this.untilDone(() => this.take(messages), isOurs);
+        const results = await this.untilDone(() => traceMessages(this.topic, messages, this.take), isOurs);
         if (!results) return;
         const rejected = this.rejectionsAmong(messages, results, batch);
         if ((await this.untilDone(() => this.reject(rejected), isOurs)) === null) return;
