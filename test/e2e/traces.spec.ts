@@ -1,8 +1,14 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { Controller, Get, Module } from '@nestjs/common';
+import { Public } from '#access';
+import { createHttpServer } from '#edge';
+import { createLogger, NestLoggerAdapter } from '#host';
 import { sql } from '#kernel';
 import type { RunningTracing } from '#tracing';
 import { costOf } from '../support/cost.js';
 import { startOtlpReceiver, startTestTracing, type OtlpReceiver, type ReceivedSpan } from '../support/otlp-receiver.js';
+import type { CompletedRequest } from '../../libs/edge/server/request-observer.http.js';
+import { waitUntil } from '../support/product.js';
 import { makeConfigurationVersion, makeOrganization, makeRun, makeWorkspace, resource } from '../support/seeds.js';
 import { startTestServer, type TestServer } from '../support/server.js';
 
@@ -179,6 +185,44 @@ describe('the trace of a request', () => {
   it('is not recorded for health checks', async () => {
     const response = await fetch(`${server.url}/healthz`);
     expect(response.headers.get('traceresponse')).toBeNull();
+  });
+});
+
+describe('log lines', () => {
+  @Controller('things')
+  @Public()
+  class FailingThings {
+    @Get()
+    fail(): never {
+      throw new Error('on purpose');
+    }
+  }
+
+  @Module({ controllers: [FailingThings] })
+  class FailingRoot {}
+
+  it.each(['01', '00'])('of a failed request name its trace, with the flags %s of the client', async (flags) => {
+    const lines: string[] = [];
+    const completed: CompletedRequest[] = [];
+    const logger = new NestLoggerAdapter(createLogger('error', { write: (line) => void lines.push(line) }));
+    const requestLog = { completed: (request: CompletedRequest) => void completed.push(request) };
+    const app = await createHttpServer(FailingRoot, { tls: null, logger, requestLog });
+    await app.listen(0, '127.0.0.1');
+    try {
+      const traceId = nextTraceId();
+      const response = await fetch(`${await app.getUrl()}/things`, {
+        headers: { traceparent: `00-${traceId}-${SPAN}-${flags}` },
+      });
+      expect(response.status).toBe(500);
+      expect(lines.map((line) => JSON.parse(line) as object)).toEqual([expect.objectContaining({ traceId })]);
+      await waitUntil(() => completed.length > 0, 'the request is logged');
+      expect(completed[0]).toMatchObject({ traceId, status: 500 });
+      if (flags === '00') return;
+      expect(await findRequest(traceId)).toMatchObject({ isError: true, attributes: { 'error.type': '500' } });
+      expect(Buffer.concat(receiver.bodies).includes('on purpose')).toBe(false);
+    } finally {
+      await app.close();
+    }
   });
 });
 

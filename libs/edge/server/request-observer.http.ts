@@ -5,7 +5,7 @@ import { getTraceId } from '#tracing';
 /** A request whose response has ended, or whose client has disconnected. */
 export type CompletedRequest = {
   readonly requestId: string;
-  /** Absent if this process exports no traces. */
+  /** Absent if the request belongs to no trace. */
   readonly traceId?: string;
   readonly method: string;
   /** The pattern of the route; `unknown` without a route. */

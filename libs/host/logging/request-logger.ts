@@ -4,7 +4,7 @@ import { openTerminalOutput } from './terminal-output.js';
 /** One line of the request log. Except the request id, which is a UUID, and the trace id, which is a number, no field may contain data from the caller. */
 export type RequestLogFields = {
   readonly requestId: string;
-  /** Absent if this process exports no traces. */
+  /** Absent if the request belongs to no trace. */
   readonly traceId?: string;
   readonly method: string;
   /** The pattern of the route, never the URL, because signed links are secrets. */
