@@ -37,8 +37,8 @@ const describeProcess = (
 };
 
 /**
- * Starts to record traces and to send them to a collector. It loads the SDK, which takes about 26 MB, so it is loaded only
- * here (ADR 53).
+ * Starts to record traces and to send them to a collector. It loads the SDK, whose files take about 26 MB in a process of
+ * their own, so it is loaded only here (ADR 53).
  */
 export const startTracing = async (
   options: TracingOptions,
