@@ -108,6 +108,12 @@ const FORMER_VERSION = sql`
    where earlier.subject = h.subject and (earlier.since, earlier.ordinal) < (h.since, h.ordinal)
    order by earlier.since desc, earlier.ordinal desc limit 1`;
 
+/** Selects the complete data of the version `alias`. The name of a team that the caller may not see is null. */
+const selectVisibleData = (actor: Actor, alias: string, organization: string): Sql => sql`(
+  select case when ${isHiddenTeam(actor, sql.raw(`(complete.data -> 'lock' -> 'holder')`), sql`${organization}::text`)}
+              then jsonb_set(complete.data, '{lock,holder,name}', 'null') else complete.data end
+    from (select ${selectCompleteData(alias)} as data offset 0) complete)`;
+
 /**
  * Returns changes, newest first, without those of only `hidden` fields. Each row contains the data before and after.
  * The log has the type and version of the event and the id of the request.
@@ -128,7 +134,8 @@ export const listChanges = async (
     select counted.*, h.event as id, coalesce(h.type, e.type) as event, coalesce(h.version, e.version) as version,
            h.since as "createdAt", coalesce(h.request, e.request::text, e.context -> 'request' ->> 'id') as request,
            ${selectVisiblePrincipal(actor, selectActor('h'), sql`${organization}::text`)} as actor, h.fields, h.changed,
-           ${selectCompleteData('h')} as after, ${selectCompleteData('former')} as before
+           ${selectVisibleData(actor, 'h', organization)} as after,
+           ${selectVisibleData(actor, 'former', organization)} as before
       from (select count(*) as total, ${selectSize(workspace, page)} as "pageSize" from history_versions v where ${where}) counted
       left join lateral (select v.since, v.ordinal from history_versions v where ${where}
                           order by v.since desc, v.ordinal desc ${buildLimitWithSize(page, sql`counted."pageSize"`)}) shown on true

@@ -72,6 +72,7 @@ describe('a secret team that holds a lock', () => {
       api.get(`${path}?include=locked_by`),
       readCurrentLocks('', api),
       api.get(`${path}/lock-history`),
+      api.get(`${path}/history`),
     ];
     for (const response of requestAll(ada)) expect((await response).text).not.toContain('moonlight');
     const refused = expectStatus(await ada.post(`${path}/actions/unlock`), 409).body.errors[0];
@@ -80,7 +81,7 @@ describe('a secret team that holds a lock', () => {
     const containsName = await Promise.all(
       requestAll(server).map(async (request) => (await request).text.includes('moonlight')),
     );
-    expect(containsName).toEqual([true, true, false, true, true, true]);
+    expect(containsName).toEqual([true, true, false, true, true, true, true]);
     await act(id, 'force-unlock');
   });
 });
