@@ -1,15 +1,25 @@
 export { backupDefinition } from './backup.definition.js';
-export { createDeferredDeletionsJob, DeferringBlobs } from './deferred-deletions.js';
-export { createArchive, DamagedBackupError, openArchive, type BackupArchive } from './format/backup-archive.js';
+export { allowDeletions, createDeferredDeletionsJob, deferDeletions, DeferringBlobs } from './deferred-deletions.js';
+export {
+  createArchive,
+  DamagedBackupError,
+  openArchive,
+  ORGANIZATION_EXPORT,
+  type BackupArchive,
+} from './format/backup-archive.js';
 export { parseBackupKey } from './format/backup-keys.js';
 export { parseBackupLocation, type BackupLocation } from './format/backup-location.js';
-export type { BackupManifest } from './format/backup-manifest.js';
-export type { BackupControl } from './progress.js';
+export { backupPart, tableExport, type BackupManifest, type BackupPart, type TableExport } from './format/backup-manifest.js';
+export { readMigrationNames, requireMigrations } from './migrations.queries.js';
+export { forEachConcurrently, type BackupControl } from './progress.js';
 export { checkBackup } from './restore/check-backup.js';
+export { checkFiles } from './restore/restore-files.js';
 export { restoreBackup, type RestoredSite } from './restore/restore-backup.js';
 export type { RestoreCut, RestoreTarget } from './restore/restore-cut.js';
+export { insertRows } from './restore/restore-log.queries.js';
 export { findCutIn } from './restore/restore-log.js';
 export { findUnfinishedRestore } from './restore/restore-state.js';
+export { formatPartNumber } from './write/export-files.js';
 export { listStoredTables } from './stored-tables.js';
 export { readManifest, writeBackup } from './write/write-backup.js';
 export type { BackedUpSite } from './write/backup-snapshot.js';

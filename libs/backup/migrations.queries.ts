@@ -1,5 +1,6 @@
 import { sql } from '#kernel';
 import type { ModuleDefinition } from '#event-store';
+import { StartupError } from '#host';
 import type { DatabaseSession } from '#postgres';
 
 /** Returns the migrations that ran in a migrated database, as `module/name`. */
@@ -14,4 +15,20 @@ export const readMigrationNames = async (
     names.push(...rows.map(({ name }) => `${module}/${name}`));
   }
   return names;
+};
+
+/** Throws StartupError if the archive has rows or events of a later version, which this version may not understand. */
+export const requireMigrations = async (
+  session: DatabaseSession,
+  definitions: readonly ModuleDefinition[],
+  made: { readonly madeBy: string; readonly migrations: readonly string[] },
+  { noun, verb }: { readonly noun: string; readonly verb: string },
+): Promise<void> => {
+  const own = new Set(await readMigrationNames(session, definitions));
+  const surplus = made.migrations.find((name) => !own.has(name));
+  if (surplus === undefined) return;
+  throw new StartupError(
+    `Cadastre ${made.madeBy} made this ${noun}, and this version lacks its migration ${surplus}; ` +
+      `${verb} with that version or a later one`,
+  );
 };

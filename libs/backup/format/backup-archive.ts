@@ -8,24 +8,52 @@ import { StartupError } from '#host';
 import { computeKeyCheck, createHeader, deriveBackupKey } from './backup-keys.js';
 import { backupHeader, FORMAT_VERSION, type BackupHeader, type BackupPart } from './backup-manifest.js';
 
-const HEADER = 'backup.json';
 const FILES = 'files';
+
+/** What an archive contains, and how messages name it. */
+export type ArchiveKind = {
+  readonly format: BackupHeader['format'];
+  readonly header: string;
+  readonly noun: string;
+  readonly keyHint: string;
+  readonly missing: string;
+  readonly later: string;
+};
+
+export const BACKUP: ArchiveKind = {
+  format: 'cadastre-backup',
+  header: 'backup.json',
+  noun: 'backup',
+  keyHint:
+    'set CADASTRE_ENCRYPTION_KEY to the key of the site that made it, or name the file of the key with --key-file',
+  missing: 'there is no backup; name the folder or the address that was given to backup',
+  later: 'a later version of Cadastre made this backup; restore it with that version',
+};
+
+export const ORGANIZATION_EXPORT: ArchiveKind = {
+  format: 'cadastre-organization',
+  header: 'organization.json',
+  noun: 'export',
+  keyHint: 'name the file that organization export wrote or read with --key-file',
+  missing: 'there is no export; name the folder or the address that was given to organization export',
+  later: 'a later version of Cadastre made this export; import it with that version or a later one',
+};
 
 const compress = promisify(gzip);
 const decompress = promisify(gunzip);
 
 const computeSha256 = (bytes: Buffer): string => createHash('sha256').update(bytes).digest('hex');
 
-/** Thrown if a part of a backup is missing or was changed. */
+/** Thrown if a part of an archive is missing or was changed. */
 export class DamagedBackupError extends StartupError {
-  constructor(detail: string, options?: ErrorOptions) {
-    super(`the backup is damaged: ${detail}; use another backup`, options);
+  constructor(noun: string, detail: string, options?: ErrorOptions) {
+    super(`the ${noun} is damaged: ${detail}; use another ${noun}`, options);
     this.name = 'DamagedBackup';
   }
 }
 
 /**
- * The files of one backup. All but the header are encrypted in the format of EncryptedBlobs, which authenticates
+ * The files of one archive: a backup, or an export of an organization. All but the header are encrypted in the format of EncryptedBlobs, which authenticates
  * content, length and name. Each is written once.
  */
 export class BackupArchive {
@@ -35,6 +63,7 @@ export class BackupArchive {
     blobs: BlobStore,
     readonly header: BackupHeader,
     key: Buffer,
+    private readonly kind: ArchiveKind,
   ) {
     this.encrypted = new EncryptedBlobs(blobs, new EncryptionKeys(deriveBackupKey(key, header)));
   }
@@ -58,8 +87,8 @@ export class BackupArchive {
   /** Returns the lines of a part that is in a list of the backup. */
   async readLines({ name, lines, sha256 }: BackupPart): Promise<readonly string[]> {
     const part = await this.findLines(name);
-    if (!part) throw new DamagedBackupError(`${name} is missing`);
-    if (part.sha256 !== sha256 || part.lines.length !== lines) throw new DamagedBackupError(`${name} was changed`);
+    if (!part) throw this.describeDamage(`${name} is missing`);
+    if (part.sha256 !== sha256 || part.lines.length !== lines) throw this.describeDamage(`${name} was changed`);
     return part.lines;
   }
 
@@ -77,7 +106,7 @@ export class BackupArchive {
   /** Returns the content of a file of the site. The reader gets an error if it is damaged. */
   async readFile(key: string): Promise<AsyncIterable<Uint8Array>> {
     const content = await this.open(`${FILES}/${key}`);
-    if (!content) throw new DamagedBackupError(`the file ${key} is missing`);
+    if (!content) throw this.describeDamage(`the file ${key} is missing`);
     return content;
   }
 
@@ -89,6 +118,11 @@ export class BackupArchive {
     for await (const { key } of this.encrypted.list(segments)) await this.encrypted.delete(key);
   }
 
+  /** Returns the error for a part that is missing or was changed. */
+  describeDamage(detail: string, options?: ErrorOptions): DamagedBackupError {
+    return new DamagedBackupError(this.kind.noun, detail, options);
+  }
+
   private async readPart(name: string): Promise<Buffer | null> {
     const content = await this.open(name);
     return content && decompress(await readBytes(content));
@@ -97,48 +131,44 @@ export class BackupArchive {
   private async open(name: string): Promise<AsyncIterable<Uint8Array> | null> {
     try {
       const stored = await this.encrypted.get(name);
-      return stored && translateDamage(stored.content as AsyncIterable<Uint8Array>, name);
+      return stored && this.translateDamage(stored.content as AsyncIterable<Uint8Array>, name);
     } catch (error) {
-      throw toArchiveError(error, name);
+      throw this.toArchiveError(error, name);
     }
+  }
+
+  private async *translateDamage(content: AsyncIterable<Uint8Array>, name: string): AsyncGenerator<Uint8Array> {
+    try {
+      yield* content;
+    } catch (error) {
+      throw this.toArchiveError(error, name);
+    }
+  }
+
+  /** The messages of EncryptedBlobs begin with the key of the blob. */
+  private toArchiveError(error: unknown, name: string): unknown {
+    return error instanceof Error && /^blob .* is damaged/.test(error.message)
+      ? this.describeDamage(`${name} was changed or cut off`, { cause: error })
+      : error;
   }
 }
 
-/** The messages of EncryptedBlobs begin with the key of the blob. */
-const toArchiveError = (error: unknown, name: string): unknown =>
-  error instanceof Error && /^blob .* is damaged/.test(error.message)
-    ? new DamagedBackupError(`${name} was changed or cut off`, { cause: error })
-    : error;
-
-const translateDamage = async function* (content: AsyncIterable<Uint8Array>, name: string): AsyncGenerator<Uint8Array> {
-  try {
-    yield* content;
-  } catch (error) {
-    throw toArchiveError(error, name);
-  }
-};
-
-const readHeader = async (blobs: BlobStore): Promise<BackupHeader | null> => {
-  const stored = await blobs.get(HEADER);
+const readHeader = async (blobs: BlobStore, kind: ArchiveKind): Promise<BackupHeader | null> => {
+  const stored = await blobs.get(kind.header);
   if (!stored) return null;
   let header: BackupHeader;
   try {
     header = backupHeader.parse(JSON.parse((await readBytes(stored.content)).toString()));
   } catch (cause) {
-    throw new DamagedBackupError(`${HEADER} is not readable`, { cause });
+    throw new DamagedBackupError(kind.noun, `${kind.header} is not readable`, { cause });
   }
-  if (header.version > FORMAT_VERSION) {
-    throw new StartupError('a later version of Cadastre made this backup; restore it with that version');
-  }
+  if (header.version > FORMAT_VERSION) throw new StartupError(kind.later);
   return header;
 };
 
-const requireKey = (header: BackupHeader, key: Buffer): void => {
+const requireKey = (header: BackupHeader, key: Buffer, { noun, keyHint }: ArchiveKind): void => {
   if (computeKeyCheck(key, header) !== header.keyCheck) {
-    throw new StartupError(
-      'this is not the key of the backup; set CADASTRE_ENCRYPTION_KEY to the key of the site that made it, ' +
-        'or name the file of the key with --key-file',
-    );
+    throw new StartupError(`this is not the key of the ${noun}; ${keyHint}`);
   }
 };
 
@@ -147,25 +177,25 @@ const isEmpty = async (blobs: BlobStore): Promise<boolean> => {
   return true;
 };
 
-/** Returns the backup at this location, for reading. */
-export const openArchive = async (blobs: BlobStore, key: Buffer): Promise<BackupArchive> => {
-  const header = await readHeader(blobs);
-  if (!header) throw new StartupError('there is no backup; name the folder or the address that was given to backup');
-  requireKey(header, key);
-  return new BackupArchive(blobs, header, key);
+/** Returns the archive at this location, for reading. */
+export const openArchive = async (blobs: BlobStore, key: Buffer, kind = BACKUP): Promise<BackupArchive> => {
+  const header = await readHeader(blobs, kind);
+  if (!header) throw new StartupError(kind.missing);
+  requireKey(header, key, kind);
+  return new BackupArchive(blobs, header, key, kind);
 };
 
-/** Returns the unfinished backup at this location, or begins one if nothing is there. */
-export const createArchive = async (blobs: BlobStore, key: Buffer): Promise<BackupArchive> => {
-  const stored = await readHeader(blobs);
+/** Returns the unfinished archive at this location, or begins one if nothing is there. */
+export const createArchive = async (blobs: BlobStore, key: Buffer, kind = BACKUP): Promise<BackupArchive> => {
+  const stored = await readHeader(blobs, kind);
   if (stored) {
-    requireKey(stored, key);
-    return new BackupArchive(blobs, stored, key);
+    requireKey(stored, key, kind);
+    return new BackupArchive(blobs, stored, key, kind);
   }
   if (!(await isEmpty(blobs))) {
     throw new StartupError('the destination contains other files; name a new or empty folder, or another prefix');
   }
-  const header = createHeader(key);
-  await blobs.put(HEADER, Buffer.from(`${JSON.stringify(header)}\n`));
-  return new BackupArchive(blobs, header, key);
+  const header = createHeader(key, kind.format);
+  await blobs.put(kind.header, Buffer.from(`${JSON.stringify(header)}\n`));
+  return new BackupArchive(blobs, header, key, kind);
 };

@@ -16,9 +16,9 @@ export const deriveBackupKey = (key: Buffer, header: Pick<BackupHeader, 'id' | '
 export const computeKeyCheck = (key: Buffer, header: Pick<BackupHeader, 'id' | 'salt'>): string =>
   derive(key, header, 'key check 1', CHECK_LENGTH).toString('hex');
 
-export const createHeader = (key: Buffer): BackupHeader => {
+export const createHeader = (key: Buffer, format: BackupHeader['format']): BackupHeader => {
   const identity = { id: randomUUID(), salt: randomBytes(SALT_LENGTH).toString('base64') };
-  return { format: 'cadastre-backup', version: FORMAT_VERSION, ...identity, keyCheck: computeKeyCheck(key, identity) };
+  return { format, version: FORMAT_VERSION, ...identity, keyCheck: computeKeyCheck(key, identity) };
 };
 
 /** Parses the 32 bytes of a key in base64. Returns null for anything else. */

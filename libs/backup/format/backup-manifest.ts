@@ -7,7 +7,7 @@ const digest = z.string().regex(/^[0-9a-f]{64}$/);
 
 /** The only file of a backup that is not encrypted. Changing it makes the other files unreadable. */
 export const backupHeader = z.object({
-  format: z.literal('cadastre-backup'),
+  format: z.enum(['cadastre-backup', 'cadastre-organization']),
   version: z.number().int(),
   id: z.uuid(),
   salt: z.string(),
@@ -17,16 +17,16 @@ export const backupHeader = z.object({
 export type BackupHeader = z.infer<typeof backupHeader>;
 
 /** A gzipped file with one JSON document a line. `sha256` is the digest of its content, as hexadecimal digits. */
-const part = z.object({ name: z.string(), lines: z.number().int(), sha256: digest });
-export type BackupPart = z.infer<typeof part>;
+export const backupPart = z.object({ name: z.string(), lines: z.number().int(), sha256: digest });
+export type BackupPart = z.infer<typeof backupPart>;
 
 const logPosition = z.object({ transaction: z.string(), position: z.number().int() });
 
-const tableExport = z.object({
+export const tableExport = z.object({
   table: z.string(),
   /** In the order of the members of the rows. */
   columns: z.array(z.string().regex(/^[a-z_]+$/)),
-  parts: z.array(part),
+  parts: z.array(backupPart),
 });
 export type TableExport = z.infer<typeof tableExport>;
 
@@ -54,7 +54,7 @@ export const backupSnapshot = backupOrigin.extend({
   migrations: z.array(z.string()),
   followers: z.array(follower),
   tables: z.array(tableExport),
-  files: z.object({ count: z.number().int(), bytes: z.number().int(), parts: z.array(part) }),
+  files: z.object({ count: z.number().int(), bytes: z.number().int(), parts: z.array(backupPart) }),
 });
 export type BackupSnapshot = z.infer<typeof backupSnapshot>;
 
@@ -66,7 +66,7 @@ export const logPartHead = z.object({
   /** The highest time of an event, in milliseconds since 1970. */
   maxTime: z.number().int(),
 });
-const logPart = part.extend(logPartHead.shape);
+const logPart = backupPart.extend(logPartHead.shape);
 /** The first line is the head; each of the others is an event. */
 export type LogPart = z.infer<typeof logPart>;
 

@@ -12,7 +12,7 @@ import { StartupError } from '#host';
 import { computeLockKey, type DatabaseSession } from '#postgres';
 import type { BackupArchive } from '../format/backup-archive.js';
 import type { BackupManifest } from '../format/backup-manifest.js';
-import { readMigrationNames } from '../migrations.queries.js';
+import { requireMigrations } from '../migrations.queries.js';
 import type { BackupControl } from '../progress.js';
 import { listStoredTables } from '../stored-tables.js';
 import type { RestoreCut } from './restore-cut.js';
@@ -46,7 +46,7 @@ export const restoreBackup = async (
   const session = await site.store.database.session();
   try {
     await acquireRestoreLock(session);
-    await requireMigrations(session, site.definitions, manifest);
+    await requireMigrations(session, site.definitions, manifest.snapshot, { noun: 'backup', verb: 'restore' });
     const state = await beginOrContinue(session, archive.header.id, cut);
     await session.run(sql`set synchronous_commit = off`);
     return await new Restore(site, session, { archive, manifest, cut, state }, control).run();
@@ -58,21 +58,6 @@ export const restoreBackup = async (
 const acquireRestoreLock = async (session: DatabaseSession): Promise<void> => {
   const [attempt] = await session.run<{ ok: boolean }>(sql`select pg_try_advisory_lock(${RESTORE_LOCK}) as ok`);
   if (!attempt?.ok) throw new StartupError('another restore into this database is running; wait until it has ended');
-};
-
-/** Tables of a later version can have rows that this version does not understand. */
-const requireMigrations = async (
-  session: DatabaseSession,
-  definitions: readonly ModuleDefinition[],
-  { snapshot }: BackupManifest,
-): Promise<void> => {
-  const own = new Set(await readMigrationNames(session, definitions));
-  const surplus = snapshot.migrations.find((name) => !own.has(name));
-  if (surplus === undefined) return;
-  throw new StartupError(
-    `Cadastre ${snapshot.madeBy} made this backup, and this version lacks its migration ${surplus}; ` +
-      'restore with that version or a later one',
-  );
 };
 
 const beginOrContinue = async (session: DatabaseSession, backup: string, cut: RestoreCut): Promise<RestoreState> => {

@@ -18,3 +18,11 @@ export class TerminalProgress {
     if (this.isTerminal) process.stderr.write('\r\u001b[K');
   }
 }
+
+const MS_PER_SECOND = 1_000;
+const BYTES_PER_MB = 1_000_000;
+
+export const formatSince = (started: number): string =>
+  `${((performance.now() - started) / MS_PER_SECOND).toFixed(1)} s`;
+
+export const formatMegabytes = (bytes: number): string => `${(bytes / BYTES_PER_MB).toFixed(1)} MB`;

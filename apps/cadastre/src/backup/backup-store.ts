@@ -7,25 +7,32 @@ import { getErrorCode, type Clock } from '#kernel';
 import { findEncryptionKey, KEY_FILE } from '../../../database-resources.js';
 import type { BackupOptions } from './backup-options.js';
 
-const isWithin = (inner: string, outer: string): boolean => {
+export const isWithin = (inner: string, outer: string): boolean => {
   const path = relative(outer, inner);
   return path === '' || (!path.startsWith('..') && !isAbsolute(path));
 };
 
-/** Refuses a location among the files of the site, because the next backup would contain this one. */
-const refuseOwnFiles = (location: BackupLocation, { s3, blobsFolder }: Settings): void => {
+/** Refuses a location among the files of the site, because the next backup would contain the archive. */
+const refuseOwnFiles = (location: BackupLocation, { s3, blobsFolder }: Settings, noun: string): void => {
   const isOwn =
     location.kind === 'folder'
       ? !s3 && isWithin(location.folder, blobsFolder)
       : s3?.bucket === location.bucket && `${location.prefix}/`.startsWith(s3.prefix === '' ? '' : `${s3.prefix}/`);
-  if (isOwn) throw new StartupError('the backup would be among the files of the site; name another folder or bucket');
+  if (isOwn) {
+    throw new StartupError(`the ${noun} would be among the files of the site; name another folder or bucket`);
+  }
 };
 
 /** Opens the store at `DIR` or `s3://BUCKET/PREFIX`. Options win over the settings of the site's own bucket. */
-export const openBackupStore = (text: string, options: BackupOptions, settings: Settings, clock: Clock): BlobStore => {
+export const openBackupStore = (
+  text: string,
+  options: BackupOptions,
+  settings: Settings,
+  { clock, noun }: { readonly clock: Clock; readonly noun: string },
+): BlobStore => {
   const location = parseBackupLocation(text);
   if (!location) throw new StartupError(`name a folder or s3://BUCKET/PREFIX, got "${text}"`);
-  refuseOwnFiles(location, settings);
+  refuseOwnFiles(location, settings, noun);
   if (location.kind === 'folder') return new FolderBlobs(location.folder, clock);
   const { s3 } = settings;
   return new S3Blobs(

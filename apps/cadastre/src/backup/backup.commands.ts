@@ -17,20 +17,14 @@ import { StartupError, SystemClock, VERSION, type Settings } from '#host';
 import { createFileSweepers, moduleDefinitions } from '../../../modules.js';
 import type { Runtime } from '../../../runtime.js';
 import { verifySite, withRuntime } from '../operations.js';
+import { printLine } from '../output.js';
 import type { BackupOptions, RestoreOptions } from './backup-options.js';
-import { TerminalProgress } from './backup-progress.js';
+import { formatMegabytes, formatSince, TerminalProgress } from './backup-progress.js';
 import { openBackupStore, readArchiveKey, requireSiteKey } from './backup-store.js';
-
-const printLine = (text: string): void => void process.stdout.write(`${text}\n`);
-
-const MS_PER_SECOND = 1_000;
-const BYTES_PER_MB = 1_000_000;
-
-const formatSince = (started: number): string => `${((performance.now() - started) / MS_PER_SECOND).toFixed(1)} s`;
 
 const describeContent = ({ snapshot: { events, last, files } }: BackupManifest): string => {
   const position = last ? `, up to position ${last.position} (${last.time})` : '';
-  return `${events} events${position}, and ${files.count} files (${(files.bytes / BYTES_PER_MB).toFixed(1)} MB)`;
+  return `${events} events${position}, and ${files.count} files (${formatMegabytes(files.bytes)})`;
 };
 
 /** Resolves to true. */
@@ -41,7 +35,7 @@ export const runBackup = async (
   stopping: AbortSignal,
 ): Promise<boolean> => {
   const started = performance.now();
-  const target = openBackupStore(destination, options, settings, new SystemClock());
+  const target = openBackupStore(destination, options, settings, { clock: new SystemClock(), noun: 'backup' });
   const progress = new TerminalProgress();
   await withRuntime(settings, async ({ store, blobs, clock, encryptionKeys }) => {
     const { writing } = encryptionKeys;
@@ -110,7 +104,7 @@ export const runRestore = async (
   stopping: AbortSignal,
 ): Promise<boolean> => {
   const target = toTarget(options);
-  const store = openBackupStore(source, options, settings, new SystemClock());
+  const store = openBackupStore(source, options, settings, { clock: new SystemClock(), noun: 'backup' });
   const archive = await openArchive(store, await readArchiveKey(options, settings));
   const manifest = await requireManifest(archive);
   if (options.check) return runCheck(archive, manifest, stopping);
