@@ -16,5 +16,11 @@ export const agentsDefinition: ModuleDefinition = {
   ],
   followers: [],
   migrations: new URL('./sql/', import.meta.url),
-  tablesOutsideLog: [{ table: 'agents.pings', backup: 'rows' }],
+  tablesOutsideLog: [
+    {
+      table: 'agents.pings',
+      backup: 'rows',
+      organizationExport: { without: 'agents register again, because their tokens are not moved' },
+    },
+  ],
 };

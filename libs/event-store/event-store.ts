@@ -35,7 +35,14 @@ import type { EncryptionKeys } from '#encryption';
 import { withSpan } from '#tracing';
 import { AppendQueue } from './append-queue.js';
 import { LogSignal } from './followers/log-signal.js';
-import { selectEventsAfter, selectStreamEvents, type EventRow, type LogExtent } from './log-queries.js';
+import {
+  selectEventsAfter,
+  selectOrganizationEvents,
+  selectStreamEvents,
+  type EventRow,
+  type LogExtent,
+  type OrganizationExtent,
+} from './log-queries.js';
 import { PersonalDataCipher, type EncryptedEvents, type EventContent } from '#personal-data';
 import { describeAppend } from './append-spans.js';
 import { SharedContexts } from './shared-contexts.js';
@@ -232,6 +239,21 @@ export class EventStore {
     this.personalDataCipher.passed(events);
     if (keepEncrypted) return events;
     return outside ? this.personalDataCipher.open(events, run) : this.personalDataCipher.follow(events, run);
+  }
+
+  /**
+   * Returns the next events of an organization after a position, at most `limit`. Decrypts without cached keys, as for
+   * publishing.
+   */
+  async readOrganization(
+    extent: OrganizationExtent,
+    after: LogPosition,
+    limit: number,
+    run: QueryRunner,
+  ): Promise<readonly RecordedEvent[]> {
+    const rows = castRows<EventRow>(await run(selectOrganizationEvents(extent, after, limit)));
+    const events = (await this.sharedContexts.complete(rows, run)).map((event) => this.upcast(event));
+    return this.personalDataCipher.open(events, run);
   }
 
   /**

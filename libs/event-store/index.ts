@@ -19,7 +19,7 @@ export {
 } from './writes.js';
 export type { Follower, TableIndexes } from './followers/follower.js';
 export { waitForFollower, type AwaitedEvents } from './followers/wait-for-follower.js';
-export { EVENT_CONTEXT } from './log-queries.js';
+export { EVENT_CONTEXT, type OrganizationExtent } from './log-queries.js';
 export { FollowerRunner } from './followers/follower-runner.js';
 export { isAheadOfCluster, readFollowerStates, type FollowerState } from './followers/follower-states.js';
 export { listEncryptedColumns, MissingPreviousKeyError, WrongEncryptionKeyError } from './keys/encryption-key.js';
@@ -51,8 +51,9 @@ export {
 } from './migrations/migrate.js';
 export { createLogFormatJob } from './migrations/log-format.job.js';
 export { selectCheckpoints, writeCheckpoint, type FollowerPosition } from './followers/checkpoints.js';
-export { isAfter } from './log-positions.js';
+export { isAfter, LOG_START, toPosition } from './log-positions.js';
 export { ForeignMigrations } from './migrations/migration-order.js';
+export { EventImport, type ImportCollision, type ImportedEvent } from './import/event-import.js';
 export { appendInBulk, type BulkWrite } from './bulk/bulk-append.js';
 export { rebuildView, type RebuildOptions, type RebuildResult } from './rebuild/rebuild.js';
 export { verifyView, type ViewDifference } from './rebuild/verify.js';

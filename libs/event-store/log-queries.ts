@@ -25,6 +25,20 @@ const EVENT_COLUMNS = sql`transaction::text as transaction, position, id, stream
 export const selectStreamEvents = (stream: string): Sql =>
   sql`select ${EVENT_COLUMNS} from event_store.events e where stream = ${stream} order by version`;
 
+/** The events of an organization that are visible in a snapshot, as Postgres writes a pg_snapshot. */
+export type OrganizationExtent = { readonly organization: string; readonly visible: string };
+
+/** Selects the next events of an organization in the order of the log, at most `limit`. */
+export const selectOrganizationEvents = (
+  { organization, visible }: OrganizationExtent,
+  after: LogPosition,
+  limit: number,
+): Sql => sql`
+  select ${EVENT_COLUMNS} from event_store.events e
+   where (transaction, position) > (${after.transaction}::xid8, ${after.position}::bigint)
+     and pg_visible_in_snapshot(transaction, ${visible}::pg_snapshot) and organization = ${organization}
+   order by e.transaction, e.position limit ${limit}`;
+
 export type LogExtent = {
   /**
    * `settled`: only events that no running transaction can precede, so that a reader neither misses an event nor gets

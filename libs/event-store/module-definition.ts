@@ -10,7 +10,14 @@ export type Aggregate = { readonly prefix: string; readonly decider: Decider<unk
  * restore fills the table with a statement, or the table stays empty.
  */
 export type TableOutsideLog = { readonly table: string } & (
-  | { readonly backup: 'rows' }
+  | {
+      readonly backup: 'rows';
+      /**
+       * What an export of an organization does with the table: it contains the rows whose column `organization` has the
+       * organization's id, or none.
+       */
+      readonly organizationExport: 'rows' | { readonly without: string };
+    }
   | { readonly backup: 'refill'; readonly refill: Sql }
   | { readonly backup: 'empty'; readonly because: string }
 );
@@ -29,6 +36,8 @@ export type ModuleDefinition = {
   readonly migrations: URL | null;
   /** Columns of its tables that are encrypted with the encryption key. */
   readonly encryptedColumns?: readonly EncryptedColumn[];
+  /** Selects the keys of an organization's files in the file store as `key`. Some of the files may not exist. */
+  readonly selectOrganizationFiles?: (organization: string) => Sql;
   /** Tables that refer to others come after them. */
   readonly tablesOutsideLog?: readonly TableOutsideLog[];
 };

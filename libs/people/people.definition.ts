@@ -34,8 +34,8 @@ export const peopleDefinition: ModuleDefinition = {
   followers: [],
   migrations: new URL('./sql/', import.meta.url),
   tablesOutsideLog: [
-    { table: 'access.token_hashes', backup: 'rows' },
-    { table: 'access.token_uses', backup: 'rows' },
+    { table: 'access.token_hashes', backup: 'rows', organizationExport: { without: 'tokens are not moved' } },
+    { table: 'access.token_uses', backup: 'rows', organizationExport: { without: 'tokens are not moved' } },
     {
       table: 'access.epochs',
       backup: 'empty',

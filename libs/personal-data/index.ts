@@ -6,6 +6,7 @@ export {
   RELEASE_SHARED_NAMES_LOCK,
 } from './name-columns.js';
 export { createNameErasureJob, NameEraser, selectForgottenPeopleIn } from './name-eraser.js';
+export type { ImportedTexts } from './imported-texts.js';
 export { PersonKeys } from './person-keys.js';
 export { PersonalDataCipher, type EncryptedEvents } from './personal-data-cipher.js';
-export type { EventContent } from './personal-texts.js';
+export { forEachString, mapStrings, type EventContent } from './personal-texts.js';

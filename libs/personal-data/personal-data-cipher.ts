@@ -2,6 +2,8 @@ import { sql, type EventRegistry, type PersonalText, type Sql } from '#kernel';
 import type { EncryptionKeys } from '#encryption';
 import { isForgottenPersonError, type Database, type QueryRunner } from '#postgres';
 import { ACQUIRE_NAMES_LOCK } from './name-columns.js';
+import { encryptTexts } from './encrypted-events.js';
+import { ImportedTexts } from './imported-texts.js';
 import { PersonKeys, type Keyring } from './person-keys.js';
 import {
   forEachString,
@@ -116,6 +118,14 @@ export class PersonalDataCipher {
     return this.openWith(events, (people) => this.keys.following(people, run), result);
   }
 
+  /**
+   * Returns the encryption of events of another site. `forgotten` are the people that the other site has forgotten. The
+   * texts of the events are readable.
+   */
+  createImport(forgotten: ReadonlySet<string>): ImportedTexts {
+    return new ImportedTexts(this.keys, this.kinds, forgotten, this.run);
+  }
+
   /** Decrypts events for any other reader, and for publishing, with the present keys. */
   open<E extends EventContent>(
     events: readonly E[],
@@ -190,28 +200,6 @@ export class PersonalDataCipher {
     return events.flatMap((event) => this.kinds[event.type]?.forgets?.(event.data as never, event) ?? []);
   }
 }
-
-/** Returns the events as views show them and as the log stores them. */
-const encryptTexts = <E extends EventContent>(
-  events: readonly E[],
-  personalTexts: readonly EventPersonalTexts[],
-  keyring: Keyring,
-): Pick<EncryptedEvents<E>, 'readableEvents' | 'eventsToStore'> => {
-  // Views must not show people without a key, nor people who are forgotten by these events.
-  const readableEvents = events.map((event, n) =>
-    replaceTexts(event, personalTexts[n] as EventPersonalTexts, (text, of) =>
-      keyring.get(of.person) ? text : getPlaceholder(of),
-    ),
-  );
-  const eventsToStore = readableEvents.map((event, n) =>
-    // A name that equals the id is not encrypted: the person was forgotten before the decision, or really has this
-    // name.
-    replaceTexts(event, personalTexts[n] as EventPersonalTexts, (text, { kind, person }) =>
-      kind === 'name' && text === person ? text : (keyring.get(person)?.encrypt(kind, text) ?? text),
-    ),
-  );
-  return { readableEvents, eventsToStore };
-};
 
 /**
  * Texts from before the introduction of keys are plain. They are replaced too once the person is known to be forgotten.

@@ -2,6 +2,7 @@ import { defineAggregate, toEventRegistry, toProjection, type ModuleDefinition }
 import { gpgKey } from './gpg-keys/gpg-key.js';
 import { registryProvider } from './providers/registry-provider.js';
 import { registryProviderVersion } from './versions/registry-provider-version.js';
+import { selectOrganizationFiles } from './release-files/organization-files.queries.js';
 import { registryEvents } from './registry.events.js';
 import {
   gpgKeys,
@@ -27,7 +28,16 @@ export const registryDefinition: ModuleDefinition = {
   followers: [],
   migrations: new URL('./sql/', import.meta.url),
   tablesOutsideLog: [
-    { table: 'registry.kept_files', backup: 'rows' },
-    { table: 'registry.open_uploads', backup: 'rows' },
+    {
+      table: 'registry.kept_files',
+      backup: 'rows',
+      organizationExport: { without: 'a follower fills it from the events' },
+    },
+    {
+      table: 'registry.open_uploads',
+      backup: 'rows',
+      organizationExport: { without: 'clients repeat uploads that have not ended' },
+    },
   ],
+  selectOrganizationFiles,
 };

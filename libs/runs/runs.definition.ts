@@ -2,6 +2,7 @@ import { defineAggregate, toEventRegistry, toProjection, type ModuleDefinition }
 import { configurationVersion } from './configuration-versions/configuration-version.js';
 import { configurationVersionEvents } from './configuration-versions/configuration-versions.events.js';
 import { configurationVersions } from './configuration-versions/configuration-versions.projection.js';
+import { selectOrganizationFiles } from './configuration-versions/organization-files.queries.js';
 import { configurationReads } from './reads.events.js';
 import { run } from './runs/run.js';
 import { runTokens } from './run-tokens/run-tokens.projection.js';
@@ -26,5 +27,12 @@ export const runsDefinition: ModuleDefinition = {
   ],
   followers: [runQueueFollower],
   migrations: new URL('./sql/', import.meta.url),
-  tablesOutsideLog: [{ table: 'runs.kept_archives', backup: 'rows' }],
+  tablesOutsideLog: [
+    {
+      table: 'runs.kept_archives',
+      backup: 'rows',
+      organizationExport: { without: 'a follower fills it from the events' },
+    },
+  ],
+  selectOrganizationFiles,
 };

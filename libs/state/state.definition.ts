@@ -1,5 +1,6 @@
 import { defineAggregate, toEventRegistry, toProjection, type ModuleDefinition } from '#event-store';
 import { backingData } from './backing-data/backing-data.js';
+import { selectOrganizationFiles } from './files/organization-files.queries.js';
 import { stateReads } from './reads.events.js';
 import { backingDataEvents } from './state.events.js';
 import { stateVersionOutputs, stateVersions } from './state.projection.js';
@@ -13,5 +14,12 @@ export const stateDefinition: ModuleDefinition = {
   // The sweeper is not listed, because it needs the blob store, which only the processes have (apps/modules.ts).
   followers: [],
   migrations: new URL('./sql/', import.meta.url),
-  tablesOutsideLog: [{ table: 'state.kept_files', backup: 'rows' }],
+  tablesOutsideLog: [
+    {
+      table: 'state.kept_files',
+      backup: 'rows',
+      organizationExport: { without: 'a follower fills it from the events' },
+    },
+  ],
+  selectOrganizationFiles,
 };

@@ -9,6 +9,6 @@ export const vaultDefinition: ModuleDefinition = {
   projections: [toProjection(vault)],
   followers: [],
   migrations: new URL('./sql/', import.meta.url),
-  tablesOutsideLog: [{ table: 'vault.secrets', backup: 'rows' }],
+  tablesOutsideLog: [{ table: 'vault.secrets', backup: 'rows', organizationExport: 'rows' }],
   encryptedColumns: [{ table: 'vault.secrets', id: 'id', column: 'sealed', purpose: PURPOSE }],
 };

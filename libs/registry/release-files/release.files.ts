@@ -17,7 +17,10 @@ import type { ReleaseFile } from './release.links.js';
 export const deriveFileId = (file: ReleaseFile, sha256: string): string =>
   file.kind === 'binary' ? file.platform : `${file.version}/${sha256}`;
 
-const toBlobKey = (id: string): string => `registry/${id}`;
+/** First segment of the keys of all files of releases. */
+export const RELEASE_FILES = 'registry';
+
+const toBlobKey = (id: string): string => `${RELEASE_FILES}/${id}`;
 
 /**
  * Stores the files of releases by id, as received. Encryption at rest is left to the store (docs/explanation/adr/0022).

@@ -18,7 +18,7 @@ export const EXTRACT_KINDS = ['outputs', 'resources', 'blocks'] as const;
 export type ExtractKind = (typeof EXTRACT_KINDS)[number];
 
 type StoredKind = FileKind | ExtractKind;
-const STORED_KINDS: readonly StoredKind[] = [...FILE_KINDS, ...EXTRACT_KINDS];
+export const STORED_KINDS: readonly StoredKind[] = [...FILE_KINDS, ...EXTRACT_KINDS];
 
 /** First segment of the keys of all files of states. */
 export const STATE_FILES = 'state-versions';
