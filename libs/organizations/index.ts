@@ -9,4 +9,9 @@ export { findNamesDifferingInCase } from './organizations/organizations.queries.
 export { selectRelatedOrganizations, selectRelatedProjects } from './organizations.related.js';
 export { ChangeProject } from './projects/projects.commands.js';
 export { prepareOrganization } from './organizations/new-organization.writes.js';
+export {
+  completeImport,
+  findSimilarOrganization,
+  reserveOrganizationName,
+} from './organizations/imported-organization.writes.js';
 export { project, type ProjectState } from './projects/project.js';

@@ -64,6 +64,22 @@ export const organizationEvents: EventKinds<OrganizationEvent | ProjectEvent> = 
     schema: z.strictObject({ maxTtls }),
     audit: { resource: 'organization', action: 'update', meta: (data) => ({ token_ttl_policies: data.maxTtls }) },
   },
+  OrganizationImported: {
+    schemaVersion: 1,
+    topic: 'organizations',
+    schema: z.strictObject({
+      archive: z.uuid(),
+      source: z.string(),
+      position: z.int(),
+      exportedAt: z.iso.datetime(),
+      events: z.int(),
+    }),
+    audit: {
+      resource: 'organization',
+      action: 'update',
+      meta: ({ source, position, events }) => ({ imported_from: source, position, events }),
+    },
+  },
   OrganizationDeleted: {
     schemaVersion: 1,
     topic: 'organizations',

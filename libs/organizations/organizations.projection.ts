@@ -32,6 +32,7 @@ export const organizations: Projection<OrganizationEvent> = {
     OrganizationTokenTtlPoliciesChanged: ({ maxTtls }, { stream, time }) => sql`
       update organizations set token_ttl_policies = token_ttl_policies || ${sql.json(buildPolicies(maxTtls, time))}::jsonb
        where id = ${stream}`,
+    OrganizationImported: null,
     OrganizationDeleted: (_, { stream }) => sql`delete from organizations where id = ${stream}`,
   },
 };

@@ -18,6 +18,16 @@ export {
   makeOwner,
   setEmail,
 } from './operator/people.operator.js';
+export {
+  createAccount,
+  destroyToken,
+  listAccounts,
+  listActiveTokens,
+  listMembersAmong,
+  listSimilarAccounts,
+  raiseEpochsOfMembers,
+  type MovedAccount,
+} from './operator/moved-accounts.operator.js';
 export { peopleDefinition } from './people.definition.js';
 export { computeExpiry, type TokenLifetime } from './authentication-tokens/token-lifetime.js';
 export type { UserForgotten } from './users/user.js';

@@ -55,6 +55,7 @@ export type TestServerOptions = {
   readonly limits?: Partial<HttpLimits>;
 };
 
+const DEFAULT_KEY = Buffer.alloc(32, 7);
 const ADMIN_TOKEN = 'testadmin00000.atlasv1.secret-of-the-first-administrator';
 
 /**
@@ -113,7 +114,7 @@ const settingsFor = (env: Readonly<Record<string, string>>, dataFolder: string, 
     CADASTRE_TLS: 'off',
     CADASTRE_DATA: dataFolder,
     DATABASE_URL: databaseUrl,
-    CADASTRE_ENCRYPTION_KEY: Buffer.alloc(32, 7).toString('base64'),
+    CADASTRE_ENCRYPTION_KEY: DEFAULT_KEY.toString('base64'),
     LOG_LEVEL: process.env['TEST_LOG_LEVEL'] ?? 'fatal',
     ...NO_LIMITS,
     ...env,
@@ -127,7 +128,7 @@ export const startTestServer = async (options: TestServerOptions = {}): Promise<
   const logger = createLogger(settings.logLevel);
   const runtimeParts = {
     databaseUrl: testDatabase.url,
-    encryptionKeys: new EncryptionKeys(Buffer.alloc(32, 7)),
+    encryptionKeys: new EncryptionKeys(settings.encryptionKey ?? DEFAULT_KEY),
     close: () => Promise.resolve(),
   };
   const clock = options.clock ?? new SystemClock();

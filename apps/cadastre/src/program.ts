@@ -31,6 +31,13 @@ import {
   type TokenOptions,
 } from './operations.js';
 import { runBackup, runRestore } from './backup/backup.commands.js';
+import {
+  collectUserMapping,
+  runOrganizationExport,
+  runOrganizationImport,
+  type OrganizationExportOptions,
+  type OrganizationImportOptions,
+} from './backup/organization.commands.js';
 import { parsePosition, parseTime, type BackupOptions, type RestoreOptions } from './backup/backup-options.js';
 import { parseCount, parsePrefix, type SeedOptions } from './seed/seed-options.js';
 import { serve, serveGateway, serveProjector, servePublisher } from './serve.js';
@@ -185,15 +192,22 @@ const runResumable = async (work: (stopping: AbortSignal) => Promise<boolean>): 
 
 const addLocationOptions = (command: Command): Command =>
   command
-    .option('--key-file <file>', 'file with the key of the backup, 32 bytes in base64, instead of the key of the site')
     .option('--s3-endpoint <url>', 'address of another store with the S3 protocol (CADASTRE_S3_ENDPOINT)')
     .option('--s3-region <name>', 'region of the bucket (CADASTRE_S3_REGION)')
     .option('--s3-path-style', 'addresses contain the bucket in the path (CADASTRE_S3_PATH_STYLE)');
 
+const addKeyOption = (command: Command): Command =>
+  command.option(
+    '--key-file <file>',
+    'file with the key of the backup, 32 bytes in base64, instead of the key of the site',
+  );
+
 addLocationOptions(
-  program
-    .command('backup <destination>')
-    .description('back up events, secrets and files, encrypted, to an empty folder or s3://BUCKET/PREFIX'),
+  addKeyOption(
+    program
+      .command('backup <destination>')
+      .description('back up events, secrets and files, encrypted, to an empty folder or s3://BUCKET/PREFIX'),
+  ),
 ).action(
   withErrorReport((destination: string, options: BackupOptions) =>
     runResumable(async (stopping) => runBackup(await loadCommandSettings(), destination, options, stopping)),
@@ -201,9 +215,11 @@ addLocationOptions(
 );
 
 addLocationOptions(
-  program
-    .command('restore <source>')
-    .description('restore a backup into an empty database, rebuild the views, and compare them with the log')
+  addKeyOption(
+    program
+      .command('restore <source>')
+      .description('restore a backup into an empty database, rebuild the views, and compare them with the log'),
+  )
     .option('--to-position <n>', 'restore events up to the one at this position', parsePosition)
     .option('--to-time <time>', 'restore events up to this time, such as 2026-11-24T10:30:00Z', parseTime)
     .option('--republish', 'publish all events to Kafka again, instead of those that were not published')
@@ -211,6 +227,36 @@ addLocationOptions(
 ).action(
   withErrorReport((source: string, options: RestoreOptions) =>
     runResumable(async (stopping) => runRestore(await loadCommandSettings(), source, options, stopping)),
+  ),
+);
+
+const organization = program
+  .command('organization')
+  .description('move an organization with its history to another site: export, import');
+
+addLocationOptions(
+  organization
+    .command('export <name> <destination>')
+    .description('export events, secrets, files and users of an organization, encrypted, while the server runs')
+    .requiredOption('--key-file <file>', 'file with the key of the export; created if it does not exist'),
+).action(
+  withErrorReport((name: string, destination: string, options: OrganizationExportOptions) =>
+    runResumable(async (stopping) =>
+      runOrganizationExport(await loadCommandSettings(), { name, destination }, options, stopping),
+    ),
+  ),
+);
+
+addLocationOptions(
+  organization
+    .command('import <source>')
+    .description('import an exported organization into this site: everything, or nothing if it is refused')
+    .requiredOption('--key-file <file>', 'file with the key of the export')
+    .option('--map-user <old=new>', 'a user of the export is this user of the site; repeatable', collectUserMapping)
+    .option('--check', 'read the whole export, and import nothing'),
+).action(
+  withErrorReport((source: string, options: OrganizationImportOptions) =>
+    runResumable(async (stopping) => runOrganizationImport(await loadCommandSettings(), source, options, stopping)),
   ),
 );
 

@@ -31,6 +31,7 @@ const TRAIL_TRANSITIONS: HandlersByType<OrganizationEvent | TrailSettingsEvent, 
     return trailBegins === 'with_change' ? 'begin' : 'open';
   },
   OrganizationTokenTtlPoliciesChanged: () => null,
+  OrganizationImported: () => null,
   // Tokens of the organization are deleted too, so nobody reads its entries any more. Entries stay until they expire,
   // including the one of the deletion. The row in audit_trails is never deleted, so that timestamps of an audit trail
   // never start again.

@@ -23,6 +23,7 @@ const organizations: HistoryHandlers<OrganizationEvent> = {
   OrganizationUpdated: ({ changes }, { stream }) => updateSubject(stream, changes),
   OrganizationFeatureSetChanged: ({ featureSet }, { stream }) => updateSubject(stream, { featureSet }),
   OrganizationTokenTtlPoliciesChanged: null,
+  OrganizationImported: null,
   OrganizationDeleted: (_, { stream }) => [{ forgotten: stream }],
 };
 

@@ -10,6 +10,7 @@ import {
   type Decider,
   type Message,
   type OrganizationDeleted,
+  type Timestamp,
 } from '#kernel';
 import { ORGANIZATION_SETTINGS, type OrganizationSettings } from './organization-settings.js';
 import { checkExecutionDefaults, resolveDefaultPool } from './execution-defaults.js';
@@ -25,6 +26,18 @@ export type TrailStart = (typeof TRAIL_STARTS)[number];
 export const DEFAULT_SETTINGS: OrganizationSettings = ORGANIZATION_SETTINGS.initial;
 
 export type OrganizationChanges = Partial<OrganizationSettings & { readonly name: string; readonly email: string }>;
+
+/** The export that an organization was imported from. */
+export type OrganizationOrigin = {
+  /** Id of the export. */
+  readonly archive: string;
+  /** Public URL of the other site. */
+  readonly source: string;
+  /** Position of the last exported event in the log of the other site. */
+  readonly position: number;
+  readonly exportedAt: Timestamp;
+  readonly events: number;
+};
 
 export type OrganizationEvent =
   | Message<
@@ -43,6 +56,8 @@ export type OrganizationEvent =
   | Message<'OrganizationFeatureSetChanged', { featureSet: FeatureSet; trailBegins: TrailStart }>
   /** Limits in milliseconds of the token types that changed. */
   | Message<'OrganizationTokenTtlPoliciesChanged', { maxTtls: Partial<MaxTokenTtls> }>
+  /** Follows the events that another site recorded. */
+  | Message<'OrganizationImported', OrganizationOrigin>
   /** Deletes everything in the organization: projects, workspaces, state, teams and their tokens. */
   | OrganizationDeleted;
 
@@ -61,6 +76,7 @@ export type OrganizationCommand =
   | Message<'UpdateOrganization', { changes: OrganizationChanges }>
   | Message<'ChangeFeatureSet', { featureSet: FeatureSet }>
   | Message<'ChangeTokenTtlPolicies', { maxTtls: Partial<MaxTokenTtls> }>
+  | Message<'CompleteImport', OrganizationOrigin>
   | Message<'DeleteOrganization', Record<never, never>>;
 
 type ActiveOrganization = {
@@ -153,6 +169,10 @@ export const organization: Decider<OrganizationState, OrganizationCommand, Organ
       const changed = pickChanged(requireActive(state).maxTtls, maxTtls);
       return hasNoChanges(changed) ? [] : [{ type: 'OrganizationTokenTtlPoliciesChanged', data: { maxTtls: changed } }];
     },
+    CompleteImport: (origin, state) => {
+      requireActive(state);
+      return [{ type: 'OrganizationImported', data: origin }];
+    },
     DeleteOrganization: (_, state) => [{ type: 'OrganizationDeleted', data: { name: requireActive(state).name } }],
   },
   evolve: {
@@ -177,6 +197,7 @@ export const organization: Decider<OrganizationState, OrganizationCommand, Organ
       state.status === 'active' ? { ...state, featureSet } : state,
     OrganizationTokenTtlPoliciesChanged: ({ maxTtls }, state) =>
       state.status === 'active' ? { ...state, maxTtls: { ...state.maxTtls, ...maxTtls } } : state,
+    OrganizationImported: (_, state) => state,
     OrganizationDeleted: () => ({ status: 'deleted' }),
   },
 };

@@ -1,0 +1,134 @@
+import { randomBytes } from 'node:crypto';
+import { writeFile } from 'node:fs/promises';
+import { resolve } from 'node:path';
+import { InvalidArgumentError } from 'commander';
+import { createArchive, openArchive, ORGANIZATION_EXPORT, parseBackupLocation, type BackupArchive } from '#backup';
+import { StartupError, SystemClock, VERSION, type Settings } from '#host';
+import { getErrorCode } from '#kernel';
+import {
+  checkOrganizationExport,
+  exportOrganization,
+  importOrganization,
+  parseUserMapping,
+  readOrganizationManifest,
+  type OrganizationManifest,
+  type UserMapping,
+} from '#organization-moves';
+import { ENCRYPTED_FILES, moduleDefinitions } from '../../../modules.js';
+import type { Runtime } from '../../../runtime.js';
+import { withRuntime } from '../operations.js';
+import { printLine } from '../output.js';
+import type { BackupOptions } from './backup-options.js';
+import { formatMegabytes, formatSince, TerminalProgress } from './backup-progress.js';
+import { isWithin, openBackupStore, readArchiveKey } from './backup-store.js';
+
+/** The key is never that of the site, because the other site has another one. */
+export type OrganizationExportOptions = BackupOptions & { readonly keyFile: string };
+
+export type OrganizationImportOptions = OrganizationExportOptions & {
+  readonly mapUser?: readonly UserMapping[];
+  readonly check?: boolean;
+};
+
+/** Parses one of several options `OLD=NEW`. */
+export const collectUserMapping = (text: string, before: readonly UserMapping[] = []): readonly UserMapping[] => {
+  const mapping = parseUserMapping(text);
+  if (mapping) return [...before, mapping];
+  throw new InvalidArgumentError(`must be OLD=NEW, with the name or the id of a user on each side, got "${text}"`);
+};
+
+const KEY_LENGTH = 32;
+
+/** Creates the file if it does not exist. Returns whether it was created. */
+const createKeyFile = async (file: string, destination: string): Promise<boolean> => {
+  const location = parseBackupLocation(destination);
+  if (location?.kind === 'folder' && isWithin(resolve(file), location.folder)) {
+    throw new StartupError('--key-file: the key would be among the files that it protects; name another folder');
+  }
+  try {
+    await writeFile(file, `${randomBytes(KEY_LENGTH).toString('base64')}\n`, { mode: 0o600, flag: 'wx' });
+    return true;
+  } catch (error) {
+    if (getErrorCode(error) === 'EEXIST') return false;
+    throw new StartupError(`--key-file: ${file} cannot be written (${getErrorCode(error) ?? String(error)})`);
+  }
+};
+
+const describeContent = ({ snapshot: { organization, events, last, files } }: OrganizationManifest): string =>
+  `${organization.name} with ${events} events, up to position ${last.position}, and ${files.count} files ` +
+  `(${formatMegabytes(files.bytes)})`;
+
+const toSite = ({ store, blobs, encryptionKeys, clock, ids }: Runtime) => ({
+  store,
+  blobs,
+  encryptionKeys,
+  clock,
+  ids,
+  encryptedFiles: ENCRYPTED_FILES,
+  definitions: moduleDefinitions,
+});
+
+/** Resolves to true. */
+export const runOrganizationExport = async (
+  settings: Settings,
+  { name, destination }: { readonly name: string; readonly destination: string },
+  options: OrganizationExportOptions,
+  stopping: AbortSignal,
+): Promise<boolean> => {
+  const started = performance.now();
+  const target = openBackupStore(destination, options, settings, { clock: new SystemClock(), noun: 'export' });
+  const progress = new TerminalProgress();
+  await withRuntime(settings, async (runtime) => {
+    if (await createKeyFile(options.keyFile, destination)) {
+      printLine(`Created the key ${options.keyFile}. The import needs it. Keep it apart from the export.`);
+    }
+    const archive = await createArchive(target, await readArchiveKey(options, settings), ORGANIZATION_EXPORT);
+    const site = { ...toSite(runtime), publicUrl: settings.publicUrl, version: VERSION };
+    const control = { signal: stopping, report: progress.report };
+    const manifest = await exportOrganization(site, name, archive, control).finally(() => progress.clear());
+    printLine(`Exported ${describeContent(manifest)} to ${destination} in ${formatSince(started)}.`);
+  });
+  return true;
+};
+
+const requireManifest = async (archive: BackupArchive): Promise<OrganizationManifest> => {
+  const manifest = await readOrganizationManifest(archive);
+  if (manifest) return manifest;
+  throw new StartupError(
+    'the export is unfinished; run cadastre organization export again to finish it, or use another export',
+  );
+};
+
+/** Resolves to true. */
+export const runOrganizationImport = async (
+  settings: Settings,
+  source: string,
+  options: OrganizationImportOptions,
+  stopping: AbortSignal,
+): Promise<boolean> => {
+  const started = performance.now();
+  const store = openBackupStore(source, options, settings, { clock: new SystemClock(), noun: 'export' });
+  const archive = await openArchive(store, await readArchiveKey(options, settings), ORGANIZATION_EXPORT);
+  const manifest = await requireManifest(archive);
+  const progress = new TerminalProgress();
+  const control = { signal: stopping, report: progress.report };
+  if (options.check) {
+    await checkOrganizationExport(archive, manifest, control).finally(() => progress.clear());
+    printLine(`The export is complete and readable: ${describeContent(manifest)}. Checked in ${formatSince(started)}.`);
+    return true;
+  }
+  await withRuntime(settings, async (runtime) => {
+    const imported = await importOrganization(
+      toSite(runtime),
+      { archive, manifest },
+      options.mapUser ?? [],
+      control,
+    ).finally(() => progress.clear());
+    printLine(`Imported ${describeContent(manifest)} in ${formatSince(started)}.`);
+    printLine(
+      `Created ${imported.createdUsers} users without tokens. Destroyed ${imported.destroyedTokens} tokens of the ` +
+        'organization, which work only at the other site.',
+    );
+  });
+  return true;
+};

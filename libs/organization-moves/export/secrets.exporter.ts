@@ -1,0 +1,63 @@
+import { sql } from '#kernel';
+import type { BackupArchive, TableExport } from '#backup';
+import { Envelope, type EncryptionKeys } from '#encryption';
+import type { EncryptedColumn, ModuleDefinition } from '#event-store';
+import type { DatabaseSession } from '#postgres';
+
+/** A table outside the log with rows of organizations, and its encrypted columns. */
+export type MovedTable = { readonly table: string; readonly encrypted: readonly EncryptedColumn[] };
+
+export const listMovedTables = (definitions: readonly ModuleDefinition[]): readonly MovedTable[] =>
+  definitions.flatMap(({ tablesOutsideLog = [], encryptedColumns = [] }) =>
+    tablesOutsideLog.flatMap((one) =>
+      one.backup === 'rows' && one.organizationExport === 'rows'
+        ? [{ table: one.table, encrypted: encryptedColumns.filter(({ table }) => table === one.table) }]
+        : [],
+    ),
+  );
+
+type Row = Readonly<Record<string, unknown>>;
+
+/** row_to_json writes bytes as hexadecimal digits after this prefix. */
+const HEX = String.raw`\x`;
+
+const replaceValues = (
+  row: Row,
+  columns: readonly EncryptedColumn[],
+  replace: (envelope: EncryptedColumn, id: string, value: Buffer) => Buffer,
+): Row =>
+  columns.reduce((changed: Row, column) => {
+    const value = row[column.column];
+    if (typeof value !== 'string') return changed;
+    const bytes = replace(column, String(row[column.id]), Buffer.from(value.slice(HEX.length), 'hex'));
+    return { ...changed, [column.column]: HEX + bytes.toString('hex') };
+  }, row);
+
+const decryptRow = (line: string, columns: readonly EncryptedColumn[], keys: EncryptionKeys): Row =>
+  replaceValues(JSON.parse(line) as Row, columns, ({ purpose }, id, value) =>
+    new Envelope(keys, purpose).open(id, value),
+  );
+
+/** Returns a row of an export, encrypted with the key of this site. */
+export const encryptRow = (line: string, columns: readonly EncryptedColumn[], keys: EncryptionKeys): string =>
+  JSON.stringify(
+    replaceValues(JSON.parse(line) as Row, columns, ({ purpose }, id, value) =>
+      new Envelope(keys, purpose).encrypt(id, value),
+    ),
+  );
+
+/** Writes the rows of an organization that the open transaction of the session sees, with readable values. */
+export const exportMovedTable = async (
+  { session, archive, folder }: { session: DatabaseSession; archive: BackupArchive; folder: string },
+  { table, encrypted }: MovedTable,
+  organization: string,
+  keys: EncryptionKeys,
+): Promise<TableExport> => {
+  const rows = await session.run<{ line: string }>(sql`
+    select row_to_json(exported)::text as line from ${sql.raw(table)} exported where organization = ${organization}`);
+  const [first] = rows;
+  if (!first) return { table, columns: [], parts: [] };
+  const lines = rows.map(({ line }) => JSON.stringify(decryptRow(line, encrypted, keys)));
+  const columns = Object.keys(JSON.parse(first.line) as Row);
+  return { table, columns, parts: [await archive.putLines(`${folder}/${table}`, lines)] };
+};

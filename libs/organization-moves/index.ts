@@ -1,0 +1,5 @@
+export { checkOrganizationExport } from './format/organization-export.check.js';
+export { readOrganizationManifest, type OrganizationManifest } from './format/organization-export.manifest.js';
+export { exportOrganization, type ExportingSite } from './export/organization.exporter.js';
+export { importOrganization, type ImportedOrganization, type ImportingSite } from './import/organization.importer.js';
+export { parseUserMapping, type UserMapping } from './import/account-plan.js';

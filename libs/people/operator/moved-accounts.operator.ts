@@ -1,0 +1,65 @@
+import { decide, sql, type Message, type Sql } from '#kernel';
+import { raiseEpoch } from '#access';
+import type { DatabaseSession } from '#postgres';
+import { authenticationToken } from '../authentication-tokens/authentication-token.js';
+import type { AuthenticationTokenEvent } from '../authentication-tokens/authentication-token.js';
+import { user } from '../users/user.js';
+
+/** The part of an account that moves with an organization. */
+export type MovedAccount = { readonly id: string; readonly username: string; readonly email: string | null };
+
+/** Returns the accounts among these ids. */
+export const listAccounts = (session: DatabaseSession, ids: readonly string[]): Promise<MovedAccount[]> =>
+  session.run<MovedAccount>(sql`
+    select id, username, email from views.users where id = any (${ids}::text[]) order by id`);
+
+/** Returns the accounts that have the id, the name or the address of one of these, and those with one of these names. */
+export const listSimilarAccounts = (
+  session: DatabaseSession,
+  accounts: readonly MovedAccount[],
+  names: readonly string[],
+): Promise<MovedAccount[]> => {
+  const ids = [...accounts.map(({ id }) => id), ...names];
+  const usernames = [...accounts.map(({ username }) => username), ...names];
+  const emails = accounts.flatMap(({ email }) => email?.toLowerCase() ?? []);
+  return session.run<MovedAccount>(sql`
+    select id, username, email from views.users
+     where id = any (${ids}::text[]) or username = any (${usernames}::text[]) or lower(email) = any (${emails}::text[])
+     order by id`);
+};
+
+/** Returns the events of a new account. Throws the refusal of a name that new accounts cannot have. */
+export const createAccount = ({ username, email }: MovedAccount): readonly Message[] =>
+  decide(user, { type: 'CreateUser', data: { username, email, siteAdmin: false } }, user.initial);
+
+export type ActiveToken = { readonly id: string } & Extract<
+  AuthenticationTokenEvent,
+  { type: 'AuthenticationTokenDestroyed' }
+>['data'];
+
+/** Selects the tokens in the copy of the view that the session's search path finds. */
+export const listActiveTokens = (session: DatabaseSession): Promise<ActiveToken[]> =>
+  session.run<ActiveToken>(sql`select id, kind, owner from authentication_tokens order by id`);
+
+/** Returns those of these people that the copies of the views have as members of an organization or of a team. */
+export const listMembersAmong = async (
+  session: DatabaseSession,
+  people: readonly string[],
+): Promise<readonly string[]> => {
+  const rows = await session.run<{ id: string }>(sql`
+    select user_id as id from organization_memberships where user_id = any (${people}::text[])
+    union select user_id as id from team_members where user_id = any (${people}::text[])`);
+  return rows.map(({ id }) => id);
+};
+
+/** Returns the events that destroy a token. */
+export const destroyToken = ({ kind, owner }: ActiveToken): readonly Message[] =>
+  decide(authenticationToken, { type: 'DestroyAuthenticationToken', data: {} }, { status: 'active', kind, owner });
+
+/** Raises the epoch of everyone who has access by a membership or a team of the organization. */
+export const raiseEpochsOfMembers = (organization: string): Sql => sql`
+  ${raiseEpoch(sql`member.user_id`)} from (
+    select user_id from views.organization_memberships where organization = ${organization}
+    union
+    select m.user_id from views.team_members m join views.teams t on t.id = m.team where t.organization = ${organization}
+    order by user_id) member`;

@@ -1,0 +1,462 @@
+import { randomBytes } from 'node:crypto';
+import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { createArchive, openArchive, ORGANIZATION_EXPORT, type BackupControl } from '#backup';
+import { FolderBlobs, type BlobStore } from '#blob-store';
+import { FollowerRunner, listViews } from '#event-store';
+import { sql, type RecordedEvent } from '#kernel';
+import { createPublisherFollower, type KafkaPublisher } from '#message-log';
+import {
+  checkOrganizationExport,
+  exportOrganization,
+  importOrganization,
+  readOrganizationManifest,
+  type ImportedOrganization,
+  type UserMapping,
+} from '#organization-moves';
+import { Vault } from '#vault';
+import { countAllKeyUses } from '../../apps/cadastre/src/key-uses.js';
+import { ENCRYPTED_FILES, moduleDefinitions } from '../../apps/modules.js';
+import { readLines } from '../../libs/audit-trail/spec.js';
+import { listFiles, readContent } from '../../libs/blob-store/spec.js';
+import { logLength, readWholeLog, waitForFollowers } from '../support/event-log.js';
+import { addKey, LINUX, makeProvider, publishVersion, zipOf } from '../support/registry.js';
+import { makeSigner } from '../support/releases.js';
+import {
+  bindTags,
+  expectStatus,
+  grantWorkspaceAccess,
+  makeConfigurationVersion,
+  makeMember,
+  makeOrganization,
+  makeOrganizationToken,
+  makeProject,
+  makeReservedTagKey,
+  makeRun,
+  makeTeam,
+  makeToken,
+  makeWorkspace,
+  resource,
+  type SeededMember,
+  type SeededOrganization,
+} from '../support/seeds.js';
+import { startTestServer, type ApiTestClient, type TestServer } from '../support/server.js';
+import { quiet } from '../support/silent-logger.js';
+import { newStateVersion, pathOf, stateFile } from '../support/state-file.js';
+import { expectViewsMatchLog } from '../support/views-match-log.js';
+
+const KEY = randomBytes(32);
+const ADMINS: readonly UserMapping[] = [{ from: 'admin', to: 'admin' }];
+const state = stateFile();
+
+let root: string;
+let source: TestServer;
+let target: TestServer;
+let acme: SeededOrganization;
+let ada: SeededMember;
+let team: string;
+let workspace: string;
+let stateVersion: string;
+let configurationVersion: string;
+let sensitive: string;
+let trailToken: string;
+let exported: BlobStore;
+
+const fillWorkspace = async (): Promise<void> => {
+  const variable = { key: 'password', value: 'hunter2', category: 'env', sensitive: true };
+  const path = `/api/v2/workspaces/${workspace}`;
+  sensitive = expectStatus(await source.post(`${path}/vars`, resource('vars', variable)), 201).body.data.id;
+  expectStatus(
+    await source.post(`${path}/vars`, resource('vars', { ...variable, key: 'region', sensitive: false })),
+    201,
+  );
+  expectStatus(await ada.post(`${path}/actions/lock`, { reason: 'moving' }), 200);
+  const created = await ada.post(`${path}/state-versions`, newStateVersion(state, { inline: true }));
+  stateVersion = expectStatus(created, 201).body.data.id;
+  await bindTags(source, `workspaces/${workspace}`, { env: 'prod', owner: 'platform' });
+};
+
+const fillOrganization = async (): Promise<void> => {
+  const project = await makeProject(source, 'acme', 'network');
+  team = await makeTeam(source, 'acme', 'builders');
+  ada = await makeMember(source, 'acme', 'ada', [acme.ownersTeam]);
+  const leaver = await makeMember(source, 'acme', 'zerlinda', [acme.ownersTeam]);
+  workspace = await makeWorkspace(leaver, 'acme', 'app', {}, { project: { data: { type: 'projects', id: project } } });
+  await grantWorkspaceAccess(source, team, workspace, 'write');
+  await fillWorkspace();
+  await makeReservedTagKey(source, 'acme', 'env');
+  await makeToken(source, `/api/v2/teams/${team}/authentication-token`);
+  const other = await makeWorkspace(source, 'acme', 'other');
+  configurationVersion = await makeConfigurationVersion(source, other);
+  await makeRun(source, other, { message: 'first' });
+  const signer = await makeSigner();
+  expectStatus(await addKey(source, 'acme', signer), 201);
+  await makeProvider(source, 'acme', 'cloud');
+  await publishVersion(source, 'acme', 'cloud', '1.0.0', signer);
+  expectStatus(await source.post(`/api/v2/organizations/acme/ssh-keys`, resource('ssh-keys', SSH_KEY)), 201);
+  expectStatus(await source.delete(`/api/v2/admin/users/${leaver.id}`), 204);
+};
+
+const SSH_KEY = {
+  name: 'git',
+  value: '-----BEGIN OPENSSH PRIVATE KEY-----\nc2VjcmV0\n-----END OPENSSH PRIVATE KEY-----\n',
+};
+
+beforeAll(async () => {
+  root = await mkdtemp(join(tmpdir(), 'cadastre-moves-'));
+  source = await startTestServer({ followers: true });
+  const env = { CADASTRE_ENCRYPTION_KEY: Buffer.alloc(32, 9).toString('base64') };
+  target = await startTestServer({ followers: true, env });
+  // The organization had a name that another organization of the target has.
+  acme = await makeOrganization(source, 'resident');
+  expectStatus(await source.patch('/api/v2/organizations/resident', resource('organizations', { name: 'acme' })), 200);
+  trailToken = await makeOrganizationToken(source, 'acme');
+  await fillOrganization();
+  await makeOrganization(source, 'neighbour');
+  await makeWorkspace(source, 'neighbour', 'app');
+  await makeOrganization(target, 'resident');
+  await makeWorkspace(target, 'resident', 'app');
+  exported = await newFolder();
+  await exportTo(exported);
+});
+
+afterAll(async () => {
+  await source?.close();
+  await target?.close();
+  await rm(root, { recursive: true, force: true });
+});
+
+const newFolder = async (): Promise<BlobStore> =>
+  new FolderBlobs(await mkdtemp(join(root, 'export-')), source.runtime.clock);
+
+const toSite = ({ runtime }: TestServer) => ({
+  store: runtime.store,
+  blobs: runtime.blobs,
+  encryptionKeys: runtime.encryptionKeys,
+  clock: runtime.clock,
+  ids: runtime.ids,
+  encryptedFiles: ENCRYPTED_FILES,
+  definitions: moduleDefinitions,
+});
+
+const exportTo = async (folder: BlobStore, name = 'acme', control: BackupControl = {}) => {
+  const site = { ...toSite(source), publicUrl: 'https://old.example', version: '1.2.3', eventsInPart: 10 };
+  return exportOrganization(site, name, await createArchive(folder, KEY, ORGANIZATION_EXPORT), control);
+};
+
+const openExport = async (folder: BlobStore) => {
+  const opened = await openArchive(folder, KEY, ORGANIZATION_EXPORT);
+  const manifest = await readOrganizationManifest(opened);
+  if (!manifest) throw new Error('the export is unfinished');
+  return { archive: opened, manifest };
+};
+
+const importFrom = async (
+  folder: BlobStore,
+  mappings: readonly UserMapping[] = ADMINS,
+  control: BackupControl = {},
+): Promise<ImportedOrganization> => importOrganization(toSite(target), await openExport(folder), mappings, control);
+
+/** Repeats the work, which is interrupted at its first report, then at a later one, and so on, until it succeeds. */
+const repeatInterrupted = async <T>(work: (control: BackupControl) => Promise<T>, step: number): Promise<T> => {
+  for (let last = 1; ; last += step) {
+    const stopping = new AbortController();
+    let reports = 0;
+    const report = (): void => {
+      if ((reports += 1) === last) stopping.abort();
+    };
+    try {
+      return await work({ signal: stopping.signal, report });
+    } catch (error) {
+      if (error !== stopping.signal.reason) throw error;
+    }
+  }
+};
+
+const findUser = async ({ database }: TestServer, username: string): Promise<string> =>
+  (await database.row<{ id: string }>(sql`select id from users where username = ${username}`))?.id ?? 'none';
+
+/** Sorts lists of ids, because the ids of the administrators differ. */
+const sortIds = (_key: string, value: unknown): unknown =>
+  Array.isArray(value) && value.every((one) => Object.keys(Object(one)).toSorted().join() === 'id,type')
+    ? value.toSorted((a: { id: string }, b: { id: string }) => (a.id < b.id ? -1 : 1))
+    : value;
+
+/** Returns a function that replaces what differs between the sites: the administrators, and links with their signatures. */
+const createComparison = async (): Promise<(value: unknown) => unknown> => {
+  const [from, to] = [await findUser(source, 'admin'), await findUser(target, 'admin')];
+  return (value) =>
+    JSON.parse(
+      JSON.stringify(value)
+        .replaceAll(from, to)
+        .replaceAll(/"https?:[^"]*"/g, '"link"'),
+      sortIds,
+    ) as unknown;
+};
+
+const listRows = async ({ database }: TestServer, table: string): Promise<readonly string[]> =>
+  (await database.rows<{ row: unknown }>(sql.raw(`select to_jsonb(t) as row from views.${table} t`))).map(({ row }) =>
+    JSON.stringify(row),
+  );
+
+describe('an export', () => {
+  it('is readable only with its key', async () => {
+    const folder = await mkdtemp(join(root, 'export-'));
+    await exportTo(new FolderBlobs(folder, source.runtime.clock));
+    const files = await listFiles(folder);
+    expect(files.length).toBeGreaterThan(10);
+    for (const file of files) expect(/hunter2|acme|workspace/.exec(await readFile(file, 'latin1'))).toBeNull();
+    await expect(
+      openArchive(new FolderBlobs(folder, source.runtime.clock), randomBytes(32), ORGANIZATION_EXPORT),
+    ).rejects.toThrow(/^this is not the key of the export; /);
+  });
+
+  it('contains the events of the organization and no others', async () => {
+    const { manifest } = await openExport(exported);
+    const log = await readWholeLog(source.store);
+    expect(manifest.snapshot.events).toBe(log.filter(({ organization }) => organization === acme.id).length);
+    expect(manifest.people.accounts.map(({ username }) => username).toSorted()).toEqual(['ada', 'admin']);
+    expect(manifest.people.forgotten).toHaveLength(1);
+  });
+
+  it('continues when it is run again after an interruption, and a check reads all of it', async () => {
+    const folder = await newFolder();
+    const manifest = await repeatInterrupted((control) => exportTo(folder, 'acme', control), 4);
+    const phases = new Set<string>();
+    await checkOrganizationExport((await openExport(folder)).archive, manifest, {
+      report: (phase) => void phases.add(phase),
+    });
+    expect([...phases]).toEqual(['parts checked', 'files checked']);
+  });
+
+  it('is refused for an unknown organization, and for a destination with another export', async () => {
+    await expect(exportTo(await newFolder(), 'nobody')).rejects.toThrow('there is no organization named nobody');
+    await expect(exportTo(exported)).rejects.toThrow(/^the destination contains a finished export; /);
+    const folder = await newFolder();
+    const stopping = new AbortController();
+    const report = (phase: string): void => (phase === 'events' ? stopping.abort() : undefined);
+    await expect(exportTo(folder, 'acme', { signal: stopping.signal, report })).rejects.toThrow();
+    await expect(exportTo(folder, 'neighbour')).rejects.toThrow(
+      /^the destination contains an unfinished export of another organization or site; /,
+    );
+  });
+});
+
+describe('an import', () => {
+  const expectUnchanged = async (work: () => Promise<unknown>): Promise<void> => {
+    const length = await logLength(target.store);
+    await work();
+    expect(await logLength(target.store)).toBe(length);
+    expectStatus(await target.get('/api/v2/organizations/acme'), 404);
+  };
+
+  it('is refused if a user has the name of another user of the site, and nothing changes', async () => {
+    await expectUnchanged(() =>
+      expect(importFrom(exported, [])).rejects.toThrow(
+        /Nothing was changed:\n {2}admin \(user-.*--map-user admin=admin; /,
+      ),
+    );
+  });
+
+  it('is refused if an organization has the name in another case, and nothing changes', async () => {
+    const { id } = await makeOrganization(target, 'ACME');
+    await expect(importFrom(exported)).rejects.toThrow(
+      `this site already has an organization named ACME (${id}); rename one of the two`,
+    );
+    expectStatus(await target.delete('/api/v2/organizations/ACME'), 204);
+  });
+
+  it('is refused if a later version made the export, and nothing changes', async () => {
+    const { archive: opened, manifest } = await openExport(exported);
+    const migrations = [...manifest.snapshot.migrations, 'vault/999_later'];
+    const later = { archive: opened, manifest: { ...manifest, snapshot: { ...manifest.snapshot, migrations } } };
+    await expectUnchanged(() =>
+      expect(importOrganization(toSite(target), later, ADMINS)).rejects.toThrow(
+        'Cadastre 1.2.3 made this export, and this version lacks its migration vault/999_later; import with ',
+      ),
+    );
+  });
+
+  it('changes nothing if it is interrupted', async () => {
+    for (const reports of [1, 5, 12]) {
+      await expectUnchanged(async () => {
+        const stopping = new AbortController();
+        let count = 0;
+        const report = (): void => ((count += 1) === reports ? stopping.abort() : undefined);
+        await expect(importFrom(exported, ADMINS, { signal: stopping.signal, report })).rejects.toThrow();
+      });
+    }
+  });
+});
+
+describe('an imported organization', () => {
+  let compare: (value: unknown) => unknown;
+  let imported: ImportedOrganization;
+  let before: number;
+  let trail: readonly { readonly id: string }[];
+
+  beforeAll(async () => {
+    for (const follower of ['audit_trail', 'workspace_history']) await waitForFollowers(source.store, follower);
+    trail = await readLines(source, trailToken);
+    before = await logLength(target.store);
+    imported = await importFrom(exported);
+    for (const follower of ['audit_trail', 'workspace_history', 'state_sweeper', 'release_sweeper', 'run_queue'])
+      await waitForFollowers(target.store, follower);
+    compare = await createComparison();
+  });
+
+  const listPaths = (): readonly string[] => [
+    '/api/v2/organizations/acme',
+    '/api/v2/organizations/acme/projects',
+    '/api/v2/organizations/acme/workspaces?include=locked_by,current_state_version',
+    '/api/v2/organizations/acme/teams',
+    '/api/v2/organizations/acme/organization-memberships?include=user,teams',
+    '/api/v2/organizations/acme/reserved-tag-keys',
+    '/api/v2/organizations/acme/registry-providers',
+    '/api/v2/organizations/acme/ssh-keys',
+    `/api/v2/workspaces/${workspace}`,
+    `/api/v2/workspaces/${workspace}/vars`,
+    `/api/v2/workspaces/${workspace}/tag-bindings`,
+    `/api/v2/state-versions/${stateVersion}`,
+    `/api/v2/configuration-versions/${configurationVersion}`,
+    `/api/v2/team-workspaces?filter[workspace][id]=${workspace}`,
+    `/api/v2/teams/${team}`,
+    '/api/v2/organizations/acme/registry-providers/private/acme/cloud/versions/1.0.0',
+  ];
+
+  it('has the same audit trail, and then the entries of the import', async () => {
+    const token = await makeOrganizationToken(target, 'acme');
+    const lines = await readLines(target, token);
+    expect(lines.slice(0, trail.length)).toEqual(compare(trail));
+    expect(lines.slice(trail.length).map(({ resource: { type, action } }) => `${type} ${action}`)).toEqual([
+      ...Array.from({ length: imported.destroyedTokens }, () => 'authentication_token destroy'),
+      'organization update',
+      'authentication_token create',
+    ]);
+  });
+
+  it('has the same documents', async () => {
+    for (const path of listPaths()) {
+      const [there, here] = [await source.get(path), await target.get(path)];
+      expect([path, there.status, here.status]).toEqual([path, 200, 200]);
+      expect([path, compare(here.body)]).toEqual([path, compare(there.body)]);
+    }
+  });
+
+  it('has the same rows in all views, except tokens and accounts', async () => {
+    const tables = listViews(moduleDefinitions)
+      .filter(({ name }) => name !== 'audit_trail')
+      .flatMap((view) => view.tables)
+      .filter((table) => !['users', 'authentication_tokens'].includes(table));
+    expect(tables.length).toBeGreaterThan(20);
+    const events = (await readWholeLog(source.store)).filter(({ organization }) => organization === acme.id);
+    const ids = [...new Set(events.map(({ stream }) => stream))];
+    for (const table of tables) {
+      const rows = (await listRows(source, table)).map((row) => JSON.stringify(compare(JSON.parse(row))));
+      const here = new Set((await listRows(target, table)).map((row) => JSON.stringify(compare(JSON.parse(row)))));
+      const missing = rows.filter((row) => !here.has(row) && ids.some((id) => row.includes(id)));
+      expect([table, missing]).toEqual([table, []]);
+    }
+    await expectViewsMatchLog(target, moduleDefinitions);
+  });
+
+  it('has the events with their ids, times, order and readable names', async () => {
+    const isOwn = ({ organization }: RecordedEvent): boolean => organization === acme.id;
+    const comparable = ({ transaction: _transaction, position: _position, ...event }: RecordedEvent) => event;
+    const there = (await readWholeLog(source.store)).filter(isOwn).slice(0, imported.events).map(comparable);
+    const log = (await readWholeLog(target.store)).slice(before).filter(isOwn);
+    const here = log.slice(0, imported.events).map(comparable);
+    expect(here).toEqual(compare(there));
+    expect(log.at(imported.events + imported.destroyedTokens)).toMatchObject({
+      type: 'OrganizationImported',
+      data: { source: 'https://old.example', events: imported.events },
+    });
+    expect(JSON.stringify(await readWholeLog(target.store, { keepEncrypted: true }))).not.toContain('"ada"');
+    expect(JSON.stringify(await readWholeLog(target.store))).not.toContain('zerlinda');
+  });
+
+  it('has its secrets and files, encrypted with the key of the site', async () => {
+    const vault = new Vault(target.database, target.runtime.encryptionKeys);
+    expect(await vault.open(sensitive)).toBe('hunter2');
+    const uses = await countAllKeyUses(target.runtime, () => undefined);
+    expect(uses.filter(({ missing }) => missing > 0)).toEqual([]);
+    const download = await target.get(`/api/v2/state-versions/${stateVersion}/download`);
+    expect(download.text).toBe(String(state.bytes));
+    const keys = [];
+    for await (const { key } of target.runtime.blobs.list('registry')) keys.push(key);
+    const contents = await Promise.all(keys.map(async (key) => String(await readContent(target.runtime.blobs, key))));
+    expect(contents).toContain(String(zipOf('cloud', '1.0.0', ...LINUX)));
+    const platform = `/api/v2/organizations/acme/registry-providers/private/acme/cloud/versions/1.0.0/platforms/linux/amd64`;
+    const { links } = expectStatus(await target.get(platform), 200).body.data;
+    expectStatus(
+      await target
+        .as(null)
+        .get(
+          `${target.url}${pathOf(links['provider-binary-download'])}${new URL(links['provider-binary-download']).search}`,
+        ),
+      200,
+    );
+  });
+
+  it('has members without their tokens, and no tokens of teams or the organization', async () => {
+    expect(imported.createdUsers).toBe(1);
+    expect(imported.destroyedTokens).toBe(2);
+    expectStatus(await target.as(ada.token).get('/api/v2/account/details'), 401);
+    expect(await findUser(target, 'ada')).toBe(ada.id);
+    const member = await makeToken(target, `/api/v2/users/${ada.id}/authentication-tokens`);
+    const api: ApiTestClient = target.as(member);
+    expectStatus(await api.post(`/api/v2/workspaces/${workspace}/actions/unlock`, {}), 200);
+    expectStatus(await api.get('/api/v2/organizations/resident'), 404);
+    await expectViewsMatchLog(target, moduleDefinitions);
+  });
+
+  it('is published with all its events', async () => {
+    const published: RecordedEvent[] = [];
+    const recorder = {
+      ensureTopics: () => Promise.resolve(),
+      publish: (events: readonly RecordedEvent[]) => Promise.resolve(void published.push(...events)),
+    };
+    const follower = createPublisherFollower(recorder as unknown as KafkaPublisher, []);
+    const runner = new FollowerRunner(target.store, follower, quiet);
+    runner.start();
+    await waitForFollowers(target.store, 'publisher');
+    await runner.stop();
+    const own = published.filter(({ organization }) => organization === acme.id);
+    const versions = new Map<string, number>();
+    for (const { stream, version } of own) {
+      expect([stream, version]).toEqual([stream, (versions.get(stream) ?? 0) + 1]);
+      versions.set(stream, version);
+    }
+    expect(own.length).toBeGreaterThan(imported.events);
+    expect(published.find(({ type, stream }) => type === 'UserCreated' && stream === ada.id)?.data).toMatchObject({
+      username: 'ada',
+    });
+  });
+
+  it('is forgotten with its people: texts of a forgotten member become unreadable', async () => {
+    const bob = await makeMember(target, 'acme', 'bob', [acme.ownersTeam]);
+    expect(JSON.stringify(await readWholeLog(target.store))).toContain('"ada"');
+    expectStatus(await target.delete(`/api/v2/admin/users/${ada.id}`), 204);
+    expect(JSON.stringify(await readWholeLog(target.store))).not.toContain('"ada"');
+    expect(bob.id).toMatch(/^user-/);
+    const token = await makeOrganizationToken(target, 'acme');
+    await waitForFollowers(target.store, 'audit_trail');
+    expect(JSON.stringify(await readLines(target, token))).not.toMatch(/"ada"|~sealed/);
+  });
+
+  it('is refused a second time, also after it was deleted', async () => {
+    await expect(importFrom(exported)).rejects.toThrow(/^this export was imported into this site already\. /);
+    const again = await newFolder();
+    await exportTo(again);
+    await expect(importFrom(again)).rejects.toThrow(/^this site already contains the organization acme \(org-/);
+    expectStatus(await target.delete('/api/v2/organizations/acme'), 204);
+    await expect(importFrom(again)).rejects.toThrow(/^the log of this site already contains the stream /);
+  });
+
+  it('leaves the other site as it was', async () => {
+    expectStatus(await source.get('/api/v2/organizations/acme'), 200);
+    await expectViewsMatchLog(source, moduleDefinitions);
+  });
+});
