@@ -5,8 +5,8 @@ import type { EventStore } from '../event-store.js';
 import { ViewCopy } from '../rebuild/view-copy.js';
 import type { RebuildableView, ReplayHandler } from '../rebuild/views.js';
 
-/** An event as another site recorded it, without its position there. Its texts are readable. */
-export type ImportedEvent = Omit<RecordedEvent, 'transaction' | 'position'>;
+/** An event as another site recorded it, without its position and trace there. Its texts are readable. */
+export type ImportedEvent = Omit<RecordedEvent, 'transaction' | 'position' | 'traceparent'>;
 
 /** An id that the log contains already. */
 export type ImportCollision = { readonly kind: 'stream' | 'event'; readonly id: string };

@@ -177,6 +177,20 @@ describe('an organization', () => {
       .yields();
   });
 
+  it('records the export that it was imported from', () => {
+    const origin = {
+      archive: '0b9f2c50-7c2b-4a9e-9a51-6f5f1f0e7c11',
+      source: 'https://old.example',
+      position: 7,
+      exportedAt: '2026-11-24T10:00:00.000Z',
+      events: 5,
+    };
+    given(created)
+      .when({ type: 'CompleteImport', data: origin })
+      .yields({ type: 'OrganizationImported', data: origin });
+    given().when({ type: 'CompleteImport', data: origin }).refuses('not-found', 'Not found');
+  });
+
   it('is deleted under its last name', () =>
     given(created, { type: 'OrganizationUpdated', data: { changes: { name: 'acme2' } } })
       .when(remove)
