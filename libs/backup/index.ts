@@ -9,7 +9,13 @@ export {
 } from './format/backup-archive.js';
 export { parseBackupKey } from './format/backup-keys.js';
 export { parseBackupLocation, type BackupLocation } from './format/backup-location.js';
-export { backupPart, tableExport, type BackupManifest, type BackupPart, type TableExport } from './format/backup-manifest.js';
+export {
+  backupPart,
+  tableExport,
+  type BackupManifest,
+  type BackupPart,
+  type TableExport,
+} from './format/backup-manifest.js';
 export { readMigrationNames, requireMigrations } from './migrations.queries.js';
 export { forEachConcurrently, type BackupControl } from './progress.js';
 export { checkBackup } from './restore/check-backup.js';

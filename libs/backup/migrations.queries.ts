@@ -21,14 +21,14 @@ export const readMigrationNames = async (
 export const requireMigrations = async (
   session: DatabaseSession,
   definitions: readonly ModuleDefinition[],
-  made: { readonly madeBy: string; readonly migrations: readonly string[] },
+  origin: { readonly madeBy: string; readonly migrations: readonly string[] },
   { noun, verb }: { readonly noun: string; readonly verb: string },
 ): Promise<void> => {
   const own = new Set(await readMigrationNames(session, definitions));
-  const surplus = made.migrations.find((name) => !own.has(name));
+  const surplus = origin.migrations.find((name) => !own.has(name));
   if (surplus === undefined) return;
   throw new StartupError(
-    `Cadastre ${made.madeBy} made this ${noun}, and this version lacks its migration ${surplus}; ` +
+    `Cadastre ${origin.madeBy} made this ${noun}, and this version lacks its migration ${surplus}; ` +
       `${verb} with that version or a later one`,
   );
 };

@@ -8,7 +8,7 @@ import { findPersonalTexts, listPeople, type EventContent } from './personal-tex
 
 /**
  * Encrypts the texts of events that another site recorded, page by page, before one transaction appends all of them.
- * People of this site keep their keys. Others get new ones, which the transaction stores. People whom one of the two
+ * People of this site keep their keys. Others get new ones, which the transaction stores. People that one of the two
  * sites has forgotten stay forgotten.
  */
 export class ImportedTexts {

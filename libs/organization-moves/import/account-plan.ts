@@ -45,12 +45,12 @@ const findRepeated = (values: readonly string[]): string | undefined =>
 /** Returns why the account cannot be created; null if it can. */
 const findConflict = (account: PlannedAccount, present: readonly PlannedAccount[]): string | null => {
   const { username, email } = account;
-  const named = present.find((other) => other.username === username);
-  const addressed =
+  const namesake = present.find((other) => other.username === username);
+  const addressee =
     email === null ? undefined : present.find((other) => other.email?.toLowerCase() === email.toLowerCase());
-  const other = named ?? addressed;
+  const other = namesake ?? addressee;
   if (!other) return null;
-  const [shared, change] = named ? ['user name', 'rename'] : ['e-mail address', 'change the address of'];
+  const [shared, change] = namesake ? ['user name', 'rename'] : ['e-mail address', 'change the address of'];
   return (
     `${describeAccount(account)} has the ${shared} of ${describeAccount(other)} of this site: if they are one person, add ` +
     `--map-user ${username}=${other.username}; otherwise ${change} one of them`

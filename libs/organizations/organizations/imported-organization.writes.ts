@@ -16,9 +16,9 @@ export const findSimilarOrganization = async (
   session: DatabaseSession,
   { id, name }: { readonly id: string; readonly name: string },
 ): Promise<{ readonly id: string; readonly name: string } | null> => {
-  const [found] = await session.run<{ id: string; name: string }>(sql`
+  const [similar] = await session.run<{ id: string; name: string }>(sql`
     select id, name from views.organizations where id = ${id} or lower(name) = lower(${name}) order by id = ${id} desc limit 1`);
-  return found ?? null;
+  return similar ?? null;
 };
 
 /** Keeps the name unique. Fails if another organization has it. */
