@@ -3,9 +3,10 @@ import { Controller, Get, Module } from '@nestjs/common';
 import { Public } from '#access';
 import { createHttpServer } from '#edge';
 import { createLogger, NestLoggerAdapter } from '#host';
-import { sql } from '#kernel';
-import type { RunningTracing } from '#tracing';
+import { sql, type RecordedEvent } from '#kernel';
+import { startRequestTrace, type RunningTracing } from '#tracing';
 import { costOf } from '../support/cost.js';
+import { waitForFollowers } from '../support/event-log.js';
 import { startOtlpReceiver, startTestTracing, type OtlpReceiver, type ReceivedSpan } from '../support/otlp-receiver.js';
 import type { CompletedRequest } from '../../libs/edge/server/request-observer.http.js';
 import { waitUntil } from '../support/product.js';
@@ -117,6 +118,8 @@ describe('the trace of a request', () => {
     await makeConfigurationVersion(server, busy);
     await server.post(`/api/v2/workspaces/${busy}/actions/lock`);
     const run = await makeRun(server, busy);
+    // Otherwise the new run could be the cause of the start.
+    await waitForFollowers(server.store, 'run_queue');
     const traceId = nextTraceId();
     await sendInTrace(`00-${traceId}-${SPAN}-01`, `/api/v2/workspaces/${busy}/actions/unlock`, { method: 'POST' });
     const start = await findInTrace(traceId, 'start next run');
@@ -227,21 +230,46 @@ describe('log lines', () => {
 });
 
 describe('work that several requests share', () => {
-  it('is in the trace of each request, and the other spans link to the first one', async () => {
-    const traceIds = Array.from({ length: 6 }, nextTraceId);
-    const workspaces = await Promise.all(traceIds.map((_, n) => makeWorkspace(server, 'acme', `shared-${n}`)));
-    const responses = await Promise.all(
-      traceIds.map((traceId, n) =>
-        sendInTrace(`00-${traceId}-${SPAN}-01`, `/api/v2/workspaces/${workspaces[n]}/actions/lock`, { method: 'POST' }),
-      ),
+  /** Runs work in the trace of a request for each id, all in one turn of the event loop. */
+  const runTogether = async (traceIds: readonly string[], work: (n: number) => Promise<unknown>): Promise<void> => {
+    const requests = traceIds.map((traceId) =>
+      startRequestTrace(`00-${traceId}-${SPAN}-01`, () => ({ name: 'GET', attributes: {} })),
     );
-    expect(responses.map(({ status }) => status)).toEqual(traceIds.map(() => 200));
-    const transactions = await Promise.all(traceIds.map((traceId) => findInTrace(traceId, 'transaction')));
-    const shared = transactions.filter(({ attributes }) => Number(attributes['cadastre.requests']) > 1);
-    const ids = new Set(transactions.map(({ spanId }) => spanId));
-    for (const { links } of shared) for (const link of links) expect(ids).toContain(link);
-    const followers = transactions.filter(({ links }) => links.length === 1);
-    expect(shared.length).toBeGreaterThanOrEqual(followers.length);
+    const results: Promise<unknown>[] = [];
+    for (const [n, request] of requests.entries()) request?.span?.run(() => void results.push(work(n)));
+    await Promise.all(results);
+    for (const request of requests) request?.span?.end({}, false);
+    expect(results).toHaveLength(traceIds.length);
+  };
+
+  const expectShared = async (traceIds: readonly string[], name: string): Promise<void> => {
+    const spans = await Promise.all(traceIds.map((traceId) => findInTrace(traceId, name)));
+    expect(spans.map(({ attributes }) => attributes['cadastre.requests'])).toEqual(traceIds.map(() => traceIds.length));
+    const [first] = spans as [ReceivedSpan];
+    expect(spans.map(({ links }) => links)).toEqual(traceIds.map((_, n) => (n === 0 ? [] : [first.spanId])));
+  };
+
+  it('is in the trace of each request that reads with the same statement', async () => {
+    const traceIds = Array.from({ length: 3 }, nextTraceId);
+    const select = (keys: readonly string[]) =>
+      sql`select stream from event_store.streams where stream = any (${keys})`;
+    await runTogether(traceIds, (n) => server.database.keyedRow({ key: `shared-${n}`, column: 'stream', select }));
+    await expectShared(traceIds, 'SELECT event_store.streams');
+  });
+
+  it('is in the trace of each request whose append is in the same transaction', async () => {
+    const traceIds = Array.from({ length: 3 }, nextTraceId);
+    const workspaces = await Promise.all(traceIds.map((_, n) => makeWorkspace(server, 'acme', `shared-${n}`)));
+    const [event] = (await server.store.stream(workspaces[0] as string)) as [RecordedEvent];
+    const { organization, context } = event;
+    const { id, name } = context.accessor;
+    const holder = { type: 'users', id, name };
+    await runTogether(traceIds, (n) => {
+      const events = [{ type: 'WorkspaceUnlocked', data: { holder, forced: false } }];
+      const write = { stream: workspaces[n] as string, organization, expected: 'any' as const, events };
+      return server.store.append([write], context);
+    });
+    await expectShared(traceIds, 'transaction');
   });
 });
 
