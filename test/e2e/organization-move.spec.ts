@@ -236,8 +236,8 @@ describe('an export', () => {
     await expect(exportTo(exported)).rejects.toThrow(/^the destination contains a finished export; /);
     const folder = await newFolder();
     const stopping = new AbortController();
-    const report = (phase: string): void => (phase === 'events' ? stopping.abort() : undefined);
-    await expect(exportTo(folder, 'acme', { signal: stopping.signal, report })).rejects.toThrow();
+    const report = (phase: string): void => (phase === 'events' ? stopping.abort(new Error('stopped')) : undefined);
+    await expect(exportTo(folder, 'acme', { signal: stopping.signal, report })).rejects.toThrow('stopped');
     await expect(exportTo(folder, 'neighbour')).rejects.toThrow(
       /^the destination contains an unfinished export of another organization or site; /,
     );
@@ -279,13 +279,24 @@ describe('an import', () => {
     );
   });
 
+  it('is refused if the site has forgotten a member, and nothing changes', async () => {
+    const forgotten = sql`insert into event_store.person_keys (person, key, cleaned_at) values (${ada.id}, null, now())`;
+    await target.database.transaction([forgotten]);
+    await expectUnchanged(() =>
+      expect(importFrom(exported)).rejects.toThrow(
+        `members of the organization were forgotten at this site: ${ada.id}; `,
+      ),
+    );
+    await target.database.transaction([sql`delete from event_store.person_keys where person = ${ada.id}`]);
+  });
+
   it('changes nothing if it is interrupted', async () => {
     for (const reports of [1, 5, 12]) {
       await expectUnchanged(async () => {
         const stopping = new AbortController();
         let count = 0;
-        const report = (): void => ((count += 1) === reports ? stopping.abort() : undefined);
-        await expect(importFrom(exported, ADMINS, { signal: stopping.signal, report })).rejects.toThrow();
+        const report = (): void => ((count += 1) === reports ? stopping.abort(new Error('stopped')) : undefined);
+        await expect(importFrom(exported, ADMINS, { signal: stopping.signal, report })).rejects.toThrow('stopped');
       });
     }
   });
