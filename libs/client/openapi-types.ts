@@ -9321,26 +9321,6 @@ export interface components {
         'application/vnd.api+json': components['schemas']['ErrorDocument'];
       };
     };
-    /** @description The address does not support this method. */
-    MethodNotAllowed: {
-      headers: {
-        [name: string]: unknown;
-      };
-      content: {
-        /**
-         * @example {
-         *       "errors": [
-         *         {
-         *           "status": "405",
-         *           "title": "method not allowed",
-         *           "detail": "The address does not support this method."
-         *         }
-         *       ]
-         *     }
-         */
-        'application/vnd.api+json': components['schemas']['ErrorDocument'];
-      };
-    };
     /** @description The body did not arrive in time. */
     RequestTimeout: {
       headers: {
@@ -9354,46 +9334,6 @@ export interface components {
          *           "status": "408",
          *           "title": "request timeout",
          *           "detail": "The body did not arrive in time."
-         *         }
-         *       ]
-         *     }
-         */
-        'application/vnd.api+json': components['schemas']['ErrorDocument'];
-      };
-    };
-    /** @description The state of the resource does not allow the request. */
-    Conflict: {
-      headers: {
-        [name: string]: unknown;
-      };
-      content: {
-        /**
-         * @example {
-         *       "errors": [
-         *         {
-         *           "status": "409",
-         *           "title": "conflict",
-         *           "detail": "The state of the resource does not allow the request."
-         *         }
-         *       ]
-         *     }
-         */
-        'application/vnd.api+json': components['schemas']['ErrorDocument'];
-      };
-    };
-    /** @description The state of the resource is not the state that the request requires. */
-    PreconditionFailed: {
-      headers: {
-        [name: string]: unknown;
-      };
-      content: {
-        /**
-         * @example {
-         *       "errors": [
-         *         {
-         *           "status": "412",
-         *           "title": "precondition failed",
-         *           "detail": "The state of the resource is not the state that the request requires."
          *         }
          *       ]
          *     }

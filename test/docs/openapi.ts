@@ -128,6 +128,17 @@ const addExamples = (document: ApiDescription, resources: DescribedResources): A
   return { ...document, components: { ...document.components, examples: sortByName(shared) } };
 };
 
+/** Leaves out refusals that each operation describes in its own words. */
+const omitUnusedRefusals = (document: ApiDescription): ApiDescription => {
+  const used = JSON.stringify(document.paths);
+  const responses = Object.entries(document.components.responses ?? {});
+  const isUsed = ([name]: readonly [string, unknown]) => used.includes(`"#/components/responses/${name}"`);
+  return {
+    ...document,
+    components: { ...document.components, responses: Object.fromEntries(responses.filter(isUsed)) },
+  };
+};
+
 const sortByName = <T>(values: Readonly<Record<string, T>>): Readonly<Record<string, T>> =>
   Object.fromEntries(Object.entries(values).toSorted(([a], [b]) => (a < b ? -1 : 1)));
 
@@ -137,7 +148,12 @@ export const buildOpenApiDocument = async (): Promise<ApiDescription> => {
   const document = createDocument(
     {
       openapi: '3.1.0',
-      info: { title: 'Cadastre API', version: '1.0.0', description: INTRODUCTION, license: { name: 'Apache-2.0' } },
+      info: {
+        title: 'Cadastre API',
+        version: '1.0.0',
+        description: INTRODUCTION,
+        license: { name: 'Apache License 2.0', identifier: 'Apache-2.0' },
+      },
       servers: [{ url: '/', description: 'This server.' }],
       security: [{ token: [] }],
       tags: listTags(operations) as { name: string; description: string }[],
@@ -155,10 +171,10 @@ export const buildOpenApiDocument = async (): Promise<ApiDescription> => {
     },
     { override },
   ) as unknown as ApiDescription;
-  return addExamples(shortenSchemas(document), resources);
+  return addExamples(omitUnusedRefusals(shortenSchemas(document)), resources);
 };
 
-/** Returns the routes without a description, such as `GET /healthz`. */
+/** Returns the routes without a description. */
 export const listUndescribedRoutes = async (): Promise<readonly string[]> => {
   const described = new Set((await loadOperations()).map(({ route }) => `${route.method} ${route.path}`));
   return (await routes()).map(({ method, path }) => `${method} ${path}`).filter((route) => !described.has(route));

@@ -30,6 +30,20 @@ const findReleaseCommit = async (version: string): Promise<string> => {
   return first;
 };
 
+/** Returns the names of the files in a folder of the previous release. */
+export const listPreviousReleaseFiles = async (folder: string): Promise<readonly string[]> => {
+  const commit = await findReleaseCommit(await readPreviousVersion());
+  const listed = await git('ls-tree', '--name-only', `${commit}:${folder}`);
+  return listed.split('\n').filter((name) => name !== '');
+};
+
+/** Returns a file of the previous release, or null if it has none with this path. */
+export const readPreviousReleaseFile = async (path: string): Promise<string | null> => {
+  const commit = await findReleaseCommit(await readPreviousVersion());
+  if ((await git('ls-tree', '--name-only', commit, '--', path)) === '') return null;
+  return git('show', `${commit}:${path}`);
+};
+
 /**
  * Builds the previous release in the folder, which then looks like an installed product. The release runs with the
  * packages of this source.

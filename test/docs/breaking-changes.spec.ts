@@ -1,0 +1,166 @@
+import { readdir, readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { describe, expect, it } from '@jest/globals';
+import { ROOT } from '../support/folders.js';
+import { readPreviousReleaseFile, listPreviousReleaseFiles } from '../support/previous-release.js';
+import {
+  findBreakingApiChanges,
+  findBreakingEventChanges,
+  SchemaComparison,
+  type ComparedApi,
+  type ComparedSchema,
+  type EventDescriptions,
+  type Sender,
+} from './breaking-changes.js';
+
+const REFERENCE = 'docs/reference';
+
+const readCurrent = (name: string): Promise<string> => readFile(join(ROOT, REFERENCE, name), 'utf8');
+
+const readEvents = async (
+  read: (name: string) => Promise<string | null>,
+  schemaFiles: readonly string[],
+): Promise<EventDescriptions> => {
+  const parse = async (name: string): Promise<unknown> => JSON.parse((await read(name)) ?? 'null');
+  const schemas = await Promise.all(
+    schemaFiles.map(async (file) => [file.replace('.json', ''), await parse(`schemas/${file}`)] as const),
+  );
+  const document = (await parse('asyncapi.json')) as EventDescriptions['document'];
+  return { document, schemas: Object.fromEntries(schemas) as EventDescriptions['schemas'] };
+};
+
+const readPrevious = (name: string): Promise<string | null> => readPreviousReleaseFile(`${REFERENCE}/${name}`);
+
+describe('the descriptions, compared with those of the previous release', () => {
+  it('break no consumer of the topics', async () => {
+    const current = await readEvents(readCurrent, await readdir(join(ROOT, REFERENCE, 'schemas')));
+    const files = await listPreviousReleaseFiles(`${REFERENCE}/schemas`);
+    expect(files.length).toBeGreaterThan(50);
+    expect(findBreakingEventChanges(await readEvents(readPrevious, files), current)).toEqual([]);
+  });
+
+  it('break no client of the API', async () => {
+    const current = JSON.parse(await readCurrent('openapi.json')) as ComparedApi;
+    // 0.2.0 has no OpenAPI document. A client of this source then stands for one of the previous release.
+    const previous = JSON.parse(
+      (await readPrevious('openapi.json')) ?? (await readCurrent('openapi.json')),
+    ) as ComparedApi;
+    expect(findBreakingApiChanges(previous, current)).toEqual([]);
+  });
+});
+
+const compare = (sender: Sender, before: ComparedSchema, after: ComparedSchema): readonly string[] => {
+  const comparison = new SchemaComparison(sender);
+  comparison.compare('it', before, after);
+  return comparison.changes;
+};
+
+const text: ComparedSchema = { type: 'string' };
+
+describe('a change of a schema', () => {
+  it.each<[string, ComparedSchema, ComparedSchema, readonly string[], readonly string[]]>([
+    ['nothing', text, text, [], []],
+    ['null is possible', text, { type: ['string', 'null'] }, ['it can now be null'], []],
+    ['null is impossible', { type: ['string', 'null'] }, text, [], ['it can no longer be null']],
+    ['a whole number for a number', { type: 'number' }, { type: 'integer' }, [], ['it can no longer be number']],
+    ['a value is gone', { enum: ['a', 'b'] }, { enum: ['a'] }, [], ['it can no longer be "b"']],
+    ['a lower limit', { maxLength: 9 }, { maxLength: 5 }, [], ['it has the limit maxLength 5 instead of 9']],
+    ['a member is gone', { properties: { a: text } }, { properties: {} }, ['it.a is gone'], ['it.a is gone']],
+    ['a member is new', { properties: {} }, { properties: { a: text } }, [], []],
+    [
+      'a required member is new',
+      { properties: {} },
+      { properties: { a: text }, required: ['a'] },
+      [],
+      ['it.a is now required'],
+    ],
+    [
+      'a member is optional',
+      { properties: { a: text }, required: ['a'] },
+      { properties: { a: text } },
+      ['it.a can now be absent'],
+      [],
+    ],
+    [
+      'of items',
+      { items: text },
+      { items: { type: 'number' } },
+      ['it[] can now be number'],
+      ['it[] can no longer be string'],
+    ],
+    [
+      'another alternative',
+      { anyOf: [text] },
+      { anyOf: [text, { type: 'number' }] },
+      ['it has 2 alternatives instead of 1'],
+      [],
+    ],
+  ])('%s', (_name, before, after, forReaders, forWriters) => {
+    expect([compare('server', before, after), compare('client', before, after)]).toEqual([forReaders, forWriters]);
+  });
+});
+
+describe('a change of the API', () => {
+  const operation = {
+    operationId: 'getThing',
+    parameters: [{ name: 'page', in: 'query' }],
+    responses: { 200: { content: { json: { schema: { $ref: '#/components/schemas/Thing' } } } } },
+  };
+  const thing: ComparedSchema = { properties: { name: text, parent: { $ref: '#/components/schemas/Thing' } } };
+  const build = (changed: object, schema = thing): ComparedApi => ({
+    paths: { '/things': { get: { ...operation, ...changed } } },
+    components: { schemas: { Thing: schema } },
+  });
+
+  it.each<[string, ComparedApi, readonly string[]]>([
+    ['an operation is gone', { paths: {}, components: {} }, ['GET /things is gone']],
+    ['another name', build({ operationId: 'showThing' }), ['GET /things is now named showThing, not getThing']],
+    ['a parameter is gone', build({ parameters: [] }), ['GET /things: the parameter page is gone']],
+    [
+      'a parameter is required',
+      build({ parameters: [{ name: 'page', in: 'query', required: true }] }),
+      ['GET /things: the parameter page is now required'],
+    ],
+    ['a required body', build({ requestBody: { required: true, content: {} } }), ['GET /things now requires a body']],
+    ['another status', build({ responses: { 201: {} } }), ['GET /things no longer answers 200']],
+    ['another format', build({ responses: { 200: {} } }), ['GET /things 200 no longer has the media type json']],
+    [
+      'a recursive schema',
+      build({}, { properties: {} }),
+      ['GET /things 200.name is gone', 'GET /things 200.parent is gone'],
+    ],
+  ])('%s', (_name, after, changes) => {
+    expect(findBreakingApiChanges(build({}), after)).toEqual(changes);
+  });
+});
+
+describe('a change of the events', () => {
+  const channels = { things: { address: 'cadastre.things', messages: { ThingCreated: {} } } };
+  const before: EventDescriptions = {
+    document: { channels },
+    schemas: { ThingCreated: { $id: 'v1', properties: { name: text } } },
+  };
+
+  it.each<[string, EventDescriptions, readonly string[]]>([
+    ['a channel is gone', { ...before, document: { channels: {} } }, ['the channel things is gone']],
+    [
+      'another topic',
+      { ...before, document: { channels: { things: { ...channels.things, address: 'things' } } } },
+      ['the channel things is now at things, not cadastre.things'],
+    ],
+    [
+      'a message is gone',
+      { ...before, document: { channels: { things: { ...channels.things, messages: {} } } } },
+      ['ThingCreated is no longer in the channel things'],
+    ],
+    ['an event is gone', { ...before, schemas: {} }, ['the event ThingCreated is gone']],
+    [
+      'a member is gone',
+      { ...before, schemas: { ThingCreated: { $id: 'v1', properties: {} } } },
+      ['ThingCreated.name is gone'],
+    ],
+    ['another version', { ...before, schemas: { ThingCreated: { $id: 'v2', properties: {} } } }, []],
+  ])('%s', (_name, after, changes) => {
+    expect(findBreakingEventChanges(before, after)).toEqual(changes);
+  });
+});
