@@ -53,9 +53,9 @@ export class SchemaComparison {
   }
 
   private compareTypes(where: string, { before, after }: Pair): void {
-    const [known, sent] = this.sender === 'server' ? [before, after] : [after, before];
-    const surplus = listTypes(sent).filter((type) => !isAmong(type, listTypes(known)));
-    if (listTypes(known).length === 0 || surplus.length === 0) return;
+    const [expected, sent] = this.sender === 'server' ? [before, after] : [after, before];
+    const surplus = listTypes(sent).filter((type) => !isAmong(type, listTypes(expected)));
+    if (listTypes(expected).length === 0 || surplus.length === 0) return;
     const verb = this.sender === 'server' ? 'can now be' : 'can no longer be';
     this.changes.push(`${where} ${verb} ${surplus.join(' or ')}`);
   }
@@ -200,8 +200,8 @@ const findParameterChanges = (
   { parameters: before = [] }: ComparedOperation,
   { parameters: after = [] }: ComparedOperation,
 ): readonly string[] => {
-  const find = (list: readonly ComparedParameter[], { name, in: place }: ComparedParameter) =>
-    list.find((parameter) => parameter.name === name && parameter.in === place);
+  const find = (list: readonly ComparedParameter[], { name, in: location }: ComparedParameter) =>
+    list.find((parameter) => parameter.name === name && parameter.in === location);
   return [
     ...before
       .filter((parameter) => !find(after, parameter))
