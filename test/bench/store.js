@@ -1,5 +1,6 @@
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
+import { EncryptionKeys } from '#encryption';
 import { buildWriterRegistration, EventStore } from '#event-store';
 import { RandomIds, SystemClock } from '#host';
 import { toKafkaMessage } from '#message-log';
@@ -32,8 +33,8 @@ export const openStore = async (product, connections) => {
     applicationName: 'bench',
     writerRegistration: buildWriterRegistration(views),
   });
-  const { encryptionKey } = product;
-  const store = new EventStore(database, eventRegistry, projections, new SystemClock(), new RandomIds(), encryptionKey);
+  const keys = new EncryptionKeys(product.encryptionKey);
+  const store = new EventStore(database, eventRegistry, projections, new SystemClock(), new RandomIds(), keys);
   const close = async () => {
     store.signal.stop();
     await database.close();
@@ -45,7 +46,7 @@ export const openStore = async (product, connections) => {
 export const readMessages = async (databaseUrl, origin) => {
   const database = new Database({ url: databaseUrl, connections: 1, applicationName: 'bench' });
   // Texts of people stay encrypted, so the key is not used.
-  const store = new EventStore(database, eventRegistry, [], null, null, Buffer.alloc(32));
+  const store = new EventStore(database, eventRegistry, [], null, null, new EncryptionKeys(Buffer.alloc(32)));
   const messages = [];
   try {
     for (let after = { transaction: '0', position: 0 }; ;) {
