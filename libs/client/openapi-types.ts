@@ -3309,7 +3309,7 @@ export interface components {
   schemas: {
     CreateAgentPoolBody: {
       data: {
-        type?: 'agent-pools' | null;
+        type?: ('agent-pools' | '') | null;
         attributes: {
           name: string;
           'organization-scoped'?: boolean | null;
@@ -3319,7 +3319,7 @@ export interface components {
           'allowed-workspaces'?: {
             data?:
               | {
-                  type?: 'workspaces' | null;
+                  type?: ('workspaces' | '') | null;
                   id: string;
                 }[]
               | null;
@@ -3327,7 +3327,7 @@ export interface components {
           'allowed-projects'?: {
             data?:
               | {
-                  type?: 'projects' | null;
+                  type?: ('projects' | '') | null;
                   id: string;
                 }[]
               | null;
@@ -3335,7 +3335,7 @@ export interface components {
           'excluded-workspaces'?: {
             data?:
               | {
-                  type?: 'workspaces' | null;
+                  type?: ('workspaces' | '') | null;
                   id: string;
                 }[]
               | null;
@@ -3345,7 +3345,7 @@ export interface components {
     };
     UpdateAgentPoolBody: {
       data: {
-        type?: 'agent-pools' | null;
+        type?: ('agent-pools' | '') | null;
         /** @default {} */
         attributes: {
           name?: string;
@@ -3356,7 +3356,7 @@ export interface components {
           'allowed-workspaces'?: {
             data?:
               | {
-                  type?: 'workspaces' | null;
+                  type?: ('workspaces' | '') | null;
                   id: string;
                 }[]
               | null;
@@ -3364,7 +3364,7 @@ export interface components {
           'allowed-projects'?: {
             data?:
               | {
-                  type?: 'projects' | null;
+                  type?: ('projects' | '') | null;
                   id: string;
                 }[]
               | null;
@@ -3372,7 +3372,7 @@ export interface components {
           'excluded-workspaces'?: {
             data?:
               | {
-                  type?: 'workspaces' | null;
+                  type?: ('workspaces' | '') | null;
                   id: string;
                 }[]
               | null;
@@ -3382,7 +3382,7 @@ export interface components {
     };
     RegisterAgentBody: {
       data: {
-        type?: 'agents' | null;
+        type?: ('agents' | '') | null;
         /** @default {} */
         attributes: {
           name?: string | null;
@@ -3392,7 +3392,7 @@ export interface components {
     };
     PingAgentBody: {
       data: {
-        type?: 'agents' | null;
+        type?: ('agents' | '') | null;
         attributes: {
           /** @enum {string} */
           status: 'idle' | 'busy' | 'unknown' | 'errored' | 'exited';
@@ -3402,7 +3402,7 @@ export interface components {
     };
     UpdateAuditConfigurationBody: {
       data: {
-        type?: 'audit-configurations' | null;
+        type?: ('audit-configurations' | '') | null;
         attributes?: {
           'audit-trails'?: {
             enabled?: boolean;
@@ -3421,7 +3421,7 @@ export interface components {
     };
     UpdateAuditTrailSettingsBody: {
       data: {
-        type?: 'audit-trail-settings' | null;
+        type?: ('audit-trail-settings' | '') | null;
         /** @default {} */
         attributes: {
           'retention-days'?: number | null;
@@ -3791,7 +3791,7 @@ export interface components {
     };
     CreateAuditFactSourceBody: {
       data: {
-        type?: 'audit-fact-sources' | null;
+        type?: ('audit-fact-sources' | '') | null;
         attributes: {
           source: string;
           /** @default  */
@@ -3802,7 +3802,7 @@ export interface components {
     };
     ChangeSubscriptionBody: {
       data: {
-        type?: ('subscription' | 'subscriptions') | null;
+        type?: ('subscription' | 'subscriptions' | '') | null;
         attributes?: {
           /** @description the feature set decides what an organization can do; plans with limits and dates are not built */
           'agents-ceiling'?: unknown;
@@ -3870,7 +3870,7 @@ export interface components {
     };
     CreateOrganizationBody: {
       data: {
-        type?: 'organizations' | null;
+        type?: ('organizations' | '') | null;
         attributes: {
           name: string;
           email: string;
@@ -3939,7 +3939,7 @@ export interface components {
     };
     UpdateOrganizationBody: {
       data: {
-        type?: 'organizations' | null;
+        type?: ('organizations' | '') | null;
         attributes?: {
           name?: string;
           email?: string;
@@ -4008,7 +4008,7 @@ export interface components {
     };
     CreateProjectBody: {
       data: {
-        type?: 'projects' | null;
+        type?: ('projects' | '') | null;
         attributes: {
           name: string;
           description?: string | null;
@@ -4039,7 +4039,7 @@ export interface components {
           'tag-bindings'?: {
             data?:
               | {
-                  type?: 'tag-bindings' | null;
+                  type?: ('tag-bindings' | '') | null;
                   attributes: {
                     key: string;
                     value?: string | null;
@@ -4052,7 +4052,7 @@ export interface components {
     };
     UpdateProjectBody: {
       data: {
-        type?: 'projects' | null;
+        type?: ('projects' | '') | null;
         attributes?: {
           name?: string;
           description?: string | null;
@@ -4083,7 +4083,7 @@ export interface components {
           'tag-bindings'?: {
             data?:
               | {
-                  type?: 'tag-bindings' | null;
+                  type?: ('tag-bindings' | '') | null;
                   attributes: {
                     key: string;
                     value?: string | null;
@@ -4096,7 +4096,7 @@ export interface components {
     };
     UpdateTokenTtlPoliciesBody: {
       data: {
-        type?: 'organization-token-ttl-policies' | null;
+        type?: ('organization-token-ttl-policies' | '') | null;
         /** @default {} */
         attributes: {
           'token-ttl-policies': {
@@ -4115,7 +4115,7 @@ export interface components {
        *     }
        */
       data: {
-        type?: ('authentication-tokens' | 'authentication-token' | 'agent-tokens') | null;
+        type?: ('authentication-tokens' | 'authentication-token' | 'agent-tokens' | '') | null;
         /** @default {} */
         attributes: {
           description?: string | null;
@@ -4126,7 +4126,7 @@ export interface components {
     };
     CreateTeamTokenBody: {
       data: {
-        type?: ('authentication-tokens' | 'authentication-token' | 'agent-tokens') | null;
+        type?: ('authentication-tokens' | 'authentication-token' | 'agent-tokens' | '') | null;
         /** @default {} */
         attributes: {
           description: string;
@@ -4137,7 +4137,7 @@ export interface components {
     };
     ReplaceTeamTokenBody: {
       data?: {
-        type?: ('authentication-tokens' | 'authentication-token' | 'agent-tokens') | null;
+        type?: ('authentication-tokens' | 'authentication-token' | 'agent-tokens' | '') | null;
         attributes?: {
           /** @description this token has none. `POST /teams/:id/authentication-tokens` creates tokens with a description */
           description?: string | null;
@@ -4148,7 +4148,7 @@ export interface components {
     };
     CreateAgentPoolTokenBody: {
       data: {
-        type?: ('authentication-tokens' | 'authentication-token' | 'agent-tokens') | null;
+        type?: ('authentication-tokens' | 'authentication-token' | 'agent-tokens' | '') | null;
         /** @default {} */
         attributes: {
           description: string;
@@ -4159,14 +4159,14 @@ export interface components {
     };
     InviteOrganizationMemberBody: {
       data: {
-        type?: 'organization-memberships' | null;
+        type?: ('organization-memberships' | '') | null;
         attributes: {
           email: string;
         };
         relationships?: {
           teams?: {
             data: {
-              type?: 'teams' | null;
+              type?: ('teams' | '') | null;
               id: string;
             }[];
           };
@@ -4175,13 +4175,13 @@ export interface components {
     };
     AddTeamMembershipsBody: {
       data: {
-        type?: 'organization-memberships' | null;
+        type?: ('organization-memberships' | '') | null;
         id: string;
       }[];
     };
     AddTeamProjectBody: {
       data: {
-        type?: ('team-projects' | 'team-project-access') | null;
+        type?: ('team-projects' | 'team-project-access' | '') | null;
         attributes: {
           /** @enum {string} */
           access: 'read' | 'write' | 'maintain' | 'admin' | 'custom';
@@ -4219,7 +4219,7 @@ export interface components {
     };
     UpdateTeamProjectBody: {
       data: {
-        type?: ('team-projects' | 'team-project-access') | null;
+        type?: ('team-projects' | 'team-project-access' | '') | null;
         /** @default {} */
         attributes: {
           access?: ('read' | 'write' | 'maintain' | 'admin' | 'custom') | null;
@@ -4246,7 +4246,7 @@ export interface components {
     };
     AddTeamWorkspaceBody: {
       data: {
-        type?: 'team-workspaces' | null;
+        type?: ('team-workspaces' | '') | null;
         attributes: {
           /** @enum {string} */
           access: 'read' | 'plan' | 'write' | 'admin' | 'custom';
@@ -4274,7 +4274,7 @@ export interface components {
     };
     UpdateTeamWorkspaceBody: {
       data: {
-        type?: 'team-workspaces' | null;
+        type?: ('team-workspaces' | '') | null;
         /** @default {} */
         attributes: {
           access?: ('read' | 'plan' | 'write' | 'admin' | 'custom') | null;
@@ -4291,7 +4291,7 @@ export interface components {
     };
     CreateTeamBody: {
       data: {
-        type?: 'teams' | null;
+        type?: ('teams' | '') | null;
         attributes: {
           name: string;
           /** @enum {string} */
@@ -4334,7 +4334,7 @@ export interface components {
     };
     UpdateTeamBody: {
       data: {
-        type?: 'teams' | null;
+        type?: ('teams' | '') | null;
         attributes?: {
           name?: string;
           /** @enum {string} */
@@ -4377,13 +4377,13 @@ export interface components {
     };
     AddTeamUsersBody: {
       data: {
-        type?: 'users' | null;
+        type?: ('users' | '') | null;
         id: string;
       }[];
     };
     UpdateAccountBody: {
       data: {
-        type?: 'users' | null;
+        type?: ('users' | '') | null;
         attributes?: {
           username?: string;
           email?: string;
@@ -4396,7 +4396,7 @@ export interface components {
     };
     CreateGpgKeyBody: {
       data: {
-        type?: 'gpg-keys' | null;
+        type?: ('gpg-keys' | '') | null;
         attributes: {
           namespace: string;
           'ascii-armor': string;
@@ -4406,7 +4406,7 @@ export interface components {
     };
     MoveGpgKeyBody: {
       data: {
-        type?: 'gpg-keys' | null;
+        type?: ('gpg-keys' | '') | null;
         attributes: {
           namespace: string;
         };
@@ -4415,7 +4415,7 @@ export interface components {
     };
     CreateRegistryProviderPlatformBody: {
       data: {
-        type?: ('registry-provider-platforms' | 'registry-provider-version-platforms') | null;
+        type?: ('registry-provider-platforms' | 'registry-provider-version-platforms' | '') | null;
         attributes: {
           os: string;
           arch: string;
@@ -4427,7 +4427,7 @@ export interface components {
     };
     CreateRegistryProviderBody: {
       data: {
-        type?: 'registry-providers' | null;
+        type?: ('registry-providers' | '') | null;
         attributes: {
           name: string;
           namespace: string;
@@ -4438,13 +4438,13 @@ export interface components {
     };
     UpdateRegistryProviderBody: {
       data: {
-        type?: 'registry-providers' | null;
+        type?: ('registry-providers' | '') | null;
         attributes?: unknown;
         relationships?: {
           'tag-bindings'?: {
             data?:
               | {
-                  type?: 'tag-bindings' | null;
+                  type?: ('tag-bindings' | '') | null;
                   attributes: {
                     key: string;
                     value?: string | null;
@@ -4457,7 +4457,7 @@ export interface components {
     };
     CreateRegistryProviderVersionBody: {
       data: {
-        type?: 'registry-provider-versions' | null;
+        type?: ('registry-provider-versions' | '') | null;
         attributes: {
           version: string;
           'key-id': string;
@@ -4469,7 +4469,12 @@ export interface components {
     SetWorkspaceDataRetentionPolicyBody: {
       data: {
         type?:
-          | ('data-retention-policy-delete-olders' | 'data-retention-policy-dont-deletes' | 'data-retention-policies')
+          | (
+              | 'data-retention-policy-delete-olders'
+              | 'data-retention-policy-dont-deletes'
+              | 'data-retention-policies'
+              | ''
+            )
           | null;
         attributes?: {
           'delete-older-than-n-days'?: number | null;
@@ -4480,7 +4485,7 @@ export interface components {
     };
     CreateCommentBody: {
       data: {
-        type?: 'comments' | null;
+        type?: ('comments' | '') | null;
         attributes: {
           body: string;
         };
@@ -4489,7 +4494,7 @@ export interface components {
     };
     CreateConfigurationVersionBody: {
       data?: {
-        type?: 'configuration-versions' | null;
+        type?: ('configuration-versions' | '') | null;
         attributes?: {
           'auto-queue-runs'?: boolean | null;
           speculative?: boolean | null;
@@ -4500,7 +4505,7 @@ export interface components {
     };
     CreateRunBody: {
       data: {
-        type?: 'runs' | null;
+        type?: ('runs' | '') | null;
         /** @default {} */
         attributes: {
           message?: string | null;
@@ -4541,7 +4546,7 @@ export interface components {
     };
     ReportRunProgressBody: {
       data: {
-        type?: 'run-progress' | null;
+        type?: ('run-progress' | '') | null;
         attributes: {
           /** @enum {string} */
           status:
@@ -4591,7 +4596,7 @@ export interface components {
     };
     CreateSshKeyBody: {
       data: {
-        type?: 'ssh-keys' | null;
+        type?: ('ssh-keys' | '') | null;
         attributes: {
           name: string;
           value: string;
@@ -4601,7 +4606,7 @@ export interface components {
     };
     UpdateSshKeyBody: {
       data: {
-        type?: 'ssh-keys' | null;
+        type?: ('ssh-keys' | '') | null;
         /** @default {} */
         attributes: {
           name?: string;
@@ -4612,7 +4617,7 @@ export interface components {
     };
     CreateStateVersionBody: {
       data: {
-        type?: 'state-versions' | null;
+        type?: ('state-versions' | '') | null;
         attributes: {
           serial: number;
           md5: string;
@@ -4636,7 +4641,7 @@ export interface components {
     };
     RollBackStateBody: {
       data: {
-        type?: 'state-versions' | null;
+        type?: ('state-versions' | '') | null;
         attributes?: unknown;
         relationships: {
           'rollback-state-version': {
@@ -4649,7 +4654,7 @@ export interface components {
     };
     PreviewReservedTagKeyBody: {
       data: {
-        type?: 'reserved-tag-keys' | null;
+        type?: ('reserved-tag-keys' | '') | null;
         attributes: {
           key: string;
           'disable-overrides'?: boolean | null;
@@ -4660,13 +4665,13 @@ export interface components {
     };
     DeleteOrganizationTagsBody: {
       data: {
-        type?: 'tags' | null;
+        type?: ('tags' | '') | null;
         id: string;
       }[];
     };
     AddWorkspaceTagsBody: {
       data: {
-        type?: 'tags' | null;
+        type?: ('tags' | '') | null;
         id?: string | null;
         attributes?: {
           name?: string | null;
@@ -4675,13 +4680,13 @@ export interface components {
     };
     AddTagToWorkspacesBody: {
       data: {
-        type?: 'workspaces' | null;
+        type?: ('workspaces' | '') | null;
         id: string;
       }[];
     };
     CreateReservedTagKeyBody: {
       data: {
-        type?: 'reserved-tag-keys' | null;
+        type?: ('reserved-tag-keys' | '') | null;
         attributes: {
           key: string;
           'disable-overrides'?: boolean | null;
@@ -4691,7 +4696,7 @@ export interface components {
     };
     UpdateReservedTagBody: {
       data: {
-        type?: 'reserved-tag-keys' | null;
+        type?: ('reserved-tag-keys' | '') | null;
         /** @default {} */
         attributes: {
           key?: string;
@@ -4702,7 +4707,7 @@ export interface components {
     };
     UpdateWorkspaceTagBindingsBody: {
       data: {
-        type?: 'tag-bindings' | null;
+        type?: ('tag-bindings' | '') | null;
         attributes: {
           key: string;
           value?: string | null;
@@ -4711,7 +4716,7 @@ export interface components {
     };
     CreateVariableSetBody: {
       data: {
-        type?: 'varsets' | null;
+        type?: ('varsets' | '') | null;
         attributes: {
           name: string;
           description?: string | null;
@@ -4722,7 +4727,7 @@ export interface components {
           workspaces?: {
             data?:
               | {
-                  type?: 'workspaces' | null;
+                  type?: ('workspaces' | '') | null;
                   id: string;
                 }[]
               | null;
@@ -4730,7 +4735,7 @@ export interface components {
           projects?: {
             data?:
               | {
-                  type?: 'projects' | null;
+                  type?: ('projects' | '') | null;
                   id: string;
                 }[]
               | null;
@@ -4741,7 +4746,7 @@ export interface components {
             data?:
               | (
                   | {
-                      type?: 'vars' | null;
+                      type?: ('vars' | '') | null;
                       id?: unknown;
                       attributes: {
                         key: string;
@@ -4754,7 +4759,7 @@ export interface components {
                       };
                     }
                   | {
-                      type?: 'vars' | null;
+                      type?: ('vars' | '') | null;
                       id: string;
                     }
                 )[]
@@ -4762,7 +4767,7 @@ export interface components {
           };
           parent?: {
             data?: {
-              type?: ('organizations' | 'projects') | null;
+              type?: ('organizations' | 'projects' | '') | null;
               id: string;
             } | null;
           };
@@ -4771,7 +4776,7 @@ export interface components {
     };
     UpdateVariableSetBody: {
       data: {
-        type?: 'varsets' | null;
+        type?: ('varsets' | '') | null;
         /** @default {} */
         attributes: {
           name?: string;
@@ -4783,7 +4788,7 @@ export interface components {
           workspaces?: {
             data?:
               | {
-                  type?: 'workspaces' | null;
+                  type?: ('workspaces' | '') | null;
                   id: string;
                 }[]
               | null;
@@ -4791,7 +4796,7 @@ export interface components {
           projects?: {
             data?:
               | {
-                  type?: 'projects' | null;
+                  type?: ('projects' | '') | null;
                   id: string;
                 }[]
               | null;
@@ -4802,7 +4807,7 @@ export interface components {
             data?:
               | (
                   | {
-                      type?: 'vars' | null;
+                      type?: ('vars' | '') | null;
                       id?: unknown;
                       attributes: {
                         key: string;
@@ -4815,7 +4820,7 @@ export interface components {
                       };
                     }
                   | {
-                      type?: 'vars' | null;
+                      type?: ('vars' | '') | null;
                       id: string;
                     }
                 )[]
@@ -4823,7 +4828,7 @@ export interface components {
           };
           parent?: {
             data?: {
-              type?: ('organizations' | 'projects') | null;
+              type?: ('organizations' | 'projects' | '') | null;
               id: string;
             } | null;
           };
@@ -4832,19 +4837,19 @@ export interface components {
     };
     ApplyVariableSetToWorkspacesBody: {
       data: {
-        type?: 'workspaces' | null;
+        type?: ('workspaces' | '') | null;
         id: string;
       }[];
     };
     ApplyVariableSetToProjectsBody: {
       data: {
-        type?: 'projects' | null;
+        type?: ('projects' | '') | null;
         id: string;
       }[];
     };
     CreateWorkspaceVariableBody: {
       data: {
-        type?: 'vars' | null;
+        type?: ('vars' | '') | null;
         attributes: {
           key: string;
           value?: string | null;
@@ -4859,7 +4864,7 @@ export interface components {
     };
     UpdateWorkspaceVariableBody: {
       data: {
-        type?: 'vars' | null;
+        type?: ('vars' | '') | null;
         /** @default {} */
         attributes: {
           key?: string;
@@ -4875,7 +4880,7 @@ export interface components {
     };
     CreateVariableBody: {
       data: {
-        type?: 'vars' | null;
+        type?: ('vars' | '') | null;
         attributes: {
           key: string;
           value?: string | null;
@@ -4904,13 +4909,13 @@ export interface components {
     };
     AddRemoteStateConsumersBody: {
       data: {
-        type?: 'workspaces' | null;
+        type?: ('workspaces' | '') | null;
         id: string;
       }[];
     };
     CreateWorkspaceBody: {
       data: {
-        type?: 'workspaces' | null;
+        type?: ('workspaces' | '') | null;
         attributes: {
           name: string;
           'agent-pool-id'?: string | null;
@@ -4969,7 +4974,7 @@ export interface components {
           } | null;
           tags?: {
             data: {
-              type?: 'tags' | null;
+              type?: ('tags' | '') | null;
               id?: string | null;
               attributes?: {
                 name?: string | null;
@@ -4979,7 +4984,7 @@ export interface components {
           'tag-bindings'?: {
             data?:
               | {
-                  type?: 'tag-bindings' | null;
+                  type?: ('tag-bindings' | '') | null;
                   attributes: {
                     key: string;
                     value?: string | null;
@@ -4996,7 +5001,7 @@ export interface components {
     };
     UpdateWorkspaceBody: {
       data: {
-        type?: 'workspaces' | null;
+        type?: ('workspaces' | '') | null;
         attributes?: {
           name?: string;
           'agent-pool-id'?: string | null;
@@ -5058,7 +5063,7 @@ export interface components {
           /** @description has its own endpoint, `/workspaces/:id/relationships/tags` */
           tags?: {
             data: {
-              type?: 'tags' | null;
+              type?: ('tags' | '') | null;
               id?: string | null;
               attributes?: {
                 name?: string | null;
@@ -5068,7 +5073,7 @@ export interface components {
           'tag-bindings'?: {
             data?:
               | {
-                  type?: 'tag-bindings' | null;
+                  type?: ('tag-bindings' | '') | null;
                   attributes: {
                     key: string;
                     value?: string | null;
@@ -5085,14 +5090,14 @@ export interface components {
     };
     MoveWorkspacesToProjectBody: {
       data: {
-        type?: 'workspaces' | null;
+        type?: ('workspaces' | '') | null;
         id: string;
       }[];
     };
     LockWorkspaceBody: {
       reason?: string | null;
       data?: {
-        type?: 'workspaces' | null;
+        type?: ('workspaces' | '') | null;
         attributes?: {
           reason?: string | null;
         } | null;
@@ -5100,7 +5105,7 @@ export interface components {
     };
     AssignWorkspaceSshKeyBody: {
       data: {
-        type?: 'workspaces' | null;
+        type?: ('workspaces' | '') | null;
         attributes: {
           id: string | null;
         };

@@ -10,7 +10,7 @@ export const typeSchema = (...types: readonly string[]) =>
   z
     .string()
     .refine((type) => type === '' || types.includes(type), { error: `Type must be ${types.join(' or ')}` })
-    .meta({ enum: types })
+    .meta({ enum: [...types, ''] })
     .nullish();
 
 /**
