@@ -1,9 +1,9 @@
-import http from 'node:http';
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { setUpSharedWorld, type MatrixCallerInWorld, type MatrixWorld } from '../matrix/shared-world.js';
+import { paramsFor, setUpFuzzedWorld } from '../matrix/fuzzed-world.js';
+import type { MatrixWorld } from '../matrix/shared-world.js';
 import { routes, type DocumentedRoute } from '../docs/routes.js';
-import { makeAgentToken, makeMember, makeOrganizationToken, makeToken } from '../support/seeds.js';
+import { sendRaw, type RawReply } from '../support/raw-requests.js';
 import { startTestServer, type TestServer } from '../support/server.js';
 import { requestsTo, type FuzzedRequest, type ValidCall } from './fuzz.js';
 
@@ -16,37 +16,12 @@ const REQUESTS_A_ROUTE = Number(process.env['FUZZ_REQUESTS'] ?? 12);
 /** In characters. The script of the page of the API has 4.9 million. */
 const LARGEST_ANSWER = 6_000_000;
 
-type Reply = { readonly status: number; readonly type: string; readonly text: string };
-
 let server: TestServer;
 let world: MatrixWorld;
 let tokens: ReadonlyMap<string, string | null>;
 
-/** Uses raw HTTP, because `fetch` would correct half of the mistakes. */
-const send = ({ caller, method, url, headers, body }: FuzzedRequest): Promise<Reply> =>
-  new Promise((resolve, reject) => {
-    const token = tokens.get(caller);
-    const bytes = body === undefined ? null : Buffer.from(body);
-    const sent = {
-      ...headers,
-      ...(typeof token === 'string' && { authorization: `Bearer ${token}` }),
-      ...(bytes && { 'content-length': String(bytes.length) }),
-    };
-    const request = http.request(`${server.url}/`, { method, path: url, headers: sent, agent: false }, (response) => {
-      let text = '';
-      response.setEncoding('utf8');
-      response.on('data', (chunk: string) => (text += chunk));
-      response.on('end', () =>
-        resolve({ status: response.statusCode ?? 0, type: response.headers['content-type'] ?? '', text }),
-      );
-      response.once('error', reject);
-    });
-    request.once('error', reject);
-    request.end(bytes ?? undefined);
-  });
-
 /** Returns what is wrong with the response, or null if it is valid. */
-const faultOf = ({ status, type, text }: Reply): string | null => {
+const faultOf = ({ status, type, text }: RawReply): string | null => {
   if (status >= 500 && status !== 503) return `status ${status}`;
   if (text.length > LARGEST_ANSWER) return `an answer of ${text.length} characters`;
   if (/\n\s+at .+:\d+:\d+|node_modules/.test(text)) return 'a stack trace';
@@ -58,13 +33,11 @@ const faultOf = ({ status, type, text }: Reply): string | null => {
   return null;
 };
 
-const SITE_ADMIN = { authentication: 'user', roles: ['owner'] } as const;
-
-const validCall = (route: DocumentedRoute): ValidCall => {
-  const [owner] = world.callers as readonly [MatrixCallerInWorld];
-  const params = Object.assign({}, ...route.rows.map((row) => row.about.params(owner, world)));
-  return { route, params, bodies: route.rows.flatMap(({ body }) => (body === undefined ? [] : [body])) };
-};
+const validCall = (route: DocumentedRoute): ValidCall => ({
+  route,
+  params: Object.assign({}, ...paramsFor(route, world)),
+  bodies: route.rows.flatMap(({ body }) => (body === undefined ? [] : [body])),
+});
 
 /** Routes that delete come last, so that the other routes find their resources. */
 const endsLast = (a: DocumentedRoute, b: DocumentedRoute): number =>
@@ -72,36 +45,7 @@ const endsLast = (a: DocumentedRoute, b: DocumentedRoute): number =>
 
 beforeAll(async () => {
   server = await startTestServer({ followers: true });
-  const land = await setUpSharedWorld(server);
-  const { acme, pool } = land;
-  const outsider = await makeMember(server, 'rival', 'outsider');
-  const member = await makeMember(server, acme.name, 'member');
-  // The targets of the access matrix refer to callers by these names.
-  const callers = ['member of a team without access', 'owner', 'invited, not accepted', 'token of an agent'].map(
-    (name): MatrixCallerInWorld => ({
-      ...SITE_ADMIN,
-      name,
-      api: member,
-      id: member.id,
-      short: 'member',
-      membership: member.membership,
-      team: land.openTeam,
-    }),
-  );
-  world = { ...land, callers, tokens: {}, agent: 'agent-doesnotexist', pass: () => undefined };
-  tokens = new Map([
-    ['nobody', null],
-    ['a wrong token', 'wrong.atlasv1.wrong'],
-    ['site administrator', server.adminToken],
-    ['owners', await makeToken(server, `/api/v2/teams/${acme.ownersTeam}/authentication-token`)],
-    ['organization', await makeOrganizationToken(server, acme.name)],
-    [
-      'audit trail',
-      await makeToken(server, `/api/v2/organizations/${acme.name}/authentication-token?token=audit-trails`),
-    ],
-    ['agent', await makeAgentToken(server, pool)],
-    ['outsider', await makeToken(server, `/api/v2/users/${outsider.id}/authentication-tokens`)],
-  ]);
+  ({ world, tokens } = await setUpFuzzedWorld(server));
 }, LONG);
 
 afterAll(() => server?.close());
@@ -118,7 +62,7 @@ describe('any request to any route', () => {
           numRuns: REQUESTS_A_ROUTE,
         });
         for (const request of requests) {
-          const reply = await send(request);
+          const reply = await sendRaw(server.url, request, tokens.get(request.caller) ?? null);
           statuses.set(reply.status, (statuses.get(reply.status) ?? 0) + 1);
           const fault = faultOf(reply);
           if (fault !== null) faults.push({ fault, request, answer: reply.text.slice(0, 500) });

@@ -22,7 +22,7 @@ export type ValidCall = {
 const LONG_TEXT = 'x'.repeat(200_000);
 
 /** JSON values that servers often handle wrongly. */
-const hostileValue: fc.Arbitrary<unknown> = fc.oneof(
+export const hostileValue: fc.Arbitrary<unknown> = fc.oneof(
   fc.constantFrom<unknown>(
     null,
     true,
@@ -63,7 +63,7 @@ const hostileValue: fc.Arbitrary<unknown> = fc.oneof(
 );
 
 /** Returns a copy of a JSON value in which one member, at any depth, is replaced or missing. */
-const mutated = (value: unknown, pick: (count: number) => number, replacement: unknown): unknown => {
+export const mutated = (value: unknown, pick: (count: number) => number, replacement: unknown): unknown => {
   if (typeof value !== 'object' || value === null || pick(4) === 0) return replacement;
   if (Array.isArray(value)) {
     if (value.length === 0) return [replacement];
@@ -82,7 +82,7 @@ const mutated = (value: unknown, pick: (count: number) => number, replacement: u
   );
 };
 
-const rawBody: fc.Arbitrary<string> = fc.constantFrom(
+export const rawBody: fc.Arbitrary<string> = fc.constantFrom(
   '',
   '{',
   'null',
