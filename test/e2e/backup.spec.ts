@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { mkdtemp } from 'node:fs/promises';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
+import { z } from 'zod';
 import { computeKeyFingerprint, EncryptionKeys } from '#encryption';
 import { sql } from '#kernel';
 import {
@@ -26,7 +27,7 @@ import {
 import { FolderBlobs, S3Blobs, type BlobStore } from '#blob-store';
 import { isAheadOfCluster, listViews } from '#event-store';
 import { createLogger, RandomIds, readSettings, SystemClock } from '#host';
-import type { Database } from '#postgres';
+import { computeLockKey, type Database } from '#postgres';
 import { createRuntime, migrateDatabase, type Runtime } from '../../apps/runtime.js';
 import { createFileSweepers, moduleDefinitions } from '../../apps/modules.js';
 import { createS3Location, listFiles } from '../../libs/blob-store/spec.js';
@@ -122,9 +123,14 @@ const openEmptySite = async (): Promise<Runtime> => {
 
 const newFolder = async (): Promise<BlobStore> => new FolderBlobs(await mkdtemp(join(root, 'backup-')), clock);
 
-const backUp = async (target: BlobStore, control: BackupControl = {}, eventsInPart = 10, siteKey = SITE_KEY) => {
+const backUp = async (
+  target: BlobStore,
+  control: BackupControl = {},
+  eventsInPart = 10,
+  siteKey = SITE_KEY,
+  { blobs } = { blobs: server.runtime.blobs },
+) => {
   const archive = await createArchive(target, KEY);
-  const { blobs } = server.runtime;
   const site = {
     blobs,
     definitions: moduleDefinitions,
@@ -279,6 +285,16 @@ const repeatInterrupted = async <T>(work: (control: BackupControl) => Promise<T>
   }
 };
 
+/** Ends the connection that has the lock of a backup. */
+const endBackupSession = async (): Promise<void> => {
+  const key = computeLockKey('cadastre backup');
+  const [ended] = await server.database.rows<{ ended: boolean }>(sql`
+    select pg_terminate_backend(pid, 5000) as ended from pg_locks
+     where locktype = 'advisory' and granted and (classid::bigint << 32 | objid::bigint) = ${key}::bigint
+       and database = (select oid from pg_database where datname = current_database())`);
+  expect(ended).toEqual({ ended: true });
+};
+
 describe('an interrupted', () => {
   it('backup continues when it is run again', async () => {
     const target = await newFolder();
@@ -302,6 +318,23 @@ describe('an interrupted', () => {
     await expectSameSite(restored);
     expect([...messages]).toEqual([expect.stringMatching(/^the database contains an unfinished restore; /)]);
     await migrateDatabase(restored, { retries: 0 });
+  });
+
+  it('backup takes another snapshot if its connection was lost before all files were copied', async () => {
+    const target = await newFolder();
+    const { blobs } = server.runtime;
+    let lists = 0;
+    const list = async function* () {
+      if ((lists += 1) === 2) await endBackupSession();
+      yield* blobs.list();
+    };
+    const losing = Object.create(blobs, { list: { value: list } }) as BlobStore;
+    await expect(backUp(target, {}, 10, SITE_KEY, { blobs: losing })).rejects.toThrow(/connection/i);
+    expect(lists).toBe(2);
+    const archive = await openArchive(target, KEY);
+    expect(await archive.readJson('snapshot', z.unknown())).toBeNull();
+    const backup = await backUp(target);
+    await checkBackup(backup.archive, backup.manifest);
   });
 
   it('backup is refused as a source, and a finished one as a destination', async () => {

@@ -108,7 +108,9 @@ const writeSnapshot = async (
   const folder = `${SNAPSHOTS}/${randomUUID()}`;
   const exported = await exportSnapshot(session, site, { archive, folder }, control);
   const snapshot = { ...exported, files: await files.copyAndList(folder) };
-  await archive.putJson(SNAPSHOT, snapshot);
+  // Rejects if the connection was lost, because files could then be deleted before they were copied. So this precedes
+  // the snapshot, from which an interrupted backup continues.
   await allowDeletions(session);
+  await archive.putJson(SNAPSHOT, snapshot);
   return snapshot;
 };
