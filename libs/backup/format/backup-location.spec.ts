@@ -13,10 +13,17 @@ describe('parseBackupLocation', () => {
     expect(parseBackupLocation(text)).toEqual(location);
   });
 
-  it.each(['', 's3://', 's3://x', 's3://backups/../site', 's3://backups//site', 'https://example.com/x'])(
-    'refuses "%s"',
-    (text) => {
-      expect(parseBackupLocation(text)).toBeNull();
-    },
-  );
+  it.each([
+    '',
+    's3://',
+    's3://x',
+    's3://backups/../site',
+    's3://backups//site',
+    's3:/backups',
+    's3:backups',
+    'https://example.com/x',
+    'file:/var/backups',
+  ])('refuses "%s"', (text) => {
+    expect(parseBackupLocation(text)).toBeNull();
+  });
 });
