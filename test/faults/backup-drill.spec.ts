@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { existsSync } from 'node:fs';
-import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
@@ -104,6 +104,13 @@ describe('the drill', () => {
       expect(checked.stdout).toMatch(/^The backup is complete and readable: \d+ events/);
       const within = await restored.run('backup', join(restored.dataFolder, 'blobs/backup'));
       expect(within.stderr).toBe('the backup would be among the files of the site; name another folder or bucket\n');
+      await symlink(join(restored.dataFolder, 'blobs'), join(folder, 'link'));
+      expect((await restored.run('backup', join(folder, 'link/backup'))).stderr).toBe(within.stderr);
+      const file = join(folder, 'backup-key/backup');
+      const unwritable = await restored.run('backup', file);
+      expect(unwritable.stderr).toBe(
+        `the folder ${file} cannot be written (ENOTDIR); name a folder that this user can write to\n`,
+      );
     },
     LONG,
   );

@@ -1,5 +1,6 @@
-import { readFile } from 'node:fs/promises';
-import { isAbsolute, relative } from 'node:path';
+import { constants } from 'node:fs';
+import { access, mkdir, readFile, realpath } from 'node:fs/promises';
+import { basename, dirname, isAbsolute, join, relative } from 'node:path';
 import { parseBackupKey, parseBackupLocation, type BackupLocation } from '#backup';
 import { FolderBlobs, S3Blobs, type BlobStore } from '#blob-store';
 import { StartupError, type Settings } from '#host';
@@ -12,11 +13,22 @@ export const isWithin = (inner: string, outer: string): boolean => {
   return path === '' || (!path.startsWith('..') && !isAbsolute(path));
 };
 
+/** Returns the path without symbolic links. The last parts of the path need not exist. */
+const resolveLinks = async (path: string): Promise<string> => {
+  try {
+    return await realpath(path);
+  } catch (error) {
+    const parent = dirname(path);
+    if (parent === path) throw error;
+    return join(await resolveLinks(parent), basename(path));
+  }
+};
+
 /** Refuses a location among the files of the site, because the next backup would contain the archive. */
-const refuseOwnFiles = (location: BackupLocation, { s3, blobsFolder }: Settings, noun: string): void => {
+const refuseOwnFiles = async (location: BackupLocation, { s3, blobsFolder }: Settings, noun: string): Promise<void> => {
   const isOwn =
     location.kind === 'folder'
-      ? !s3 && isWithin(location.folder, blobsFolder)
+      ? !s3 && isWithin(await resolveLinks(location.folder), await resolveLinks(blobsFolder))
       : s3?.bucket === location.bucket && `${location.prefix}/`.startsWith(s3.prefix === '' ? '' : `${s3.prefix}/`);
   if (isOwn) {
     throw new StartupError(`the ${noun} would be among the files of the site; name another folder or bucket`);
@@ -24,15 +36,15 @@ const refuseOwnFiles = (location: BackupLocation, { s3, blobsFolder }: Settings,
 };
 
 /** Opens the store at `DIR` or `s3://BUCKET/PREFIX`. Options win over the settings of the site's own bucket. */
-export const openBackupStore = (
+export const openBackupStore = async (
   text: string,
   options: BackupOptions,
   settings: Settings,
   { clock, noun }: { readonly clock: Clock; readonly noun: string },
-): BlobStore => {
+): Promise<BlobStore> => {
   const location = parseBackupLocation(text);
   if (!location) throw new StartupError(`name a folder or s3://BUCKET/PREFIX, got "${text}"`);
-  refuseOwnFiles(location, settings, noun);
+  await refuseOwnFiles(location, settings, noun);
   if (location.kind === 'folder') return new FolderBlobs(location.folder, clock);
   const { s3 } = settings;
   return new S3Blobs(
@@ -45,6 +57,22 @@ export const openBackupStore = (
     },
     clock,
   );
+};
+
+/** Creates the folder of a backup, if its location is a folder. Throws StartupError if the process cannot write there. */
+export const prepareBackupFolder = async (text: string): Promise<void> => {
+  const location = parseBackupLocation(text);
+  if (location?.kind !== 'folder') return;
+  try {
+    await mkdir(location.folder, { recursive: true, mode: 0o700 });
+    await access(location.folder, constants.W_OK | constants.X_OK);
+  } catch (error) {
+    const code = getErrorCode(error) ?? String(error);
+    throw new StartupError(
+      `the folder ${location.folder} cannot be written (${code}); name a folder that this user can write to`,
+      { cause: error },
+    );
+  }
 };
 
 /** Returns the key of the site. Never creates one, because a new key could read nothing of a backup. */

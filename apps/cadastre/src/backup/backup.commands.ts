@@ -20,7 +20,7 @@ import { verifySite, withRuntime } from '../operations.js';
 import { printLine } from '../output.js';
 import type { BackupOptions, RestoreOptions } from './backup-options.js';
 import { formatMegabytes, formatSince, TerminalProgress } from './backup-progress.js';
-import { openBackupStore, readArchiveKey, requireSiteKey } from './backup-store.js';
+import { openBackupStore, prepareBackupFolder, readArchiveKey, requireSiteKey } from './backup-store.js';
 
 const describeContent = ({ snapshot: { events, last, files } }: BackupManifest): string => {
   const position = last ? `, up to position ${last.position} (${last.time})` : '';
@@ -35,11 +35,12 @@ export const runBackup = async (
   stopping: AbortSignal,
 ): Promise<boolean> => {
   const started = performance.now();
-  const target = openBackupStore(destination, options, settings, { clock: new SystemClock(), noun: 'backup' });
+  const target = await openBackupStore(destination, options, settings, { clock: new SystemClock(), noun: 'backup' });
   const progress = new TerminalProgress();
   await withRuntime(settings, async ({ store, blobs, clock, encryptionKeys }) => {
     const { writing } = encryptionKeys;
     const key = options.keyFile === undefined ? writing : await readArchiveKey(options, settings);
+    await prepareBackupFolder(destination);
     const archive = await createArchive(target, key);
     const fingerprint = computeKeyFingerprint(writing).toString('hex');
     const site = { blobs, definitions: moduleDefinitions, key: fingerprint, clock, version: VERSION };
@@ -104,7 +105,7 @@ export const runRestore = async (
   stopping: AbortSignal,
 ): Promise<boolean> => {
   const target = toTarget(options);
-  const store = openBackupStore(source, options, settings, { clock: new SystemClock(), noun: 'backup' });
+  const store = await openBackupStore(source, options, settings, { clock: new SystemClock(), noun: 'backup' });
   const archive = await openArchive(store, await readArchiveKey(options, settings));
   const manifest = await requireManifest(archive);
   if (options.check) return runCheck(archive, manifest, stopping);

@@ -76,7 +76,7 @@ export const runOrganizationExport = async (
   stopping: AbortSignal,
 ): Promise<boolean> => {
   const started = performance.now();
-  const target = openBackupStore(destination, options, settings, { clock: new SystemClock(), noun: 'export' });
+  const target = await openBackupStore(destination, options, settings, { clock: new SystemClock(), noun: 'export' });
   const progress = new TerminalProgress();
   await withRuntime(settings, async (runtime) => {
     if (await createKeyFile(options.keyFile, destination)) {
@@ -107,7 +107,7 @@ export const runOrganizationImport = async (
   stopping: AbortSignal,
 ): Promise<boolean> => {
   const started = performance.now();
-  const store = openBackupStore(source, options, settings, { clock: new SystemClock(), noun: 'export' });
+  const store = await openBackupStore(source, options, settings, { clock: new SystemClock(), noun: 'export' });
   const archive = await openArchive(store, await readArchiveKey(options, settings), ORGANIZATION_EXPORT);
   const manifest = await requireManifest(archive);
   const progress = new TerminalProgress();
