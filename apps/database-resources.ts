@@ -124,10 +124,12 @@ export const describeWrongKey = ({ encryptionKey, previousEncryptionKey, dataFol
     encryptionKey === null
       ? `CADASTRE_ENCRYPTION_KEY: not set, and the key in ${join(dataFolder, KEY_FILE)}`
       : 'CADASTRE_ENCRYPTION_KEY: this key';
-  const previous = previousEncryptionKey ? ', nor is CADASTRE_ENCRYPTION_KEY_PREVIOUS' : '';
+  const [previous, advice] = previousEncryptionKey
+    ? [', nor is CADASTRE_ENCRYPTION_KEY_PREVIOUS', '']
+    : ['', '; if you are rotating the key, also set CADASTRE_ENCRYPTION_KEY_PREVIOUS to the present one'];
   return (
     `${key} is not the one that the database is encrypted with${previous}; set the key that the site was first ` +
-    'started with, or the one of the last keys rotate'
+    `started with, or the one of the last keys rotate${advice}`
   );
 };
 
