@@ -32,6 +32,8 @@ const buildPagePolicy = (page: string): string => {
     "img-src 'self' data:",
     "font-src 'self' data:",
     "connect-src 'self'",
+    "base-uri 'none'",
+    "form-action 'none'",
     "frame-ancestors 'none'",
   ].join(';');
 };
