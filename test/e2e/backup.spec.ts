@@ -64,6 +64,16 @@ const fillWorkspace = async (): Promise<void> => {
   stateVersion = expectStatus(created, 201).body.data.id;
 };
 
+/** Sets the column that only events of a recorded trace have, so that comparisons cover it. */
+const recordTrace = async (): Promise<void> => {
+  await server.database.transaction([
+    sql`alter table event_store.events disable trigger inserts_only`,
+    sql`update event_store.events set traceparent = '00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01'
+         where position % 2 = 0`,
+    sql`alter table event_store.events enable trigger inserts_only`,
+  ]);
+};
+
 beforeAll(async () => {
   root = await mkdtemp(join(tmpdir(), 'cadastre-backups-'));
   const collector = await startOtlpReceiver();
@@ -82,6 +92,7 @@ beforeAll(async () => {
   for (const follower of ['audit_trail', 'workspace_history', 'state_sweeper', 'run_queue'])
     await waitForFollowers(server.store, follower);
   await server.uses.flush();
+  await recordTrace();
 });
 
 afterEach(async () => {
