@@ -92,6 +92,10 @@ const compile = ({ body }: RequestTemplate): ValidateFunction =>
     ) as GeneratedSchema,
   );
 
+/** Returns whether the request has a JSON body. Where the body is optional, `null` is the same as no body. */
+const hasJsonBody = (request: DescribedRequest, template: RequestTemplate['body']): boolean =>
+  request.body !== undefined && request.value !== undefined && (request.value !== null || template?.required !== false);
+
 /** Returns what is wrong with the response, or null if the description allows it. */
 const faultOf = (
   { path, body }: RequestTemplate,
@@ -110,9 +114,7 @@ const faultOf = (
   }
   if (status >= 300) return null;
   if (request.isRefused) return `status ${status} for ${request.kind}`;
-  if (request.body === undefined || request.value === undefined || validate(request.value)) return null;
-  // Where the body is optional, `null` is the same as no body.
-  if (request.value === null && body?.required === false) return null;
+  if (!hasJsonBody(request, body) || validate(request.value)) return null;
   return `status ${status} for a body that its schema refuses: ${ajv.errorsText(validate.errors)}`;
 };
 

@@ -65,12 +65,12 @@ const oddPath = ({ path, samples }: RequestTemplate): fc.Arbitrary<string> => {
     .map(([address, at, odd]) => address.split('/').with(at, odd).join('/'));
 };
 
-type Pair = readonly [name: string, value: string];
+type QueryPair = readonly [name: string, value: string];
 
-const toQuery = (pairs: readonly Pair[]): string =>
+const toQuery = (pairs: readonly QueryPair[]): string =>
   pairs.map(([name, value]) => `${encodeURIComponent(name)}=${encodeURIComponent(value)}`).join('&');
 
-const pairOf = ({ name, schema }: ParameterTemplate, sources: ValueSources): fc.Arbitrary<Pair> =>
+const pairOf = ({ name, schema }: ParameterTemplate, sources: ValueSources): fc.Arbitrary<QueryPair> =>
   valueOf(schema, sources).map((value) => [name, [value].flat().join(',')]);
 
 const isText = (schema: GeneratedSchema): boolean =>
@@ -85,7 +85,7 @@ const wrongValues = ({ type, enum: values, format, maxLength, items = {} }: Gene
   return maxLength === undefined ? [] : ['x'.repeat(maxLength + 1)];
 };
 
-const validQuery = ({ query }: RequestTemplate, sources: ValueSources): fc.Arbitrary<readonly Pair[]> =>
+const validQuery = ({ query }: RequestTemplate, sources: ValueSources): fc.Arbitrary<readonly QueryPair[]> =>
   fc
     .tuple(
       ...query.map((parameter) =>
@@ -96,13 +96,13 @@ const validQuery = ({ query }: RequestTemplate, sources: ValueSources): fc.Arbit
     )
     .map((pairs) => pairs.filter((pair) => pair !== null));
 
-const wrongQuery = ({ query }: RequestTemplate): fc.Arbitrary<readonly Pair[]> | null => {
-  const pairs = query.flatMap(({ name, schema }) => wrongValues(schema).map((value): Pair => [name, value]));
+const wrongQuery = ({ query }: RequestTemplate): fc.Arbitrary<readonly QueryPair[]> | null => {
+  const pairs = query.flatMap(({ name, schema }) => wrongValues(schema).map((value): QueryPair => [name, value]));
   return pairs.length === 0 ? null : fc.constantFrom(...pairs).map((pair) => [pair]);
 };
 
 /** Repeats parameters, sends texts that no text of a resource has, and adds a parameter that does not exist. */
-const oddQuery = ({ query }: RequestTemplate): fc.Arbitrary<readonly Pair[]> => {
+const oddQuery = ({ query }: RequestTemplate): fc.Arbitrary<readonly QueryPair[]> => {
   const texts = query.filter(({ schema }) => isText(schema) || schema.type === 'array').map(({ name }) => name);
   const value = fc.constantFrom('', '0', '%', '*', '\\', "'", ',', '__proto__', 'ü\u202e工', '\u0000', '9'.repeat(200));
   const pair = fc.tuple(fc.constantFrom('unheard-of', ...texts), value);
@@ -157,7 +157,7 @@ const bodiesOf = ({ samples }: RequestTemplate): readonly unknown[] =>
 
 type RequestParts = Omit<DescribedRequest, 'kind' | 'method' | 'url' | 'isRefused'> & {
   readonly path: string;
-  readonly query: readonly Pair[];
+  readonly query: readonly QueryPair[];
 };
 
 /** How many requests to send of each kind, and how to generate them. */
@@ -167,7 +167,7 @@ const ADMIN = 'site administrator';
 
 /** Generates the requests of a template, kind by kind. */
 class RequestGenerator {
-  private readonly query: fc.Arbitrary<readonly Pair[]>;
+  private readonly query: fc.Arbitrary<readonly QueryPair[]>;
   private readonly path: fc.Arbitrary<string>;
   private readonly value: fc.Arbitrary<unknown>;
   private readonly json: { readonly 'content-type'?: string };
