@@ -20,7 +20,7 @@ import { withRuntime } from '../operations.js';
 import { printLine } from '../output.js';
 import type { BackupOptions } from './backup-options.js';
 import { formatMegabytes, formatSince, TerminalProgress } from './backup-progress.js';
-import { isWithin, openBackupStore, readArchiveKey } from './backup-store.js';
+import { isWithin, openBackupStore, prepareBackupFolder, readArchiveKey } from './backup-store.js';
 
 /** The key is never that of the site, because the other site has another one. */
 export type OrganizationExportOptions = BackupOptions & { readonly keyFile: string };
@@ -82,6 +82,7 @@ export const runOrganizationExport = async (
     if (await createKeyFile(options.keyFile, destination)) {
       printLine(`Created the key ${options.keyFile}. The import needs it. Keep it apart from the export.`);
     }
+    await prepareBackupFolder(destination);
     const archive = await createArchive(target, await readArchiveKey(options, settings), ORGANIZATION_EXPORT);
     const site = { ...toSite(runtime), publicUrl: settings.publicUrl, version: VERSION };
     const control = { signal: stopping, report: progress.report };
