@@ -11783,10 +11783,10 @@ export interface operations {
         q?: string;
         /** @description Only projects with one of these names. Separate values with commas. */
         'filter[names]'?: string[];
-        /** @description Only projects in which you may create workspaces. */
-        'filter[permissions][create-workspace]'?: 'true' | 'false';
-        /** @description Only projects that you may change. */
-        'filter[permissions][update]'?: 'true' | 'false';
+        /** @description Only projects in which you may create workspaces. The value `false` has no effect, and every other value filters. */
+        'filter[permissions][create-workspace]'?: string;
+        /** @description Only projects that you may change. The value `false` has no effect, and every other value filters. */
+        'filter[permissions][update]'?: string;
         /** @description Only projects with a tag that has this key. For several tags, use other numbers than 0. */
         'filter[tagged][0][key]'?: string;
         /** @description The value of the tag with the same number. */
@@ -22102,7 +22102,7 @@ export interface operations {
         /** @description The number of resources on a page. A larger number than 100 counts as 100. */
         'page[size]'?: number;
         /** @description `true` leaves out workspaces that may read because the state is shared with the organization or the project. */
-        show_only_configured?: 'true' | 'false';
+        show_only_configured?: string;
       };
       header?: never;
       path: {

@@ -39,9 +39,6 @@ export const choicesParameter = (values: readonly string[], description: string)
     .optional()
     .meta({ description: `${description} Separate values with commas.`, param: separatedByCommas });
 
-/** Describes a parameter that counts only if it is `true`. */
-export const flagParameter = (description: string) => z.enum(['true', 'false']).optional().meta({ description });
-
 /** Describes the parameters that `parsePage` reads. */
 export const pageParameters = (defaultSize = DEFAULT_PAGE_SIZE, maxSize = MAX_PAGE_SIZE) => ({
   'page[number]': z.int().min(1).max(999_999_999).default(1).meta({ description: 'The number of the page.' }),

@@ -4,7 +4,6 @@ import {
   describeDocument,
   describeEmpty,
   describePage,
-  flagParameter,
   includeParameter,
   listParameter,
   pageParameters,
@@ -33,8 +32,12 @@ export const projectsOperations = describeController(ProjectsController, PROJECT
       ...sortParameter(PROJECT_SORTS),
       q: textParameter('Only projects with this text in their name, ignoring case.'),
       'filter[names]': listParameter('Only projects with one of these names.'),
-      'filter[permissions][create-workspace]': flagParameter('Only projects in which you may create workspaces.'),
-      'filter[permissions][update]': flagParameter('Only projects that you may change.'),
+      'filter[permissions][create-workspace]': textParameter(
+        'Only projects in which you may create workspaces. The value `false` has no effect, and every other value filters.',
+      ),
+      'filter[permissions][update]': textParameter(
+        'Only projects that you may change. The value `false` has no effect, and every other value filters.',
+      ),
       'filter[tagged][0][key]': textParameter(
         'Only projects with a tag that has this key. For several tags, use other numbers than 0.',
       ),

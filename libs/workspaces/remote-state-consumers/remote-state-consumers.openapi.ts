@@ -3,8 +3,8 @@ import {
   describeController,
   describeEmpty,
   describePage,
-  flagParameter,
   pageParameters,
+  textParameter,
 } from '#json-api/description';
 import { body as consumersBody, RemoteStateConsumersController } from './remote-state-consumers.controller.js';
 
@@ -27,7 +27,7 @@ export const remoteStateConsumersOperations = describeController(
       summary: 'List the workspaces that may read the state of a workspace',
       query: {
         ...pageParameters(),
-        show_only_configured: flagParameter(
+        show_only_configured: textParameter(
           '`true` leaves out workspaces that may read because the state is shared with the organization or the project.',
         ),
       },
