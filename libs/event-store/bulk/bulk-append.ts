@@ -10,6 +10,7 @@ import {
 } from '#kernel';
 import type { EncryptedEvents } from '#personal-data';
 import type { DatabaseSession } from '#postgres';
+import { ClientContexts, STORED_CONTEXT } from '../client-contexts.js';
 import type { EventStore } from '../event-store.js';
 import type { StreamWrite } from '../writes.js';
 
@@ -100,54 +101,26 @@ const splitByType = (events: readonly RecordedEvent[]): readonly (readonly Recor
   return runs;
 };
 
-/**
- * The contexts of events: those that differ only in the id of their request are one client's. `client` is an index.
- * `request` is null for a context that must be stored as it is.
- */
-type ClientContexts = {
-  readonly contexts: readonly EventContext[];
-  readonly events: readonly { readonly client: number; readonly request: string | null }[];
-};
-
-const findClients = (events: readonly RecordedEvent[]): ClientContexts => {
-  const clients = new Map<string, number>();
-  const contexts: EventContext[] = [];
-  const clientsOfEvents = events.map(({ context }) => {
-    const { id } = context.request;
-    const isOfRequest = id !== null && id === context.correlation && context.causation === null;
-    const key = sql.json(
-      isOfRequest ? { ...context, correlation: '', request: { ...context.request, id: '' } } : context,
-    );
-    const client = clients.get(key) ?? contexts.push(context) - 1;
-    clients.set(key, client);
-    return { client, request: isOfRequest ? id : null };
-  });
-  return { contexts, events: clientsOfEvents };
-};
-
-/** Stores each client's context once, as event_store.append does (007_event_contexts.sql). */
 const insertEvents = (events: readonly RecordedEvent[]): Sql => {
   const [{ type, schemaVersion }] = events as readonly [RecordedEvent];
   const data = shareJson(events.map((event) => event.data as object));
-  const clients = findClients(events);
+  const numbers = new ClientContexts();
+  const clients = events.map(({ context }) => ({ context, ...numbers.find(context) }));
+  const contexts = clients.filter(({ isNew }) => isNew).map(({ context }) => sql.json(context));
   const pick = <K extends keyof RecordedEvent>(key: K) => events.map((event) => event[key]);
   return sql`
     with clients as materialized (
       select context, event_store.share_context(context) as shared, ordinal - 1 as client
-        from unnest(${clients.contexts.map(sql.json)}::jsonb[]) with ordinality as c (context, ordinal))
+        from unnest(${contexts}::jsonb[]) with ordinality as c (context, ordinal))
     insert into event_store.events (id, stream, version, type, schema_version, organization, time, data, context,
                                     shared_context, request)
     select id, stream, version, ${type}, ${schemaVersion}::integer, organization, time, ${data.shared}::jsonb || data,
-           case when shared is not null then null
-                when request is null then context
-                else context || jsonb_build_object('correlation', request, 'request',
-                       (context -> 'request') || jsonb_build_object('id', request)) end,
-           shared, case when shared is not null then request::uuid end
+           ${STORED_CONTEXT}
       from rows from (
              unnest(${pick('id')}::uuid[], ${pick('stream')}::text[], ${pick('version')}::bigint[],
                     ${pick('organization')}::text[], ${pick('time')}::timestamptz[],
-                    ${clients.events.map(({ client }) => client)}::integer[],
-                    ${clients.events.map(({ request }) => request)}::text[]),
+                    ${clients.map(({ client }) => client)}::integer[],
+                    ${clients.map(({ request }) => request)}::text[]),
              jsonb_array_elements(${data.own}::jsonb))
            with ordinality as rows (id, stream, version, organization, time, client, request, data, ordinal)
       join clients using (client)

@@ -1,6 +1,7 @@
 import { sql, type EventContext, type RecordedEvent, type Sql } from '#kernel';
 import type { ImportedTexts } from '#personal-data';
 import type { DatabaseSession } from '#postgres';
+import { ClientContexts, STORED_CONTEXT } from '../client-contexts.js';
 import type { EventStore } from '../event-store.js';
 import { ViewCopy } from '../rebuild/view-copy.js';
 import type { RebuildableView, ReplayHandler } from '../rebuild/views.js';
@@ -24,7 +25,7 @@ const STAGED_CONTEXTS = sql.raw('create temporary table imported_contexts (clien
  * nothing, and events can never change a row of another organization.
  */
 export class EventImport {
-  private readonly clients = new Map<string, number>();
+  private readonly clients = new ClientContexts();
 
   private constructor(
     private readonly store: EventStore,
@@ -92,13 +93,8 @@ export class EventImport {
   private stage(events: readonly RecordedEvent[]): readonly Sql[] {
     const contexts: { client: number; context: EventContext }[] = [];
     const rows = events.map(({ context, ...event }) => {
-      const request = getSharedRequest(context);
-      const key = sql.json(request === null ? context : withoutRequest(context));
-      const client = this.clients.get(key) ?? this.clients.size;
-      if (client === this.clients.size) {
-        this.clients.set(key, client);
-        contexts.push({ client, context });
-      }
+      const { client, isNew, request } = this.clients.find(context);
+      if (isNew) contexts.push({ client, context });
       return { ...event, client, request };
     });
     return [
@@ -116,28 +112,13 @@ export class EventImport {
   }
 }
 
-/** Returns the id of the request if contexts that differ only in it can share a row; otherwise null. */
-const getSharedRequest = ({ request: { id }, correlation, causation }: EventContext): string | null =>
-  id !== null && id === correlation && causation === null ? id : null;
-
-const withoutRequest = (context: EventContext): EventContext => ({
-  ...context,
-  correlation: '',
-  request: { ...context.request, id: '' },
-});
-
-/** Stores each client's context once, as event_store.append does (007_event_contexts.sql). */
 const INSERT_EVENTS = sql`
   with clients as materialized (
     select client, context, event_store.share_context(context) as shared from pg_temp.imported_contexts)
   insert into event_store.events (id, stream, version, type, schema_version, organization, time, data, context,
                                   shared_context, request)
   select id, stream, version, type, schema_version, organization, time, data,
-         case when shared is not null then null
-              when request is null then context
-              else context || jsonb_build_object('correlation', request, 'request',
-                     (context -> 'request') || jsonb_build_object('id', request)) end,
-         shared, case when shared is not null then request::uuid end
+         ${STORED_CONTEXT}
     from pg_temp.imported_events join clients using (client)
    order by ordinal`;
 
