@@ -33,18 +33,16 @@ export type TraceRecorder = {
 
 /** Null if this process exports no traces. Nothing is then recorded, and the SDK is not loaded. */
 let recorder: TraceRecorder | null = null;
-let tracer: Tracer | null = null;
 
 export const setRecorder = (newRecorder: TraceRecorder | null): void => {
   recorder = newRecorder;
-  tracer = newRecorder?.tracer ?? null;
 };
 
-export const isTracing = (): boolean => tracer !== null;
+export const isTracing = (): boolean => recorder !== null;
 
 /** Returns the recorded span that the current work belongs to; null if there is none. */
 export const getActiveTrace = (): ActiveTrace | null => {
-  if (tracer === null) return null;
+  if (recorder === null) return null;
   const active = context.active();
   return trace.getSpan(active)?.isRecording() === true ? active : null;
 };
@@ -97,16 +95,16 @@ export const withSpan = <T>(
   work: (traceparent: string | null) => Promise<T>,
 ): Promise<T> => {
   const parent = getActiveTrace();
-  if (parent === null || tracer === null) return work(null);
-  return runInSpan(startSpan(tracer, name, describe(), parent), parent, work);
+  if (parent === null || recorder === null) return work(null);
+  return runInSpan(startSpan(recorder.tracer, name, describe(), parent), parent, work);
 };
 
 /** Starts a span whose parent is in another process. Returns null if `traceparent` is invalid, or the span is not recorded. */
 const startChildOf = (traceparent: string | null | undefined, name: string, description: SpanDescription) => {
-  const position = tracer && parseTraceparent(traceparent);
-  if (!tracer || !position) return null;
+  const position = recorder && parseTraceparent(traceparent);
+  if (!recorder || !position) return null;
   const parent = trace.setSpanContext(ROOT_CONTEXT, { ...position, isRemote: true });
-  const span = startSpan(tracer, name, description, parent);
+  const span = startSpan(recorder.tracer, name, description, parent);
   return span.isRecording() ? { span, parent } : null;
 };
 
@@ -146,9 +144,9 @@ export const withSharedSpan = async <T>(
   description: SpanDescription,
   work: () => Promise<T>,
 ): Promise<T> => {
-  const current = tracer;
+  const current = recorder;
   if (traces.length === 0 || current === null) return work();
-  const spans = traces.map((parent) => startSpan(current, name, description, parent));
+  const spans = traces.map((parent) => startSpan(current.tracer, name, description, parent));
   const [first, ...others] = spans as [Span, ...Span[]];
   for (const other of others) other.addLink({ context: first.spanContext() });
   try {
