@@ -133,7 +133,20 @@ export const runVerify = async (settings: Settings): Promise<boolean> => {
 
 /** Prints the result for each view and for snapshots: see runVerify. */
 export const verifySite = async (runtime: Runtime, signal?: AbortSignal): Promise<boolean> => {
-  const { store, clock } = runtime;
+  const { store } = runtime;
+  let clean = await verifyViews(runtime, signal);
+  const wrong = await verifySnapshots(store, moduleDefinitions);
+  printLine(`snapshots: ${wrong.length === 0 ? 'match the log' : `DIFFER: ${wrong.join(', ')}`}`);
+  clean &&= wrong.length === 0;
+  clean = (await verifyKeys(runtime)) && clean;
+  for (const names of await findNamesDifferingInCase(store.database)) {
+    printLine(`WARNING: names of organizations differ only in case: ${names.join(', ')}. Rename all but one of them.`);
+  }
+  return clean;
+};
+
+/** Prints the result for each view. Returns false if one differs from the log, or is still to be rebuilt. */
+const verifyViews = async ({ store, clock }: Runtime, signal?: AbortSignal): Promise<boolean> => {
   let clean = true;
   const states = await listDifferentVersions(store.database, allViews);
   for (const view of allViews) {
@@ -149,13 +162,6 @@ export const verifySite = async (runtime: Runtime, signal?: AbortSignal): Promis
     printLine(`${view.name}: ${differences.length === 0 ? 'matches the log' : 'DIFFERS'}`);
     for (const difference of differences) printLine(describe(difference));
     clean &&= differences.length === 0;
-  }
-  const wrong = await verifySnapshots(store, moduleDefinitions);
-  printLine(`snapshots: ${wrong.length === 0 ? 'match the log' : `DIFFER: ${wrong.join(', ')}`}`);
-  clean &&= wrong.length === 0;
-  clean = (await verifyKeys(runtime)) && clean;
-  for (const names of await findNamesDifferingInCase(store.database)) {
-    printLine(`WARNING: names of organizations differ only in case: ${names.join(', ')}. Rename all but one of them.`);
   }
   return clean;
 };
