@@ -50,7 +50,7 @@ const pageLinks = z
   })
   .meta({ id: 'PageLinks', description: 'Links to pages of the list.' });
 
-/** Stands for a resource that no file describes. */
+/** Stands for the resources of lists that are always empty. */
 const anyResource = z
   .looseObject({ id: exampleText('id'), type: exampleText('type') })
   .meta({ id: 'AnyResource', description: 'A resource of another type.' });
@@ -115,7 +115,7 @@ export class Documents {
   private buildDocument({ form, resources, included, meta, isNullable }: DocumentAnswer): z.ZodType {
     const schemas = resources.map((name) => this.find(name));
     const data = form === 'resource' ? joinSchemas(schemas) : listSchema(schemas);
-    const related = included?.map((name) => this.resources.get(name)?.schema ?? anyResource);
+    const related = included?.map((name) => this.find(name));
     const isPage = form === 'page';
     const metaMembers = { ...(isPage ? { pagination } : {}), ...meta };
     return z.strictObject({
