@@ -1,8 +1,8 @@
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { describe, expect, it } from '@jest/globals';
+import { beforeAll, describe, expect, it } from '@jest/globals';
 import { ROOT } from '../support/folders.js';
-import { readPreviousReleaseFile, listPreviousReleaseFiles } from '../support/previous-release.js';
+import { findPreviousRelease, listFilesAt, readFileAt } from '../support/previous-release.js';
 import {
   findBreakingApiChanges,
   findBreakingEventChanges,
@@ -14,6 +14,12 @@ import {
 } from './breaking-changes.js';
 
 const REFERENCE = 'docs/reference';
+
+let release: string;
+
+beforeAll(async () => {
+  release = await findPreviousRelease();
+});
 
 const readCurrent = (name: string): Promise<string> => readFile(join(ROOT, REFERENCE, name), 'utf8');
 
@@ -29,12 +35,12 @@ const readEvents = async (
   return { document, schemas: Object.fromEntries(schemas) as EventDescriptions['schemas'] };
 };
 
-const readPrevious = (name: string): Promise<string | null> => readPreviousReleaseFile(`${REFERENCE}/${name}`);
+const readPrevious = (name: string): Promise<string | null> => readFileAt(release, `${REFERENCE}/${name}`);
 
 describe('the descriptions, compared with those of the previous release', () => {
   it('break no consumer of the topics', async () => {
     const current = await readEvents(readCurrent, await readdir(join(ROOT, REFERENCE, 'schemas')));
-    const files = await listPreviousReleaseFiles(`${REFERENCE}/schemas`);
+    const files = await listFilesAt(release, `${REFERENCE}/schemas`);
     expect(files.length).toBeGreaterThan(50);
     expect(findBreakingEventChanges(await readEvents(readPrevious, files), current)).toEqual([]);
   });

@@ -30,16 +30,17 @@ const findReleaseCommit = async (version: string): Promise<string> => {
   return first;
 };
 
-/** Returns the names of the files in a folder of the previous release. */
-export const listPreviousReleaseFiles = async (folder: string): Promise<readonly string[]> => {
-  const commit = await findReleaseCommit(await readPreviousVersion());
+/** Returns the commit of the previous release. */
+export const findPreviousRelease = async (): Promise<string> => findReleaseCommit(await readPreviousVersion());
+
+/** Returns the names of the files in a folder of a commit. */
+export const listFilesAt = async (commit: string, folder: string): Promise<readonly string[]> => {
   const listed = await git('ls-tree', '--name-only', `${commit}:${folder}`);
   return listed.split('\n').filter((name) => name !== '');
 };
 
-/** Returns a file of the previous release, or null if it has none with this path. */
-export const readPreviousReleaseFile = async (path: string): Promise<string | null> => {
-  const commit = await findReleaseCommit(await readPreviousVersion());
+/** Returns a file of a commit, or null if it has none with this path. */
+export const readFileAt = async (commit: string, path: string): Promise<string | null> => {
   if ((await git('ls-tree', '--name-only', commit, '--', path)) === '') return null;
   return git('show', `${commit}:${path}`);
 };
