@@ -58,10 +58,9 @@ const setUp = async (workers: number): Promise<void> => {
 const compile = async (build: string): Promise<void> => {
   const swc = join(ROOT, 'node_modules/@swc/cli/bin/swc.js');
   const args = [swc, 'apps', 'libs', 'test', '-d', join(build, 'dist'), '--copy-files', '--quiet'];
-  await promisify(execFile)(process.execPath, [...args, '--config-file', '.swcrc'], { cwd: ROOT });
-  await promisify(execFile)(process.execPath, ['libs/api-docs/publish-files.build.ts', join(build, 'dist/api-docs')], {
-    cwd: ROOT,
-  });
+  const publish = ['libs/api-docs/publish-files.build.ts', join(build, 'dist/api-docs')];
+  const run = (program: readonly string[]) => promisify(execFile)(process.execPath, [...program], { cwd: ROOT });
+  await Promise.all([run([...args, '--config-file', '.swcrc']), run(publish)]);
   await copyFile(join(ROOT, 'package.json'), join(build, 'package.json'));
   await symlink(join(ROOT, 'node_modules'), join(build, 'node_modules'));
 };
