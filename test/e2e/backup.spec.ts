@@ -36,6 +36,7 @@ import { waitForFollowers } from '../support/event-log.js';
 import { startOtlpReceiver, startTestTracing } from '../support/otlp-receiver.js';
 import { startS3 } from '../support/s3/index.js';
 import { expectStatus, makeMember, makeOrganization, makeWorkspace, resource } from '../support/seeds.js';
+import { repeatInterrupted } from '../support/interruptions.js';
 import { startAnotherGateway, startTestServer, type TestServer } from '../support/server.js';
 import { newStateVersion, stateFile } from '../support/state-file.js';
 import { expectViewsMatchLog } from '../support/views-match-log.js';
@@ -279,22 +280,6 @@ describe('a restore of a part of the log', () => {
     expect((await readEvents(restored)).every(({ time }) => Date.parse(time) <= ms)).toBe(true);
   });
 });
-
-/** Repeats the work, which is interrupted at its first report, then at its second, and so on, until it succeeds. */
-const repeatInterrupted = async <T>(work: (control: BackupControl) => Promise<T>, step: number): Promise<T> => {
-  for (let last = 1; ; last += step) {
-    const stopping = new AbortController();
-    let reports = 0;
-    const report = (): void => {
-      if ((reports += 1) === last) stopping.abort();
-    };
-    try {
-      return await work({ signal: stopping.signal, report });
-    } catch (error) {
-      if (error !== stopping.signal.reason) throw error;
-    }
-  }
-};
 
 /** Ends the connection that has the lock of a backup. */
 const endBackupSession = async (): Promise<void> => {

@@ -21,6 +21,7 @@ import { countAllKeyUses } from '../../apps/cadastre/src/key-uses.js';
 import { ENCRYPTED_FILES, moduleDefinitions } from '../../apps/modules.js';
 import { readLines } from '../../libs/audit-trail/spec.js';
 import { listFiles, readContent } from '../../libs/blob-store/spec.js';
+import { repeatInterrupted } from '../support/interruptions.js';
 import { logLength, readWholeLog, waitForFollowers } from '../support/event-log.js';
 import { addKey, LINUX, makeProvider, publishVersion, zipOf } from '../support/registry.js';
 import { makeSigner } from '../support/releases.js';
@@ -158,22 +159,6 @@ const importFrom = async (
   mappings: readonly UserMapping[] = ADMINS,
   control: BackupControl = {},
 ): Promise<ImportedOrganization> => importOrganization(toSite(target), await openExport(folder), mappings, control);
-
-/** Repeats the work, which is interrupted at its first report, then at a later one, and so on, until it succeeds. */
-const repeatInterrupted = async <T>(work: (control: BackupControl) => Promise<T>, step: number): Promise<T> => {
-  for (let last = 1; ; last += step) {
-    const stopping = new AbortController();
-    let reports = 0;
-    const report = (): void => {
-      if ((reports += 1) === last) stopping.abort();
-    };
-    try {
-      return await work({ signal: stopping.signal, report });
-    } catch (error) {
-      if (error !== stopping.signal.reason) throw error;
-    }
-  }
-};
 
 const findUser = async ({ database }: TestServer, username: string): Promise<string> =>
   (await database.row<{ id: string }>(sql`select id from users where username = ${username}`))?.id ?? 'none';
