@@ -3,6 +3,7 @@ export { allowDeletions, createDeferredDeletionsJob, deferDeletions, DeferringBl
 export {
   createArchive,
   DamagedBackupError,
+  formatPartName,
   openArchive,
   ORGANIZATION_EXPORT,
   type BackupArchive,
@@ -18,14 +19,13 @@ export {
 } from './format/backup-manifest.js';
 export { readMigrationNames, requireMigrations } from './migrations.queries.js';
 export { forEachConcurrently, type BackupControl } from './progress.js';
-export { checkBackup } from './restore/check-backup.js';
-export { checkFiles } from './restore/restore-files.js';
+export { preventRotation } from './rotation-lock.js';
+export { checkArchive, checkBackup } from './restore/check-backup.js';
 export { restoreBackup, type RestoredSite } from './restore/restore-backup.js';
 export type { RestoreCut, RestoreTarget } from './restore/restore-cut.js';
 export { insertRows } from './restore/restore-log.queries.js';
 export { findCutIn } from './restore/restore-log.js';
 export { findUnfinishedRestore } from './restore/restore-state.js';
-export { formatPartNumber } from './write/export-files.js';
 export { listStoredTables } from './stored-tables.js';
 export { readManifest, writeBackup } from './write/write-backup.js';
 export type { BackedUpSite } from './write/backup-snapshot.js';

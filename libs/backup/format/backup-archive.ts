@@ -44,6 +44,10 @@ const decompress = promisify(gunzip);
 
 const computeSha256 = (bytes: Buffer): string => createHash('sha256').update(bytes).digest('hex');
 
+/** Returns the name of a part in a folder. Numbers begin with 1. */
+export const formatPartName = (folder: string, number: number): string =>
+  `${folder}/${String(number).padStart(6, '0')}`;
+
 /** Thrown if a part of an archive is missing or was changed. */
 export class DamagedBackupError extends StartupError {
   constructor(noun: string, detail: string, options?: ErrorOptions) {
@@ -92,8 +96,25 @@ export class BackupArchive {
     return part.lines;
   }
 
+  /** Returns the parts that an interrupted writer has left in a folder, in the order of their numbers. */
+  async *readWrittenParts(
+    folder: string,
+    signal?: AbortSignal,
+  ): AsyncGenerator<{ readonly part: BackupPart; readonly lines: readonly string[] }> {
+    for (let number = 1; ; number += 1) {
+      signal?.throwIfAborted();
+      const name = formatPartName(folder, number);
+      const part = await this.findLines(name);
+      if (!part) return;
+      const { lines, sha256 } = part;
+      yield { part: { name, lines: lines.length, sha256 }, lines };
+    }
+  }
+
   /** Returns null if there is no such part. */
-  async findLines(name: string): Promise<{ readonly lines: readonly string[]; readonly sha256: string } | null> {
+  private async findLines(
+    name: string,
+  ): Promise<{ readonly lines: readonly string[]; readonly sha256: string } | null> {
     const bytes = await this.readPart(name);
     if (!bytes) return null;
     return { lines: bytes.length === 0 ? [] : bytes.toString().split('\n'), sha256: computeSha256(bytes) };

@@ -1,21 +1,30 @@
 import type { BackupArchive } from '../format/backup-archive.js';
-import type { BackupManifest } from '../format/backup-manifest.js';
+import type { BackupManifest, BackupPart, BackupSnapshot } from '../format/backup-manifest.js';
 import type { BackupControl } from '../progress.js';
 import { checkFiles } from './restore-files.js';
 
-/** Reads every file of a backup. Rejects with DamagedBackupError if one is missing or was changed. */
-export const checkBackup = async (
+/** Reads the parts and all listed files. Rejects with DamagedBackupError if one is missing or was changed. */
+export const checkArchive = async (
   archive: BackupArchive,
-  { snapshot, log }: BackupManifest,
-  control: BackupControl = {},
+  { parts, files }: { readonly parts: readonly BackupPart[]; readonly files: BackupSnapshot['files'] },
+  control: BackupControl,
 ): Promise<void> => {
-  const parts = [...snapshot.tables.flatMap((table) => table.parts), ...log, ...snapshot.files.parts];
   for (const [index, part] of parts.entries()) {
     control.signal?.throwIfAborted();
     control.report?.('parts checked', index, parts.length);
     await archive.readLines(part);
   }
-  let files = 0;
-  const onFile = (): void => control.report?.('files checked', (files += 1), snapshot.files.count);
-  for (const part of snapshot.files.parts) await checkFiles(archive, part, onFile, control);
+  let checked = 0;
+  const onFile = (): void => control.report?.('files checked', (checked += 1), files.count);
+  for (const part of files.parts) await checkFiles(archive, part, onFile, control);
+};
+
+/** Reads every file of a backup: see checkArchive. */
+export const checkBackup = (
+  archive: BackupArchive,
+  { snapshot, log }: BackupManifest,
+  control: BackupControl = {},
+): Promise<void> => {
+  const parts = [...snapshot.tables.flatMap((table) => table.parts), ...log];
+  return checkArchive(archive, { parts, files: snapshot.files }, control);
 };

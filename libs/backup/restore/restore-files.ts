@@ -33,12 +33,6 @@ export const restoreFiles = (
     control,
   );
 
-const countBytes = async (content: AsyncIterable<Uint8Array>): Promise<number> => {
-  let bytes = 0;
-  for await (const piece of content) bytes += piece.length;
-  return bytes;
-};
-
 /** Reads the files of a list completely, and rejects if one is missing or was changed. */
 export const checkFiles = (
   archive: BackupArchive,
@@ -49,7 +43,8 @@ export const checkFiles = (
   forEachConcurrently(
     readList(archive, part),
     async ({ key }) => {
-      await countBytes(await archive.readFile(key));
+      // The reader checks each piece.
+      for await (const _ of await archive.readFile(key));
       onFile();
     },
     control,

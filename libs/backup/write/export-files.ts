@@ -1,5 +1,5 @@
 import type { BlobStore, ListedBlob } from '#blob-store';
-import type { BackupArchive } from '../format/backup-archive.js';
+import { formatPartName, type BackupArchive } from '../format/backup-archive.js';
 import type { BackupPart, BackupSnapshot } from '../format/backup-manifest.js';
 import { forEachConcurrently, type BackupControl } from '../progress.js';
 
@@ -33,7 +33,7 @@ export class FileExport {
     const putPart = async (): Promise<void> => {
       const full = lines;
       lines = [];
-      parts.push(await this.archive.putLines(`${folder}/files/${formatPartNumber(parts.length + 1)}`, full));
+      parts.push(await this.archive.putLines(formatPartName(`${folder}/files`, parts.length + 1), full));
     };
     const list: ListedBlob[] = [];
     await this.copyAll((file) => void list.push(file));
@@ -67,5 +67,3 @@ export class FileExport {
     return true;
   }
 }
-
-export const formatPartNumber = (number: number): string => String(number).padStart(6, '0');

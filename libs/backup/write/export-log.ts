@@ -1,11 +1,11 @@
 import { sql, type Sql } from '#kernel';
 import type { DatabaseSession } from '#postgres';
-import type { BackupArchive } from '../format/backup-archive.js';
+import { formatPartName, type BackupArchive } from '../format/backup-archive.js';
 import { logPartHead, type BackupSnapshot, type LogPart } from '../format/backup-manifest.js';
 import type { BackupControl } from '../progress.js';
-import { formatPartNumber } from './export-files.js';
 
 const EVENTS_IN_PART = 2_000;
+const FOLDER = 'log';
 
 type EventLine = {
   readonly line: string;
@@ -66,13 +66,8 @@ export class LogExport {
 
   /** Reads the parts that an interrupted backup has written. */
   private async resume(): Promise<void> {
-    for (;;) {
-      this.control.signal?.throwIfAborted();
-      const name = this.nameNext();
-      const part = await this.archive.findLines(name);
-      if (!part) return;
-      const [head = '', ...events] = part.lines;
-      this.add({ name, sha256: part.sha256, lines: events.length + 1, ...logPartHead.parse(JSON.parse(head)) });
+    for await (const { part, lines } of this.archive.readWrittenParts(FOLDER, this.control.signal)) {
+      this.add({ ...part, ...logPartHead.parse(JSON.parse(lines[0] ?? '')) });
     }
   }
 
@@ -83,12 +78,8 @@ export class LogExport {
     if (rows.length === 0) return false;
     const head = describePart(rows);
     const lines = [JSON.stringify(head), ...rows.map(({ line }) => line)];
-    this.add({ ...(await this.archive.putLines(this.nameNext(), lines)), ...head });
+    this.add({ ...(await this.archive.putLines(formatPartName(FOLDER, this.parts.length + 1), lines)), ...head });
     return true;
-  }
-
-  private nameNext(): string {
-    return `log/${formatPartNumber(this.parts.length + 1)}`;
   }
 
   private add(part: LogPart): void {

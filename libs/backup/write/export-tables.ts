@@ -1,9 +1,8 @@
 import { sql } from '#kernel';
 import type { DatabaseSession } from '#postgres';
-import type { BackupArchive } from '../format/backup-archive.js';
+import { formatPartName, type BackupArchive } from '../format/backup-archive.js';
 import type { BackupPart, TableExport } from '../format/backup-manifest.js';
 import type { BackupControl } from '../progress.js';
-import { formatPartNumber } from './export-files.js';
 
 const ROWS_IN_PART = 5_000;
 
@@ -26,7 +25,7 @@ export const exportTable = async (
     const [first] = rows;
     if (!first) break;
     columns = Object.keys(JSON.parse(first.line) as object);
-    const name = `${folder}/${table}/${formatPartNumber(parts.length + 1)}`;
+    const name = formatPartName(`${folder}/${table}`, parts.length + 1);
     parts.push(
       await archive.putLines(
         name,

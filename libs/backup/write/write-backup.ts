@@ -1,6 +1,5 @@
 import { randomUUID } from 'node:crypto';
 import { sql } from '#kernel';
-import { readStoredKeys, tryRotationLock } from '#event-store';
 import { StartupError } from '#host';
 import { computeLockKey, type Database, type DatabaseSession } from '#postgres';
 import { allowDeletions, deferDeletions } from '../deferred-deletions.js';
@@ -13,6 +12,7 @@ import {
   type BackupSnapshot,
 } from '../format/backup-manifest.js';
 import type { BackupControl } from '../progress.js';
+import { preventRotation } from '../rotation-lock.js';
 import { exportSnapshot, type BackedUpSite } from './backup-snapshot.js';
 import { FileExport } from './export-files.js';
 import { LogExport } from './export-log.js';
@@ -65,12 +65,7 @@ const acquireBackupLock = async (session: DatabaseSession): Promise<void> => {
 
 /** Throws StartupError if the key was rotated since the backup began, because a restored site would need both keys. */
 const requireSameKey = async (session: DatabaseSession, site: BackedUpSite, archive: BackupArchive): Promise<void> => {
-  if (!(await tryRotationLock(session))) {
-    throw new StartupError('keys rotate is running; wait until it has ended');
-  }
-  if ((await readStoredKeys(session)).isRotating) {
-    throw new StartupError('keys rotate has not ended; run it again until it reports that all values are encrypted');
-  }
+  await preventRotation(session);
   const origin = await archive.readJson(ORIGIN, backupOrigin);
   if (origin === null) await archive.putJson(ORIGIN, { siteKey: site.key });
   else if (origin.siteKey !== site.key) {

@@ -1,5 +1,5 @@
 import type { LogPosition } from '#kernel';
-import { formatPartNumber, type BackupArchive, type BackupControl, type BackupPart } from '#backup';
+import { formatPartName, type BackupArchive, type BackupControl, type BackupPart } from '#backup';
 import { LOG_START, toPosition, type EventStore, type ImportedEvent } from '#event-store';
 import type { DatabaseSession } from '#postgres';
 import {
@@ -11,6 +11,7 @@ import {
 import { PeopleCollector } from './people.collector.js';
 
 export const EVENTS_IN_PART = 2_000;
+const FOLDER = 'events';
 
 /**
  * Writes the events of an organization to an export, in the order of the log, with readable texts of people. Events never
@@ -43,14 +44,10 @@ export class EventsExport {
 
   /** Reads the parts that an interrupted export has written. */
   private async resume(): Promise<void> {
-    for (;;) {
-      this.control.signal?.throwIfAborted();
-      const name = this.nameNext();
-      const part = await this.archive.findLines(name);
-      if (!part) return;
-      const [head = '', ...lines] = part.lines;
+    for await (const { part, lines } of this.archive.readWrittenParts(FOLDER, this.control.signal)) {
+      const [head = '', ...events] = lines;
       this.last = eventPartHead.parse(JSON.parse(head));
-      this.add({ name, sha256: part.sha256, lines: part.lines.length }, lines.map(parseEvent));
+      this.add(part, events.map(parseEvent));
     }
   }
 
@@ -65,7 +62,7 @@ export class EventsExport {
     if (!last) return false;
     this.last = toPosition(last);
     const lines = [JSON.stringify(this.last), ...events.map(formatEvent)];
-    this.add(await this.archive.putLines(this.nameNext(), lines), events);
+    this.add(await this.archive.putLines(formatPartName(FOLDER, this.parts.length + 1), lines), events);
     return true;
   }
 
@@ -82,9 +79,5 @@ export class EventsExport {
     const expected = (this.versions.get(stream) ?? 0) + 1;
     if (version !== expected) throw new Error(`the stream ${stream} has the version ${version} after ${expected - 1}`);
     this.versions.set(stream, version);
-  }
-
-  private nameNext(): string {
-    return `events/${formatPartNumber(this.parts.length + 1)}`;
   }
 }

@@ -1,10 +1,4 @@
-import {
-  forEachConcurrently,
-  formatPartNumber,
-  type BackupArchive,
-  type BackupControl,
-  type BackupPart,
-} from '#backup';
+import { forEachConcurrently, formatPartName, type BackupArchive, type BackupControl, type BackupPart } from '#backup';
 import type { BlobStore } from '#blob-store';
 import type { OrganizationSnapshot } from '../format/organization-export.manifest.js';
 
@@ -35,7 +29,7 @@ export const exportFiles = async (
   const parts: BackupPart[] = [];
   for (let at = 0; at < files.length; at += FILES_IN_PART) {
     const lines = files.slice(at, at + FILES_IN_PART).map((file) => JSON.stringify(file));
-    parts.push(await archive.putLines(`${folder}/files/${formatPartNumber(parts.length + 1)}`, lines));
+    parts.push(await archive.putLines(formatPartName(`${folder}/files`, parts.length + 1), lines));
   }
   return { count: files.length, bytes: files.reduce((sum, { size }) => sum + size, 0), parts };
 };

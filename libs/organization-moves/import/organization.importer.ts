@@ -1,15 +1,14 @@
 import { sql, type Clock, type EventContext, type Ids, type Message } from '#kernel';
 import { createSystemContext } from '#access';
-import { insertRows, requireMigrations, type BackupArchive, type BackupControl, type BackupPart } from '#backup';
 import {
-  EventImport,
-  listViews,
-  readStoredKeys,
-  tryRotationLock,
-  type EventStore,
-  type ImportedEvent,
-  type ModuleDefinition,
-} from '#event-store';
+  insertRows,
+  preventRotation,
+  requireMigrations,
+  type BackupArchive,
+  type BackupControl,
+  type BackupPart,
+} from '#backup';
+import { EventImport, listViews, type EventStore, type ImportedEvent, type ModuleDefinition } from '#event-store';
 import { StartupError } from '#host';
 import { completeImport, findSimilarOrganization, reserveOrganizationName } from '#organizations';
 import { destroyToken, listActiveTokens, listMembersAmong, raiseEpochsOfMembers } from '#people';
@@ -68,10 +67,7 @@ export const importOrganization = async (
 const acquireLocks = async (session: DatabaseSession): Promise<void> => {
   const [attempt] = await session.run<{ ok: boolean }>(sql`select pg_try_advisory_lock(${IMPORT_LOCK}) as ok`);
   if (!attempt?.ok) throw new StartupError('another import into this site is running; wait until it has ended');
-  if (!(await tryRotationLock(session))) throw new StartupError('keys rotate is running; wait until it has ended');
-  if ((await readStoredKeys(session)).isRotating) {
-    throw new StartupError('keys rotate has not ended; run it again until it reports that all values are encrypted');
-  }
+  await preventRotation(session);
 };
 
 const requireFreeName = async (session: DatabaseSession, { archive, manifest }: OrganizationArchive): Promise<void> => {
