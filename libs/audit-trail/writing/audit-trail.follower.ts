@@ -6,6 +6,7 @@ import { hasTrail } from '../settings/audit-trail.entitlement.js';
 import type { TrailEntry } from './trail-entry.js';
 import {
   computeTrailUpdate,
+  listScopedEvents,
   type NumberedEntry,
   type TrailState,
   type TrailUpdate,
@@ -66,7 +67,9 @@ export const createAuditTrailFollower = (registry: EventRegistry): Follower => (
   growing: ['audit_trail_entries'],
   indexes: { audit_trail_entries: ENTRY_INDEXES },
   follow: async (events, session) => {
-    const organizations = new Set(events.flatMap(({ organization }) => organization ?? []));
+    const organizations = new Set(
+      events.flatMap((event) => listScopedEvents(registry, event).map(({ organization }) => organization)),
+    );
     if (organizations.size === 0) return [];
     const rows = await session.run<TrailRow>(
       sql`select organization, open, enabled, last, length from audit_trails where organization = any (${[...organizations]}::text[])`,

@@ -14,6 +14,7 @@ const registry: EventRegistry = {
   TrailEnabled: { ...kind, audit: { resource: 'organization', action: 'update' } },
   TrailDisabled: { ...kind, audit: { resource: 'organization', action: 'update' } },
   TrailConfigured: { ...kind, audit: { resource: 'organization', action: 'update' } },
+  PersonSignedIn: { ...kind, audit: { resource: 'session', action: 'create', organizations: () => ['a', 'c'] } },
 };
 const TRANSITIONS: Readonly<Record<string, TrailTransition>> = {
   OrganizationCreated: 'begin',
@@ -121,6 +122,21 @@ describe('the audit trail of an organization', () => {
       [1, 5],
       [2, 6],
       [3, 6],
+    ]);
+  });
+
+  it('records an event of the site in the organizations that the event names', () => {
+    const log: readonly TestEvent[] = [
+      ['a', 'OrganizationCreated', 5],
+      ['b', 'OrganizationCreated', 5],
+      ['c', 'OrganizationCreated', 5],
+      [null, 'PersonSignedIn', 9],
+    ];
+    const { entries } = follow([log.map(recorded)]);
+    const signIns = entries.filter(({ entry }) => entry.resource.type === 'session');
+    expect(signIns.map(({ ordinal, entry }) => [entry.auth.organization_id, ordinal, entry.id])).toEqual([
+      ['a', 2, '3'],
+      ['c', 2, '3'],
     ]);
   });
 

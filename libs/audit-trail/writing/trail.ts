@@ -65,7 +65,7 @@ export const computeTrailUpdate = (
 ): TrailUpdate => {
   const entries: NumberedEntry[] = [];
   const trails = new Map<string, TrailState>();
-  for (const event of events.filter(isOrganizationScoped)) {
+  for (const event of events.flatMap((recorded) => listScopedEvents(registry, recorded))) {
     const trail = trails.get(event.organization) ?? before.get(event.organization) ?? NEW_TRAIL;
     const transition = getTransition(event);
     const row = getAuditMapping(registry, event);
@@ -104,7 +104,15 @@ const applyTransition = (
 export const listUnauditedTypes = (registry: EventRegistry): readonly string[] =>
   Object.entries(registry).flatMap(([type, { audit }]) => ('unaudited' in audit ? [type] : []));
 
-const isOrganizationScoped = (event: RecordedEvent): event is OrganizationScopedEvent => event.organization !== null;
+const hasOrganization = (event: RecordedEvent): event is OrganizationScopedEvent => event.organization !== null;
+
+/** Returns the event once for each organization whose audit trail records it. */
+export const listScopedEvents = (registry: EventRegistry, event: RecordedEvent): readonly OrganizationScopedEvent[] => {
+  if (hasOrganization(event)) return [event];
+  // Safe, because the registry finds the mapping by the type of the event.
+  const organizations = getAuditMapping(registry, event)?.organizations?.(event.data as never) ?? [];
+  return organizations.map((organization) => ({ ...event, organization }));
+};
 
 const getAuditMapping = (registry: EventRegistry, event: RecordedEvent): AuditMapping<never> | null => {
   const kind = registry[event.type];

@@ -12,6 +12,11 @@ export type AuditMapping<Data> = {
   readonly id?: (data: Data, event: RecordedEvent) => string;
   readonly meta?: (data: Data, event: RecordedEvent) => Readonly<Record<string, unknown>> | null;
   /**
+   * Returns the ids of the organizations whose audit trails record an event of the site. Without it, only the trail of
+   * the event's own organization records an event.
+   */
+  readonly organizations?: (data: Data) => readonly string[];
+  /**
    * Returns an id that replaces the id of a caller that the organization must not identify; null for every other
    * caller.
    */
