@@ -16,6 +16,11 @@ export type RouteOptions = {
    * memory, so its bytes count as memory of unfinished bodies.
    */
   readonly rawBody?: 'file' | 'json';
+  /**
+   * Whether the body is a form (`application/x-www-form-urlencoded`) of at most 64 KiB. The handler gets an object of
+   * strings.
+   */
+  readonly formBody?: boolean;
   /** Bytes of the largest JSON body, if the route needs more than the default of the server. */
   readonly bodyLimit?: number;
   /** Whether the route changes access: each caller may call such routes only a few times per second. */

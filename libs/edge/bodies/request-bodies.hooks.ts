@@ -29,7 +29,23 @@ export const canHaveBody = (method: string | readonly string[]): boolean =>
   ![method].flat().every((name) => ['GET', 'HEAD', 'OPTIONS'].includes(name));
 
 const BYTES = 'application/octet-stream';
-const JSON_TYPE = /^application\/(?:vnd\.api\+json|json)\s*(?:;|$)/i;
+const FORM = 'application/x-www-form-urlencoded';
+
+/** The media types that a route accepts. Bodies without a media type count as `otherwise`. */
+type AcceptedType = { readonly pattern: RegExp; readonly otherwise: string; readonly description: string };
+
+const JSON_BODY: AcceptedType = {
+  pattern: /^application\/(?:vnd\.api\+json|json)\s*(?:;|$)/i,
+  otherwise: JSON_API,
+  description: `${JSON_API}, or application/json`,
+};
+const FORM_BODY: AcceptedType = {
+  pattern: /^application\/x-www-form-urlencoded\s*(?:;|$)/i,
+  otherwise: FORM,
+  description: FORM,
+};
+
+const FORM_BYTES = 64 * KIB;
 
 const formatSize = (bytes: number): string =>
   bytes < KIB * KIB ? `${Math.floor(bytes / KIB)} KiB` : `${Math.floor(bytes / KIB / KIB)} MiB`;
@@ -42,9 +58,9 @@ const createTooSlowRefusal = (milliseconds: number): Refusal => {
   return new Refusal('request-timeout', [{ detail }]);
 };
 
-const createMediaTypeRefusal = (type: string): Refusal =>
+const createMediaTypeRefusal = (type: string, accepted: string): Refusal =>
   new Refusal('unsupported-media-type', [
-    { detail: `The media type "${type.slice(0, 100)}" is not supported. Send ${JSON_API}, or application/json.` },
+    { detail: `The media type "${type.slice(0, 100)}" is not supported. Send ${accepted}.` },
   ]);
 
 /** Sends `100 Continue` to clients that wait for it. They send nothing if the server refuses their headers. */
@@ -52,21 +68,23 @@ const sendContinue = ({ headers }: FastifyRequest, { raw }: FastifyReply): void 
   if (headers.expect?.toLowerCase() === '100-continue') raw.writeContinue();
 };
 
-/** Checks the headers of a JSON body. A request without a body may have any media type. */
-const checkJsonHeaders = ({ headers }: FastifyRequest, limit: number): void => {
+/** Checks the headers of a body that is not streamed. A request without a body may have any media type. */
+const checkBodyHeaders = ({ headers }: FastifyRequest, type: AcceptedType, limit: number): void => {
   const length = getContentLength(headers);
   if (length === 0) {
     delete headers['content-type'];
     return;
   }
-  headers['content-type'] ??= JSON_API;
-  if (!JSON_TYPE.test(headers['content-type'])) throw createMediaTypeRefusal(headers['content-type']);
+  headers['content-type'] ??= type.otherwise;
+  if (!type.pattern.test(headers['content-type'])) {
+    throw createMediaTypeRefusal(headers['content-type'], type.description);
+  }
   if (length !== Infinity && length > limit) throw createTooLargeRefusal(limit);
 };
 
 const getCallerId = ({ actor, ip }: AuthenticatedRequest): string => actor?.id ?? ip;
 
-/** Reads a JSON body, within the limits of its size, its time and the memory of unfinished bodies. */
+/** Reads a JSON body or a form, within the limits of its size, its time and the memory of unfinished bodies. */
 const readBody = (
   request: FastifyRequest,
   content: Readable,
@@ -103,19 +121,36 @@ const readBody = (
     content.on('data', take).once('end', finish).once('error', fail).once('close', cutShort);
   });
 
+/** Returns the bytes of the largest body of a route. */
+const getBodyLimit = ({ formBody, bodyLimit }: RouteOptions, { bodyBytes }: BodyLimits): number =>
+  bodyLimit ?? (formBody ? FORM_BYTES : bodyBytes);
+
+/** Returns the fields of a form. Refuses a repeated field, because two readers could choose different values. */
+const parseForm = (text: string): Readonly<Record<string, string>> => {
+  const fields = new Map<string, string>();
+  for (const [name, value] of new URLSearchParams(text)) {
+    if (fields.has(name)) throw badRequest(`The form contains the field ${name.slice(0, 100)} more than once`);
+    // Postgres cannot store it.
+    if (value.includes('\0')) throw badRequest('The form contains a NUL character');
+    fields.set(name, value);
+  }
+  return Object.fromEntries(fields);
+};
+
 /** Checks the headers of a request with a body before the body is read. */
 const checkHeadersOfBodies = (fastify: FastifyInstance, limits: BodyLimits): void => {
   fastify.addHook('onRoute', (route) => {
-    const { rawBody, bodyLimit = limits.bodyBytes } = (route.config ?? {}) as RouteOptions;
+    const options = (route.config ?? {}) as RouteOptions;
+    const { rawBody, formBody } = options;
     if (!canHaveBody(route.method)) return;
     route.preParsing = (request, reply, payload, next) => {
       try {
         if (rawBody) {
-          if (rawBody === 'json') checkJsonHeaders(request, Infinity);
+          if (rawBody === 'json') checkBodyHeaders(request, JSON_BODY, Infinity);
           request.headers['content-type'] = BYTES;
           requireUploadRate(request.raw, reply.raw, limits);
         } else {
-          checkJsonHeaders(request, bodyLimit);
+          checkBodyHeaders(request, formBody ? FORM_BODY : JSON_BODY, getBodyLimit(options, limits));
         }
         sendContinue(request, reply);
         next(null, payload);
@@ -126,7 +161,7 @@ const checkHeadersOfBodies = (fastify: FastifyInstance, limits: BodyLimits): voi
   });
 };
 
-/** Reads bodies as JSON or as a stream of bytes, depending on the options of the route. */
+/** Reads bodies as JSON, as a form or as a stream of bytes, depending on the options of the route. */
 export const readBodies = (fastify: FastifyInstance, limits: BodyLimits): void => {
   const memory = new BodyMemory(limits.bodyMemory);
   const parse = fastify.getDefaultJsonParser('error', 'error');
@@ -139,8 +174,12 @@ export const readBodies = (fastify: FastifyInstance, limits: BodyLimits): void =
     request.raw.once('close', () => counted.release());
     done(null, counted);
   });
+  fastify.addContentTypeParser(FORM, async (request: FastifyRequest, payload: Readable) => {
+    const bytes = await readBody(request, payload, getBodyLimit(optionsOf(request), limits), limits, memory);
+    return parseForm(bytes.toString('utf8'));
+  });
   fastify.addContentTypeParser([JSON_API, 'application/json'], async (request: FastifyRequest, payload: Readable) => {
-    const { bodyLimit: limit = limits.bodyBytes } = optionsOf(request);
+    const limit = getBodyLimit(optionsOf(request), limits);
     const bytes = await readBody(request, payload, limit, limits, memory);
     // An empty body counts as no body: some clients send `Transfer-Encoding: chunked` without content.
     if (bytes.length === 0) return undefined;
