@@ -15,7 +15,7 @@ export const LAYERS = [
   ['blob-store', 'json-api', 'message-log', 'vault'],
   ['access', 'backup'],
   ['document-cache'],
-  ['api-docs', 'edge', 'reads'],
+  ['api-docs', 'edge', 'pages', 'reads'],
   ['data-retention-policies', 'people', 'ssh-keys'],
   ['agents', 'tag-bindings'],
   ['organizations'],

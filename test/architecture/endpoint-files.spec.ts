@@ -40,6 +40,7 @@ const NOUNS: Readonly<Record<string, string>> = {
   'api-docs': 'descriptions of the API, and a page',
   discovery: 'Terraform’s protocol for service discovery',
   health: 'for orchestrators and Prometheus',
+  pages: 'a stylesheet and a picture, for the pages for browsers',
   ping: 'responses without a body',
   avatars: 'pictures; documents of users contain the links',
   'audit-facts': 'entries for the trail, in its own format',

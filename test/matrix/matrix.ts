@@ -188,7 +188,7 @@ export const differences = (
     }))
     .filter(({ expected, answered }) => expected !== answered);
 
-const PREFIX = /^\/(?:healthz|readyz|metrics|schemas|\.well-known|api\/(?:registry|docs|openapi|asyncapi))/;
+const PREFIX = /^\/(?:healthz|readyz|metrics|pages|schemas|\.well-known|api\/(?:registry|docs|openapi|asyncapi))/;
 
 /** Returns the method and the path with its parameters. */
 export const addressOf = ({ route }: MatrixRow, params: Params): { readonly method: string; readonly path: string } => {

@@ -11,6 +11,7 @@ import { EventStoreModule } from '#event-store';
 import { FactsModule } from '#facts';
 import { HistoryModule } from '#history';
 import { OrganizationsModule } from '#organizations';
+import { PagesModule } from '#pages';
 import { PeopleModule } from '#people';
 import { ReadsModule } from '#reads';
 import { RegistryModule } from '#registry';
@@ -30,6 +31,9 @@ const listEditionInterceptors = (edition: Runtime['settings']['edition']): Provi
   return edition === 'hosted' ? [{ provide: APP_INTERCEPTOR, useClass: HostedInterceptor }] : [];
 };
 
+/** Modules that need no options. */
+const FILES_AND_HEALTH = [EdgeModule, ApiDocsModule, PagesModule];
+
 /** The REST gateway with all modules that it serves. */
 @Module({})
 export class GatewayModule {
@@ -46,8 +50,7 @@ export class GatewayModule {
         VaultModule.with(runtime),
         // The self-hosted edition has no trail, so reads are not recorded.
         ReadsModule.with({ recorded: !selfHosted }),
-        EdgeModule,
-        ApiDocsModule,
+        ...FILES_AND_HEALTH,
         DocumentCacheModule.with({ ...runtime, documentCacheBytes: settings.documentCacheBytes }),
         AccessModule.with(settings.limits),
         PeopleModule.with({

@@ -15,6 +15,13 @@ export const describeOptionalBody = <S extends z.ZodType>(schema: S, example: z.
   isOptional: true,
 });
 
+/** Describes the fields of a form that a page sends (`application/x-www-form-urlencoded`). */
+export const describeFormBody = <S extends z.ZodType>(schema: S, example: z.input<S>): BodyDescription => ({
+  schema,
+  mediaType: 'application/x-www-form-urlencoded',
+  example,
+});
+
 /** Describes a body of any media type that the server stores as a file. */
 export const describeFileBody = (description: string): BodyDescription => ({
   schema: z.string().meta({ description, override: { type: 'string', contentMediaType: 'application/octet-stream' } }),

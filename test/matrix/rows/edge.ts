@@ -14,6 +14,8 @@ const open: readonly MatrixRow[] = (
     ['/api/asyncapi.json', 200],
     ['/api/docs', 200],
     ['/api/docs/scalar.js', 200],
+    ['/pages/style.css', 200],
+    ['/pages/icon.svg', 200],
   ] as const
 ).map(([path, status]) => ({ route: `GET ${path}`, about: site, demands: 'anybody', status }));
 
