@@ -15,6 +15,7 @@ import { GatewayModule } from '../../apps/gateway/src/gateway.module.js';
 import { createRuntime, type Runtime } from '../../apps/runtime.js';
 import { moduleDefinitions, createFileSweepers } from '../../apps/modules.js';
 import { freshDatabase } from './database.js';
+import { freePorts } from './free-ports.js';
 import { checkDescribedResponse, type CheckedResponse } from './described-responses.js';
 
 /** A response. Its JSON is untyped on purpose: tests check it. */
@@ -53,6 +54,8 @@ export type TestServerOptions = {
   /** Whether to run the followers of all modules, as the projector does. */
   readonly followers?: boolean;
   readonly limits?: Partial<HttpLimits>;
+  /** Whether a browser uses the server. Its public URL then has the host `localhost`, as passkeys need a name. */
+  readonly forBrowsers?: boolean;
 };
 
 const DEFAULT_KEY = Buffer.alloc(32, 7);
@@ -124,7 +127,9 @@ const settingsFor = (env: Readonly<Record<string, string>>, dataFolder: string, 
 export const startTestServer = async (options: TestServerOptions = {}): Promise<TestServer> => {
   const testDatabase = await freshDatabase();
   const dataFolder = await mkdtemp(join(tmpdir(), 'cadastre-server-'));
-  const settings = settingsFor(options.env ?? {}, dataFolder, testDatabase.url);
+  const port = options.forBrowsers ? (await freePorts())[0] : 0;
+  const publicUrl = port === 0 ? {} : { CADASTRE_PUBLIC_URL: `http://localhost:${port}` };
+  const settings = settingsFor({ ...publicUrl, ...options.env }, dataFolder, testDatabase.url);
   const logger = createLogger(settings.logLevel);
   const runtimeParts = {
     databaseUrl: testDatabase.url,
@@ -137,7 +142,7 @@ export const startTestServer = async (options: TestServerOptions = {}): Promise<
   await ensureAdmin(runtime.store, ids, ADMIN_TOKEN);
   const limits = { ...settings.http, ...options.limits };
   const app = await createHttpServer(GatewayModule.over(runtime), { tls: null, ...buildHttpOptions(runtime), limits });
-  await app.listen(0, '127.0.0.1');
+  await app.listen(port, '127.0.0.1');
   const followers = options.followers
     ? [
         ...moduleDefinitions.flatMap((definition) => definition.followers),
@@ -146,7 +151,7 @@ export const startTestServer = async (options: TestServerOptions = {}): Promise<
     : [];
   const runners = followers.map((follower) => new FollowerRunner(runtime.store, follower, logger));
   for (const runner of runners) runner.start();
-  const url = (await app.getUrl()).replace('[::1]', '127.0.0.1');
+  const url = port === 0 ? await app.getUrl() : settings.publicUrl;
   return {
     ...createApiTestClient(url, ADMIN_TOKEN),
     url,
