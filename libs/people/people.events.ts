@@ -95,6 +95,9 @@ const describeInvitedTexts = ({ user }: Pick<NamedUser, 'user'>): readonly Perso
 
 const tokenKind = z.enum(TOKEN_KINDS);
 
+const suspension = z.strictObject({ organizations: z.array(z.string()).readonly() });
+const listOrganizations = ({ organizations }: { readonly organizations: readonly string[] }) => organizations;
+
 const SITE_EVENT = 'a user belongs to the site, and a trail to an organization';
 
 export const peopleEvents: EventKinds<UserEvent | MembershipEvent | TeamEvent | AuthenticationTokenEvent> = {
@@ -118,6 +121,18 @@ export const peopleEvents: EventKinds<UserEvent | MembershipEvent | TeamEvent | 
       describeEmail(stream, 'changes'),
       { at: ['changes', 'unconfirmedEmail'], person: stream, kind: 'detail' },
     ],
+  },
+  UserSuspended: {
+    schemaVersion: 1,
+    topic: 'access',
+    schema: suspension,
+    audit: { resource: 'user', action: 'suspend', organizations: listOrganizations },
+  },
+  UserUnsuspended: {
+    schemaVersion: 1,
+    topic: 'access',
+    schema: suspension,
+    audit: { resource: 'user', action: 'unsuspend', organizations: listOrganizations },
   },
   UserForgotten: {
     schemaVersion: 1,

@@ -21,6 +21,8 @@ export const access: Projection<PeopleEvent> = {
              unconfirmed_email = case when ${unconfirmedEmail !== undefined} then ${unconfirmedEmail ?? null}
                                       else unconfirmed_email end
        where id = ${stream}`,
+    UserSuspended: (_, { stream }) => sql`update users set suspended = true where id = ${stream}`,
+    UserUnsuspended: (_, { stream }) => sql`update users set suspended = false where id = ${stream}`,
     // The same append has already ended memberships, teams and tokens. Resources that the user created keep the user's
     // id.
     UserForgotten: (_, { stream }) => sql`delete from users where id = ${stream}`,

@@ -20,7 +20,7 @@ type AccountRow = VisibleUserRow & { readonly isServiceAccount: boolean };
 export const selectRelatedUsers = (ids: Sql, actor: Identity): RelatedResources =>
   defineRelated<AccountRow>(
     sql`select named.id, coalesce(u.username, account.name) as username, u.email, u.unconfirmed_email as "unconfirmedEmail",
-               coalesce(u.site_admin, false) as "siteAdmin", u.id is null as "isServiceAccount",
+               coalesce(u.site_admin, false) as "siteAdmin", coalesce(u.suspended, false) as suspended, u.id is null as "isServiceAccount",
                case when u.id is null then array[account.organization] else ${ORGANIZATIONS} end as organizations
           from (select distinct id from unnest(${ids}) as id) named
           left join users u on u.id = named.id

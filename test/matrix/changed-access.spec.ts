@@ -175,6 +175,11 @@ const CHANGES: readonly Change[] = [
     ends: ADA,
   },
   {
+    is: 'a user is suspended',
+    make: async ({ ada }) => expectStatus(await server.post(`/api/v2/admin/users/${ada.id}/actions/suspend`), 200),
+    ends: ADA,
+  },
+  {
     is: 'a member leaves',
     make: async ({ ada }) =>
       expectStatus(await server.delete(`/api/v2/organization-memberships/${ada.membership}`), 204),

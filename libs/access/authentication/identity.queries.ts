@@ -29,7 +29,8 @@ const CLOSES_AT = sql.raw(`case when (o.settings ->> 'maxTtlEnabled')::boolean t
 
 /**
  * Selects an identity in one row, in the same snapshot as the epochs of its subjects. `t` has the columns of a token.
- * Invited users are already in their teams, but get no roles until they accept.
+ * Invited users are already in their teams, but get no roles until they accept. Suspended users have no tokens; this
+ * also gives them no roles, for links that they signed before.
  *
  * `now` is the time for the age of the token.
  *
@@ -37,7 +38,7 @@ const CLOSES_AT = sql.raw(`case when (o.settings ->> 'maxTtlEnabled')::boolean t
  * (libs/people/users/access-epochs.projection.ts).
  */
 const selectIdentity = (t: Sql, now: Date): Sql => sql`
-  select t.id as token, t.kind, t.owner, t.organization, t.expired_at as "expiredAt", u.site_admin as "siteAdmin",
+  select t.id as token, t.kind, t.owner, t.organization, t.expired_at as "expiredAt", u.site_admin and not u.suspended as "siteAdmin",
          coalesce(u.username, team.name, o.name, t.description, t.owner) as name,
          depends.on_subjects::text as subjects,
          (select coalesce(sum(epoch), 0)::bigint from access.epochs where subject = any (depends.on_subjects)) as epoch,
@@ -55,13 +56,13 @@ const selectIdentity = (t: Sql, now: Date): Sql => sql`
              coalesce(array_agg(m.id), '{}') as ids, coalesce(array_agg(m.organization), '{}') as organizations
         from teams m join organizations mo on mo.id = m.organization
        where m.id = t.owner
-          or m.id in (select team from team_members where user_id = t.owner)
+          or u.suspended is not true and m.id in (select team from team_members where user_id = t.owner)
              and not exists (select 1 from organization_memberships invited
                               where invited.user_id = t.owner and invited.organization = m.organization
                                 and invited.status = 'invited')) teams
     cross join lateral (
       select array(select organization from organization_memberships
-                    where user_id = t.owner and status = 'active') as organizations) memberships
+                    where user_id = t.owner and status = 'active' and u.suspended is not true) as organizations) memberships
     cross join lateral (
       select coalesce(array_agg(id) filter (where not accepts or at <= ${now}), '{}') as organizations,
              min(at) filter (where at > ${now}) as next
@@ -89,7 +90,8 @@ export const findIdentityByHash = async (
 ): Promise<IdentityOfToken | null> => {
   const row = await database.row<IdentityRow & { readonly token: string }>(
     selectIdentity(
-      sql`select t.* from access.token_hashes h join authentication_tokens t on t.id = h.token where h.hash = ${hash}`,
+      sql`select t.* from access.token_hashes h join authentication_tokens t on t.id = h.token
+           where h.hash = ${hash} and not exists (select 1 from users where id = t.owner and suspended)`,
       now,
     ),
   );

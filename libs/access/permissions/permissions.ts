@@ -59,6 +59,7 @@ export const permissions = {
   'change-email': { roles: ['site-admin'] },
   // Requests to be forgotten go to the operator of the site.
   'forget-user': { roles: ['site-admin'] },
+  'suspend-user': { roles: ['site-admin'] },
   'manage-user-tokens': { roles: ['site-admin'], self: true },
   'read-memberships': { roles: EVERYBODY, self: true },
   'manage-memberships': { roles: [...OWNERS_AND_TOKEN, 'manageMembership'] },

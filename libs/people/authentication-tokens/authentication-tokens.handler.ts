@@ -1,6 +1,6 @@
 import { Inject } from '@nestjs/common';
 import { CommandHandler } from '@nestjs/cqrs';
-import { checkQuota, Clock, Ids, Quotas, Refusal } from '#kernel';
+import { checkQuota, Clock, Ids, Quotas, Refusal, unprocessable } from '#kernel';
 import { AggregateHandler, EventStore, decideWrite, expectVersion, type OperationTable } from '#event-store';
 import { getViolatedConstraint } from '#postgres';
 import { createEventContext } from '#access';
@@ -47,6 +47,7 @@ export class AuthenticationTokensHandler extends AggregateHandler<Authentication
   private async issue({ owner, token, replaces, actor }: IssueInput): Promise<IssuedToken> {
     const ownerRow = await loadOwnerForNewToken(this.store.database, actor, owner, replaces);
     const { kind, owner: ownerId, organization } = ownerRow;
+    if (ownerRow.isSuspended) throw unprocessable('The user is suspended, so the user cannot have new tokens');
     const now = this.clock.now();
     checkExpiry(token.expiredAt, now);
     checkTtl(token.expiredAt, ownerRow.maxTtlMs, now);

@@ -165,6 +165,7 @@ export type OwnerForNewToken = TokenScope & {
   readonly preconditions: readonly StreamVersion[];
   /** Tokens that the new token replaces. */
   readonly replaced: readonly { readonly id: string; readonly snapshot: StreamSnapshot }[];
+  readonly isSuspended: boolean;
   /** Number of the owner's tokens, including expired ones and those that will be replaced. */
   readonly existing: number;
   /** The longest lifetime that the organization allows such a token, in milliseconds; null without a limit. */
@@ -180,6 +181,7 @@ export const loadOwnerForNewToken = async (
   const row = await database.row<OwnerForNewToken>(sql`
     select scope.*,
            ${selectStreamVersions(sql.raw('array[scope.owner, scope.organization]'))} as preconditions,
+           exists (select 1 from users where id = scope.owner and suspended) as "isSuspended",
            (select count(*) from authentication_tokens token where token.owner = scope.owner) as existing,
            (select (o.token_ttl_policies -> replace(scope.kind, '-', '_') ->> 'maxTtlMs')::bigint from organizations o
              where o.id = scope.organization and (o.settings ->> 'maxTtlEnabled')::boolean) as "maxTtlMs",

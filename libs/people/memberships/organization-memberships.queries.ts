@@ -42,9 +42,10 @@ const selectColumns = (actor: Identity): Sql => sql`m.id, m.organization, o.name
   case when ${isAccountHidden(actor, 'm')} then ${HIDDEN_ID.m} else u.id end as "user",
   case when ${isAccountHidden(actor, 'm')}
        then jsonb_build_object('id', ${HIDDEN_ID.m}, 'username', ${EMAIL}, 'email', ${EMAIL},
-                               'unconfirmedEmail', null, 'siteAdmin', false)
+                               'unconfirmedEmail', null, 'siteAdmin', false, 'suspended', false)
        else jsonb_build_object('id', u.id, 'username', u.username, 'email', u.email,
-                               'unconfirmedEmail', u.unconfirmed_email, 'siteAdmin', u.site_admin)
+                               'unconfirmedEmail', u.unconfirmed_email, 'siteAdmin', u.site_admin,
+                               'suspended', u.suspended)
   end as person,
   ${EMAIL} as email, m.status, m.created_at as "createdAt",
   array(select t.id from team_members tm join teams t on t.id = tm.team

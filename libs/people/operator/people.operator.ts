@@ -1,4 +1,4 @@
-import { conflict, notFound, sql, type Ids, type Timestamp } from '#kernel';
+import { conflict, notFound, sql, unprocessable, type Ids, type Timestamp } from '#kernel';
 import {
   buildSnapshotJson,
   newStream,
@@ -163,11 +163,20 @@ const createToken = async (
   const id = ids.next('at');
   const data = { kind: 'user', owner, description, createdBy: null, expiredAt } as const;
   const creation = { type: 'CreateAuthenticationToken', data } as const;
-  await store.append(
-    [decideWrite(authenticationToken, newStream(id, authenticationToken), null, creation)],
-    createSystemContext('command line', ids.uuid()),
-    [sql`insert into access.token_hashes (token, hash) values (${id}, ${hashSecret(secret)})`],
-  );
+  await store.untilFirst(async () => {
+    const { version, state } = await store.load(owner, user);
+    if (state.status === 'active' && state.suspended) {
+      throw unprocessable(`${state.username} is suspended, so this user cannot have new tokens`);
+    }
+    await store.append(
+      [
+        expectVersion(owner, version),
+        decideWrite(authenticationToken, newStream(id, authenticationToken), null, creation),
+      ],
+      createSystemContext('command line', ids.uuid()),
+      [sql`insert into access.token_hashes (token, hash) values (${id}, ${hashSecret(secret)})`],
+    );
+  });
 };
 
 /**
@@ -188,7 +197,7 @@ export const issueUserToken = async (
 /** Not searched by name, because the administrator can be renamed and another user can take the name. */
 const findFirstAdmin = (store: EventStore): Promise<{ readonly id: string } | undefined> =>
   store.database.row<{ readonly id: string }>(
-    sql`select id from users where site_admin order by created_at, id limit 1`,
+    sql`select id from users where site_admin and not suspended order by created_at, id limit 1`,
   );
 
 /**

@@ -81,11 +81,15 @@ export const isHiddenTeam = (actor: Identity, somebody: Sql, organization: Sql):
 export const selectVisiblePrincipal = (actor: Identity, somebody: Sql, organization: Sql): Sql => sql`
   case when ${isHiddenTeam(actor, somebody, organization)} then ${somebody} || '{"name": null}' else ${somebody} end`;
 
-/** Selects the active members of a team. Members without a membership, as in old logs, count as active. */
+/**
+ * Selects the active members of a team, without suspended users. Members without a membership, as in old logs, count as
+ * active.
+ */
 const selectActiveMembers = (team: Sql, organization: Sql): Sql => sql`select m.user_id from team_members m
   where m.team = ${team} and not exists (
     select 1 from organization_memberships ou
-     where ou.user_id = m.user_id and ou.organization = ${organization} and ou.status <> 'active')`;
+     where ou.user_id = m.user_id and ou.organization = ${organization} and ou.status <> 'active')
+    and not exists (select 1 from users mu where mu.id = m.user_id and mu.suspended)`;
 
 /**
  * Returns an expression for the ids of the organization's active owners as jsonb; null if this is not the owners team.

@@ -24,6 +24,8 @@ export const accessEpochs: Projection<AccessChangeEvent> = {
     // The audit trail and locks show the username.
     UserUpdated: ({ changes: { username } }, { stream }) =>
       username === undefined ? null : raiseEpoch(sql`${stream}`),
+    UserSuspended: (_, { stream }) => raiseEpoch(sql`${stream}`),
+    UserUnsuspended: (_, { stream }) => raiseEpoch(sql`${stream}`),
     UserForgotten: (_, { stream }) => raiseEpoch(sql`${stream}`),
     MembershipCreated: ({ user, status }) => (status === 'active' ? raiseEpoch(sql`${user}`) : null),
     MembershipAccepted: ({ user }) => raiseEpoch(sql`${user}`),

@@ -129,6 +129,35 @@ describe('a user', () => {
     given(created).when(forget([], true)).refuses('unprocessable', 'The last administrator of the site');
   });
 
+  describe('if it is suspended', () => {
+    const organizations = ['org-1'];
+    const suspend = (owned: readonly string[] = [], isLastAdmin = false): UserCommand => ({
+      type: 'SuspendUser',
+      data: { organizations, owned, isLastAdmin },
+    });
+    const unsuspend: UserCommand = { type: 'UnsuspendUser', data: { organizations } };
+    const suspended: UserEvent = { type: 'UserSuspended', data: { organizations } };
+    const unsuspended: UserEvent = { type: 'UserUnsuspended', data: { organizations } };
+
+    it('records the suspension and its end once', () => {
+      given(created).when(suspend()).yields(suspended);
+      given(created, suspended)
+        .when(suspend(['acme']))
+        .yields();
+      given(created, suspended).when(unsuspend).yields(unsuspended);
+      given(created).when(unsuspend).yields();
+      given(created, suspended, unsuspended).when(suspend()).yields(suspended);
+      given().when(suspend()).refuses('not-found', 'Not found');
+    });
+
+    it('is refused for the last owner of an organization and the last site administrator', () => {
+      given(created)
+        .when(suspend(['acme']))
+        .refuses('unprocessable', 'The last active owner of acme cannot be suspended; name another owner first');
+      given(created).when(suspend([], true)).refuses('unprocessable', 'The last administrator of the site');
+    });
+  });
+
   it('refuses changes before its creation', () =>
     given()
       .when(update({ username: 'bob' }))

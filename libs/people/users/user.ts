@@ -24,23 +24,36 @@ export type UserChanges = Partial<{
 /** Deletes the encryption key of the person's data, so that no event shows their name any more (ADR 25). */
 export type UserForgotten = Message<'UserForgotten', Record<never, never>>;
 
+/** `organizations`: ids of the organizations in which the user is an active member. Their audit trails record the event. */
+type Suspension = { readonly organizations: readonly string[] };
+
 export type UserEvent =
-  Message<'UserCreated', UserCreation> | Message<'UserUpdated', { changes: UserChanges }> | UserForgotten;
+  | Message<'UserCreated', UserCreation>
+  | Message<'UserUpdated', { changes: UserChanges }>
+  | Message<'UserSuspended', Suspension>
+  | Message<'UserUnsuspended', Suspension>
+  | UserForgotten;
 
 export type UserCommand =
   | Message<'CreateUser', UserCreation>
   /** `confirmsEmail`: a new `email` replaces the present one at once. Otherwise it stays unconfirmed. */
   | Message<'UpdateUser', { changes: UserChanges; confirmsEmail: boolean }>
-  /**
-   * `owned`: names of the organizations whose only owner is the user. `isLastAdmin`: the last administrator of the
-   * site.
-   */
-  | Message<'ForgetUser', { owned: readonly string[]; isLastAdmin: boolean }>;
+  | Message<'ForgetUser', Indispensability>
+  | Message<'SuspendUser', Indispensability & Suspension>
+  | Message<'UnsuspendUser', Suspension>;
+
+/**
+ * `owned`: names of the organizations whose only active owner is the user. `isLastAdmin`: the last active administrator
+ * of the site.
+ */
+type Indispensability = { readonly owned: readonly string[]; readonly isLastAdmin: boolean };
 
 type UserState =
   | { readonly status: 'absent' | 'forgotten' }
   | {
       readonly status: 'active';
+      /** Whether the user cannot sign in and has no tokens. Memberships and teams stay. */
+      readonly suspended: boolean;
       readonly username: string;
       readonly email: string | null;
       readonly unconfirmedEmail: string | null;
@@ -149,8 +162,17 @@ const resolveAddresses = (
   return { ...others, unconfirmedEmail: requestedEmail === present ? null : requestedEmail };
 };
 
+/** Refuses to take away the last person who can manage an organization or the site. */
+const checkDispensable = ({ owned, isLastAdmin }: Indispensability, done: 'forgotten' | 'suspended'): void => {
+  if (owned.length > 0) {
+    throw unprocessable(`The last active owner of ${owned.join(', ')} cannot be ${done}; name another owner first`);
+  }
+  if (isLastAdmin) throw unprocessable(`The last administrator of the site cannot be ${done}`);
+};
+
 export const user: Decider<UserState, UserCommand, UserEvent> = {
-  version: 3,
+  // 4: states contain `suspended`.
+  version: 4,
   initial: { status: 'absent' },
   decide: {
     CreateUser: ({ username, email, siteAdmin }, state) => {
@@ -170,20 +192,30 @@ export const user: Decider<UserState, UserCommand, UserEvent> = {
       const changed = pickChanged(state, resolveAddresses(changes, state.email, confirmsEmail));
       return hasNoChanges(changed) ? [] : [{ type: 'UserUpdated', data: { changes: changed } }];
     },
-    ForgetUser: ({ owned, isLastAdmin }, state) => {
+    ForgetUser: (need, state) => {
       requireActive(state);
-      if (owned.length > 0) {
-        throw unprocessable(
-          `The last active owner of ${owned.join(', ')} cannot be forgotten; name another owner first`,
-        );
-      }
-      if (isLastAdmin) throw unprocessable('The last administrator of the site cannot be forgotten');
+      checkDispensable(need, 'forgotten');
       return [{ type: 'UserForgotten', data: {} }];
     },
+    SuspendUser: ({ organizations, ...need }, state) => {
+      if (requireActive(state).suspended) return [];
+      checkDispensable(need, 'suspended');
+      return [{ type: 'UserSuspended', data: { organizations } }];
+    },
+    UnsuspendUser: ({ organizations }, state) =>
+      requireActive(state).suspended ? [{ type: 'UserUnsuspended', data: { organizations } }] : [],
   },
   evolve: {
-    UserCreated: ({ username, email }) => ({ status: 'active', username, email, unconfirmedEmail: null }),
+    UserCreated: ({ username, email }) => ({
+      status: 'active',
+      suspended: false,
+      username,
+      email,
+      unconfirmedEmail: null,
+    }),
     UserUpdated: ({ changes }, state) => (state.status === 'active' ? { ...state, ...changes } : state),
+    UserSuspended: (_, state) => (state.status === 'active' ? { ...state, suspended: true } : state),
+    UserUnsuspended: (_, state) => (state.status === 'active' ? { ...state, suspended: false } : state),
     UserForgotten: () => ({ status: 'forgotten' }),
   },
 };

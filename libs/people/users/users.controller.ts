@@ -1,4 +1,4 @@
-import { Body, Controller, Delete, Get, HttpCode, Param, Patch } from '@nestjs/common';
+import { Body, Controller, Delete, Get, HttpCode, Param, Patch, Post } from '@nestjs/common';
 import { CommandBus } from '@nestjs/cqrs';
 import { z } from 'zod';
 import { Database } from '#postgres';
@@ -35,7 +35,14 @@ export class UsersController {
   async account(@CurrentActor() actor: Actor): Promise<Document> {
     const row = await findOwnAccount(this.database, actor);
     if (row) return renderDocument(renderUser(row, actor));
-    const account = { id: actor.id, username: actor.name, email: null, unconfirmedEmail: null, siteAdmin: false };
+    const account = {
+      id: actor.id,
+      username: actor.name,
+      email: null,
+      unconfirmedEmail: null,
+      siteAdmin: false,
+      suspended: false,
+    };
     return renderDocument(renderUser(account, actor, true));
   }
 
@@ -49,6 +56,19 @@ export class UsersController {
   @Get('users/:id')
   async show(@Param('id') id: string, @CurrentActor() actor: Actor): Promise<Document> {
     return renderDocument(renderUser(await findUser(this.database, actor, id), actor));
+  }
+
+  /** Ends the tokens of a user, who keeps memberships and teams but cannot sign in until `unsuspend`. */
+  @Post('admin/users/:id/actions/suspend')
+  @HttpCode(200)
+  async suspend(@Param('id') id: string, @CurrentActor() actor: Actor): Promise<Document> {
+    return renderDocument(renderUser(await this.bus.execute(new ChangeUser('SuspendUser', { id, actor })), actor));
+  }
+
+  @Post('admin/users/:id/actions/unsuspend')
+  @HttpCode(200)
+  async unsuspend(@Param('id') id: string, @CurrentActor() actor: Actor): Promise<Document> {
+    return renderDocument(renderUser(await this.bus.execute(new ChangeUser('UnsuspendUser', { id, actor })), actor));
   }
 
   /** Forgets a person, for site administrators: ends memberships, teams and tokens, and erases name and addresses. */

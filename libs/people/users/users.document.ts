@@ -5,7 +5,7 @@ import type { UserRow } from './users.queries.js';
 
 /** Renders a user, or the service account of a team or organization token, which cannot create organizations. */
 export const renderUser = (
-  { id, username, email, unconfirmedEmail, siteAdmin }: UserRow,
+  { id, username, email, unconfirmedEmail, siteAdmin, suspended }: UserRow,
   actor: Identity,
   isServiceAccount = false,
 ): Resource => {
@@ -22,6 +22,7 @@ export const renderUser = (
       'is-service-account': isServiceAccount,
       'is-site-admin': siteAdmin,
       'is-admin': siteAdmin,
+      'is-suspended': suspended,
       'avatar-url': buildAvatarPath(id),
       // Tokens are the only way to sign in.
       'two-factor': { enabled: false, verified: false },

@@ -7,7 +7,14 @@ import { createEventContext, requirePermission, requireCurrentAccess, can, SITE_
 import { user } from './user.js';
 import { ChangeUser, type UserOperations } from './users.commands.js';
 import { forgetUser } from './users.forget.js';
-import { selectUserById, loadUserForCommand, loadUserToForget, type UserRow } from './users.queries.js';
+import { suspendUser, unsuspendUser, type SuspensionRequest } from './suspend-user.operation.js';
+import {
+  selectUserById,
+  loadUserForCommand,
+  loadUserToForget,
+  loadUserToSuspend,
+  type UserRow,
+} from './users.queries.js';
 
 /** For `catch`: refuses the unique attribute that is already taken; rethrows other errors. */
 export const refuseTaken = (error: unknown): never => {
@@ -22,6 +29,8 @@ export class UsersHandler extends AggregateHandler<UserOperations> {
   protected readonly operations: OperationTable<UserOperations> = {
     UpdateUser: (input) => this.update(input),
     ForgetUser: (input) => this.forget(input),
+    SuspendUser: (input) => suspendUser(this.store, this.prepareSuspension(input)),
+    UnsuspendUser: (input) => unsuspendUser(this.store, this.prepareSuspension(input)),
   };
 
   constructor(
@@ -48,6 +57,15 @@ export class UsersHandler extends AggregateHandler<UserOperations> {
       })
       .catch(refuseTaken);
     return getFirstRow<UserRow>(rows);
+  }
+
+  private prepareSuspension({ id, actor }: UserOperations['SuspendUser']['input']): SuspensionRequest {
+    const load = async () => {
+      const account = await loadUserToSuspend(this.store.database, id, requireCurrentAccess(actor));
+      requirePermission(actor, 'suspend-user', SITE_SCOPE);
+      return account;
+    };
+    return { id, context: createEventContext(actor), load };
   }
 
   private forget({ id, actor }: UserOperations['ForgetUser']['input']): Promise<void> {

@@ -23,6 +23,25 @@ export const usersOperations = describeController(UsersController, USERS, {
     events: ['UserUpdated'],
   },
   show: { operationId: 'getUser', summary: 'Show a user', answer: describeDocument('User') },
+  suspend: {
+    operationId: 'suspendUser',
+    summary: 'Suspend a user',
+    description:
+      'The server ends all tokens of the user and refuses new ones. The user keeps memberships and teams. ' +
+      'Suspending a suspended user changes nothing.',
+    answer: describeDocument('User'),
+    refusals: {
+      unprocessable: 'The user is the last active owner of an organization, or the last administrator of the site.',
+    },
+    events: ['UserSuspended', 'AuthenticationTokenDestroyed'],
+  },
+  unsuspend: {
+    operationId: 'unsuspendUser',
+    summary: 'End the suspension of a user',
+    description: 'The user can have tokens again. Ended tokens stay ended.',
+    answer: describeDocument('User'),
+    events: ['UserUnsuspended'],
+  },
   forget: {
     operationId: 'forgetUser',
     summary: 'Forget a user',

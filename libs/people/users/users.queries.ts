@@ -21,10 +21,11 @@ export type UserRow = {
   readonly email: string | null;
   readonly unconfirmedEmail: string | null;
   readonly siteAdmin: boolean;
+  readonly suspended: boolean;
 };
 
 const COLUMNS = sql.raw(
-  `u.id, u.username, u.email, u.unconfirmed_email as "unconfirmedEmail", u.site_admin as "siteAdmin"`,
+  `u.id, u.username, u.email, u.unconfirmed_email as "unconfirmedEmail", u.site_admin as "siteAdmin", u.suspended`,
 );
 
 export const selectUserById = (id: string): Sql => sql`select ${COLUMNS} from users u where u.id = ${id}`;
@@ -101,6 +102,10 @@ export type UserToForget = {
   readonly isLastAdmin: boolean;
 };
 
+/** Whether the row `u` is the last active administrator of the site. */
+const IS_LAST_ADMIN = sql.raw(`u.site_admin and not u.suspended
+  and not exists (select 1 from users x where x.site_admin and not x.suspended and x.id <> u.id)`);
+
 /** Loads a user to forget. `where` is an additional condition, such as the caller's access. */
 export const loadUserToForget = (database: Database, id: string, where: Sql): Promise<UserToForget | undefined> =>
   database.row<UserToForget>(sql`
@@ -117,7 +122,7 @@ export const loadUserToForget = (database: Database, id: string, where: Sql): Pr
                        left join organization_memberships ou on ou.user_id = u.id and ou.organization = t.organization
                       where tm.user_id = u.id), '[]') as teams,
            u.site_admin as "siteAdmin",
-           u.site_admin and not exists (select 1 from users x where x.site_admin and x.id <> u.id) as "isLastAdmin"
+           ${IS_LAST_ADMIN} as "isLastAdmin"
       from users u join event_store.streams s on s.stream = u.id
      where u.id = ${id} and ${where}`);
 
@@ -126,4 +131,30 @@ export const hasAnyMembership = (id: string): Sql => sql`
   exists (select 1 from organization_memberships where user_id = ${id})
   or exists (select 1 from team_members where user_id = ${id})`;
 
-export const HAS_NO_ADMIN = sql`not exists (select 1 from users where site_admin)`;
+export const HAS_NO_ADMIN = sql`not exists (select 1 from users where site_admin and not suspended)`;
+
+export type UserToSuspend = {
+  readonly snapshot: StreamSnapshot;
+  /** Ids of the organizations in which the user is an active member. */
+  readonly organizations: readonly string[];
+  /** Owners teams that the user is an active member of. */
+  readonly ownersTeams: readonly Pick<JoinedTeam, 'id' | 'organizationName' | 'owners'>[];
+  readonly tokens: readonly OwnedToken[];
+  readonly siteAdmin: boolean;
+  readonly isLastAdmin: boolean;
+};
+
+/** Loads a user to suspend. `where` is an additional condition, such as the caller's access. */
+export const loadUserToSuspend = (database: Database, id: string, where: Sql): Promise<UserToSuspend | undefined> =>
+  database.row<UserToSuspend>(sql`
+    select ${buildSnapshotJson('s')} as snapshot, ${selectOwnedTokens(sql.raw('u.id'))} as tokens,
+           array(select organization from organization_memberships
+                  where user_id = u.id and status = 'active' order by organization) as organizations,
+           coalesce((select jsonb_agg(jsonb_build_object('id', t.id, 'organizationName', o.name,
+                                                         'owners', ${selectOwners(sql.raw('t.id'))}) order by t.id)
+                       from team_members tm join teams t on t.id = tm.team
+                       join organizations o on o.owners_team = t.id
+                      where tm.user_id = u.id), '[]') as "ownersTeams",
+           u.site_admin as "siteAdmin", ${IS_LAST_ADMIN} as "isLastAdmin"
+      from users u join event_store.streams s on s.stream = u.id
+     where u.id = ${id} and ${where}`);

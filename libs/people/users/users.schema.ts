@@ -18,6 +18,9 @@ export const userSchema = defineResource({
     'is-service-account': z.boolean(),
     'is-site-admin': z.boolean(),
     'is-admin': z.boolean().meta({ description: 'The same as `is-site-admin`.' }),
+    'is-suspended': z
+      .boolean()
+      .meta({ description: 'Whether the user cannot sign in. Suspended users have no tokens.' }),
     'avatar-url': serverPath('/api/v2/users/user-8Xc3kYb2TqLw9RfZ/avatar'),
     'two-factor': z.strictObject({ enabled: always(false), verified: always(false) }),
     'is-sso-login': always(false),

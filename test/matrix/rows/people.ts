@@ -1,4 +1,5 @@
 import { SITE_SCOPE } from '#access';
+import { ensureUser } from '#people';
 import { makeToken, resource } from '../../support/seeds.js';
 import type { MatrixRow, MatrixTarget } from '../matrix.js';
 import { anOwner, inAcme, currentUser, member, organization, plainMember, site, getTarget } from '../targets.js';
@@ -31,6 +32,24 @@ const users: readonly MatrixRow[] = [
   },
   { route: 'GET /users/:id/avatar', about: member, demands: 'anybody', status: 200 },
   { route: 'GET /users/:id', about: member, demands: ['read-user'], status: 200 },
+  ...(['suspend', 'unsuspend'] as const).map((action): MatrixRow => ({
+    route: `POST /admin/users/:id/actions/${action}`,
+    about: {
+      scope: () => SITE_SCOPE,
+      params: (_, world) => ({ id: plainMember(world).id }),
+      fresh: async (_, { server, unique }) => {
+        const { id } = await ensureUser(server.store, server.runtime.ids, unique('visitor'), false);
+        return { params: { id } };
+      },
+    },
+    demands: ['suspend-user'],
+    status: 200,
+    // A user outside all organizations.
+    trail: [],
+    fresh: true,
+    before: async ({ world, params }) =>
+      action === 'unsuspend' && world.server.post(`/api/v2/admin/users/${params['id']}/actions/suspend`),
+  })),
   {
     route: 'DELETE /admin/users/:id',
     about: {
