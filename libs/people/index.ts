@@ -41,6 +41,7 @@ export {
   type OwnedToken,
   type TokenDestruction,
 } from './authentication-tokens/authentication-tokens.writes.js';
+export { mapGroupsToTeams, type UserGroups } from './teams/group-teams.operation.js';
 export { prepareOwnersTeam } from './teams/owners-team.writes.js';
 export { selectRelatedTeams, selectRelatedUsers } from './people.related.js';
 export { isHiddenTeam, isVisibleTeam, selectVisiblePrincipal } from './teams/teams.queries.js';
