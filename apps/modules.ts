@@ -19,7 +19,7 @@ import { historyDefinition } from '#history';
 import type { Settings } from '#host';
 import type { Clock, Ids, Logger } from '#kernel';
 import { organizationsDefinition } from '#organizations';
-import { peopleDefinition } from '#people';
+import { createEndedSessionsJob, peopleDefinition } from '#people';
 import {
   createAbandonedUploadsJob,
   createDeletedProvidersJob,
@@ -89,7 +89,12 @@ type ScheduledJobDependencies = {
 /** Returns the jobs that depend on time. The hosted edition has no data retention (contract §4.3). */
 export const createScheduledJobs = (
   { store, forgetting, blobs, clock, ids, logger }: ScheduledJobDependencies,
-  { edition, retentionCheckMs, softDeletedDays }: Pick<Settings, 'edition' | 'retentionCheckMs' | 'softDeletedDays'>,
+  {
+    edition,
+    retentionCheckMs,
+    softDeletedDays,
+    sessions: { idleMinutes },
+  }: Pick<Settings, 'edition' | 'retentionCheckMs' | 'softDeletedDays' | 'sessions'>,
 ): readonly ScheduledJob[] => [
   createLogFormatJob(store.database, logger),
   createViewUpgradeJob({ store, clock, logger }, views),
@@ -104,5 +109,6 @@ export const createScheduledJobs = (
   createAbandonedUploadsJob(store.database, blobs, clock),
   createDeferredDeletionsJob(store.database, blobs),
   createDeletedProvidersJob(store),
+  createEndedSessionsJob({ store, clock, ids, idleMinutes }),
   createWaitingRemoteRunsJob(store.database, clock, logger),
 ];

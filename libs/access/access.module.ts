@@ -3,8 +3,10 @@ import { APP_GUARD } from '@nestjs/core';
 import { AuthenticateGuard } from './authentication/authenticate.guard.js';
 import { AuthenticationFailureLog } from './authentication/authentication-failures.log.js';
 import { TokenUsageRecorder } from './authentication/token-usage.recorder.js';
-import { Authenticator } from './authentication/authenticator.js';
+import { Authenticator, SESSION_RULES, type SessionRules } from './authentication/authenticator.js';
 import { INVALID_TOKENS_PER_MINUTE, InvalidTokenLimiter } from './authentication/invalid-tokens.limiter.js';
+
+export type AccessOptions = { readonly wrongTokens: number | null; readonly sessions: SessionRules };
 
 @Module({
   providers: [
@@ -18,10 +20,13 @@ import { INVALID_TOKENS_PER_MINUTE, InvalidTokenLimiter } from './authentication
 })
 export class AccessModule {
   /** `wrongTokens`: requests with a wrong token that each address may send per minute; null for no limit. */
-  static with({ wrongTokens }: { readonly wrongTokens: number | null }): DynamicModule {
+  static with({ wrongTokens, sessions }: AccessOptions): DynamicModule {
     return {
       module: AccessModule,
-      providers: [{ provide: INVALID_TOKENS_PER_MINUTE, useValue: wrongTokens }],
+      providers: [
+        { provide: INVALID_TOKENS_PER_MINUTE, useValue: wrongTokens },
+        { provide: SESSION_RULES, useValue: sessions },
+      ],
     };
   }
 }

@@ -2,7 +2,16 @@ export { loadParentOrganization, type ParentOrganization } from './permissions/p
 export { OutdatedAccessFilter } from './epochs/outdated-access.filter.js';
 export * from './access.module.js';
 export * from './authentication/authenticate.guard.js';
-export { Authenticator, hashSecret } from './authentication/authenticator.js';
+export { Authenticator, hashSecret, type SessionRules } from './authentication/authenticator.js';
+export {
+  formatEndedSessionCookie,
+  formatSessionCookie,
+  getBearerToken,
+  getCredential,
+  SESSION_COOKIE,
+  toSessionCredential,
+} from './authentication/credentials.js';
+export { SignInRequiredFilter } from './authentication/sign-in-required.filter.js';
 export { LimitAccessChanges } from './routes/access-change.decorator.js';
 export { countRateLimited, type RateLimit } from './access.metrics.js';
 export {

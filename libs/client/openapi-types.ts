@@ -985,6 +985,42 @@ export interface paths {
     patch?: never;
     trace?: never;
   };
+  '/api/v2/users/{id}/sessions': {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    /** List the sessions of a user */
+    get: operations['listUserSessions'];
+    put?: never;
+    post?: never;
+    /** End all sessions of a user */
+    delete: operations['deleteUserSessions'];
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
+  '/api/v2/sessions/{id}': {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    /** Show a session */
+    get: operations['getSession'];
+    put?: never;
+    post?: never;
+    /** End a session */
+    delete: operations['deleteSession'];
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
   '/api/v2/team-projects': {
     parameters: {
       query?: never;
@@ -3949,7 +3985,7 @@ export interface components {
           name: string;
           email: string;
           /** @enum {string} */
-          'collaborator-auth-policy'?: 'password' | 'two_factor_mandatory';
+          'collaborator-auth-policy'?: 'password' | 'two_factor_mandatory' | 'sso_mandatory';
           'cost-estimation-enabled'?: boolean;
           'assessments-enforced'?: boolean;
           'allow-force-delete-workspaces'?: boolean;
@@ -4018,7 +4054,7 @@ export interface components {
           name?: string;
           email?: string;
           /** @enum {string} */
-          'collaborator-auth-policy'?: 'password' | 'two_factor_mandatory';
+          'collaborator-auth-policy'?: 'password' | 'two_factor_mandatory' | 'sso_mandatory';
           'cost-estimation-enabled'?: boolean;
           'assessments-enforced'?: boolean;
           'allow-force-delete-workspaces'?: boolean;
@@ -6534,7 +6570,7 @@ export interface components {
          */
         'created-at': string;
         /** @enum {string} */
-        'collaborator-auth-policy': 'password' | 'two_factor_mandatory';
+        'collaborator-auth-policy': 'password' | 'two_factor_mandatory' | 'sso_mandatory';
         'cost-estimation-enabled': boolean;
         /** @description The self-hosted edition does not have it. */
         'assessments-enforced'?: boolean;
@@ -7158,6 +7194,64 @@ export interface components {
     };
     OrganizationMembershipDocument: {
       data: components['schemas']['OrganizationMembership'];
+    };
+    SessionPage: {
+      data: components['schemas']['Session'][];
+      links: components['schemas']['PageLinks'];
+      meta: {
+        pagination: components['schemas']['Pagination'];
+      };
+    };
+    /** @description A sign-in of a person in a browser. */
+    Session: {
+      /** @example ses-4nVq8TzLw2XcRk6B */
+      id: string;
+      /** @constant */
+      type: 'sessions';
+      attributes: {
+        /**
+         * Format: date-time
+         * @example 2026-01-31T12:30:15.123Z
+         */
+        'created-at': string;
+        /**
+         * Format: date-time
+         * @description When the session was last used, to the minute. Null before that.
+         * @example 2026-01-31T12:30:15.123Z
+         */
+        'last-used-at': string | null;
+        /**
+         * Format: date-time
+         * @description When the session ends, whether or not it is used.
+         * @example 2026-01-31T12:30:15.123Z
+         */
+        'expired-at': string;
+        /**
+         * @description How the person signed in.
+         * @enum {string}
+         */
+        method: 'password' | 'passkey' | 'oidc' | 'link';
+        /**
+         * @description How strongly the person signed in.
+         * @enum {string}
+         */
+        assurance: 'password' | 'two-factor' | 'oidc';
+        /** @example 203.0.113.7 */
+        address: string | null;
+        /** @example Mozilla/5.0 */
+        'user-agent': string | null;
+        /** @description Whether the request used this session. */
+        current: boolean;
+      };
+      relationships: {
+        user: {
+          data: components['schemas']['UserIdentifier'];
+          links?: components['schemas']['RelatedLinks'];
+        };
+      };
+    };
+    SessionDocument: {
+      data: components['schemas']['Session'];
     };
     TeamProjectPage: {
       data: components['schemas']['TeamProject'][];
@@ -13347,6 +13441,129 @@ export interface operations {
         content: {
           'application/vnd.api+json': components['schemas']['OrganizationMembershipDocument'];
         };
+      };
+      400: components['responses']['BadRequest'];
+      401: components['responses']['Unauthorized'];
+      404: components['responses']['NotFound'];
+      408: components['responses']['RequestTimeout'];
+      413: components['responses']['TooLarge'];
+      415: components['responses']['UnsupportedMediaType'];
+      429: components['responses']['TooMany'];
+      500: components['responses']['InternalServerError'];
+      503: components['responses']['Unavailable'];
+    };
+  };
+  listUserSessions: {
+    parameters: {
+      query?: {
+        /** @description The number of the page. */
+        'page[number]'?: number;
+        /** @description The number of resources on a page. A larger number than 100 counts as 100. */
+        'page[size]'?: number;
+      };
+      header?: never;
+      path: {
+        /** @description The id of the user. */
+        id: string;
+      };
+      cookie?: never;
+    };
+    requestBody?: never;
+    responses: {
+      /** @description The document. */
+      200: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/vnd.api+json': components['schemas']['SessionPage'];
+        };
+      };
+      400: components['responses']['BadRequest'];
+      401: components['responses']['Unauthorized'];
+      404: components['responses']['NotFound'];
+      429: components['responses']['TooMany'];
+      500: components['responses']['InternalServerError'];
+      503: components['responses']['Unavailable'];
+    };
+  };
+  deleteUserSessions: {
+    parameters: {
+      query?: never;
+      header?: never;
+      path: {
+        /** @description The id of the user. */
+        id: string;
+      };
+      cookie?: never;
+    };
+    requestBody?: never;
+    responses: {
+      /** @description Done. The response has no body. */
+      204: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content?: never;
+      };
+      400: components['responses']['BadRequest'];
+      401: components['responses']['Unauthorized'];
+      404: components['responses']['NotFound'];
+      408: components['responses']['RequestTimeout'];
+      413: components['responses']['TooLarge'];
+      415: components['responses']['UnsupportedMediaType'];
+      429: components['responses']['TooMany'];
+      500: components['responses']['InternalServerError'];
+      503: components['responses']['Unavailable'];
+    };
+  };
+  getSession: {
+    parameters: {
+      query?: never;
+      header?: never;
+      path: {
+        /** @description The id of the session. */
+        id: string;
+      };
+      cookie?: never;
+    };
+    requestBody?: never;
+    responses: {
+      /** @description The document. */
+      200: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/vnd.api+json': components['schemas']['SessionDocument'];
+        };
+      };
+      400: components['responses']['BadRequest'];
+      401: components['responses']['Unauthorized'];
+      404: components['responses']['NotFound'];
+      429: components['responses']['TooMany'];
+      500: components['responses']['InternalServerError'];
+      503: components['responses']['Unavailable'];
+    };
+  };
+  deleteSession: {
+    parameters: {
+      query?: never;
+      header?: never;
+      path: {
+        /** @description The id of the session. */
+        id: string;
+      };
+      cookie?: never;
+    };
+    requestBody?: never;
+    responses: {
+      /** @description Done. The response has no body. */
+      204: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content?: never;
       };
       400: components['responses']['BadRequest'];
       401: components['responses']['Unauthorized'];

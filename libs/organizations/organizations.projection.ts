@@ -100,6 +100,9 @@ export const projects: Projection<ProjectEvent | OrganizationDeleted> = {
   },
 };
 
+/** Settings that decide which tokens and sessions of its members an organization accepts. */
+const ACCESS_SETTINGS = ['userTokensEnabled', 'maxTtlEnabled', 'collaboratorAuthPolicy', 'sessionRemember'] as const;
+
 /** Raises access epochs (ADR 32). `tables` is empty, because epochs only grow and are not derived from the log. */
 export const organizationEpochs: Projection<
   Extract<OrganizationEvent, { type: 'OrganizationUpdated' | 'OrganizationTokenTtlPoliciesChanged' }>
@@ -108,9 +111,9 @@ export const organizationEpochs: Projection<
   tables: [],
   on: {
     // Callers with a token of the organization have its name. The other settings concern the tokens of all members.
-    OrganizationUpdated: ({ changes: { name, userTokensEnabled, maxTtlEnabled } }, { organization }) => [
-      ...(name === undefined ? [] : [raiseEpoch(sql`${organization}`)]),
-      ...(userTokensEnabled === undefined && maxTtlEnabled === undefined
+    OrganizationUpdated: ({ changes }, { organization }) => [
+      ...(changes.name === undefined ? [] : [raiseEpoch(sql`${organization}`)]),
+      ...(ACCESS_SETTINGS.every((setting) => changes[setting] === undefined)
         ? []
         : [raiseEpoch(selectMembersSubject(sql`${organization}::text`))]),
     ],

@@ -31,6 +31,18 @@ export {
 export { peopleDefinition } from './people.definition.js';
 export { computeExpiry, type TokenLifetime } from './authentication-tokens/token-lifetime.js';
 export type { UserForgotten } from './users/user.js';
+export { createEndedSessionsJob } from './sessions/ended-sessions.job.js';
+export { SIGN_IN_METHODS, type SessionEndReason, type SignInMethod } from './sessions/session.js';
+export { loadPersonWithSessions, selectActiveOrganizations, selectOwnedSessions } from './sessions/sessions.queries.js';
+export {
+  endSessions,
+  prepareSessionEnds,
+  SESSION_HOURS,
+  startSession,
+  type SignIn,
+  type SignInDependencies,
+  type StartedSession,
+} from './sessions/sessions.writes.js';
 export { renderAuthenticationToken } from './authentication-tokens/authentication-tokens.document.js';
 export {
   prepareTokenDestruction,

@@ -5,6 +5,9 @@ import { peopleEvents } from './people.events.js';
 import { authenticationToken } from './authentication-tokens/authentication-token.js';
 import { membership } from './memberships/membership.js';
 import { peopleReads } from './reads.events.js';
+import { session } from './sessions/session.js';
+import { sessionEvents } from './sessions/sessions.events.js';
+import { sessions } from './sessions/sessions.projection.js';
 import { team } from './teams/team.js';
 import { teamAccessEvents } from './team-access/team-access.events.js';
 import { teamProjects, teamWorkspaces } from './team-access/team-access.projection.js';
@@ -16,7 +19,12 @@ export const peopleDefinition: ModuleDefinition = {
   // Not the name of the module: under this name databases remember which migrations of sql/ they have run
   // (event-store/migrate.ts).
   name: 'access',
-  kinds: { ...toEventRegistry(peopleEvents), ...toEventRegistry(teamAccessEvents), ...toEventRegistry(peopleReads) },
+  kinds: {
+    ...toEventRegistry(peopleEvents),
+    ...toEventRegistry(teamAccessEvents),
+    ...toEventRegistry(peopleReads),
+    ...toEventRegistry(sessionEvents),
+  },
   aggregates: [
     defineAggregate('user', user),
     defineAggregate('ou', membership),
@@ -24,12 +32,14 @@ export const peopleDefinition: ModuleDefinition = {
     defineAggregate('tws', teamWorkspace),
     defineAggregate('tprj', teamProject),
     defineAggregate('at', authenticationToken),
+    defineAggregate('ses', session),
   ],
   projections: [
     toProjection(accessEpochs),
     toProjection(access),
     toProjection(teamWorkspaces),
     toProjection(teamProjects),
+    toProjection(sessions),
   ],
   followers: [],
   migrations: new URL('./sql/', import.meta.url),

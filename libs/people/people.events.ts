@@ -6,7 +6,7 @@ import {
   type PersonalText,
   type RecordedEvent,
 } from '#kernel';
-import { NO_ORGANIZATION_ACCESS, ORGANIZATION_ACCESS, TOKEN_KINDS, type OrganizationAccess } from '#access';
+import { ASSURANCES, NO_ORGANIZATION_ACCESS, ORGANIZATION_ACCESS, TOKEN_KINDS, type OrganizationAccess } from '#access';
 import type { AuthenticationTokenEvent } from './authentication-tokens/authentication-token.js';
 import {
   deriveHiddenAccountId,
@@ -207,7 +207,8 @@ export const peopleEvents: EventKinds<UserEvent | MembershipEvent | TeamEvent | 
     personal: describeInvitedTexts,
   },
   AuthenticationTokenCreated: {
-    schemaVersion: 1,
+    schemaVersion: 2,
+    upcast: { 1: (data) => ({ ...(data as object), assurance: null }) },
     topic: 'access',
     schema: z.strictObject({
       kind: tokenKind,
@@ -215,6 +216,7 @@ export const peopleEvents: EventKinds<UserEvent | MembershipEvent | TeamEvent | 
       description: z.string().nullable(),
       createdBy: z.strictObject({ type: z.string(), id: z.string() }).nullable(),
       expiredAt: z.iso.datetime().nullable(),
+      assurance: z.enum(ASSURANCES).nullable(),
     }),
     audit: { resource: 'authentication_token', action: 'create' },
   },

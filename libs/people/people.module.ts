@@ -14,6 +14,8 @@ import { OrganizationMembershipsHandler } from './memberships/organization-membe
 import { TeamsController } from './teams/teams.controller.js';
 import { TeamsHandler } from './teams/teams.handler.js';
 import type { TokenLifetime } from './authentication-tokens/token-lifetime.js';
+import { SessionsController } from './sessions/sessions.controller.js';
+import { SessionsHandler } from './sessions/sessions.handler.js';
 import { UsersController } from './users/users.controller.js';
 import { UsersHandler } from './users/users.handler.js';
 
@@ -32,6 +34,7 @@ export type PeopleOptions = {
     TeamProjectsController,
     TeamWorkspacesController,
     OrganizationMembershipsController,
+    SessionsController,
     TeamsController,
     UsersController,
   ],
@@ -39,6 +42,7 @@ export type PeopleOptions = {
     AuthenticationTokensHandler,
     UsersHandler,
     OrganizationMembershipsHandler,
+    SessionsHandler,
     TeamsHandler,
     TeamWorkspacesHandler,
     TeamProjectsHandler,

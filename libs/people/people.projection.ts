@@ -57,9 +57,9 @@ export const access: Projection<PeopleEvent> = {
       delete from team_members where team = ${stream} and user_id = ${user}`,
     AuthenticationTokenCreated: (token, { stream, organization, time }) => sql`
       insert into authentication_tokens
-        (id, kind, owner, organization, description, created_by_type, created_by, created_at, expired_at)
+        (id, kind, owner, organization, description, created_by_type, created_by, created_at, expired_at, assurance)
       values (${stream}, ${token.kind}, ${token.owner}, ${organization}, ${token.description},
-              ${token.createdBy?.type ?? null}, ${token.createdBy?.id ?? null}, ${time}, ${token.expiredAt})`,
+              ${token.createdBy?.type ?? null}, ${token.createdBy?.id ?? null}, ${time}, ${token.expiredAt}, ${token.assurance})`,
     AuthenticationTokenDestroyed: (_, { stream }) => sql`delete from authentication_tokens where id = ${stream}`,
     OrganizationDeleted: (_, { organization }) => [
       sql`delete from team_members where team in (select id from teams where organization = ${organization})`,

@@ -14,6 +14,8 @@ const actor = (id: string): Actor => ({
   id,
   name: `name of ${id}`,
   siteAdmin: false,
+  credential: 'token',
+  assurance: null,
   teams: [],
   rolesByOrganization: new Map(),
   closedTo: new Set(),

@@ -29,6 +29,7 @@ import {
   related,
   resource,
 } from '../support/seeds.js';
+import { startTestSession } from '../support/sessions.js';
 import { newStateVersion, stateFile } from '../support/state-file.js';
 import { addKey, makeProvider, publishVersion } from '../support/registry.js';
 import { makeSigner } from '../support/releases.js';
@@ -195,6 +196,7 @@ const furnish = async (): Promise<typeof seeds> => {
     projects: organization.defaultProject,
     teams: team,
     users: user,
+    sessions: (await startTestSession(server, user)).id,
     'team-workspaces': await grantWorkspaceAccess(server, core, workspace, 'read'),
     'team-projects': await grantProjectAccess(server, core, organization.defaultProject, 'read'),
     'organization-memberships': memberships.body.data[0].id,

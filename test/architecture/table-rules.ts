@@ -47,6 +47,7 @@ export const UPWARD_READS: readonly UpwardRead[] = [
     tables: [
       'authentication_tokens',
       'organization_memberships',
+      'sessions',
       'team_members',
       'team_projects',
       'team_workspaces',

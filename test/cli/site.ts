@@ -51,7 +51,7 @@ const apiOver = (url: string, ca: string, token: string | null): ApiTestClient =
     patch: (path, body) => send('PATCH', path, body),
     put: (path, body) => send('PUT', path, body),
     delete: (path, body) => send('DELETE', path, body),
-    as: (otherToken) => apiOver(url, ca, otherToken),
+    as: (other) => apiOver(url, ca, other as string | null),
   };
 };
 

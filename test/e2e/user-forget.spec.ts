@@ -97,7 +97,7 @@ const from = ({ token }: { readonly token: string | null }): ApiTestClient => {
     patch: (path, body) => send('PATCH', path, body),
     put: (path, body) => send('PUT', path, body),
     delete: (path, body) => send('DELETE', path, body),
-    as: (token) => from({ token }),
+    as: (token) => from({ token: token as string | null }),
   };
 };
 

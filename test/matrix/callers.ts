@@ -28,6 +28,8 @@ export type MatrixCaller = {
   /** Workspace of the run that the token belongs to: `one`, its consumer `beside`, or `far`. */
   readonly run?: 'own' | 'consumer' | 'stranger';
   readonly siteAdmin?: true;
+  /** Whether the person uses a session instead of a token. */
+  readonly session?: true;
   /** The caller owns another organization instead. */
   readonly foreign?: true;
   readonly invited?: true;
@@ -150,6 +152,8 @@ export const CALLERS: readonly MatrixCaller[] = [
   ...customOnProject,
   ...organizationAccess,
   { name: 'owner', authentication: 'user', roles: ['member', 'owner'] },
+  { name: 'owner with a session', authentication: 'user', roles: ['member', 'owner'], session: true },
+  { ...member('write on the workspace, with a session', { on: 'workspace', level: 'write' }), session: true },
   { name: 'site admin', authentication: 'user', roles: [], siteAdmin: true },
   {
     name: 'token of a team, write',

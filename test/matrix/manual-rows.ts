@@ -2,7 +2,7 @@ import { describe, expect, it } from '@jest/globals';
 import type { MatrixResults } from './describe-matrix.js';
 import { nameOf } from './matrix.js';
 
-const OWNERS = ['owner', 'site admin', 'token of the owners'] as const;
+const OWNERS = ['owner', 'owner with a session', 'site admin', 'token of the owners'] as const;
 const MANAGERS = [...OWNERS, 'manageWorkspaces in the organization', 'manageProjects in the organization'] as const;
 const READERS = [...MANAGERS, 'readWorkspaces in the organization', 'readProjects in the organization'] as const;
 const ORGANIZATION = 'token of the organization';
@@ -10,6 +10,7 @@ const RUNS = ['token of a run in the workspace', 'token of a run in a consumer']
 
 const WRITERS = [
   'write on the workspace',
+  'write on the workspace, with a session',
   'admin on the workspace',
   'write on the project',
   'maintain on the project',

@@ -110,6 +110,8 @@ const identityOf = (caller: MatrixCallerInWorld, { acme, rival }: MatrixWorld): 
   id: caller.id,
   name: caller.name,
   siteAdmin: caller.siteAdmin ?? false,
+  credential: 'token',
+  assurance: null,
   teams: [],
   rolesByOrganization: new Map([
     ...(caller.roles.length > 0 ? [[acme.id, new Set(caller.roles)] as const] : []),

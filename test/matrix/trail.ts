@@ -83,7 +83,7 @@ export const shownIn = (body: Showing): string[] => {
 const entriesOf = ({ type, data, organization }: RecordedEvent): string[] => {
   const audit = eventRegistry[type]?.audit;
   if (!audit) throw new Error(`no module defines the event ${type}`);
-  if ('unaudited' in audit || organization === null) return [];
+  if ('unaudited' in audit || (organization === null && !audit.organizations?.(data as never).length)) return [];
   const { type: resource, action } = describeAuditEvent(audit, data as never);
   return [`${resource} ${action}`];
 };

@@ -24,6 +24,7 @@ const describeHole = ({ rows, world, answers }: MatrixResults): void => {
         'readWorkspaces in the organization',
         'readProjects in the organization',
         'token of a team, write',
+        'write on the workspace, with a session',
       ];
       const changing = ['PATCH /workspaces/:id', 'PATCH /organizations/:organization/workspaces/:name'];
       const consumers = ['POST', 'DELETE'].map(

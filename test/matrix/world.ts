@@ -1,3 +1,4 @@
+import { signInTestUser } from '../support/sessions.js';
 import { ensureUser, issueUserToken } from '#people';
 import { toAttributes } from '#json-api';
 import type { AdjustableClock } from '../support/clocks.js';
@@ -71,7 +72,7 @@ const personIn = async (caller: MatrixCaller, name: string, land: SharedWorld): 
     ? [rival.name, rival.ownersTeam]
     : [acme.name, isOwner(caller) ? acme.ownersTeam : await teamFor(caller, name, land)];
   const { id, membership, ...api } = await makeMember(server, organization, name, [team]);
-  return { api, id, membership, team };
+  return { api: caller.session ? await signInTestUser(server, id) : api, id, membership, team };
 };
 
 const isOwner = ({ roles }: MatrixCaller): boolean => roles.includes('owner');

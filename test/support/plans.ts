@@ -109,7 +109,17 @@ type PlannedCaller = Pick<Actor, 'siteAdmin' | 'teams' | 'rolesByOrganization'>;
 export const anybody = (caller: PlannedCaller): Actor => {
   const request = { id: null, address: null, userAgent: null };
   const current = { token: null, subjects: '{}', epoch: 0, snapshot: null, closedTo: new Set<string>() };
-  return { kind: 'user', id: 'user-x', name: 'x', ...current, expiredAt: null, request, ...caller };
+  return {
+    kind: 'user',
+    id: 'user-x',
+    name: 'x',
+    credential: 'token',
+    assurance: null,
+    ...current,
+    expiredAt: null,
+    request,
+    ...caller,
+  };
 };
 
 export type PlanSeed = {

@@ -1,7 +1,7 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { Authenticator } from '#access';
+import { Authenticator, SESSION_COOKIE } from '#access';
 import { EncryptionKeys } from '#encryption';
 import { ensureAdmin } from '#people';
 import { FollowerRunner, type EventStore } from '#event-store';
@@ -26,6 +26,16 @@ export type ApiResponse = {
   readonly headers: Headers;
 };
 
+/** A token, or a session as a browser sends it from a page of the origin. Null for none. */
+export type TestCredential = string | null | { readonly session: string; readonly origin: string };
+
+const toCredentialHeaders = (credential: TestCredential): Record<string, string> => {
+  if (credential === null) return {};
+  if (typeof credential === 'string') return { authorization: `Bearer ${credential}` };
+  const { session, origin } = credential;
+  return { cookie: `${SESSION_COOKIE}=${session}`, origin, 'sec-fetch-site': 'same-origin', 'x-cadastre-csrf': '1' };
+};
+
 export type ApiTestClient = {
   get(path: string): Promise<ApiResponse>;
   post(path: string, body?: unknown): Promise<ApiResponse>;
@@ -33,7 +43,7 @@ export type ApiTestClient = {
   put(path: string, body?: unknown): Promise<ApiResponse>;
   delete(path: string, body?: unknown): Promise<ApiResponse>;
   /** Returns a client of another caller for the same server. Null sends no token. */
-  as(token: string | null): ApiTestClient;
+  as(credential: TestCredential): ApiTestClient;
 };
 
 export type TestServer = ApiTestClient & {
@@ -67,7 +77,7 @@ const ADMIN_TOKEN = 'testadmin00000.atlasv1.secret-of-the-first-administrator';
  */
 export const createApiTestClient = (
   url: string,
-  token: string | null,
+  credential: TestCredential,
   check: (response: CheckedResponse) => void = checkDescribedResponse,
 ): ApiTestClient => {
   const send = async (method: string, path: string, body?: unknown): Promise<ApiResponse> => {
@@ -77,7 +87,7 @@ export const createApiTestClient = (
       // Tests check the redirect itself, not its target.
       redirect: 'manual',
       headers: {
-        ...(token === null ? {} : { authorization: `Bearer ${token}` }),
+        ...toCredentialHeaders(credential),
         ...(body === undefined ? {} : { 'content-type': 'application/vnd.api+json' }),
       },
       ...(body === undefined ? {} : { body: raw ? (body as string) : JSON.stringify(body) }),
@@ -95,7 +105,7 @@ export const createApiTestClient = (
     patch: (path, body) => send('PATCH', path, body),
     put: (path, body) => send('PUT', path, body),
     delete: (path, body) => send('DELETE', path, body),
-    as: (otherToken) => createApiTestClient(url, otherToken, check),
+    as: (other) => createApiTestClient(url, other, check),
   };
 };
 

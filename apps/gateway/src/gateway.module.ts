@@ -34,6 +34,20 @@ const listEditionInterceptors = (edition: Runtime['settings']['edition']): Provi
 /** Modules that need no options. */
 const FILES_AND_HEALTH = [EdgeModule, ApiDocsModule, PagesModule];
 
+const MINUTE_MS = 60_000;
+
+/** People, and the ways in which they prove who they are. */
+const listPeopleModules = ({ forgetting, settings }: Runtime): DynamicModule[] => {
+  const { limits, publicUrl, quotas, sessions, tokenLifetime } = settings;
+  return [
+    AccessModule.with({
+      wrongTokens: limits.wrongTokens,
+      sessions: { idleMs: sessions.idleMinutes * MINUTE_MS, siteOrigin: publicUrl },
+    }),
+    PeopleModule.with({ forgetting, tokenLifetime, quotas }),
+  ];
+};
+
 /** The REST gateway with all modules that it serves. */
 @Module({})
 export class GatewayModule {
@@ -52,12 +66,7 @@ export class GatewayModule {
         ReadsModule.with({ recorded: !selfHosted }),
         ...FILES_AND_HEALTH,
         DocumentCacheModule.with({ ...runtime, documentCacheBytes: settings.documentCacheBytes }),
-        AccessModule.with(settings.limits),
-        PeopleModule.with({
-          forgetting: runtime.forgetting,
-          tokenLifetime: settings.tokenLifetime,
-          quotas: settings.quotas,
-        }),
+        ...listPeopleModules(runtime),
         OrganizationsModule.with(settings),
         WorkspacesModule.with(settings),
         TagsModule,

@@ -23,6 +23,8 @@ const actor: Actor = {
   id: 'team-1',
   name: 'core',
   siteAdmin: false,
+  credential: 'token',
+  assurance: null,
   teams: ['team-1'],
   rolesByOrganization: computeRoles([inTeam('org-1', 'core')]),
   closedTo: new Set(),

@@ -8,6 +8,13 @@ import type { OrganizationAccess } from '../permissions/organization-access.js';
 export const TOKEN_KINDS = ['user', 'team', 'organization', 'audit-trails', 'agent', 'run'] as const;
 export type TokenKind = (typeof TOKEN_KINDS)[number];
 
+/**
+ * How strongly a person signed in. `two-factor` includes passkeys with user verification. For `oidc`, the identity
+ * provider decides which factors it requires.
+ */
+export const ASSURANCES = ['password', 'two-factor', 'oidc'] as const;
+export type Assurance = (typeof ASSURANCES)[number];
+
 /** A role of a caller in an organization or at the site. Rows of the permission table list roles. */
 export type Role =
   | 'site-admin'
@@ -27,6 +34,10 @@ export type Identity = {
   readonly id: string;
   readonly name: string;
   readonly siteAdmin: boolean;
+  /** What the request sent to authenticate. Both give the same permissions. */
+  readonly credential: 'token' | 'session';
+  /** How strongly the person signed in. Null for tokens that no session has created, and of callers that are no users. */
+  readonly assurance: Assurance | null;
   /**
    * Teams that the caller is a member of, or whose token it uses, in all organizations. The caller has their grants on
    * workspaces and projects.
@@ -34,12 +45,12 @@ export type Identity = {
   readonly teams: readonly string[];
   readonly rolesByOrganization: ReadonlyMap<string, ReadonlySet<Role>>;
   /**
-   * Organizations of the caller that accept no user tokens, or none as old as the caller's. The caller has no roles in
-   * them.
+   * Organizations of the caller that accept no user tokens, or none as old as the caller's, or demand another way of
+   * signing in. The caller has no roles in them.
    */
   readonly closedTo: ReadonlySet<string>;
   readonly expiredAt: Timestamp | null;
-  /** Id of the token; null if no token was sent. */
+  /** Id of the token or session; null if none was sent. */
   readonly token: string | null;
   /**
    * The subjects that this identity depends on, as a Postgres array of ids, and the sum of their epochs when it was
@@ -114,6 +125,19 @@ export const toActingPrincipal = ({ kind, id, name }: Identity): ActingPrincipal
   type: toPrincipalType(ACTOR_TYPE[kind]),
   id,
   name,
+});
+
+/** Returns the context for actions of a person before the person has a session: signing in. */
+export const createPersonContext = (
+  { id, username }: { readonly id: string; readonly username: string },
+  request: EventContext['request'],
+): EventContext => ({
+  accessor: { id, type: ACTOR_TYPE.user, name: username },
+  auth: 'Client',
+  impersonator: null,
+  request,
+  correlation: request.id ?? '',
+  causation: null,
 });
 
 export const createEventContext = (actor: Actor): EventContext => ({

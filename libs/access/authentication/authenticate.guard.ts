@@ -1,20 +1,21 @@
 import { isIP } from 'node:net';
 import { createParamDecorator, Injectable, type CanActivate, type ExecutionContext } from '@nestjs/common';
 import type { FastifyRequest } from 'fastify';
-import type { EventContext } from '#kernel';
+import { Refusal, type EventContext } from '#kernel';
 import { withSpan } from '#tracing';
 import type { Actor } from './actor.js';
 import { Authenticator } from './authenticator.js';
-import type { RouteOptions } from '../routes/route-options.js';
+import { getBearerToken, getCredential, getSessionCredential } from './credentials.js';
+import { SignInRequired } from './sign-in-required.filter.js';
+import type { PageOptions, RouteOptions } from '../routes/route-options.js';
 
 /** A request with the caller that `identifyCaller` has set. */
-export type AuthenticatedRequest = FastifyRequest & { actor?: Actor | undefined; secret?: string };
-
-const BEARER = /^Bearer +(\S+)$/i;
+export type AuthenticatedRequest = FastifyRequest & { actor?: Actor | undefined; credential?: string };
 
 /**
- * Requires a token on every route that is not marked `@Public()`. The server has already identified the caller of a
- * request with a body. The guard identifies all other callers, also in requests that OutdatedAccessFilter repeats.
+ * Requires a token or a session on every route that is not marked `@Public()`, and a session on pages. The server has
+ * already identified the caller of a request with a body. The guard identifies all other callers, also in requests that
+ * OutdatedAccessFilter repeats.
  */
 @Injectable()
 export class AuthenticateGuard implements CanActivate {
@@ -22,13 +23,32 @@ export class AuthenticateGuard implements CanActivate {
 
   canActivate(context: ExecutionContext): boolean | Promise<boolean> {
     const request = context.switchToHttp().getRequest<AuthenticatedRequest>();
-    if (request.actor || (request.routeOptions.config as RouteOptions).isPublic) return true;
+    const { page, isPublic } = request.routeOptions.config as RouteOptions;
+    if (page) return admitToPage(request, this.authenticator, page).then(() => true);
+    if (request.actor || isPublic) return true;
     return identifyCaller(request, this.authenticator).then(() => true);
   }
 }
 
-export const getBearerToken = ({ headers }: Pick<FastifyRequest, 'headers'>): string | undefined =>
-  BEARER.exec(headers.authorization ?? '')?.[1];
+/**
+ * Sets the caller of a request for a page, if the request has a valid session. Throws `SignInRequired` if the page needs
+ * one. Tokens do not count. Every change needs the origin of the site, even without a session: otherwise another site
+ * could sign a person in to a foreign account.
+ */
+const admitToPage = async (
+  request: AuthenticatedRequest,
+  authenticator: Authenticator,
+  { needsSession }: PageOptions,
+): Promise<void> => {
+  authenticator.requireOwnOrigin(request, { needsHeader: false });
+  const credential = getSessionCredential(request);
+  try {
+    if (credential !== undefined) await identifyBy(credential, request, authenticator);
+  } catch (error) {
+    if (!(error instanceof Refusal) || error.kind !== 'unauthorized') throw error;
+  }
+  if (needsSession && !request.actor) throw new SignInRequired(request.method === 'GET' ? request.url : '/account');
+};
 
 /** Returns the client's address, or null if its connection has ended. */
 export const getClientAddress = ({ ip, socket }: FastifyRequest): string | null =>
@@ -37,13 +57,24 @@ export const getClientAddress = ({ ip, socket }: FastifyRequest): string | null 
 
 /** Sets the caller of the request, or throws `unauthorized`. */
 export const identifyCaller = async (request: AuthenticatedRequest, authenticator: Authenticator): Promise<void> => {
-  const secret = getBearerToken(request);
+  const credential = getCredential(request);
+  if (getBearerToken(request) === undefined && credential !== undefined) {
+    authenticator.requireOwnOrigin(request, { needsHeader: true });
+  }
+  await identifyBy(credential, request, authenticator);
+};
+
+const identifyBy = async (
+  credential: string | undefined,
+  request: AuthenticatedRequest,
+  authenticator: Authenticator,
+): Promise<void> => {
   const identity = await withSpan(
     'authenticate',
     () => ({}),
-    () => authenticator.identify(secret, getClientAddress(request) ?? ''),
+    () => authenticator.identify(credential, getClientAddress(request) ?? ''),
   );
-  if (secret !== undefined) request.secret = secret;
+  if (credential !== undefined) request.credential = credential;
   request.actor = { ...identity, request: describeRequest(request) };
 };
 
@@ -56,6 +87,12 @@ export const describeRequest = (request: FastifyRequest): EventContext['request'
   address: getClientAddress(request),
   userAgent: request.headers['user-agent']?.slice(0, USER_AGENT_MAX) ?? null,
 });
+
+/** Injects the person with a session into a parameter of a public page's handler; null without a session. */
+export const OptionalActor = createParamDecorator(
+  (_: unknown, context: ExecutionContext): Actor | null =>
+    context.switchToHttp().getRequest<AuthenticatedRequest>().actor ?? null,
+);
 
 /** Injects the caller of the request into a parameter of a handler. */
 export const CurrentActor = createParamDecorator((_: unknown, context: ExecutionContext): Actor => {

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { Injectable } from '@nestjs/common';
+import { Inject, Injectable } from '@nestjs/common';
 import { Clock, Refusal } from '#kernel';
 import { Database } from '#postgres';
 import type { Identity } from './actor.js';
@@ -7,6 +7,7 @@ import { TokenUsageRecorder } from './token-usage.recorder.js';
 import { findIdentityByHash, type IdentityOfToken } from './identity.queries.js';
 import { AuthenticationFailureLog, type AuthenticationFailure } from './authentication-failures.log.js';
 import { InvalidTokenLimiter } from './invalid-tokens.limiter.js';
+import { requireOwnOrigin, type RequestOrigin } from './request-origin.js';
 
 type CachedIdentity = IdentityOfToken & { readonly readAt: number };
 
@@ -16,6 +17,15 @@ const MAX_AGE_MS = 60_000;
 
 const isCurrent = ({ readAt, closesAt }: CachedIdentity, now: number): boolean =>
   now - readAt < MAX_AGE_MS && (closesAt === null || now < Date.parse(closesAt));
+
+export const SESSION_RULES = 'cadastre:session-rules';
+
+export type SessionRules = {
+  /** Milliseconds without a request after which a session ends. */
+  readonly idleMs: number;
+  /** The origin of the site: pages of other origins cannot change anything with a person's session. */
+  readonly siteOrigin: string;
+};
 
 const isExpired = ({ expiredAt }: Identity, now: Date): boolean =>
   expiredAt !== null && Date.parse(expiredAt) <= now.getTime();
@@ -30,7 +40,7 @@ const createInvalidTokenRefusal = (): Refusal =>
   new Refusal('unauthorized', [{ detail: 'Unauthorized: missing or invalid token' }]);
 
 /**
- * Identifies callers by their bearer tokens. It caches identities, and the next statement of the request checks them.
+ * Identifies callers by their credentials: bearer tokens, and sessions (credentials.ts). It caches identities, and the next statement of the request checks them.
  */
 @Injectable()
 export class Authenticator {
@@ -42,11 +52,12 @@ export class Authenticator {
     private readonly uses: TokenUsageRecorder,
     private readonly wrongTokens: InvalidTokenLimiter,
     private readonly refused: AuthenticationFailureLog,
+    @Inject(SESSION_RULES) private readonly sessions: SessionRules,
   ) {}
 
   /**
-   * Returns the identity of the token. Throws `unauthorized` for a token that is missing, unknown, revoked or expired,
-   * and `too-many` for an unknown token from an address that has sent too many wrong ones.
+   * Returns the identity of the credential. Throws `unauthorized` if it is missing, unknown, revoked or expired, and
+   * `too-many` for an unknown one from an address that has sent too many wrong ones.
    */
   async identify(secret: string | undefined, address: string): Promise<Identity> {
     if (!secret) throw this.refusalFor('missing', address);
@@ -67,6 +78,11 @@ export class Authenticator {
     if (!cached || isExpired(cached.identity, now)) return null;
     this.uses.note(cached.identity.token, now);
     return cached.identity;
+  }
+
+  /** Refuses a change that another site made the browser send. `needsHeader`: see `requireOwnOrigin`. */
+  requireOwnOrigin(request: RequestOrigin, options: { readonly needsHeader: boolean }): void {
+    requireOwnOrigin(request, this.sessions.siteOrigin, options);
   }
 
   /** Makes the next request read the token's identity again, because access has changed. */
@@ -91,7 +107,8 @@ export class Authenticator {
     const isUnknown = !this.identities.has(secret);
     if (isUnknown && this.wrongTokens.admit(hash, address) === 'wrong') throw this.refusalFor('unknown', address);
     const now = this.clock.now();
-    const identity = await findIdentityByHash(this.database, hash, now);
+    const idleSince = new Date(now.getTime() - this.sessions.idleMs);
+    const identity = await findIdentityByHash(this.database, hash, { now, idleSince });
     if (!identity) {
       this.identities.delete(secret);
       this.wrongTokens.record(hash, address);

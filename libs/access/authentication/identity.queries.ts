@@ -1,11 +1,13 @@
 import { sql, type Sql, type Timestamp } from '#kernel';
 import type { Database } from '#postgres';
-import { computeRoles, type Identity, type Role, type TeamRow, type TokenKind } from './actor.js';
+import { computeRoles, type Assurance, type Identity, type Role, type TeamRow, type TokenKind } from './actor.js';
 import { MAX_SUMMED_SUBJECTS, selectMembersSubject } from '../epochs/access-epochs.queries.js';
 
 type IdentityRow = {
   readonly token: string | null;
   readonly kind: TokenKind;
+  readonly credential: Identity['credential'];
+  readonly assurance: Assurance | null;
   readonly owner: string;
   readonly name: string;
   readonly siteAdmin: boolean | null;
@@ -21,11 +23,30 @@ type IdentityRow = {
 };
 
 /**
- * The time at which an organization `o` closes to the token `t` of a user because the token exceeds the organization's
- * maximum age; null without a maximum.
+ * The time at which an organization `o` closes to the credential `t` of a user: when a token exceeds the organization's
+ * maximum age, or a session its `session-remember`. Null without a maximum.
  */
-const CLOSES_AT = sql.raw(`case when (o.settings ->> 'maxTtlEnabled')::boolean then
-  t.created_at + (o.token_ttl_policies -> 'user' ->> 'maxTtlMs')::bigint * interval '1 millisecond' end`);
+const CLOSES_AT = sql.raw(`case
+  when t.credential = 'session' then t.created_at + (o.settings ->> 'sessionRemember')::integer * interval '1 minute'
+  when (o.settings ->> 'maxTtlEnabled')::boolean then
+    t.created_at + (o.token_ttl_policies -> 'user' ->> 'maxTtlMs')::bigint * interval '1 millisecond' end`);
+
+/**
+ * Whether an organization `o` accepts the kind of credential `t`, and the way in which the person signed in. Tokens
+ * without an assurance were created by an operator or by an earlier version.
+ */
+const ACCEPTS = sql.raw(`(t.credential = 'session' or (o.settings ->> 'userTokensEnabled')::boolean)
+  and (t.assurance is null or case o.settings ->> 'collaboratorAuthPolicy'
+         when 'two_factor_mandatory' then t.assurance in ('two-factor', 'oidc')
+         when 'sso_mandatory' then t.assurance = 'oidc'
+         else true end)`);
+
+/** The columns of a credential that `selectIdentity` needs, from each of the two views. */
+const TOKEN_COLUMNS = sql.raw(
+  `id, kind, 'token' as credential, assurance, owner, organization, description, created_at, expired_at`,
+);
+const SESSION_COLUMNS = sql.raw(`id, 'user' as kind, 'session' as credential, assurance, user_id as owner,
+  null as organization, null as description, created_at, expired_at`);
 
 /**
  * Selects an identity in one row, in the same snapshot as the epochs of its subjects. `t` has the columns of a token.
@@ -38,7 +59,8 @@ const CLOSES_AT = sql.raw(`case when (o.settings ->> 'maxTtlEnabled')::boolean t
  * (libs/people/users/access-epochs.projection.ts).
  */
 const selectIdentity = (t: Sql, now: Date): Sql => sql`
-  select t.id as token, t.kind, t.owner, t.organization, t.expired_at as "expiredAt", u.site_admin and not u.suspended as "siteAdmin",
+  select t.id as token, t.kind, t.credential, t.assurance, t.owner, t.organization, t.expired_at as "expiredAt",
+         u.site_admin and not u.suspended as "siteAdmin",
          coalesce(u.username, team.name, o.name, t.description, t.owner) as name,
          depends.on_subjects::text as subjects,
          (select coalesce(sum(epoch), 0)::bigint from access.epochs where subject = any (depends.on_subjects)) as epoch,
@@ -66,7 +88,7 @@ const selectIdentity = (t: Sql, now: Date): Sql => sql`
     cross join lateral (
       select coalesce(array_agg(id) filter (where not accepts or at <= ${now}), '{}') as organizations,
              min(at) filter (where at > ${now}) as next
-        from (select o.id, (o.settings ->> 'userTokensEnabled')::boolean as accepts, ${CLOSES_AT} as at
+        from (select o.id, ${ACCEPTS} as accepts, ${CLOSES_AT} as at
                 from organizations o
                where t.kind = 'user' and o.id = any (memberships.organizations || teams.organizations)) o) closing
     cross join lateral (
@@ -82,15 +104,23 @@ export type IdentityOfToken = {
   readonly closesAt: Timestamp | null;
 };
 
-/** Returns the identity of the token with this hash at this time, or null. */
+/**
+ * Returns the identity of the token or session with this hash at this time, or null. A session counts only if it was
+ * used after `idleSince`.
+ */
 export const findIdentityByHash = async (
   database: Database,
   hash: Buffer,
-  now: Date,
+  { now, idleSince }: { readonly now: Date; readonly idleSince: Date },
 ): Promise<IdentityOfToken | null> => {
   const row = await database.row<IdentityRow & { readonly token: string }>(
     selectIdentity(
-      sql`select t.* from access.token_hashes h join authentication_tokens t on t.id = h.token
+      sql`select t.* from access.token_hashes h
+            cross join lateral (
+              select ${TOKEN_COLUMNS} from authentication_tokens where id = h.token
+              union all
+              select ${SESSION_COLUMNS} from sessions s where id = h.token
+                 and coalesce((select used_at from access.token_uses where token = s.id), created_at) > ${idleSince}) t
            where h.hash = ${hash} and not exists (select 1 from users where id = t.owner and suspended)`,
       now,
     ),
@@ -109,8 +139,9 @@ export const findCurrentIdentity = async (
   const row = await database.row<IdentityRow>(
     selectIdentity(
       // Without a token there is no age to check.
-      sql`select null::text as id, ${kind}::text as kind, ${id}::text as owner, null::text as organization,
-                 null::text as description, null::timestamptz as expired_at, null::timestamptz as created_at`,
+      sql`select null::text as id, ${kind}::text as kind, 'token' as credential, null::text as assurance,
+                 ${id}::text as owner, null::text as organization, null::text as description,
+                 null::timestamptz as expired_at, null::timestamptz as created_at`,
       new Date(0),
     ),
   );
@@ -123,6 +154,8 @@ const toIdentity = (row: IdentityRow): Identity => ({
   id: row.owner,
   name: row.name,
   siteAdmin: row.siteAdmin ?? false,
+  credential: row.credential,
+  assurance: row.assurance,
   teams: listOpenTeams(row),
   rolesByOrganization: computeRolesByOrganization(row),
   closedTo: new Set(row.siteAdmin ? [] : row.closedTo),

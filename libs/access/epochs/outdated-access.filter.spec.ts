@@ -60,7 +60,9 @@ const setUp = async (failures: number, error: Error = outdated) => {
   const clock = new FixedClock();
   @Global()
   @Module({
-    imports: [AccessModule],
+    imports: [
+      AccessModule.with({ wrongTokens: null, sessions: { idleMs: 60_000, siteOrigin: 'https://cadastre.test' } }),
+    ],
     controllers: [Work],
     providers: [
       { provide: Database, useValue: database },

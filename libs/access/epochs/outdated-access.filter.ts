@@ -39,7 +39,7 @@ export class OutdatedAccessFilter implements ExceptionFilter {
 
   catch(error: unknown, host: ArgumentsHost): void {
     const request = host.switchToHttp().getRequest<AuthenticatedRequest>();
-    if (!isOutdatedAccessError(error) || request.secret === undefined) {
+    if (!isOutdatedAccessError(error) || request.credential === undefined) {
       this.sendRefusal(error, host);
       return;
     }
@@ -49,7 +49,7 @@ export class OutdatedAccessFilter implements ExceptionFilter {
       return;
     }
     this.repeats.set(request, repeat);
-    this.authenticator().forget(request.secret);
+    this.authenticator().forget(request.credential);
     request.actor = undefined;
     void this.repeatRequest(request, repeat, host);
   }

@@ -61,6 +61,8 @@ export const permissions = {
   'forget-user': { roles: ['site-admin'] },
   'suspend-user': { roles: ['site-admin'] },
   'manage-user-tokens': { roles: ['site-admin'], self: true },
+  // A session is listed and ended by its person, and by site admins.
+  'manage-sessions': { roles: ['site-admin'], self: true },
   'read-memberships': { roles: EVERYBODY, self: true },
   'manage-memberships': { roles: [...OWNERS_AND_TOKEN, 'manageMembership'] },
   // No mail is sent, so a site admin can confirm a person.

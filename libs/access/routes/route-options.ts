@@ -8,6 +8,8 @@ export type DocumentKind = {
   readonly tables: readonly string[];
 };
 
+export type PageOptions = { readonly needsSession: boolean };
+
 /** Options of a route that the HTTP server needs before it reads the body of a request. */
 export type RouteOptions = {
   readonly isPublic?: boolean;
@@ -16,6 +18,8 @@ export type RouteOptions = {
    * memory, so its bytes count as memory of unfinished bodies.
    */
   readonly rawBody?: 'file' | 'json';
+  /** Set for pages, which a person reads in a browser. Only sessions authenticate, never tokens. */
+  readonly page?: PageOptions;
   /**
    * Whether the body is a form (`application/x-www-form-urlencoded`) of at most 64 KiB. The handler gets an object of
    * strings.
@@ -58,11 +62,15 @@ export const ConfigureRoute =
     RouteConfig(merged)(target, name, descriptor);
   };
 
-const isPublic = ConfigureRoute({ isPublic: true });
+/** Marks a route as a page that needs a session, or with `isPublic` as a page for everyone. Bodies are forms. */
+export const Page = ({ isPublic = false }: { readonly isPublic?: boolean } = {}): MethodDecorator =>
+  ConfigureRoute({ page: { needsSession: !isPublic }, formBody: true });
+
+const makeRoutePublic = ConfigureRoute({ isPublic: true });
 
 const makeClassPublic = ({ prototype }: { readonly prototype: object }): void => {
   for (const [name, descriptor] of Object.entries(Object.getOwnPropertyDescriptors(prototype))) {
-    if (name !== 'constructor' && typeof descriptor.value === 'function') isPublic(prototype, name, descriptor);
+    if (name !== 'constructor' && typeof descriptor.value === 'function') makeRoutePublic(prototype, name, descriptor);
   }
 };
 
@@ -70,6 +78,6 @@ const makeClassPublic = ({ prototype }: { readonly prototype: object }): void =>
 export const Public =
   (): MethodDecorator & ClassDecorator =>
   (target: object, name?: string | symbol, descriptor?: PropertyDescriptor): void => {
-    if (name !== undefined && descriptor) isPublic(target, name, descriptor);
+    if (name !== undefined && descriptor) makeRoutePublic(target, name, descriptor);
     else makeClassPublic(target as { readonly prototype: object });
   };

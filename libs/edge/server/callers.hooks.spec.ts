@@ -1,10 +1,20 @@
-import { Controller, Module, Post, type Type } from '@nestjs/common';
+import { Controller, Get, Module, Post, type Type } from '@nestjs/common';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
-import { AccessModule, ConfigureRoute, CurrentActor, Public, type Actor } from '#access';
+import {
+  AccessModule,
+  ConfigureRoute,
+  CurrentActor,
+  OptionalActor,
+  Page,
+  Public,
+  SESSION_COOKIE,
+  type Actor,
+} from '#access';
 import { EventStoreModule } from '#event-store';
 import { NestLoggerAdapter } from '#host';
 import { RawConnection, type RawAnswer } from '../../../test/support/raw-connection.js';
 import { makeMember, makeOrganization, makeWorkspace } from '../../../test/support/seeds.js';
+import { startTestSession } from '../../../test/support/sessions.js';
 import {
   createApiTestClient,
   startTestServer,
@@ -13,6 +23,7 @@ import {
 } from '../../../test/support/server.js';
 import { createHttpServer } from './http.server.js';
 
+const ORIGIN = 'https://cadastre.test';
 const LARGE = 100 * 1024 * 1024;
 
 let server: TestServer;
@@ -73,6 +84,7 @@ describe('the server, before it reads a body', () => {
 
 describe('a route', () => {
   let api: ApiTestClient;
+  let address: string;
   let close: () => Promise<void>;
 
   @Controller()
@@ -99,16 +111,40 @@ describe('a route', () => {
     }
   }
 
+  @Controller('pages')
+  class Pages {
+    @Get('own')
+    @Page()
+    own(@CurrentActor() { id }: Actor): object {
+      return { id };
+    }
+
+    @Post('own')
+    @Page()
+    change(@CurrentActor() { id }: Actor): object {
+      return { id };
+    }
+
+    @Post('public')
+    @Page({ isPublic: true })
+    public(@OptionalActor() actor: Actor | null): object {
+      return { id: actor?.id ?? null };
+    }
+  }
+
   @Module({})
   class Gateway {}
 
   beforeAll(async () => {
     const { logger } = server.runtime;
-    const controllers: Type[] = [Routes, OpenRoutes];
-    const root = { module: Gateway, imports: [EventStoreModule.with(server.runtime), AccessModule], controllers };
+    const controllers: Type[] = [Routes, OpenRoutes, Pages];
+    const sessions = { idleMs: 60_000, siteOrigin: ORIGIN };
+    const imports = [EventStoreModule.with(server.runtime), AccessModule.with({ wrongTokens: null, sessions })];
+    const root = { module: Gateway, imports, controllers };
     const app = await createHttpServer(root, { tls: null, logger: new NestLoggerAdapter(logger) });
     await app.listen(0, '127.0.0.1');
-    api = createApiTestClient(await app.getUrl(), server.adminToken);
+    address = await app.getUrl();
+    api = createApiTestClient(address, server.adminToken);
     close = () => app.close();
   });
 
@@ -124,5 +160,59 @@ describe('a route', () => {
     for (const path of ['/open', '/all']) {
       for (const body of [undefined, {}]) expect((await api.as(null).post(path, body)).status).toBe(201);
     }
+  });
+
+  describe('for a page', () => {
+    let cookie: string;
+    let person: string;
+
+    beforeAll(async () => {
+      person = (await makeMember(server, 'acme', 'page-reader')).id;
+      cookie = `${SESSION_COOKIE}=${(await startTestSession(server, person)).secret}`;
+    });
+
+    const send = async (method: string, path: string, headers: Record<string, string>) => {
+      const response = await fetch(`${address}${path}`, { method, headers, redirect: 'manual' });
+      const text = await response.text();
+      return { status: response.status, to: response.headers.get('location'), text };
+    };
+
+    it('answers a person with a session', async () => {
+      expect(await send('GET', '/pages/own', { cookie })).toMatchObject({
+        status: 200,
+        text: JSON.stringify({ id: person }),
+      });
+    });
+
+    it('sends people without a valid session to the sign-in page, which sends them back', async () => {
+      const to = '/sign-in?return_to=%2Fpages%2Fown%3Ftab%3D1';
+      for (const headers of [
+        {},
+        { cookie: `${SESSION_COOKIE}=wrong` },
+        { authorization: `Bearer ${server.adminToken}` },
+      ]) {
+        expect(await send('GET', '/pages/own?tab=1', headers as Record<string, string>)).toMatchObject({
+          status: 303,
+          to,
+        });
+      }
+    });
+
+    it('refuses a form of another site, also without a session', async () => {
+      for (const path of ['/pages/own', '/pages/public']) {
+        for (const origin of ['https://evil.test', 'null', '']) {
+          expect(await send('POST', path, { cookie, ...(origin ? { origin } : {}) })).toMatchObject({ status: 403 });
+        }
+      }
+      expect(await send('POST', '/pages/public', { origin: 'https://evil.test' })).toMatchObject({ status: 403 });
+    });
+
+    it('accepts a form of the own site', async () => {
+      expect(await send('POST', '/pages/own', { cookie, origin: ORIGIN })).toMatchObject({ status: 201 });
+      expect(await send('POST', '/pages/public', { origin: ORIGIN })).toMatchObject({
+        status: 201,
+        text: '{"id":null}',
+      });
+    });
   });
 });

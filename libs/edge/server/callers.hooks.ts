@@ -8,9 +8,9 @@ import { getContentLength, canHaveBody } from '../bodies/request-bodies.hooks.js
  */
 export const identifyBeforeBody = (fastify: FastifyInstance, authenticator: () => Authenticator): void => {
   fastify.addHook('onRoute', (route) => {
-    const { isPublic } = (route.config ?? {}) as RouteOptions;
-    // AuthenticateGuard identifies the callers of requests without a body.
-    if (isPublic || !canHaveBody(route.method)) return;
+    const { isPublic, page } = (route.config ?? {}) as RouteOptions;
+    // AuthenticateGuard identifies the callers of pages, and of requests without a body.
+    if (isPublic || page || !canHaveBody(route.method)) return;
     const identify = async (request: FastifyRequest): Promise<void> => {
       if (getContentLength(request.headers) > 0) await identifyCaller(request, authenticator());
     };

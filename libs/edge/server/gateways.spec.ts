@@ -42,7 +42,7 @@ beforeAll(async () => {
     CqrsModule.forRoot(),
     EventStoreModule.with({ store, clock, ids }),
     EdgeModule,
-    AccessModule,
+    AccessModule.with({ wrongTokens: null, sessions: { idleMs: 60_000, siteOrigin: settings.publicUrl } }),
     ReadsModule.with({ recorded: true }),
     PeopleModule.with({ forgetting, tokenLifetime: null, quotas: settings.quotas }),
     OrganizationsModule.with(settings),

@@ -4,7 +4,7 @@ import { FastifyAdapter, type NestFastifyApplication } from '@nestjs/platform-fa
 import { NestFactory } from '@nestjs/core';
 import type { DynamicModule, LoggerService, Type } from '@nestjs/common';
 import type { FastifyInstance, FastifyReply } from 'fastify';
-import { OutdatedAccessFilter, Authenticator } from '#access';
+import { OutdatedAccessFilter, Authenticator, SignInRequiredFilter } from '#access';
 import { DocumentMemory } from '#document-cache';
 import { badRequest, notFound, type Clock } from '#kernel';
 import { Database } from '#postgres';
@@ -145,6 +145,13 @@ const findDocumentMemory = (app: NestFastifyApplication): DocumentMemory | null 
   }
 };
 
+/** Adds the filters of errors. Nest tries the last one first. */
+const addFilters = (app: NestFastifyApplication, authenticator: () => Authenticator): void => {
+  const refused = new RefusalFilter();
+  const catchAll = new OutdatedAccessFilter(authenticator, refused.catch.bind(refused));
+  app.useGlobalFilters(catchAll, new SignInRequiredFilter());
+};
+
 /** Creates an HTTP server for these modules. It does not listen yet. */
 export const createHttpServer = async (
   root: Type | DynamicModule,
@@ -182,7 +189,6 @@ export const createHttpServer = async (
     // The body parsers are registered above.
     bodyParser: false,
   });
-  const refused = new RefusalFilter();
-  app.useGlobalFilters(new OutdatedAccessFilter(authenticator, refused.catch.bind(refused)));
+  addFilters(app, authenticator);
   return app;
 };

@@ -1,7 +1,7 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import {
   describeRequest,
-  getBearerToken,
+  getCredential,
   type AuthenticatedRequest,
   type Authenticator,
   type DocumentKind,
@@ -43,13 +43,13 @@ class KeptDocuments {
 
   answer(request: AuthenticatedRequest, reply: FastifyReply, next: Next): void {
     const memory = this.memory === undefined ? (this.memory = this.findMemory()) : this.memory;
-    const secret = getBearerToken(request);
+    const credential = getCredential(request);
     const { url } = request;
-    if (!memory || secret === undefined || request.method !== 'GET' || url.length > MAX_URL) return next();
-    const identity = this.authenticator().findCachedIdentity(secret);
+    if (!memory || credential === undefined || request.method !== 'GET' || url.length > MAX_URL) return next();
+    const identity = this.authenticator().findCachedIdentity(credential);
     // The access of a run depends on rows of its own workspace, and each run has a token of its own.
     if (!identity || identity.kind === 'run' || !memory.barrier.isOpen) return next();
-    request.secret = secret;
+    request.credential = credential;
     request.actor = { ...identity, request: describeRequest(request) };
     const document = memory.documents.find(identity, url);
     if (!document) {

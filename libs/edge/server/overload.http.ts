@@ -1,7 +1,7 @@
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { FastifyInstance } from 'fastify';
 import { Counter, Gauge } from 'prom-client';
-import { getBearerToken, type RouteOptions } from '#access';
+import { getCredential, type RouteOptions } from '#access';
 import { getHttpStatus, hasLongUnreadBody, JSON_API, renderRefusal } from '#json-api';
 import { unavailable, type Refusal } from '#kernel';
 import { canHaveBody, getContentLength } from '../bodies/request-bodies.hooks.js';
@@ -52,8 +52,7 @@ const getKind = ({ method }: IncomingMessage): RequestKind =>
  * The token if there is one. The server has not checked it yet: a request with a wrong one is soon answered. The rest of
  * the header does not count: clients can write `Bearer` in many ways.
  */
-const getCallerKey = (request: IncomingMessage): string =>
-  getBearerToken(request) ?? request.socket.remoteAddress ?? '';
+const getCallerKey = (request: IncomingMessage): string => getCredential(request) ?? request.socket.remoteAddress ?? '';
 
 const getPath = ({ url = '' }: IncomingMessage): string => {
   const end = url.indexOf('?');

@@ -6,7 +6,7 @@ import rateLimit, {
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import {
   getClientAddress,
-  getBearerToken,
+  getCredential,
   countRateLimited,
   identifyCaller,
   type AuthenticatedRequest,
@@ -125,8 +125,8 @@ export const limitRequests = async (
 ): Promise<void> => {
   await fastify.register(rateLimit, { global: false, store: createBucketStore(clock) });
   const tokenIdOf = (request: FastifyRequest): string | undefined => {
-    const secret = getBearerToken(request);
-    return secret === undefined ? undefined : authenticator().getCachedTokenId(secret);
+    const credential = getCredential(request);
+    return credential === undefined ? undefined : authenticator().getCachedTokenId(credential);
   };
   const { limitToken, limitAddress, limitAccessChanges } = createLimiters(fastify, limits, tokenIdOf);
   fastify.addHook('onRequest', async (request: FastifyRequest, reply: FastifyReply) => {

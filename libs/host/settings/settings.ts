@@ -62,6 +62,8 @@ export type Settings = {
   readonly globalRemoteState: boolean;
   /** Lifetime of tokens whose request contains no expiry time; null if they do not expire. */
   readonly tokenLifetime: { readonly years: number; readonly days: number } | null;
+  /** Minutes without a request, and hours in total, after which a person's session ends. */
+  readonly sessions: { readonly idleMinutes: number; readonly hours: number };
   /** Milliseconds between two runs of the job that applies data retention policies. */
   readonly retentionCheckMs: number;
   /** Days after which soft-deleted files are deleted permanently. */
@@ -299,6 +301,7 @@ const toSettings = (env: ParsedEnvironment): Settings => {
     toolReleases: env.CADASTRE_TOOL_RELEASES,
     globalRemoteState: env.CADASTRE_GLOBAL_REMOTE_STATE,
     tokenLifetime: env.CADASTRE_TOKEN_LIFETIME,
+    sessions: { idleMinutes: env.CADASTRE_SESSION_IDLE_MINUTES, hours: env.CADASTRE_SESSION_HOURS },
     softDeletedDays: env.CADASTRE_SOFT_DELETED_DAYS,
     retentionCheckMs: env.CADASTRE_RETENTION_CHECK_MINUTES * 60 * 1_000,
     inlineStateLimit: env.CADASTRE_INLINE_STATE_MAX_MIB * 1_024 * 1_024,

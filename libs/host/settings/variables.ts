@@ -139,6 +139,16 @@ export const settingVariables = {
       .transform(parseLifetime)
       .default({ years: 2, days: 0 }),
   ),
+  CADASTRE_SESSION_IDLE_MINUTES: defineVariable(
+    '720',
+    'minutes without a request after which the session of a person in a browser ends',
+    wholeNumberSchema(5, 43_200, 720),
+  ),
+  CADASTRE_SESSION_HOURS: defineVariable(
+    '168',
+    'hours after which the session of a person in a browser ends, whether or not it is used',
+    wholeNumberSchema(1, 8_760, 168),
+  ),
   CADASTRE_FEATURE_SET: defineVariable(
     'everything',
     'feature set of new organizations: everything or free',

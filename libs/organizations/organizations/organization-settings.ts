@@ -2,7 +2,8 @@ import { z } from 'zod';
 import { EXECUTION_MODES } from '#kernel';
 import { defineAttributes, flag, nullableText, storedAttribute, type AttributeValues } from '#json-api/rules';
 
-const authPolicy = z.enum(['password', 'two_factor_mandatory']);
+/** How people must sign in to have access to the organization. `sso_mandatory`: with an identity provider. */
+const authPolicy = z.enum(['password', 'two_factor_mandatory', 'sso_mandatory']);
 
 const minutes = storedAttribute({
   schema: z.int().nullable(),
@@ -12,7 +13,7 @@ const minutes = storedAttribute({
 
 /** Settings of an organization that owners can change, as documents show them. */
 const settings = {
-  collaboratorAuthPolicy: storedAttribute({ schema: authPolicy, initial: 'password', body: authPolicy.optional() }),
+  collaboratorAuthPolicy: { schema: authPolicy, initial: 'password', body: authPolicy.optional() },
   costEstimationEnabled: storedAttribute(flag(false)),
   assessmentsEnforced: storedAttribute(flag(false)),
   allowForceDeleteWorkspaces: flag(false),

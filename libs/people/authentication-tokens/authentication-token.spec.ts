@@ -11,6 +11,7 @@ const data = {
   description: null,
   createdBy: { type: 'users', id: 'user-1' },
   expiredAt: '2026-12-01T00:00:00.000Z',
+  assurance: null,
 } as const;
 const create = { type: 'CreateAuthenticationToken', data } as const;
 const destroy = { type: 'DestroyAuthenticationToken', data: {} } as const;

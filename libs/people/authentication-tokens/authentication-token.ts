@@ -1,5 +1,5 @@
 import { conflict, requireActive, type Decider, type Message, type Timestamp } from '#kernel';
-import type { TokenKind } from '#access/rules';
+import type { Assurance, TokenKind } from '#access/rules';
 
 type TokenCreation = {
   kind: TokenKind;
@@ -8,6 +8,8 @@ type TokenCreation = {
   description: string | null;
   createdBy: { type: string; id: string } | null;
   expiredAt: Timestamp | null;
+  /** How the person signed in whose session created the token; null if no session did. */
+  assurance: Assurance | null;
 };
 
 /** Events never contain the secret. The table access.token_hashes stores its hash under the token's id. */
@@ -26,9 +28,14 @@ export const authenticationToken: Decider<TokenState, AuthenticationTokenCommand
   version: 1,
   initial: { status: 'absent' },
   decide: {
-    CreateAuthenticationToken: ({ kind, owner, description, createdBy, expiredAt }, state) => {
+    CreateAuthenticationToken: ({ kind, owner, description, createdBy, expiredAt, assurance }, state) => {
       if (state.status !== 'absent') throw conflict('Token exists already');
-      return [{ type: 'AuthenticationTokenCreated', data: { kind, owner, description, createdBy, expiredAt } }];
+      return [
+        {
+          type: 'AuthenticationTokenCreated',
+          data: { kind, owner, description, createdBy, expiredAt, assurance },
+        },
+      ];
     },
     DestroyAuthenticationToken: (_, state) => {
       const { kind, owner } = requireActive(state);

@@ -34,12 +34,15 @@ type NewToken = {
 export const prepareNewToken = (
   ids: Ids,
   organization: string | null,
-  token: Omit<NewTokenData, 'createdBy'>,
+  token: Omit<NewTokenData, 'createdBy' | 'assurance'>,
   actor: Actor,
 ): NewToken => {
   const id = ids.next('at');
   const secret = ids.secret();
-  const data = { ...token, createdBy: { type: ACTOR_TYPE[actor.kind], id: actor.id } };
+  const createdBy = { type: ACTOR_TYPE[actor.kind], id: actor.id };
+  // Only tokens of users have an assurance: those of teams and organizations act for no person.
+  const assurance = token.kind === 'user' ? actor.assurance : null;
+  const data = { ...token, createdBy, assurance };
   const create = { type: 'CreateAuthenticationToken', data } as const;
   return {
     write: decideWrite(authenticationToken, newStream(id, authenticationToken), organization, create),

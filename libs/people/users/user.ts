@@ -91,6 +91,7 @@ const ID_PREFIXES = [
   'provver',
   'rtk',
   'run',
+  'ses',
   'sshkey',
   'sv',
   'tag',

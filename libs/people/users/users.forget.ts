@@ -4,6 +4,7 @@ import type { NameEraser } from '#personal-data';
 import { isOutage } from '#postgres';
 import { prepareTokenDestruction } from '../authentication-tokens/authentication-tokens.writes.js';
 import { membership } from '../memberships/membership.js';
+import { prepareSessionEnds, refuseRemainingSessions } from '../sessions/sessions.writes.js';
 import { team } from '../teams/team.js';
 import { isOwnerless } from '../teams/teams.queries.js';
 import { user } from './user.js';
@@ -24,7 +25,7 @@ export type ForgetDependencies = {
 };
 
 /**
- * Ends a person's memberships, teams and tokens and forgets the person, in one append. Then erases the person's name
+ * Ends a person's memberships, teams, tokens and sessions and forgets the person, in one append. Then erases the person's name
  * from stored data. Their actions stay recorded under their id. Throws `not-found` for an unknown user.
  */
 export const forgetUser = async (
@@ -53,9 +54,14 @@ const endMemberships = (store: EventStore, { id, context, load }: ForgetRequest)
     const forgetting = decideWrite(user, await store.restore(id, user, snapshot), null, command);
     const tokens = await prepareTokenDestruction(store, id, row.tokens);
     const leaving = await prepareLeaving(store, id, row);
-    const memberWrites = [...leaving, ...tokens.writes].toSorted((a, b) => (a.stream < b.stream ? -1 : 1));
+    const person = { ...row, organizations: row.activeOrganizations };
+    const sessionEnds = await prepareSessionEnds(store, person, 'forgotten');
+    const memberWrites = [...leaving, ...tokens.writes, ...sessionEnds].toSorted((a, b) =>
+      a.stream < b.stream ? -1 : 1,
+    );
     await store.append([...memberWrites, forgetting], context, [
       ...tokens.statements,
+      refuseRemainingSessions(id),
       raiseConflictWhen(hasAnyMembership(id)),
       ...(siteAdmin ? [raiseConflictWhen(HAS_NO_ADMIN)] : []),
       ...teams.filter(({ owners }) => owners).map(({ id: owned }) => raiseConflictWhen(isOwnerless(owned))),

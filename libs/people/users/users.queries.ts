@@ -13,6 +13,7 @@ import {
 import { selectOwnedTokens, type OwnedToken } from '../authentication-tokens/authentication-tokens.writes.js';
 import type { Invitation } from '../memberships/membership.js';
 import { selectInvitation, selectInvitationAddress } from '../memberships/visible-accounts.queries.js';
+import { selectActiveOrganizations, selectOwnedSessions, type OwnedSession } from '../sessions/sessions.queries.js';
 import { selectOwners } from '../teams/teams.queries.js';
 
 export type UserRow = {
@@ -98,6 +99,9 @@ export type UserToForget = {
   readonly memberships: readonly (OwnedStream & { readonly email: string | null })[];
   readonly teams: readonly JoinedTeam[];
   readonly tokens: readonly OwnedToken[];
+  readonly sessions: readonly OwnedSession[];
+  /** The organizations whose audit trails record the end of the sessions. */
+  readonly activeOrganizations: readonly string[];
   readonly siteAdmin: boolean;
   readonly isLastAdmin: boolean;
 };
@@ -110,6 +114,8 @@ const IS_LAST_ADMIN = sql.raw(`u.site_admin and not u.suspended
 export const loadUserToForget = (database: Database, id: string, where: Sql): Promise<UserToForget | undefined> =>
   database.row<UserToForget>(sql`
     select u.username, ${buildSnapshotJson('s')} as snapshot, ${selectOwnedTokens(sql.raw('u.id'))} as tokens,
+           ${selectOwnedSessions(sql`session.user_id = u.id`)} as sessions,
+           ${selectActiveOrganizations(sql.raw('u.id'))} as "activeOrganizations",
            coalesce((select jsonb_agg(jsonb_build_object('id', m.id, 'organization', m.organization, 'email', ${selectInvitationAddress('m')},
                                                          'snapshot', ${buildSnapshotJson('sm')}) order by m.id)
                        from organization_memberships m join event_store.streams sm on sm.stream = m.id

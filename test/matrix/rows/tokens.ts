@@ -1,5 +1,6 @@
 import { SITE_SCOPE } from '#access';
 import { makeWorkspace, resource } from '../../support/seeds.js';
+import { startTestSession } from '../../support/sessions.js';
 import type { MatrixRow, MatrixTarget } from '../matrix.js';
 import {
   agentPool,
@@ -10,6 +11,7 @@ import {
   ownersTeam,
   ownTeam,
   person,
+  plainMember,
   remotePool,
   secretTeam,
   createTarget,
@@ -106,6 +108,12 @@ const teamTokens: readonly MatrixRow[] = [
   ...ofTeam(ownersTeam, 'the team of owners', ['read-teams', 'manage-owners']),
 ];
 
+/** A session of a plain member. Each request has one of its own, because others end all sessions of the member. */
+const sessionOfMember: MatrixTarget = {
+  ...person,
+  fresh: async (_, world) => ({ params: { id: (await startTestSession(world.server, plainMember(world).id)).id } }),
+};
+
 const freshlyFounded = (kind: string): Pick<MatrixRow, 'fresh' | 'before'> => ({
   fresh: true,
   before: ({ world, params }) =>
@@ -147,6 +155,29 @@ const otherTokens: readonly MatrixRow[] = [
       trail: [],
     },
   ]),
+  ...[
+    { when: 'their own', about: currentUser },
+    { when: 'a member’s', about: person },
+  ].flatMap(({ when: condition, about }): MatrixRow[] => [
+    { route: 'GET /users/:id/sessions', condition, about, demands: ['manage-sessions'], status: 200 },
+  ]),
+  {
+    route: 'DELETE /users/:id/sessions',
+    about: person,
+    demands: ['manage-sessions'],
+    status: 204,
+    before: ({ world }) => startTestSession(world.server, plainMember(world).id),
+    trail: ['session destroy'],
+  },
+  { route: 'GET /sessions/:id', about: sessionOfMember, demands: ['manage-sessions'], status: 200, fresh: true },
+  {
+    route: 'DELETE /sessions/:id',
+    about: sessionOfMember,
+    demands: ['manage-sessions'],
+    status: 204,
+    fresh: true,
+    trail: ['session destroy'],
+  },
   {
     route: 'GET /agent-pools/:id/authentication-tokens',
     about: agentPool,

@@ -1,0 +1,72 @@
+import { conflict, requireActive, type Decider, type Message, type Timestamp } from '#kernel';
+import type { Assurance } from '#access/rules';
+
+/** The ways to sign in. `link`: a sign-in link that an operator created. */
+export const SIGN_IN_METHODS = ['password', 'passkey', 'oidc', 'link'] as const;
+export type SignInMethod = (typeof SIGN_IN_METHODS)[number];
+
+/**
+ * Why a session ended. `provider`: the identity provider ended it. `replaced`: the person had the largest number of
+ * sessions and signed in again. `factors-changed`: the password or a second factor changed in another session.
+ */
+export const SESSION_END_REASONS = [
+  'signed-out',
+  'revoked',
+  'idle',
+  'expired',
+  'provider',
+  'replaced',
+  'factors-changed',
+  'suspended',
+  'forgotten',
+] as const;
+export type SessionEndReason = (typeof SESSION_END_REASONS)[number];
+
+type SessionPerson = {
+  user: string;
+  username: string;
+  /** Organizations in which the person is an active member. Their audit trails record the event. */
+  organizations: readonly string[];
+};
+
+type SessionStart = SessionPerson & {
+  method: SignInMethod;
+  /** Id of the identity provider; null for other methods. */
+  provider: string | null;
+  /** The provider's id of its own session (`sid`), by which it can end this one. */
+  providerSession: string | null;
+  assurance: Assurance;
+  expiredAt: Timestamp;
+};
+
+/** Events never contain the secret of the cookie. The table access.token_hashes stores its hash under the session's id. */
+export type SessionEvent =
+  Message<'SessionStarted', SessionStart> | Message<'SessionEnded', SessionPerson & { reason: SessionEndReason }>;
+
+export type SessionCommand =
+  | Message<'StartSession', SessionStart>
+  | Message<'EndSession', { username: string; organizations: readonly string[]; reason: SessionEndReason }>;
+
+type SessionState = { readonly status: 'absent' | 'ended' } | { readonly status: 'active'; readonly user: string };
+
+export const session: Decider<SessionState, SessionCommand, SessionEvent> = {
+  version: 1,
+  initial: { status: 'absent' },
+  decide: {
+    StartSession: (start, state) => {
+      if (state.status !== 'absent') throw conflict('Session exists already');
+      const { user, username, organizations, method, provider, providerSession, assurance, expiredAt } = start;
+      // Listed one by one, so that no secret of a sign-in reaches the log.
+      const data = { user, username, organizations, method, provider, providerSession, assurance, expiredAt };
+      return [{ type: 'SessionStarted', data }];
+    },
+    EndSession: ({ username, organizations, reason }, state) => {
+      const { user } = requireActive(state);
+      return [{ type: 'SessionEnded', data: { user, username, organizations, reason } }];
+    },
+  },
+  evolve: {
+    SessionStarted: ({ user }) => ({ status: 'active', user }),
+    SessionEnded: () => ({ status: 'ended' }),
+  },
+};

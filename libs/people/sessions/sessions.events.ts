@@ -1,0 +1,43 @@
+import { z } from 'zod';
+import { ASSURANCES } from '#access';
+import { describeUsername, type EventKinds } from '#kernel';
+import { SESSION_END_REASONS, SIGN_IN_METHODS, type SessionEvent } from './session.js';
+
+const person = z.strictObject({
+  user: z.string(),
+  username: z.string(),
+  organizations: z.array(z.string()).readonly(),
+});
+
+export const sessionEvents: EventKinds<SessionEvent> = {
+  SessionStarted: {
+    schemaVersion: 1,
+    topic: 'access',
+    schema: person.extend({
+      method: z.enum(SIGN_IN_METHODS),
+      provider: z.string().nullable(),
+      providerSession: z.string().nullable(),
+      assurance: z.enum(ASSURANCES),
+      expiredAt: z.iso.datetime(),
+    }),
+    audit: {
+      resource: 'session',
+      action: 'create',
+      organizations: ({ organizations }) => organizations,
+      meta: ({ username, user, method, assurance }) => ({ user: username, user_id: user, method, assurance }),
+    },
+    personal: describeUsername,
+  },
+  SessionEnded: {
+    schemaVersion: 1,
+    topic: 'access',
+    schema: person.extend({ reason: z.enum(SESSION_END_REASONS) }),
+    audit: {
+      resource: 'session',
+      action: 'destroy',
+      organizations: ({ organizations }) => organizations,
+      meta: ({ username, user, reason }) => ({ user: username, user_id: user, reason }),
+    },
+    personal: describeUsername,
+  },
+};

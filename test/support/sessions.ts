@@ -1,0 +1,33 @@
+import { createPersonContext } from '#access';
+import { startSession, type SignIn, type StartedSession } from '#people';
+import type { ApiTestClient, TestServer } from './server.js';
+
+/** What the browser of a test sends as the program that it is. */
+export const BROWSER = 'Mozilla/5.0 (test)';
+
+/** Starts a session of a user without a sign-in page. By default, the person signs in with a password. */
+export const startTestSession = async (
+  { runtime }: TestServer,
+  user: string,
+  signIn: Partial<SignIn> = {},
+): Promise<StartedSession> => {
+  const { store, ids, clock, settings } = runtime;
+  const request = { id: ids.uuid(), address: '203.0.113.7', userAgent: BROWSER };
+  const started = await startSession(
+    { store, ids, clock, sessionHours: settings.sessions.hours },
+    { user, method: 'password', assurance: 'password', ...signIn },
+    (person) => createPersonContext(person, request),
+  );
+  if (!started) throw new Error(`there is no user ${user}`);
+  return started;
+};
+
+/** Returns a client that sends a new session of the user, as a page of the site does. */
+export const signInTestUser = async (
+  server: TestServer,
+  user: string,
+  signIn: Partial<SignIn> = {},
+): Promise<ApiTestClient> => {
+  const { secret } = await startTestSession(server, user, signIn);
+  return server.as({ session: secret, origin: server.runtime.settings.publicUrl });
+};
