@@ -18,7 +18,7 @@ export const LAYERS = [
   ['api-docs', 'edge', 'pages', 'reads'],
   ['data-retention-policies', 'people', 'ssh-keys'],
   ['agents', 'tag-bindings'],
-  ['organizations'],
+  ['organizations', 'sign-in'],
   ['workspaces'],
   ['registry', 'runs', 'state', 'tags', 'variables'],
   ['history', 'retention'],

@@ -28,6 +28,7 @@ import {
 } from '#registry';
 import { createExpiryJob, createRetentionJob } from '#retention';
 import { CONFIGURATION_FILES, createConfigurationSweeper, runsDefinition, createWaitingRemoteRunsJob } from '#runs';
+import { signInDefinition } from '#sign-in';
 import { sshKeysDefinition } from '#ssh-keys';
 import { STATE_FILES, stateDefinition, createStateSweeper } from '#state';
 import { tagsDefinition } from '#tags';
@@ -49,6 +50,7 @@ const eventDefinitions: readonly ModuleDefinition[] = [
   registryDefinition,
   factsDefinition,
   auditTrailSettingsDefinition,
+  signInDefinition,
 ];
 
 /** Every event type that can be in the log. */

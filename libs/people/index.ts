@@ -12,6 +12,7 @@ export {
   ADMIN_USERNAME,
   ensureAdmin,
   ensureUser,
+  findFirstAdmin,
   forgetUserByName,
   hasAdmin,
   issueUserToken,
@@ -32,8 +33,15 @@ export { peopleDefinition } from './people.definition.js';
 export { computeExpiry, type TokenLifetime } from './authentication-tokens/token-lifetime.js';
 export type { UserForgotten } from './users/user.js';
 export { createEndedSessionsJob } from './sessions/ended-sessions.job.js';
+export { listClosedOrganizations, listOwnSessions } from './sessions/own-sessions.queries.js';
+export { findUserByLogin, type UserByLogin } from './users/user-login.queries.js';
 export { SIGN_IN_METHODS, type SessionEndReason, type SignInMethod } from './sessions/session.js';
-export { loadPersonWithSessions, selectActiveOrganizations, selectOwnedSessions } from './sessions/sessions.queries.js';
+export {
+  findSession,
+  loadPersonWithSessions,
+  selectActiveOrganizations,
+  selectOwnedSessions,
+} from './sessions/sessions.queries.js';
 export {
   endSessions,
   prepareSessionEnds,

@@ -79,9 +79,11 @@ export const misplacedRequests = (): string[] => {
   ];
 };
 
-/** Returns routes with a body that no resource names, and named routes that do not exist. */
+/** Returns routes with a body that no resource names, except forms, and named routes that do not exist. */
 export const unlistedBodies = (routes: readonly Route[]): string[] => {
-  const parsed = routes.filter(({ readsBody }) => readsBody).map(({ method, path }) => `${method} ${path}`);
+  const parsed = routes
+    .filter(({ readsBody, isPage }) => readsBody && !isPage)
+    .map(({ method, path }) => `${method} ${path}`);
   const listedRoutes = Object.values(RESOURCES).flatMap(({ requests }) => requests.flatMap(({ routes: each }) => each));
   return differences(new Set(parsed), new Set([...listedRoutes, ...OTHER_BODIES]));
 };

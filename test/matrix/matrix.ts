@@ -70,6 +70,8 @@ type MatrixRequestOptions = {
   readonly bodyFor?: (cell: Cell) => unknown;
   /** Whether a success uses the target up. */
   readonly fresh?: true;
+  /** The spec that checks successes of a form, because its fields come from another page. */
+  readonly successes?: string;
   /** Prepares the target for callers with the permissions. */
   readonly before?: (cell: Cell) => Promise<unknown>;
   /** Run before and after all requests of the row. */
@@ -190,7 +192,8 @@ export const differences = (
     }))
     .filter(({ expected, answered }) => expected !== answered);
 
-const PREFIX = /^\/(?:healthz|readyz|metrics|pages|schemas|\.well-known|api\/(?:registry|docs|openapi|asyncapi))/;
+const PREFIX =
+  /^\/(?:healthz|readyz|metrics|pages|schemas|sign-in|sign-out|account\/?$|account\/(?:sessions|password|totp|recovery-codes|passkeys)|\.well-known|api\/(?:registry|docs|openapi|asyncapi))/;
 
 /** Returns the method and the path with its parameters. */
 export const addressOf = ({ route }: MatrixRow, params: Params): { readonly method: string; readonly path: string } => {

@@ -12,6 +12,8 @@ export type Route = {
   readonly status: number;
   /** Whether the route needs no token: `@Public()`. */
   readonly open: boolean;
+  /** Whether browsers use the route: it has forms and HTML instead of JSON. */
+  readonly isPage: boolean;
   /** Whether the handler reads the body of the request. */
   readonly readsBody: boolean;
   readonly controller: Type;
@@ -62,6 +64,7 @@ const routesOfHandler = (controller: Type, handler: string, method: object): Rou
     method: verb,
     status: statusOf(method, verb),
     open: getRouteOptions(method).isPublic ?? false,
+    isPage: getRouteOptions(method).page !== undefined,
     readsBody: readsBodyIn(controller, handler),
     controller,
     handler,

@@ -7,10 +7,12 @@ export type Greeting = {
   /** The administrator's token, which is printed only once, at the first start. */
   readonly token: string | null;
   readonly tokenFile: string;
+  /** A link by which the administrator can sign in once; null except at the first start. */
+  readonly signInLink: string | null;
 };
 
 /** Returns the commands that take a first user from here to `terraform init`. */
-export const formatGreeting = ({ settings, caFile, token, tokenFile }: Greeting): string => {
+export const formatGreeting = ({ settings, caFile, token, tokenFile, signInLink }: Greeting): string => {
   const host = new URL(settings.publicUrl).host;
   const near = (path: string): string => relative(process.cwd(), path) || path;
   const file = near(join(settings.dataFolder, tokenFile));
@@ -25,6 +27,7 @@ export const formatGreeting = ({ settings, caFile, token, tokenFile }: Greeting)
     `Cadastre is ready at ${settings.publicUrl}`,
     '',
     ...describeTokenLocation(settings, token, file),
+    ...describeSignIn(signInLink),
     ...(caFile ? [`  Certificate authority: ${near(caFile)}`] : []),
     `  Kafka: ${settings.kafka ? settings.kafka.brokers.join(', ') : 'not configured (KAFKA_BROKERS)'}`,
     '',
@@ -34,22 +37,31 @@ export const formatGreeting = ({ settings, caFile, token, tokenFile }: Greeting)
     `    -d '{"data":{"type":"organizations","attributes":{"name":"acme","email":"ops@example.com"}}}' \\`,
     `    ${settings.publicUrl}/api/v2/organizations`,
     '',
-    `  cat > main.tf <<'EOF'`,
-    'terraform {',
-    '  cloud {',
-    `    hostname     = "${host}"`,
-    '    organization = "acme"',
-    '    workspaces { name = "hello" }',
-    '  }',
-    '}',
-    'resource "terraform_data" "hello" { input = "world" }',
-    'EOF',
+    ...formatConfiguration(host),
     `  ${terraform} init`,
     `  ${terraform} apply`,
     '',
   ];
   return lines.join('\n');
 };
+
+const formatConfiguration = (host: string): string[] => [
+  `  cat > main.tf <<'EOF'`,
+  'terraform {',
+  '  cloud {',
+  `    hostname     = "${host}"`,
+  '    organization = "acme"',
+  '    workspaces { name = "hello" }',
+  '  }',
+  '}',
+  'resource "terraform_data" "hello" { input = "world" }',
+  'EOF',
+];
+
+const describeSignIn = (link: string | null): string[] =>
+  link === null
+    ? ['  Sign in with a browser: npm run -s cadastre -- user sign-in-link NAME creates a link']
+    : [`  Sign in with a browser, once, in the next 15 minutes: ${link}`];
 
 const describeTokenLocation = ({ adminToken }: Settings, token: string | null, file: string): string[] => {
   if (adminToken !== null) return ["  Administrator's token: as set in CADASTRE_ADMIN_TOKEN"];

@@ -41,6 +41,7 @@ import {
 import { parsePosition, parseTime, type BackupOptions, type RestoreOptions } from './backup/backup-options.js';
 import { parseCount, parsePrefix, type SeedOptions } from './seed/seed-options.js';
 import { serve, serveGateway, serveProjector, servePublisher } from './serve.js';
+import { runUserSignInLink, type SignInLinkOptions } from './sign-in-links.js';
 import { runUntilStopped, runUntilStopRequest } from './signals.js';
 import { describeFailure } from './start-errors.js';
 
@@ -286,7 +287,7 @@ token
   .description('revoke a token of any kind, by the id that "token list" shows')
   .action(withErrorReport(async (id: string) => runTokenRevoke(await loadCommandSettings(), id)));
 
-const user = program.command('user').description('users: list, forget');
+const user = program.command('user').description('users: list, sign-in-link, forget');
 
 user
   .command('list')
@@ -306,6 +307,19 @@ const promptAtTerminal = (): Confirm | null =>
         }
       }
     : null;
+
+user
+  .command('sign-in-link <name>')
+  .description('print a link by which a user can sign in once, within 15 minutes')
+  .option('--create', 'create the user if there is none with this name')
+  .option('--email <address>', 'set the address of the user')
+  .option('--reset', 'the link also removes the password, one-time codes and passkeys of the user')
+  .option('--yes', 'reset without a confirmation')
+  .action(
+    withErrorReport(async (name: string, options: SignInLinkOptions) =>
+      runUserSignInLink(await loadCommandSettings(), name, { ...options, confirm: promptAtTerminal() }),
+    ),
+  );
 
 user
   .command('forget <name>')

@@ -18,6 +18,7 @@ import { openHealth } from '../../health.js';
 import { openTracing } from '../../tracing.js';
 import { stopServing } from '../../stop-serving.js';
 import { greet } from './greeting.js';
+import { createAdminLink } from './sign-in-links.js';
 import { WorkerPool } from './worker-pool.js';
 
 export type StoppableService = { stop(): Promise<void> };
@@ -109,7 +110,8 @@ export const serve = (settings: Settings, stopping: AbortSignal): Promise<Stoppa
     const server = await (settings.workers > 1 ? openWorkers(runtime, stopping) : openOne(runtime));
     opened(server);
     const { caFile } = server;
-    greet({ settings, caFile, token, tokenFile: ADMIN_TOKEN });
+    const link = token === null ? null : await createAdminLink(runtime);
+    greet({ settings, caFile, token, tokenFile: ADMIN_TOKEN, signInLink: link?.url ?? null });
   });
 
 export const serveGateway = (settings: Settings, stopping: AbortSignal): Promise<StoppableService> =>

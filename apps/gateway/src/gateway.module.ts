@@ -17,6 +17,7 @@ import { ReadsModule } from '#reads';
 import { RegistryModule } from '#registry';
 import { RetentionModule } from '#retention';
 import { RunsModule } from '#runs';
+import { SignInModule } from '#sign-in';
 import { SshKeysModule } from '#ssh-keys';
 import { StateModule } from '#state';
 import { TagsModule } from '#tags';
@@ -37,7 +38,7 @@ const FILES_AND_HEALTH = [EdgeModule, ApiDocsModule, PagesModule];
 const MINUTE_MS = 60_000;
 
 /** People, and the ways in which they prove who they are. */
-const listPeopleModules = ({ forgetting, settings }: Runtime): DynamicModule[] => {
+const listPeopleModules = ({ encryptionKeys, forgetting, settings }: Runtime): DynamicModule[] => {
   const { limits, publicUrl, quotas, sessions, tokenLifetime } = settings;
   return [
     AccessModule.with({
@@ -45,6 +46,7 @@ const listPeopleModules = ({ forgetting, settings }: Runtime): DynamicModule[] =
       sessions: { idleMs: sessions.idleMinutes * MINUTE_MS, siteOrigin: publicUrl },
     }),
     PeopleModule.with({ forgetting, tokenLifetime, quotas }),
+    SignInModule.with({ encryptionKeys, publicUrl, sessionHours: sessions.hours }),
   ];
 };
 

@@ -147,6 +147,7 @@ export const OWN_RESOURCE_TYPES: ReadonlySet<string> = new Set([
   'reserved_tag_key',
   'run',
   'session',
+  'sign_in_methods',
   'ssh_key',
   'state_version',
   'team',

@@ -194,8 +194,12 @@ export const issueUserToken = async (
   return secret;
 };
 
-/** Not searched by name, because the administrator can be renamed and another user can take the name. */
-const findFirstAdmin = (store: EventStore): Promise<{ readonly id: string } | undefined> =>
+/**
+ * Returns the first administrator of the site.
+ *
+ * Not searched by name, because the administrator can be renamed and another user can take the name.
+ */
+export const findFirstAdmin = (store: EventStore): Promise<{ readonly id: string } | undefined> =>
   store.database.row<{ readonly id: string }>(
     sql`select id from users where site_admin and not suspended order by created_at, id limit 1`,
   );

@@ -18,7 +18,9 @@ export type SessionRow = {
   readonly expiredAt: Timestamp;
 };
 
-const SESSION = sql.raw(`session.id, session.user_id as "user", session.method, session.provider, session.assurance,
+/** The columns of a `SessionRow`, of the table `session`. */
+export const SESSION =
+  sql.raw(`session.id, session.user_id as "user", session.method, session.provider, session.assurance,
   session.address, session.user_agent as "userAgent", session.created_at as "createdAt",
   session.expired_at as "expiredAt",
   (select used_at from access.token_uses uses where uses.token = session.id) as "lastUsedAt"`);

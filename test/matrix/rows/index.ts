@@ -8,6 +8,7 @@ import { people } from './people.js';
 import { registry } from './registry.js';
 import { retentionOfOrganizations, retentionOfWorkspaces } from './retention.js';
 import { runs } from './runs.js';
+import { signInRows } from './sign-in.js';
 import { state } from './state.js';
 import { tagBindingRows } from './tag-bindings.js';
 import { reservedTagKeys } from './tags.js';
@@ -28,7 +29,7 @@ export const ROWS = {
     ...reservedTagKeys,
     ...registry,
   ],
-  access: [...people, ...teams, ...tokens, ...teamAccess],
+  access: [...people, ...teams, ...tokens, ...teamAccess, ...signInRows],
   workspaces: [...workspaces, ...flatTagRows, ...tagBindingRows, ...history, ...retentionOfWorkspaces, ...state],
   runs: [...runs, ...variables],
 } as const;

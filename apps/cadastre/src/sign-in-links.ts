@@ -1,0 +1,60 @@
+import { StartupError, type Settings } from '#host';
+import { notFound } from '#kernel';
+import { ensureUser, findFirstAdmin, findUserByLogin, setEmail } from '#people';
+import { createSignInLink, type SignInLink } from '#sign-in';
+import type { Runtime } from '../../runtime.js';
+import { withRuntime, type Confirm } from './operations.js';
+import { printLine } from './output.js';
+
+export type SignInLinkOptions = {
+  /** Creates the user if there is none with this name. */
+  readonly create?: boolean;
+  readonly email?: string;
+  /** Whether the link removes every way to sign in that the person has. */
+  readonly reset?: boolean;
+  readonly yes?: boolean;
+};
+
+/** Returns a link for the first administrator, for the first start of a site. */
+export const createAdminLink = async (runtime: Runtime): Promise<SignInLink | null> => {
+  const admin = await findFirstAdmin(runtime.store);
+  if (!admin) return null;
+  const { publicUrl } = runtime.settings;
+  return createSignInLink(runtime, { user: admin.id, resetsMethods: false, publicUrl });
+};
+
+const confirmReset = async (name: string, confirm: Confirm | null): Promise<void> => {
+  process.stderr.write(
+    `Whoever opens the link removes the password, one-time codes and passkeys of ${name}, and ends all sessions.\n`,
+  );
+  if (!confirm) throw new StartupError('not confirmed; run this in a terminal, or add --yes. Nothing was changed');
+  const answer = await confirm(`Type ${name} to confirm: `);
+  if (answer.trim() !== name) throw new StartupError('not confirmed. Nothing was changed');
+};
+
+const findOrCreateUser = async (
+  { store, ids }: Runtime,
+  name: string,
+  { create = false, email }: SignInLinkOptions,
+): Promise<string> => {
+  const existing = create ? await ensureUser(store, ids, name, false) : await findUserByLogin(store.database, name);
+  if (!existing) throw notFound(`There is no user named ${name}; --create creates the user`);
+  if (email !== undefined) await setEmail(store, ids, existing.id, email);
+  return existing.id;
+};
+
+/** Prints a link by which a person can sign in once: for a new person, or for one who lost a password or a device. */
+export const runUserSignInLink = (
+  settings: Settings,
+  name: string,
+  { confirm, ...options }: SignInLinkOptions & { readonly confirm: Confirm | null },
+): Promise<void> =>
+  withRuntime(settings, async (runtime) => {
+    const user = await findOrCreateUser(runtime, name, options);
+    const resetsMethods = options.reset ?? false;
+    if (resetsMethods && !options.yes) await confirmReset(name, confirm);
+    const { publicUrl } = settings;
+    const { url, expiredAt } = await createSignInLink(runtime, { user, resetsMethods, publicUrl });
+    process.stderr.write(`This link signs ${name} in once, until ${expiredAt}. Send it to nobody else.\n`);
+    printLine(url);
+  });

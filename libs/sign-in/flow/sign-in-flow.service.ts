@@ -1,0 +1,222 @@
+import { Injectable } from '@nestjs/common';
+import { CommandBus } from '@nestjs/cqrs';
+import { z } from 'zod';
+import { createPersonContext, formatSessionCookie, type Actor } from '#access';
+import type { Envelope } from '#encryption';
+import type { EventStore } from '#event-store';
+import { sql, type Clock, type EventContext, type Ids } from '#kernel';
+import { endSessions, startSession, type SignIn } from '#people';
+import { admitAttempt, forgiveAttempts, type AttemptCounter } from '../attempts/attempts.queries.js';
+import { useSignInLink } from '../links/sign-in-links.operator.js';
+import { deleteAllMethods } from '../methods/secrets.queries.js';
+import { ChangeSignInMethods } from '../methods/sign-in-methods.commands.js';
+import type { FailedMethod } from '../methods/sign-in-methods.js';
+import { recordPasskeyUse } from '../passkeys/passkeys.queries.js';
+import type { PasskeyAnswer, PasskeyCeremonies } from '../passkeys/passkey-ceremonies.service.js';
+import type { PasswordHasher } from '../passwords/password-hasher.service.js';
+import { useRecoveryCode, useTotpCode } from '../totp/totp.queries.js';
+import { findSignInAccount, hasNewerPassword, requiresSecondFactor } from './accounts.queries.js';
+import {
+  DEVICE_COOKIE,
+  formatCookie,
+  formatRemovedCookie,
+  readCookie,
+  SECOND_FACTOR_COOKIE,
+} from './sign-in-cookies.js';
+import type { SignInTokens } from './sign-in-tokens.service.js';
+
+const SECOND_FACTOR_MS = 10 * 60_000;
+const DEVICE_MS = 180 * 86_400_000;
+
+/** The request of a person who signs in. `actor`: of a session that the browser has already, which then ends. */
+export type SignInRequest = {
+  readonly request: EventContext['request'];
+  readonly cookies: string | undefined;
+  readonly actor: Actor | null;
+};
+
+/** The result of a step. `cookies` are values of Set-Cookie. */
+export type SignInResult =
+  | { readonly outcome: 'signed-in' | 'needs-second-factor'; readonly cookies: readonly string[] }
+  | { readonly outcome: 'failed' };
+
+const FAILED: SignInResult = { outcome: 'failed' };
+
+const pendingContent = z.object({ user: z.string(), method: z.enum(['password', 'link']), at: z.iso.datetime() });
+export type PendingSignIn = z.infer<typeof pendingContent>;
+const deviceContent = z.object({ user: z.string(), device: z.string() });
+
+export type SignInServices = {
+  readonly store: EventStore;
+  readonly clock: Clock;
+  readonly ids: Ids;
+  readonly sessionHours: number;
+  readonly tokens: SignInTokens;
+  readonly totpEnvelope: Envelope;
+  readonly hasher: PasswordHasher;
+  readonly ceremonies: PasskeyCeremonies;
+};
+
+/** The steps of a sign-in, from the first factor to the session. */
+@Injectable()
+export class SignInFlow {
+  constructor(
+    private readonly dependencies: SignInServices,
+    private readonly bus: CommandBus,
+  ) {}
+
+  async signInWithPassword(
+    { login, password }: { readonly login: string; readonly password: string },
+    request: SignInRequest,
+  ): Promise<SignInResult> {
+    const { store, hasher } = this.dependencies;
+    const account = await findSignInAccount(store.database, login);
+    const counters = this.listCounters(account?.id ?? `unknown ${login.toLowerCase()}`, request);
+    await this.admit(counters);
+    if (!(await hasher.verify(password, account?.passwordHash ?? null)) || !account) {
+      if (account) await this.recordFailure(account.id, 'password', request);
+      return FAILED;
+    }
+    // With a second factor, the attempts count until it is right too.
+    if (account.hasTotp) return this.requireCode(account.id, 'password');
+    await this.forgive(counters);
+    return this.start({ user: account.id, method: 'password', assurance: 'password' }, request);
+  }
+
+  /** Uses the link up. */
+  async signInWithLink(secret: string, request: SignInRequest): Promise<SignInResult> {
+    const { store, clock } = this.dependencies;
+    const link = await useSignInLink(store.database, secret, clock.now());
+    if (!link) return FAILED;
+    const { user, resetsMethods } = link;
+    if (resetsMethods) {
+      await this.bus.execute(
+        new ChangeSignInMethods('ChangeFactors', {
+          user,
+          exceptSession: null,
+          command: (person) => ({ type: 'ResetSignInMethods', data: person }),
+          createContext: (person) => createPersonContext(person, request.request),
+          secrets: deleteAllMethods(user),
+        }),
+      );
+    }
+    if (await requiresSecondFactor(store.database, user)) return this.requireCode(user, 'link');
+    return this.start({ user, method: 'link', assurance: 'password' }, request);
+  }
+
+  async signInWithPasskey(answer: PasskeyAnswer, request: SignInRequest): Promise<SignInResult> {
+    const { store, clock, ceremonies } = this.dependencies;
+    await this.admit([this.addressCounter(request)]);
+    const passkey = await ceremonies.verifySignIn(answer);
+    if (!passkey) return FAILED;
+    await this.forgive([this.addressCounter(request)]);
+    await store.database.rows(recordPasskeyUse(passkey.id, passkey.newCounter, clock.now()));
+    return this.start({ user: passkey.user, method: 'passkey', assurance: 'two-factor' }, request);
+  }
+
+  /** Returns the sign-in that waits for its second factor; null if there is none, or if it is too old. */
+  async findPending({ cookies }: SignInRequest): Promise<PendingSignIn | null> {
+    const { store, tokens } = this.dependencies;
+    const pending = tokens.read('second-factor', readCookie(cookies, SECOND_FACTOR_COOKIE), pendingContent);
+    if (!pending || (await hasNewerPassword(store.database, pending.user, new Date(pending.at)))) return null;
+    return (await requiresSecondFactor(store.database, pending.user)) ? pending : null;
+  }
+
+  /** Completes a sign-in with a one-time code or with a recovery code, which has more characters. */
+  async completeWithCode(pending: PendingSignIn, code: string, request: SignInRequest): Promise<SignInResult> {
+    const { store, clock, totpEnvelope } = this.dependencies;
+    const { user, method } = pending;
+    const counters = this.listCounters(user, request);
+    await this.admit(counters);
+    const isRecoveryCode = code.replaceAll(/[^A-Za-z0-9]/g, '').length > 6;
+    const isRight = isRecoveryCode
+      ? await useRecoveryCode(store.database, user, code)
+      : await useTotpCode(store.database, totpEnvelope, user, { code, now: clock.now() });
+    if (!isRight) {
+      await this.recordFailure(user, isRecoveryCode ? 'recovery-code' : 'totp', request);
+      return FAILED;
+    }
+    await this.forgive(counters);
+    if (isRecoveryCode) {
+      const command = { type: 'UseRecoveryCode' } as const;
+      await this.record(user, (person) => ({ ...command, data: person }), request);
+    }
+    return this.start({ user, method, assurance: 'two-factor' }, request);
+  }
+
+  private requireCode(user: string, method: PendingSignIn['method']): SignInResult {
+    const { tokens, clock } = this.dependencies;
+    const token = tokens.sign('second-factor', { user, method, at: clock.now().toISOString() }, SECOND_FACTOR_MS);
+    return {
+      outcome: 'needs-second-factor',
+      cookies: [formatCookie(SECOND_FACTOR_COOKIE, token, SECOND_FACTOR_MS)],
+    };
+  }
+
+  /** Starts a session with a new secret. A session that the browser had before ends. */
+  private async start(signIn: SignIn, { request, actor, cookies }: SignInRequest): Promise<SignInResult> {
+    const { store } = this.dependencies;
+    const session = await startSession(this.dependencies, signIn, (person) => createPersonContext(person, request));
+    if (!session) return FAILED;
+    if (actor && actor.token !== null) {
+      const context = createPersonContext({ id: actor.id, username: actor.name }, request);
+      const old = { user: actor.id, where: sql`session.id = ${actor.token}`, reason: 'signed-out' } as const;
+      await endSessions(store, old, context);
+    }
+    return {
+      outcome: 'signed-in',
+      cookies: [
+        formatSessionCookie(session.secret, session.expiredAt),
+        formatRemovedCookie(SECOND_FACTOR_COOKIE),
+        formatCookie(DEVICE_COOKIE, this.signDevice(signIn.user, cookies), DEVICE_MS),
+      ],
+    };
+  }
+
+  private signDevice(user: string, cookies: string | undefined): string {
+    const { tokens, ids } = this.dependencies;
+    const device = this.findDevice(user, cookies) ?? ids.uuid();
+    return tokens.sign('device', { user, device }, DEVICE_MS);
+  }
+
+  private findDevice(user: string, cookies: string | undefined): string | null {
+    const content = this.dependencies.tokens.read('device', readCookie(cookies, DEVICE_COOKIE), deviceContent);
+    return content?.user === user ? content.device : null;
+  }
+
+  /**
+   * A browser in which the person has signed in before has a counter of its own. Failures of others then cannot lock the
+   * person out.
+   */
+  private listCounters(account: string, request: SignInRequest): readonly AttemptCounter[] {
+    const device = this.findDevice(account, request.cookies);
+    const own: AttemptCounter = device === null ? { kind: 'account', id: account } : { kind: 'device', id: device };
+    return [this.addressCounter(request), own];
+  }
+
+  private addressCounter({ request }: SignInRequest): AttemptCounter {
+    return { kind: 'address', id: request.address ?? '' };
+  }
+
+  private admit(counters: readonly AttemptCounter[]): Promise<void> {
+    return admitAttempt(this.dependencies.store.database, counters, this.dependencies.clock.now());
+  }
+
+  private forgive(counters: readonly AttemptCounter[]): Promise<void> {
+    return forgiveAttempts(this.dependencies.store.database, counters, this.dependencies.clock.now());
+  }
+
+  private recordFailure(user: string, method: FailedMethod, request: SignInRequest): Promise<void> {
+    return this.record(user, (person) => ({ type: 'FailSignIn', data: { ...person, method } }), request);
+  }
+
+  private async record(
+    user: string,
+    command: ConstructorParameters<typeof ChangeSignInMethods<'RecordSignIn'>>[1]['command'],
+    { request }: SignInRequest,
+  ): Promise<void> {
+    const createContext = (person: { readonly id: string; readonly username: string }) =>
+      createPersonContext(person, request);
+    await this.bus.execute(new ChangeSignInMethods('RecordSignIn', { user, command, createContext }));
+  }
+}

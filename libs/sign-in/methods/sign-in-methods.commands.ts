@@ -1,0 +1,24 @@
+import { AggregateCommand, type Operation } from '#event-store';
+import type { EventContext, Sql } from '#kernel';
+import type { SignInMethodsCommand, SignInPerson } from './sign-in-methods.js';
+
+export type MethodsChange = {
+  readonly user: string;
+  /** Returns the command for the person, whose name and organizations the events contain. */
+  readonly command: (person: SignInPerson) => SignInMethodsCommand;
+  readonly createContext: (person: { readonly id: string; readonly username: string }) => EventContext;
+  /** Statements that change secrets. They run in the transaction of the events. */
+  readonly secrets?: readonly Sql[];
+};
+
+export type SignInMethodsOperations = {
+  /** Records a sign-in, a failure, or a name. No session ends. */
+  RecordSignIn: Operation<MethodsChange, void>;
+  /** Changes the methods. All sessions of the person end except one. */
+  ChangeFactors: Operation<MethodsChange & { exceptSession: string | null }, void>;
+};
+
+export class ChangeSignInMethods<T extends keyof SignInMethodsOperations> extends AggregateCommand<
+  SignInMethodsOperations,
+  T
+> {}

@@ -1,0 +1,61 @@
+import { z } from 'zod';
+import { describeUsername, type EventKinds } from '#kernel';
+import { FAILED_METHODS, type SignInMethodsEvent, type SignInPerson } from './sign-in-methods.js';
+
+const person = z.strictObject({
+  user: z.string(),
+  username: z.string(),
+  organizations: z.array(z.string()).readonly(),
+});
+const withPasskey = person.extend({ passkey: z.string() });
+
+const describeUser = ({ user, username }: SignInPerson) => ({ user: username, user_id: user });
+const listTrails = ({ organizations }: SignInPerson) => organizations;
+
+const defineEvent = <S extends z.ZodType>(
+  schema: S,
+  action: string,
+  describe: (data: z.infer<S>) => Readonly<Record<string, string | number | boolean>>,
+) => ({
+  schemaVersion: 1,
+  topic: 'access',
+  schema,
+  audit: {
+    resource: 'sign_in_methods',
+    action,
+    organizations: (data: z.infer<S> & SignInPerson) => listTrails(data),
+    meta: (data: z.infer<S> & SignInPerson) => ({ ...describeUser(data), ...describe(data) }),
+  },
+  personal: describeUsername,
+});
+
+const defineChange = (change: string) => defineEvent(person, 'update', () => ({ change }));
+const definePasskeyChange = (change: string) =>
+  defineEvent(withPasskey, 'update', ({ passkey }) => ({ change, passkey }));
+
+export const signInMethodsEvents: EventKinds<SignInMethodsEvent> = {
+  PasswordSet: defineChange('password_set'),
+  PasswordRemoved: defineChange('password_removed'),
+  TotpEnabled: defineChange('totp_enabled'),
+  TotpDisabled: defineChange('totp_disabled'),
+  SignInMethodsReset: defineChange('reset'),
+  RecoveryCodesCreated: defineEvent(person.extend({ count: z.int() }), 'update', ({ count }) => ({
+    change: 'recovery_codes_created',
+    count,
+  })),
+  RecoveryCodeUsed: defineEvent(person.extend({ remaining: z.int() }), 'update', ({ remaining }) => ({
+    change: 'recovery_code_used',
+    remaining,
+  })),
+  PasskeyAdded: definePasskeyChange('passkey_added'),
+  PasskeyRenamed: definePasskeyChange('passkey_renamed'),
+  PasskeyRemoved: definePasskeyChange('passkey_removed'),
+  SignInLinkCreated: defineEvent(
+    person.extend({ expiredAt: z.iso.datetime(), resetsMethods: z.boolean() }),
+    'create_link',
+    ({ expiredAt, resetsMethods }) => ({ expired_at: expiredAt, resets_methods: resetsMethods }),
+  ),
+  SignInFailed: defineEvent(person.extend({ method: z.enum(FAILED_METHODS) }), 'sign_in_failed', ({ method }) => ({
+    method,
+  })),
+};

@@ -1,0 +1,33 @@
+import { CommandHandler } from '@nestjs/cqrs';
+import { notFound, sql, type Sql } from '#kernel';
+import { AggregateHandler, decideWrite, EventStore, type OperationTable } from '#event-store';
+import { loadPersonWithSessions, prepareSessionEnds } from '#people';
+import { ChangeSignInMethods, type MethodsChange, type SignInMethodsOperations } from './sign-in-methods.commands.js';
+import { signInMethods, toMethodsStream } from './sign-in-methods.js';
+
+@CommandHandler(ChangeSignInMethods)
+export class SignInMethodsHandler extends AggregateHandler<SignInMethodsOperations> {
+  protected readonly operations: OperationTable<SignInMethodsOperations> = {
+    RecordSignIn: (change) => this.change(change, sql`false`),
+    ChangeFactors: ({ exceptSession, ...change }) =>
+      this.change(change, exceptSession === null ? sql`true` : sql`session.id <> ${exceptSession}`),
+  };
+
+  constructor(private readonly store: EventStore) {
+    super();
+  }
+
+  /** `ended`: a condition for the sessions that end in the same append. */
+  private change({ user, command, createContext, secrets = [] }: MethodsChange, ended: Sql): Promise<void> {
+    const { store } = this;
+    return store.untilFirst(async () => {
+      const person = await loadPersonWithSessions(store.database, sql`${user}`, ended);
+      if (!person) throw notFound('There is no such account');
+      const { username, organizations } = person;
+      const loaded = await store.load(toMethodsStream(user), signInMethods);
+      const write = decideWrite(signInMethods, loaded, null, command({ user, username, organizations }));
+      const ends = await prepareSessionEnds(store, person, 'factors-changed');
+      await store.append([...ends, ...(write.events.length > 0 ? [write] : [])], createContext(person), secrets);
+    });
+  }
+}

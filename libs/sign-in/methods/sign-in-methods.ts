@@ -1,0 +1,132 @@
+import { conflict, notFound, unprocessable, type Decider, type Message, type Timestamp } from '#kernel';
+
+export type SignInPerson = {
+  user: string;
+  username: string;
+  /** Organizations in which the person is an active member. Their audit trails record the event. */
+  organizations: readonly string[];
+};
+
+export const FAILED_METHODS = ['password', 'totp', 'recovery-code', 'passkey'] as const;
+export type FailedMethod = (typeof FAILED_METHODS)[number];
+
+/** A message for each of these types. */
+type EachMessage<T extends string, D> = T extends string ? Message<T, D> : never;
+
+/** Events contain neither secrets nor names of passkeys. Tables of this module store these. */
+export type SignInMethodsEvent =
+  | EachMessage<'PasswordSet' | 'PasswordRemoved' | 'TotpEnabled' | 'TotpDisabled' | 'SignInMethodsReset', SignInPerson>
+  | EachMessage<'RecoveryCodesCreated', SignInPerson & { count: number }>
+  | EachMessage<'RecoveryCodeUsed', SignInPerson & { remaining: number }>
+  | EachMessage<'PasskeyAdded' | 'PasskeyRenamed' | 'PasskeyRemoved', SignInPerson & { passkey: string }>
+  | EachMessage<'SignInLinkCreated', SignInPerson & { expiredAt: Timestamp; resetsMethods: boolean }>
+  | EachMessage<'SignInFailed', SignInPerson & { method: FailedMethod }>;
+
+export type SignInMethodsCommand =
+  | EachMessage<'SetPassword' | 'RemovePassword' | 'DisableTotp' | 'ResetSignInMethods', SignInPerson>
+  | EachMessage<'EnableTotp' | 'CreateRecoveryCodes', SignInPerson & { count: number }>
+  | EachMessage<'UseRecoveryCode', SignInPerson>
+  | EachMessage<'AddPasskey' | 'RenamePasskey' | 'RemovePasskey', SignInPerson & { passkey: string }>
+  | EachMessage<'CreateSignInLink', SignInPerson & { expiredAt: Timestamp; resetsMethods: boolean }>
+  | EachMessage<'FailSignIn', SignInPerson & { method: FailedMethod }>;
+
+type SignInMethodsState = {
+  readonly hasPassword: boolean;
+  readonly hasTotp: boolean;
+  readonly recoveryCodes: number;
+  readonly passkeys: readonly string[];
+};
+
+export const MAX_PASSKEYS = 20;
+
+const NONE: SignInMethodsState = { hasPassword: false, hasTotp: false, recoveryCodes: 0, passkeys: [] };
+
+/** Lists the members one by one, so that no secret of a command reaches the log. */
+const describePerson = ({ user, username, organizations }: SignInPerson): SignInPerson => ({
+  user,
+  username,
+  organizations,
+});
+
+const requireTotp = ({ hasTotp }: SignInMethodsState): void => {
+  if (!hasTotp) throw notFound('One-time codes are not enabled');
+};
+
+const requirePasskey = ({ passkeys }: SignInMethodsState, passkey: string): void => {
+  if (!passkeys.includes(passkey)) throw notFound('There is no such passkey');
+};
+
+/** Returns the stream of a person's sign-in methods. */
+export const toMethodsStream = (user: string): string => user.replace(/^user-/, 'sim-');
+
+/** The ways in which one person can sign in. */
+export const signInMethods: Decider<SignInMethodsState, SignInMethodsCommand, SignInMethodsEvent> = {
+  version: 1,
+  initial: NONE,
+  decide: {
+    SetPassword: (person) => [{ type: 'PasswordSet', data: describePerson(person) }],
+    RemovePassword: (person, { hasPassword, passkeys }) => {
+      if (!hasPassword) throw notFound('There is no password');
+      if (passkeys.length === 0) throw unprocessable('Add a passkey before you remove the password');
+      return [{ type: 'PasswordRemoved', data: describePerson(person) }];
+    },
+    EnableTotp: ({ count, ...person }, { hasTotp }) => {
+      if (hasTotp) throw conflict('One-time codes are enabled already');
+      return [
+        { type: 'TotpEnabled', data: describePerson(person) },
+        { type: 'RecoveryCodesCreated', data: { ...describePerson(person), count } },
+      ];
+    },
+    DisableTotp: (person, state) => {
+      requireTotp(state);
+      return [{ type: 'TotpDisabled', data: describePerson(person) }];
+    },
+    CreateRecoveryCodes: ({ count, ...person }, state) => {
+      requireTotp(state);
+      return [{ type: 'RecoveryCodesCreated', data: { ...describePerson(person), count } }];
+    },
+    UseRecoveryCode: (person, { recoveryCodes }) => {
+      if (recoveryCodes === 0) throw notFound('There are no recovery codes');
+      return [{ type: 'RecoveryCodeUsed', data: { ...describePerson(person), remaining: recoveryCodes - 1 } }];
+    },
+    AddPasskey: ({ passkey, ...person }, { passkeys }) => {
+      if (passkeys.length >= MAX_PASSKEYS) {
+        throw unprocessable(`You have ${MAX_PASSKEYS} passkeys, the most that an account can have. Remove one first`);
+      }
+      return [{ type: 'PasskeyAdded', data: { ...describePerson(person), passkey } }];
+    },
+    RenamePasskey: ({ passkey, ...person }, state) => {
+      requirePasskey(state, passkey);
+      return [{ type: 'PasskeyRenamed', data: { ...describePerson(person), passkey } }];
+    },
+    RemovePasskey: ({ passkey, ...person }, state) => {
+      requirePasskey(state, passkey);
+      if (state.passkeys.length === 1 && !state.hasPassword) {
+        throw unprocessable('Set a password or add another passkey before you remove the last passkey');
+      }
+      return [{ type: 'PasskeyRemoved', data: { ...describePerson(person), passkey } }];
+    },
+    CreateSignInLink: ({ expiredAt, resetsMethods, ...person }) => [
+      { type: 'SignInLinkCreated', data: { ...describePerson(person), expiredAt, resetsMethods } },
+    ],
+    ResetSignInMethods: (person, { hasPassword, hasTotp, passkeys }) =>
+      hasPassword || hasTotp || passkeys.length > 0
+        ? [{ type: 'SignInMethodsReset', data: describePerson(person) }]
+        : [],
+    FailSignIn: ({ method, ...person }) => [{ type: 'SignInFailed', data: { ...describePerson(person), method } }],
+  },
+  evolve: {
+    PasswordSet: (_, state) => ({ ...state, hasPassword: true }),
+    PasswordRemoved: (_, state) => ({ ...state, hasPassword: false }),
+    TotpEnabled: (_, state) => ({ ...state, hasTotp: true }),
+    TotpDisabled: (_, state) => ({ ...state, hasTotp: false, recoveryCodes: 0 }),
+    SignInMethodsReset: () => NONE,
+    RecoveryCodesCreated: ({ count }, state) => ({ ...state, recoveryCodes: count }),
+    RecoveryCodeUsed: ({ remaining }, state) => ({ ...state, recoveryCodes: remaining }),
+    PasskeyAdded: ({ passkey }, state) => ({ ...state, passkeys: [...state.passkeys, passkey] }),
+    PasskeyRenamed: (_, state) => state,
+    PasskeyRemoved: ({ passkey }, state) => ({ ...state, passkeys: state.passkeys.filter((id) => id !== passkey) }),
+    SignInLinkCreated: (_, state) => state,
+    SignInFailed: (_, state) => state,
+  },
+};

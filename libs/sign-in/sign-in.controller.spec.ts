@@ -1,0 +1,301 @@
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { SESSION_COOKIE } from '#access';
+import { sql } from '#kernel';
+import { ensureUser, setEmail } from '#people';
+import { FixedClock } from '../../test/support/clocks.js';
+import { readWholeLog } from '../../test/support/event-log.js';
+import { startTestServer, type TestServer } from '../../test/support/server.js';
+import { expectViewsMatchLog } from '../../test/support/views-match-log.js';
+import { SECOND_FACTOR_COOKIE } from './flow/sign-in-cookies.js';
+import { enableTotp, FormClient, makeLink, makePerson, PASSWORD, signInByLink } from '../../test/support/sign-in.js';
+import { signInDefinition } from './sign-in.definition.js';
+import { computeTotpCode } from './totp/totp.codes.js';
+
+const clock = new FixedClock();
+let server: TestServer;
+let ada: string;
+
+beforeAll(async () => {
+  server = await startTestServer({ clock, forBrowsers: true });
+  ada = await makePerson(server, 'ada');
+});
+
+afterAll(() => server.close());
+
+const open = () => new FormClient(server.url);
+const typePassword = (client: FormClient, login: string, password = PASSWORD, more = {}) =>
+  client.post('/sign-in', { login, password, ...more });
+const outcomeOf = (response: Response) => [response.status, response.headers.get('location')];
+const isSignedIn = async (client: FormClient) => (await client.get('/account')).status === 200;
+const bodyWithoutChallenge = async (response: Response) =>
+  (await response.text()).replaceAll(/data-options="[^"]*"|name="token" value="[^"]*"/g, '');
+
+describe('a password', () => {
+  it('signs in by name and by confirmed address', async () => {
+    await setEmail(server.store, server.runtime.ids, ada, 'Ada@example.com');
+    for (const login of ['ada', ' ada@EXAMPLE.com ']) {
+      const client = open();
+      expect(outcomeOf(await typePassword(client, login))).toEqual([303, '/account']);
+      expect(await isSignedIn(client)).toBe(true);
+    }
+  });
+
+  it('sets a cookie that scripts and other sites cannot use', async () => {
+    const header = (await typePassword(open(), 'ada')).headers
+      .getSetCookie()
+      .find((cookie) => cookie.startsWith(SESSION_COOKIE));
+    expect(header).toMatch(/^__Host-cadastre-session=[\w.]+; Path=\/; Secure; HttpOnly; SameSite=Lax; Expires=/);
+  });
+
+  it('gets the same answer for a wrong password and for an unknown user', async () => {
+    await ensureUser(server.store, server.runtime.ids, 'nopassword', false);
+    const answers = [];
+    for (const login of ['ada', 'nobody', 'nopassword']) {
+      const response = await typePassword(open(), login, 'four other words');
+      answers.push([response.status, (await bodyWithoutChallenge(response)).replace(`value="${login}"`, '')]);
+    }
+    expect(answers[0]?.[0]).toBe(422);
+    expect(answers[1]).toEqual(answers[0]);
+    expect(answers[2]).toEqual(answers[0]);
+  });
+
+  it.each([
+    ['https://attacker.example/', '/account'],
+    ['//attacker.example', '/account'],
+    ['/oauth/authorize?state=1', '/oauth/authorize?state=1'],
+  ])('leads to a page of this server only: %s', async (returnTo, location) => {
+    expect(outcomeOf(await typePassword(open(), 'ada', PASSWORD, { return_to: returnTo }))).toEqual([303, location]);
+  });
+
+  it('shows the typed name as text', async () => {
+    const page = await (await typePassword(open(), '"><script>alert(1)</script>', 'four other words')).text();
+    expect(page).not.toContain('<script>alert');
+    expect(page).toContain('&quot;&gt;&lt;script&gt;');
+  });
+
+  it('is refused with the reason if it is too weak', async () => {
+    const client = await signInByLink(server, ada);
+    const response = await client.post('/account/password', { password: 'short' });
+    expect([response.status, await response.text()]).toEqual([422, expect.stringContaining('at least 12 characters')]);
+    expect((await typePassword(open(), 'ada')).status).toBe(303);
+  });
+
+  it('is stored as a hash, and nothing of it reaches the log', async () => {
+    const row = await server.database.row<{ hash: string }>(
+      sql`select hash from sign_in.passwords where user_id = ${ada}`,
+    );
+    expect(row?.hash).toMatch(/^\$argon2id\$/);
+    const log = JSON.stringify(await readWholeLog(server.store));
+    expect(log).not.toContain(PASSWORD);
+    expect(log).not.toContain('$argon2id');
+  });
+
+  it('ends the other sessions of the person when it changes', async () => {
+    const [one, two] = [await signInByLink(server, ada), await signInByLink(server, ada)];
+    await one.post('/account/password', { password: PASSWORD });
+    expect([await isSignedIn(one), await isSignedIn(two)]).toEqual([true, false]);
+  });
+
+  it('changes only after a sign-in of the last 15 minutes', async () => {
+    const client = await signInByLink(server, ada);
+    clock.pass({ minutes: 16 });
+    const again = '/sign-in?confirm=1&return_to=/account';
+    expect(outcomeOf(await client.post('/account/password', { password: 'five other words' }))).toEqual([303, again]);
+    expect(await (await client.get(again)).text()).toContain('Confirm that it is you');
+    const before = client.getCookie(SESSION_COOKIE) ?? '';
+    expect(outcomeOf(await typePassword(client, 'ada', PASSWORD))).toEqual([303, '/account']);
+    expect((await client.post('/account/password', { password: PASSWORD })).status).toBe(303);
+    const old = open();
+    old.setCookie(SESSION_COOKIE, before);
+    expect(await isSignedIn(old)).toBe(false);
+  });
+});
+
+describe('a form', () => {
+  it.each([
+    ['from another site', { origin: 'https://attacker.example' }],
+    ['without an origin', {}],
+    ['from a page without an origin', { origin: 'null' }],
+  ])('is refused %s', async (_, headers) => {
+    const client = await signInByLink(server, ada);
+    const changes: readonly (readonly [string, Record<string, string>])[] = [
+      ['/account/password', { password: 'five other words' }],
+      ['/account/sessions/end', {}],
+      ['/sign-out', {}],
+    ];
+    for (const [path, fields] of changes)
+      expect((await client.post(path, fields, headers as Record<string, string>)).status).toBe(403);
+    const login = { login: 'ada', password: PASSWORD };
+    expect((await open().post('/sign-in', login, headers as Record<string, string>)).status).toBe(403);
+    expect(await isSignedIn(client)).toBe(true);
+  });
+
+  it('with a session that the attacker chose leads to another session', async () => {
+    const client = open();
+    client.setCookie(SESSION_COOKIE, 'chosen.atlasv1.by-the-attacker');
+    await typePassword(client, 'ada');
+    expect(client.getCookie(SESSION_COOKIE)).not.toContain('chosen');
+    expect(await isSignedIn(client)).toBe(true);
+  });
+
+  it('is refused as a page that names the missing field', async () => {
+    const response = await open().post('/sign-in', { login: 'ada' });
+    expect([response.status, response.headers.get('content-type')]).toEqual([400, 'text/html; charset=utf-8']);
+    expect(await response.text()).toContain('password');
+  });
+});
+
+describe('attempts', () => {
+  it('wait longer and longer, for unknown users too, but not on a device that the person has used', async () => {
+    const bob = await makePerson(server, 'bob');
+    const own = open();
+    expect(outcomeOf(await typePassword(own, 'bob'))).toEqual([303, '/account']);
+    await own.post('/sign-out');
+    const statuses: Record<string, number[]> = {};
+    for (const login of ['bob', 'nobody at all']) {
+      statuses[login] = [];
+      for (let attempt = 0; attempt < 8; attempt += 1)
+        statuses[login].push((await typePassword(open(), login, 'four other words')).status);
+    }
+    expect(statuses['bob']).toEqual([422, 422, 422, 422, 422, 429, 429, 429]);
+    expect(statuses['nobody at all']).toEqual(statuses['bob']);
+    const blocked = await typePassword(open(), 'bob');
+    expect([blocked.status, blocked.headers.get('retry-after')]).toEqual([429, '1']);
+    expect(outcomeOf(await typePassword(own, 'bob'))).toEqual([303, '/account']);
+    expect(await isSignedIn(await signInByLink(server, bob))).toBe(true);
+    clock.pass({ seconds: 2 });
+    expect(outcomeOf(await typePassword(open(), 'bob'))).toEqual([303, '/account']);
+  });
+
+  it('at the same time count one by one', async () => {
+    await makePerson(server, 'carol');
+    const all = await Promise.all(Array.from({ length: 12 }, () => typePassword(open(), 'carol', 'four other words')));
+    expect(all.filter(({ status }) => status === 422)).toHaveLength(5);
+  });
+
+  it('that fail are recorded in the log with the person', async () => {
+    clock.pass({ minutes: 20 });
+    await typePassword(open(), 'ada', 'four other words');
+    expect((await readWholeLog(server.store)).findLast(({ type }) => type === 'SignInFailed')).toMatchObject({
+      data: { user: ada, username: 'ada', method: 'password' },
+      context: { accessor: { id: ada }, request: { address: '127.0.0.1' } },
+    });
+  });
+});
+
+describe('one-time codes', () => {
+  it('are needed after the password and after a link, and work once', async () => {
+    const user = await makePerson(server, 'dora');
+    const { secret, code } = await enableTotp(server, user);
+    const client = open();
+    expect(outcomeOf(await typePassword(client, 'dora', PASSWORD, { return_to: '/x' }))).toEqual([
+      303,
+      '/sign-in/second-factor?return_to=%2Fx',
+    ]);
+    expect(await isSignedIn(client)).toBe(false);
+    expect((await client.post('/sign-in/second-factor', { code })).status).toBe(422);
+    clock.pass({ seconds: 30 });
+    const next = computeTotpCode(secret, clock.now());
+    const other = open();
+    await other.post('/sign-in/link', { secret: await makeLink(server, user) });
+    const [first, second] = await Promise.all([
+      client.post('/sign-in/second-factor', { code: next, return_to: '/x' }),
+      other.post('/sign-in/second-factor', { code: next }),
+    ]);
+    expect([first.status, second.status].toSorted()).toEqual([303, 422]);
+    expect(client.getCookie(SECOND_FACTOR_COOKIE) ?? other.getCookie(SECOND_FACTOR_COOKIE)).toBeDefined();
+    expect(
+      await server.database.rows(sql`select 1 from sessions where user_id = ${user} and assurance = 'two-factor'`),
+    ).toHaveLength(1);
+  });
+
+  it('are guessed only a few times', async () => {
+    const user = await makePerson(server, 'eve');
+    await enableTotp(server, user);
+    const client = open();
+    await typePassword(client, 'eve');
+    const statuses = [];
+    for (let attempt = 0; attempt < 6; attempt += 1)
+      statuses.push((await client.post('/sign-in/second-factor', { code: '000000' })).status);
+    expect(statuses).toEqual([422, 422, 422, 422, 429, 429]);
+  });
+
+  it('cannot be skipped with the proof of the password alone', async () => {
+    expect(outcomeOf(await open().post('/sign-in/second-factor', { code: '123456' }))).toEqual([303, '/sign-in']);
+    const user = await makePerson(server, 'fred');
+    const { recoveryCodes } = await enableTotp(server, user);
+    const client = open();
+    await typePassword(client, 'fred');
+    clock.pass({ minutes: 11 });
+    expect(outcomeOf(await client.post('/sign-in/second-factor', { code: recoveryCodes[0] ?? '' }))).toEqual([
+      303,
+      '/sign-in',
+    ]);
+  });
+
+  it('can be replaced by a recovery code once', async () => {
+    const user = await makePerson(server, 'gus');
+    const { recoveryCodes } = await enableTotp(server, user);
+    const [one, two] = [open(), open()];
+    for (const client of [one, two]) await typePassword(client, 'gus');
+    const code = recoveryCodes[3] ?? '';
+    const answers = await Promise.all([one, two].map((client) => client.post('/sign-in/second-factor', { code })));
+    expect(answers.map(({ status }) => status).toSorted()).toEqual([303, 422]);
+    expect((await readWholeLog(server.store)).filter(({ type }) => type === 'RecoveryCodeUsed')).toHaveLength(1);
+  });
+
+  it('have a key that is stored encrypted, and is not in the log', async () => {
+    const user = await makePerson(server, 'hugo');
+    const { secret, recoveryCodes } = await enableTotp(server, user);
+    const row = await server.database.row<{ encrypted: Buffer }>(
+      sql`select encrypted from sign_in.totp_secrets where user_id = ${user}`,
+    );
+    expect(row?.encrypted.toString('latin1')).not.toContain(secret);
+    const log = JSON.stringify(await readWholeLog(server.store));
+    expect(log).not.toContain(secret);
+    expect(log).not.toContain(recoveryCodes[0]);
+  });
+});
+
+describe('a sign-in link', () => {
+  it('signs in once, and opening it does not use it up', async () => {
+    const secret = await makeLink(server, ada);
+    for (let preview = 0; preview < 2; preview += 1)
+      expect((await open().get(`/sign-in/link?secret=${secret}`)).status).toBe(200);
+    const answers = await Promise.all([open(), open()].map((client) => client.post('/sign-in/link', { secret })));
+    expect(answers.map(({ status }) => status).toSorted()).toEqual([303, 422]);
+    expect((await open().get(`/sign-in/link?secret=${secret}`)).status).toBe(404);
+  });
+
+  it('ends after 15 minutes, and with the next link', async () => {
+    const late = await makeLink(server, ada);
+    clock.pass({ minutes: 15 });
+    expect((await open().post('/sign-in/link', { secret: late })).status).toBe(422);
+    const earlier = await makeLink(server, ada);
+    await makeLink(server, ada);
+    expect((await open().post('/sign-in/link', { secret: earlier })).status).toBe(422);
+  });
+
+  it('is stored as a hash', async () => {
+    const secret = await makeLink(server, ada);
+    expect(JSON.stringify(await readWholeLog(server.store))).not.toContain(secret);
+    const rows = await server.database.rows<{ text: string }>(sql`select links::text as text from sign_in.links links`);
+    expect(JSON.stringify(rows)).not.toContain(secret);
+  });
+});
+
+describe('a person who is forgotten', () => {
+  it('leaves no secret', async () => {
+    const user = await makePerson(server, 'iris');
+    await enableTotp(server, user);
+    expect((await server.delete(`/api/v2/admin/users/${user}`)).status).toBe(204);
+    for (const table of ['passwords', 'totp_secrets', 'recovery_codes', 'passkeys', 'links']) {
+      expect(
+        await server.database.rows(sql`select 1 from ${sql.raw(`sign_in.${table}`)} where user_id = ${user}`),
+      ).toEqual([]);
+    }
+    expect((await typePassword(open(), 'iris')).status).toBe(422);
+  });
+
+  it('leaves views that match the log', () => expectViewsMatchLog(server, [signInDefinition]));
+});

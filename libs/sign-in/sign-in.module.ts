@@ -1,0 +1,80 @@
+import { Module, type DynamicModule } from '@nestjs/common';
+import { CommandBus, CqrsModule } from '@nestjs/cqrs';
+import { Envelope, type EncryptionKeys } from '#encryption';
+import { EventStore } from '#event-store';
+import { Clock, Ids } from '#kernel';
+import { Database } from '#postgres';
+import { AccountController } from './account/account.controller.js';
+import { AccountPages } from './account/account-pages.service.js';
+import { AccountService } from './account/account.service.js';
+import { SignInMethodsController } from './account/sign-in-methods.controller.js';
+import { SignInFlow, type SignInServices } from './flow/sign-in-flow.service.js';
+import { NoSignInOptions, SignInOptions } from './flow/sign-in-options.js';
+import { SignInTokens } from './flow/sign-in-tokens.service.js';
+import { SignInMethodsHandler } from './methods/sign-in-methods.handler.js';
+import { PasskeyCeremonies } from './passkeys/passkey-ceremonies.service.js';
+import { PasswordHasher } from './passwords/password-hasher.service.js';
+import { SignInController } from './sign-in.controller.js';
+import { SignOutController } from './sign-out.controller.js';
+import { TOTP_PURPOSE } from './totp/totp.queries.js';
+
+export type SignInModuleOptions = {
+  readonly encryptionKeys: EncryptionKeys;
+  readonly publicUrl: string;
+  readonly sessionHours: number;
+};
+
+const DEPENDENCIES = 'cadastre:sign-in-dependencies';
+
+@Module({
+  imports: [CqrsModule],
+  controllers: [SignInController, SignOutController, AccountController, SignInMethodsController],
+  providers: [
+    SignInMethodsHandler,
+    PasswordHasher,
+    AccountPages,
+    { provide: SignInOptions, useClass: NoSignInOptions },
+    {
+      provide: SignInFlow,
+      useFactory: (dependencies: SignInServices, bus: CommandBus) => new SignInFlow(dependencies, bus),
+      inject: [DEPENDENCIES, CommandBus],
+    },
+    {
+      provide: AccountService,
+      useFactory: (dependencies: SignInServices, bus: CommandBus) => new AccountService(dependencies, bus),
+      inject: [DEPENDENCIES, CommandBus],
+    },
+  ],
+})
+export class SignInModule {
+  static with({ encryptionKeys, publicUrl, sessionHours }: SignInModuleOptions): DynamicModule {
+    const totpEnvelope = new Envelope(encryptionKeys, TOTP_PURPOSE);
+    return {
+      module: SignInModule,
+      providers: [
+        {
+          provide: SignInTokens,
+          useFactory: (clock: Clock) => new SignInTokens(encryptionKeys, clock),
+          inject: [Clock],
+        },
+        {
+          provide: PasskeyCeremonies,
+          useFactory: (database: Database, tokens: SignInTokens) => new PasskeyCeremonies(database, tokens, publicUrl),
+          inject: [Database, SignInTokens],
+        },
+        {
+          provide: DEPENDENCIES,
+          useFactory: (
+            store: EventStore,
+            clock: Clock,
+            ids: Ids,
+            tokens: SignInTokens,
+            hasher: PasswordHasher,
+            ceremonies: PasskeyCeremonies,
+          ): SignInServices => ({ store, clock, ids, tokens, hasher, ceremonies, sessionHours, totpEnvelope }),
+          inject: [EventStore, Clock, Ids, SignInTokens, PasswordHasher, PasskeyCeremonies],
+        },
+      ],
+    };
+  }
+}

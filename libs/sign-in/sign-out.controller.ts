@@ -1,0 +1,26 @@
+import { Controller, HttpCode, Post, Res, UseFilters } from '@nestjs/common';
+import type { FastifyReply } from 'fastify';
+import { createEventContext, formatEndedSessionCookie, OptionalActor, Page, type Actor } from '#access';
+import { EventStore } from '#event-store';
+import { sql } from '#kernel';
+import { PageRefusalFilter, redirectToPage } from '#pages';
+import { endSessions } from '#people';
+
+@Controller('sign-out')
+@UseFilters(PageRefusalFilter)
+export class SignOutController {
+  constructor(private readonly store: EventStore) {}
+
+  /** Ends the session of the browser. Without a session it only removes the cookie. */
+  @Post()
+  @HttpCode(303)
+  @Page({ isPublic: true })
+  async signOut(@OptionalActor() actor: Actor | null, @Res({ passthrough: true }) reply: FastifyReply): Promise<void> {
+    if (actor) {
+      const ended = { user: actor.id, where: sql`session.id = ${actor.token}`, reason: 'signed-out' } as const;
+      await endSessions(this.store, ended, createEventContext(actor));
+    }
+    void reply.header('set-cookie', formatEndedSessionCookie());
+    redirectToPage(reply, '/sign-in');
+  }
+}
