@@ -65,8 +65,7 @@ describe('the description of the API', () => {
   it('describes bodies with the schemas that parse them', () => {
     const requests = Object.values(RESOURCES).flatMap((resource) => resource.requests);
     const parsed = operations.filter(
-      (operation) =>
-        operation.route.readsBody && !operation.route.isPage && !OTHER_BODIES.includes(nameOf(operation)),
+      (operation) => operation.route.readsBody && !operation.route.isPage && !OTHER_BODIES.includes(nameOf(operation)),
     );
     const differing = parsed.filter((operation) => {
       const request = requests.find(({ routes }) => routes.includes(nameOf(operation)));

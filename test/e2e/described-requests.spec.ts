@@ -25,8 +25,11 @@ const LONG = 600_000;
 const SEED = Number(process.env['DESCRIBED_REQUESTS_SEED'] ?? 20_261_124);
 const FACTOR = Number(process.env['DESCRIBED_REQUESTS_FACTOR'] ?? 1);
 
-/** Some operations need a state that only other requests can create, such as a run that waits for its confirmation. */
-const MOST_REFUSED = 40;
+/**
+ * Some operations need a state that only other requests can create, such as a run that waits for its confirmation, or a
+ * form with the token of a page.
+ */
+const MOST_REFUSED = 55;
 
 type RequestOperation = {
   readonly parameters?: readonly ParameterTemplate[];

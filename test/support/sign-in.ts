@@ -7,7 +7,11 @@ import { computeTotpCode } from '../../libs/sign-in/totp/totp.codes.js';
 export class FormClient {
   private readonly cookies = new Map<string, string>();
 
-  constructor(private readonly url: string) {}
+  /** `origin`: of the pages, if it differs from the address. */
+  constructor(
+    private readonly url: string,
+    private readonly origin: string = url,
+  ) {}
 
   async get(path: string): Promise<Response> {
     return this.keep(await fetch(this.resolve(path), { redirect: 'manual', headers: { cookie: this.cookie() } }));
@@ -17,7 +21,7 @@ export class FormClient {
   async post(
     path: string,
     fields: Readonly<Record<string, string>> = {},
-    headers: Readonly<Record<string, string>> = { origin: this.url },
+    headers: Readonly<Record<string, string>> = { origin: this.origin },
   ): Promise<Response> {
     const body = new URLSearchParams(fields);
     const sent = { cookie: this.cookie(), ...headers };
@@ -59,7 +63,7 @@ export const makeLink = async (server: TestServer, user: string, resetsMethods =
 };
 
 export const signInByLink = async (server: TestServer, user: string): Promise<FormClient> => {
-  const client = new FormClient(server.runtime.settings.publicUrl);
+  const client = new FormClient(server.url, server.runtime.settings.publicUrl);
   await client.post('/sign-in/link', { secret: await makeLink(server, user) });
   return client;
 };
