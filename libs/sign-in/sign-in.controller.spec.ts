@@ -276,6 +276,15 @@ describe('a sign-in link', () => {
     expect((await open().post('/sign-in/link', { secret: earlier })).status).toBe(422);
   });
 
+  it('is recorded as an action of the operator', async () => {
+    await makeLink(server, ada);
+    expect((await readWholeLog(server.store)).at(-1)).toMatchObject({
+      type: 'SignInLinkCreated',
+      data: { user: ada, username: 'ada', resetsMethods: false },
+      context: { accessor: { name: 'command line' }, auth: 'System' },
+    });
+  });
+
   it('is stored as a hash', async () => {
     const secret = await makeLink(server, ada);
     expect(JSON.stringify(await readWholeLog(server.store))).not.toContain(secret);

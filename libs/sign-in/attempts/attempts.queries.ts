@@ -11,6 +11,15 @@ const MAX_REMOVED = 100;
 
 export type AttemptCounter = { readonly kind: keyof typeof FREE_ATTEMPTS; readonly id: string };
 
+/** Returns an IPv4 address, or the network of an IPv6 address: a home has 2^64 addresses. */
+const toNetwork = (address: string): string =>
+  address.includes(':') ? address.split(':').slice(0, 4).join(':') : address;
+
+export const countByAddress = (address: string | null): AttemptCounter => ({
+  kind: 'address',
+  id: toNetwork(address ?? ''),
+});
+
 /** Hashed, because people type passwords into the field of the name by mistake. */
 const toKey = ({ kind, id }: AttemptCounter): string =>
   `${kind}:${createHash('sha256').update(id).digest('base64url')}`;

@@ -6,7 +6,7 @@ import type { Envelope } from '#encryption';
 import type { EventStore } from '#event-store';
 import { sql, type Clock, type EventContext, type Ids } from '#kernel';
 import { endSessions, startSession, type SignIn } from '#people';
-import { admitAttempt, forgiveAttempts, type AttemptCounter } from '../attempts/attempts.queries.js';
+import { admitAttempt, countByAddress, forgiveAttempts, type AttemptCounter } from '../attempts/attempts.queries.js';
 import { useSignInLink } from '../links/sign-in-links.operator.js';
 import { deleteAllMethods } from '../methods/secrets.queries.js';
 import { ChangeSignInMethods } from '../methods/sign-in-methods.commands.js';
@@ -106,10 +106,10 @@ export class SignInFlow {
 
   async signInWithPasskey(answer: PasskeyAnswer, request: SignInRequest): Promise<SignInResult> {
     const { store, clock, ceremonies } = this.dependencies;
-    await this.admit([this.addressCounter(request)]);
+    await this.admit([countByAddress(request.request.address)]);
     const passkey = await ceremonies.verifySignIn(answer);
     if (!passkey) return FAILED;
-    await this.forgive([this.addressCounter(request)]);
+    await this.forgive([countByAddress(request.request.address)]);
     await store.database.rows(recordPasskeyUse(passkey.id, passkey.newCounter, clock.now()));
     return this.start({ user: passkey.user, method: 'passkey', assurance: 'two-factor' }, request);
   }
@@ -191,11 +191,7 @@ export class SignInFlow {
   private listCounters(account: string, request: SignInRequest): readonly AttemptCounter[] {
     const device = this.findDevice(account, request.cookies);
     const own: AttemptCounter = device === null ? { kind: 'account', id: account } : { kind: 'device', id: device };
-    return [this.addressCounter(request), own];
-  }
-
-  private addressCounter({ request }: SignInRequest): AttemptCounter {
-    return { kind: 'address', id: request.address ?? '' };
+    return [countByAddress(request.request.address), own];
   }
 
   private admit(counters: readonly AttemptCounter[]): Promise<void> {
