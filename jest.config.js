@@ -5,7 +5,7 @@ export default {
   roots: ['<rootDir>/apps', '<rootDir>/libs', '<rootDir>/test'],
   testMatch: ['**/*.spec.ts'],
   // A process for many files, without `vm` contexts: it loads Nest, pg and the application once (ADR 27).
-  runner: 'jest-light-runner/child-process',
+  runner: `${support}/runner.js`,
   // Postgres and Kafka need a part of two cores, the least that the tests are run on.
   maxWorkers: 2,
   // Compiles the sources and the tests, and starts a Postgres for each worker.

@@ -60,7 +60,7 @@ const startEdited = async (): Promise<void> => {
   const { databaseUrl, encryptionKeys } = server.runtime;
   product = await launchProduct(
     { DATABASE_URL: databaseUrl, CADASTRE_ENCRYPTION_KEY: encryptionKeys.current.toString('base64') },
-    folder,
+    { build: folder },
   );
   await product.start('gateway');
   edited = createApiTestClient(product.url, server.adminToken, ignoreDescription);

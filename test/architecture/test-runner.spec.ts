@@ -1,13 +1,15 @@
 import { execFile } from 'node:child_process';
 import { mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/promises';
-import { createRequire } from 'node:module';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import pg from 'pg';
 import { ROOT } from '../support/folders.js';
+import { freshDatabase } from '../support/database.js';
 import { inDocker } from '../support/servers/containers.js';
 import { serversNamed } from '../support/servers/index.js';
+import { WITHOUT_SYNCS } from '../support/servers/servers.js';
 
 const SUPPORT = join(ROOT, 'test/support/jest');
 
@@ -68,7 +70,7 @@ beforeAll(async () => {
   const config = {
     testMatch: ['**/*.spec.mjs'],
     moduleFileExtensions: ['mjs', 'js'],
-    runner: createRequire(import.meta.url).resolve('jest-light-runner/child-process'),
+    runner: join(SUPPORT, 'runner.js'),
     maxWorkers: 2,
     transform: {},
     setupFiles: [join(SUPPORT, 'resolve-compiled.ts')],
@@ -116,6 +118,19 @@ describe('the test runner', () => {
 });
 
 describe('the servers of the tests', () => {
+  it('do not sync the data of Postgres', async () => {
+    const database = await freshDatabase();
+    const client = new pg.Client({ connectionString: database.url });
+    await client.connect();
+    const { rows } = await client.query<{ name: string; setting: string }>(
+      'select name, setting from pg_settings where name = any ($1)',
+      [Object.keys(WITHOUT_SYNCS)],
+    );
+    await client.end();
+    await database.drop();
+    expect(Object.fromEntries(rows.map(({ name, setting }) => [name, setting]))).toEqual(WITHOUT_SYNCS);
+  });
+
   it('are refused with the accepted names if CADASTRE_TEST_SERVERS names others', async () => {
     await expect(serversNamed('docker')).rejects.toThrow(
       'CADASTRE_TEST_SERVERS: must be "embedded" or "containers", got "docker"',

@@ -1,9 +1,9 @@
 import { randomBytes } from 'node:crypto';
 import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { startEmbeddedPostgres, type EmbeddedPostgres } from '#host';
+import { DATA } from '../support/folders.js';
 import { contentOf, launchProduct, waitUntil, type Product } from '../support/product.js';
 import { quiet } from '../support/silent-logger.js';
 import { expectNothingLost, startBackgroundLoad } from './background-load.js';
@@ -19,7 +19,7 @@ const ENCRYPTION_KEY = randomBytes(32).toString('base64');
 
 beforeEach(async () => {
   // The product uses it like an external Postgres: it knows only its address.
-  folder = await mkdtemp(join(tmpdir(), 'cadastre-postgres-'));
+  folder = await mkdtemp(join(DATA, 'cadastre-postgres-'));
   postgres = await startEmbeddedPostgres({ folder, logger: quiet });
   product = await launchProduct({
     DATABASE_URL: postgres.url,

@@ -12,7 +12,8 @@ let product: Product;
 let api: ApiTestClient;
 
 beforeEach(async () => {
-  product = await launchProduct();
+  // The first start of a site: the other specs copy a prepared one.
+  product = await launchProduct({}, { isNew: true });
   await product.start();
   api = createApiTestClient(product.url, product.adminToken);
 });

@@ -30,7 +30,7 @@ beforeAll(async () => {
     CADASTRE_ADMIN_TOKEN: `test.atlasv1.${randomBytes(24).toString('hex')}`,
     CADASTRE_BLOBS: join(folder, 'blobs'),
   };
-  earlier = await launchProduct(settings, build);
+  earlier = await launchProduct(settings, { build });
   later = await launchProduct(settings);
 }, LONG);
 

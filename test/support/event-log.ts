@@ -1,5 +1,5 @@
-import { sql, type LogPosition, type RecordedEvent } from '#kernel';
-import type { EventStore } from '#event-store';
+import { Refusal, sql, type LogPosition, type RecordedEvent } from '#kernel';
+import { waitForFollower, type EventStore } from '#event-store';
 
 const START: LogPosition = { transaction: '0', position: 0 };
 const BATCH = 1_000;
@@ -33,19 +33,17 @@ export const readWholeLog = async (store: EventStore, options = {}): Promise<Rec
 };
 
 /**
- * Resolves when the follower has passed the current end of the log. There is no time limit except the test's own:
- * `waitForFollower` would fail after the time limit of a request.
+ * Resolves when the follower has read everything that was in the log at the time of the call. There is no time limit
+ * except the test's own: `waitForFollower` fails after the time limit of a request.
  */
 export const waitForFollowers = async ({ database }: EventStore, follower: string): Promise<void> => {
-  const head = await database.row<LogPosition>(sql`
-    select transaction::text as transaction, position from event_store.events
-     order by event_store.events.transaction desc, position desc limit 1`);
-  if (!head) return;
-  const passed = () =>
-    database.row(sql`
-      select 1 from event_store.checkpoints where follower = ${follower}
-         and (transaction, position) >= (${head.transaction}::xid8, ${head.position}::bigint)`);
-  while (!(await passed())) await new Promise((resolve) => setTimeout(resolve, POLL_MS));
+  for (;;) {
+    try {
+      return await waitForFollower(database, follower);
+    } catch (error) {
+      if (!(error instanceof Refusal && error.kind === 'unavailable')) throw error;
+    }
+  }
 };
 
 export const logLength = async (store: EventStore): Promise<number> =>

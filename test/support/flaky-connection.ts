@@ -36,8 +36,11 @@ export const openFlakyConnection = async (to: string): Promise<FlakyConnection> 
     await closed;
   };
   const port = await listen(0);
+  const url = Object.assign(new URL(to), { hostname: '127.0.0.1', port: String(port) });
+  // The folder of the server's socket, which has no port of its own to cut.
+  url.searchParams.delete('host');
   return {
-    url: Object.assign(new URL(to), { hostname: '127.0.0.1', port: String(port) }).toString(),
+    url: url.toString(),
     cut,
     mend: async () => void (await listen(port)),
     close: () => (server.listening ? cut() : Promise.resolve()),

@@ -1,3 +1,4 @@
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
 /** The folder of the code that the global set-up has compiled, laid out like an installed product. */
@@ -8,3 +9,6 @@ export const BUILD = join(import.meta.dirname, '../../..');
  * benchmark runs in this folder.
  */
 export const ROOT = process.env['CADASTRE_TEST_ROOT'] ?? process.cwd();
+
+/** The folder for the data of servers, which nobody needs after the tests. It is in memory if there is enough. */
+export const DATA = process.env['CADASTRE_TEST_DATA'] ?? tmpdir();

@@ -4,11 +4,11 @@ import { readFileSync } from 'node:fs';
 import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import http, { type IncomingMessage } from 'node:http';
 import https from 'node:https';
-import { tmpdir } from 'node:os';
 import { delimiter, dirname, join } from 'node:path';
 import type { Readable, Writable } from 'node:stream';
-import { BUILD } from './folders.js';
+import { BUILD, DATA } from './folders.js';
 import { freePorts } from './free-ports.js';
+import { copyPreparedSite } from './prepared-site.js';
 
 /** Exit code or signal of a process of the product, and its output. */
 export type ProcessResult = {
@@ -143,12 +143,32 @@ const follow = (child: ChildProcessByStdio<Writable | null, Readable, Readable>)
   return { child, ended, over: () => over, output: () => output.stdout };
 };
 
-/** `build` is a folder that looks like an installed product. */
+export type LaunchOptions = {
+  /** A folder that looks like an installed product. The default is the product that the global set-up has compiled. */
+  readonly build?: string;
+  /** Whether the first start finds an empty data folder. By default it finds a migrated database without users. */
+  readonly isNew?: boolean;
+};
+
+/** With these settings the product cannot use the prepared site, which has a database and a key of its own. */
+const SITE_SETTINGS = ['CADASTRE_ENCRYPTION_KEY', 'DATABASE_URL'];
+
+const makeDataFolder = async (
+  settings: Readonly<Record<string, string>>,
+  { isNew = false }: LaunchOptions,
+): Promise<string> => {
+  if (settings['CADASTRE_DATA'] !== undefined) return settings['CADASTRE_DATA'];
+  const dataFolder = await mkdtemp(join(DATA, 'cadastre-data-'));
+  if (!isNew && SITE_SETTINGS.every((name) => settings[name] === undefined)) await copyPreparedSite(dataFolder);
+  return dataFolder;
+};
+
 export const launchProduct = async (
   settings: Readonly<Record<string, string>> = {},
-  build = BUILD,
+  options: LaunchOptions = {},
 ): Promise<Product> => {
-  const dataFolder = settings['CADASTRE_DATA'] ?? (await mkdtemp(join(tmpdir(), 'cadastre-data-')));
+  const { build = BUILD } = options;
+  const dataFolder = await makeDataFolder(settings, options);
   const [port] = await freePorts();
   const adminToken = settings['CADASTRE_ADMIN_TOKEN'] ?? `test.atlasv1.${randomBytes(24).toString('hex')}`;
   const env = {

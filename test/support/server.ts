@@ -1,5 +1,5 @@
 import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import http, { type IncomingMessage } from 'node:http';
 import { join } from 'node:path';
 import { Authenticator, SESSION_COOKIE } from '#access';
 import { EncryptionKeys } from '#encryption';
@@ -9,6 +9,7 @@ import type { Database } from '#postgres';
 import { createLogger, RandomIds, readSettings, SystemClock, type Settings } from '#host';
 import { createHttpServer, type HttpLimits } from '#edge';
 import type { Clock, Ids } from '#kernel';
+import { DATA } from './folders.js';
 import { TokenUsageRecorder } from '../../libs/access/authentication/token-usage.recorder.js';
 import { buildHttpOptions } from '../../apps/gateway/src/gateway.js';
 import { GatewayModule } from '../../apps/gateway/src/gateway.module.js';
@@ -71,6 +72,33 @@ export type TestServerOptions = {
 const DEFAULT_KEY = Buffer.alloc(32, 7);
 const ADMIN_TOKEN = 'testadmin00000.atlasv1.secret-of-the-first-administrator';
 
+const agent = new http.Agent({ keepAlive: true });
+
+type RawResponse = { readonly response: IncomingMessage; readonly text: string };
+
+/** Sends a request. `fetch` takes 0.1 ms of CPU longer, and tests send some 100,000 requests. */
+const sendRequest = (url: string, options: http.RequestOptions, body: Buffer | null): Promise<RawResponse> =>
+  new Promise((resolve, reject) => {
+    const request = http.request(url, { ...options, agent }, (response) => {
+      let text = '';
+      response.setEncoding('utf8');
+      response.on('data', (chunk: string) => (text += chunk));
+      response.once('error', reject);
+      response.once('end', () => resolve({ response, text }));
+    });
+    request.once('error', reject);
+    request.end(body);
+  });
+
+const toHeaders = ({ rawHeaders }: IncomingMessage): Headers => {
+  const headers = new Headers();
+  for (let n = 0; n < rawHeaders.length; n += 2) headers.append(rawHeaders[n] as string, rawHeaders[n + 1] as string);
+  return headers;
+};
+
+const toBytes = (body: unknown): Buffer =>
+  Buffer.from(typeof body === 'string' || body instanceof Uint8Array ? (body as string) : JSON.stringify(body));
+
 /**
  * Creates a client of a server. `check` throws if a response is wrong; by default, if docs/reference/openapi.json does not
  * describe it.
@@ -81,23 +109,20 @@ export const createApiTestClient = (
   check: (response: CheckedResponse) => void = checkDescribedResponse,
 ): ApiTestClient => {
   const send = async (method: string, path: string, body?: unknown): Promise<ApiResponse> => {
-    const raw = typeof body === 'string' || body instanceof Uint8Array;
-    const response = await fetch(path.startsWith('http') ? path : `${url}${path}`, {
-      method,
-      // Tests check the redirect itself, not its target.
-      redirect: 'manual',
-      headers: {
-        ...toCredentialHeaders(credential),
-        ...(body === undefined ? {} : { 'content-type': 'application/vnd.api+json' }),
-      },
-      ...(body === undefined ? {} : { body: raw ? (body as string) : JSON.stringify(body) }),
-    });
-    const text = await response.text();
-    const json: unknown =
-      (response.headers.get('content-type') ?? '').includes('json') && text ? JSON.parse(text) : null;
-    const contentType = response.headers.get('content-type');
-    check({ method, url: response.url, status: response.status, contentType, text, json });
-    return { status: response.status, body: json, text, headers: response.headers };
+    const content = body === undefined ? null : toBytes(body);
+    const headers = {
+      'user-agent': 'node',
+      ...toCredentialHeaders(credential),
+      // Node sets no length for the body of a DELETE.
+      ...(content === null ? {} : { 'content-type': 'application/vnd.api+json', 'content-length': content.length }),
+    };
+    const address = path.startsWith('http') ? path : `${url}${path}`;
+    const { response, text } = await sendRequest(address, { method, headers }, content);
+    const contentType = response.headers['content-type'] ?? null;
+    const json: unknown = contentType?.includes('json') && text ? JSON.parse(text) : null;
+    const status = response.statusCode ?? 0;
+    check({ method, url: address, status, contentType, text, json });
+    return { status, body: json, text, headers: toHeaders(response) };
   };
   return {
     get: (path) => send('GET', path),
@@ -136,7 +161,7 @@ const settingsFor = (env: Readonly<Record<string, string>>, dataFolder: string, 
 /** Starts the gateway on a free port with a database of its own, without mocks. */
 export const startTestServer = async (options: TestServerOptions = {}): Promise<TestServer> => {
   const testDatabase = await freshDatabase();
-  const dataFolder = await mkdtemp(join(tmpdir(), 'cadastre-server-'));
+  const dataFolder = await mkdtemp(join(DATA, 'cadastre-server-'));
   const port = options.forBrowsers ? (await freePorts())[0] : 0;
   const publicUrl = port === 0 ? {} : { CADASTRE_PUBLIC_URL: `http://localhost:${port}` };
   const settings = settingsFor({ ...publicUrl, ...options.env }, dataFolder, testDatabase.url);

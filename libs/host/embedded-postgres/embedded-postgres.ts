@@ -29,6 +29,8 @@ export type EmbeddedPostgresOptions = {
   /** Folder of the cluster. The caller must hold the lock of the data folder that contains it (data-folder.ts). */
   readonly folder: string;
   readonly logger: PlainLogger;
+  /** Settings of Postgres that replace those of the product, for servers whose data nobody needs. */
+  readonly serverSettings?: Readonly<Record<string, string>>;
   /** Called if Postgres ended without a call of `stop`. It is restarted after `restartIn` milliseconds. */
   readonly onExit?: (exit: ProcessExit & { readonly restartIn: number }) => void;
 };
@@ -113,7 +115,8 @@ class Supervisor {
   }
 
   private async run(port: number): Promise<PostgresServerProcess> {
-    const server = startServer(this.cluster, port, this.options.logger);
+    const { logger, serverSettings } = this.options;
+    const server = startServer(this.cluster, port, logger, serverSettings);
     this.server = server;
     await server.ready;
     return server;

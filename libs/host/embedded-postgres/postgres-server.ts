@@ -46,8 +46,15 @@ const buildServerSettings = (cluster: PostgresCluster, port: number): Readonly<R
   log_min_error_statement: 'panic',
 });
 
-export const startServer = (cluster: PostgresCluster, port: number, logger: PlainLogger): PostgresServerProcess => {
-  const flags = Object.entries(buildServerSettings(cluster, port)).map(([name, value]) => `--${name}=${value}`);
+/** Starts Postgres. `otherSettings` replace the default ones. */
+export const startServer = (
+  cluster: PostgresCluster,
+  port: number,
+  logger: PlainLogger,
+  otherSettings: Readonly<Record<string, string>> = {},
+): PostgresServerProcess => {
+  const settings = { ...buildServerSettings(cluster, port), ...otherSettings };
+  const flags = Object.entries(settings).map(([name, value]) => `--${name}=${value}`);
   const child = runClusterProgram(
     cluster,
     cluster.binaries.postgres,

@@ -1,9 +1,9 @@
 import { execFile } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { cp, mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
+import { DATA } from '../folders.js';
 import { freePorts } from '../free-ports.js';
 import { cached, fetchJars, isCached, runJava, type RunningJava } from '../java.js';
 import { serverProperties, type BrokerProperties } from './server-properties.js';
@@ -18,7 +18,7 @@ export const jarsAreHere = (): boolean => isCached(NAME);
 
 export const startOnJava = async (): Promise<TestKafka> => {
   const cache = await cached(NAME, make);
-  const folder = await mkdtemp(join(tmpdir(), 'cadastre-kafka-'));
+  const folder = await mkdtemp(join(DATA, 'cadastre-kafka-'));
   await cp(join(cache, 'template'), join(folder, 'log'), { recursive: true });
   const [port, controllerPort] = await freePorts();
   return startIn(folder, { port, controllerPort, folder: join(folder, 'log') });

@@ -1,11 +1,11 @@
 import { mkdtemp, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import {
   issueCa,
   issueServerCertificate,
   type KeyAndCertificate,
 } from '../../../libs/host/certificates/certificates.js';
+import { DATA } from '../folders.js';
 import { freePorts } from '../free-ports.js';
 import { issueClientCertificate } from './client-certificate.js';
 import { startWithUsers } from './java-broker.js';
@@ -29,7 +29,7 @@ const MODULES = 'org.apache.kafka.common.security';
 
 /** Starts the broker on Java, because the Docker image cannot be configured in this way. */
 export const startSecuredKafka = async (): Promise<SecuredKafka> => {
-  const folder = await mkdtemp(join(tmpdir(), 'cadastre-kafka-'));
+  const folder = await mkdtemp(join(DATA, 'cadastre-kafka-'));
   const now = new Date();
   const [ca, otherCa] = await Promise.all([issueCa(now), issueCa(now)]);
   const write = async (name: string, content: string): Promise<string> => {

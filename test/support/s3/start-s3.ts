@@ -1,8 +1,8 @@
 import { randomBytes } from 'node:crypto';
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { S3 } from '@aws-sdk/client-s3';
+import { DATA } from '../folders.js';
 import { freePorts } from '../free-ports.js';
 import { cached, fetchJars, runJava } from '../java.js';
 
@@ -37,7 +37,7 @@ const BUCKET = 'cadastre-test';
 /** Resolves when the server is ready. Fails, and never skips, if the machine cannot run it. */
 export const startS3 = async (): Promise<TestS3> => {
   const jars = await cached(`s3proxy-${VERSION}`, (folder) => fetchJars(join(HERE, 'pom.xml'), folder));
-  const folder = await mkdtemp(join(tmpdir(), 'cadastre-s3-'));
+  const folder = await mkdtemp(join(DATA, 'cadastre-s3-'));
   const [port] = await freePorts();
   const endpoint = `http://127.0.0.1:${port}`;
   const credentials = {

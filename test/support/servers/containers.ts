@@ -3,7 +3,7 @@ import { KafkaContainer } from '@testcontainers/kafka';
 import { PostgreSqlContainer } from '@testcontainers/postgresql';
 import { freePorts } from '../free-ports.js';
 import { waitForBroker } from '../kafka/wait-for-broker.js';
-import type { Servers, TestKafka } from './servers.js';
+import { WITHOUT_SYNCS, type Servers, type TestKafka } from './servers.js';
 
 const POSTGRES_IMAGE = 'postgres:18';
 const KAFKA_IMAGE = 'confluentinc/cp-kafka:8.0.0';
@@ -67,7 +67,13 @@ const startKafka = async (): Promise<TestKafka> => {
 /** Servers in Docker, by Testcontainers. It removes the containers even if the tests are killed. */
 export const containers: Servers = {
   startPostgres: async () => {
-    const container = await inDocker(() => new PostgreSqlContainer(POSTGRES_IMAGE).withDatabase('postgres').start());
+    const flags = Object.entries(WITHOUT_SYNCS).flatMap(([name, value]) => ['-c', `${name}=${value}`]);
+    const container = await inDocker(() =>
+      new PostgreSqlContainer(POSTGRES_IMAGE)
+        .withDatabase('postgres')
+        .withCommand(['postgres', ...flags])
+        .start(),
+    );
     return {
       url: container.getConnectionUri(),
       stop: async () => {

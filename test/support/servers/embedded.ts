@@ -1,15 +1,18 @@
 import { spawnSync } from 'node:child_process';
 import { startEmbeddedPostgres } from '#host';
 import { jarsAreHere, startOnJava } from '../kafka/java-broker.js';
-import type { Servers } from './servers.js';
+import { WITHOUT_SYNCS, type Servers } from './servers.js';
 
 /** Servers without Docker: the Postgres of the product, and Kafka on the Java of this machine. */
 export const embedded: Servers = {
-  startPostgres: (folder) =>
-    startEmbeddedPostgres({
+  startPostgres: async (folder) => {
+    const { url, socketUrl, stop } = await startEmbeddedPostgres({
       folder,
+      serverSettings: WITHOUT_SYNCS,
       logger: { debug: () => undefined, info: () => undefined, warn: console.warn, error: console.error },
-    }),
+    });
+    return { url: socketUrl ?? url, stop };
+  },
   startKafka: () => {
     if (javaIsNewEnough() && (jarsAreHere() || runs('mvn', '-v'))) return startOnJava();
     throw new Error(

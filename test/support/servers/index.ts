@@ -1,5 +1,4 @@
 import { join } from 'node:path';
-import pg from 'pg';
 import type { Servers, TestKafka } from './servers.js';
 
 export type { TestKafka } from './servers.js';
@@ -41,18 +40,5 @@ export const startPostgresServers = async (
     await stop();
     throw failure.reason;
   }
-  await Promise.all(servers.map(({ url }) => skipSyncs(url)));
   return { urls: servers.map(({ url }) => url), stop };
-};
-
-/**
- * Nobody needs the data of these servers after the tests. 300 HTTP tests sync 4,300 times, which takes most of their
- * time on a slow disk. The specs of crashes run the product, whose Postgres syncs as usual.
- */
-const skipSyncs = async (connectionString: string): Promise<void> => {
-  const client = new pg.Client({ connectionString });
-  await client.connect();
-  await client.query('alter system set fsync = off');
-  await client.query('select pg_reload_conf()');
-  await client.end();
 };

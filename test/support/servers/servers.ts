@@ -1,3 +1,9 @@
+/**
+ * Settings of the tests' Postgres. Nobody needs its data after the tests. 300 HTTP tests sync 4,300 times, which takes
+ * most of their time on a slow disk. The specs of crashes run the product, whose Postgres syncs as usual.
+ */
+export const WITHOUT_SYNCS = { fsync: 'off', synchronous_commit: 'off', full_page_writes: 'off' } as const;
+
 /** A real Postgres with many databases. */
 export type TestPostgres = {
   /** URL of its administrator. */
