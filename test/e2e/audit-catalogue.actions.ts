@@ -1,3 +1,4 @@
+import { waitForFollowers } from '../support/event-log.js';
 import {
   expectStatus,
   grantProjectAccess,
@@ -320,6 +321,19 @@ const moveMember =
 
 const tokenOf = (world: CatalogueWorld): string => of(world, 'authentication-token?token=audit-trails');
 
+/** Suspends a member, and allows them to sign in again for `unsuspend`. */
+const suspend =
+  (action: 'suspend' | 'unsuspend'): AuditedAction =>
+  async (world) => {
+    const { id } = await makeMember(world.server, world.name, world.unique('suspended'), []);
+    const path = `${P}/admin/users/${id}/actions`;
+    const suspended = expectStatus(await world.server.post(`${path}/suspend`), 200);
+    const answer = action === 'suspend' ? suspended : expectStatus(await world.server.post(`${path}/unsuspend`), 200);
+    // Reads of a trail do not wait for events of the site.
+    await waitForFollowers(world.server.store, 'audit_trail');
+    return { answer, id, meta: null, accessor: dataOf(await world.server.get(`${P}/account/details`)).id };
+  };
+
 /**
  * An action for each row of the catalogue that Cadastre records itself (contract §6.1, §6.2, and rows that Cadastre
  * adds).
@@ -513,6 +527,8 @@ export const AUDITED_ACTIONS: Readonly<Record<string, AuditedAction>> = {
     const answer = expectStatus(await world.owner.get(of(world, 'organization-memberships')), 200);
     return { answer, id: world.id, meta: { team_id: null, count: answer.body.data.length } };
   },
+  'user.suspend': suspend('suspend'),
+  'user.unsuspend': suspend('unsuspend'),
   'var.index': async (world) => {
     const { workspace } = await makeVariable(world);
     const answer = expectStatus(await world.owner.get(inVariables(workspace)), 200);

@@ -18,11 +18,13 @@ const answerEveryRequest = (channel) => {
 
 const channels = new WeakMap();
 
-const { run } = Tinypool.prototype;
+const run = Reflect.get(Tinypool.prototype, 'run');
 Tinypool.prototype.run = function (task, options) {
   const { channel } = options;
   if (!channels.has(channel)) channels.set(channel, answerEveryRequest(channel));
-  return run.call(this, task, { ...options, channel: channels.get(channel) });
+  // Tinypool's types do not tell what a task returns.
+  const result = Reflect.apply(run, this, [task, { ...options, channel: channels.get(channel) }]);
+  return /** @type {Promise<unknown>} */ (result);
 };
 
 export default runner;

@@ -6,12 +6,12 @@ import { WITHOUT_SYNCS, type Servers } from './servers.js';
 /** Servers without Docker: the Postgres of the product, and Kafka on the Java of this machine. */
 export const embedded: Servers = {
   startPostgres: async (folder) => {
-    const { url, socketUrl, stop } = await startEmbeddedPostgres({
+    const server = await startEmbeddedPostgres({
       folder,
       serverSettings: WITHOUT_SYNCS,
       logger: { debug: () => undefined, info: () => undefined, warn: console.warn, error: console.error },
     });
-    return { url: socketUrl ?? url, stop };
+    return { url: server.socketUrl ?? server.url, stop: () => server.stop() };
   },
   startKafka: () => {
     if (javaIsNewEnough() && (jarsAreHere() || runs('mvn', '-v'))) return startOnJava();
