@@ -1272,7 +1272,7 @@ export interface paths {
     put?: never;
     /**
      * Suspend a user
-     * @description The server ends all tokens of the user and refuses new ones. The user keeps memberships and teams. Suspending a suspended user changes nothing.
+     * @description The server ends all tokens and sessions of the user and refuses new ones. The user keeps memberships and teams. Suspending a suspended user changes nothing.
      */
     post: operations['suspendUser'];
     delete?: never;

@@ -1,6 +1,7 @@
 import { notFound, type EventContext } from '#kernel';
 import { decideWrite, getFirstRow, lockStream, raiseConflictWhen, type EventStore } from '#event-store';
 import { prepareTokenDestruction } from '../authentication-tokens/authentication-tokens.writes.js';
+import { prepareSessionEnds, refuseRemainingSessions } from '../sessions/sessions.writes.js';
 import { isOwnerless } from '../teams/teams.queries.js';
 import { user } from './user.js';
 import { HAS_NO_ADMIN, selectUserById, type UserRow, type UserToSuspend } from './users.queries.js';
@@ -16,8 +17,8 @@ export type SuspensionRequest = {
 const ADMINISTRATORS = 'site administrators';
 
 /**
- * Suspends a user and ends their tokens in one append: the next request with such a token is refused. Does nothing if
- * the user is suspended. Throws `not-found` for an unknown user.
+ * Suspends a user and ends their tokens and sessions in one append: the next request with one of them is refused. Does
+ * nothing if the user is suspended. Throws `not-found` for an unknown user.
  */
 export const suspendUser = (store: EventStore, { id, context, load }: SuspensionRequest): Promise<UserRow> =>
   store.untilFirst(async () => {
@@ -31,12 +32,14 @@ export const suspendUser = (store: EventStore, { id, context, load }: Suspension
     const suspension = decideWrite(user, await store.restore(id, user, row.snapshot), null, command);
     if (suspension.events.length === 0) return readUser(store, id);
     const tokens = await prepareTokenDestruction(store, id, row.tokens);
+    const sessionEnds = await prepareSessionEnds(store, row, 'suspended');
     const { rows } = await store.append(
-      [...tokens.writes, suspension],
+      [...tokens.writes, ...sessionEnds, suspension],
       context,
       [
         selectUserById(id),
         ...tokens.statements,
+        refuseRemainingSessions(id),
         ...(siteAdmin ? [raiseConflictWhen(HAS_NO_ADMIN)] : []),
         ...ownersTeams.map((owned) => raiseConflictWhen(isOwnerless(owned.id))),
       ],
