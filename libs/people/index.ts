@@ -62,6 +62,14 @@ export {
   type TokenDestruction,
 } from './authentication-tokens/authentication-tokens.writes.js';
 export { mapGroupsToTeams, type UserGroups } from './teams/group-teams.operation.js';
+export {
+  chooseUsername,
+  prepareProvisionedUser,
+  prepareUserChange,
+  type UserWrites,
+} from './users/provisioned-user.writes.js';
+export { checkEmail } from './users/user.js';
+export { countUsers, loadUserToSuspend, type UserToSuspend } from './users/users.queries.js';
 export { prepareOwnersTeam } from './teams/owners-team.writes.js';
 export { selectRelatedTeams, selectRelatedUsers } from './people.related.js';
 export { isHiddenTeam, isVisibleTeam, selectVisiblePrincipal } from './teams/teams.queries.js';

@@ -66,7 +66,7 @@ describe('a decider', () => {
 
   it('does not list a person whose name is the id, because they are forgotten', () => {
     const naming = aggregates.filter(({ states }) => states.some((state) => personsNamedIn(state).length > 0));
-    expect(naming.map(({ prefix }) => prefix)).toEqual(['ws']);
+    expect(naming.map(({ prefix }) => prefix)).toEqual(['scu', 'ws']);
     for (const { people, states } of naming) {
       const nameless = states.map((state) => JSON.stringify(state).replaceAll(/name of <([^>]*)>/g, '$1'));
       expect(nameless.flatMap((state) => people?.(JSON.parse(state)) ?? [])).toEqual([]);

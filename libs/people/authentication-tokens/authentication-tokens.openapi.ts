@@ -121,6 +121,15 @@ export const authenticationTokensOperations = describeController(
       summary: 'Create a token of an agent pool',
       body: describeBody(agentBody, WITH_DESCRIPTION),
     },
+    listOfScim: { ...list, operationId: 'listScimTokens', summary: 'List the tokens for SCIM' },
+    createOfScim: {
+      ...create,
+      operationId: 'createScimToken',
+      summary: 'Create a token for SCIM',
+      description: `An identity provider provisions users and groups with the token. ${DESCRIPTION}`,
+      body: describeBody(agentBody, WITH_DESCRIPTION),
+      events: ['AuthenticationTokenCreated'],
+    },
     showOfOrganization: {
       ...show,
       ...ofOrganization,

@@ -27,13 +27,13 @@ export const usersOperations = describeController(UsersController, USERS, {
     operationId: 'suspendUser',
     summary: 'Suspend a user',
     description:
-      'The server ends all tokens of the user and refuses new ones. The user keeps memberships and teams. ' +
+      'The server ends all tokens and sessions of the user and refuses new ones. The user keeps memberships and teams. ' +
       'Suspending a suspended user changes nothing.',
     answer: describeDocument('User'),
     refusals: {
       unprocessable: 'The user is the last active owner of an organization, or the last administrator of the site.',
     },
-    events: ['UserSuspended', 'AuthenticationTokenDestroyed'],
+    events: ['UserSuspended', 'AuthenticationTokenDestroyed', 'SessionEnded'],
   },
   unsuspend: {
     operationId: 'unsuspendUser',

@@ -139,7 +139,8 @@ export const hasAnyMembership = (id: string): Sql => sql`
 
 export const HAS_NO_ADMIN = sql`not exists (select 1 from users where site_admin and not suspended)`;
 
-export type UserToSuspend = {
+export type UserToSuspend = Pick<UserToForget, 'sessions'> & {
+  readonly username: string;
   readonly snapshot: StreamSnapshot;
   /** Ids of the organizations in which the user is an active member. */
   readonly organizations: readonly string[];
@@ -153,7 +154,8 @@ export type UserToSuspend = {
 /** Loads a user to suspend. `where` is an additional condition, such as the caller's access. */
 export const loadUserToSuspend = (database: Database, id: string, where: Sql): Promise<UserToSuspend | undefined> =>
   database.row<UserToSuspend>(sql`
-    select ${buildSnapshotJson('s')} as snapshot, ${selectOwnedTokens(sql.raw('u.id'))} as tokens,
+    select u.username, ${buildSnapshotJson('s')} as snapshot, ${selectOwnedTokens(sql.raw('u.id'))} as tokens,
+           ${selectOwnedSessions(sql`session.user_id = u.id`)} as sessions,
            array(select organization from organization_memberships
                   where user_id = u.id and status = 'active' order by organization) as organizations,
            coalesce((select jsonb_agg(jsonb_build_object('id', t.id, 'organizationName', o.name,

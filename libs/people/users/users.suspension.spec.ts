@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { expectStatus, makeMember, makeOrganization, type SeededOrganization } from '../../../test/support/seeds.js';
+import { signInTestUser, startTestSession } from '../../../test/support/sessions.js';
 import { startTestServer, type ApiResponse, type TestServer } from '../../../test/support/server.js';
 import { ensureUser, issueUserToken } from '../operator/people.operator.js';
 
@@ -31,6 +32,15 @@ describe('a suspended user', () => {
       expectStatus(await server.as(token).get('/api/v2/account/details'), 401);
     }
     expectStatus(await server.get(`/api/v2/organization-memberships/${ada.membership}`), 200);
+  });
+
+  it('loses all sessions at the next request, and gets no new ones', async () => {
+    const visitor = await makeMember(server, 'acme', 'visitor');
+    const browser = await signInTestUser(server, visitor.id);
+    expectStatus(await browser.get('/api/v2/account/details'), 200);
+    expectStatus(await change(visitor.id, 'suspend'), 200);
+    expectStatus(await browser.get('/api/v2/account/details'), 401);
+    await expect(startTestSession(server, visitor.id)).rejects.toThrow(`there is no user ${visitor.id}`);
   });
 
   it('gets no new tokens until the suspension ends', async () => {

@@ -1,0 +1,2 @@
+export { scimDefinition } from './scim.definition.js';
+export { ScimModule } from './scim.module.js';

@@ -1,0 +1,20 @@
+import { Module, type DynamicModule } from '@nestjs/common';
+import { CqrsModule } from '@nestjs/cqrs';
+import { Quotas } from '#kernel';
+import { ScimGroupsController } from './groups/scim-groups.controller.js';
+import { ScimGroupsHandler } from './groups/scim-groups.handler.js';
+import { ScimProtocolController } from './protocol/scim-protocol.controller.js';
+import { ScimUsersController } from './users/scim-users.controller.js';
+import { ScimUsersHandler } from './users/scim-users.handler.js';
+
+/** SCIM 2.0 (RFC 7643, RFC 7644): an identity provider manages users and groups. */
+@Module({
+  imports: [CqrsModule],
+  controllers: [ScimProtocolController, ScimUsersController, ScimGroupsController],
+  providers: [ScimUsersHandler, ScimGroupsHandler],
+})
+export class ScimModule {
+  static with({ quotas }: { readonly quotas: Quotas }): DynamicModule {
+    return { module: ScimModule, providers: [{ provide: Quotas, useValue: quotas }] };
+  }
+}
