@@ -16,16 +16,21 @@ const REQUESTS_A_ROUTE = Number(process.env['FUZZ_REQUESTS'] ?? 12);
 /** In characters. The script of the page of the API has 4.9 million. */
 const LARGEST_ANSWER = 6_000_000;
 
+/** Pages answer a refusal with a page. */
+const PAGES = /^\/+(?:sign-in|sign-out|account|pages)(?:[/?]|$)/;
+
 let server: TestServer;
 let world: MatrixWorld;
 let tokens: ReadonlyMap<string, string | null>;
 
 /** Returns what is wrong with the response, or null if it is valid. */
-const faultOf = ({ status, type, text }: RawReply): string | null => {
+const faultOf = ({ status, type, text }: RawReply, url: string): string | null => {
   if (status >= 500 && status !== 503) return `status ${status}`;
   if (text.length > LARGEST_ANSWER) return `an answer of ${text.length} characters`;
   if (/\n\s+at .+:\d+:\d+|node_modules/.test(text)) return 'a stack trace';
   if (status >= 400 && status !== 401 && text !== '') {
+    if (type.startsWith('text/html') && PAGES.test(url))
+      return text.includes('<h1') ? null : 'a page without a heading';
     if (!type.includes('json')) return `a refusal as ${type}`;
     const { errors } = JSON.parse(text) as { errors?: readonly unknown[] };
     if (!errors?.length) return 'a refusal without errors';
@@ -64,7 +69,7 @@ describe('any request to any route', () => {
         for (const request of requests) {
           const reply = await sendRaw(server.url, request, tokens.get(request.caller) ?? null);
           statuses.set(reply.status, (statuses.get(reply.status) ?? 0) + 1);
-          const fault = faultOf(reply);
+          const fault = faultOf(reply, request.url);
           if (fault !== null) faults.push({ fault, request, answer: reply.text.slice(0, 500) });
         }
       }
