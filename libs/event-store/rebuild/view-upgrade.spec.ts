@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { freshDatabase, type TestDatabase } from '../../../test/support/database.js';
 import { sql, type Logger, type Projection } from '#kernel';
-import { computeLockKey } from '#postgres';
+import { computeLockKey, isOutage } from '#postgres';
 import { FollowerRunner } from '../followers/follower-runner.js';
 import type { Follower } from '../followers/follower.js';
 import { waitForFollower } from '../followers/wait-for-follower.js';
@@ -163,7 +163,8 @@ describe('a view of an earlier version', () => {
           [computeLockKey('cadastre rebuild')],
         ),
     });
-    await expect(killed).rejects.toThrow(/terminat|not queryable|ECONNRESET/i);
+    // Depending on when the connection breaks, the error is of Postgres, of the socket, or of the client.
+    expect(isOutage(await killed.catch((error: unknown) => error))).toBe(true);
     expect(await readVersion()).toBe(1);
     expect(await readLeftovers()).toEqual([{ tablename: 'lamps' }]);
     await testStore.append('lamp-new', 0, lampHung('hall'));
