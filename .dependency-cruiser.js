@@ -9,7 +9,7 @@
 export const LAYERS = [
   ['client', 'kernel'],
   ['tracing'],
-  ['encryption', 'host', 'postgres', 'provider-release'],
+  ['encryption', 'host', 'outbound', 'postgres', 'provider-release'],
   ['personal-data'],
   ['event-store'],
   ['blob-store', 'json-api', 'message-log', 'vault'],

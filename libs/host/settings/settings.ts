@@ -28,6 +28,8 @@ export type Settings = {
   readonly publicUrl: string;
   /** Addresses and networks. `X-Forwarded-For` of other clients is ignored. */
   readonly trustedProxies: readonly string[];
+  /** Host names, addresses and networks with private addresses that organizations may let this server call. */
+  readonly outboundPrivateHosts: readonly string[];
   readonly adminToken: string | null;
   readonly database: { readonly mode: 'embedded' } | { readonly mode: 'url'; readonly url: string };
   /** Milliseconds after which Postgres cancels a read of a request; `slowReadTimeoutMs` applies to slow reads. */
@@ -288,6 +290,7 @@ const toSettings = (env: ParsedEnvironment): Settings => {
     tls,
     publicUrl: env.CADASTRE_PUBLIC_URL ?? buildDefaultPublicUrl(env, tls.mode === 'off' ? 'http' : 'https'),
     trustedProxies: env.CADASTRE_TRUSTED_PROXIES,
+    outboundPrivateHosts: env.CADASTRE_OUTBOUND_PRIVATE_HOSTS,
     adminToken: env.CADASTRE_ADMIN_TOKEN ?? null,
     database: env.DATABASE_URL === undefined ? { mode: 'embedded' } : { mode: 'url', url: env.DATABASE_URL },
     ...toReadSettings(env),

@@ -1,7 +1,7 @@
 import { isIP } from 'node:net';
 import { valid } from 'semver';
 import { z } from 'zod';
-import { isHostOrAddress } from '../certificates/host-names.js';
+import { isHostName, isHostOrAddress } from '../certificates/host-names.js';
 import { blobVariables } from './blob-variables.js';
 import { kafkaVariables } from './kafka-variables.js';
 import { limitVariables, readLimitVariables, requestVariables } from './limit-variables.js';
@@ -45,6 +45,8 @@ const isNetwork = (text: string): boolean => {
   if (family === 0 || rest.length > 0) return false;
   return bits === undefined || (/^\d{1,3}$/.test(bits) && Number(bits) <= (family === 4 ? 32 : 128));
 };
+
+const isHostEntry = (text: string): boolean => isNetwork(text) || isHostName(text.replace(/^\*\./, ''));
 
 const toolReleases = listSchema((text) => valid(text) === text, 'versions such as 1.2.3');
 const encryptionKeySchema = z
@@ -92,6 +94,12 @@ export const settingVariables = {
     '–',
     'comma-separated addresses or networks such as 10.0.0.0/8, of proxies whose X-Forwarded-For is trusted',
     networks.default([]),
+  ),
+  CADASTRE_OUTBOUND_PRIVATE_HOSTS: defineVariable(
+    '–',
+    'comma-separated host names, addresses or networks with private addresses, such as gitlab.internal, *.corp.example or ' +
+      '10.1.0.0/16, to which this server may send requests that organizations configure',
+    listSchema(isHostEntry, 'host names, addresses or networks such as gitlab.internal or 10.1.0.0/16').default([]),
   ),
   CADASTRE_ADMIN_TOKEN: defineSecretVariable(
     'created, printed once',

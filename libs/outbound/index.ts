@@ -1,0 +1,8 @@
+export { OutboundError, type OutboundFailure } from './outbound-errors.js';
+export {
+  createOutboundFetch,
+  type OutboundFetch,
+  type OutboundOptions,
+  type OutboundRequest,
+} from './outbound-fetch.js';
+export { isPublicAddress, PrivateHosts } from './private-hosts.js';

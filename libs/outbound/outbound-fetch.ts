@@ -1,0 +1,94 @@
+import { lookup, type LookupAddress, type LookupOptions } from 'node:dns';
+import { isIP, type LookupFunction } from 'node:net';
+import { Agent, fetch as fetchWithUndici } from 'undici';
+import { OutboundError, toOutboundError } from './outbound-errors.js';
+import type { PrivateHosts } from './private-hosts.js';
+
+export type OutboundRequest = {
+  readonly method?: string;
+  readonly headers?: Headers | Readonly<Record<string, string>>;
+  readonly body?: string | Uint8Array | URLSearchParams | null;
+  readonly signal?: AbortSignal | null;
+};
+
+/** Sends a request to another server, and returns its whole response. Throws `OutboundError`. */
+export type OutboundFetch = (url: string | URL, request?: OutboundRequest) => Promise<Response>;
+
+export type OutboundOptions = {
+  /** Null if an administrator of the site has chosen the address: private addresses are then reached too. */
+  readonly privateHosts: PrivateHosts | null;
+  /** Milliseconds for the whole request. */
+  readonly timeoutMs?: number;
+  /** Bytes of the largest body of a response. */
+  readonly maxBytes?: number;
+};
+
+const DEFAULT_TIMEOUT_MS = 5_000;
+const DEFAULT_MAX_BYTES = 1_048_576;
+
+/** Statuses that allow no body, not even an empty one. */
+const STATUSES_WITHOUT_BODY: ReadonlySet<number> = new Set([204, 205, 304]);
+
+/**
+ * Resolves a host name, and fails if one of its addresses is not permitted. The connection then uses the addresses that
+ * were checked, so a name that changes its address between check and connection reaches nothing.
+ */
+const createCheckedLookup =
+  (privateHosts: PrivateHosts): LookupFunction =>
+  (host, options: LookupOptions, callback) => {
+    lookup(host, { ...options, all: true }, (error, addresses: readonly LookupAddress[]) => {
+      if (error) return callback(error, '');
+      if (addresses.some(({ address }) => !privateHosts.permits(host, address))) {
+        return callback(new OutboundError(host, 'private-address'), '');
+      }
+      if (options.all) return callback(null, [...addresses]);
+      const [first] = addresses as readonly [LookupAddress];
+      return callback(null, first.address, first.family);
+    });
+  };
+
+/** Refuses an address that is written in the URL itself, because nothing resolves it. */
+const checkLiteral = (host: string, privateHosts: PrivateHosts | null): void => {
+  const address = host.replaceAll(/^\[|\]$/g, '');
+  if (privateHosts && isIP(address) !== 0 && !privateHosts.permits(address, address)) {
+    throw new OutboundError(address, 'private-address');
+  }
+};
+
+/**
+ * Returns a `fetch` for servers that callers or administrators have named: with limits of time and size, without
+ * redirects, and to permitted addresses only. It ignores the variables for proxies.
+ */
+export const createOutboundFetch = ({
+  privateHosts,
+  timeoutMs = DEFAULT_TIMEOUT_MS,
+  maxBytes = DEFAULT_MAX_BYTES,
+}: OutboundOptions): OutboundFetch => {
+  const dispatcher = new Agent({
+    // Requests are rare, and kept connections would delay the end of the process.
+    pipelining: 0,
+    maxResponseSize: maxBytes,
+    connect: { timeout: timeoutMs, ...(privateHosts && { lookup: createCheckedLookup(privateHosts) }) },
+  });
+  return async (url, { method = 'GET', headers = {}, body = null, signal = null } = {}) => {
+    const { hostname } = new URL(url);
+    checkLiteral(hostname, privateHosts);
+    const limit = AbortSignal.timeout(timeoutMs);
+    try {
+      const response = await fetchWithUndici(url, {
+        method,
+        headers: [...new Headers(headers)],
+        body,
+        redirect: 'error',
+        dispatcher,
+        signal: signal ? AbortSignal.any([signal, limit]) : limit,
+      });
+      const { status } = response;
+      // Read here, so that a body over the limits is the same error.
+      const content = STATUSES_WITHOUT_BODY.has(status) ? null : await response.arrayBuffer();
+      return new Response(content, { status, headers: [...response.headers] });
+    } catch (error) {
+      throw toOutboundError(hostname, error);
+    }
+  };
+};
