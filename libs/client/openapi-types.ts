@@ -826,6 +826,27 @@ export interface paths {
     patch?: never;
     trace?: never;
   };
+  '/api/v2/admin/scim-tokens': {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    /** List the tokens for SCIM */
+    get: operations['listScimTokens'];
+    put?: never;
+    /**
+     * Create a token for SCIM
+     * @description An identity provider provisions users and groups with the token, which can do nothing else. Only this answer contains the token itself. The server stores a hash of it.
+     */
+    post: operations['createScimToken'];
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
   '/api/v2/agent-pools/{id}/authentication-tokens': {
     parameters: {
       query?: never;
@@ -4566,7 +4587,7 @@ export interface components {
         };
       };
     };
-    CreateAgentPoolTokenBody: {
+    CreateScimTokenBody: {
       data: {
         type?: ('authentication-tokens' | 'authentication-token' | 'agent-tokens' | '') | null;
         /** @default {} */
@@ -13067,6 +13088,100 @@ export interface operations {
       503: components['responses']['Unavailable'];
     };
   };
+  listScimTokens: {
+    parameters: {
+      query?: {
+        /** @description The number of the page. */
+        'page[number]'?: number;
+        /** @description The number of resources on a page. A larger number than 100 counts as 100. */
+        'page[size]'?: number;
+      };
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    requestBody?: never;
+    responses: {
+      /** @description The document. */
+      200: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/vnd.api+json': components['schemas']['AuthenticationTokenPage'];
+        };
+      };
+      400: components['responses']['BadRequest'];
+      401: components['responses']['Unauthorized'];
+      404: components['responses']['NotFound'];
+      429: components['responses']['TooMany'];
+      500: components['responses']['InternalServerError'];
+      503: components['responses']['Unavailable'];
+    };
+  };
+  createScimToken: {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    requestBody: {
+      content: {
+        /**
+         * @example {
+         *       "data": {
+         *         "type": "authentication-tokens",
+         *         "attributes": {
+         *           "description": "CI"
+         *         }
+         *       }
+         *     }
+         */
+        'application/vnd.api+json': components['schemas']['CreateScimTokenBody'];
+      };
+    };
+    responses: {
+      /** @description The document. */
+      201: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/vnd.api+json': components['schemas']['AuthenticationTokenDocument'];
+        };
+      };
+      400: components['responses']['BadRequest'];
+      401: components['responses']['Unauthorized'];
+      404: components['responses']['NotFound'];
+      408: components['responses']['RequestTimeout'];
+      413: components['responses']['TooLarge'];
+      415: components['responses']['UnsupportedMediaType'];
+      /** @description An attribute is not valid, the organization allows shorter lifetimes only, or the owner has the largest number of tokens. */
+      422: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          /**
+           * @example {
+           *       "errors": [
+           *         {
+           *           "status": "422",
+           *           "title": "invalid attribute",
+           *           "detail": "An attribute is not valid, the organization allows shorter lifetimes only, or the owner has the largest number of tokens."
+           *         }
+           *       ]
+           *     }
+           */
+          'application/vnd.api+json': components['schemas']['ErrorDocument'];
+        };
+      };
+      429: components['responses']['TooMany'];
+      500: components['responses']['InternalServerError'];
+      503: components['responses']['Unavailable'];
+    };
+  };
   listAgentPoolTokens: {
     parameters: {
       query?: {
@@ -13124,7 +13239,7 @@ export interface operations {
          *       }
          *     }
          */
-        'application/vnd.api+json': components['schemas']['CreateAgentPoolTokenBody'];
+        'application/vnd.api+json': components['schemas']['CreateScimTokenBody'];
       };
     };
     responses: {

@@ -136,7 +136,7 @@ export const RESOURCES: Readonly<Record<string, DocumentedResource>> = {
       },
       {
         name: 'of an agent pool',
-        routes: ['POST /api/v2/agent-pools/:id/authentication-tokens'],
+        routes: ['POST /api/v2/agent-pools/:id/authentication-tokens', 'POST /api/v2/admin/scim-tokens'],
         body: tokens.agentBody,
         goTfe: ['AgentTokenCreateOptions'],
       },

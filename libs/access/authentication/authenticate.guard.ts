@@ -3,8 +3,8 @@ import { createParamDecorator, Injectable, type CanActivate, type ExecutionConte
 import type { FastifyRequest } from 'fastify';
 import { Refusal, type EventContext } from '#kernel';
 import { withSpan } from '#tracing';
-import type { Actor } from './actor.js';
-import { Authenticator } from './authenticator.js';
+import type { Actor, Identity } from './actor.js';
+import { Authenticator, createInvalidTokenRefusal } from './authenticator.js';
 import { getBearerToken, getCredential, getSessionCredential } from './credentials.js';
 import { SignInRequired } from './sign-in-required.filter.js';
 import type { PageOptions, RouteOptions } from '../routes/route-options.js';
@@ -74,8 +74,15 @@ const identifyBy = async (
     () => ({}),
     () => authenticator.identify(credential, getClientAddress(request) ?? ''),
   );
+  requireKindOfRoute(request, identity);
   if (credential !== undefined) request.credential = credential;
   request.actor = { ...identity, request: describeRequest(request) };
+};
+
+/** Refuses tokens for SCIM on other routes, and other tokens on routes of SCIM, like unknown tokens. */
+const requireKindOfRoute = (request: FastifyRequest, { kind }: Identity): void => {
+  const { isScim = false } = request.routeOptions.config as RouteOptions;
+  if ((kind === 'scim') !== isScim) throw createInvalidTokenRefusal();
 };
 
 /** User agents contain a name and a version. Longer ones are cut, because they are stored with each event. */

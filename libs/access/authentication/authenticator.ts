@@ -36,7 +36,7 @@ const isExpired = ({ expiredAt }: Identity, now: Date): boolean =>
  */
 export const hashSecret = (secret: string): Buffer => createHash('sha256').update(secret).digest();
 
-const createInvalidTokenRefusal = (): Refusal =>
+export const createInvalidTokenRefusal = (): Refusal =>
   new Refusal('unauthorized', [{ detail: 'Unauthorized: missing or invalid token' }]);
 
 /**

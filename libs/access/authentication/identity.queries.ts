@@ -151,7 +151,8 @@ export const findCurrentIdentity = async (
 
 const toIdentity = (row: IdentityRow): Identity => ({
   kind: row.kind,
-  id: row.owner,
+  // Events name the SCIM token, because its owner is the site.
+  id: row.kind === 'scim' && row.token !== null ? row.token : row.owner,
   name: row.name,
   siteAdmin: row.siteAdmin ?? false,
   credential: row.credential,
@@ -174,6 +175,7 @@ const BY_KIND = {
 } as const;
 
 const computeRolesByOrganization = (row: IdentityRow): ReadonlyMap<string, ReadonlySet<Role>> => {
+  if (row.kind === 'scim') return new Map();
   if (row.kind === 'user' || row.kind === 'team') {
     const all = computeRoles(row.teams, row.memberOf);
     // The token of the owners team or a site admin can open the organization again.

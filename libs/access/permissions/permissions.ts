@@ -60,6 +60,9 @@ export const permissions = {
   // Requests to be forgotten go to the operator of the site.
   'forget-user': { roles: ['site-admin'] },
   'suspend-user': { roles: ['site-admin'] },
+  // SCIM: the users and groups that an identity provider manages.
+  'provision-users': { roles: ['scim'] },
+  'manage-scim-tokens': { roles: ['site-admin'] },
   'manage-user-tokens': { roles: ['site-admin'], self: true },
   // A session is listed and ended by its person, and by site admins.
   'manage-sessions': { roles: ['site-admin'], self: true },

@@ -25,6 +25,11 @@ export type RouteOptions = {
    * strings.
    */
   readonly formBody?: boolean;
+  /**
+   * Whether the route belongs to SCIM. It accepts bodies of SCIM, and only tokens for SCIM. No other route accepts such
+   * tokens.
+   */
+  readonly isScim?: boolean;
   /** Bytes of the largest JSON body, if the route needs more than the default of the server. */
   readonly bodyLimit?: number;
   /** Whether the route changes access: each caller may call such routes only a few times per second. */
@@ -68,16 +73,22 @@ export const Page = ({ isPublic = false }: { readonly isPublic?: boolean } = {})
 
 const makeRoutePublic = ConfigureRoute({ isPublic: true });
 
-const makeClassPublic = ({ prototype }: { readonly prototype: object }): void => {
+const decorateAll = (decorate: MethodDecorator, { prototype }: { readonly prototype: object }): void => {
   for (const [name, descriptor] of Object.entries(Object.getOwnPropertyDescriptors(prototype))) {
-    if (name !== 'constructor' && typeof descriptor.value === 'function') makeRoutePublic(prototype, name, descriptor);
+    if (name !== 'constructor' && typeof descriptor.value === 'function') decorate(prototype, name, descriptor);
   }
 };
+
+/** Sets options of every route of a controller. */
+export const ConfigureRoutes =
+  (options: RouteOptions): ClassDecorator =>
+  (target) =>
+    decorateAll(ConfigureRoute(options), target as unknown as { readonly prototype: object });
 
 /** Marks a route, or every route of a controller, as callable without a token: discovery, health, signed links. */
 export const Public =
   (): MethodDecorator & ClassDecorator =>
   (target: object, name?: string | symbol, descriptor?: PropertyDescriptor): void => {
     if (name !== undefined && descriptor) makeRoutePublic(target, name, descriptor);
-    else makeClassPublic(target as { readonly prototype: object });
+    else decorateAll(makeRoutePublic, target as { readonly prototype: object });
   };

@@ -534,6 +534,38 @@ describe('the limits of token kinds', () => {
   });
 });
 
+describe('tokens for SCIM', () => {
+  const path = '/api/v2/admin/scim-tokens';
+
+  it('are created, listed and revoked by administrators of the site only', async () => {
+    const owner = await makePerson('owner-without-site', 'acme');
+    const organization = server.as(await makeOrganizationToken(server, 'acme'));
+    const created = expectStatus(await server.post(path, token({ description: 'identity provider' })), 201);
+    const { id } = created.body.data;
+    for (const other of [owner, organization]) {
+      expectStatus(await other.get(path), 404);
+      expectStatus(await other.post(path, uniqueToken()), 404);
+      expectStatus(await other.get(`/api/v2/authentication-tokens/${id}`), 404);
+      expectStatus(await other.delete(`/api/v2/authentication-tokens/${id}`), 404);
+    }
+    const [listed] = expectStatus(await server.get(path), 200).body.data;
+    expect(listed).toMatchObject({ id, attributes: { description: 'identity provider', token: null } });
+    expectStatus(await server.delete(`/api/v2/authentication-tokens/${id}`), 204);
+    expect(expectStatus(await server.get(path), 200).body.data).toEqual([]);
+  });
+
+  it('are refused at other addresses, and append no event there', async () => {
+    const scim = server.as(secretOf(expectStatus(await server.post(path, uniqueToken()), 201)));
+    const length = await logLength(server.store);
+    for (const address of ['account/details', 'organizations', 'organizations/acme', 'admin/scim-tokens']) {
+      expect([address, (await scim.get(`/api/v2/${address}`)).status]).toEqual([address, 401]);
+    }
+    expectStatus(await scim.post(path, uniqueToken()), 401);
+    expectStatus(await scim.post('/api/v2/organizations', resource('organizations', { name: 'mine' })), 401);
+    expect(await logLength(server.store)).toBe(length);
+  });
+});
+
 describe('the secrets of tokens', () => {
   it('are deleted together with their team, agent pool or organization', async () => {
     const doomed = await makeOrganization(server, 'doomed');

@@ -30,6 +30,9 @@ export type TokenRow = {
 /** Owner of tokens: a kind and an id, or the name of an organization. libs/runs creates the tokens of runs. */
 export type TokenOwner = { readonly kind: Exclude<TokenKind, 'run'>; readonly key: string };
 
+/** The owner of all tokens for SCIM. */
+export const SCIM_TOKENS: TokenOwner = { kind: 'scim', key: 'site' };
+
 /** Scope of an owner's tokens, for the permission table. */
 type TokenScope = {
   readonly kind: TokenKind;
@@ -47,6 +50,7 @@ const PERMISSION = {
   'audit-trails': 'manage-organization-tokens',
   agent: 'manage-agent-tokens',
   run: 'manage-agent-tokens',
+  scim: 'manage-scim-tokens',
 } as const satisfies Record<Exclude<TokenKind, 'team'>, Permission>;
 
 /** Rejects callers that may not manage these tokens. Such callers may not read them either. */
@@ -81,6 +85,9 @@ const selectTokenScope = ({ kind, key }: TokenOwner, actor: Actor): Sql => {
       return sql`select ${kindColumn}, id as owner, organization, null::jsonb as team,
                    remote_runs_enabled as "remoteRunsEnabled"
                    from agent_pools where id = ${key}`;
+    case 'scim':
+      return sql`select ${kindColumn}, ${key}::text as owner, null::text as organization, null::jsonb as team,
+                   false as "remoteRunsEnabled"`;
   }
 };
 
@@ -90,7 +97,7 @@ const selectTokenScope = ({ kind, key }: TokenOwner, actor: Actor): Sql => {
  */
 const selectVisibleTokenScope = (owner: TokenOwner, actor: Actor): Sql => {
   const scope = sql`select * from (${selectTokenScope(owner, actor)}) scope where ${requireCurrentAccess(actor)}`;
-  if (owner.kind === 'user') return sql`(${scope})`;
+  if (owner.kind === 'user' || owner.kind === 'scim') return sql`(${scope})`;
   return selectPermittedScopes(actor, owner.kind === 'team' ? 'read-teams' : PERMISSION[owner.kind], scope);
 };
 
