@@ -8,7 +8,7 @@ import { OutdatedAccessFilter, Authenticator, SignInRequiredFilter } from '#acce
 import { DocumentMemory } from '#document-cache';
 import { badRequest, notFound, type Clock } from '#kernel';
 import { Database } from '#postgres';
-import { JSON_API, RefusalFilter, sendRefusal } from '#json-api';
+import { JSON_API, RefusalFilter, sendRefusal, type ErrorFormat } from '#json-api';
 import { identifyBeforeBody } from './callers.hooks.js';
 import {
   guardConnections,
@@ -38,6 +38,8 @@ export type HttpServerOptions = {
   readonly version?: string;
   readonly logger: LoggerService;
   readonly limits?: Partial<HttpLimits>;
+  /** Formats of errors besides JSON:API. Default: none. */
+  readonly errorFormats?: readonly ErrorFormat[];
 };
 
 export type HttpLimits = BodyLimits & ConnectionLimits;
@@ -102,6 +104,7 @@ const createAdapter = (
   tls: HttpServerOptions['tls'],
   trustedProxies: readonly string[],
   limits: HttpLimits,
+  errorFormats: readonly ErrorFormat[],
 ): FastifyAdapter =>
   new FastifyAdapter({
     ...(tls ? { https: { ...tls, ...buildServerOptions(limits) } } : { http: buildServerOptions(limits) }),
@@ -118,7 +121,11 @@ const createAdapter = (
     routerOptions: { maxParamLength: 500, ignoreTrailingSlash: true },
     // Requests that the router itself refuses never reach Nest and its filter.
     frameworkErrors: (error: { readonly code: string }, _request: unknown, reply: FastifyReply) =>
-      sendRefusal(reply, error.code === 'FST_ERR_BAD_URL' ? badRequest('The address is not well-formed') : notFound()),
+      sendRefusal(
+        reply,
+        error.code === 'FST_ERR_BAD_URL' ? badRequest('The address is not well-formed') : notFound(),
+        errorFormats,
+      ),
   });
 
 /** Returns a function that calls `find` only once. Modules are created after the hooks that use them. */
@@ -146,8 +153,12 @@ const findDocumentMemory = (app: NestFastifyApplication): DocumentMemory | null 
 };
 
 /** Adds the filters of errors. Nest tries the last one first. */
-const addFilters = (app: NestFastifyApplication, authenticator: () => Authenticator): void => {
-  const refused = new RefusalFilter();
+const addFilters = (
+  app: NestFastifyApplication,
+  authenticator: () => Authenticator,
+  errorFormats: readonly ErrorFormat[],
+): void => {
+  const refused = new RefusalFilter(errorFormats);
   const catchAll = new OutdatedAccessFilter(authenticator, refused.catch.bind(refused));
   app.useGlobalFilters(catchAll, new SignInRequiredFilter());
 };
@@ -163,10 +174,11 @@ export const createHttpServer = async (
     version = 'unknown',
     logger,
     limits: chosen,
+    errorFormats = [],
   }: HttpServerOptions,
 ): Promise<NestFastifyApplication> => {
   const limits = { ...DEFAULT_LIMITS, ...chosen };
-  const adapter = createAdapter(tls, trustedProxies, limits);
+  const adapter = createAdapter(tls, trustedProxies, limits, errorFormats);
   const fastify = adapter.getInstance<FastifyInstance>();
   // A process without routes that require a caller has no authenticator.
   const authenticator = findOnce(() => app.get<Authenticator, Authenticator>(Authenticator, { strict: false }));
@@ -189,6 +201,6 @@ export const createHttpServer = async (
     // The body parsers are registered above.
     bodyParser: false,
   });
-  addFilters(app, authenticator);
+  addFilters(app, authenticator, errorFormats);
   return app;
 };
