@@ -28,6 +28,7 @@ import {
 } from '#registry';
 import { createExpiryJob, createRetentionJob } from '#retention';
 import { CONFIGURATION_FILES, createConfigurationSweeper, runsDefinition, createWaitingRemoteRunsJob } from '#runs';
+import { scimDefinition } from '#scim';
 import { signInDefinition } from '#sign-in';
 import { sshKeysDefinition } from '#ssh-keys';
 import { STATE_FILES, stateDefinition, createStateSweeper } from '#state';
@@ -39,6 +40,7 @@ import { workspacesDefinition } from '#workspaces';
 const eventDefinitions: readonly ModuleDefinition[] = [
   organizationsDefinition,
   peopleDefinition,
+  scimDefinition,
   workspacesDefinition,
   tagsDefinition,
   stateDefinition,

@@ -2349,6 +2349,176 @@ export interface paths {
     patch?: never;
     trace?: never;
   };
+  '/scim/v2/Groups': {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    /** List the groups that the identity provider manages */
+    get: operations['listScimGroups'];
+    put?: never;
+    /** Create a group for the identity provider */
+    post: operations['createScimGroup'];
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
+  '/scim/v2/Groups/{id}': {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    /** Show a group to the identity provider */
+    get: operations['getScimGroup'];
+    /** Replace a group for the identity provider */
+    put: operations['replaceScimGroup'];
+    post?: never;
+    /**
+     * Delete a group for the identity provider
+     * @description The members leave the teams of the group.
+     */
+    delete: operations['deleteScimGroup'];
+    options?: never;
+    head?: never;
+    /** Change a group for the identity provider */
+    patch: operations['patchScimGroup'];
+    trace?: never;
+  };
+  '/scim/v2/ServiceProviderConfig': {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    /** Show which features of SCIM the server has */
+    get: operations['getScimServiceProviderConfig'];
+    put?: never;
+    post?: never;
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
+  '/scim/v2/ResourceTypes': {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    /** List the types of SCIM resources */
+    get: operations['listScimResourceTypes'];
+    put?: never;
+    post?: never;
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
+  '/scim/v2/ResourceTypes/{id}': {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    /** Show a type of SCIM resources */
+    get: operations['getScimResourceType'];
+    put?: never;
+    post?: never;
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
+  '/scim/v2/Schemas': {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    /** List the schemas of SCIM resources */
+    get: operations['listScimSchemas'];
+    put?: never;
+    post?: never;
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
+  '/scim/v2/Schemas/{id}': {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    /** Show a schema of SCIM resources */
+    get: operations['getScimSchema'];
+    put?: never;
+    post?: never;
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
+  '/scim/v2/Users': {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    /** List the users that the identity provider manages */
+    get: operations['listScimUsers'];
+    put?: never;
+    /**
+     * Create a user for the identity provider
+     * @description The server creates a user, or gives back the user that SCIM has deleted with the same user name. It takes over no other user.
+     */
+    post: operations['createScimUser'];
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
+  '/scim/v2/Users/{id}': {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    /** Show a user to the identity provider */
+    get: operations['getScimUser'];
+    /** Replace a user for the identity provider */
+    put: operations['replaceScimUser'];
+    post?: never;
+    /**
+     * Delete a user for the identity provider
+     * @description The server suspends the user, ends tokens and sessions, and removes the user from groups and their teams. If the identity provider creates a user with the same user name later, the user comes back with the same id.
+     */
+    delete: operations['deleteScimUser'];
+    options?: never;
+    head?: never;
+    /** Change a user for the identity provider */
+    patch: operations['patchScimUser'];
+    trace?: never;
+  };
   '/account': {
     parameters: {
       query?: never;
@@ -5034,6 +5204,35 @@ export interface components {
     };
     ApplyRunBody: {
       comment?: string | null;
+    };
+    CreateScimGroupBody: {
+      displayName: string;
+      externalId?: string | null;
+      members?:
+        | {
+            value: string;
+          }[]
+        | null;
+    };
+    PatchScimGroupBody: {
+      Operations: {
+        /** @enum {string} */
+        op: 'add' | 'remove' | 'replace';
+        path?: string | null;
+        value?: unknown;
+      }[];
+    };
+    CreateScimUserBody: {
+      userName: string;
+      externalId?: string | null;
+      active?: boolean | null;
+      emails?:
+        | {
+            value?: string | null;
+            type?: string | null;
+            primary?: boolean | null;
+          }[]
+        | null;
     };
     SetPasswordBody: {
       password: string;
@@ -9016,6 +9215,16 @@ export interface components {
       meta: {
         pagination: components['schemas']['Pagination'];
       };
+    };
+    /** @description The reason of a refusal. */
+    ScimError: {
+      schemas: 'urn:ietf:params:scim:api:messages:2.0:Error'[];
+      /** @example 404 */
+      status: string;
+      /** @example invalidFilter */
+      scimType?: string;
+      /** @example Not found */
+      detail: string;
     };
     SshKeyPage: {
       data: components['schemas']['SshKey'][];
@@ -19397,6 +19606,4281 @@ export interface operations {
       429: components['responses']['TooMany'];
       500: components['responses']['InternalServerError'];
       503: components['responses']['Unavailable'];
+    };
+  };
+  listScimGroups: {
+    parameters: {
+      query?: {
+        /** @description A filter (RFC 7644 §3.4.2.2), such as `displayName eq "developers"`. */
+        filter?: string;
+        /** @description The number of the first resource, from 1. */
+        startIndex?: number;
+        /** @description The size of the page, at most 100. The page can be smaller. */
+        count?: number;
+        /** @description Names of attributes, with commas. Others are left out. */
+        attributes?: string;
+        /** @description Names of attributes to leave out, with commas. */
+        excludedAttributes?: string;
+      };
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    requestBody?: never;
+    responses: {
+      /** @description The content. */
+      200: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          /**
+           * @example {
+           *       "schemas": [
+           *         "urn:ietf:params:scim:api:messages:2.0:ListResponse"
+           *       ],
+           *       "totalResults": 1,
+           *       "startIndex": 1,
+           *       "itemsPerPage": 1,
+           *       "Resources": [
+           *         {
+           *           "schemas": [
+           *             "urn:ietf:params:scim:schemas:core:2.0:Group"
+           *           ],
+           *           "id": "scg-3pQw8NvYk2XbZr5T",
+           *           "displayName": "developers",
+           *           "members": [
+           *             {
+           *               "value": "user-8Xc3kYb2TqLw9RfZ",
+           *               "display": "ada@acme.test"
+           *             }
+           *           ],
+           *           "meta": {
+           *             "resourceType": "Group",
+           *             "created": "2026-01-02T03:04:05.678Z",
+           *             "lastModified": "2026-01-02T03:04:05.678Z",
+           *             "location": "https://cadastre.test/scim/v2/Groups/scg-3pQw8NvYk2XbZr5T"
+           *           }
+           *         }
+           *       ]
+           *     }
+           */
+          'application/scim+json': {
+            schemas: 'urn:ietf:params:scim:api:messages:2.0:ListResponse'[];
+            totalResults: number;
+            startIndex: number;
+            itemsPerPage: number;
+            Resources: {
+              schemas?: 'urn:ietf:params:scim:schemas:core:2.0:Group'[];
+              id?: string;
+              externalId?: string;
+              displayName?: string;
+              members?: {
+                value: string;
+                display: string;
+              }[];
+              meta?: {
+                [key: string]: unknown;
+              };
+            }[];
+          };
+        };
+      };
+      /** @description The address, a query parameter or the JSON of the body is not valid. */
+      400: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/scim+json': components['schemas']['ScimError'];
+          /**
+           * @example {
+           *       "errors": [
+           *         {
+           *           "status": "400",
+           *           "title": "bad request",
+           *           "detail": "The address, a query parameter or the JSON of the body is not valid."
+           *         }
+           *       ]
+           *     }
+           */
+          'application/vnd.api+json': components['schemas']['ErrorDocument'];
+        };
+      };
+      /** @description The token is missing, unknown or expired. */
+      401: {
+        headers: {
+          /** @description How to authenticate. */
+          'WWW-Authenticate': 'Bearer';
+          [name: string]: unknown;
+        };
+        content: {
+          'application/scim+json': components['schemas']['ScimError'];
+          /**
+           * @example {
+           *       "errors": [
+           *         {
+           *           "status": "401",
+           *           "title": "unauthorized",
+           *           "detail": "The token is missing, unknown or expired."
+           *         }
+           *       ]
+           *     }
+           */
+          'application/vnd.api+json': components['schemas']['ErrorDocument'];
+        };
+      };
+      /** @description The resource does not exist, or the caller may not see it. */
+      404: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/scim+json': components['schemas']['ScimError'];
+          /**
+           * @example {
+           *       "errors": [
+           *         {
+           *           "status": "404",
+           *           "title": "not found",
+           *           "detail": "The resource does not exist, or the caller may not see it."
+           *         }
+           *       ]
+           *     }
+           */
+          'application/vnd.api+json': components['schemas']['ErrorDocument'];
+        };
+      };
+      /** @description The caller has sent too many requests. `Retry-After` is the number of seconds to wait. */
+      429: {
+        headers: {
+          /** @description The number of seconds to wait. */
+          'Retry-After': number;
+          [name: string]: unknown;
+        };
+        content: {
+          'application/scim+json': components['schemas']['ScimError'];
+          /**
+           * @example {
+           *       "errors": [
+           *         {
+           *           "status": "429",
+           *           "title": "Too many requests",
+           *           "detail": "The caller has sent too many requests. `Retry-After` is the number of seconds to wait."
+           *         }
+           *       ]
+           *     }
+           */
+          'application/vnd.api+json': components['schemas']['ErrorDocument'];
+        };
+      };
+      /** @description An error of the server. The detail contains the id of the request, which the log contains too. */
+      500: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/scim+json': components['schemas']['ScimError'];
+          /**
+           * @example {
+           *       "errors": [
+           *         {
+           *           "status": "500",
+           *           "title": "internal server error",
+           *           "detail": "An error of the server. The detail contains the id of the request, which the log contains too."
+           *         }
+           *       ]
+           *     }
+           */
+          'application/vnd.api+json': components['schemas']['ErrorDocument'];
+        };
+      };
+      /** @description The server is overloaded, or the database or the file store is not available. Retry after `Retry-After` seconds. */
+      503: {
+        headers: {
+          /** @description The number of seconds to wait. */
+          'Retry-After': number;
+          [name: string]: unknown;
+        };
+        content: {
+          'application/scim+json': components['schemas']['ScimError'];
+          /**
+           * @example {
+           *       "errors": [
+           *         {
+           *           "status": "503",
+           *           "title": "unavailable",
+           *           "detail": "The server is overloaded, or the database or the file store is not available. Retry after `Retry-After` seconds."
+           *         }
+           *       ]
+           *     }
+           */
+          'application/vnd.api+json': components['schemas']['ErrorDocument'];
+        };
+      };
+    };
+  };
+  createScimGroup: {
+    parameters: {
+      query?: {
+        /** @description Names of attributes, with commas. Others are left out. */
+        attributes?: string;
+        /** @description Names of attributes to leave out, with commas. */
+        excludedAttributes?: string;
+      };
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    requestBody: {
+      content: {
+        /**
+         * @example {
+         *       "displayName": "developers",
+         *       "members": [
+         *         {
+         *           "value": "user-8Xc3kYb2TqLw9RfZ"
+         *         }
+         *       ]
+         *     }
+         */
+        'application/scim+json': components['schemas']['CreateScimGroupBody'];
+      };
+    };
+    responses: {
+      /** @description The content. */
+      201: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          /**
+           * @example {
+           *       "schemas": [
+           *         "urn:ietf:params:scim:schemas:core:2.0:Group"
+           *       ],
+           *       "id": "scg-3pQw8NvYk2XbZr5T",
+           *       "displayName": "developers",
+           *       "members": [
+           *         {
+           *           "value": "user-8Xc3kYb2TqLw9RfZ",
+           *           "display": "ada@acme.test"
+           *         }
+           *       ],
+           *       "meta": {
+           *         "resourceType": "Group",
+           *         "created": "2026-01-02T03:04:05.678Z",
+           *         "lastModified": "2026-01-02T03:04:05.678Z",
+           *         "location": "https://cadastre.test/scim/v2/Groups/scg-3pQw8NvYk2XbZr5T"
+           *       }
+           *     }
+           */
+          'application/scim+json': {
+            schemas?: 'urn:ietf:params:scim:schemas:core:2.0:Group'[];
+            id?: string;
+            externalId?: string;
+            displayName?: string;
+            members?: {
+              value: string;
+              display: string;
+            }[];
+            meta?: {
+              [key: string]: unknown;
+            };
+          };
+        };
+      };
+      /** @description The address, a query parameter or the JSON of the body is not valid. */
+      400: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/scim+json': components['schemas']['ScimError'];
+          /**
+           * @example {
+           *       "errors": [
+           *         {
+           *           "status": "400",
+           *           "title": "bad request",
+           *           "detail": "The address, a query parameter or the JSON of the body is not valid."
+           *         }
+           *       ]
+           *     }
+           */
+          'application/vnd.api+json': components['schemas']['ErrorDocument'];
+        };
+      };
+      /** @description The token is missing, unknown or expired. */
+      401: {
+        headers: {
+          /** @description How to authenticate. */
+          'WWW-Authenticate': 'Bearer';
+          [name: string]: unknown;
+        };
+        content: {
+          'application/scim+json': components['schemas']['ScimError'];
+          /**
+           * @example {
+           *       "errors": [
+           *         {
+           *           "status": "401",
+           *           "title": "unauthorized",
+           *           "detail": "The token is missing, unknown or expired."
+           *         }
+           *       ]
+           *     }
+           */
+          'application/vnd.api+json': components['schemas']['ErrorDocument'];
+        };
+      };
+      /** @description The resource does not exist, or the caller may not see it. */
+      404: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/scim+json': components['schemas']['ScimError'];
+          /**
+           * @example {
+           *       "errors": [
+           *         {
+           *           "status": "404",
+           *           "title": "not found",
+           *           "detail": "The resource does not exist, or the caller may not see it."
+           *         }
+           *       ]
+           *     }
+           */
+          'application/vnd.api+json': components['schemas']['ErrorDocument'];
+        };
+      };
+      /** @description The body did not arrive in time. */
+      408: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/scim+json': components['schemas']['ScimError'];
+          /**
+           * @example {
+           *       "errors": [
+           *         {
+           *           "status": "408",
+           *           "title": "request timeout",
+           *           "detail": "The body did not arrive in time."
+           *         }
+           *       ]
+           *     }
+           */
+          'application/vnd.api+json': components['schemas']['ErrorDocument'];
+        };
+      };
+      /** @description Another group has the display name. */
+      409: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/scim+json': components['schemas']['ScimError'];
+          /**
+           * @example {
+           *       "errors": [
+           *         {
+           *           "status": "409",
+           *           "title": "conflict",
+           *           "detail": "Another group has the display name."
+           *         }
+           *       ]
+           *     }
+           */
+          'application/vnd.api+json': components['schemas']['ErrorDocument'];
+        };
+      };
+      /** @description The body is too large. */
+      413: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/scim+json': components['schemas']['ScimError'];
+          /**
+           * @example {
+           *       "errors": [
+           *         {
+           *           "status": "413",
+           *           "title": "payload too large",
+           *           "detail": "The body is too large."
+           *         }
+           *       ]
+           *     }
+           */
+          'application/vnd.api+json': components['schemas']['ErrorDocument'];
+        };
+      };
+      /** @description The media type of the body is not supported. */
+      415: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/scim+json': components['schemas']['ScimError'];
+          /**
+           * @example {
+           *       "errors": [
+           *         {
+           *           "status": "415",
+           *           "title": "unsupported media type",
+           *           "detail": "The media type of the body is not supported."
+           *         }
+           *       ]
+           *     }
+           */
+          'application/vnd.api+json': components['schemas']['ErrorDocument'];
+        };
+      };
+      /** @description An attribute or a relationship of the body is not valid. */
+      422: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/scim+json': components['schemas']['ScimError'];
+          /**
+           * @example {
+           *       "errors": [
+           *         {
+           *           "status": "422",
+           *           "title": "invalid attribute",
+           *           "detail": "An attribute or a relationship of the body is not valid."
+           *         }
+           *       ]
+           *     }
+           */
+          'application/vnd.api+json': components['schemas']['ErrorDocument'];
+        };
+      };
+      /** @description The caller has sent too many requests. `Retry-After` is the number of seconds to wait. */
+      429: {
+        headers: {
+          /** @description The number of seconds to wait. */
+          'Retry-After': number;
+          [name: string]: unknown;
+        };
+        content: {
+          'application/scim+json': components['schemas']['ScimError'];
+          /**
+           * @example {
+           *       "errors": [
+           *         {
+           *           "status": "429",
+           *           "title": "Too many requests",
+           *           "detail": "The caller has sent too many requests. `Retry-After` is the number of seconds to wait."
+           *         }
+           *       ]
+           *     }
+           */
+          'application/vnd.api+json': components['schemas']['ErrorDocument'];
+        };
+      };
+      /** @description An error of the server. The detail contains the id of the request, which the log contains too. */
+      500: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/scim+json': components['schemas']['ScimError'];
+          /**
+           * @example {
+           *       "errors": [
+           *         {
+           *           "status": "500",
+           *           "title": "internal server error",
+           *           "detail": "An error of the server. The detail contains the id of the request, which the log contains too."
+           *         }
+           *       ]
+           *     }
+           */
+          'application/vnd.api+json': components['schemas']['ErrorDocument'];
+        };
+      };
+      /** @description The server is overloaded, or the database or the file store is not available. Retry after `Retry-After` seconds. */
+      503: {
+        headers: {
+          /** @description The number of seconds to wait. */
+          'Retry-After': number;
+          [name: string]: unknown;
+        };
+        content: {
+          'application/scim+json': components['schemas']['ScimError'];
+          /**
+           * @example {
+           *       "errors": [
+           *         {
+           *           "status": "503",
+           *           "title": "unavailable",
+           *           "detail": "The server is overloaded, or the database or the file store is not available. Retry after `Retry-After` seconds."
+           *         }
+           *       ]
+           *     }
+           */
+          'application/vnd.api+json': components['schemas']['ErrorDocument'];
+        };
+      };
+    };
+  };
+  getScimGroup: {
+    parameters: {
+      query?: {
+        /** @description Names of attributes, with commas. Others are left out. */
+        attributes?: string;
+        /** @description Names of attributes to leave out, with commas. */
+        excludedAttributes?: string;
+      };
+      header?: never;
+      path: {
+        /** @description The id of the group. */
+        id: string;
+      };
+      cookie?: never;
+    };
+    requestBody?: never;
+    responses: {
+      /** @description The content. */
+      200: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          /**
+           * @example {
+           *       "schemas": [
+           *         "urn:ietf:params:scim:schemas:core:2.0:Group"
+           *       ],
+           *       "id": "scg-3pQw8NvYk2XbZr5T",
+           *       "displayName": "developers",
+           *       "members": [
+           *         {
+           *           "value": "user-8Xc3kYb2TqLw9RfZ",
+           *           "display": "ada@acme.test"
+           *         }
+           *       ],
+           *       "meta": {
+           *         "resourceType": "Group",
+           *         "created": "2026-01-02T03:04:05.678Z",
+           *         "lastModified": "2026-01-02T03:04:05.678Z",
+           *         "location": "https://cadastre.test/scim/v2/Groups/scg-3pQw8NvYk2XbZr5T"
+           *       }
+           *     }
+           */
+          'application/scim+json': {
+            schemas?: 'urn:ietf:params:scim:schemas:core:2.0:Group'[];
+            id?: string;
+            externalId?: string;
+            displayName?: string;
+            members?: {
+              value: string;
+              display: string;
+            }[];
+            meta?: {
+              [key: string]: unknown;
+            };
+          };
+        };
+      };
+      /** @description The address, a query parameter or the JSON of the body is not valid. */
+      400: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/scim+json': components['schemas']['ScimError'];
+          /**
+           * @example {
+           *       "errors": [
+           *         {
+           *           "status": "400",
+           *           "title": "bad request",
+           *           "detail": "The address, a query parameter or the JSON of the body is not valid."
+           *         }
+           *       ]
+           *     }
+           */
+          'application/vnd.api+json': components['schemas']['ErrorDocument'];
+        };
+      };
+      /** @description The token is missing, unknown or expired. */
+      401: {
+        headers: {
+          /** @description How to authenticate. */
+          'WWW-Authenticate': 'Bearer';
+          [name: string]: unknown;
+        };
+        content: {
+          'application/scim+json': components['schemas']['ScimError'];
+          /**
+           * @example {
+           *       "errors": [
+           *         {
+           *           "status": "401",
+           *           "title": "unauthorized",
+           *           "detail": "The token is missing, unknown or expired."
+           *         }
+           *       ]
+           *     }
+           */
+          'application/vnd.api+json': components['schemas']['ErrorDocument'];
+        };
+      };
+      /** @description The resource does not exist, or the caller may not see it. */
+      404: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/scim+json': components['schemas']['ScimError'];
+          /**
+           * @example {
+           *       "errors": [
+           *         {
+           *           "status": "404",
+           *           "title": "not found",
+           *           "detail": "The resource does not exist, or the caller may not see it."
+           *         }
+           *       ]
+           *     }
+           */
+          'application/vnd.api+json': components['schemas']['ErrorDocument'];
+        };
+      };
+      /** @description The caller has sent too many requests. `Retry-After` is the number of seconds to wait. */
+      429: {
+        headers: {
+          /** @description The number of seconds to wait. */
+          'Retry-After': number;
+          [name: string]: unknown;
+        };
+        content: {
+          'application/scim+json': components['schemas']['ScimError'];
+          /**
+           * @example {
+           *       "errors": [
+           *         {
+           *           "status": "429",
+           *           "title": "Too many requests",
+           *           "detail": "The caller has sent too many requests. `Retry-After` is the number of seconds to wait."
+           *         }
+           *       ]
+           *     }
+           */
+          'application/vnd.api+json': components['schemas']['ErrorDocument'];
+        };
+      };
+      /** @description An error of the server. The detail contains the id of the request, which the log contains too. */
+      500: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/scim+json': components['schemas']['ScimError'];
+          /**
+           * @example {
+           *       "errors": [
+           *         {
+           *           "status": "500",
+           *           "title": "internal server error",
+           *           "detail": "An error of the server. The detail contains the id of the request, which the log contains too."
+           *         }
+           *       ]
+           *     }
+           */
+          'application/vnd.api+json': components['schemas']['ErrorDocument'];
+        };
+      };
+      /** @description The server is overloaded, or the database or the file store is not available. Retry after `Retry-After` seconds. */
+      503: {
+        headers: {
+          /** @description The number of seconds to wait. */
+          'Retry-After': number;
+          [name: string]: unknown;
+        };
+        content: {
+          'application/scim+json': components['schemas']['ScimError'];
+          /**
+           * @example {
+           *       "errors": [
+           *         {
+           *           "status": "503",
+           *           "title": "unavailable",
+           *           "detail": "The server is overloaded, or the database or the file store is not available. Retry after `Retry-After` seconds."
+           *         }
+           *       ]
+           *     }
+           */
+          'application/vnd.api+json': components['schemas']['ErrorDocument'];
+        };
+      };
+    };
+  };
+  replaceScimGroup: {
+    parameters: {
+      query?: {
+        /** @description Names of attributes, with commas. Others are left out. */
+        attributes?: string;
+        /** @description Names of attributes to leave out, with commas. */
+        excludedAttributes?: string;
+      };
+      header?: never;
+      path: {
+        /** @description The id of the group. */
+        id: string;
+      };
+      cookie?: never;
+    };
+    requestBody: {
+      content: {
+        /**
+         * @example {
+         *       "displayName": "developers",
+         *       "members": [
+         *         {
+         *           "value": "user-8Xc3kYb2TqLw9RfZ"
+         *         }
+         *       ]
+         *     }
+         */
+        'application/scim+json': components['schemas']['CreateScimGroupBody'];
+      };
+    };
+    responses: {
+      /** @description The content. */
+      200: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          /**
+           * @example {
+           *       "schemas": [
+           *         "urn:ietf:params:scim:schemas:core:2.0:Group"
+           *       ],
+           *       "id": "scg-3pQw8NvYk2XbZr5T",
+           *       "displayName": "developers",
+           *       "members": [
+           *         {
+           *           "value": "user-8Xc3kYb2TqLw9RfZ",
+           *           "display": "ada@acme.test"
+           *         }
+           *       ],
+           *       "meta": {
+           *         "resourceType": "Group",
+           *         "created": "2026-01-02T03:04:05.678Z",
+           *         "lastModified": "2026-01-02T03:04:05.678Z",
+           *         "location": "https://cadastre.test/scim/v2/Groups/scg-3pQw8NvYk2XbZr5T"
+           *       }
+           *     }
+           */
+          'application/scim+json': {
+            schemas?: 'urn:ietf:params:scim:schemas:core:2.0:Group'[];
+            id?: string;
+            externalId?: string;
+            displayName?: string;
+            members?: {
+              value: string;
+              display: string;
+            }[];
+            meta?: {
+              [key: string]: unknown;
+            };
+          };
+        };
+      };
+      /** @description The address, a query parameter or the JSON of the body is not valid. */
+      400: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/scim+json': components['schemas']['ScimError'];
+          /**
+           * @example {
+           *       "errors": [
+           *         {
+           *           "status": "400",
+           *           "title": "bad request",
+           *           "detail": "The address, a query parameter or the JSON of the body is not valid."
+           *         }
+           *       ]
+           *     }
+           */
+          'application/vnd.api+json': components['schemas']['ErrorDocument'];
+        };
+      };
+      /** @description The token is missing, unknown or expired. */
+      401: {
+        headers: {
+          /** @description How to authenticate. */
+          'WWW-Authenticate': 'Bearer';
+          [name: string]: unknown;
+        };
+        content: {
+          'application/scim+json': components['schemas']['ScimError'];
+          /**
+           * @example {
+           *       "errors": [
+           *         {
+           *           "status": "401",
+           *           "title": "unauthorized",
+           *           "detail": "The token is missing, unknown or expired."
+           *         }
+           *       ]
+           *     }
+           */
+          'application/vnd.api+json': components['schemas']['ErrorDocument'];
+        };
+      };
+      /** @description The resource does not exist, or the caller may not see it. */
+      404: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/scim+json': components['schemas']['ScimError'];
+          /**
+           * @example {
+           *       "errors": [
+           *         {
+           *           "status": "404",
+           *           "title": "not found",
+           *           "detail": "The resource does not exist, or the caller may not see it."
+           *         }
+           *       ]
+           *     }
+           */
+          'application/vnd.api+json': components['schemas']['ErrorDocument'];
+        };
+      };
+      /** @description The body did not arrive in time. */
+      408: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/scim+json': components['schemas']['ScimError'];
+          /**
+           * @example {
+           *       "errors": [
+           *         {
+           *           "status": "408",
+           *           "title": "request timeout",
+           *           "detail": "The body did not arrive in time."
+           *         }
+           *       ]
+           *     }
+           */
+          'application/vnd.api+json': components['schemas']['ErrorDocument'];
+        };
+      };
+      /** @description Another group has the display name. */
+      409: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/scim+json': components['schemas']['ScimError'];
+          /**
+           * @example {
+           *       "errors": [
+           *         {
+           *           "status": "409",
+           *           "title": "conflict",
+           *           "detail": "Another group has the display name."
+           *         }
+           *       ]
+           *     }
+           */
+          'application/vnd.api+json': components['schemas']['ErrorDocument'];
+        };
+      };
+      /** @description The body is too large. */
+      413: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/scim+json': components['schemas']['ScimError'];
+          /**
+           * @example {
+           *       "errors": [
+           *         {
+           *           "status": "413",
+           *           "title": "payload too large",
+           *           "detail": "The body is too large."
+           *         }
+           *       ]
+           *     }
+           */
+          'application/vnd.api+json': components['schemas']['ErrorDocument'];
+        };
+      };
+      /** @description The media type of the body is not supported. */
+      415: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/scim+json': components['schemas']['ScimError'];
+          /**
+           * @example {
+           *       "errors": [
+           *         {
+           *           "status": "415",
+           *           "title": "unsupported media type",
+           *           "detail": "The media type of the body is not supported."
+           *         }
+           *       ]
+           *     }
+           */
+          'application/vnd.api+json': components['schemas']['ErrorDocument'];
+        };
+      };
+      /** @description An attribute or a relationship of the body is not valid. */
+      422: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/scim+json': components['schemas']['ScimError'];
+          /**
+           * @example {
+           *       "errors": [
+           *         {
+           *           "status": "422",
+           *           "title": "invalid attribute",
+           *           "detail": "An attribute or a relationship of the body is not valid."
+           *         }
+           *       ]
+           *     }
+           */
+          'application/vnd.api+json': components['schemas']['ErrorDocument'];
+        };
+      };
+      /** @description The caller has sent too many requests. `Retry-After` is the number of seconds to wait. */
+      429: {
+        headers: {
+          /** @description The number of seconds to wait. */
+          'Retry-After': number;
+          [name: string]: unknown;
+        };
+        content: {
+          'application/scim+json': components['schemas']['ScimError'];
+          /**
+           * @example {
+           *       "errors": [
+           *         {
+           *           "status": "429",
+           *           "title": "Too many requests",
+           *           "detail": "The caller has sent too many requests. `Retry-After` is the number of seconds to wait."
+           *         }
+           *       ]
+           *     }
+           */
+          'application/vnd.api+json': components['schemas']['ErrorDocument'];
+        };
+      };
+      /** @description An error of the server. The detail contains the id of the request, which the log contains too. */
+      500: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/scim+json': components['schemas']['ScimError'];
+          /**
+           * @example {
+           *       "errors": [
+           *         {
+           *           "status": "500",
+           *           "title": "internal server error",
+           *           "detail": "An error of the server. The detail contains the id of the request, which the log contains too."
+           *         }
+           *       ]
+           *     }
+           */
+          'application/vnd.api+json': components['schemas']['ErrorDocument'];
+        };
+      };
+      /** @description The server is overloaded, or the database or the file store is not available. Retry after `Retry-After` seconds. */
+      503: {
+        headers: {
+          /** @description The number of seconds to wait. */
+          'Retry-After': number;
+          [name: string]: unknown;
+        };
+        content: {
+          'application/scim+json': components['schemas']['ScimError'];
+          /**
+           * @example {
+           *       "errors": [
+           *         {
+           *           "status": "503",
+           *           "title": "unavailable",
+           *           "detail": "The server is overloaded, or the database or the file store is not available. Retry after `Retry-After` seconds."
+           *         }
+           *       ]
+           *     }
+           */
+          'application/vnd.api+json': components['schemas']['ErrorDocument'];
+        };
+      };
+    };
+  };
+  deleteScimGroup: {
+    parameters: {
+      query?: never;
+      header?: never;
+      path: {
+        /** @description The id of the group. */
+        id: string;
+      };
+      cookie?: never;
+    };
+    requestBody?: never;
+    responses: {
+      /** @description Done. The response has no body. */
+      204: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content?: never;
+      };
+      /** @description The address, a query parameter or the JSON of the body is not valid. */
+      400: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/scim+json': components['schemas']['ScimError'];
+          /**
+           * @example {
+           *       "errors": [
+           *         {
+           *           "status": "400",
+           *           "title": "bad request",
+           *           "detail": "The address, a query parameter or the JSON of the body is not valid."
+           *         }
+           *       ]
+           *     }
+           */
+          'application/vnd.api+json': components['schemas']['ErrorDocument'];
+        };
+      };
+      /** @description The token is missing, unknown or expired. */
+      401: {
+        headers: {
+          /** @description How to authenticate. */
+          'WWW-Authenticate': 'Bearer';
+          [name: string]: unknown;
+        };
+        content: {
+          'application/scim+json': components['schemas']['ScimError'];
+          /**
+           * @example {
+           *       "errors": [
+           *         {
+           *           "status": "401",
+           *           "title": "unauthorized",
+           *           "detail": "The token is missing, unknown or expired."
+           *         }
+           *       ]
+           *     }
+           */
+          'application/vnd.api+json': components['schemas']['ErrorDocument'];
+        };
+      };
+      /** @description The resource does not exist, or the caller may not see it. */
+      404: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/scim+json': components['schemas']['ScimError'];
+          /**
+           * @example {
+           *       "errors": [
+           *         {
+           *           "status": "404",
+           *           "title": "not found",
+           *           "detail": "The resource does not exist, or the caller may not see it."
+           *         }
+           *       ]
+           *     }
+           */
+          'application/vnd.api+json': components['schemas']['ErrorDocument'];
+        };
+      };
+      /** @description The body did not arrive in time. */
+      408: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/scim+json': components['schemas']['ScimError'];
+          /**
+           * @example {
+           *       "errors": [
+           *         {
+           *           "status": "408",
+           *           "title": "request timeout",
+           *           "detail": "The body did not arrive in time."
+           *         }
+           *       ]
+           *     }
+           */
+          'application/vnd.api+json': components['schemas']['ErrorDocument'];
+        };
+      };
+      /** @description The body is too large. */
+      413: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/scim+json': components['schemas']['ScimError'];
+          /**
+           * @example {
+           *       "errors": [
+           *         {
+           *           "status": "413",
+           *           "title": "payload too large",
+           *           "detail": "The body is too large."
+           *         }
+           *       ]
+           *     }
+           */
+          'application/vnd.api+json': components['schemas']['ErrorDocument'];
+        };
+      };
+      /** @description The media type of the body is not supported. */
+      415: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/scim+json': components['schemas']['ScimError'];
+          /**
+           * @example {
+           *       "errors": [
+           *         {
+           *           "status": "415",
+           *           "title": "unsupported media type",
+           *           "detail": "The media type of the body is not supported."
+           *         }
+           *       ]
+           *     }
+           */
+          'application/vnd.api+json': components['schemas']['ErrorDocument'];
+        };
+      };
+      /** @description The caller has sent too many requests. `Retry-After` is the number of seconds to wait. */
+      429: {
+        headers: {
+          /** @description The number of seconds to wait. */
+          'Retry-After': number;
+          [name: string]: unknown;
+        };
+        content: {
+          'application/scim+json': components['schemas']['ScimError'];
+          /**
+           * @example {
+           *       "errors": [
+           *         {
+           *           "status": "429",
+           *           "title": "Too many requests",
+           *           "detail": "The caller has sent too many requests. `Retry-After` is the number of seconds to wait."
+           *         }
+           *       ]
+           *     }
+           */
+          'application/vnd.api+json': components['schemas']['ErrorDocument'];
+        };
+      };
+      /** @description An error of the server. The detail contains the id of the request, which the log contains too. */
+      500: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/scim+json': components['schemas']['ScimError'];
+          /**
+           * @example {
+           *       "errors": [
+           *         {
+           *           "status": "500",
+           *           "title": "internal server error",
+           *           "detail": "An error of the server. The detail contains the id of the request, which the log contains too."
+           *         }
+           *       ]
+           *     }
+           */
+          'application/vnd.api+json': components['schemas']['ErrorDocument'];
+        };
+      };
+      /** @description The server is overloaded, or the database or the file store is not available. Retry after `Retry-After` seconds. */
+      503: {
+        headers: {
+          /** @description The number of seconds to wait. */
+          'Retry-After': number;
+          [name: string]: unknown;
+        };
+        content: {
+          'application/scim+json': components['schemas']['ScimError'];
+          /**
+           * @example {
+           *       "errors": [
+           *         {
+           *           "status": "503",
+           *           "title": "unavailable",
+           *           "detail": "The server is overloaded, or the database or the file store is not available. Retry after `Retry-After` seconds."
+           *         }
+           *       ]
+           *     }
+           */
+          'application/vnd.api+json': components['schemas']['ErrorDocument'];
+        };
+      };
+    };
+  };
+  patchScimGroup: {
+    parameters: {
+      query?: {
+        /** @description Names of attributes, with commas. Others are left out. */
+        attributes?: string;
+        /** @description Names of attributes to leave out, with commas. */
+        excludedAttributes?: string;
+      };
+      header?: never;
+      path: {
+        /** @description The id of the group. */
+        id: string;
+      };
+      cookie?: never;
+    };
+    requestBody: {
+      content: {
+        /**
+         * @example {
+         *       "Operations": [
+         *         {
+         *           "op": "add",
+         *           "path": "members",
+         *           "value": [
+         *             {
+         *               "value": "user-8Xc3kYb2TqLw9RfZ"
+         *             }
+         *           ]
+         *         }
+         *       ]
+         *     }
+         */
+        'application/scim+json': components['schemas']['PatchScimGroupBody'];
+      };
+    };
+    responses: {
+      /** @description The content. */
+      200: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          /**
+           * @example {
+           *       "schemas": [
+           *         "urn:ietf:params:scim:schemas:core:2.0:Group"
+           *       ],
+           *       "id": "scg-3pQw8NvYk2XbZr5T",
+           *       "displayName": "developers",
+           *       "members": [
+           *         {
+           *           "value": "user-8Xc3kYb2TqLw9RfZ",
+           *           "display": "ada@acme.test"
+           *         }
+           *       ],
+           *       "meta": {
+           *         "resourceType": "Group",
+           *         "created": "2026-01-02T03:04:05.678Z",
+           *         "lastModified": "2026-01-02T03:04:05.678Z",
+           *         "location": "https://cadastre.test/scim/v2/Groups/scg-3pQw8NvYk2XbZr5T"
+           *       }
+           *     }
+           */
+          'application/scim+json': {
+            schemas?: 'urn:ietf:params:scim:schemas:core:2.0:Group'[];
+            id?: string;
+            externalId?: string;
+            displayName?: string;
+            members?: {
+              value: string;
+              display: string;
+            }[];
+            meta?: {
+              [key: string]: unknown;
+            };
+          };
+        };
+      };
+      /** @description The address, a query parameter or the JSON of the body is not valid. */
+      400: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/scim+json': components['schemas']['ScimError'];
+          /**
+           * @example {
+           *       "errors": [
+           *         {
+           *           "status": "400",
+           *           "title": "bad request",
+           *           "detail": "The address, a query parameter or the JSON of the body is not valid."
+           *         }
+           *       ]
+           *     }
+           */
+          'application/vnd.api+json': components['schemas']['ErrorDocument'];
+        };
+      };
+      /** @description The token is missing, unknown or expired. */
+      401: {
+        headers: {
+          /** @description How to authenticate. */
+          'WWW-Authenticate': 'Bearer';
+          [name: string]: unknown;
+        };
+        content: {
+          'application/scim+json': components['schemas']['ScimError'];
+          /**
+           * @example {
+           *       "errors": [
+           *         {
+           *           "status": "401",
+           *           "title": "unauthorized",
+           *           "detail": "The token is missing, unknown or expired."
+           *         }
+           *       ]
+           *     }
+           */
+          'application/vnd.api+json': components['schemas']['ErrorDocument'];
+        };
+      };
+      /** @description The resource does not exist, or the caller may not see it. */
+      404: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/scim+json': components['schemas']['ScimError'];
+          /**
+           * @example {
+           *       "errors": [
+           *         {
+           *           "status": "404",
+           *           "title": "not found",
+           *           "detail": "The resource does not exist, or the caller may not see it."
+           *         }
+           *       ]
+           *     }
+           */
+          'application/vnd.api+json': components['schemas']['ErrorDocument'];
+        };
+      };
+      /** @description The body did not arrive in time. */
+      408: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/scim+json': components['schemas']['ScimError'];
+          /**
+           * @example {
+           *       "errors": [
+           *         {
+           *           "status": "408",
+           *           "title": "request timeout",
+           *           "detail": "The body did not arrive in time."
+           *         }
+           *       ]
+           *     }
+           */
+          'application/vnd.api+json': components['schemas']['ErrorDocument'];
+        };
+      };
+      /** @description Another group has the display name. */
+      409: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/scim+json': components['schemas']['ScimError'];
+          /**
+           * @example {
+           *       "errors": [
+           *         {
+           *           "status": "409",
+           *           "title": "conflict",
+           *           "detail": "Another group has the display name."
+           *         }
+           *       ]
+           *     }
+           */
+          'application/vnd.api+json': components['schemas']['ErrorDocument'];
+        };
+      };
+      /** @description The body is too large. */
+      413: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/scim+json': components['schemas']['ScimError'];
+          /**
+           * @example {
+           *       "errors": [
+           *         {
+           *           "status": "413",
+           *           "title": "payload too large",
+           *           "detail": "The body is too large."
+           *         }
+           *       ]
+           *     }
+           */
+          'application/vnd.api+json': components['schemas']['ErrorDocument'];
+        };
+      };
+      /** @description The media type of the body is not supported. */
+      415: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/scim+json': components['schemas']['ScimError'];
+          /**
+           * @example {
+           *       "errors": [
+           *         {
+           *           "status": "415",
+           *           "title": "unsupported media type",
+           *           "detail": "The media type of the body is not supported."
+           *         }
+           *       ]
+           *     }
+           */
+          'application/vnd.api+json': components['schemas']['ErrorDocument'];
+        };
+      };
+      /** @description An attribute or a relationship of the body is not valid. */
+      422: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/scim+json': components['schemas']['ScimError'];
+          /**
+           * @example {
+           *       "errors": [
+           *         {
+           *           "status": "422",
+           *           "title": "invalid attribute",
+           *           "detail": "An attribute or a relationship of the body is not valid."
+           *         }
+           *       ]
+           *     }
+           */
+          'application/vnd.api+json': components['schemas']['ErrorDocument'];
+        };
+      };
+      /** @description The caller has sent too many requests. `Retry-After` is the number of seconds to wait. */
+      429: {
+        headers: {
+          /** @description The number of seconds to wait. */
+          'Retry-After': number;
+          [name: string]: unknown;
+        };
+        content: {
+          'application/scim+json': components['schemas']['ScimError'];
+          /**
+           * @example {
+           *       "errors": [
+           *         {
+           *           "status": "429",
+           *           "title": "Too many requests",
+           *           "detail": "The caller has sent too many requests. `Retry-After` is the number of seconds to wait."
+           *         }
+           *       ]
+           *     }
+           */
+          'application/vnd.api+json': components['schemas']['ErrorDocument'];
+        };
+      };
+      /** @description An error of the server. The detail contains the id of the request, which the log contains too. */
+      500: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/scim+json': components['schemas']['ScimError'];
+          /**
+           * @example {
+           *       "errors": [
+           *         {
+           *           "status": "500",
+           *           "title": "internal server error",
+           *           "detail": "An error of the server. The detail contains the id of the request, which the log contains too."
+           *         }
+           *       ]
+           *     }
+           */
+          'application/vnd.api+json': components['schemas']['ErrorDocument'];
+        };
+      };
+      /** @description The server is overloaded, or the database or the file store is not available. Retry after `Retry-After` seconds. */
+      503: {
+        headers: {
+          /** @description The number of seconds to wait. */
+          'Retry-After': number;
+          [name: string]: unknown;
+        };
+        content: {
+          'application/scim+json': components['schemas']['ScimError'];
+          /**
+           * @example {
+           *       "errors": [
+           *         {
+           *           "status": "503",
+           *           "title": "unavailable",
+           *           "detail": "The server is overloaded, or the database or the file store is not available. Retry after `Retry-After` seconds."
+           *         }
+           *       ]
+           *     }
+           */
+          'application/vnd.api+json': components['schemas']['ErrorDocument'];
+        };
+      };
+    };
+  };
+  getScimServiceProviderConfig: {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    requestBody?: never;
+    responses: {
+      /** @description The content. */
+      200: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          /**
+           * @example {
+           *       "schemas": [
+           *         "urn:ietf:params:scim:schemas:core:2.0:ServiceProviderConfig"
+           *       ],
+           *       "patch": {
+           *         "supported": true
+           *       },
+           *       "bulk": {
+           *         "supported": false,
+           *         "maxOperations": 0,
+           *         "maxPayloadSize": 0
+           *       },
+           *       "filter": {
+           *         "supported": true,
+           *         "maxResults": 100
+           *       },
+           *       "changePassword": {
+           *         "supported": false
+           *       },
+           *       "sort": {
+           *         "supported": false
+           *       },
+           *       "etag": {
+           *         "supported": false
+           *       },
+           *       "authenticationSchemes": [
+           *         {
+           *           "type": "oauthbearertoken",
+           *           "name": "SCIM token",
+           *           "description": "A token that a site administrator creates: POST /api/v2/admin/scim-tokens",
+           *           "primary": true
+           *         }
+           *       ],
+           *       "meta": {
+           *         "resourceType": "ServiceProviderConfig",
+           *         "location": "https://cadastre.test/scim/v2/ServiceProviderConfig"
+           *       }
+           *     }
+           */
+          'application/scim+json': {
+            [key: string]: unknown;
+          };
+        };
+      };
+      /** @description The address, a query parameter or the JSON of the body is not valid. */
+      400: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/scim+json': components['schemas']['ScimError'];
+          /**
+           * @example {
+           *       "errors": [
+           *         {
+           *           "status": "400",
+           *           "title": "bad request",
+           *           "detail": "The address, a query parameter or the JSON of the body is not valid."
+           *         }
+           *       ]
+           *     }
+           */
+          'application/vnd.api+json': components['schemas']['ErrorDocument'];
+        };
+      };
+      /** @description The token is missing, unknown or expired. */
+      401: {
+        headers: {
+          /** @description How to authenticate. */
+          'WWW-Authenticate': 'Bearer';
+          [name: string]: unknown;
+        };
+        content: {
+          'application/scim+json': components['schemas']['ScimError'];
+          /**
+           * @example {
+           *       "errors": [
+           *         {
+           *           "status": "401",
+           *           "title": "unauthorized",
+           *           "detail": "The token is missing, unknown or expired."
+           *         }
+           *       ]
+           *     }
+           */
+          'application/vnd.api+json': components['schemas']['ErrorDocument'];
+        };
+      };
+      /** @description The resource does not exist, or the caller may not see it. */
+      404: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/scim+json': components['schemas']['ScimError'];
+          /**
+           * @example {
+           *       "errors": [
+           *         {
+           *           "status": "404",
+           *           "title": "not found",
+           *           "detail": "The resource does not exist, or the caller may not see it."
+           *         }
+           *       ]
+           *     }
+           */
+          'application/vnd.api+json': components['schemas']['ErrorDocument'];
+        };
+      };
+      /** @description The caller has sent too many requests. `Retry-After` is the number of seconds to wait. */
+      429: {
+        headers: {
+          /** @description The number of seconds to wait. */
+          'Retry-After': number;
+          [name: string]: unknown;
+        };
+        content: {
+          'application/scim+json': components['schemas']['ScimError'];
+          /**
+           * @example {
+           *       "errors": [
+           *         {
+           *           "status": "429",
+           *           "title": "Too many requests",
+           *           "detail": "The caller has sent too many requests. `Retry-After` is the number of seconds to wait."
+           *         }
+           *       ]
+           *     }
+           */
+          'application/vnd.api+json': components['schemas']['ErrorDocument'];
+        };
+      };
+      /** @description An error of the server. The detail contains the id of the request, which the log contains too. */
+      500: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/scim+json': components['schemas']['ScimError'];
+          /**
+           * @example {
+           *       "errors": [
+           *         {
+           *           "status": "500",
+           *           "title": "internal server error",
+           *           "detail": "An error of the server. The detail contains the id of the request, which the log contains too."
+           *         }
+           *       ]
+           *     }
+           */
+          'application/vnd.api+json': components['schemas']['ErrorDocument'];
+        };
+      };
+      /** @description The server is overloaded, or the database or the file store is not available. Retry after `Retry-After` seconds. */
+      503: {
+        headers: {
+          /** @description The number of seconds to wait. */
+          'Retry-After': number;
+          [name: string]: unknown;
+        };
+        content: {
+          'application/scim+json': components['schemas']['ScimError'];
+          /**
+           * @example {
+           *       "errors": [
+           *         {
+           *           "status": "503",
+           *           "title": "unavailable",
+           *           "detail": "The server is overloaded, or the database or the file store is not available. Retry after `Retry-After` seconds."
+           *         }
+           *       ]
+           *     }
+           */
+          'application/vnd.api+json': components['schemas']['ErrorDocument'];
+        };
+      };
+    };
+  };
+  listScimResourceTypes: {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    requestBody?: never;
+    responses: {
+      /** @description The content. */
+      200: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          /**
+           * @example {
+           *       "schemas": [
+           *         "urn:ietf:params:scim:api:messages:2.0:ListResponse"
+           *       ],
+           *       "totalResults": 2,
+           *       "startIndex": 1,
+           *       "itemsPerPage": 2,
+           *       "Resources": [
+           *         {
+           *           "schemas": [
+           *             "urn:ietf:params:scim:schemas:core:2.0:ResourceType"
+           *           ],
+           *           "id": "User",
+           *           "name": "User",
+           *           "endpoint": "/Users",
+           *           "schema": "urn:ietf:params:scim:schemas:core:2.0:User",
+           *           "meta": {
+           *             "resourceType": "ResourceType",
+           *             "location": "https://cadastre.test/scim/v2/ResourceTypes/User"
+           *           }
+           *         },
+           *         {
+           *           "schemas": [
+           *             "urn:ietf:params:scim:schemas:core:2.0:ResourceType"
+           *           ],
+           *           "id": "Group",
+           *           "name": "Group",
+           *           "endpoint": "/Groups",
+           *           "schema": "urn:ietf:params:scim:schemas:core:2.0:Group",
+           *           "meta": {
+           *             "resourceType": "ResourceType",
+           *             "location": "https://cadastre.test/scim/v2/ResourceTypes/Group"
+           *           }
+           *         }
+           *       ]
+           *     }
+           */
+          'application/scim+json': {
+            schemas: 'urn:ietf:params:scim:api:messages:2.0:ListResponse'[];
+            totalResults: number;
+            startIndex: number;
+            itemsPerPage: number;
+            Resources: {
+              [key: string]: unknown;
+            }[];
+          };
+        };
+      };
+      /** @description The address, a query parameter or the JSON of the body is not valid. */
+      400: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/scim+json': components['schemas']['ScimError'];
+          /**
+           * @example {
+           *       "errors": [
+           *         {
+           *           "status": "400",
+           *           "title": "bad request",
+           *           "detail": "The address, a query parameter or the JSON of the body is not valid."
+           *         }
+           *       ]
+           *     }
+           */
+          'application/vnd.api+json': components['schemas']['ErrorDocument'];
+        };
+      };
+      /** @description The token is missing, unknown or expired. */
+      401: {
+        headers: {
+          /** @description How to authenticate. */
+          'WWW-Authenticate': 'Bearer';
+          [name: string]: unknown;
+        };
+        content: {
+          'application/scim+json': components['schemas']['ScimError'];
+          /**
+           * @example {
+           *       "errors": [
+           *         {
+           *           "status": "401",
+           *           "title": "unauthorized",
+           *           "detail": "The token is missing, unknown or expired."
+           *         }
+           *       ]
+           *     }
+           */
+          'application/vnd.api+json': components['schemas']['ErrorDocument'];
+        };
+      };
+      /** @description The resource does not exist, or the caller may not see it. */
+      404: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/scim+json': components['schemas']['ScimError'];
+          /**
+           * @example {
+           *       "errors": [
+           *         {
+           *           "status": "404",
+           *           "title": "not found",
+           *           "detail": "The resource does not exist, or the caller may not see it."
+           *         }
+           *       ]
+           *     }
+           */
+          'application/vnd.api+json': components['schemas']['ErrorDocument'];
+        };
+      };
+      /** @description The caller has sent too many requests. `Retry-After` is the number of seconds to wait. */
+      429: {
+        headers: {
+          /** @description The number of seconds to wait. */
+          'Retry-After': number;
+          [name: string]: unknown;
+        };
+        content: {
+          'application/scim+json': components['schemas']['ScimError'];
+          /**
+           * @example {
+           *       "errors": [
+           *         {
+           *           "status": "429",
+           *           "title": "Too many requests",
+           *           "detail": "The caller has sent too many requests. `Retry-After` is the number of seconds to wait."
+           *         }
+           *       ]
+           *     }
+           */
+          'application/vnd.api+json': components['schemas']['ErrorDocument'];
+        };
+      };
+      /** @description An error of the server. The detail contains the id of the request, which the log contains too. */
+      500: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/scim+json': components['schemas']['ScimError'];
+          /**
+           * @example {
+           *       "errors": [
+           *         {
+           *           "status": "500",
+           *           "title": "internal server error",
+           *           "detail": "An error of the server. The detail contains the id of the request, which the log contains too."
+           *         }
+           *       ]
+           *     }
+           */
+          'application/vnd.api+json': components['schemas']['ErrorDocument'];
+        };
+      };
+      /** @description The server is overloaded, or the database or the file store is not available. Retry after `Retry-After` seconds. */
+      503: {
+        headers: {
+          /** @description The number of seconds to wait. */
+          'Retry-After': number;
+          [name: string]: unknown;
+        };
+        content: {
+          'application/scim+json': components['schemas']['ScimError'];
+          /**
+           * @example {
+           *       "errors": [
+           *         {
+           *           "status": "503",
+           *           "title": "unavailable",
+           *           "detail": "The server is overloaded, or the database or the file store is not available. Retry after `Retry-After` seconds."
+           *         }
+           *       ]
+           *     }
+           */
+          'application/vnd.api+json': components['schemas']['ErrorDocument'];
+        };
+      };
+    };
+  };
+  getScimResourceType: {
+    parameters: {
+      query?: never;
+      header?: never;
+      path: {
+        /** @description The name of the type. */
+        id: string;
+      };
+      cookie?: never;
+    };
+    requestBody?: never;
+    responses: {
+      /** @description The content. */
+      200: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          /**
+           * @example {
+           *       "schemas": [
+           *         "urn:ietf:params:scim:schemas:core:2.0:ResourceType"
+           *       ],
+           *       "id": "User",
+           *       "name": "User",
+           *       "endpoint": "/Users",
+           *       "schema": "urn:ietf:params:scim:schemas:core:2.0:User",
+           *       "meta": {
+           *         "resourceType": "ResourceType",
+           *         "location": "https://cadastre.test/scim/v2/ResourceTypes/User"
+           *       }
+           *     }
+           */
+          'application/scim+json': {
+            [key: string]: unknown;
+          };
+        };
+      };
+      /** @description The address, a query parameter or the JSON of the body is not valid. */
+      400: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/scim+json': components['schemas']['ScimError'];
+          /**
+           * @example {
+           *       "errors": [
+           *         {
+           *           "status": "400",
+           *           "title": "bad request",
+           *           "detail": "The address, a query parameter or the JSON of the body is not valid."
+           *         }
+           *       ]
+           *     }
+           */
+          'application/vnd.api+json': components['schemas']['ErrorDocument'];
+        };
+      };
+      /** @description The token is missing, unknown or expired. */
+      401: {
+        headers: {
+          /** @description How to authenticate. */
+          'WWW-Authenticate': 'Bearer';
+          [name: string]: unknown;
+        };
+        content: {
+          'application/scim+json': components['schemas']['ScimError'];
+          /**
+           * @example {
+           *       "errors": [
+           *         {
+           *           "status": "401",
+           *           "title": "unauthorized",
+           *           "detail": "The token is missing, unknown or expired."
+           *         }
+           *       ]
+           *     }
+           */
+          'application/vnd.api+json': components['schemas']['ErrorDocument'];
+        };
+      };
+      /** @description The resource does not exist, or the caller may not see it. */
+      404: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/scim+json': components['schemas']['ScimError'];
+          /**
+           * @example {
+           *       "errors": [
+           *         {
+           *           "status": "404",
+           *           "title": "not found",
+           *           "detail": "The resource does not exist, or the caller may not see it."
+           *         }
+           *       ]
+           *     }
+           */
+          'application/vnd.api+json': components['schemas']['ErrorDocument'];
+        };
+      };
+      /** @description The caller has sent too many requests. `Retry-After` is the number of seconds to wait. */
+      429: {
+        headers: {
+          /** @description The number of seconds to wait. */
+          'Retry-After': number;
+          [name: string]: unknown;
+        };
+        content: {
+          'application/scim+json': components['schemas']['ScimError'];
+          /**
+           * @example {
+           *       "errors": [
+           *         {
+           *           "status": "429",
+           *           "title": "Too many requests",
+           *           "detail": "The caller has sent too many requests. `Retry-After` is the number of seconds to wait."
+           *         }
+           *       ]
+           *     }
+           */
+          'application/vnd.api+json': components['schemas']['ErrorDocument'];
+        };
+      };
+      /** @description An error of the server. The detail contains the id of the request, which the log contains too. */
+      500: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/scim+json': components['schemas']['ScimError'];
+          /**
+           * @example {
+           *       "errors": [
+           *         {
+           *           "status": "500",
+           *           "title": "internal server error",
+           *           "detail": "An error of the server. The detail contains the id of the request, which the log contains too."
+           *         }
+           *       ]
+           *     }
+           */
+          'application/vnd.api+json': components['schemas']['ErrorDocument'];
+        };
+      };
+      /** @description The server is overloaded, or the database or the file store is not available. Retry after `Retry-After` seconds. */
+      503: {
+        headers: {
+          /** @description The number of seconds to wait. */
+          'Retry-After': number;
+          [name: string]: unknown;
+        };
+        content: {
+          'application/scim+json': components['schemas']['ScimError'];
+          /**
+           * @example {
+           *       "errors": [
+           *         {
+           *           "status": "503",
+           *           "title": "unavailable",
+           *           "detail": "The server is overloaded, or the database or the file store is not available. Retry after `Retry-After` seconds."
+           *         }
+           *       ]
+           *     }
+           */
+          'application/vnd.api+json': components['schemas']['ErrorDocument'];
+        };
+      };
+    };
+  };
+  listScimSchemas: {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    requestBody?: never;
+    responses: {
+      /** @description The content. */
+      200: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          /**
+           * @example {
+           *       "schemas": [
+           *         "urn:ietf:params:scim:api:messages:2.0:ListResponse"
+           *       ],
+           *       "totalResults": 2,
+           *       "startIndex": 1,
+           *       "itemsPerPage": 2,
+           *       "Resources": [
+           *         {
+           *           "schemas": [
+           *             "urn:ietf:params:scim:schemas:core:2.0:Schema"
+           *           ],
+           *           "id": "urn:ietf:params:scim:schemas:core:2.0:User",
+           *           "name": "User",
+           *           "attributes": [
+           *             {
+           *               "name": "userName",
+           *               "type": "string",
+           *               "multiValued": false,
+           *               "required": true,
+           *               "caseExact": false,
+           *               "mutability": "readWrite",
+           *               "returned": "default",
+           *               "uniqueness": "server"
+           *             },
+           *             {
+           *               "name": "displayName",
+           *               "type": "string",
+           *               "multiValued": false,
+           *               "required": false,
+           *               "caseExact": false,
+           *               "mutability": "readOnly",
+           *               "returned": "default",
+           *               "uniqueness": "none"
+           *             },
+           *             {
+           *               "name": "active",
+           *               "type": "boolean",
+           *               "multiValued": false,
+           *               "required": false,
+           *               "caseExact": false,
+           *               "mutability": "readWrite",
+           *               "returned": "default",
+           *               "uniqueness": "none"
+           *             },
+           *             {
+           *               "name": "emails",
+           *               "type": "complex",
+           *               "multiValued": true,
+           *               "required": false,
+           *               "caseExact": false,
+           *               "mutability": "readWrite",
+           *               "returned": "default",
+           *               "uniqueness": "none",
+           *               "subAttributes": [
+           *                 {
+           *                   "name": "value",
+           *                   "type": "string",
+           *                   "multiValued": false,
+           *                   "required": false,
+           *                   "caseExact": false,
+           *                   "mutability": "readWrite",
+           *                   "returned": "default",
+           *                   "uniqueness": "none"
+           *                 },
+           *                 {
+           *                   "name": "type",
+           *                   "type": "string",
+           *                   "multiValued": false,
+           *                   "required": false,
+           *                   "caseExact": false,
+           *                   "mutability": "readWrite",
+           *                   "returned": "default",
+           *                   "uniqueness": "none"
+           *                 },
+           *                 {
+           *                   "name": "primary",
+           *                   "type": "boolean",
+           *                   "multiValued": false,
+           *                   "required": false,
+           *                   "caseExact": false,
+           *                   "mutability": "readWrite",
+           *                   "returned": "default",
+           *                   "uniqueness": "none"
+           *                 }
+           *               ]
+           *             }
+           *           ],
+           *           "meta": {
+           *             "resourceType": "Schema",
+           *             "location": "https://cadastre.test/scim/v2/Schemas/urn:ietf:params:scim:schemas:core:2.0:User"
+           *           }
+           *         },
+           *         {
+           *           "schemas": [
+           *             "urn:ietf:params:scim:schemas:core:2.0:Schema"
+           *           ],
+           *           "id": "urn:ietf:params:scim:schemas:core:2.0:Group",
+           *           "name": "Group",
+           *           "attributes": [
+           *             {
+           *               "name": "displayName",
+           *               "type": "string",
+           *               "multiValued": false,
+           *               "required": true,
+           *               "caseExact": false,
+           *               "mutability": "readWrite",
+           *               "returned": "default",
+           *               "uniqueness": "server"
+           *             },
+           *             {
+           *               "name": "members",
+           *               "type": "complex",
+           *               "multiValued": true,
+           *               "required": false,
+           *               "caseExact": false,
+           *               "mutability": "readWrite",
+           *               "returned": "default",
+           *               "uniqueness": "none",
+           *               "subAttributes": [
+           *                 {
+           *                   "name": "value",
+           *                   "type": "string",
+           *                   "multiValued": false,
+           *                   "required": false,
+           *                   "caseExact": true,
+           *                   "mutability": "immutable",
+           *                   "returned": "default",
+           *                   "uniqueness": "none"
+           *                 },
+           *                 {
+           *                   "name": "display",
+           *                   "type": "string",
+           *                   "multiValued": false,
+           *                   "required": false,
+           *                   "caseExact": false,
+           *                   "mutability": "readOnly",
+           *                   "returned": "default",
+           *                   "uniqueness": "none"
+           *                 }
+           *               ]
+           *             }
+           *           ],
+           *           "meta": {
+           *             "resourceType": "Schema",
+           *             "location": "https://cadastre.test/scim/v2/Schemas/urn:ietf:params:scim:schemas:core:2.0:Group"
+           *           }
+           *         }
+           *       ]
+           *     }
+           */
+          'application/scim+json': {
+            schemas: 'urn:ietf:params:scim:api:messages:2.0:ListResponse'[];
+            totalResults: number;
+            startIndex: number;
+            itemsPerPage: number;
+            Resources: {
+              [key: string]: unknown;
+            }[];
+          };
+        };
+      };
+      /** @description The address, a query parameter or the JSON of the body is not valid. */
+      400: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/scim+json': components['schemas']['ScimError'];
+          /**
+           * @example {
+           *       "errors": [
+           *         {
+           *           "status": "400",
+           *           "title": "bad request",
+           *           "detail": "The address, a query parameter or the JSON of the body is not valid."
+           *         }
+           *       ]
+           *     }
+           */
+          'application/vnd.api+json': components['schemas']['ErrorDocument'];
+        };
+      };
+      /** @description The token is missing, unknown or expired. */
+      401: {
+        headers: {
+          /** @description How to authenticate. */
+          'WWW-Authenticate': 'Bearer';
+          [name: string]: unknown;
+        };
+        content: {
+          'application/scim+json': components['schemas']['ScimError'];
+          /**
+           * @example {
+           *       "errors": [
+           *         {
+           *           "status": "401",
+           *           "title": "unauthorized",
+           *           "detail": "The token is missing, unknown or expired."
+           *         }
+           *       ]
+           *     }
+           */
+          'application/vnd.api+json': components['schemas']['ErrorDocument'];
+        };
+      };
+      /** @description The resource does not exist, or the caller may not see it. */
+      404: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/scim+json': components['schemas']['ScimError'];
+          /**
+           * @example {
+           *       "errors": [
+           *         {
+           *           "status": "404",
+           *           "title": "not found",
+           *           "detail": "The resource does not exist, or the caller may not see it."
+           *         }
+           *       ]
+           *     }
+           */
+          'application/vnd.api+json': components['schemas']['ErrorDocument'];
+        };
+      };
+      /** @description The caller has sent too many requests. `Retry-After` is the number of seconds to wait. */
+      429: {
+        headers: {
+          /** @description The number of seconds to wait. */
+          'Retry-After': number;
+          [name: string]: unknown;
+        };
+        content: {
+          'application/scim+json': components['schemas']['ScimError'];
+          /**
+           * @example {
+           *       "errors": [
+           *         {
+           *           "status": "429",
+           *           "title": "Too many requests",
+           *           "detail": "The caller has sent too many requests. `Retry-After` is the number of seconds to wait."
+           *         }
+           *       ]
+           *     }
+           */
+          'application/vnd.api+json': components['schemas']['ErrorDocument'];
+        };
+      };
+      /** @description An error of the server. The detail contains the id of the request, which the log contains too. */
+      500: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/scim+json': components['schemas']['ScimError'];
+          /**
+           * @example {
+           *       "errors": [
+           *         {
+           *           "status": "500",
+           *           "title": "internal server error",
+           *           "detail": "An error of the server. The detail contains the id of the request, which the log contains too."
+           *         }
+           *       ]
+           *     }
+           */
+          'application/vnd.api+json': components['schemas']['ErrorDocument'];
+        };
+      };
+      /** @description The server is overloaded, or the database or the file store is not available. Retry after `Retry-After` seconds. */
+      503: {
+        headers: {
+          /** @description The number of seconds to wait. */
+          'Retry-After': number;
+          [name: string]: unknown;
+        };
+        content: {
+          'application/scim+json': components['schemas']['ScimError'];
+          /**
+           * @example {
+           *       "errors": [
+           *         {
+           *           "status": "503",
+           *           "title": "unavailable",
+           *           "detail": "The server is overloaded, or the database or the file store is not available. Retry after `Retry-After` seconds."
+           *         }
+           *       ]
+           *     }
+           */
+          'application/vnd.api+json': components['schemas']['ErrorDocument'];
+        };
+      };
+    };
+  };
+  getScimSchema: {
+    parameters: {
+      query?: never;
+      header?: never;
+      path: {
+        /** @description The URN of the schema. */
+        id: string;
+      };
+      cookie?: never;
+    };
+    requestBody?: never;
+    responses: {
+      /** @description The content. */
+      200: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          /**
+           * @example {
+           *       "schemas": [
+           *         "urn:ietf:params:scim:schemas:core:2.0:Schema"
+           *       ],
+           *       "id": "urn:ietf:params:scim:schemas:core:2.0:User",
+           *       "name": "User",
+           *       "attributes": [
+           *         {
+           *           "name": "userName",
+           *           "type": "string",
+           *           "multiValued": false,
+           *           "required": true,
+           *           "caseExact": false,
+           *           "mutability": "readWrite",
+           *           "returned": "default",
+           *           "uniqueness": "server"
+           *         },
+           *         {
+           *           "name": "displayName",
+           *           "type": "string",
+           *           "multiValued": false,
+           *           "required": false,
+           *           "caseExact": false,
+           *           "mutability": "readOnly",
+           *           "returned": "default",
+           *           "uniqueness": "none"
+           *         },
+           *         {
+           *           "name": "active",
+           *           "type": "boolean",
+           *           "multiValued": false,
+           *           "required": false,
+           *           "caseExact": false,
+           *           "mutability": "readWrite",
+           *           "returned": "default",
+           *           "uniqueness": "none"
+           *         },
+           *         {
+           *           "name": "emails",
+           *           "type": "complex",
+           *           "multiValued": true,
+           *           "required": false,
+           *           "caseExact": false,
+           *           "mutability": "readWrite",
+           *           "returned": "default",
+           *           "uniqueness": "none",
+           *           "subAttributes": [
+           *             {
+           *               "name": "value",
+           *               "type": "string",
+           *               "multiValued": false,
+           *               "required": false,
+           *               "caseExact": false,
+           *               "mutability": "readWrite",
+           *               "returned": "default",
+           *               "uniqueness": "none"
+           *             },
+           *             {
+           *               "name": "type",
+           *               "type": "string",
+           *               "multiValued": false,
+           *               "required": false,
+           *               "caseExact": false,
+           *               "mutability": "readWrite",
+           *               "returned": "default",
+           *               "uniqueness": "none"
+           *             },
+           *             {
+           *               "name": "primary",
+           *               "type": "boolean",
+           *               "multiValued": false,
+           *               "required": false,
+           *               "caseExact": false,
+           *               "mutability": "readWrite",
+           *               "returned": "default",
+           *               "uniqueness": "none"
+           *             }
+           *           ]
+           *         }
+           *       ],
+           *       "meta": {
+           *         "resourceType": "Schema",
+           *         "location": "https://cadastre.test/scim/v2/Schemas/urn:ietf:params:scim:schemas:core:2.0:User"
+           *       }
+           *     }
+           */
+          'application/scim+json': {
+            [key: string]: unknown;
+          };
+        };
+      };
+      /** @description The address, a query parameter or the JSON of the body is not valid. */
+      400: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/scim+json': components['schemas']['ScimError'];
+          /**
+           * @example {
+           *       "errors": [
+           *         {
+           *           "status": "400",
+           *           "title": "bad request",
+           *           "detail": "The address, a query parameter or the JSON of the body is not valid."
+           *         }
+           *       ]
+           *     }
+           */
+          'application/vnd.api+json': components['schemas']['ErrorDocument'];
+        };
+      };
+      /** @description The token is missing, unknown or expired. */
+      401: {
+        headers: {
+          /** @description How to authenticate. */
+          'WWW-Authenticate': 'Bearer';
+          [name: string]: unknown;
+        };
+        content: {
+          'application/scim+json': components['schemas']['ScimError'];
+          /**
+           * @example {
+           *       "errors": [
+           *         {
+           *           "status": "401",
+           *           "title": "unauthorized",
+           *           "detail": "The token is missing, unknown or expired."
+           *         }
+           *       ]
+           *     }
+           */
+          'application/vnd.api+json': components['schemas']['ErrorDocument'];
+        };
+      };
+      /** @description The resource does not exist, or the caller may not see it. */
+      404: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/scim+json': components['schemas']['ScimError'];
+          /**
+           * @example {
+           *       "errors": [
+           *         {
+           *           "status": "404",
+           *           "title": "not found",
+           *           "detail": "The resource does not exist, or the caller may not see it."
+           *         }
+           *       ]
+           *     }
+           */
+          'application/vnd.api+json': components['schemas']['ErrorDocument'];
+        };
+      };
+      /** @description The caller has sent too many requests. `Retry-After` is the number of seconds to wait. */
+      429: {
+        headers: {
+          /** @description The number of seconds to wait. */
+          'Retry-After': number;
+          [name: string]: unknown;
+        };
+        content: {
+          'application/scim+json': components['schemas']['ScimError'];
+          /**
+           * @example {
+           *       "errors": [
+           *         {
+           *           "status": "429",
+           *           "title": "Too many requests",
+           *           "detail": "The caller has sent too many requests. `Retry-After` is the number of seconds to wait."
+           *         }
+           *       ]
+           *     }
+           */
+          'application/vnd.api+json': components['schemas']['ErrorDocument'];
+        };
+      };
+      /** @description An error of the server. The detail contains the id of the request, which the log contains too. */
+      500: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/scim+json': components['schemas']['ScimError'];
+          /**
+           * @example {
+           *       "errors": [
+           *         {
+           *           "status": "500",
+           *           "title": "internal server error",
+           *           "detail": "An error of the server. The detail contains the id of the request, which the log contains too."
+           *         }
+           *       ]
+           *     }
+           */
+          'application/vnd.api+json': components['schemas']['ErrorDocument'];
+        };
+      };
+      /** @description The server is overloaded, or the database or the file store is not available. Retry after `Retry-After` seconds. */
+      503: {
+        headers: {
+          /** @description The number of seconds to wait. */
+          'Retry-After': number;
+          [name: string]: unknown;
+        };
+        content: {
+          'application/scim+json': components['schemas']['ScimError'];
+          /**
+           * @example {
+           *       "errors": [
+           *         {
+           *           "status": "503",
+           *           "title": "unavailable",
+           *           "detail": "The server is overloaded, or the database or the file store is not available. Retry after `Retry-After` seconds."
+           *         }
+           *       ]
+           *     }
+           */
+          'application/vnd.api+json': components['schemas']['ErrorDocument'];
+        };
+      };
+    };
+  };
+  listScimUsers: {
+    parameters: {
+      query?: {
+        /** @description A filter (RFC 7644 §3.4.2.2), such as `userName eq "ada@acme.test"`. */
+        filter?: string;
+        /** @description The number of the first resource, from 1. */
+        startIndex?: number;
+        /** @description The size of the page, at most 100. The page can be smaller. */
+        count?: number;
+        /** @description Names of attributes, with commas. Others are left out. */
+        attributes?: string;
+        /** @description Names of attributes to leave out, with commas. */
+        excludedAttributes?: string;
+      };
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    requestBody?: never;
+    responses: {
+      /** @description The content. */
+      200: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          /**
+           * @example {
+           *       "schemas": [
+           *         "urn:ietf:params:scim:api:messages:2.0:ListResponse"
+           *       ],
+           *       "totalResults": 1,
+           *       "startIndex": 1,
+           *       "itemsPerPage": 1,
+           *       "Resources": [
+           *         {
+           *           "schemas": [
+           *             "urn:ietf:params:scim:schemas:core:2.0:User"
+           *           ],
+           *           "id": "user-8Xc3kYb2TqLw9RfZ",
+           *           "externalId": "00u1",
+           *           "userName": "ada@acme.test",
+           *           "displayName": "ada",
+           *           "active": true,
+           *           "emails": [
+           *             {
+           *               "value": "ada@acme.test",
+           *               "type": "work",
+           *               "primary": true
+           *             }
+           *           ],
+           *           "meta": {
+           *             "resourceType": "User",
+           *             "created": "2026-01-02T03:04:05.678Z",
+           *             "lastModified": "2026-01-02T03:04:05.678Z",
+           *             "location": "https://cadastre.test/scim/v2/Users/user-8Xc3kYb2TqLw9RfZ"
+           *           }
+           *         }
+           *       ]
+           *     }
+           */
+          'application/scim+json': {
+            schemas: 'urn:ietf:params:scim:api:messages:2.0:ListResponse'[];
+            totalResults: number;
+            startIndex: number;
+            itemsPerPage: number;
+            Resources: {
+              schemas?: 'urn:ietf:params:scim:schemas:core:2.0:User'[];
+              id?: string;
+              externalId?: string;
+              userName?: string;
+              displayName?: string;
+              active?: boolean;
+              emails?: {
+                value: string;
+                type: string;
+                primary: boolean;
+              }[];
+              meta?: {
+                [key: string]: unknown;
+              };
+            }[];
+          };
+        };
+      };
+      /** @description The address, a query parameter or the JSON of the body is not valid. */
+      400: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/scim+json': components['schemas']['ScimError'];
+          /**
+           * @example {
+           *       "errors": [
+           *         {
+           *           "status": "400",
+           *           "title": "bad request",
+           *           "detail": "The address, a query parameter or the JSON of the body is not valid."
+           *         }
+           *       ]
+           *     }
+           */
+          'application/vnd.api+json': components['schemas']['ErrorDocument'];
+        };
+      };
+      /** @description The token is missing, unknown or expired. */
+      401: {
+        headers: {
+          /** @description How to authenticate. */
+          'WWW-Authenticate': 'Bearer';
+          [name: string]: unknown;
+        };
+        content: {
+          'application/scim+json': components['schemas']['ScimError'];
+          /**
+           * @example {
+           *       "errors": [
+           *         {
+           *           "status": "401",
+           *           "title": "unauthorized",
+           *           "detail": "The token is missing, unknown or expired."
+           *         }
+           *       ]
+           *     }
+           */
+          'application/vnd.api+json': components['schemas']['ErrorDocument'];
+        };
+      };
+      /** @description The resource does not exist, or the caller may not see it. */
+      404: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/scim+json': components['schemas']['ScimError'];
+          /**
+           * @example {
+           *       "errors": [
+           *         {
+           *           "status": "404",
+           *           "title": "not found",
+           *           "detail": "The resource does not exist, or the caller may not see it."
+           *         }
+           *       ]
+           *     }
+           */
+          'application/vnd.api+json': components['schemas']['ErrorDocument'];
+        };
+      };
+      /** @description The caller has sent too many requests. `Retry-After` is the number of seconds to wait. */
+      429: {
+        headers: {
+          /** @description The number of seconds to wait. */
+          'Retry-After': number;
+          [name: string]: unknown;
+        };
+        content: {
+          'application/scim+json': components['schemas']['ScimError'];
+          /**
+           * @example {
+           *       "errors": [
+           *         {
+           *           "status": "429",
+           *           "title": "Too many requests",
+           *           "detail": "The caller has sent too many requests. `Retry-After` is the number of seconds to wait."
+           *         }
+           *       ]
+           *     }
+           */
+          'application/vnd.api+json': components['schemas']['ErrorDocument'];
+        };
+      };
+      /** @description An error of the server. The detail contains the id of the request, which the log contains too. */
+      500: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/scim+json': components['schemas']['ScimError'];
+          /**
+           * @example {
+           *       "errors": [
+           *         {
+           *           "status": "500",
+           *           "title": "internal server error",
+           *           "detail": "An error of the server. The detail contains the id of the request, which the log contains too."
+           *         }
+           *       ]
+           *     }
+           */
+          'application/vnd.api+json': components['schemas']['ErrorDocument'];
+        };
+      };
+      /** @description The server is overloaded, or the database or the file store is not available. Retry after `Retry-After` seconds. */
+      503: {
+        headers: {
+          /** @description The number of seconds to wait. */
+          'Retry-After': number;
+          [name: string]: unknown;
+        };
+        content: {
+          'application/scim+json': components['schemas']['ScimError'];
+          /**
+           * @example {
+           *       "errors": [
+           *         {
+           *           "status": "503",
+           *           "title": "unavailable",
+           *           "detail": "The server is overloaded, or the database or the file store is not available. Retry after `Retry-After` seconds."
+           *         }
+           *       ]
+           *     }
+           */
+          'application/vnd.api+json': components['schemas']['ErrorDocument'];
+        };
+      };
+    };
+  };
+  createScimUser: {
+    parameters: {
+      query?: {
+        /** @description Names of attributes, with commas. Others are left out. */
+        attributes?: string;
+        /** @description Names of attributes to leave out, with commas. */
+        excludedAttributes?: string;
+      };
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    requestBody: {
+      content: {
+        /**
+         * @example {
+         *       "userName": "ada@acme.test",
+         *       "externalId": "00u1",
+         *       "active": true,
+         *       "emails": [
+         *         {
+         *           "value": "ada@acme.test",
+         *           "primary": true
+         *         }
+         *       ]
+         *     }
+         */
+        'application/scim+json': components['schemas']['CreateScimUserBody'];
+      };
+    };
+    responses: {
+      /** @description The content. */
+      201: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          /**
+           * @example {
+           *       "schemas": [
+           *         "urn:ietf:params:scim:schemas:core:2.0:User"
+           *       ],
+           *       "id": "user-8Xc3kYb2TqLw9RfZ",
+           *       "externalId": "00u1",
+           *       "userName": "ada@acme.test",
+           *       "displayName": "ada",
+           *       "active": true,
+           *       "emails": [
+           *         {
+           *           "value": "ada@acme.test",
+           *           "type": "work",
+           *           "primary": true
+           *         }
+           *       ],
+           *       "meta": {
+           *         "resourceType": "User",
+           *         "created": "2026-01-02T03:04:05.678Z",
+           *         "lastModified": "2026-01-02T03:04:05.678Z",
+           *         "location": "https://cadastre.test/scim/v2/Users/user-8Xc3kYb2TqLw9RfZ"
+           *       }
+           *     }
+           */
+          'application/scim+json': {
+            schemas?: 'urn:ietf:params:scim:schemas:core:2.0:User'[];
+            id?: string;
+            externalId?: string;
+            userName?: string;
+            displayName?: string;
+            active?: boolean;
+            emails?: {
+              value: string;
+              type: string;
+              primary: boolean;
+            }[];
+            meta?: {
+              [key: string]: unknown;
+            };
+          };
+        };
+      };
+      /** @description The address, a query parameter or the JSON of the body is not valid. */
+      400: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/scim+json': components['schemas']['ScimError'];
+          /**
+           * @example {
+           *       "errors": [
+           *         {
+           *           "status": "400",
+           *           "title": "bad request",
+           *           "detail": "The address, a query parameter or the JSON of the body is not valid."
+           *         }
+           *       ]
+           *     }
+           */
+          'application/vnd.api+json': components['schemas']['ErrorDocument'];
+        };
+      };
+      /** @description The token is missing, unknown or expired. */
+      401: {
+        headers: {
+          /** @description How to authenticate. */
+          'WWW-Authenticate': 'Bearer';
+          [name: string]: unknown;
+        };
+        content: {
+          'application/scim+json': components['schemas']['ScimError'];
+          /**
+           * @example {
+           *       "errors": [
+           *         {
+           *           "status": "401",
+           *           "title": "unauthorized",
+           *           "detail": "The token is missing, unknown or expired."
+           *         }
+           *       ]
+           *     }
+           */
+          'application/vnd.api+json': components['schemas']['ErrorDocument'];
+        };
+      };
+      /** @description The resource does not exist, or the caller may not see it. */
+      404: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/scim+json': components['schemas']['ScimError'];
+          /**
+           * @example {
+           *       "errors": [
+           *         {
+           *           "status": "404",
+           *           "title": "not found",
+           *           "detail": "The resource does not exist, or the caller may not see it."
+           *         }
+           *       ]
+           *     }
+           */
+          'application/vnd.api+json': components['schemas']['ErrorDocument'];
+        };
+      };
+      /** @description The body did not arrive in time. */
+      408: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/scim+json': components['schemas']['ScimError'];
+          /**
+           * @example {
+           *       "errors": [
+           *         {
+           *           "status": "408",
+           *           "title": "request timeout",
+           *           "detail": "The body did not arrive in time."
+           *         }
+           *       ]
+           *     }
+           */
+          'application/vnd.api+json': components['schemas']['ErrorDocument'];
+        };
+      };
+      /** @description Another user has the user name or the address. */
+      409: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/scim+json': components['schemas']['ScimError'];
+          /**
+           * @example {
+           *       "errors": [
+           *         {
+           *           "status": "409",
+           *           "title": "conflict",
+           *           "detail": "Another user has the user name or the address."
+           *         }
+           *       ]
+           *     }
+           */
+          'application/vnd.api+json': components['schemas']['ErrorDocument'];
+        };
+      };
+      /** @description The body is too large. */
+      413: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/scim+json': components['schemas']['ScimError'];
+          /**
+           * @example {
+           *       "errors": [
+           *         {
+           *           "status": "413",
+           *           "title": "payload too large",
+           *           "detail": "The body is too large."
+           *         }
+           *       ]
+           *     }
+           */
+          'application/vnd.api+json': components['schemas']['ErrorDocument'];
+        };
+      };
+      /** @description The media type of the body is not supported. */
+      415: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/scim+json': components['schemas']['ScimError'];
+          /**
+           * @example {
+           *       "errors": [
+           *         {
+           *           "status": "415",
+           *           "title": "unsupported media type",
+           *           "detail": "The media type of the body is not supported."
+           *         }
+           *       ]
+           *     }
+           */
+          'application/vnd.api+json': components['schemas']['ErrorDocument'];
+        };
+      };
+      /** @description An attribute or a relationship of the body is not valid. */
+      422: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/scim+json': components['schemas']['ScimError'];
+          /**
+           * @example {
+           *       "errors": [
+           *         {
+           *           "status": "422",
+           *           "title": "invalid attribute",
+           *           "detail": "An attribute or a relationship of the body is not valid."
+           *         }
+           *       ]
+           *     }
+           */
+          'application/vnd.api+json': components['schemas']['ErrorDocument'];
+        };
+      };
+      /** @description The caller has sent too many requests. `Retry-After` is the number of seconds to wait. */
+      429: {
+        headers: {
+          /** @description The number of seconds to wait. */
+          'Retry-After': number;
+          [name: string]: unknown;
+        };
+        content: {
+          'application/scim+json': components['schemas']['ScimError'];
+          /**
+           * @example {
+           *       "errors": [
+           *         {
+           *           "status": "429",
+           *           "title": "Too many requests",
+           *           "detail": "The caller has sent too many requests. `Retry-After` is the number of seconds to wait."
+           *         }
+           *       ]
+           *     }
+           */
+          'application/vnd.api+json': components['schemas']['ErrorDocument'];
+        };
+      };
+      /** @description An error of the server. The detail contains the id of the request, which the log contains too. */
+      500: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/scim+json': components['schemas']['ScimError'];
+          /**
+           * @example {
+           *       "errors": [
+           *         {
+           *           "status": "500",
+           *           "title": "internal server error",
+           *           "detail": "An error of the server. The detail contains the id of the request, which the log contains too."
+           *         }
+           *       ]
+           *     }
+           */
+          'application/vnd.api+json': components['schemas']['ErrorDocument'];
+        };
+      };
+      /** @description The server is overloaded, or the database or the file store is not available. Retry after `Retry-After` seconds. */
+      503: {
+        headers: {
+          /** @description The number of seconds to wait. */
+          'Retry-After': number;
+          [name: string]: unknown;
+        };
+        content: {
+          'application/scim+json': components['schemas']['ScimError'];
+          /**
+           * @example {
+           *       "errors": [
+           *         {
+           *           "status": "503",
+           *           "title": "unavailable",
+           *           "detail": "The server is overloaded, or the database or the file store is not available. Retry after `Retry-After` seconds."
+           *         }
+           *       ]
+           *     }
+           */
+          'application/vnd.api+json': components['schemas']['ErrorDocument'];
+        };
+      };
+    };
+  };
+  getScimUser: {
+    parameters: {
+      query?: {
+        /** @description Names of attributes, with commas. Others are left out. */
+        attributes?: string;
+        /** @description Names of attributes to leave out, with commas. */
+        excludedAttributes?: string;
+      };
+      header?: never;
+      path: {
+        /** @description The id of the user. */
+        id: string;
+      };
+      cookie?: never;
+    };
+    requestBody?: never;
+    responses: {
+      /** @description The content. */
+      200: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          /**
+           * @example {
+           *       "schemas": [
+           *         "urn:ietf:params:scim:schemas:core:2.0:User"
+           *       ],
+           *       "id": "user-8Xc3kYb2TqLw9RfZ",
+           *       "externalId": "00u1",
+           *       "userName": "ada@acme.test",
+           *       "displayName": "ada",
+           *       "active": true,
+           *       "emails": [
+           *         {
+           *           "value": "ada@acme.test",
+           *           "type": "work",
+           *           "primary": true
+           *         }
+           *       ],
+           *       "meta": {
+           *         "resourceType": "User",
+           *         "created": "2026-01-02T03:04:05.678Z",
+           *         "lastModified": "2026-01-02T03:04:05.678Z",
+           *         "location": "https://cadastre.test/scim/v2/Users/user-8Xc3kYb2TqLw9RfZ"
+           *       }
+           *     }
+           */
+          'application/scim+json': {
+            schemas?: 'urn:ietf:params:scim:schemas:core:2.0:User'[];
+            id?: string;
+            externalId?: string;
+            userName?: string;
+            displayName?: string;
+            active?: boolean;
+            emails?: {
+              value: string;
+              type: string;
+              primary: boolean;
+            }[];
+            meta?: {
+              [key: string]: unknown;
+            };
+          };
+        };
+      };
+      /** @description The address, a query parameter or the JSON of the body is not valid. */
+      400: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/scim+json': components['schemas']['ScimError'];
+          /**
+           * @example {
+           *       "errors": [
+           *         {
+           *           "status": "400",
+           *           "title": "bad request",
+           *           "detail": "The address, a query parameter or the JSON of the body is not valid."
+           *         }
+           *       ]
+           *     }
+           */
+          'application/vnd.api+json': components['schemas']['ErrorDocument'];
+        };
+      };
+      /** @description The token is missing, unknown or expired. */
+      401: {
+        headers: {
+          /** @description How to authenticate. */
+          'WWW-Authenticate': 'Bearer';
+          [name: string]: unknown;
+        };
+        content: {
+          'application/scim+json': components['schemas']['ScimError'];
+          /**
+           * @example {
+           *       "errors": [
+           *         {
+           *           "status": "401",
+           *           "title": "unauthorized",
+           *           "detail": "The token is missing, unknown or expired."
+           *         }
+           *       ]
+           *     }
+           */
+          'application/vnd.api+json': components['schemas']['ErrorDocument'];
+        };
+      };
+      /** @description The resource does not exist, or the caller may not see it. */
+      404: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/scim+json': components['schemas']['ScimError'];
+          /**
+           * @example {
+           *       "errors": [
+           *         {
+           *           "status": "404",
+           *           "title": "not found",
+           *           "detail": "The resource does not exist, or the caller may not see it."
+           *         }
+           *       ]
+           *     }
+           */
+          'application/vnd.api+json': components['schemas']['ErrorDocument'];
+        };
+      };
+      /** @description The caller has sent too many requests. `Retry-After` is the number of seconds to wait. */
+      429: {
+        headers: {
+          /** @description The number of seconds to wait. */
+          'Retry-After': number;
+          [name: string]: unknown;
+        };
+        content: {
+          'application/scim+json': components['schemas']['ScimError'];
+          /**
+           * @example {
+           *       "errors": [
+           *         {
+           *           "status": "429",
+           *           "title": "Too many requests",
+           *           "detail": "The caller has sent too many requests. `Retry-After` is the number of seconds to wait."
+           *         }
+           *       ]
+           *     }
+           */
+          'application/vnd.api+json': components['schemas']['ErrorDocument'];
+        };
+      };
+      /** @description An error of the server. The detail contains the id of the request, which the log contains too. */
+      500: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/scim+json': components['schemas']['ScimError'];
+          /**
+           * @example {
+           *       "errors": [
+           *         {
+           *           "status": "500",
+           *           "title": "internal server error",
+           *           "detail": "An error of the server. The detail contains the id of the request, which the log contains too."
+           *         }
+           *       ]
+           *     }
+           */
+          'application/vnd.api+json': components['schemas']['ErrorDocument'];
+        };
+      };
+      /** @description The server is overloaded, or the database or the file store is not available. Retry after `Retry-After` seconds. */
+      503: {
+        headers: {
+          /** @description The number of seconds to wait. */
+          'Retry-After': number;
+          [name: string]: unknown;
+        };
+        content: {
+          'application/scim+json': components['schemas']['ScimError'];
+          /**
+           * @example {
+           *       "errors": [
+           *         {
+           *           "status": "503",
+           *           "title": "unavailable",
+           *           "detail": "The server is overloaded, or the database or the file store is not available. Retry after `Retry-After` seconds."
+           *         }
+           *       ]
+           *     }
+           */
+          'application/vnd.api+json': components['schemas']['ErrorDocument'];
+        };
+      };
+    };
+  };
+  replaceScimUser: {
+    parameters: {
+      query?: {
+        /** @description Names of attributes, with commas. Others are left out. */
+        attributes?: string;
+        /** @description Names of attributes to leave out, with commas. */
+        excludedAttributes?: string;
+      };
+      header?: never;
+      path: {
+        /** @description The id of the user. */
+        id: string;
+      };
+      cookie?: never;
+    };
+    requestBody: {
+      content: {
+        /**
+         * @example {
+         *       "userName": "ada@acme.test",
+         *       "externalId": "00u1",
+         *       "active": true,
+         *       "emails": [
+         *         {
+         *           "value": "ada@acme.test",
+         *           "primary": true
+         *         }
+         *       ]
+         *     }
+         */
+        'application/scim+json': components['schemas']['CreateScimUserBody'];
+      };
+    };
+    responses: {
+      /** @description The content. */
+      200: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          /**
+           * @example {
+           *       "schemas": [
+           *         "urn:ietf:params:scim:schemas:core:2.0:User"
+           *       ],
+           *       "id": "user-8Xc3kYb2TqLw9RfZ",
+           *       "externalId": "00u1",
+           *       "userName": "ada@acme.test",
+           *       "displayName": "ada",
+           *       "active": true,
+           *       "emails": [
+           *         {
+           *           "value": "ada@acme.test",
+           *           "type": "work",
+           *           "primary": true
+           *         }
+           *       ],
+           *       "meta": {
+           *         "resourceType": "User",
+           *         "created": "2026-01-02T03:04:05.678Z",
+           *         "lastModified": "2026-01-02T03:04:05.678Z",
+           *         "location": "https://cadastre.test/scim/v2/Users/user-8Xc3kYb2TqLw9RfZ"
+           *       }
+           *     }
+           */
+          'application/scim+json': {
+            schemas?: 'urn:ietf:params:scim:schemas:core:2.0:User'[];
+            id?: string;
+            externalId?: string;
+            userName?: string;
+            displayName?: string;
+            active?: boolean;
+            emails?: {
+              value: string;
+              type: string;
+              primary: boolean;
+            }[];
+            meta?: {
+              [key: string]: unknown;
+            };
+          };
+        };
+      };
+      /** @description An attribute is not valid, or the user to suspend is the last active owner of an organization. */
+      400: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/scim+json': components['schemas']['ScimError'];
+          /**
+           * @example {
+           *       "errors": [
+           *         {
+           *           "status": "400",
+           *           "title": "bad request",
+           *           "detail": "An attribute is not valid, or the user to suspend is the last active owner of an organization."
+           *         }
+           *       ]
+           *     }
+           */
+          'application/vnd.api+json': components['schemas']['ErrorDocument'];
+        };
+      };
+      /** @description The token is missing, unknown or expired. */
+      401: {
+        headers: {
+          /** @description How to authenticate. */
+          'WWW-Authenticate': 'Bearer';
+          [name: string]: unknown;
+        };
+        content: {
+          'application/scim+json': components['schemas']['ScimError'];
+          /**
+           * @example {
+           *       "errors": [
+           *         {
+           *           "status": "401",
+           *           "title": "unauthorized",
+           *           "detail": "The token is missing, unknown or expired."
+           *         }
+           *       ]
+           *     }
+           */
+          'application/vnd.api+json': components['schemas']['ErrorDocument'];
+        };
+      };
+      /** @description The resource does not exist, or the caller may not see it. */
+      404: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/scim+json': components['schemas']['ScimError'];
+          /**
+           * @example {
+           *       "errors": [
+           *         {
+           *           "status": "404",
+           *           "title": "not found",
+           *           "detail": "The resource does not exist, or the caller may not see it."
+           *         }
+           *       ]
+           *     }
+           */
+          'application/vnd.api+json': components['schemas']['ErrorDocument'];
+        };
+      };
+      /** @description The body did not arrive in time. */
+      408: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/scim+json': components['schemas']['ScimError'];
+          /**
+           * @example {
+           *       "errors": [
+           *         {
+           *           "status": "408",
+           *           "title": "request timeout",
+           *           "detail": "The body did not arrive in time."
+           *         }
+           *       ]
+           *     }
+           */
+          'application/vnd.api+json': components['schemas']['ErrorDocument'];
+        };
+      };
+      /** @description Another user has the user name or the address. */
+      409: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/scim+json': components['schemas']['ScimError'];
+          /**
+           * @example {
+           *       "errors": [
+           *         {
+           *           "status": "409",
+           *           "title": "conflict",
+           *           "detail": "Another user has the user name or the address."
+           *         }
+           *       ]
+           *     }
+           */
+          'application/vnd.api+json': components['schemas']['ErrorDocument'];
+        };
+      };
+      /** @description The body is too large. */
+      413: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/scim+json': components['schemas']['ScimError'];
+          /**
+           * @example {
+           *       "errors": [
+           *         {
+           *           "status": "413",
+           *           "title": "payload too large",
+           *           "detail": "The body is too large."
+           *         }
+           *       ]
+           *     }
+           */
+          'application/vnd.api+json': components['schemas']['ErrorDocument'];
+        };
+      };
+      /** @description The media type of the body is not supported. */
+      415: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/scim+json': components['schemas']['ScimError'];
+          /**
+           * @example {
+           *       "errors": [
+           *         {
+           *           "status": "415",
+           *           "title": "unsupported media type",
+           *           "detail": "The media type of the body is not supported."
+           *         }
+           *       ]
+           *     }
+           */
+          'application/vnd.api+json': components['schemas']['ErrorDocument'];
+        };
+      };
+      /** @description An attribute or a relationship of the body is not valid. */
+      422: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/scim+json': components['schemas']['ScimError'];
+          /**
+           * @example {
+           *       "errors": [
+           *         {
+           *           "status": "422",
+           *           "title": "invalid attribute",
+           *           "detail": "An attribute or a relationship of the body is not valid."
+           *         }
+           *       ]
+           *     }
+           */
+          'application/vnd.api+json': components['schemas']['ErrorDocument'];
+        };
+      };
+      /** @description The caller has sent too many requests. `Retry-After` is the number of seconds to wait. */
+      429: {
+        headers: {
+          /** @description The number of seconds to wait. */
+          'Retry-After': number;
+          [name: string]: unknown;
+        };
+        content: {
+          'application/scim+json': components['schemas']['ScimError'];
+          /**
+           * @example {
+           *       "errors": [
+           *         {
+           *           "status": "429",
+           *           "title": "Too many requests",
+           *           "detail": "The caller has sent too many requests. `Retry-After` is the number of seconds to wait."
+           *         }
+           *       ]
+           *     }
+           */
+          'application/vnd.api+json': components['schemas']['ErrorDocument'];
+        };
+      };
+      /** @description An error of the server. The detail contains the id of the request, which the log contains too. */
+      500: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/scim+json': components['schemas']['ScimError'];
+          /**
+           * @example {
+           *       "errors": [
+           *         {
+           *           "status": "500",
+           *           "title": "internal server error",
+           *           "detail": "An error of the server. The detail contains the id of the request, which the log contains too."
+           *         }
+           *       ]
+           *     }
+           */
+          'application/vnd.api+json': components['schemas']['ErrorDocument'];
+        };
+      };
+      /** @description The server is overloaded, or the database or the file store is not available. Retry after `Retry-After` seconds. */
+      503: {
+        headers: {
+          /** @description The number of seconds to wait. */
+          'Retry-After': number;
+          [name: string]: unknown;
+        };
+        content: {
+          'application/scim+json': components['schemas']['ScimError'];
+          /**
+           * @example {
+           *       "errors": [
+           *         {
+           *           "status": "503",
+           *           "title": "unavailable",
+           *           "detail": "The server is overloaded, or the database or the file store is not available. Retry after `Retry-After` seconds."
+           *         }
+           *       ]
+           *     }
+           */
+          'application/vnd.api+json': components['schemas']['ErrorDocument'];
+        };
+      };
+    };
+  };
+  deleteScimUser: {
+    parameters: {
+      query?: never;
+      header?: never;
+      path: {
+        /** @description The id of the user. */
+        id: string;
+      };
+      cookie?: never;
+    };
+    requestBody?: never;
+    responses: {
+      /** @description Done. The response has no body. */
+      204: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content?: never;
+      };
+      /** @description An attribute is not valid, or the user to suspend is the last active owner of an organization. */
+      400: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/scim+json': components['schemas']['ScimError'];
+          /**
+           * @example {
+           *       "errors": [
+           *         {
+           *           "status": "400",
+           *           "title": "bad request",
+           *           "detail": "An attribute is not valid, or the user to suspend is the last active owner of an organization."
+           *         }
+           *       ]
+           *     }
+           */
+          'application/vnd.api+json': components['schemas']['ErrorDocument'];
+        };
+      };
+      /** @description The token is missing, unknown or expired. */
+      401: {
+        headers: {
+          /** @description How to authenticate. */
+          'WWW-Authenticate': 'Bearer';
+          [name: string]: unknown;
+        };
+        content: {
+          'application/scim+json': components['schemas']['ScimError'];
+          /**
+           * @example {
+           *       "errors": [
+           *         {
+           *           "status": "401",
+           *           "title": "unauthorized",
+           *           "detail": "The token is missing, unknown or expired."
+           *         }
+           *       ]
+           *     }
+           */
+          'application/vnd.api+json': components['schemas']['ErrorDocument'];
+        };
+      };
+      /** @description The resource does not exist, or the caller may not see it. */
+      404: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/scim+json': components['schemas']['ScimError'];
+          /**
+           * @example {
+           *       "errors": [
+           *         {
+           *           "status": "404",
+           *           "title": "not found",
+           *           "detail": "The resource does not exist, or the caller may not see it."
+           *         }
+           *       ]
+           *     }
+           */
+          'application/vnd.api+json': components['schemas']['ErrorDocument'];
+        };
+      };
+      /** @description The body did not arrive in time. */
+      408: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/scim+json': components['schemas']['ScimError'];
+          /**
+           * @example {
+           *       "errors": [
+           *         {
+           *           "status": "408",
+           *           "title": "request timeout",
+           *           "detail": "The body did not arrive in time."
+           *         }
+           *       ]
+           *     }
+           */
+          'application/vnd.api+json': components['schemas']['ErrorDocument'];
+        };
+      };
+      /** @description The body is too large. */
+      413: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/scim+json': components['schemas']['ScimError'];
+          /**
+           * @example {
+           *       "errors": [
+           *         {
+           *           "status": "413",
+           *           "title": "payload too large",
+           *           "detail": "The body is too large."
+           *         }
+           *       ]
+           *     }
+           */
+          'application/vnd.api+json': components['schemas']['ErrorDocument'];
+        };
+      };
+      /** @description The media type of the body is not supported. */
+      415: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/scim+json': components['schemas']['ScimError'];
+          /**
+           * @example {
+           *       "errors": [
+           *         {
+           *           "status": "415",
+           *           "title": "unsupported media type",
+           *           "detail": "The media type of the body is not supported."
+           *         }
+           *       ]
+           *     }
+           */
+          'application/vnd.api+json': components['schemas']['ErrorDocument'];
+        };
+      };
+      /** @description The caller has sent too many requests. `Retry-After` is the number of seconds to wait. */
+      429: {
+        headers: {
+          /** @description The number of seconds to wait. */
+          'Retry-After': number;
+          [name: string]: unknown;
+        };
+        content: {
+          'application/scim+json': components['schemas']['ScimError'];
+          /**
+           * @example {
+           *       "errors": [
+           *         {
+           *           "status": "429",
+           *           "title": "Too many requests",
+           *           "detail": "The caller has sent too many requests. `Retry-After` is the number of seconds to wait."
+           *         }
+           *       ]
+           *     }
+           */
+          'application/vnd.api+json': components['schemas']['ErrorDocument'];
+        };
+      };
+      /** @description An error of the server. The detail contains the id of the request, which the log contains too. */
+      500: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/scim+json': components['schemas']['ScimError'];
+          /**
+           * @example {
+           *       "errors": [
+           *         {
+           *           "status": "500",
+           *           "title": "internal server error",
+           *           "detail": "An error of the server. The detail contains the id of the request, which the log contains too."
+           *         }
+           *       ]
+           *     }
+           */
+          'application/vnd.api+json': components['schemas']['ErrorDocument'];
+        };
+      };
+      /** @description The server is overloaded, or the database or the file store is not available. Retry after `Retry-After` seconds. */
+      503: {
+        headers: {
+          /** @description The number of seconds to wait. */
+          'Retry-After': number;
+          [name: string]: unknown;
+        };
+        content: {
+          'application/scim+json': components['schemas']['ScimError'];
+          /**
+           * @example {
+           *       "errors": [
+           *         {
+           *           "status": "503",
+           *           "title": "unavailable",
+           *           "detail": "The server is overloaded, or the database or the file store is not available. Retry after `Retry-After` seconds."
+           *         }
+           *       ]
+           *     }
+           */
+          'application/vnd.api+json': components['schemas']['ErrorDocument'];
+        };
+      };
+    };
+  };
+  patchScimUser: {
+    parameters: {
+      query?: {
+        /** @description Names of attributes, with commas. Others are left out. */
+        attributes?: string;
+        /** @description Names of attributes to leave out, with commas. */
+        excludedAttributes?: string;
+      };
+      header?: never;
+      path: {
+        /** @description The id of the user. */
+        id: string;
+      };
+      cookie?: never;
+    };
+    requestBody: {
+      content: {
+        /**
+         * @example {
+         *       "Operations": [
+         *         {
+         *           "op": "replace",
+         *           "path": "active",
+         *           "value": false
+         *         }
+         *       ]
+         *     }
+         */
+        'application/scim+json': components['schemas']['PatchScimGroupBody'];
+      };
+    };
+    responses: {
+      /** @description The content. */
+      200: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          /**
+           * @example {
+           *       "schemas": [
+           *         "urn:ietf:params:scim:schemas:core:2.0:User"
+           *       ],
+           *       "id": "user-8Xc3kYb2TqLw9RfZ",
+           *       "externalId": "00u1",
+           *       "userName": "ada@acme.test",
+           *       "displayName": "ada",
+           *       "active": true,
+           *       "emails": [
+           *         {
+           *           "value": "ada@acme.test",
+           *           "type": "work",
+           *           "primary": true
+           *         }
+           *       ],
+           *       "meta": {
+           *         "resourceType": "User",
+           *         "created": "2026-01-02T03:04:05.678Z",
+           *         "lastModified": "2026-01-02T03:04:05.678Z",
+           *         "location": "https://cadastre.test/scim/v2/Users/user-8Xc3kYb2TqLw9RfZ"
+           *       }
+           *     }
+           */
+          'application/scim+json': {
+            schemas?: 'urn:ietf:params:scim:schemas:core:2.0:User'[];
+            id?: string;
+            externalId?: string;
+            userName?: string;
+            displayName?: string;
+            active?: boolean;
+            emails?: {
+              value: string;
+              type: string;
+              primary: boolean;
+            }[];
+            meta?: {
+              [key: string]: unknown;
+            };
+          };
+        };
+      };
+      /** @description An attribute is not valid, or the user to suspend is the last active owner of an organization. */
+      400: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/scim+json': components['schemas']['ScimError'];
+          /**
+           * @example {
+           *       "errors": [
+           *         {
+           *           "status": "400",
+           *           "title": "bad request",
+           *           "detail": "An attribute is not valid, or the user to suspend is the last active owner of an organization."
+           *         }
+           *       ]
+           *     }
+           */
+          'application/vnd.api+json': components['schemas']['ErrorDocument'];
+        };
+      };
+      /** @description The token is missing, unknown or expired. */
+      401: {
+        headers: {
+          /** @description How to authenticate. */
+          'WWW-Authenticate': 'Bearer';
+          [name: string]: unknown;
+        };
+        content: {
+          'application/scim+json': components['schemas']['ScimError'];
+          /**
+           * @example {
+           *       "errors": [
+           *         {
+           *           "status": "401",
+           *           "title": "unauthorized",
+           *           "detail": "The token is missing, unknown or expired."
+           *         }
+           *       ]
+           *     }
+           */
+          'application/vnd.api+json': components['schemas']['ErrorDocument'];
+        };
+      };
+      /** @description The resource does not exist, or the caller may not see it. */
+      404: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/scim+json': components['schemas']['ScimError'];
+          /**
+           * @example {
+           *       "errors": [
+           *         {
+           *           "status": "404",
+           *           "title": "not found",
+           *           "detail": "The resource does not exist, or the caller may not see it."
+           *         }
+           *       ]
+           *     }
+           */
+          'application/vnd.api+json': components['schemas']['ErrorDocument'];
+        };
+      };
+      /** @description The body did not arrive in time. */
+      408: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/scim+json': components['schemas']['ScimError'];
+          /**
+           * @example {
+           *       "errors": [
+           *         {
+           *           "status": "408",
+           *           "title": "request timeout",
+           *           "detail": "The body did not arrive in time."
+           *         }
+           *       ]
+           *     }
+           */
+          'application/vnd.api+json': components['schemas']['ErrorDocument'];
+        };
+      };
+      /** @description Another user has the user name or the address. */
+      409: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/scim+json': components['schemas']['ScimError'];
+          /**
+           * @example {
+           *       "errors": [
+           *         {
+           *           "status": "409",
+           *           "title": "conflict",
+           *           "detail": "Another user has the user name or the address."
+           *         }
+           *       ]
+           *     }
+           */
+          'application/vnd.api+json': components['schemas']['ErrorDocument'];
+        };
+      };
+      /** @description The body is too large. */
+      413: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/scim+json': components['schemas']['ScimError'];
+          /**
+           * @example {
+           *       "errors": [
+           *         {
+           *           "status": "413",
+           *           "title": "payload too large",
+           *           "detail": "The body is too large."
+           *         }
+           *       ]
+           *     }
+           */
+          'application/vnd.api+json': components['schemas']['ErrorDocument'];
+        };
+      };
+      /** @description The media type of the body is not supported. */
+      415: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/scim+json': components['schemas']['ScimError'];
+          /**
+           * @example {
+           *       "errors": [
+           *         {
+           *           "status": "415",
+           *           "title": "unsupported media type",
+           *           "detail": "The media type of the body is not supported."
+           *         }
+           *       ]
+           *     }
+           */
+          'application/vnd.api+json': components['schemas']['ErrorDocument'];
+        };
+      };
+      /** @description An attribute or a relationship of the body is not valid. */
+      422: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/scim+json': components['schemas']['ScimError'];
+          /**
+           * @example {
+           *       "errors": [
+           *         {
+           *           "status": "422",
+           *           "title": "invalid attribute",
+           *           "detail": "An attribute or a relationship of the body is not valid."
+           *         }
+           *       ]
+           *     }
+           */
+          'application/vnd.api+json': components['schemas']['ErrorDocument'];
+        };
+      };
+      /** @description The caller has sent too many requests. `Retry-After` is the number of seconds to wait. */
+      429: {
+        headers: {
+          /** @description The number of seconds to wait. */
+          'Retry-After': number;
+          [name: string]: unknown;
+        };
+        content: {
+          'application/scim+json': components['schemas']['ScimError'];
+          /**
+           * @example {
+           *       "errors": [
+           *         {
+           *           "status": "429",
+           *           "title": "Too many requests",
+           *           "detail": "The caller has sent too many requests. `Retry-After` is the number of seconds to wait."
+           *         }
+           *       ]
+           *     }
+           */
+          'application/vnd.api+json': components['schemas']['ErrorDocument'];
+        };
+      };
+      /** @description An error of the server. The detail contains the id of the request, which the log contains too. */
+      500: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/scim+json': components['schemas']['ScimError'];
+          /**
+           * @example {
+           *       "errors": [
+           *         {
+           *           "status": "500",
+           *           "title": "internal server error",
+           *           "detail": "An error of the server. The detail contains the id of the request, which the log contains too."
+           *         }
+           *       ]
+           *     }
+           */
+          'application/vnd.api+json': components['schemas']['ErrorDocument'];
+        };
+      };
+      /** @description The server is overloaded, or the database or the file store is not available. Retry after `Retry-After` seconds. */
+      503: {
+        headers: {
+          /** @description The number of seconds to wait. */
+          'Retry-After': number;
+          [name: string]: unknown;
+        };
+        content: {
+          'application/scim+json': components['schemas']['ScimError'];
+          /**
+           * @example {
+           *       "errors": [
+           *         {
+           *           "status": "503",
+           *           "title": "unavailable",
+           *           "detail": "The server is overloaded, or the database or the file store is not available. Retry after `Retry-After` seconds."
+           *         }
+           *       ]
+           *     }
+           */
+          'application/vnd.api+json': components['schemas']['ErrorDocument'];
+        };
+      };
     };
   };
   getAccountPage: {

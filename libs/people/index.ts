@@ -31,7 +31,7 @@ export {
 } from './operator/moved-accounts.operator.js';
 export { peopleDefinition } from './people.definition.js';
 export { computeExpiry, type TokenLifetime } from './authentication-tokens/token-lifetime.js';
-export type { UserForgotten } from './users/user.js';
+export type { UserChanges, UserEvent, UserForgotten } from './users/user.js';
 export { createEndedSessionsJob } from './sessions/ended-sessions.job.js';
 export { listClosedOrganizations, listOwnSessions } from './sessions/own-sessions.queries.js';
 export { findUserByLogin, type UserByLogin } from './users/user-login.queries.js';
@@ -62,6 +62,11 @@ export {
   type TokenDestruction,
 } from './authentication-tokens/authentication-tokens.writes.js';
 export { mapGroupsToTeams, type UserGroups } from './teams/group-teams.operation.js';
+export { listUsersToMap, type ProvidedGroups, type UserToMapToTeams } from './teams/group-teams.queries.js';
+export { chooseUsername, prepareProvisionedUser } from './users/provisioned-user.writes.js';
+export { prepareUserChange, type UserWrites } from './users/changed-user.writes.js';
+export { checkEmail } from './users/user.js';
+export { countUsers, loadUserToSuspend, type UserToSuspend } from './users/users.queries.js';
 export { prepareOwnersTeam } from './teams/owners-team.writes.js';
 export { selectRelatedTeams, selectRelatedUsers } from './people.related.js';
 export { isHiddenTeam, isVisibleTeam, selectVisiblePrincipal } from './teams/teams.queries.js';

@@ -24,6 +24,9 @@ const findPersonalTexts = (value: unknown, at: readonly string[] = []): TextLoca
   return [
     ...somebody,
     ...('username' in value ? [{ at: [...at, 'username'], kind: 'name' } as const] : []),
+    ...('userName' in value
+      ? [{ at: [...at, 'userName'], kind: 'name' } as const, { at: [...at, 'externalId'], kind: 'detail' } as const]
+      : []),
     ...['email', 'unconfirmedEmail']
       .filter((key) => key in value)
       .map((key) => ({ at: [...at, key], kind: 'detail' }) as const),

@@ -598,12 +598,17 @@ export const RESOURCES: Readonly<Record<string, DocumentedResource>> = {
   },
 };
 
-/** Routes whose bodies are files, or facts with schemas of their own (docs/reference/facts.md). */
+/** Routes whose bodies are files, facts with schemas of their own (docs/reference/facts.md), or resources of SCIM. */
 export const OTHER_BODIES: readonly string[] = [
   `POST ${ORGANIZATION}/audit-facts`,
   'PUT /api/registry/private/v2/uploads/:token',
   'PUT /api/v2/configuration-versions/upload/:token',
   'PUT /api/v2/state-versions/upload/:token',
+  ...['Users', 'Groups'].flatMap((path) => [
+    `POST /scim/v2/${path}`,
+    `PUT /scim/v2/${path}/:id`,
+    `PATCH /scim/v2/${path}/:id`,
+  ]),
 ];
 
 /** Requests of go-tfe that no route serves, by subject. They get 404. */

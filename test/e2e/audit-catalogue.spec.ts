@@ -23,6 +23,7 @@ import {
   type CatalogueWorld,
 } from './audit-catalogue.actions.js';
 import { SIGNED_LINK_ACTIONS, REGISTRY_ACTIONS } from './audit-catalogue.registry.js';
+import { SCIM_ACTIONS } from './audit-catalogue.scim.js';
 import { SIGN_IN_ACTIONS } from './audit-catalogue.sign-in.js';
 
 // Each row of the catalogue that Cadastre records, from a real request to the trail, in two organizations at the same
@@ -85,7 +86,7 @@ describe('the audit trail', () => {
     auditedEvents.filter(({ event }) => event !== 'AuditFactReported').map((row) => `${row.type}.${row.action}`),
   );
 
-  const actions = { ...AUDITED_ACTIONS, ...REGISTRY_ACTIONS, ...SIGN_IN_ACTIONS };
+  const actions = { ...AUDITED_ACTIONS, ...REGISTRY_ACTIONS, ...SIGN_IN_ACTIONS, ...SCIM_ACTIONS };
   // Only operators create sign-in links.
   const elsewhere = ['organization.destroy', 'sign_in_methods.create_link', ...SIGNED_LINK_ACTIONS];
 

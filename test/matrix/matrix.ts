@@ -106,6 +106,10 @@ const VALID_KINDS: readonly MatrixCaller['authentication'][] = [
   'run',
 ];
 
+/** Routes of SCIM accept tokens for SCIM only, and no other route accepts them. */
+const acceptsKind = ({ route }: MatrixRow, { authentication }: MatrixCallerInWorld): boolean =>
+  route.includes(' /scim/') ? authentication === 'scim' : VALID_KINDS.includes(authentication);
+
 /** Returns the identity that callers.ts describes, without a request to the server. */
 const identityOf = (caller: MatrixCallerInWorld, { acme, rival }: MatrixWorld): Identity => ({
   kind: caller.authentication as Identity['kind'],
@@ -144,7 +148,7 @@ export const expectedOf = (
 ): string => {
   const { demands, about, status, shows } = row;
   if (demands !== 'anybody') {
-    if (!VALID_KINDS.includes(caller.authentication)) return '401';
+    if (!acceptsKind(row, caller)) return '401';
     const identity = identityOf(caller, world);
     for (const demand of demands === 'any token' ? [] : demands) {
       const [alternatives, where] = demandOf(demand, about);
@@ -193,7 +197,7 @@ export const differences = (
     .filter(({ expected, answered }) => expected !== answered);
 
 const PREFIX =
-  /^\/(?:healthz|readyz|metrics|pages|schemas|sign-in|sign-out|account\/?$|account\/(?:sessions|password|totp|recovery-codes|passkeys)|\.well-known|api\/(?:registry|docs|openapi|asyncapi))/;
+  /^\/(?:healthz|readyz|metrics|pages|scim|schemas|sign-in|sign-out|account\/?$|account\/(?:sessions|password|totp|recovery-codes|passkeys)|\.well-known|api\/(?:registry|docs|openapi|asyncapi))/;
 
 /** Returns the method and the path with its parameters. */
 export const addressOf = ({ route }: MatrixRow, params: Params): { readonly method: string; readonly path: string } => {

@@ -17,6 +17,7 @@ import { ReadsModule } from '#reads';
 import { RegistryModule } from '#registry';
 import { RetentionModule } from '#retention';
 import { RunsModule } from '#runs';
+import { ScimModule } from '#scim';
 import { SignInModule } from '#sign-in';
 import { SshKeysModule } from '#ssh-keys';
 import { StateModule } from '#state';
@@ -69,6 +70,7 @@ export class GatewayModule {
         ...FILES_AND_HEALTH,
         DocumentCacheModule.with({ ...runtime, documentCacheBytes: settings.documentCacheBytes }),
         ...listPeopleModules(runtime),
+        ScimModule.with(settings),
         OrganizationsModule.with(settings),
         WorkspacesModule.with(settings),
         TagsModule,

@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import type { NestFastifyApplication } from '@nestjs/platform-fastify';
 import { createHttpServer, type HttpServerOptions, type RequestObserver } from '#edge';
 import { listCertificateNames, createRequestLogger, ensureLocalCertificates, NestLoggerAdapter, VERSION } from '#host';
+import { scimErrors } from '#scim';
 import { inspectBlobs, type Runtime } from '../../runtime.js';
 import { GatewayModule } from './gateway.module.js';
 
@@ -40,6 +41,7 @@ export const buildHttpOptions = (runtime: Runtime): Omit<HttpServerOptions, 'tls
     requestLog: createRequestLog(runtime),
     version: VERSION,
     logger: new NestLoggerAdapter(logger),
+    errorFormats: [scimErrors],
   };
 };
 

@@ -8,6 +8,7 @@ import { people } from './people.js';
 import { registry } from './registry.js';
 import { retentionOfOrganizations, retentionOfWorkspaces } from './retention.js';
 import { runs } from './runs.js';
+import { scim } from './scim.js';
 import { signInRows } from './sign-in.js';
 import { state } from './state.js';
 import { tagBindingRows } from './tag-bindings.js';
@@ -29,7 +30,7 @@ export const ROWS = {
     ...reservedTagKeys,
     ...registry,
   ],
-  access: [...people, ...teams, ...tokens, ...teamAccess, ...signInRows],
+  access: [...people, ...teams, ...tokens, ...teamAccess, ...signInRows, ...scim],
   workspaces: [...workspaces, ...flatTagRows, ...tagBindingRows, ...history, ...retentionOfWorkspaces, ...state],
   runs: [...runs, ...variables],
 } as const;
