@@ -27,6 +27,10 @@ const findPersonalTexts = (value: unknown, at: readonly string[] = []): TextLoca
     ...['email', 'unconfirmedEmail']
       .filter((key) => key in value)
       .map((key) => ({ at: [...at, key], kind: 'detail' }) as const),
+    // The description of a token that a login created contains the address of the computer.
+    ...('description' in value && value['kind'] === 'user'
+      ? [{ at: [...at, 'description'], kind: 'detail' } as const]
+      : []),
     ...Object.entries(value).flatMap(([key, member]) => findPersonalTexts(member, [...at, key])),
   ];
 };

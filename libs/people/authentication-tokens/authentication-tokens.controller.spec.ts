@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { sql } from '#kernel';
 import { rebuildView, listViews } from '#event-store';
 import { FixedClock } from '../../../test/support/clocks.js';
-import { logLength, readWholeLog } from '../../../test/support/event-log.js';
+import { logLength, readWholeLog, waitForFollowers } from '../../../test/support/event-log.js';
 import {
   expectStatus,
   makeAgentPool,
@@ -567,5 +567,39 @@ describe('the secrets of tokens', () => {
     const holder = server.as(await makeOrganizationToken(server, 'acme'));
     for (const view of listViews([peopleDefinition])) await rebuildView(server.store, view, { now: new Date() });
     expect((await holder.get('/api/v2/organizations/acme')).status).toBe(200);
+  });
+});
+
+describe('a token of a user', () => {
+  it('is recorded in the trails of the organizations of the user, until it is deleted', async () => {
+    const rival = await makeOrganization(server, 'rival');
+    const ada = await makePerson('ada-of-acme', 'acme');
+    await makeOwner(server.store, server.runtime.ids, { id: ada.id, username: 'ada-of-acme' }, 'rival');
+    const tokens = `/api/v2/users/${ada.id}/authentication-tokens`;
+    const { id } = expectStatus(await ada.post(tokens, token({ description: 'laptop' })), 201).body.data;
+    expectStatus(await ada.delete(byId(id)), 204);
+    await waitForFollowers(server.store, 'audit_trail');
+    for (const name of ['acme', 'rival']) {
+      const reader = server.as(await makeOrganizationToken(server, name));
+      const entries = (await reader.get('/api/v2/organization/audit-trail')).body.data as any[];
+      const ofToken = entries.filter(({ resource: { id: recorded } }) => recorded === id);
+      expect(ofToken.map(({ resource: { type, action, meta } }) => [type, action, meta])).toEqual([
+        ['authentication_token', 'destroy', { user_id: ada.id }],
+        ['authentication_token', 'create', { user_id: ada.id }],
+      ]);
+    }
+    const created = (await readWholeLog(server.store)).find(({ stream }) => stream === id);
+    expect(created?.data).toMatchObject({ organizations: [acme.id, rival.id].toSorted(), description: 'laptop' });
+  });
+
+  it('has a description that is encrypted in the log', async () => {
+    const bob = await makePerson('bob-of-acme', 'acme');
+    const tokens = `/api/v2/users/${bob.id}/authentication-tokens`;
+    await bob.post(tokens, token({ description: 'terraform login, 203.0.113.7' }));
+    const stored = await server.database.rows<{ text: string }>(
+      sql`select data::text as text from event_store.events where type = 'AuthenticationTokenCreated'`,
+    );
+    expect(JSON.stringify(stored)).not.toContain('203.0.113.7');
+    expect((await bob.get(tokens)).body.data[0].attributes.description).toBe('terraform login, 203.0.113.7');
   });
 });

@@ -12,6 +12,7 @@ import {
   type Permission,
   type TokenKind,
 } from '#access';
+import { selectActiveOrganizations } from '../sessions/sessions.queries.js';
 import { requireTeamChange, type TeamScope } from '../team-access/team-permission.js';
 import { isVisibleTeam, selectTeamScope } from '../teams/teams.queries.js';
 
@@ -106,6 +107,10 @@ const TOKEN = sql.raw(`token.id, token.kind, token.owner, token.description, tok
  */
 const IS_SINGLE_TOKEN = sql.raw(`(token.kind <> 'team' or token.description is null)`);
 
+/** Returns an expression for the organizations whose audit trails record events of a user's token; none for other kinds. */
+export const selectTokenTrails = (kind: Sql, owner: Sql): Sql =>
+  sql`case when ${kind} = 'user' then ${selectActiveOrganizations(owner)} else '{}'::text[] end`;
+
 export const selectTokenById = (id: string): Sql =>
   sql`select ${TOKEN} from authentication_tokens token where token.id = ${id}`;
 
@@ -133,7 +138,12 @@ export const listTokens = async (
   return toListPage(rows);
 };
 
-export type TokenForCommand = TokenRow & { readonly organization: string | null; readonly snapshot: StreamSnapshot };
+export type TokenForCommand = TokenRow & {
+  readonly organization: string | null;
+  /** Organizations of the user who owns the token. Their audit trails record its end. */
+  readonly organizations: readonly string[];
+  readonly snapshot: StreamSnapshot;
+};
 
 /**
  * Returns the token with this id, or the single token of an owner. Throws `not-found` if it does not exist or the
@@ -150,7 +160,9 @@ export const findAuthenticationToken = async (
       : sql`token.kind = ${target.kind} and ${IS_SINGLE_TOKEN}
             and token.owner = (select owner from (${selectTokenScope(target, actor)}) scope)`;
   const row = await database.row<TokenForCommand & TokenScope>(sql`
-    select ${TOKEN}, token.organization, ${selectTeamScope(actor, sql.raw('token.owner'))} as team,
+    select ${TOKEN}, token.organization,
+           ${selectTokenTrails(sql.raw('token.kind'), sql.raw('token.owner'))} as organizations,
+           ${selectTeamScope(actor, sql.raw('token.owner'))} as team,
            exists (select 1 from agent_pools where id = token.owner and remote_runs_enabled) as "remoteRunsEnabled",
            ${buildSnapshotJson('s')} as snapshot
       from authentication_tokens token join event_store.streams s on s.stream = token.id
@@ -166,6 +178,8 @@ export type OwnerForNewToken = TokenScope & {
   /** Tokens that the new token replaces. */
   readonly replaced: readonly { readonly id: string; readonly snapshot: StreamSnapshot }[];
   readonly isSuspended: boolean;
+  /** Organizations of the user who owns the token. Their audit trails record its creation. */
+  readonly organizations: readonly string[];
   /** Number of the owner's tokens, including expired ones and those that will be replaced. */
   readonly existing: number;
   /** The longest lifetime that the organization allows such a token, in milliseconds; null without a limit. */
@@ -182,6 +196,7 @@ export const loadOwnerForNewToken = async (
     select scope.*,
            ${selectStreamVersions(sql.raw('array[scope.owner, scope.organization]'))} as preconditions,
            exists (select 1 from users where id = scope.owner and suspended) as "isSuspended",
+           ${selectTokenTrails(sql.raw('scope.kind'), sql.raw('scope.owner'))} as organizations,
            (select count(*) from authentication_tokens token where token.owner = scope.owner) as existing,
            (select (o.token_ttl_policies -> replace(scope.kind, '-', '_') ->> 'maxTtlMs')::bigint from organizations o
              where o.id = scope.organization and (o.settings ->> 'maxTtlEnabled')::boolean) as "maxTtlMs",

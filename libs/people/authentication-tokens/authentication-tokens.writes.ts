@@ -71,14 +71,16 @@ export type TokenDestruction = { readonly writes: readonly StreamWrite[]; readon
 
 /**
  * Returns the writes that destroy `tokens`, which were read with `selectOwnedTokens`, and statements for the same
- * append. The statements fail the append if another token was created in between.
+ * append. The statements fail the append if another token was created in between. `organizations`: those of a user whose
+ * audit trails record the end of the tokens.
  */
 export const prepareTokenDestruction = async (
   store: EventStore,
   owner: string,
   tokens: readonly OwnedToken[],
+  organizations: readonly string[] = [],
 ): Promise<TokenDestruction> => {
-  const command = { type: 'DestroyAuthenticationToken', data: {} } as const;
+  const command = { type: 'DestroyAuthenticationToken', data: { organizations } } as const;
   const writes = await Promise.all(
     tokens.map(async ({ id, organization, snapshot }) =>
       decideWrite(authenticationToken, await store.restore(id, authenticationToken, snapshot), organization, command),

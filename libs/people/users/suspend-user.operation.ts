@@ -31,7 +31,7 @@ export const suspendUser = (store: EventStore, { id, context, load }: Suspension
     const command = { type: 'SuspendUser', data: { organizations, owned, isLastAdmin } } as const;
     const suspension = decideWrite(user, await store.restore(id, user, row.snapshot), null, command);
     if (suspension.events.length === 0) return readUser(store, id);
-    const tokens = await prepareTokenDestruction(store, id, row.tokens);
+    const tokens = await prepareTokenDestruction(store, id, row.tokens, organizations);
     const sessionEnds = await prepareSessionEnds(store, row, 'suspended');
     const { rows } = await store.append(
       [...tokens.writes, ...sessionEnds, suspension],

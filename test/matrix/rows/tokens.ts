@@ -151,8 +151,8 @@ const otherTokens: readonly MatrixRow[] = [
       about,
       demands: ['manage-user-tokens'],
       status: 201,
-      // The trails of organizations do not record tokens of users.
-      trail: [],
+      // The trails of the user's organizations record it.
+      trail: ['authentication_token create'],
     },
   ]),
   ...[
@@ -262,7 +262,7 @@ const tokensById: readonly MatrixRow[] = TOKEN_OWNERS.flatMap(({ condition, of, 
       about,
       demands,
       status: 204,
-      trail: condition === 'of a user' ? [] : ['authentication_token destroy'],
+      trail: ['authentication_token destroy'],
       fresh: true,
     },
   ];
