@@ -1,6 +1,6 @@
 import type { IncomingMessage } from 'node:http';
 import { Catch, HttpException, Logger, type ArgumentsHost, type ExceptionFilter } from '@nestjs/common';
-import type { FastifyReply } from 'fastify';
+import type { FastifyReply, FastifyRequest } from 'fastify';
 import { RateLimitRefusal, Refusal, type Problem, type RefusalKind } from '#kernel';
 import { getTraceId } from '#tracing';
 import { JSON_API } from './media-type.js';
@@ -84,10 +84,20 @@ export const setRefusalHeaders = (reply: FastifyReply, refused: Refusal): void =
     .header('x-ratelimit-reset', String(retryInMs / 1_000));
 };
 
+/** The format in which a route sends refusals, also those that occur before its handler. */
+export type RefusalFormat = { readonly mediaType: string; readonly render: (refused: Refusal) => object };
+
+const ERROR_DOCUMENT: RefusalFormat = { mediaType: JSON_API, render: renderRefusal };
+
+/** Returns the format that the options of the route name (RouteOptions of libs/access). */
+const getRefusalFormat = ({ routeOptions }: FastifyRequest): RefusalFormat =>
+  (routeOptions?.config as { readonly refusalFormat?: RefusalFormat } | undefined)?.refusalFormat ?? ERROR_DOCUMENT;
+
 export const sendRefusal = (reply: FastifyReply, refused: Refusal): void => {
+  const { mediaType, render } = getRefusalFormat(reply.request);
   setRefusalHeaders(reply, refused);
   if (hasLongUnreadBody(reply.request.raw)) void reply.header('connection', 'close');
-  void reply.status(getHttpStatus(refused)).type(JSON_API).send(renderRefusal(refused));
+  void reply.status(getHttpStatus(refused)).type(mediaType).send(render(refused));
 };
 
 @Catch()

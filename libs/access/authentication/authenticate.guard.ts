@@ -35,10 +35,10 @@ export class AuthenticateGuard implements CanActivate {
  * one. Tokens do not count. Every change needs the origin of the site, even without a session: otherwise another site
  * could sign a person in to a foreign account.
  */
-const admitToPage = async (
+export const admitToPage = async (
   request: AuthenticatedRequest,
   authenticator: Authenticator,
-  { needsSession }: PageOptions,
+  { needsSession, reopens }: PageOptions,
 ): Promise<void> => {
   authenticator.requireOwnOrigin(request, { needsHeader: false });
   const credential = getSessionCredential(request);
@@ -47,7 +47,8 @@ const admitToPage = async (
   } catch (error) {
     if (!(error instanceof Refusal) || error.kind !== 'unauthorized') throw error;
   }
-  if (needsSession && !request.actor) throw new SignInRequired(request.method === 'GET' ? request.url : '/account');
+  if (!needsSession || request.actor) return;
+  throw new SignInRequired(request.method === 'GET' || reopens ? request.url : '/account');
 };
 
 /** Returns the client's address, or null if its connection has ended. */

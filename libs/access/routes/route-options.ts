@@ -1,5 +1,6 @@
 import { SetMetadata } from '@nestjs/common';
 import { RouteConfig } from '@nestjs/platform-fastify';
+import type { RefusalFormat } from '#json-api';
 
 /** A kind of document that a gateway keeps in memory. */
 export type DocumentKind = {
@@ -8,7 +9,11 @@ export type DocumentKind = {
   readonly tables: readonly string[];
 };
 
-export type PageOptions = { readonly needsSession: boolean };
+export type PageOptions = {
+  readonly needsSession: boolean;
+  /** Whether the browser opens the address of a form with GET after a person without a session has signed in. */
+  readonly reopens: boolean;
+};
 
 /** Options of a route that the HTTP server needs before it reads the body of a request. */
 export type RouteOptions = {
@@ -25,6 +30,8 @@ export type RouteOptions = {
    * strings.
    */
   readonly formBody?: boolean;
+  /** The format of refusals, if the route belongs to a protocol other than JSON:API. */
+  readonly refusalFormat?: RefusalFormat;
   /** Bytes of the largest JSON body, if the route needs more than the default of the server. */
   readonly bodyLimit?: number;
   /** Whether the route changes access: each caller may call such routes only a few times per second. */
@@ -62,9 +69,15 @@ export const ConfigureRoute =
     RouteConfig(merged)(target, name, descriptor);
   };
 
-/** Marks a route as a page that needs a session, or with `isPublic` as a page for everyone. Bodies are forms. */
-export const Page = ({ isPublic = false }: { readonly isPublic?: boolean } = {}): MethodDecorator =>
-  ConfigureRoute({ page: { needsSession: !isPublic }, formBody: true });
+/**
+ * Marks a route as a page that needs a session, or with `isPublic` as a page for everyone. Bodies are forms. `reopens`:
+ * see PageOptions.
+ */
+export const Page = ({
+  isPublic = false,
+  reopens = false,
+}: { readonly isPublic?: boolean; readonly reopens?: boolean } = {}): MethodDecorator =>
+  ConfigureRoute({ page: { needsSession: !isPublic, reopens }, formBody: true });
 
 const makeRoutePublic = ConfigureRoute({ isPublic: true });
 
