@@ -2638,6 +2638,61 @@ export interface paths {
     patch?: never;
     trace?: never;
   };
+  '/account/tokens': {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    /** Show the tokens of the person */
+    get: operations['getAccountTokensPage'];
+    put?: never;
+    /**
+     * Create a token on a page
+     * @description Only this page contains the token itself. The server stores a hash of it.
+     */
+    post: operations['createOwnToken'];
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
+  '/app/settings/tokens': {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    /** Show the tokens of the person */
+    get: operations['getTokensPageOfTerraform'];
+    put?: never;
+    post?: never;
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
+  '/account/tokens/{id}/revocation': {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    get?: never;
+    put?: never;
+    /** Revoke a token on a page */
+    post: operations['revokeOwnToken'];
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
   '/api/v2/organizations/{organization}/ssh-keys': {
     parameters: {
       query?: never;
@@ -5045,6 +5100,9 @@ export interface components {
     };
     SignInWithLinkBody: {
       secret: string;
+    };
+    CreateOwnTokenBody: {
+      description: string;
     };
     CreateSshKeyBody: {
       data: {
@@ -22162,6 +22220,8 @@ export interface operations {
         return_to?: string;
         /** @description Ask a person with a session again. */
         confirm?: '1';
+        /** @description Let another person sign in than that of the session. */
+        switch?: '1';
       };
       header?: never;
       path?: never;
@@ -23853,6 +23913,856 @@ export interface operations {
            *           "status": "404",
            *           "title": "not found",
            *           "detail": "The resource does not exist, or the caller may not see it."
+           *         }
+           *       ]
+           *     }
+           */
+          'application/vnd.api+json': components['schemas']['ErrorDocument'];
+        };
+      };
+      /** @description The body did not arrive in time. */
+      408: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'text/html': string;
+          /**
+           * @example {
+           *       "errors": [
+           *         {
+           *           "status": "408",
+           *           "title": "request timeout",
+           *           "detail": "The body did not arrive in time."
+           *         }
+           *       ]
+           *     }
+           */
+          'application/vnd.api+json': components['schemas']['ErrorDocument'];
+        };
+      };
+      /** @description The body is too large. */
+      413: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'text/html': string;
+          /**
+           * @example {
+           *       "errors": [
+           *         {
+           *           "status": "413",
+           *           "title": "payload too large",
+           *           "detail": "The body is too large."
+           *         }
+           *       ]
+           *     }
+           */
+          'application/vnd.api+json': components['schemas']['ErrorDocument'];
+        };
+      };
+      /** @description The media type of the body is not supported. */
+      415: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'text/html': string;
+          /**
+           * @example {
+           *       "errors": [
+           *         {
+           *           "status": "415",
+           *           "title": "unsupported media type",
+           *           "detail": "The media type of the body is not supported."
+           *         }
+           *       ]
+           *     }
+           */
+          'application/vnd.api+json': components['schemas']['ErrorDocument'];
+        };
+      };
+      /** @description The caller has sent too many requests. `Retry-After` is the number of seconds to wait. */
+      429: {
+        headers: {
+          /** @description The number of seconds to wait. */
+          'Retry-After': number;
+          [name: string]: unknown;
+        };
+        content: {
+          'text/html': string;
+          /**
+           * @example {
+           *       "errors": [
+           *         {
+           *           "status": "429",
+           *           "title": "Too many requests",
+           *           "detail": "The caller has sent too many requests. `Retry-After` is the number of seconds to wait."
+           *         }
+           *       ]
+           *     }
+           */
+          'application/vnd.api+json': components['schemas']['ErrorDocument'];
+        };
+      };
+      /** @description An error of the server. The detail contains the id of the request, which the log contains too. */
+      500: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'text/html': string;
+          /**
+           * @example {
+           *       "errors": [
+           *         {
+           *           "status": "500",
+           *           "title": "internal server error",
+           *           "detail": "An error of the server. The detail contains the id of the request, which the log contains too."
+           *         }
+           *       ]
+           *     }
+           */
+          'application/vnd.api+json': components['schemas']['ErrorDocument'];
+        };
+      };
+      /** @description The server is overloaded, or the database or the file store is not available. Retry after `Retry-After` seconds. */
+      503: {
+        headers: {
+          /** @description The number of seconds to wait. */
+          'Retry-After': number;
+          [name: string]: unknown;
+        };
+        content: {
+          'text/html': string;
+          /**
+           * @example {
+           *       "errors": [
+           *         {
+           *           "status": "503",
+           *           "title": "unavailable",
+           *           "detail": "The server is overloaded, or the database or the file store is not available. Retry after `Retry-After` seconds."
+           *         }
+           *       ]
+           *     }
+           */
+          'application/vnd.api+json': components['schemas']['ErrorDocument'];
+        };
+      };
+    };
+  };
+  getAccountTokensPage: {
+    parameters: {
+      query?: {
+        /** @description The number of the page. */
+        'page[number]'?: number;
+        /** @description The number of resources on a page. A larger number than 100 counts as 100. */
+        'page[size]'?: number;
+        /** @description The change that led here. */
+        done?: string;
+      };
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    requestBody?: never;
+    responses: {
+      /** @description A page. */
+      200: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'text/html': string;
+        };
+      };
+      /** @description Leads to the next page. */
+      303: {
+        headers: {
+          /** @description The path of the page. */
+          Location: string;
+          [name: string]: unknown;
+        };
+        content?: never;
+      };
+      /** @description The address, a query parameter or the JSON of the body is not valid. */
+      400: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'text/html': string;
+          /**
+           * @example {
+           *       "errors": [
+           *         {
+           *           "status": "400",
+           *           "title": "bad request",
+           *           "detail": "The address, a query parameter or the JSON of the body is not valid."
+           *         }
+           *       ]
+           *     }
+           */
+          'application/vnd.api+json': components['schemas']['ErrorDocument'];
+        };
+      };
+      /** @description The token is missing, unknown or expired. */
+      401: {
+        headers: {
+          /** @description How to authenticate. */
+          'WWW-Authenticate': 'Bearer';
+          [name: string]: unknown;
+        };
+        content: {
+          'text/html': string;
+          /**
+           * @example {
+           *       "errors": [
+           *         {
+           *           "status": "401",
+           *           "title": "unauthorized",
+           *           "detail": "The token is missing, unknown or expired."
+           *         }
+           *       ]
+           *     }
+           */
+          'application/vnd.api+json': components['schemas']['ErrorDocument'];
+        };
+      };
+      /** @description The resource does not exist, or the caller may not see it. */
+      404: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'text/html': string;
+          /**
+           * @example {
+           *       "errors": [
+           *         {
+           *           "status": "404",
+           *           "title": "not found",
+           *           "detail": "The resource does not exist, or the caller may not see it."
+           *         }
+           *       ]
+           *     }
+           */
+          'application/vnd.api+json': components['schemas']['ErrorDocument'];
+        };
+      };
+      /** @description The caller has sent too many requests. `Retry-After` is the number of seconds to wait. */
+      429: {
+        headers: {
+          /** @description The number of seconds to wait. */
+          'Retry-After': number;
+          [name: string]: unknown;
+        };
+        content: {
+          'text/html': string;
+          /**
+           * @example {
+           *       "errors": [
+           *         {
+           *           "status": "429",
+           *           "title": "Too many requests",
+           *           "detail": "The caller has sent too many requests. `Retry-After` is the number of seconds to wait."
+           *         }
+           *       ]
+           *     }
+           */
+          'application/vnd.api+json': components['schemas']['ErrorDocument'];
+        };
+      };
+      /** @description An error of the server. The detail contains the id of the request, which the log contains too. */
+      500: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'text/html': string;
+          /**
+           * @example {
+           *       "errors": [
+           *         {
+           *           "status": "500",
+           *           "title": "internal server error",
+           *           "detail": "An error of the server. The detail contains the id of the request, which the log contains too."
+           *         }
+           *       ]
+           *     }
+           */
+          'application/vnd.api+json': components['schemas']['ErrorDocument'];
+        };
+      };
+      /** @description The server is overloaded, or the database or the file store is not available. Retry after `Retry-After` seconds. */
+      503: {
+        headers: {
+          /** @description The number of seconds to wait. */
+          'Retry-After': number;
+          [name: string]: unknown;
+        };
+        content: {
+          'text/html': string;
+          /**
+           * @example {
+           *       "errors": [
+           *         {
+           *           "status": "503",
+           *           "title": "unavailable",
+           *           "detail": "The server is overloaded, or the database or the file store is not available. Retry after `Retry-After` seconds."
+           *         }
+           *       ]
+           *     }
+           */
+          'application/vnd.api+json': components['schemas']['ErrorDocument'];
+        };
+      };
+    };
+  };
+  createOwnToken: {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    requestBody: {
+      content: {
+        /**
+         * @example {
+         *       "description": "laptop"
+         *     }
+         */
+        'application/x-www-form-urlencoded': components['schemas']['CreateOwnTokenBody'];
+      };
+    };
+    responses: {
+      /** @description A page. */
+      200: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'text/html': string;
+        };
+      };
+      /** @description Leads to the next page. */
+      303: {
+        headers: {
+          /** @description The path of the page. */
+          Location: string;
+          [name: string]: unknown;
+        };
+        content?: never;
+      };
+      /** @description The address, a query parameter or the JSON of the body is not valid. */
+      400: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'text/html': string;
+          /**
+           * @example {
+           *       "errors": [
+           *         {
+           *           "status": "400",
+           *           "title": "bad request",
+           *           "detail": "The address, a query parameter or the JSON of the body is not valid."
+           *         }
+           *       ]
+           *     }
+           */
+          'application/vnd.api+json': components['schemas']['ErrorDocument'];
+        };
+      };
+      /** @description The token is missing, unknown or expired. */
+      401: {
+        headers: {
+          /** @description How to authenticate. */
+          'WWW-Authenticate': 'Bearer';
+          [name: string]: unknown;
+        };
+        content: {
+          'text/html': string;
+          /**
+           * @example {
+           *       "errors": [
+           *         {
+           *           "status": "401",
+           *           "title": "unauthorized",
+           *           "detail": "The token is missing, unknown or expired."
+           *         }
+           *       ]
+           *     }
+           */
+          'application/vnd.api+json': components['schemas']['ErrorDocument'];
+        };
+      };
+      /** @description Another site sent the form. */
+      403: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'text/html': string;
+          /**
+           * @example {
+           *       "errors": [
+           *         {
+           *           "status": "403",
+           *           "title": "forbidden",
+           *           "detail": "Another site sent the form."
+           *         }
+           *       ]
+           *     }
+           */
+          'application/vnd.api+json': components['schemas']['ErrorDocument'];
+        };
+      };
+      /** @description The resource does not exist, or the caller may not see it. */
+      404: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'text/html': string;
+          /**
+           * @example {
+           *       "errors": [
+           *         {
+           *           "status": "404",
+           *           "title": "not found",
+           *           "detail": "The resource does not exist, or the caller may not see it."
+           *         }
+           *       ]
+           *     }
+           */
+          'application/vnd.api+json': components['schemas']['ErrorDocument'];
+        };
+      };
+      /** @description The body did not arrive in time. */
+      408: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'text/html': string;
+          /**
+           * @example {
+           *       "errors": [
+           *         {
+           *           "status": "408",
+           *           "title": "request timeout",
+           *           "detail": "The body did not arrive in time."
+           *         }
+           *       ]
+           *     }
+           */
+          'application/vnd.api+json': components['schemas']['ErrorDocument'];
+        };
+      };
+      /** @description The body is too large. */
+      413: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'text/html': string;
+          /**
+           * @example {
+           *       "errors": [
+           *         {
+           *           "status": "413",
+           *           "title": "payload too large",
+           *           "detail": "The body is too large."
+           *         }
+           *       ]
+           *     }
+           */
+          'application/vnd.api+json': components['schemas']['ErrorDocument'];
+        };
+      };
+      /** @description The media type of the body is not supported. */
+      415: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'text/html': string;
+          /**
+           * @example {
+           *       "errors": [
+           *         {
+           *           "status": "415",
+           *           "title": "unsupported media type",
+           *           "detail": "The media type of the body is not supported."
+           *         }
+           *       ]
+           *     }
+           */
+          'application/vnd.api+json': components['schemas']['ErrorDocument'];
+        };
+      };
+      /** @description An attribute or a relationship of the body is not valid. */
+      422: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'text/html': string;
+          /**
+           * @example {
+           *       "errors": [
+           *         {
+           *           "status": "422",
+           *           "title": "invalid attribute",
+           *           "detail": "An attribute or a relationship of the body is not valid."
+           *         }
+           *       ]
+           *     }
+           */
+          'application/vnd.api+json': components['schemas']['ErrorDocument'];
+        };
+      };
+      /** @description The caller has sent too many requests. `Retry-After` is the number of seconds to wait. */
+      429: {
+        headers: {
+          /** @description The number of seconds to wait. */
+          'Retry-After': number;
+          [name: string]: unknown;
+        };
+        content: {
+          'text/html': string;
+          /**
+           * @example {
+           *       "errors": [
+           *         {
+           *           "status": "429",
+           *           "title": "Too many requests",
+           *           "detail": "The caller has sent too many requests. `Retry-After` is the number of seconds to wait."
+           *         }
+           *       ]
+           *     }
+           */
+          'application/vnd.api+json': components['schemas']['ErrorDocument'];
+        };
+      };
+      /** @description An error of the server. The detail contains the id of the request, which the log contains too. */
+      500: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'text/html': string;
+          /**
+           * @example {
+           *       "errors": [
+           *         {
+           *           "status": "500",
+           *           "title": "internal server error",
+           *           "detail": "An error of the server. The detail contains the id of the request, which the log contains too."
+           *         }
+           *       ]
+           *     }
+           */
+          'application/vnd.api+json': components['schemas']['ErrorDocument'];
+        };
+      };
+      /** @description The server is overloaded, or the database or the file store is not available. Retry after `Retry-After` seconds. */
+      503: {
+        headers: {
+          /** @description The number of seconds to wait. */
+          'Retry-After': number;
+          [name: string]: unknown;
+        };
+        content: {
+          'text/html': string;
+          /**
+           * @example {
+           *       "errors": [
+           *         {
+           *           "status": "503",
+           *           "title": "unavailable",
+           *           "detail": "The server is overloaded, or the database or the file store is not available. Retry after `Retry-After` seconds."
+           *         }
+           *       ]
+           *     }
+           */
+          'application/vnd.api+json': components['schemas']['ErrorDocument'];
+        };
+      };
+    };
+  };
+  getTokensPageOfTerraform: {
+    parameters: {
+      query?: {
+        /** @description The number of the page. */
+        'page[number]'?: number;
+        /** @description The number of resources on a page. A larger number than 100 counts as 100. */
+        'page[size]'?: number;
+        /** @description The change that led here. */
+        done?: string;
+      };
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    requestBody?: never;
+    responses: {
+      /** @description A page. */
+      200: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'text/html': string;
+        };
+      };
+      /** @description Leads to the next page. */
+      303: {
+        headers: {
+          /** @description The path of the page. */
+          Location: string;
+          [name: string]: unknown;
+        };
+        content?: never;
+      };
+      /** @description The address, a query parameter or the JSON of the body is not valid. */
+      400: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'text/html': string;
+          /**
+           * @example {
+           *       "errors": [
+           *         {
+           *           "status": "400",
+           *           "title": "bad request",
+           *           "detail": "The address, a query parameter or the JSON of the body is not valid."
+           *         }
+           *       ]
+           *     }
+           */
+          'application/vnd.api+json': components['schemas']['ErrorDocument'];
+        };
+      };
+      /** @description The token is missing, unknown or expired. */
+      401: {
+        headers: {
+          /** @description How to authenticate. */
+          'WWW-Authenticate': 'Bearer';
+          [name: string]: unknown;
+        };
+        content: {
+          'text/html': string;
+          /**
+           * @example {
+           *       "errors": [
+           *         {
+           *           "status": "401",
+           *           "title": "unauthorized",
+           *           "detail": "The token is missing, unknown or expired."
+           *         }
+           *       ]
+           *     }
+           */
+          'application/vnd.api+json': components['schemas']['ErrorDocument'];
+        };
+      };
+      /** @description The resource does not exist, or the caller may not see it. */
+      404: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'text/html': string;
+          /**
+           * @example {
+           *       "errors": [
+           *         {
+           *           "status": "404",
+           *           "title": "not found",
+           *           "detail": "The resource does not exist, or the caller may not see it."
+           *         }
+           *       ]
+           *     }
+           */
+          'application/vnd.api+json': components['schemas']['ErrorDocument'];
+        };
+      };
+      /** @description The caller has sent too many requests. `Retry-After` is the number of seconds to wait. */
+      429: {
+        headers: {
+          /** @description The number of seconds to wait. */
+          'Retry-After': number;
+          [name: string]: unknown;
+        };
+        content: {
+          'text/html': string;
+          /**
+           * @example {
+           *       "errors": [
+           *         {
+           *           "status": "429",
+           *           "title": "Too many requests",
+           *           "detail": "The caller has sent too many requests. `Retry-After` is the number of seconds to wait."
+           *         }
+           *       ]
+           *     }
+           */
+          'application/vnd.api+json': components['schemas']['ErrorDocument'];
+        };
+      };
+      /** @description An error of the server. The detail contains the id of the request, which the log contains too. */
+      500: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'text/html': string;
+          /**
+           * @example {
+           *       "errors": [
+           *         {
+           *           "status": "500",
+           *           "title": "internal server error",
+           *           "detail": "An error of the server. The detail contains the id of the request, which the log contains too."
+           *         }
+           *       ]
+           *     }
+           */
+          'application/vnd.api+json': components['schemas']['ErrorDocument'];
+        };
+      };
+      /** @description The server is overloaded, or the database or the file store is not available. Retry after `Retry-After` seconds. */
+      503: {
+        headers: {
+          /** @description The number of seconds to wait. */
+          'Retry-After': number;
+          [name: string]: unknown;
+        };
+        content: {
+          'text/html': string;
+          /**
+           * @example {
+           *       "errors": [
+           *         {
+           *           "status": "503",
+           *           "title": "unavailable",
+           *           "detail": "The server is overloaded, or the database or the file store is not available. Retry after `Retry-After` seconds."
+           *         }
+           *       ]
+           *     }
+           */
+          'application/vnd.api+json': components['schemas']['ErrorDocument'];
+        };
+      };
+    };
+  };
+  revokeOwnToken: {
+    parameters: {
+      query?: never;
+      header?: never;
+      path: {
+        /** @description The id of the token. */
+        id: string;
+      };
+      cookie?: never;
+    };
+    requestBody?: never;
+    responses: {
+      /** @description Leads to the next page. */
+      303: {
+        headers: {
+          /** @description The path of the page. */
+          Location: string;
+          [name: string]: unknown;
+        };
+        content?: never;
+      };
+      /** @description The address, a query parameter or the JSON of the body is not valid. */
+      400: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'text/html': string;
+          /**
+           * @example {
+           *       "errors": [
+           *         {
+           *           "status": "400",
+           *           "title": "bad request",
+           *           "detail": "The address, a query parameter or the JSON of the body is not valid."
+           *         }
+           *       ]
+           *     }
+           */
+          'application/vnd.api+json': components['schemas']['ErrorDocument'];
+        };
+      };
+      /** @description The token is missing, unknown or expired. */
+      401: {
+        headers: {
+          /** @description How to authenticate. */
+          'WWW-Authenticate': 'Bearer';
+          [name: string]: unknown;
+        };
+        content: {
+          'text/html': string;
+          /**
+           * @example {
+           *       "errors": [
+           *         {
+           *           "status": "401",
+           *           "title": "unauthorized",
+           *           "detail": "The token is missing, unknown or expired."
+           *         }
+           *       ]
+           *     }
+           */
+          'application/vnd.api+json': components['schemas']['ErrorDocument'];
+        };
+      };
+      /** @description Another site sent the form. */
+      403: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'text/html': string;
+          /**
+           * @example {
+           *       "errors": [
+           *         {
+           *           "status": "403",
+           *           "title": "forbidden",
+           *           "detail": "Another site sent the form."
+           *         }
+           *       ]
+           *     }
+           */
+          'application/vnd.api+json': components['schemas']['ErrorDocument'];
+        };
+      };
+      /** @description The token does not exist, or belongs to another person. */
+      404: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'text/html': string;
+          /**
+           * @example {
+           *       "errors": [
+           *         {
+           *           "status": "404",
+           *           "title": "not found",
+           *           "detail": "The token does not exist, or belongs to another person."
            *         }
            *       ]
            *     }

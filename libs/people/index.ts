@@ -1,4 +1,5 @@
 export {
+  endToken,
   listTokensOf,
   listUsers,
   previewForget,
@@ -51,6 +52,8 @@ export {
   type SignInDependencies,
   type StartedSession,
 } from './sessions/sessions.writes.js';
+export { ChangeAuthenticationToken } from './authentication-tokens/authentication-tokens.commands.js';
+export { listTokens, type TokenRow } from './authentication-tokens/authentication-tokens.queries.js';
 export { renderAuthenticationToken } from './authentication-tokens/authentication-tokens.document.js';
 export {
   prepareTokenDestruction,

@@ -4,6 +4,7 @@ import { describeRequest, OptionalActor, Page, Public, type Actor } from '#acces
 import { Clock } from '#kernel';
 import {
   PageRefusalFilter,
+  parseForm,
   parseReturnPath,
   redirectToPage,
   renderMessagePage,
@@ -17,7 +18,6 @@ import { SignInOptions } from './flow/sign-in-options.js';
 import { findSignInLink } from './links/sign-in-links.operator.js';
 import { PasskeyCeremonies } from './passkeys/passkey-ceremonies.service.js';
 import { codeForm, linkForm, passkeyForm, passwordForm } from './pages/form-bodies.js';
-import { parseForm } from './pages/parse-form.js';
 import { renderLinkPage, renderSecondFactorPage, renderSignInPage, type SignInPage } from './pages/sign-in.renderer.js';
 
 const SCRIPT = 'text/javascript; charset=utf-8';
@@ -64,7 +64,7 @@ export class SignInController {
   ) {
     const returnTo = parseReturnPath(query['return_to']);
     const isConfirmation = actor !== null && query['confirm'] === '1';
-    if (actor && !isConfirmation) return redirectToPage(reply, returnTo ?? HOME);
+    if (actor && !isConfirmation && query['switch'] !== '1') return redirectToPage(reply, returnTo ?? HOME);
     const login = isConfirmation ? actor.name : '';
     return sendPage(reply, 200, await this.renderForm({ returnTo, isConfirmation, login }));
   }

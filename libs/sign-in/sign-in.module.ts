@@ -16,6 +16,7 @@ import { PasskeyCeremonies } from './passkeys/passkey-ceremonies.service.js';
 import { PasswordHasher } from './passwords/password-hasher.service.js';
 import { SignInController } from './sign-in.controller.js';
 import { SignOutController } from './sign-out.controller.js';
+import { AccountTokensController, SITE_HOST } from './tokens/account-tokens.controller.js';
 import { TOTP_PURPOSE } from './totp/totp.queries.js';
 
 export type SignInModuleOptions = {
@@ -28,7 +29,13 @@ const DEPENDENCIES = 'cadastre:sign-in-dependencies';
 
 @Module({
   imports: [CqrsModule],
-  controllers: [SignInController, SignOutController, AccountController, SignInMethodsController],
+  controllers: [
+    SignInController,
+    SignOutController,
+    AccountController,
+    AccountTokensController,
+    SignInMethodsController,
+  ],
   providers: [
     SignInMethodsHandler,
     PasswordHasher,
@@ -52,6 +59,7 @@ export class SignInModule {
     return {
       module: SignInModule,
       providers: [
+        { provide: SITE_HOST, useValue: new URL(publicUrl).host },
         {
           provide: SignInTokens,
           useFactory: (clock: Clock) => new SignInTokens(encryptionKeys, clock),

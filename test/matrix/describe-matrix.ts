@@ -93,8 +93,11 @@ const sendToAll = async (row: MatrixRow, world: MatrixWorld): Promise<Outcome> =
 const findTrailDifferences = (row: MatrixRow, { traces, returnedTypes }: Outcome): string[] => {
   const { trail = [], inert } = row;
   const isQuiet = isRead(row) ? trail.length === 0 : (inert ?? false);
+  const trailFor = (name: string) => (CALLERS.some((one) => one.name === name && row.isQuietFor?.(one)) ? [] : trail);
   return [...traces].flatMap(([caller, { events, entries }]) => [
-    ...(isDeepStrictEqual(entries, trail) ? [] : [`${caller}: the trail has ${entries.join(', ') || 'nothing'}`]),
+    ...(isDeepStrictEqual(entries, trailFor(caller))
+      ? []
+      : [`${caller}: the trail has ${entries.join(', ') || 'nothing'}`]),
     ...((events.length === 0) === isQuiet ? [] : [`${caller}: ${events.length} types of events in the log`]),
     // The trail of an organization does not record reads of a user's own token.
     ...(returnedTypes.get(caller) ?? [])

@@ -70,6 +70,8 @@ type MatrixRequestOptions = {
   readonly bodyFor?: (cell: Cell) => unknown;
   /** Whether a success uses the target up. */
   readonly fresh?: true;
+  /** Returns whether a success of this caller adds nothing to the trail, because the caller is in no organization. */
+  readonly isQuietFor?: (caller: MatrixCaller) => boolean;
   /** The spec that checks successes of a form, because its fields come from another page. */
   readonly successes?: string;
   /** Prepares the target for callers with the permissions. */
@@ -193,7 +195,7 @@ export const differences = (
     .filter(({ expected, answered }) => expected !== answered);
 
 const PREFIX =
-  /^\/(?:healthz|readyz|metrics|pages|schemas|sign-in|sign-out|account\/?$|account\/(?:sessions|password|totp|recovery-codes|passkeys)|\.well-known|api\/(?:registry|docs|openapi|asyncapi))/;
+  /^\/(?:healthz|readyz|metrics|pages|schemas|sign-in|sign-out|account\/?$|account\/(?:sessions|password|tokens|totp|recovery-codes|passkeys)|app\/|oauth\/|\.well-known|api\/(?:registry|docs|openapi|asyncapi))/;
 
 /** Returns the method and the path with its parameters. */
 export const addressOf = ({ route }: MatrixRow, params: Params): { readonly method: string; readonly path: string } => {

@@ -2,9 +2,8 @@ import { Body, Controller, Get, HttpCode, Param, Post, Res, UseFilters } from '@
 import type { FastifyReply } from 'fastify';
 import { CurrentActor, Page, type Actor } from '#access';
 import { Refusal } from '#kernel';
-import { PageRefusalFilter, redirectToPage, sendPage } from '#pages';
+import { PageRefusalFilter, parseForm, redirectToPage, sendPage } from '#pages';
 import { newPasskeyForm, newPasswordForm, passkeyNameForm, totpForm } from '../pages/form-bodies.js';
-import { parseForm } from '../pages/parse-form.js';
 import { renderRecoveryCodesPage } from '../pages/account.renderer.js';
 import { AccountPages } from './account-pages.service.js';
 import { AccountService } from './account.service.js';

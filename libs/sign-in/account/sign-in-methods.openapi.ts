@@ -1,5 +1,4 @@
-import { describeController, describeFormBody } from '#json-api/description';
-import { htmlPage, nextPage, refusalContent } from '../page-answers.openapi.js';
+import { describeController, describeFormBody, htmlPage, nextPage, refusalContent } from '#json-api/description';
 import { newPasskeyForm, newPasswordForm, passkeyNameForm, totpForm } from '../pages/form-bodies.js';
 import { ACCOUNT } from './account.openapi.js';
 import { SignInMethodsController } from './sign-in-methods.controller.js';

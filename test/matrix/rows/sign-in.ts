@@ -5,7 +5,7 @@ import { site } from '../targets.js';
 // Pages accept sessions only, and forms only from pages of the site: tokens count as nothing.
 
 /** A session that the request may end. */
-const ownSession: MatrixTarget = {
+export const ownSession: MatrixTarget = {
   ...site,
   params: () => ({ id: 'none' }),
   fresh: async (caller, { server }) => ({
@@ -14,7 +14,7 @@ const ownSession: MatrixTarget = {
   }),
 };
 
-const statusOf =
+export const statusOf =
   (withSession: number, without: number): MatrixRow['status'] =>
   ({ caller }) =>
     caller.session ? withSession : without;
@@ -28,6 +28,8 @@ const pages: readonly MatrixRow[] = (
     ['/sign-in/passkeys.js', 200, 200],
     ['/account', 200, 303],
     ['/account/totp', 200, 303],
+    ['/account/tokens', 200, 303],
+    ['/app/settings/tokens', 200, 303],
   ] as const
 ).map(([path, withSession, without]) => ({
   route: `GET ${path}`,
@@ -52,6 +54,8 @@ const forms: readonly MatrixRow[] = (
     ['/account/passkeys', 400],
     ['/account/passkeys/:id', 400],
     ['/account/passkeys/:id/removal', 404],
+    ['/account/tokens', 400],
+    ['/account/tokens/:id/revocation', 404],
   ] as const
 ).map(([path, withSession]) => ({
   route: `POST ${path}`,

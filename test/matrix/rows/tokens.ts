@@ -153,6 +153,7 @@ const otherTokens: readonly MatrixRow[] = [
       status: 201,
       // The trails of the user's organizations record it.
       trail: ['authentication_token create'],
+      isQuietFor: ({ invited = false }) => invited && about === currentUser,
     },
   ]),
   ...[

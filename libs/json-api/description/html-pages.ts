@@ -1,5 +1,6 @@
 import { z } from 'zod';
-import { describeEmpty, describeFile, type OperationDescription } from '#json-api/description';
+import { describeEmpty, describeFile } from './answers.js';
+import type { OperationDescription } from './operation.js';
 
 /** Another page that the browser requests with GET. */
 export const nextPage = describeEmpty({
