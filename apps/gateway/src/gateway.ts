@@ -34,6 +34,7 @@ const createRequestLog = ({ settings, logger }: Runtime): RequestObserver | null
 export const buildHttpOptions = (runtime: Runtime): Omit<HttpServerOptions, 'tls'> => {
   const { settings, clock, logger } = runtime;
   return {
+    isLocalhost: new URL(settings.publicUrl).hostname === 'localhost',
     trustedProxies: settings.trustedProxies,
     limits: settings.http,
     rateLimits: { limits: settings.limits, clock },

@@ -28,6 +28,11 @@ import { answerFromMemory } from './kept-documents.hooks.js';
 
 export type HttpServerOptions = {
   readonly tls: { readonly key: string; readonly cert: string } | null;
+  /**
+   * Whether the host of the site is `localhost`. Browsers would require HTTPS for all its ports, and `terraform login`
+   * listens without it. Default: false.
+   */
+  readonly isLocalhost?: boolean;
   /** Addresses and networks (RFC 4632) whose `X-Forwarded-For` is trusted. Default: none. */
   readonly trustedProxies?: readonly string[];
   /** Default: null, no limits. */
@@ -157,6 +162,7 @@ export const createHttpServer = async (
   root: Type | DynamicModule,
   {
     tls,
+    isLocalhost = false,
     trustedProxies = [],
     rateLimits = null,
     requestLog = null,
@@ -174,7 +180,7 @@ export const createHttpServer = async (
   collectProcessMetrics(version);
   traceRequests(fastify, { scheme: tls ? 'https' : 'http' });
   observeRequests(fastify, [requestMetrics, ...(requestLog ? [requestLog] : [])]);
-  await setSecurityHeaders(fastify, { tls: tls !== null });
+  await setSecurityHeaders(fastify, { requiresTls: tls !== null && !isLocalhost });
   addCommonHeaders(fastify);
   guardConnections(fastify, trustedProxies, limits, { delayOf, chooseRequestId });
   if (rateLimits) await limitRequests(fastify, { ...rateLimits, authenticator });
