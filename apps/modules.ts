@@ -18,6 +18,7 @@ import { factsDefinition } from '#facts';
 import { historyDefinition } from '#history';
 import type { Settings } from '#host';
 import type { Clock, Ids, Logger } from '#kernel';
+import { oauthDefinition } from '#oauth';
 import { organizationsDefinition } from '#organizations';
 import { createEndedSessionsJob, peopleDefinition } from '#people';
 import {
@@ -63,6 +64,7 @@ export const moduleDefinitions: readonly ModuleDefinition[] = [
   vaultDefinition,
   backupDefinition,
   ...eventDefinitions,
+  oauthDefinition,
   historyDefinition,
   createAuditTrailDefinition(eventRegistry),
 ];

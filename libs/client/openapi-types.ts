@@ -499,6 +499,84 @@ export interface paths {
     patch?: never;
     trace?: never;
   };
+  '/oauth/authorize': {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    /** Ask a person whether a program gets a token */
+    get: operations['getConsentPage'];
+    put?: never;
+    /** Approve or deny that a program gets a token */
+    post: operations['decideAboutLogin'];
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
+  '/.well-known/oauth-authorization-server': {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    /**
+     * Describe the OAuth server
+     * @description Programs find the address for revocations here (RFC 8414).
+     */
+    get: operations['getOauthMetadata'];
+    put?: never;
+    post?: never;
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
+  '/oauth/revoke': {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    get?: never;
+    put?: never;
+    /**
+     * Revoke the token that the request contains
+     * @description Only tokens of people can be revoked in this way. For an unknown token it does nothing.
+     */
+    post: operations['revokePresentedToken'];
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
+  '/oauth/token': {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    get?: never;
+    put?: never;
+    /**
+     * Exchange a code for a token
+     * @description A code works once and for 60 seconds. If it is sent again, the server refuses it and revokes the token that it led to.
+     */
+    post: operations['exchangeForToken'];
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
   '/api/v2/organizations/{organization}/entitlement-set': {
     parameters: {
       query?: never;
@@ -4274,6 +4352,21 @@ export interface components {
         };
         relationships?: unknown;
       };
+    };
+    DecideAboutLoginBody: {
+      /** @enum {string} */
+      decision: 'approve' | 'deny';
+    };
+    RevokePresentedTokenBody: {
+      token: string;
+    };
+    ExchangeForTokenBody: {
+      code: string;
+      redirect_uri: string;
+      client_id: string;
+      code_verifier: string;
+      /** @constant */
+      grant_type: 'authorization_code';
     };
     ChangeSubscriptionBody: {
       data: {
@@ -11007,6 +11100,15 @@ export interface operations {
         content: {
           /**
            * @example {
+           *       "login.v1": {
+           *         "client": "terraform-cli",
+           *         "grant_types": [],
+           *         "authz": "/oauth/authorize",
+           *         "token": "/oauth/token",
+           *         "ports": [
+           *           1
+           *         ]
+           *       },
            *       "modules.v1": "/api/registry/v1/modules/",
            *       "motd.v1": "/api/terraform/motd",
            *       "providers.v1": "/api/registry/v1/providers/",
@@ -11017,6 +11119,17 @@ export interface operations {
            *     }
            */
           'application/json': {
+            'login.v1': {
+              /** @constant */
+              client: 'terraform-cli';
+              grant_types: ['authz_code'];
+              /** @constant */
+              authz: '/oauth/authorize';
+              /** @constant */
+              token: '/oauth/token';
+              /** @description The first and the last port on which the client may listen. */
+              ports: number[];
+            };
             /** @constant */
             'modules.v1': '/api/registry/v1/modules/';
             /** @constant */
@@ -11893,6 +12006,1246 @@ export interface operations {
       429: components['responses']['TooMany'];
       500: components['responses']['InternalServerError'];
       503: components['responses']['Unavailable'];
+    };
+  };
+  getConsentPage: {
+    parameters: {
+      query?: {
+        /** @description The program. */
+        client_id?: string;
+        /** @description The address of the program, on this computer. */
+        redirect_uri?: string;
+        /** @description Always `code`. */
+        response_type?: string;
+        /** @description The SHA-256 of the verifier in base64url (RFC 7636). */
+        code_challenge?: string;
+        /** @description Always `S256`. */
+        code_challenge_method?: string;
+        /** @description A text that comes back to the program, at most 256 characters. */
+        state?: string;
+        /** @description Always absent: there are no scopes. */
+        scope?: string;
+      };
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    requestBody?: never;
+    responses: {
+      /** @description A page. */
+      200: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'text/html': string;
+        };
+      };
+      /** @description Leads to the next page. */
+      303: {
+        headers: {
+          /** @description The path of the page. */
+          Location: string;
+          [name: string]: unknown;
+        };
+        content?: never;
+      };
+      /** @description The address, a query parameter or the JSON of the body is not valid. */
+      400: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'text/html': string;
+          /**
+           * @example {
+           *       "errors": [
+           *         {
+           *           "status": "400",
+           *           "title": "bad request",
+           *           "detail": "The address, a query parameter or the JSON of the body is not valid."
+           *         }
+           *       ]
+           *     }
+           */
+          'application/vnd.api+json': components['schemas']['ErrorDocument'];
+        };
+      };
+      /** @description The token is missing, unknown or expired. */
+      401: {
+        headers: {
+          /** @description How to authenticate. */
+          'WWW-Authenticate': 'Bearer';
+          [name: string]: unknown;
+        };
+        content: {
+          'text/html': string;
+          /**
+           * @example {
+           *       "errors": [
+           *         {
+           *           "status": "401",
+           *           "title": "unauthorized",
+           *           "detail": "The token is missing, unknown or expired."
+           *         }
+           *       ]
+           *     }
+           */
+          'application/vnd.api+json': components['schemas']['ErrorDocument'];
+        };
+      };
+      /** @description The resource does not exist, or the caller may not see it. */
+      404: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'text/html': string;
+          /**
+           * @example {
+           *       "errors": [
+           *         {
+           *           "status": "404",
+           *           "title": "not found",
+           *           "detail": "The resource does not exist, or the caller may not see it."
+           *         }
+           *       ]
+           *     }
+           */
+          'application/vnd.api+json': components['schemas']['ErrorDocument'];
+        };
+      };
+      /** @description The caller has sent too many requests. `Retry-After` is the number of seconds to wait. */
+      429: {
+        headers: {
+          /** @description The number of seconds to wait. */
+          'Retry-After': number;
+          [name: string]: unknown;
+        };
+        content: {
+          'text/html': string;
+          /**
+           * @example {
+           *       "errors": [
+           *         {
+           *           "status": "429",
+           *           "title": "Too many requests",
+           *           "detail": "The caller has sent too many requests. `Retry-After` is the number of seconds to wait."
+           *         }
+           *       ]
+           *     }
+           */
+          'application/vnd.api+json': components['schemas']['ErrorDocument'];
+        };
+      };
+      /** @description An error of the server. The detail contains the id of the request, which the log contains too. */
+      500: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'text/html': string;
+          /**
+           * @example {
+           *       "errors": [
+           *         {
+           *           "status": "500",
+           *           "title": "internal server error",
+           *           "detail": "An error of the server. The detail contains the id of the request, which the log contains too."
+           *         }
+           *       ]
+           *     }
+           */
+          'application/vnd.api+json': components['schemas']['ErrorDocument'];
+        };
+      };
+      /** @description The server is overloaded, or the database or the file store is not available. Retry after `Retry-After` seconds. */
+      503: {
+        headers: {
+          /** @description The number of seconds to wait. */
+          'Retry-After': number;
+          [name: string]: unknown;
+        };
+        content: {
+          'text/html': string;
+          /**
+           * @example {
+           *       "errors": [
+           *         {
+           *           "status": "503",
+           *           "title": "unavailable",
+           *           "detail": "The server is overloaded, or the database or the file store is not available. Retry after `Retry-After` seconds."
+           *         }
+           *       ]
+           *     }
+           */
+          'application/vnd.api+json': components['schemas']['ErrorDocument'];
+        };
+      };
+    };
+  };
+  decideAboutLogin: {
+    parameters: {
+      query?: {
+        /** @description The program. */
+        client_id?: string;
+        /** @description The address of the program, on this computer. */
+        redirect_uri?: string;
+        /** @description Always `code`. */
+        response_type?: string;
+        /** @description The SHA-256 of the verifier in base64url (RFC 7636). */
+        code_challenge?: string;
+        /** @description Always `S256`. */
+        code_challenge_method?: string;
+        /** @description A text that comes back to the program, at most 256 characters. */
+        state?: string;
+        /** @description Always absent: there are no scopes. */
+        scope?: string;
+      };
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    requestBody: {
+      content: {
+        /**
+         * @example {
+         *       "decision": "deny"
+         *     }
+         */
+        'application/x-www-form-urlencoded': components['schemas']['DecideAboutLoginBody'];
+      };
+    };
+    responses: {
+      /** @description Leads to the next page. */
+      303: {
+        headers: {
+          /** @description The path of the page. */
+          Location: string;
+          [name: string]: unknown;
+        };
+        content?: never;
+      };
+      /** @description The address, a query parameter or the JSON of the body is not valid. */
+      400: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'text/html': string;
+          /**
+           * @example {
+           *       "errors": [
+           *         {
+           *           "status": "400",
+           *           "title": "bad request",
+           *           "detail": "The address, a query parameter or the JSON of the body is not valid."
+           *         }
+           *       ]
+           *     }
+           */
+          'application/vnd.api+json': components['schemas']['ErrorDocument'];
+        };
+      };
+      /** @description The token is missing, unknown or expired. */
+      401: {
+        headers: {
+          /** @description How to authenticate. */
+          'WWW-Authenticate': 'Bearer';
+          [name: string]: unknown;
+        };
+        content: {
+          'text/html': string;
+          /**
+           * @example {
+           *       "errors": [
+           *         {
+           *           "status": "401",
+           *           "title": "unauthorized",
+           *           "detail": "The token is missing, unknown or expired."
+           *         }
+           *       ]
+           *     }
+           */
+          'application/vnd.api+json': components['schemas']['ErrorDocument'];
+        };
+      };
+      /** @description Another site sent the form. */
+      403: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'text/html': string;
+          /**
+           * @example {
+           *       "errors": [
+           *         {
+           *           "status": "403",
+           *           "title": "forbidden",
+           *           "detail": "Another site sent the form."
+           *         }
+           *       ]
+           *     }
+           */
+          'application/vnd.api+json': components['schemas']['ErrorDocument'];
+        };
+      };
+      /** @description The resource does not exist, or the caller may not see it. */
+      404: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'text/html': string;
+          /**
+           * @example {
+           *       "errors": [
+           *         {
+           *           "status": "404",
+           *           "title": "not found",
+           *           "detail": "The resource does not exist, or the caller may not see it."
+           *         }
+           *       ]
+           *     }
+           */
+          'application/vnd.api+json': components['schemas']['ErrorDocument'];
+        };
+      };
+      /** @description The body did not arrive in time. */
+      408: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'text/html': string;
+          /**
+           * @example {
+           *       "errors": [
+           *         {
+           *           "status": "408",
+           *           "title": "request timeout",
+           *           "detail": "The body did not arrive in time."
+           *         }
+           *       ]
+           *     }
+           */
+          'application/vnd.api+json': components['schemas']['ErrorDocument'];
+        };
+      };
+      /** @description The body is too large. */
+      413: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'text/html': string;
+          /**
+           * @example {
+           *       "errors": [
+           *         {
+           *           "status": "413",
+           *           "title": "payload too large",
+           *           "detail": "The body is too large."
+           *         }
+           *       ]
+           *     }
+           */
+          'application/vnd.api+json': components['schemas']['ErrorDocument'];
+        };
+      };
+      /** @description The media type of the body is not supported. */
+      415: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'text/html': string;
+          /**
+           * @example {
+           *       "errors": [
+           *         {
+           *           "status": "415",
+           *           "title": "unsupported media type",
+           *           "detail": "The media type of the body is not supported."
+           *         }
+           *       ]
+           *     }
+           */
+          'application/vnd.api+json': components['schemas']['ErrorDocument'];
+        };
+      };
+      /** @description An attribute or a relationship of the body is not valid. */
+      422: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'text/html': string;
+          /**
+           * @example {
+           *       "errors": [
+           *         {
+           *           "status": "422",
+           *           "title": "invalid attribute",
+           *           "detail": "An attribute or a relationship of the body is not valid."
+           *         }
+           *       ]
+           *     }
+           */
+          'application/vnd.api+json': components['schemas']['ErrorDocument'];
+        };
+      };
+      /** @description The caller has sent too many requests. `Retry-After` is the number of seconds to wait. */
+      429: {
+        headers: {
+          /** @description The number of seconds to wait. */
+          'Retry-After': number;
+          [name: string]: unknown;
+        };
+        content: {
+          'text/html': string;
+          /**
+           * @example {
+           *       "errors": [
+           *         {
+           *           "status": "429",
+           *           "title": "Too many requests",
+           *           "detail": "The caller has sent too many requests. `Retry-After` is the number of seconds to wait."
+           *         }
+           *       ]
+           *     }
+           */
+          'application/vnd.api+json': components['schemas']['ErrorDocument'];
+        };
+      };
+      /** @description An error of the server. The detail contains the id of the request, which the log contains too. */
+      500: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'text/html': string;
+          /**
+           * @example {
+           *       "errors": [
+           *         {
+           *           "status": "500",
+           *           "title": "internal server error",
+           *           "detail": "An error of the server. The detail contains the id of the request, which the log contains too."
+           *         }
+           *       ]
+           *     }
+           */
+          'application/vnd.api+json': components['schemas']['ErrorDocument'];
+        };
+      };
+      /** @description The server is overloaded, or the database or the file store is not available. Retry after `Retry-After` seconds. */
+      503: {
+        headers: {
+          /** @description The number of seconds to wait. */
+          'Retry-After': number;
+          [name: string]: unknown;
+        };
+        content: {
+          'text/html': string;
+          /**
+           * @example {
+           *       "errors": [
+           *         {
+           *           "status": "503",
+           *           "title": "unavailable",
+           *           "detail": "The server is overloaded, or the database or the file store is not available. Retry after `Retry-After` seconds."
+           *         }
+           *       ]
+           *     }
+           */
+          'application/vnd.api+json': components['schemas']['ErrorDocument'];
+        };
+      };
+    };
+  };
+  getOauthMetadata: {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    requestBody?: never;
+    responses: {
+      /** @description The addresses and abilities. */
+      200: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          /**
+           * @example {
+           *       "issuer": "https://cadastre.example.com",
+           *       "authorization_endpoint": "https://cadastre.example.com/oauth/authorize",
+           *       "token_endpoint": "https://cadastre.example.com/oauth/token",
+           *       "revocation_endpoint": "https://cadastre.example.com/oauth/revoke",
+           *       "response_types_supported": [
+           *         "code"
+           *       ],
+           *       "response_modes_supported": [
+           *         "query"
+           *       ],
+           *       "grant_types_supported": [
+           *         "authorization_code"
+           *       ],
+           *       "code_challenge_methods_supported": [
+           *         "S256"
+           *       ],
+           *       "token_endpoint_auth_methods_supported": [
+           *         "none"
+           *       ],
+           *       "revocation_endpoint_auth_methods_supported": [
+           *         "none"
+           *       ],
+           *       "authorization_response_iss_parameter_supported": true
+           *     }
+           */
+          'application/json': {
+            /** @example https://cadastre.example.com */
+            issuer: string;
+            /** @example https://cadastre.example.com/oauth/authorize */
+            authorization_endpoint: string;
+            /** @example https://cadastre.example.com/oauth/token */
+            token_endpoint: string;
+            /** @example https://cadastre.example.com/oauth/revoke */
+            revocation_endpoint: string;
+            response_types_supported: 'code'[];
+            response_modes_supported: 'query'[];
+            grant_types_supported: string[];
+            code_challenge_methods_supported: 'S256'[];
+            token_endpoint_auth_methods_supported: 'none'[];
+            revocation_endpoint_auth_methods_supported: 'none'[];
+            /** @constant */
+            authorization_response_iss_parameter_supported: true;
+          };
+        };
+      };
+      400: components['responses']['BadRequest'];
+      404: components['responses']['NotFound'];
+      429: components['responses']['TooMany'];
+      500: components['responses']['InternalServerError'];
+      503: components['responses']['Unavailable'];
+    };
+  };
+  revokePresentedToken: {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    requestBody: {
+      content: {
+        /**
+         * @example {
+         *       "token": "aBcDeFgHiJkLmN.atlasv1.secret"
+         *     }
+         */
+        'application/x-www-form-urlencoded': components['schemas']['RevokePresentedTokenBody'];
+      };
+    };
+    responses: {
+      /** @description The token is not valid any more. */
+      200: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content?: never;
+      };
+      /** @description The token is missing, or belongs to no person. */
+      400: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          /**
+           * @example {
+           *       "error": "invalid_grant",
+           *       "error_description": "The code has expired. Start the login again."
+           *     }
+           */
+          'application/json': {
+            /**
+             * @description A code of RFC 6749, RFC 7009 or RFC 8628.
+             * @example invalid_grant
+             */
+            error: string;
+            /** @example The code has expired. Start the login again. */
+            error_description: string;
+          };
+          /**
+           * @example {
+           *       "errors": [
+           *         {
+           *           "status": "400",
+           *           "title": "bad request",
+           *           "detail": "The token is missing, or belongs to no person."
+           *         }
+           *       ]
+           *     }
+           */
+          'application/vnd.api+json': components['schemas']['ErrorDocument'];
+        };
+      };
+      /** @description The resource does not exist, or the caller may not see it. */
+      404: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          /**
+           * @example {
+           *       "error": "invalid_grant",
+           *       "error_description": "The code has expired. Start the login again."
+           *     }
+           */
+          'application/json': {
+            /**
+             * @description A code of RFC 6749, RFC 7009 or RFC 8628.
+             * @example invalid_grant
+             */
+            error: string;
+            /** @example The code has expired. Start the login again. */
+            error_description: string;
+          };
+          /**
+           * @example {
+           *       "errors": [
+           *         {
+           *           "status": "404",
+           *           "title": "not found",
+           *           "detail": "The resource does not exist, or the caller may not see it."
+           *         }
+           *       ]
+           *     }
+           */
+          'application/vnd.api+json': components['schemas']['ErrorDocument'];
+        };
+      };
+      /** @description The body did not arrive in time. */
+      408: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          /**
+           * @example {
+           *       "error": "invalid_grant",
+           *       "error_description": "The code has expired. Start the login again."
+           *     }
+           */
+          'application/json': {
+            /**
+             * @description A code of RFC 6749, RFC 7009 or RFC 8628.
+             * @example invalid_grant
+             */
+            error: string;
+            /** @example The code has expired. Start the login again. */
+            error_description: string;
+          };
+          /**
+           * @example {
+           *       "errors": [
+           *         {
+           *           "status": "408",
+           *           "title": "request timeout",
+           *           "detail": "The body did not arrive in time."
+           *         }
+           *       ]
+           *     }
+           */
+          'application/vnd.api+json': components['schemas']['ErrorDocument'];
+        };
+      };
+      /** @description The body is too large. */
+      413: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          /**
+           * @example {
+           *       "error": "invalid_grant",
+           *       "error_description": "The code has expired. Start the login again."
+           *     }
+           */
+          'application/json': {
+            /**
+             * @description A code of RFC 6749, RFC 7009 or RFC 8628.
+             * @example invalid_grant
+             */
+            error: string;
+            /** @example The code has expired. Start the login again. */
+            error_description: string;
+          };
+          /**
+           * @example {
+           *       "errors": [
+           *         {
+           *           "status": "413",
+           *           "title": "payload too large",
+           *           "detail": "The body is too large."
+           *         }
+           *       ]
+           *     }
+           */
+          'application/vnd.api+json': components['schemas']['ErrorDocument'];
+        };
+      };
+      /** @description The media type of the body is not supported. */
+      415: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          /**
+           * @example {
+           *       "error": "invalid_grant",
+           *       "error_description": "The code has expired. Start the login again."
+           *     }
+           */
+          'application/json': {
+            /**
+             * @description A code of RFC 6749, RFC 7009 or RFC 8628.
+             * @example invalid_grant
+             */
+            error: string;
+            /** @example The code has expired. Start the login again. */
+            error_description: string;
+          };
+          /**
+           * @example {
+           *       "errors": [
+           *         {
+           *           "status": "415",
+           *           "title": "unsupported media type",
+           *           "detail": "The media type of the body is not supported."
+           *         }
+           *       ]
+           *     }
+           */
+          'application/vnd.api+json': components['schemas']['ErrorDocument'];
+        };
+      };
+      /** @description An attribute or a relationship of the body is not valid. */
+      422: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          /**
+           * @example {
+           *       "error": "invalid_grant",
+           *       "error_description": "The code has expired. Start the login again."
+           *     }
+           */
+          'application/json': {
+            /**
+             * @description A code of RFC 6749, RFC 7009 or RFC 8628.
+             * @example invalid_grant
+             */
+            error: string;
+            /** @example The code has expired. Start the login again. */
+            error_description: string;
+          };
+          /**
+           * @example {
+           *       "errors": [
+           *         {
+           *           "status": "422",
+           *           "title": "invalid attribute",
+           *           "detail": "An attribute or a relationship of the body is not valid."
+           *         }
+           *       ]
+           *     }
+           */
+          'application/vnd.api+json': components['schemas']['ErrorDocument'];
+        };
+      };
+      /** @description The caller has sent too many requests. `Retry-After` is the number of seconds to wait. */
+      429: {
+        headers: {
+          /** @description The number of seconds to wait. */
+          'Retry-After': number;
+          [name: string]: unknown;
+        };
+        content: {
+          /**
+           * @example {
+           *       "error": "invalid_grant",
+           *       "error_description": "The code has expired. Start the login again."
+           *     }
+           */
+          'application/json': {
+            /**
+             * @description A code of RFC 6749, RFC 7009 or RFC 8628.
+             * @example invalid_grant
+             */
+            error: string;
+            /** @example The code has expired. Start the login again. */
+            error_description: string;
+          };
+          /**
+           * @example {
+           *       "errors": [
+           *         {
+           *           "status": "429",
+           *           "title": "Too many requests",
+           *           "detail": "The caller has sent too many requests. `Retry-After` is the number of seconds to wait."
+           *         }
+           *       ]
+           *     }
+           */
+          'application/vnd.api+json': components['schemas']['ErrorDocument'];
+        };
+      };
+      /** @description An error of the server. The detail contains the id of the request, which the log contains too. */
+      500: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          /**
+           * @example {
+           *       "error": "invalid_grant",
+           *       "error_description": "The code has expired. Start the login again."
+           *     }
+           */
+          'application/json': {
+            /**
+             * @description A code of RFC 6749, RFC 7009 or RFC 8628.
+             * @example invalid_grant
+             */
+            error: string;
+            /** @example The code has expired. Start the login again. */
+            error_description: string;
+          };
+          /**
+           * @example {
+           *       "errors": [
+           *         {
+           *           "status": "500",
+           *           "title": "internal server error",
+           *           "detail": "An error of the server. The detail contains the id of the request, which the log contains too."
+           *         }
+           *       ]
+           *     }
+           */
+          'application/vnd.api+json': components['schemas']['ErrorDocument'];
+        };
+      };
+      /** @description The server is overloaded, or the database or the file store is not available. Retry after `Retry-After` seconds. */
+      503: {
+        headers: {
+          /** @description The number of seconds to wait. */
+          'Retry-After': number;
+          [name: string]: unknown;
+        };
+        content: {
+          /**
+           * @example {
+           *       "error": "invalid_grant",
+           *       "error_description": "The code has expired. Start the login again."
+           *     }
+           */
+          'application/json': {
+            /**
+             * @description A code of RFC 6749, RFC 7009 or RFC 8628.
+             * @example invalid_grant
+             */
+            error: string;
+            /** @example The code has expired. Start the login again. */
+            error_description: string;
+          };
+          /**
+           * @example {
+           *       "errors": [
+           *         {
+           *           "status": "503",
+           *           "title": "unavailable",
+           *           "detail": "The server is overloaded, or the database or the file store is not available. Retry after `Retry-After` seconds."
+           *         }
+           *       ]
+           *     }
+           */
+          'application/vnd.api+json': components['schemas']['ErrorDocument'];
+        };
+      };
+    };
+  };
+  exchangeForToken: {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    requestBody: {
+      content: {
+        /**
+         * @example {
+         *       "grant_type": "authorization_code",
+         *       "code": "of-the-page",
+         *       "redirect_uri": "http://localhost:10000/login",
+         *       "client_id": "terraform-cli",
+         *       "code_verifier": "dBjftJeZ4CVP-mB92K27uhbUJU1p1r_wW1gFWFOEjXk"
+         *     }
+         */
+        'application/x-www-form-urlencoded': components['schemas']['ExchangeForTokenBody'];
+      };
+    };
+    responses: {
+      /** @description The token. */
+      200: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          /**
+           * @example {
+           *       "access_token": "aBcDeFgHiJkLmN.atlasv1.secret",
+           *       "token_type": "Bearer",
+           *       "expires_in": 1
+           *     }
+           */
+          'application/json': {
+            /** @example aBcDeFgHiJkLmN.atlasv1.secret */
+            access_token: string;
+            /** @constant */
+            token_type: 'Bearer';
+            /** @description Seconds until the token ends. Absent if it never ends. */
+            expires_in?: number;
+            /** @description Only after a token exchange. */
+            issued_token_type?: string;
+          };
+        };
+      };
+      /** @description The code or a parameter is not valid, or the grant type is not supported. */
+      400: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          /**
+           * @example {
+           *       "error": "invalid_grant",
+           *       "error_description": "The code has expired. Start the login again."
+           *     }
+           */
+          'application/json': {
+            /**
+             * @description A code of RFC 6749, RFC 7009 or RFC 8628.
+             * @example invalid_grant
+             */
+            error: string;
+            /** @example The code has expired. Start the login again. */
+            error_description: string;
+          };
+          /**
+           * @example {
+           *       "errors": [
+           *         {
+           *           "status": "400",
+           *           "title": "bad request",
+           *           "detail": "The code or a parameter is not valid, or the grant type is not supported."
+           *         }
+           *       ]
+           *     }
+           */
+          'application/vnd.api+json': components['schemas']['ErrorDocument'];
+        };
+      };
+      /** @description The resource does not exist, or the caller may not see it. */
+      404: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          /**
+           * @example {
+           *       "error": "invalid_grant",
+           *       "error_description": "The code has expired. Start the login again."
+           *     }
+           */
+          'application/json': {
+            /**
+             * @description A code of RFC 6749, RFC 7009 or RFC 8628.
+             * @example invalid_grant
+             */
+            error: string;
+            /** @example The code has expired. Start the login again. */
+            error_description: string;
+          };
+          /**
+           * @example {
+           *       "errors": [
+           *         {
+           *           "status": "404",
+           *           "title": "not found",
+           *           "detail": "The resource does not exist, or the caller may not see it."
+           *         }
+           *       ]
+           *     }
+           */
+          'application/vnd.api+json': components['schemas']['ErrorDocument'];
+        };
+      };
+      /** @description The body did not arrive in time. */
+      408: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          /**
+           * @example {
+           *       "error": "invalid_grant",
+           *       "error_description": "The code has expired. Start the login again."
+           *     }
+           */
+          'application/json': {
+            /**
+             * @description A code of RFC 6749, RFC 7009 or RFC 8628.
+             * @example invalid_grant
+             */
+            error: string;
+            /** @example The code has expired. Start the login again. */
+            error_description: string;
+          };
+          /**
+           * @example {
+           *       "errors": [
+           *         {
+           *           "status": "408",
+           *           "title": "request timeout",
+           *           "detail": "The body did not arrive in time."
+           *         }
+           *       ]
+           *     }
+           */
+          'application/vnd.api+json': components['schemas']['ErrorDocument'];
+        };
+      };
+      /** @description The body is too large. */
+      413: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          /**
+           * @example {
+           *       "error": "invalid_grant",
+           *       "error_description": "The code has expired. Start the login again."
+           *     }
+           */
+          'application/json': {
+            /**
+             * @description A code of RFC 6749, RFC 7009 or RFC 8628.
+             * @example invalid_grant
+             */
+            error: string;
+            /** @example The code has expired. Start the login again. */
+            error_description: string;
+          };
+          /**
+           * @example {
+           *       "errors": [
+           *         {
+           *           "status": "413",
+           *           "title": "payload too large",
+           *           "detail": "The body is too large."
+           *         }
+           *       ]
+           *     }
+           */
+          'application/vnd.api+json': components['schemas']['ErrorDocument'];
+        };
+      };
+      /** @description The media type of the body is not supported. */
+      415: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          /**
+           * @example {
+           *       "error": "invalid_grant",
+           *       "error_description": "The code has expired. Start the login again."
+           *     }
+           */
+          'application/json': {
+            /**
+             * @description A code of RFC 6749, RFC 7009 or RFC 8628.
+             * @example invalid_grant
+             */
+            error: string;
+            /** @example The code has expired. Start the login again. */
+            error_description: string;
+          };
+          /**
+           * @example {
+           *       "errors": [
+           *         {
+           *           "status": "415",
+           *           "title": "unsupported media type",
+           *           "detail": "The media type of the body is not supported."
+           *         }
+           *       ]
+           *     }
+           */
+          'application/vnd.api+json': components['schemas']['ErrorDocument'];
+        };
+      };
+      /** @description An attribute or a relationship of the body is not valid. */
+      422: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          /**
+           * @example {
+           *       "error": "invalid_grant",
+           *       "error_description": "The code has expired. Start the login again."
+           *     }
+           */
+          'application/json': {
+            /**
+             * @description A code of RFC 6749, RFC 7009 or RFC 8628.
+             * @example invalid_grant
+             */
+            error: string;
+            /** @example The code has expired. Start the login again. */
+            error_description: string;
+          };
+          /**
+           * @example {
+           *       "errors": [
+           *         {
+           *           "status": "422",
+           *           "title": "invalid attribute",
+           *           "detail": "An attribute or a relationship of the body is not valid."
+           *         }
+           *       ]
+           *     }
+           */
+          'application/vnd.api+json': components['schemas']['ErrorDocument'];
+        };
+      };
+      /** @description The caller has sent too many requests. `Retry-After` is the number of seconds to wait. */
+      429: {
+        headers: {
+          /** @description The number of seconds to wait. */
+          'Retry-After': number;
+          [name: string]: unknown;
+        };
+        content: {
+          /**
+           * @example {
+           *       "error": "invalid_grant",
+           *       "error_description": "The code has expired. Start the login again."
+           *     }
+           */
+          'application/json': {
+            /**
+             * @description A code of RFC 6749, RFC 7009 or RFC 8628.
+             * @example invalid_grant
+             */
+            error: string;
+            /** @example The code has expired. Start the login again. */
+            error_description: string;
+          };
+          /**
+           * @example {
+           *       "errors": [
+           *         {
+           *           "status": "429",
+           *           "title": "Too many requests",
+           *           "detail": "The caller has sent too many requests. `Retry-After` is the number of seconds to wait."
+           *         }
+           *       ]
+           *     }
+           */
+          'application/vnd.api+json': components['schemas']['ErrorDocument'];
+        };
+      };
+      /** @description An error of the server. The detail contains the id of the request, which the log contains too. */
+      500: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          /**
+           * @example {
+           *       "error": "invalid_grant",
+           *       "error_description": "The code has expired. Start the login again."
+           *     }
+           */
+          'application/json': {
+            /**
+             * @description A code of RFC 6749, RFC 7009 or RFC 8628.
+             * @example invalid_grant
+             */
+            error: string;
+            /** @example The code has expired. Start the login again. */
+            error_description: string;
+          };
+          /**
+           * @example {
+           *       "errors": [
+           *         {
+           *           "status": "500",
+           *           "title": "internal server error",
+           *           "detail": "An error of the server. The detail contains the id of the request, which the log contains too."
+           *         }
+           *       ]
+           *     }
+           */
+          'application/vnd.api+json': components['schemas']['ErrorDocument'];
+        };
+      };
+      /** @description The server is overloaded, or the database or the file store is not available. Retry after `Retry-After` seconds. */
+      503: {
+        headers: {
+          /** @description The number of seconds to wait. */
+          'Retry-After': number;
+          [name: string]: unknown;
+        };
+        content: {
+          /**
+           * @example {
+           *       "error": "invalid_grant",
+           *       "error_description": "The code has expired. Start the login again."
+           *     }
+           */
+          'application/json': {
+            /**
+             * @description A code of RFC 6749, RFC 7009 or RFC 8628.
+             * @example invalid_grant
+             */
+            error: string;
+            /** @example The code has expired. Start the login again. */
+            error_description: string;
+          };
+          /**
+           * @example {
+           *       "errors": [
+           *         {
+           *           "status": "503",
+           *           "title": "unavailable",
+           *           "detail": "The server is overloaded, or the database or the file store is not available. Retry after `Retry-After` seconds."
+           *         }
+           *       ]
+           *     }
+           */
+          'application/vnd.api+json': components['schemas']['ErrorDocument'];
+        };
+      };
     };
   };
   getEntitlementSet: {

@@ -598,9 +598,11 @@ export const RESOURCES: Readonly<Record<string, DocumentedResource>> = {
   },
 };
 
-/** Routes whose bodies are files, or facts with schemas of their own (docs/reference/facts.md). */
+/** Routes whose bodies are files, forms of OAuth, or facts with schemas of their own (docs/reference/facts.md). */
 export const OTHER_BODIES: readonly string[] = [
   `POST ${ORGANIZATION}/audit-facts`,
+  'POST /oauth/token',
+  'POST /oauth/revoke',
   'PUT /api/registry/private/v2/uploads/:token',
   'PUT /api/v2/configuration-versions/upload/:token',
   'PUT /api/v2/state-versions/upload/:token',

@@ -17,7 +17,9 @@ const REQUESTS_A_ROUTE = Number(process.env['FUZZ_REQUESTS'] ?? 12);
 const LARGEST_ANSWER = 6_000_000;
 
 /** Pages answer a refusal with a page. */
-const PAGES = /^\/+(?:sign-in|sign-out|account|pages)(?:[/?]|$)/;
+const PAGES = /^\/+(?:sign-in|sign-out|account|app|oauth\/authorize|pages)(?:[/?]|$)/;
+/** Endpoints of OAuth have errors in a format of their own. */
+const OAUTH = /^\/+oauth\/(?:token|revoke)(?:[/?]|$)/;
 
 let server: TestServer;
 let world: MatrixWorld;
@@ -32,6 +34,7 @@ const faultOf = ({ status, type, text }: RawReply, url: string): string | null =
     if (type.startsWith('text/html') && PAGES.test(url))
       return text.includes('<h1') ? null : 'a page without a heading';
     if (!type.includes('json')) return `a refusal as ${type}`;
+    if (OAUTH.test(url)) return text.startsWith('{"error":"') ? null : 'an error without a code';
     const { errors } = JSON.parse(text) as { errors?: readonly unknown[] };
     if (!errors?.length) return 'a refusal without errors';
   }
