@@ -17,7 +17,7 @@ export const LAYERS = [
   ['document-cache'],
   ['api-docs', 'edge', 'pages', 'reads'],
   ['data-retention-policies', 'people', 'ssh-keys'],
-  ['agents', 'tag-bindings'],
+  ['agents', 'tag-bindings', 'workload-identities'],
   ['organizations', 'sign-in'],
   ['workspaces'],
   ['registry', 'runs', 'state', 'tags', 'variables'],

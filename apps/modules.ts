@@ -34,6 +34,7 @@ import { STATE_FILES, stateDefinition, createStateSweeper } from '#state';
 import { tagsDefinition } from '#tags';
 import { variablesDefinition } from '#variables';
 import { vaultDefinition } from '#vault';
+import { createExpiredWorkloadTokensJob, workloadIdentitiesDefinition } from '#workload-identities';
 import { workspacesDefinition } from '#workspaces';
 
 const eventDefinitions: readonly ModuleDefinition[] = [
@@ -51,6 +52,7 @@ const eventDefinitions: readonly ModuleDefinition[] = [
   factsDefinition,
   auditTrailSettingsDefinition,
   signInDefinition,
+  workloadIdentitiesDefinition,
 ];
 
 /** Every event type that can be in the log. */
@@ -112,5 +114,6 @@ export const createScheduledJobs = (
   createDeferredDeletionsJob(store.database, blobs),
   createDeletedProvidersJob(store),
   createEndedSessionsJob({ store, clock, ids, idleMinutes }),
+  createExpiredWorkloadTokensJob({ store, clock, ids }),
   createWaitingRemoteRunsJob(store.database, clock, logger),
 ];

@@ -3510,6 +3510,72 @@ export interface paths {
     patch: operations['updateVariableSetVariable'];
     trace?: never;
   };
+  '/oauth/token': {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    get?: never;
+    put?: never;
+    /**
+     * Exchange the token of a pipeline for a token of a team
+     * @description Token exchange (RFC 8693). `audience` is the id of a workload identity, and `subject_token` an OpenID Connect token whose issuer, audience and claims the identity accepts. A token can be exchanged several times until it expires.
+     */
+    post: operations['exchangeToken'];
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
+  '/api/v2/teams/{id}/workload-identities': {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    /** List the workload identities of a team */
+    get: operations['listWorkloadIdentities'];
+    put?: never;
+    /**
+     * Create a workload identity of a team
+     * @description Pipelines whose tokens match get tokens of the team (`POST /oauth/token`). The claims must name the owner of the pipelines, because everybody can get a token of a public issuer.
+     */
+    post: operations['createWorkloadIdentity'];
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
+  '/api/v2/workload-identities/{id}': {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    /** Show a workload identity */
+    get: operations['getWorkloadIdentity'];
+    put?: never;
+    post?: never;
+    /**
+     * Delete a workload identity
+     * @description The tokens that it has issued end at once.
+     */
+    delete: operations['deleteWorkloadIdentity'];
+    options?: never;
+    head?: never;
+    /**
+     * Change a workload identity
+     * @description The attribute `claims` replaces all claims. If `enabled` becomes false, the tokens that the identity has issued end at once.
+     */
+    patch: operations['updateWorkloadIdentity'];
+    trace?: never;
+  };
   '/api/v2/workspaces/{id}/relationships/remote-state-consumers': {
     parameters: {
       query?: never;
@@ -5358,6 +5424,53 @@ export interface components {
           name: string;
         };
       } | null;
+    };
+    ExchangeTokenBody: {
+      /** @constant */
+      grant_type: 'urn:ietf:params:oauth:grant-type:token-exchange';
+      /** @description The id of the workload identity. */
+      audience: string;
+      /** @description The OpenID Connect token of the CI system. */
+      subject_token: string;
+      /** @enum {string} */
+      subject_token_type: 'urn:ietf:params:oauth:token-type:id_token' | 'urn:ietf:params:oauth:token-type:jwt';
+      /** @constant */
+      requested_token_type?: 'urn:ietf:params:oauth:token-type:access_token';
+    };
+    CreateWorkloadIdentityBody: {
+      data: {
+        type?: ('workload-identities' | '') | null;
+        attributes: {
+          name: string;
+          issuer: string;
+          claims: {
+            [key: string]: string[];
+          };
+          description?: string | null;
+          audience?: string | null;
+          'token-minutes'?: number;
+          enabled?: boolean;
+        };
+        relationships?: unknown;
+      };
+    };
+    UpdateWorkloadIdentityBody: {
+      data: {
+        type?: ('workload-identities' | '') | null;
+        /** @default {} */
+        attributes: {
+          name?: string;
+          issuer?: string;
+          claims?: {
+            [key: string]: string[];
+          };
+          description?: string | null;
+          audience?: string | null;
+          'token-minutes'?: number;
+          enabled?: boolean;
+        };
+        relationships?: unknown;
+      };
     };
     AddRemoteStateConsumersBody: {
       data: {
@@ -7308,6 +7421,7 @@ export interface components {
             | components['schemas']['TeamIdentifier']
             | components['schemas']['OrganizationIdentifier']
             | components['schemas']['AgentPoolIdentifier']
+            | components['schemas']['WorkloadIdentityIdentifier']
             | null;
           links?: components['schemas']['RelatedLinks'];
         };
@@ -7317,6 +7431,12 @@ export interface components {
           links?: components['schemas']['RelatedLinks'];
         };
       };
+    };
+    WorkloadIdentityIdentifier: {
+      /** @constant */
+      type: 'workload-identities';
+      /** @example id-of-workload-identities */
+      id: string;
     };
     AuthenticationTokenDocument: {
       data: components['schemas']['AuthenticationToken'];
@@ -9688,6 +9808,105 @@ export interface components {
     };
     VariableDocument: {
       data: components['schemas']['Variable'];
+    };
+    /** @description A token for a pipeline (RFC 8693 §2.2.1). */
+    ExchangedToken: {
+      /**
+       * @description A token of the team.
+       * @example ai1yMKOzv3Mptg.atlasv1.lOseEHJzlB49Vz0f…
+       */
+      access_token: string;
+      /** @constant */
+      issued_token_type: 'urn:ietf:params:oauth:token-type:access_token';
+      /** @constant */
+      token_type: 'Bearer';
+      /**
+       * @description Seconds until the token expires.
+       * @example 3600
+       */
+      expires_in: number;
+    };
+    /** @description The reason why a token endpoint refuses a request. */
+    OAuthError: {
+      /**
+       * @description A code of RFC 6749 §5.2 or RFC 8693 §2.2.2.
+       * @example invalid_request
+       */
+      error: string;
+      /** @example subject_token: the token has expired (exp). Request a new one */
+      error_description: string;
+    };
+    WorkloadIdentityPage: {
+      data: components['schemas']['WorkloadIdentity'][];
+      links: components['schemas']['PageLinks'];
+      meta: {
+        pagination: components['schemas']['Pagination'];
+      };
+    };
+    /** @description Lets pipelines of a CI system get short-lived tokens of a team. */
+    WorkloadIdentity: {
+      /** @example wid-3kTq8VnYd5RbXpLw */
+      id: string;
+      /** @constant */
+      type: 'workload-identities';
+      attributes: {
+        /** @example main-branch */
+        name: string;
+        /** @example deploys from the main branch */
+        description: string | null;
+        /**
+         * @description The claim `iss` of the tokens.
+         * @example https://token.actions.githubusercontent.com
+         */
+        issuer: string;
+        /**
+         * @description A value that the claim `aud` of the tokens contains.
+         * @example https://cadastre.example.com
+         */
+        audience: string;
+        /**
+         * @description Accepted values by the name of the claim. A token needs an accepted value for each of these claims. In a value, `*` stands for any characters.
+         * @example {
+         *       "sub": [
+         *         "repo:acme/app:ref:refs/heads/main"
+         *       ]
+         *     }
+         */
+        claims: {
+          [key: string]: string[];
+        };
+        /**
+         * @description How long an issued token lives, in minutes.
+         * @example 60
+         */
+        'token-minutes': number;
+        /**
+         * @description If false, no tokens are issued.
+         * @example true
+         */
+        enabled: boolean;
+        /**
+         * Format: date-time
+         * @example 2026-01-31T12:30:15.123Z
+         */
+        'created-at': string;
+      };
+      relationships: {
+        team: {
+          data: components['schemas']['TeamIdentifier'];
+          links?: components['schemas']['RelatedLinks'];
+        };
+      };
+      links: {
+        /**
+         * Format: uri-reference
+         * @example /api/v2/workload-identities/wid-3kTq8VnYd5RbXpLw
+         */
+        self: string;
+      };
+    };
+    WorkloadIdentityDocument: {
+      data: components['schemas']['WorkloadIdentity'];
     };
     WorkspacePage: {
       data: components['schemas']['Workspace'][];
@@ -27559,6 +27778,462 @@ export interface operations {
            *           "status": "422",
            *           "title": "invalid attribute",
            *           "detail": "Another variable has this key and category, or the variable is sensitive."
+           *         }
+           *       ]
+           *     }
+           */
+          'application/vnd.api+json': components['schemas']['ErrorDocument'];
+        };
+      };
+      429: components['responses']['TooMany'];
+      500: components['responses']['InternalServerError'];
+      503: components['responses']['Unavailable'];
+    };
+  };
+  exchangeToken: {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    requestBody: {
+      content: {
+        /**
+         * @example {
+         *       "grant_type": "urn:ietf:params:oauth:grant-type:token-exchange",
+         *       "audience": "wid-3kTq8VnYd5RbXpLw",
+         *       "subject_token": "eyJhbGciOiJSUzI1NiJ9.eyJzdWIiOiJyZXBvOmFjbWUvYXBwIn0.c2lnbmF0dXJl",
+         *       "subject_token_type": "urn:ietf:params:oauth:token-type:id_token"
+         *     }
+         */
+        'application/x-www-form-urlencoded': components['schemas']['ExchangeTokenBody'];
+      };
+    };
+    responses: {
+      /** @description A token of the team. */
+      200: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/json': components['schemas']['ExchangedToken'];
+        };
+      };
+      /** @description The request, the token of the pipeline or the audience is not accepted. */
+      400: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/json': components['schemas']['OAuthError'];
+          /**
+           * @example {
+           *       "errors": [
+           *         {
+           *           "status": "400",
+           *           "title": "bad request",
+           *           "detail": "The request, the token of the pipeline or the audience is not accepted."
+           *         }
+           *       ]
+           *     }
+           */
+          'application/vnd.api+json': components['schemas']['ErrorDocument'];
+        };
+      };
+      /** @description The resource does not exist, or the caller may not see it. */
+      404: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/json': components['schemas']['OAuthError'];
+          /**
+           * @example {
+           *       "errors": [
+           *         {
+           *           "status": "404",
+           *           "title": "not found",
+           *           "detail": "The resource does not exist, or the caller may not see it."
+           *         }
+           *       ]
+           *     }
+           */
+          'application/vnd.api+json': components['schemas']['ErrorDocument'];
+        };
+      };
+      /** @description The body did not arrive in time. */
+      408: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/json': components['schemas']['OAuthError'];
+          /**
+           * @example {
+           *       "errors": [
+           *         {
+           *           "status": "408",
+           *           "title": "request timeout",
+           *           "detail": "The body did not arrive in time."
+           *         }
+           *       ]
+           *     }
+           */
+          'application/vnd.api+json': components['schemas']['ErrorDocument'];
+        };
+      };
+      /** @description The body is too large. */
+      413: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/json': components['schemas']['OAuthError'];
+          /**
+           * @example {
+           *       "errors": [
+           *         {
+           *           "status": "413",
+           *           "title": "payload too large",
+           *           "detail": "The body is too large."
+           *         }
+           *       ]
+           *     }
+           */
+          'application/vnd.api+json': components['schemas']['ErrorDocument'];
+        };
+      };
+      /** @description The media type of the body is not supported. */
+      415: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/json': components['schemas']['OAuthError'];
+          /**
+           * @example {
+           *       "errors": [
+           *         {
+           *           "status": "415",
+           *           "title": "unsupported media type",
+           *           "detail": "The media type of the body is not supported."
+           *         }
+           *       ]
+           *     }
+           */
+          'application/vnd.api+json': components['schemas']['ErrorDocument'];
+        };
+      };
+      /** @description An attribute or a relationship of the body is not valid. */
+      422: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/json': components['schemas']['OAuthError'];
+          /**
+           * @example {
+           *       "errors": [
+           *         {
+           *           "status": "422",
+           *           "title": "invalid attribute",
+           *           "detail": "An attribute or a relationship of the body is not valid."
+           *         }
+           *       ]
+           *     }
+           */
+          'application/vnd.api+json': components['schemas']['ErrorDocument'];
+        };
+      };
+      /** @description The address has had too many failed exchanges, or the team has too many unexpired tokens. */
+      429: {
+        headers: {
+          /** @description The number of seconds to wait. */
+          'Retry-After': number;
+          [name: string]: unknown;
+        };
+        content: {
+          'application/json': components['schemas']['OAuthError'];
+          /**
+           * @example {
+           *       "errors": [
+           *         {
+           *           "status": "429",
+           *           "title": "Too many requests",
+           *           "detail": "The address has had too many failed exchanges, or the team has too many unexpired tokens."
+           *         }
+           *       ]
+           *     }
+           */
+          'application/vnd.api+json': components['schemas']['ErrorDocument'];
+        };
+      };
+      /** @description An error of the server. The detail contains the id of the request, which the log contains too. */
+      500: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/json': components['schemas']['OAuthError'];
+          /**
+           * @example {
+           *       "errors": [
+           *         {
+           *           "status": "500",
+           *           "title": "internal server error",
+           *           "detail": "An error of the server. The detail contains the id of the request, which the log contains too."
+           *         }
+           *       ]
+           *     }
+           */
+          'application/vnd.api+json': components['schemas']['ErrorDocument'];
+        };
+      };
+      /** @description The issuer of the token cannot be reached. */
+      503: {
+        headers: {
+          /** @description The number of seconds to wait. */
+          'Retry-After': number;
+          [name: string]: unknown;
+        };
+        content: {
+          'application/json': components['schemas']['OAuthError'];
+          /**
+           * @example {
+           *       "errors": [
+           *         {
+           *           "status": "503",
+           *           "title": "unavailable",
+           *           "detail": "The issuer of the token cannot be reached."
+           *         }
+           *       ]
+           *     }
+           */
+          'application/vnd.api+json': components['schemas']['ErrorDocument'];
+        };
+      };
+    };
+  };
+  listWorkloadIdentities: {
+    parameters: {
+      query?: {
+        /** @description The number of the page. */
+        'page[number]'?: number;
+        /** @description The number of resources on a page. A larger number than 100 counts as 100. */
+        'page[size]'?: number;
+      };
+      header?: never;
+      path: {
+        /** @description The id of the team. */
+        id: string;
+      };
+      cookie?: never;
+    };
+    requestBody?: never;
+    responses: {
+      /** @description The document. */
+      200: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/vnd.api+json': components['schemas']['WorkloadIdentityPage'];
+        };
+      };
+      400: components['responses']['BadRequest'];
+      401: components['responses']['Unauthorized'];
+      404: components['responses']['NotFound'];
+      429: components['responses']['TooMany'];
+      500: components['responses']['InternalServerError'];
+      503: components['responses']['Unavailable'];
+    };
+  };
+  createWorkloadIdentity: {
+    parameters: {
+      query?: never;
+      header?: never;
+      path: {
+        /** @description The id of the team. */
+        id: string;
+      };
+      cookie?: never;
+    };
+    requestBody: {
+      content: {
+        /**
+         * @example {
+         *       "data": {
+         *         "type": "workload-identities",
+         *         "attributes": {
+         *           "name": "main-branch",
+         *           "issuer": "https://token.actions.githubusercontent.com",
+         *           "claims": {
+         *             "sub": [
+         *               "repo:acme/app:ref:refs/heads/main"
+         *             ]
+         *           }
+         *         }
+         *       }
+         *     }
+         */
+        'application/vnd.api+json': components['schemas']['CreateWorkloadIdentityBody'];
+      };
+    };
+    responses: {
+      /** @description The document. */
+      201: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/vnd.api+json': components['schemas']['WorkloadIdentityDocument'];
+        };
+      };
+      400: components['responses']['BadRequest'];
+      401: components['responses']['Unauthorized'];
+      404: components['responses']['NotFound'];
+      408: components['responses']['RequestTimeout'];
+      413: components['responses']['TooLarge'];
+      415: components['responses']['UnsupportedMediaType'];
+      /** @description An attribute is not valid, the name is taken in the team, the claims accept everybody, or the team has the largest number of identities. */
+      422: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          /**
+           * @example {
+           *       "errors": [
+           *         {
+           *           "status": "422",
+           *           "title": "invalid attribute",
+           *           "detail": "An attribute is not valid, the name is taken in the team, the claims accept everybody, or the team has the largest number of identities."
+           *         }
+           *       ]
+           *     }
+           */
+          'application/vnd.api+json': components['schemas']['ErrorDocument'];
+        };
+      };
+      429: components['responses']['TooMany'];
+      500: components['responses']['InternalServerError'];
+      503: components['responses']['Unavailable'];
+    };
+  };
+  getWorkloadIdentity: {
+    parameters: {
+      query?: never;
+      header?: never;
+      path: {
+        /** @description The id of the workload identity. */
+        id: string;
+      };
+      cookie?: never;
+    };
+    requestBody?: never;
+    responses: {
+      /** @description The document. */
+      200: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/vnd.api+json': components['schemas']['WorkloadIdentityDocument'];
+        };
+      };
+      400: components['responses']['BadRequest'];
+      401: components['responses']['Unauthorized'];
+      404: components['responses']['NotFound'];
+      429: components['responses']['TooMany'];
+      500: components['responses']['InternalServerError'];
+      503: components['responses']['Unavailable'];
+    };
+  };
+  deleteWorkloadIdentity: {
+    parameters: {
+      query?: never;
+      header?: never;
+      path: {
+        /** @description The id of the workload identity. */
+        id: string;
+      };
+      cookie?: never;
+    };
+    requestBody?: never;
+    responses: {
+      /** @description Done. The response has no body. */
+      204: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content?: never;
+      };
+      400: components['responses']['BadRequest'];
+      401: components['responses']['Unauthorized'];
+      404: components['responses']['NotFound'];
+      408: components['responses']['RequestTimeout'];
+      413: components['responses']['TooLarge'];
+      415: components['responses']['UnsupportedMediaType'];
+      429: components['responses']['TooMany'];
+      500: components['responses']['InternalServerError'];
+      503: components['responses']['Unavailable'];
+    };
+  };
+  updateWorkloadIdentity: {
+    parameters: {
+      query?: never;
+      header?: never;
+      path: {
+        /** @description The id of the workload identity. */
+        id: string;
+      };
+      cookie?: never;
+    };
+    requestBody: {
+      content: {
+        /**
+         * @example {
+         *       "data": {
+         *         "type": "workload-identities",
+         *         "attributes": {
+         *           "token-minutes": 15
+         *         }
+         *       }
+         *     }
+         */
+        'application/vnd.api+json': components['schemas']['UpdateWorkloadIdentityBody'];
+      };
+    };
+    responses: {
+      /** @description The document. */
+      200: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/vnd.api+json': components['schemas']['WorkloadIdentityDocument'];
+        };
+      };
+      400: components['responses']['BadRequest'];
+      401: components['responses']['Unauthorized'];
+      404: components['responses']['NotFound'];
+      408: components['responses']['RequestTimeout'];
+      413: components['responses']['TooLarge'];
+      415: components['responses']['UnsupportedMediaType'];
+      /** @description An attribute is not valid, the name is taken in the team, the claims accept everybody, or the team has the largest number of identities. */
+      422: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          /**
+           * @example {
+           *       "errors": [
+           *         {
+           *           "status": "422",
+           *           "title": "invalid attribute",
+           *           "detail": "An attribute is not valid, the name is taken in the team, the claims accept everybody, or the team has the largest number of identities."
            *         }
            *       ]
            *     }

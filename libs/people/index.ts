@@ -31,6 +31,7 @@ export {
 } from './operator/moved-accounts.operator.js';
 export { peopleDefinition } from './people.definition.js';
 export { computeExpiry, type TokenLifetime } from './authentication-tokens/token-lifetime.js';
+export type { TeamDeleted } from './teams/team.js';
 export type { UserForgotten } from './users/user.js';
 export { createEndedSessionsJob } from './sessions/ended-sessions.job.js';
 export { listClosedOrganizations, listOwnSessions } from './sessions/own-sessions.queries.js';
@@ -61,7 +62,19 @@ export {
   type OwnedToken,
   type TokenDestruction,
 } from './authentication-tokens/authentication-tokens.writes.js';
+export { WORKLOAD_IDENTITIES } from './authentication-tokens/authentication-tokens.queries.js';
+export {
+  countWorkloadTokens,
+  selectTeamTokenMaxTtl,
+  selectTokensOfWorkload,
+} from './authentication-tokens/workload-tokens.queries.js';
+export {
+  destroyExpiredWorkloadTokens,
+  prepareWorkloadToken,
+  prepareWorkloadTokenDestruction,
+} from './authentication-tokens/workload-tokens.writes.js';
 export { mapGroupsToTeams, type UserGroups } from './teams/group-teams.operation.js';
 export { prepareOwnersTeam } from './teams/owners-team.writes.js';
 export { selectRelatedTeams, selectRelatedUsers } from './people.related.js';
-export { isHiddenTeam, isVisibleTeam, selectVisiblePrincipal } from './teams/teams.queries.js';
+export { requireTeamChange, type TeamScope } from './team-access/team-permission.js';
+export { isHiddenTeam, isVisibleTeam, selectTeamScope, selectVisiblePrincipal } from './teams/teams.queries.js';

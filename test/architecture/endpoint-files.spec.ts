@@ -31,6 +31,7 @@ import {
 } from '../support/seeds.js';
 import { startTestSession } from '../support/sessions.js';
 import { newStateVersion, stateFile } from '../support/state-file.js';
+import { makeWorkloadIdentity } from '../support/workload-identities.js';
 import { addKey, makeProvider, publishVersion } from '../support/registry.js';
 import { makeSigner } from '../support/releases.js';
 import { startTestServer, type ApiResponse, type TestServer } from '../support/server.js';
@@ -45,6 +46,7 @@ const NOUNS: Readonly<Record<string, string>> = {
   ping: 'responses without a body',
   avatars: 'pictures; documents of users contain the links',
   account: 'a page',
+  'oauth-token': 'OAuth gives tokens a format of their own (RFC 6749 §5)',
   'sign-in': 'pages',
   'sign-out': 'a form of pages',
   'sign-in-methods': 'forms of the account page',
@@ -192,6 +194,7 @@ const furnish = async (): Promise<typeof seeds> => {
     'agent-pools': pool,
     agents: agent,
     'ssh-keys': sshKey,
+    'workload-identities': await makeWorkloadIdentity(server, team, 'main'),
     'audit-fact-sources': registered.body.data.id,
     'reserved-tag-keys': reservedTagKey,
     organizations: 'acme',

@@ -29,6 +29,7 @@ import * as flatTags from '../../libs/tags/flat-tags/tags.controller.js';
 import * as variableSets from '../../libs/variables/variable-sets/variable-sets.body.js';
 import * as variables from '../../libs/variables/variables/variables.body.js';
 import * as consumers from '../../libs/workspaces/remote-state-consumers/remote-state-consumers.controller.js';
+import * as workloadIdentities from '../../libs/workload-identities/identities/workload-identities.body.js';
 import * as workspaces from '../../libs/workspaces/workspaces/workspaces.body.js';
 
 /** Sources of members that are not in a request of go-tfe. */
@@ -554,6 +555,25 @@ export const RESOURCES: Readonly<Record<string, DocumentedResource>> = {
     ],
     also: { 'relationships.projects': 'docs', 'relationships.vars': 'docs' },
   },
+  'workload-identities': {
+    requests: [
+      {
+        name: 'create',
+        routes: ['POST /api/v2/teams/:id/workload-identities'],
+        body: workloadIdentities.createBody,
+      },
+      { name: 'update', routes: ['PATCH /api/v2/workload-identities/:id'], body: workloadIdentities.updateBody },
+    ],
+    also: {
+      audience: 'cadastre',
+      claims: 'cadastre',
+      description: 'cadastre',
+      enabled: 'cadastre',
+      issuer: 'cadastre',
+      name: 'cadastre',
+      'token-minutes': 'cadastre',
+    },
+  },
   workspaces: {
     requests: [
       {
@@ -598,8 +618,9 @@ export const RESOURCES: Readonly<Record<string, DocumentedResource>> = {
   },
 };
 
-/** Routes whose bodies are files, or facts with schemas of their own (docs/reference/facts.md). */
+/** Routes whose bodies are files, forms of OAuth, or facts with schemas of their own (docs/reference/facts.md). */
 export const OTHER_BODIES: readonly string[] = [
+  'POST /oauth/token',
   `POST ${ORGANIZATION}/audit-facts`,
   'PUT /api/registry/private/v2/uploads/:token',
   'PUT /api/v2/configuration-versions/upload/:token',

@@ -11,6 +11,7 @@ import {
   resource,
 } from '../support/seeds.js';
 import type { ApiResponse, ApiTestClient } from '../support/server.js';
+import { makeWorkloadIdentity } from '../support/workload-identities.js';
 
 /** Attributes and relationships of a request, with values that differ from the defaults. */
 export type Sample = {
@@ -434,6 +435,37 @@ const tokenRequests = async (api: ApiTestClient, pool: string): Promise<SampledR
   ];
 };
 
+const workloadIdentityRequests = async (api: ApiTestClient): Promise<SampledRequest[]> => {
+  const team = await makeTeam(api, 'acme', unique());
+  const sample = (): Sample => ({
+    attributes: {
+      name: unique(),
+      audience: 'https://cadastre.example.com',
+      claims: { sub: ['repo:acme/app:*'] },
+      description: 'sent',
+      enabled: false,
+      issuer: 'https://gitlab.example.com',
+      'token-minutes': 5,
+    },
+  });
+  return [
+    {
+      label: 'workload-identities, create',
+      send: (sent) =>
+        api.post(`/api/v2/teams/${team}/workload-identities`, { data: { type: 'workload-identities', ...sent } }),
+      samples: [sample()],
+    },
+    {
+      label: 'workload-identities, update',
+      send: async (sent) =>
+        api.patch(`/api/v2/workload-identities/${await makeWorkloadIdentity(api, team, unique())}`, {
+          data: { type: 'workload-identities', ...sent },
+        }),
+      samples: [sample()],
+    },
+  ];
+};
+
 const RUN = {
   message: 'sent',
   'allow-config-generation': true,
@@ -516,6 +548,7 @@ export const sampledRequests = async (api: ApiTestClient): Promise<SampledReques
   return [
     ...agentPoolRequests(api, [await ofAcme(), await ofAcme()], project),
     ...(await organizationRequests(api)),
+    ...(await workloadIdentityRequests(api)),
     ...projectRequests(api, pool),
     ...accessRequests(api, 'projects', () => makeProject(api, 'acme', unique()), ON_PROJECT),
     ...accessRequests(api, 'workspaces', ofAcme, ON_WORKSPACE),

@@ -23,6 +23,7 @@ import { StateModule } from '#state';
 import { TagsModule } from '#tags';
 import { VariablesModule } from '#variables';
 import { VaultModule } from '#vault';
+import { WorkloadIdentitiesModule } from '#workload-identities';
 import { WorkspacesModule } from '#workspaces';
 import type { Runtime } from '../../runtime.js';
 
@@ -37,9 +38,9 @@ const FILES_AND_HEALTH = [EdgeModule, ApiDocsModule, PagesModule];
 
 const MINUTE_MS = 60_000;
 
-/** People, and the ways in which they prove who they are. */
+/** People and pipelines, and the ways in which they prove who they are. */
 const listPeopleModules = ({ encryptionKeys, forgetting, settings }: Runtime): DynamicModule[] => {
-  const { limits, publicUrl, quotas, sessions, tokenLifetime } = settings;
+  const { limits, outboundPrivateHosts, publicUrl, quotas, sessions, tokenLifetime, workloadTokensPerTeam } = settings;
   return [
     AccessModule.with({
       wrongTokens: limits.wrongTokens,
@@ -47,6 +48,12 @@ const listPeopleModules = ({ encryptionKeys, forgetting, settings }: Runtime): D
     }),
     PeopleModule.with({ forgetting, tokenLifetime, quotas }),
     SignInModule.with({ encryptionKeys, publicUrl, sessionHours: sessions.hours }),
+    WorkloadIdentitiesModule.with({
+      publicUrl,
+      outboundPrivateHosts,
+      failedExchanges: limits.wrongTokens,
+      tokensPerTeam: workloadTokensPerTeam,
+    }),
   ];
 };
 

@@ -75,6 +75,7 @@ describe('settings', () => {
       requestLog: true,
       limits: { perToken: 100, perAddress: 500, wrongTokens: 60, accessChanges: 20 },
       quotas: { organizationsPerUser: 100, users: 10_000, tokensPerOwner: 500 },
+      workloadTokensPerTeam: 1_000,
       tracing: null,
       shutdownDelayMs: null,
       logLevel: 'info',
@@ -175,6 +176,7 @@ describe('settings', () => {
       CADASTRE_MAX_ORGANIZATIONS_PER_USER: '7',
       CADASTRE_MAX_USERS: 'off',
       CADASTRE_MAX_TOKENS_PER_OWNER: '1',
+      CADASTRE_MAX_WORKLOAD_TOKENS_PER_TEAM: '50',
       CADASTRE_SHUTDOWN_DELAY_SECONDS: '20',
       LOG_LEVEL: 'silent',
     });
@@ -223,6 +225,7 @@ describe('settings', () => {
       requestLog: false,
       limits: { perToken: 30, perAddress: 1_000, wrongTokens: null, accessChanges: 1 },
       quotas: { organizationsPerUser: 7, users: null, tokensPerOwner: 1 },
+      workloadTokensPerTeam: 50,
       tracing: null,
       shutdownDelayMs: 20_000,
       logLevel: 'silent',
@@ -332,6 +335,11 @@ describe('settings', () => {
       'CADASTRE_MAX_UNANSWERED_REQUESTS: must be a whole number from 16 to 100000, or off',
     ],
     ['CADASTRE_FACTS_LIMIT', '999', 'CADASTRE_FACTS_LIMIT: must be a whole number from 1000 to 1000000, or off'],
+    [
+      'CADASTRE_MAX_WORKLOAD_TOKENS_PER_TEAM',
+      'off',
+      'CADASTRE_MAX_WORKLOAD_TOKENS_PER_TEAM: must be a whole number from 1 to 5000',
+    ],
     ['CADASTRE_SHUTDOWN_DELAY_SECONDS', '301', 'CADASTRE_SHUTDOWN_DELAY_SECONDS: must be a whole number from 0 to 300'],
     ['LOG_LEVEL', 'loud', 'LOG_LEVEL: must be one of trace, debug, info, warn, error, fatal, silent'],
   ])('are refused with one line for %s=%s, which contains the value unless it is a secret', (name, value, line) => {

@@ -103,6 +103,8 @@ export type Settings = {
     readonly accessChanges: number | null;
   };
   readonly quotas: Quotas;
+  /** Unexpired tokens of a team that its workload identities can have issued. */
+  readonly workloadTokensPerTeam: number;
   /** Whether each request is logged at level `info`. */
   readonly requestLog: boolean;
   /** Null if traces are not recorded. */
@@ -279,6 +281,13 @@ const toQuotas = (env: ParsedEnvironment): Quotas => ({
   tokensPerOwner: env.CADASTRE_MAX_TOKENS_PER_OWNER,
 });
 
+const toCallerLimits = (env: ParsedEnvironment) => ({
+  factsLimit: env.CADASTRE_FACTS_LIMIT,
+  limits: toRateLimits(env),
+  quotas: toQuotas(env),
+  workloadTokensPerTeam: env.CADASTRE_MAX_WORKLOAD_TOKENS_PER_TEAM,
+});
+
 const toSettings = (env: ParsedEnvironment): Settings => {
   const dataFolder = resolve(env.CADASTRE_DATA);
   const tls = toTlsSettings(env);
@@ -310,10 +319,8 @@ const toSettings = (env: ParsedEnvironment): Settings => {
     inlineStateLimit: env.CADASTRE_INLINE_STATE_MAX_MIB * 1_024 * 1_024,
     providerArchiveLimit: env.CADASTRE_PROVIDER_MAX_MIB * 1_024 * 1_024,
     http: toHttpLimits(env),
-    factsLimit: env.CADASTRE_FACTS_LIMIT,
     auditClientDetails: env.CADASTRE_AUDIT_CLIENT_DETAILS,
-    limits: toRateLimits(env),
-    quotas: toQuotas(env),
+    ...toCallerLimits(env),
     requestLog: env.CADASTRE_REQUEST_LOG,
     tracing: toTracingSettings(env),
     shutdownDelayMs: toShutdownDelay(env),

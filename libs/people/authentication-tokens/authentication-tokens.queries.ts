@@ -106,6 +106,13 @@ const TOKEN = sql.raw(`token.id, token.kind, token.owner, token.description, tok
  */
 const IS_SINGLE_TOKEN = sql.raw(`(token.kind <> 'team' or token.description is null)`);
 
+/** JSON:API type of the creators of workload tokens (libs/workload-identities). */
+export const WORKLOAD_IDENTITIES = 'workload-identities';
+
+/** Returns the condition that no workload identity has issued the token with this alias. */
+const isNoWorkloadToken = (alias: string): Sql =>
+  sql.raw(`${alias}.created_by_type is distinct from '${WORKLOAD_IDENTITIES}'`);
+
 export const selectTokenById = (id: string): Sql =>
   sql`select ${TOKEN} from authentication_tokens token where token.id = ${id}`;
 
@@ -166,11 +173,22 @@ export type OwnerForNewToken = TokenScope & {
   /** Tokens that the new token replaces. */
   readonly replaced: readonly { readonly id: string; readonly snapshot: StreamSnapshot }[];
   readonly isSuspended: boolean;
-  /** Number of the owner's tokens, including expired ones and those that will be replaced. */
+  /**
+   * Number of the owner's tokens, including expired ones and those that will be replaced. Tokens of workload identities
+   * have a quota of their own.
+   */
   readonly existing: number;
   /** The longest lifetime that the organization allows such a token, in milliseconds; null without a limit. */
   readonly maxTtlMs: number | null;
 };
+
+/**
+ * Returns an expression for the longest lifetime that an organization allows tokens of a kind, in milliseconds; null
+ * without a limit.
+ */
+export const selectMaxTtl = (kind: Sql, organization: Sql): Sql => sql`
+  (select (o.token_ttl_policies -> ${kind} ->> 'maxTtlMs')::bigint from organizations o
+    where o.id = ${organization} and (o.settings ->> 'maxTtlEnabled')::boolean)`;
 
 export const loadOwnerForNewToken = async (
   database: Database,
@@ -182,9 +200,9 @@ export const loadOwnerForNewToken = async (
     select scope.*,
            ${selectStreamVersions(sql.raw('array[scope.owner, scope.organization]'))} as preconditions,
            exists (select 1 from users where id = scope.owner and suspended) as "isSuspended",
-           (select count(*) from authentication_tokens token where token.owner = scope.owner) as existing,
-           (select (o.token_ttl_policies -> replace(scope.kind, '-', '_') ->> 'maxTtlMs')::bigint from organizations o
-             where o.id = scope.organization and (o.settings ->> 'maxTtlEnabled')::boolean) as "maxTtlMs",
+           (select count(*) from authentication_tokens token
+             where token.owner = scope.owner and ${isNoWorkloadToken('token')}) as existing,
+           ${selectMaxTtl(sql.raw(`replace(scope.kind, '-', '_')`), sql.raw('scope.organization'))} as "maxTtlMs",
            coalesce((select jsonb_agg(jsonb_build_object('id', token.id, 'snapshot', ${buildSnapshotJson('s')}))
                        from authentication_tokens token join event_store.streams s on s.stream = token.id
                       where ${replaces} and token.owner = scope.owner and token.kind = scope.kind and ${IS_SINGLE_TOKEN}),

@@ -16,6 +16,7 @@ import { teamAccess } from './team-access.js';
 import { teams } from './teams.js';
 import { tokens } from './tokens.js';
 import { variables } from './variables.js';
+import { workloadIdentities } from './workload-identities.js';
 import { workspaces } from './workspaces.js';
 
 /** All rows, by the spec that uses them. */
@@ -29,7 +30,7 @@ export const ROWS = {
     ...reservedTagKeys,
     ...registry,
   ],
-  access: [...people, ...teams, ...tokens, ...teamAccess, ...signInRows],
+  access: [...people, ...teams, ...tokens, ...teamAccess, ...workloadIdentities, ...signInRows],
   workspaces: [...workspaces, ...flatTagRows, ...tagBindingRows, ...history, ...retentionOfWorkspaces, ...state],
   runs: [...runs, ...variables],
 } as const;
