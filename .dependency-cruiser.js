@@ -19,7 +19,7 @@ export const LAYERS = [
   ['data-retention-policies', 'people', 'ssh-keys'],
   ['agents', 'tag-bindings'],
   ['organizations', 'sign-in'],
-  ['workspaces'],
+  ['identity-providers', 'workspaces'],
   ['registry', 'runs', 'state', 'tags', 'variables'],
   ['history', 'retention'],
   ['audit-trail', 'facts', 'organization-moves'],

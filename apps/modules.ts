@@ -18,6 +18,7 @@ import { factsDefinition } from '#facts';
 import { historyDefinition } from '#history';
 import type { Settings } from '#host';
 import type { Clock, Ids, Logger } from '#kernel';
+import { identityProvidersDefinition } from '#identity-providers';
 import { organizationsDefinition } from '#organizations';
 import { createEndedSessionsJob, peopleDefinition } from '#people';
 import {
@@ -51,6 +52,7 @@ const eventDefinitions: readonly ModuleDefinition[] = [
   factsDefinition,
   auditTrailSettingsDefinition,
   signInDefinition,
+  identityProvidersDefinition,
 ];
 
 /** Every event type that can be in the log. */

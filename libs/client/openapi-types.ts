@@ -499,6 +499,52 @@ export interface paths {
     patch?: never;
     trace?: never;
   };
+  '/api/v2/admin/identity-providers': {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    /** List the identity providers */
+    get: operations['listIdentityProviders'];
+    put?: never;
+    /**
+     * Create an identity provider
+     * @description If `enabled` is true, the server reads the discovery document of the provider and checks it.
+     */
+    post: operations['createIdentityProvider'];
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
+  '/api/v2/admin/identity-providers/{id}': {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    /** Show an identity provider */
+    get: operations['getIdentityProvider'];
+    put?: never;
+    post?: never;
+    /**
+     * Delete an identity provider
+     * @description Nobody can sign in with it any more. Accounts and sessions stay.
+     */
+    delete: operations['deleteIdentityProvider'];
+    options?: never;
+    head?: never;
+    /**
+     * Change an identity provider
+     * @description If the provider gets enabled or gets another issuer, the server checks its discovery document.
+     */
+    patch: operations['updateIdentityProvider'];
+    trace?: never;
+  };
   '/api/v2/organizations/{organization}/entitlement-set': {
     parameters: {
       query?: never;
@@ -4220,6 +4266,47 @@ export interface components {
         relationships?: unknown;
       };
     };
+    CreateIdentityProviderBody: {
+      data: {
+        type?: ('identity-providers' | '') | null;
+        attributes: {
+          name: string;
+          issuer: string;
+          'client-id': string;
+          scopes?: string[];
+          enabled?: boolean;
+          'creates-users'?: boolean;
+          'allowed-domains'?: string[];
+          'allowed-groups'?: string[];
+          'groups-claim'?: string;
+          'username-claim'?: string;
+          'maps-groups'?: boolean;
+          'client-secret'?: string | null;
+        };
+        relationships?: unknown;
+      };
+    };
+    UpdateIdentityProviderBody: {
+      data: {
+        type?: ('identity-providers' | '') | null;
+        /** @default {} */
+        attributes: {
+          name?: string;
+          issuer?: string;
+          'client-id'?: string;
+          scopes?: string[];
+          enabled?: boolean;
+          'creates-users'?: boolean;
+          'allowed-domains'?: string[];
+          'allowed-groups'?: string[];
+          'groups-claim'?: string;
+          'username-claim'?: string;
+          'maps-groups'?: boolean;
+          'client-secret'?: string | null;
+        };
+        relationships?: unknown;
+      };
+    };
     ChangeSubscriptionBody: {
       data: {
         type?: ('subscription' | 'subscriptions' | '') | null;
@@ -6685,6 +6772,102 @@ export interface components {
           links?: components['schemas']['RelatedLinks'];
         };
       };
+    };
+    IdentityProviderPage: {
+      data: components['schemas']['IdentityProvider'][];
+      links: components['schemas']['PageLinks'];
+      meta: {
+        pagination: components['schemas']['Pagination'];
+      };
+    };
+    /** @description A server that signs people in by OpenID Connect. No response contains the secret of the client. */
+    IdentityProvider: {
+      /** @example idp-6hRw3YtPz9VmKc2N */
+      id: string;
+      /** @constant */
+      type: 'identity-providers';
+      attributes: {
+        /** @example Acme */
+        name: string;
+        /**
+         * @description The address by which the provider calls itself.
+         * @example https://id.example.com
+         */
+        issuer: string;
+        /** @example cadastre */
+        'client-id': string;
+        /** @description Whether the server has a secret of the client. */
+        'has-client-secret': boolean;
+        /**
+         * @description The scopes that the server requests.
+         * @example [
+         *       "openid",
+         *       "profile",
+         *       "email"
+         *     ]
+         */
+        scopes: string[];
+        enabled: boolean;
+        /** @description Whether the first sign-in of a person creates an account. */
+        'creates-users': boolean;
+        /**
+         * @description If the list is not empty, people need a verified e-mail address in one of these domains.
+         * @example [
+         *       "example.com"
+         *     ]
+         */
+        'allowed-domains': string[];
+        /**
+         * @description If the list is not empty, people need one of these groups.
+         * @example [
+         *       "cadastre-users"
+         *     ]
+         */
+        'allowed-groups': string[];
+        /**
+         * @description The claim with the groups of a person.
+         * @example groups
+         */
+        'groups-claim': string;
+        /**
+         * @description The claim from which the user name of a new account derives.
+         * @example preferred_username
+         */
+        'username-claim': string;
+        /** @description Whether people join teams whose `sso-team-id` is one of their groups, and leave the others. */
+        'maps-groups': boolean;
+        /**
+         * Format: date-time
+         * @description Null for the provider of the settings.
+         * @example 2026-01-31T12:30:15.123Z
+         */
+        'created-at': string | null;
+        /**
+         * @description Whether the API or the settings of the server (`CADASTRE_OIDC_ISSUER`) define the provider.
+         * @enum {string}
+         */
+        source: 'api' | 'settings';
+        /**
+         * @description The redirect URI to register at the provider.
+         * @example https://cadastre.example.com/sign-in/oidc/callback
+         */
+        'callback-url': string;
+        /**
+         * @description The address for back-channel logout to register at the provider.
+         * @example https://cadastre.example.com/sign-in/oidc/idp-6hRw3YtPz9VmKc2N/back-channel-logout
+         */
+        'back-channel-logout-url': string;
+      };
+      links: {
+        /**
+         * Format: uri-reference
+         * @example /api/v2/admin/identity-providers/idp-6hRw3YtPz9VmKc2N
+         */
+        self: string;
+      };
+    };
+    IdentityProviderDocument: {
+      data: components['schemas']['IdentityProvider'];
     };
     EntitlementSetDocument: {
       data: components['schemas']['EntitlementSet'];
@@ -11832,6 +12015,251 @@ export interface operations {
       400: components['responses']['BadRequest'];
       401: components['responses']['Unauthorized'];
       404: components['responses']['NotFound'];
+      429: components['responses']['TooMany'];
+      500: components['responses']['InternalServerError'];
+      503: components['responses']['Unavailable'];
+    };
+  };
+  listIdentityProviders: {
+    parameters: {
+      query?: {
+        /** @description The number of the page. */
+        'page[number]'?: number;
+        /** @description The number of resources on a page. A larger number than 100 counts as 100. */
+        'page[size]'?: number;
+      };
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    requestBody?: never;
+    responses: {
+      /** @description The document. */
+      200: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/vnd.api+json': components['schemas']['IdentityProviderPage'];
+        };
+      };
+      400: components['responses']['BadRequest'];
+      401: components['responses']['Unauthorized'];
+      404: components['responses']['NotFound'];
+      429: components['responses']['TooMany'];
+      500: components['responses']['InternalServerError'];
+      503: components['responses']['Unavailable'];
+    };
+  };
+  createIdentityProvider: {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    requestBody: {
+      content: {
+        /**
+         * @example {
+         *       "data": {
+         *         "type": "identity-providers",
+         *         "attributes": {
+         *           "name": "Acme",
+         *           "issuer": "https://id.example.com",
+         *           "client-id": "cadastre",
+         *           "client-secret": "of-the-client",
+         *           "enabled": false
+         *         }
+         *       }
+         *     }
+         */
+        'application/vnd.api+json': components['schemas']['CreateIdentityProviderBody'];
+      };
+    };
+    responses: {
+      /** @description The document. */
+      201: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/vnd.api+json': components['schemas']['IdentityProviderDocument'];
+        };
+      };
+      400: components['responses']['BadRequest'];
+      401: components['responses']['Unauthorized'];
+      404: components['responses']['NotFound'];
+      408: components['responses']['RequestTimeout'];
+      413: components['responses']['TooLarge'];
+      415: components['responses']['UnsupportedMediaType'];
+      /** @description A setting is not valid, the provider does not answer, the site has 20 providers, or the settings of the server define the provider. */
+      422: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          /**
+           * @example {
+           *       "errors": [
+           *         {
+           *           "status": "422",
+           *           "title": "invalid attribute",
+           *           "detail": "A setting is not valid, the provider does not answer, the site has 20 providers, or the settings of the server define the provider."
+           *         }
+           *       ]
+           *     }
+           */
+          'application/vnd.api+json': components['schemas']['ErrorDocument'];
+        };
+      };
+      429: components['responses']['TooMany'];
+      500: components['responses']['InternalServerError'];
+      503: components['responses']['Unavailable'];
+    };
+  };
+  getIdentityProvider: {
+    parameters: {
+      query?: never;
+      header?: never;
+      path: {
+        /** @description The id of the identity provider. */
+        id: string;
+      };
+      cookie?: never;
+    };
+    requestBody?: never;
+    responses: {
+      /** @description The document. */
+      200: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/vnd.api+json': components['schemas']['IdentityProviderDocument'];
+        };
+      };
+      400: components['responses']['BadRequest'];
+      401: components['responses']['Unauthorized'];
+      404: components['responses']['NotFound'];
+      429: components['responses']['TooMany'];
+      500: components['responses']['InternalServerError'];
+      503: components['responses']['Unavailable'];
+    };
+  };
+  deleteIdentityProvider: {
+    parameters: {
+      query?: never;
+      header?: never;
+      path: {
+        /** @description The id of the identity provider. */
+        id: string;
+      };
+      cookie?: never;
+    };
+    requestBody?: never;
+    responses: {
+      /** @description Done. The response has no body. */
+      204: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content?: never;
+      };
+      400: components['responses']['BadRequest'];
+      401: components['responses']['Unauthorized'];
+      404: components['responses']['NotFound'];
+      408: components['responses']['RequestTimeout'];
+      413: components['responses']['TooLarge'];
+      415: components['responses']['UnsupportedMediaType'];
+      /** @description The settings of the server define the provider. */
+      422: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          /**
+           * @example {
+           *       "errors": [
+           *         {
+           *           "status": "422",
+           *           "title": "invalid attribute",
+           *           "detail": "The settings of the server define the provider."
+           *         }
+           *       ]
+           *     }
+           */
+          'application/vnd.api+json': components['schemas']['ErrorDocument'];
+        };
+      };
+      429: components['responses']['TooMany'];
+      500: components['responses']['InternalServerError'];
+      503: components['responses']['Unavailable'];
+    };
+  };
+  updateIdentityProvider: {
+    parameters: {
+      query?: never;
+      header?: never;
+      path: {
+        /** @description The id of the identity provider. */
+        id: string;
+      };
+      cookie?: never;
+    };
+    requestBody: {
+      content: {
+        /**
+         * @example {
+         *       "data": {
+         *         "type": "identity-providers",
+         *         "attributes": {
+         *           "allowed-domains": [
+         *             "example.com"
+         *           ]
+         *         }
+         *       }
+         *     }
+         */
+        'application/vnd.api+json': components['schemas']['UpdateIdentityProviderBody'];
+      };
+    };
+    responses: {
+      /** @description The document. */
+      200: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/vnd.api+json': components['schemas']['IdentityProviderDocument'];
+        };
+      };
+      400: components['responses']['BadRequest'];
+      401: components['responses']['Unauthorized'];
+      404: components['responses']['NotFound'];
+      408: components['responses']['RequestTimeout'];
+      413: components['responses']['TooLarge'];
+      415: components['responses']['UnsupportedMediaType'];
+      /** @description A setting is not valid, the provider does not answer, the site has 20 providers, or the settings of the server define the provider. */
+      422: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          /**
+           * @example {
+           *       "errors": [
+           *         {
+           *           "status": "422",
+           *           "title": "invalid attribute",
+           *           "detail": "A setting is not valid, the provider does not answer, the site has 20 providers, or the settings of the server define the provider."
+           *         }
+           *       ]
+           *     }
+           */
+          'application/vnd.api+json': components['schemas']['ErrorDocument'];
+        };
+      };
       429: components['responses']['TooMany'];
       500: components['responses']['InternalServerError'];
       503: components['responses']['Unavailable'];

@@ -166,7 +166,13 @@ const furnish = async (): Promise<typeof seeds> => {
   expectStatus(await addKey(server, 'acme', signer), 201);
   const provider = await makeProvider(server, 'acme', 'aws');
   await publishVersion(server, 'acme', 'aws', '1.0.0', signer);
+  const identity = { name: 'Acme', issuer: 'https://id.example.com', 'client-id': 'cadastre', enabled: false };
+  const identityProvider = await server.post(
+    '/api/v2/admin/identity-providers',
+    resource('identity-providers', identity),
+  );
   return {
+    'identity-providers': expectStatus(identityProvider, 201).body.data.id,
     'registry-providers': provider,
     'organizations/acme/registry-providers': 'private',
     private: 'acme',
@@ -306,6 +312,7 @@ describe('the controllers', () => {
   it('use no clock, randomness or environment in files with one dot', async () => {
     const bases = [
       'host',
+      'outbound',
       'postgres',
       'encryption',
       'personal-data',

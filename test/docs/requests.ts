@@ -4,6 +4,7 @@ import * as agents from '../../libs/agents/agents/agents.controller.js';
 import * as auditConfiguration from '../../libs/audit-trail/configuration/audit-configurations.controller.js';
 import * as auditTrailSettings from '../../libs/audit-trail/settings/audit-trail-settings.controller.js';
 import * as auditFactSources from '../../libs/facts/sources/audit-fact-sources.controller.js';
+import * as identityProviders from '../../libs/identity-providers/providers/identity-providers.body.js';
 import * as organizations from '../../libs/organizations/organizations/organizations.body.js';
 import * as projects from '../../libs/organizations/projects/projects.body.js';
 import * as tokenTtlPolicies from '../../libs/organizations/token-ttl-policies/token-ttl-policies.body.js';
@@ -195,6 +196,26 @@ export const RESOURCES: Readonly<Record<string, DocumentedResource>> = {
         goTfe: ['GPGKeyUpdateOptions'],
       },
     ],
+  },
+  'identity-providers': {
+    requests: [
+      { name: 'create', routes: ['POST /api/v2/admin/identity-providers'], body: identityProviders.createBody },
+      { name: 'update', routes: ['PATCH /api/v2/admin/identity-providers/:id'], body: identityProviders.updateBody },
+    ],
+    also: {
+      'allowed-domains': 'cadastre',
+      'allowed-groups': 'cadastre',
+      'client-id': 'cadastre',
+      'client-secret': 'cadastre',
+      'creates-users': 'cadastre',
+      enabled: 'cadastre',
+      'groups-claim': 'cadastre',
+      issuer: 'cadastre',
+      'maps-groups': 'cadastre',
+      name: 'cadastre',
+      scopes: 'cadastre',
+      'username-claim': 'cadastre',
+    },
   },
   'organization-memberships': {
     requests: [

@@ -508,6 +508,43 @@ const registryRequests = (api: ApiTestClient): SampledRequest[] => {
   ];
 };
 
+const IDENTITY_PROVIDER = {
+  issuer: 'https://id.example.com',
+  'client-id': 'cadastre',
+  'client-secret': 'of-the-client',
+  scopes: ['openid', 'groups'],
+  enabled: false,
+  'creates-users': true,
+  'allowed-domains': ['example.com'],
+  'allowed-groups': ['cadastre-users'],
+  'groups-claim': 'roles',
+  'username-claim': 'nickname',
+  'maps-groups': false,
+};
+
+const identityProviderRequests = (api: ApiTestClient): SampledRequest[] => {
+  const path = '/api/v2/admin/identity-providers';
+  const sample = (): Sample => ({ attributes: { name: unique(), ...IDENTITY_PROVIDER } });
+  const toBody = (attributes: object) => ({ data: { type: 'identity-providers', ...attributes } });
+  return [
+    {
+      label: 'identity-providers, create',
+      send: (sent) => api.post(path, toBody(sent)),
+      samples: [sample()],
+      hidden: ['client-secret'],
+    },
+    {
+      label: 'identity-providers, update',
+      send: async (sent) => {
+        const created = expectStatus(await api.post(path, toBody(sample())), 201);
+        return api.patch(`${path}/${created.body.data.id}`, toBody(sent));
+      },
+      samples: [sample()],
+      hidden: ['client-secret'],
+    },
+  ];
+};
+
 /** Returns requests with every member that their schemas support or keep, for a server with the organization `acme`. */
 export const sampledRequests = async (api: ApiTestClient): Promise<SampledRequest[]> => {
   const pool = await makeAgentPool(api, 'acme', 'pool');
@@ -515,6 +552,7 @@ export const sampledRequests = async (api: ApiTestClient): Promise<SampledReques
   const ofAcme = () => makeWorkspace(api, 'acme', unique());
   return [
     ...agentPoolRequests(api, [await ofAcme(), await ofAcme()], project),
+    ...identityProviderRequests(api),
     ...(await organizationRequests(api)),
     ...projectRequests(api, pool),
     ...accessRequests(api, 'projects', () => makeProject(api, 'acme', unique()), ON_PROJECT),

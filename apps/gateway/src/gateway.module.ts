@@ -10,6 +10,7 @@ import { EdgeModule, HostedInterceptor, SelfHostedInterceptor } from '#edge';
 import { EventStoreModule } from '#event-store';
 import { FactsModule } from '#facts';
 import { HistoryModule } from '#history';
+import { IdentityProvidersModule } from '#identity-providers';
 import { OrganizationsModule } from '#organizations';
 import { PagesModule } from '#pages';
 import { PeopleModule } from '#people';
@@ -47,6 +48,7 @@ const listPeopleModules = ({ encryptionKeys, forgetting, settings }: Runtime): D
     }),
     PeopleModule.with({ forgetting, tokenLifetime, quotas }),
     SignInModule.with({ encryptionKeys, publicUrl, sessionHours: sessions.hours }),
+    IdentityProvidersModule.with({ publicUrl }),
   ];
 };
 

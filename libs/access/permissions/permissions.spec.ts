@@ -142,6 +142,7 @@ const MANAGES_PEOPLE: readonly Permission[] = [
 const NOT_OF_OWNERS: readonly Permission[] = [
   'create-organization',
   'manage-site',
+  'manage-identity-providers',
   'forget-user',
   'suspend-user',
   'manage-subscription',
@@ -355,6 +356,7 @@ describe('callers by kind', () => {
       ...OF_ROLE.owner,
       'create-organization',
       'manage-site',
+      'manage-identity-providers',
       'forget-user',
       'suspend-user',
       'manage-subscription',

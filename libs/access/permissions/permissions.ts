@@ -35,6 +35,7 @@ export const permissions = {
   // The site.
   'create-organization': { roles: ['user-token'] },
   'manage-site': { roles: ['site-admin'] },
+  'manage-identity-providers': { roles: ['site-admin'] },
 
   // Organizations. Readers of the audit trail check the entitlement `audit-logging` in the list (clients.md §6).
   'list-organization': { roles: [...EVERYBODY, 'audit-token'] },

@@ -81,6 +81,7 @@ const ID_PREFIXES = [
   'cv',
   'drp',
   'gpgkey',
+  'idp',
   'org',
   'ot',
   'ou',

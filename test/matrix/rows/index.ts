@@ -3,6 +3,7 @@ import { edge } from './edge.js';
 import { facts } from './facts.js';
 import { flatTagRows } from './flat-tags.js';
 import { history } from './history.js';
+import { identityProviderRows } from './identity-providers.js';
 import { organizations } from './organizations.js';
 import { people } from './people.js';
 import { registry } from './registry.js';
@@ -29,7 +30,7 @@ export const ROWS = {
     ...reservedTagKeys,
     ...registry,
   ],
-  access: [...people, ...teams, ...tokens, ...teamAccess, ...signInRows],
+  access: [...people, ...teams, ...tokens, ...teamAccess, ...identityProviderRows, ...signInRows],
   workspaces: [...workspaces, ...flatTagRows, ...tagBindingRows, ...history, ...retentionOfWorkspaces, ...state],
   runs: [...runs, ...variables],
 } as const;
