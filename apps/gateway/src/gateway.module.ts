@@ -40,7 +40,7 @@ const MINUTE_MS = 60_000;
 
 /** People, and the ways in which they prove who they are. */
 const listPeopleModules = ({ encryptionKeys, forgetting, settings }: Runtime): DynamicModule[] => {
-  const { limits, publicUrl, quotas, sessions, tokenLifetime } = settings;
+  const { limits, oidc, publicUrl, quotas, sessions, tokenLifetime } = settings;
   return [
     AccessModule.with({
       wrongTokens: limits.wrongTokens,
@@ -48,7 +48,7 @@ const listPeopleModules = ({ encryptionKeys, forgetting, settings }: Runtime): D
     }),
     PeopleModule.with({ forgetting, tokenLifetime, quotas }),
     SignInModule.with({ encryptionKeys, publicUrl, sessionHours: sessions.hours }),
-    IdentityProvidersModule.with({ publicUrl }),
+    IdentityProvidersModule.with({ publicUrl, oidc }),
   ];
 };
 

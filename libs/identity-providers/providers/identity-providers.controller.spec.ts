@@ -175,6 +175,57 @@ describe('an identity provider', () => {
   });
 });
 
+describe('the provider of the settings', () => {
+  const CADASTRE_OIDC_CLIENT_SECRET = CLIENT_SECRET;
+  let other: TestServer;
+
+  beforeAll(async () => {
+    other = await startTestServer({
+      env: {
+        CADASTRE_OIDC_ISSUER: 'https://id.example.com',
+        CADASTRE_OIDC_CLIENT_ID: 'cadastre',
+        CADASTRE_OIDC_CLIENT_SECRET,
+        CADASTRE_OIDC_NAME: 'Of the settings',
+      },
+    });
+  });
+
+  afterAll(() => other.close());
+
+  it('is listed first and shown, without its secret', async () => {
+    expectStatus(await other.post(PATH, resource('identity-providers', { ...disabled, name: 'Added' })), 201);
+    const list = expectStatus(await other.get(PATH), 200);
+    expect(list.body.data.map(({ id }: { id: string }) => id)).toEqual([
+      'idp-settings',
+      expect.stringMatching(/^idp-/),
+    ]);
+    const document = expectStatus(await other.get(`${PATH}/idp-settings`), 200);
+    expect(document.body.data).toEqual(list.body.data[0]);
+    expect(document.body.data.attributes).toMatchObject({
+      name: 'Of the settings',
+      'has-client-secret': true,
+      'created-at': null,
+      source: 'settings',
+    });
+    for (const { text } of [list, document]) expect(text).not.toContain(CLIENT_SECRET);
+  });
+
+  it('is changed by nobody', async () => {
+    const responses = [
+      await other.patch(`${PATH}/idp-settings`, resource('identity-providers', { name: 'Renamed' })),
+      await other.delete(`${PATH}/idp-settings`),
+    ];
+    for (const { status, text } of responses)
+      expect([status, text]).toEqual([422, expect.stringContaining('comes from the settings CADASTRE_OIDC_*')]);
+    expect((await server.delete(`${PATH}/idp-settings`)).status).toBe(404);
+  });
+
+  it('keeps its name for itself', async () => {
+    const response = await other.post(PATH, resource('identity-providers', { ...disabled, name: 'OF THE SETTINGS' }));
+    expect(errorsOf(response)).toEqual(refusal('name', 'Name has already been taken'));
+  });
+});
+
 describe('the secret of a client', () => {
   const readSecret = async (id: string) => server.database.row(sql`select 1 from vault.secrets where id = ${id}`);
 

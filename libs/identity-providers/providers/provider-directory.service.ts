@@ -2,15 +2,29 @@ import { Injectable } from '@nestjs/common';
 import type { Database } from '#postgres';
 import type { Vault } from '#vault';
 import { findEnabledProvider, listEnabledProviders, type IdentityProviderRow } from './identity-providers.queries.js';
+import type { ProviderSettings } from './provider-settings.js';
 
 /** The id of the provider that the settings of the server describe. */
 export const SETTINGS_PROVIDER_ID = 'idp-settings';
 
-/** A provider of the settings of the server, with its secret. */
+/** The provider that the settings of the server describe: its settings without the secret, and the secret. */
 export type SettingsProvider = {
   readonly row: IdentityProviderRow;
   readonly clientSecret: string | null;
 };
+
+type DescribedProvider = Omit<ProviderSettings, 'hasClientSecret' | 'enabled'> & {
+  readonly clientSecret: string | null;
+};
+
+export const toSettingsProvider = ({ clientSecret, ...settings }: DescribedProvider): SettingsProvider => ({
+  row: {
+    id: SETTINGS_PROVIDER_ID,
+    settings: { ...settings, hasClientSecret: clientSecret !== null, enabled: true },
+    createdAt: null,
+  },
+  clientSecret,
+});
 
 /** The providers of a site: those in the database, and the one of the settings. */
 @Injectable()
