@@ -499,6 +499,23 @@ export interface paths {
     patch?: never;
     trace?: never;
   };
+  '/account/identity-providers/{id}/link': {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    /** Start to link the account with an identity provider */
+    get: operations['startIdentityLink'];
+    put?: never;
+    post?: never;
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
   '/api/v2/admin/identity-providers': {
     parameters: {
       query?: never;
@@ -543,6 +560,60 @@ export interface paths {
      * @description If the provider gets enabled or gets another issuer, the server checks its discovery document.
      */
     patch: operations['updateIdentityProvider'];
+    trace?: never;
+  };
+  '/sign-in/oidc/{provider}': {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    /** Start a sign-in with an identity provider */
+    get: operations['startOidcSignIn'];
+    put?: never;
+    post?: never;
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
+  '/sign-in/oidc/callback': {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    /**
+     * Finish a sign-in with an identity provider
+     * @description The provider sends browsers here. Each sign-in ends once, in the browser in which it started.
+     */
+    get: operations['finishOidcSignIn'];
+    put?: never;
+    post?: never;
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
+  '/sign-in/oidc/{provider}/sign-out': {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    /** Sign out at an identity provider */
+    get: operations['signOutAtProvider'];
+    put?: never;
+    post?: never;
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
     trace?: never;
   };
   '/api/v2/organizations/{organization}/entitlement-set': {
@@ -2562,6 +2633,23 @@ export interface paths {
     patch?: never;
     trace?: never;
   };
+  '/account/identities/{id}/removal': {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    get?: never;
+    put?: never;
+    /** Unlink an identity provider */
+    post: operations['unlinkIdentity'];
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
   '/sign-in': {
     parameters: {
       query?: never;
@@ -4280,6 +4368,7 @@ export interface components {
           'allowed-groups'?: string[];
           'groups-claim'?: string;
           'username-claim'?: string;
+          'external-id-claim'?: string | null;
           'maps-groups'?: boolean;
           'client-secret'?: string | null;
         };
@@ -4301,6 +4390,7 @@ export interface components {
           'allowed-groups'?: string[];
           'groups-claim'?: string;
           'username-claim'?: string;
+          'external-id-claim'?: string | null;
           'maps-groups'?: boolean;
           'client-secret'?: string | null;
         };
@@ -6834,6 +6924,11 @@ export interface components {
          * @example preferred_username
          */
         'username-claim': string;
+        /**
+         * @description The claim that equals the `externalId` of users that SCIM provisions, whom the first sign-in then links. Null: none.
+         * @example sub
+         */
+        'external-id-claim': string | null;
         /** @description Whether people join teams whose `sso-team-id` is one of their groups, and leave the others. */
         'maps-groups': boolean;
         /**
@@ -12020,6 +12115,173 @@ export interface operations {
       503: components['responses']['Unavailable'];
     };
   };
+  startIdentityLink: {
+    parameters: {
+      query?: {
+        /** @description The token of the account page. */
+        token?: string;
+      };
+      header?: never;
+      path: {
+        /** @description The id of the provider. */
+        id: string;
+      };
+      cookie?: never;
+    };
+    requestBody?: never;
+    responses: {
+      /** @description A page. */
+      200: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'text/html': string;
+        };
+      };
+      /** @description Leads to the next page. */
+      303: {
+        headers: {
+          /** @description The path of the page. */
+          Location: string;
+          [name: string]: unknown;
+        };
+        content?: never;
+      };
+      /** @description The address, a query parameter or the JSON of the body is not valid. */
+      400: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'text/html': string;
+          /**
+           * @example {
+           *       "errors": [
+           *         {
+           *           "status": "400",
+           *           "title": "bad request",
+           *           "detail": "The address, a query parameter or the JSON of the body is not valid."
+           *         }
+           *       ]
+           *     }
+           */
+          'application/vnd.api+json': components['schemas']['ErrorDocument'];
+        };
+      };
+      /** @description The token is missing, unknown or expired. */
+      401: {
+        headers: {
+          /** @description How to authenticate. */
+          'WWW-Authenticate': 'Bearer';
+          [name: string]: unknown;
+        };
+        content: {
+          'text/html': string;
+          /**
+           * @example {
+           *       "errors": [
+           *         {
+           *           "status": "401",
+           *           "title": "unauthorized",
+           *           "detail": "The token is missing, unknown or expired."
+           *         }
+           *       ]
+           *     }
+           */
+          'application/vnd.api+json': components['schemas']['ErrorDocument'];
+        };
+      };
+      /** @description No provider with this id is enabled. */
+      404: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'text/html': string;
+          /**
+           * @example {
+           *       "errors": [
+           *         {
+           *           "status": "404",
+           *           "title": "not found",
+           *           "detail": "No provider with this id is enabled."
+           *         }
+           *       ]
+           *     }
+           */
+          'application/vnd.api+json': components['schemas']['ErrorDocument'];
+        };
+      };
+      /** @description The caller has sent too many requests. `Retry-After` is the number of seconds to wait. */
+      429: {
+        headers: {
+          /** @description The number of seconds to wait. */
+          'Retry-After': number;
+          [name: string]: unknown;
+        };
+        content: {
+          'text/html': string;
+          /**
+           * @example {
+           *       "errors": [
+           *         {
+           *           "status": "429",
+           *           "title": "Too many requests",
+           *           "detail": "The caller has sent too many requests. `Retry-After` is the number of seconds to wait."
+           *         }
+           *       ]
+           *     }
+           */
+          'application/vnd.api+json': components['schemas']['ErrorDocument'];
+        };
+      };
+      /** @description An error of the server. The detail contains the id of the request, which the log contains too. */
+      500: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'text/html': string;
+          /**
+           * @example {
+           *       "errors": [
+           *         {
+           *           "status": "500",
+           *           "title": "internal server error",
+           *           "detail": "An error of the server. The detail contains the id of the request, which the log contains too."
+           *         }
+           *       ]
+           *     }
+           */
+          'application/vnd.api+json': components['schemas']['ErrorDocument'];
+        };
+      };
+      /** @description The server is overloaded, or the database or the file store is not available. Retry after `Retry-After` seconds. */
+      503: {
+        headers: {
+          /** @description The number of seconds to wait. */
+          'Retry-After': number;
+          [name: string]: unknown;
+        };
+        content: {
+          'text/html': string;
+          /**
+           * @example {
+           *       "errors": [
+           *         {
+           *           "status": "503",
+           *           "title": "unavailable",
+           *           "detail": "The server is overloaded, or the database or the file store is not available. Retry after `Retry-After` seconds."
+           *         }
+           *       ]
+           *     }
+           */
+          'application/vnd.api+json': components['schemas']['ErrorDocument'];
+        };
+      };
+    };
+  };
   listIdentityProviders: {
     parameters: {
       query?: {
@@ -12263,6 +12525,525 @@ export interface operations {
       429: components['responses']['TooMany'];
       500: components['responses']['InternalServerError'];
       503: components['responses']['Unavailable'];
+    };
+  };
+  startOidcSignIn: {
+    parameters: {
+      query?: {
+        /** @description The path of the page to open afterwards. */
+        return_to?: string;
+      };
+      header?: never;
+      path: {
+        /** @description The id of the provider. */
+        provider: string;
+      };
+      cookie?: never;
+    };
+    requestBody?: never;
+    responses: {
+      /** @description A page. */
+      200: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'text/html': string;
+        };
+      };
+      /** @description Leads to a page of the provider. */
+      303: {
+        headers: {
+          /** @description The address of the page. */
+          Location: string;
+          [name: string]: unknown;
+        };
+        content?: never;
+      };
+      /** @description The address, a query parameter or the JSON of the body is not valid. */
+      400: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'text/html': string;
+          /**
+           * @example {
+           *       "errors": [
+           *         {
+           *           "status": "400",
+           *           "title": "bad request",
+           *           "detail": "The address, a query parameter or the JSON of the body is not valid."
+           *         }
+           *       ]
+           *     }
+           */
+          'application/vnd.api+json': components['schemas']['ErrorDocument'];
+        };
+      };
+      /** @description The token is missing, unknown or expired. */
+      401: {
+        headers: {
+          /** @description How to authenticate. */
+          'WWW-Authenticate': 'Bearer';
+          [name: string]: unknown;
+        };
+        content: {
+          'text/html': string;
+          /**
+           * @example {
+           *       "errors": [
+           *         {
+           *           "status": "401",
+           *           "title": "unauthorized",
+           *           "detail": "The token is missing, unknown or expired."
+           *         }
+           *       ]
+           *     }
+           */
+          'application/vnd.api+json': components['schemas']['ErrorDocument'];
+        };
+      };
+      /** @description No provider with this id is enabled. */
+      404: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'text/html': string;
+          /**
+           * @example {
+           *       "errors": [
+           *         {
+           *           "status": "404",
+           *           "title": "not found",
+           *           "detail": "No provider with this id is enabled."
+           *         }
+           *       ]
+           *     }
+           */
+          'application/vnd.api+json': components['schemas']['ErrorDocument'];
+        };
+      };
+      /** @description The caller has sent too many requests. `Retry-After` is the number of seconds to wait. */
+      429: {
+        headers: {
+          /** @description The number of seconds to wait. */
+          'Retry-After': number;
+          [name: string]: unknown;
+        };
+        content: {
+          'text/html': string;
+          /**
+           * @example {
+           *       "errors": [
+           *         {
+           *           "status": "429",
+           *           "title": "Too many requests",
+           *           "detail": "The caller has sent too many requests. `Retry-After` is the number of seconds to wait."
+           *         }
+           *       ]
+           *     }
+           */
+          'application/vnd.api+json': components['schemas']['ErrorDocument'];
+        };
+      };
+      /** @description An error of the server. The detail contains the id of the request, which the log contains too. */
+      500: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'text/html': string;
+          /**
+           * @example {
+           *       "errors": [
+           *         {
+           *           "status": "500",
+           *           "title": "internal server error",
+           *           "detail": "An error of the server. The detail contains the id of the request, which the log contains too."
+           *         }
+           *       ]
+           *     }
+           */
+          'application/vnd.api+json': components['schemas']['ErrorDocument'];
+        };
+      };
+      /** @description The server is overloaded, or the database or the file store is not available. Retry after `Retry-After` seconds. */
+      503: {
+        headers: {
+          /** @description The number of seconds to wait. */
+          'Retry-After': number;
+          [name: string]: unknown;
+        };
+        content: {
+          'text/html': string;
+          /**
+           * @example {
+           *       "errors": [
+           *         {
+           *           "status": "503",
+           *           "title": "unavailable",
+           *           "detail": "The server is overloaded, or the database or the file store is not available. Retry after `Retry-After` seconds."
+           *         }
+           *       ]
+           *     }
+           */
+          'application/vnd.api+json': components['schemas']['ErrorDocument'];
+        };
+      };
+    };
+  };
+  finishOidcSignIn: {
+    parameters: {
+      query?: {
+        /** @description Identifies the sign-in. */
+        state?: string;
+        /** @description Stands for the tokens of the person at the provider. */
+        code?: string;
+        /** @description The issuer that answers (RFC 9207). */
+        iss?: string;
+        /** @description Why the provider did not sign the person in. */
+        error?: string;
+      };
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    requestBody?: never;
+    responses: {
+      /** @description A page. */
+      200: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'text/html': string;
+        };
+      };
+      /** @description Leads to the next page. */
+      303: {
+        headers: {
+          /** @description The path of the page. */
+          Location: string;
+          [name: string]: unknown;
+        };
+        content?: never;
+      };
+      /** @description The address, a query parameter or the JSON of the body is not valid. */
+      400: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'text/html': string;
+          /**
+           * @example {
+           *       "errors": [
+           *         {
+           *           "status": "400",
+           *           "title": "bad request",
+           *           "detail": "The address, a query parameter or the JSON of the body is not valid."
+           *         }
+           *       ]
+           *     }
+           */
+          'application/vnd.api+json': components['schemas']['ErrorDocument'];
+        };
+      };
+      /** @description The token is missing, unknown or expired. */
+      401: {
+        headers: {
+          /** @description How to authenticate. */
+          'WWW-Authenticate': 'Bearer';
+          [name: string]: unknown;
+        };
+        content: {
+          'text/html': string;
+          /**
+           * @example {
+           *       "errors": [
+           *         {
+           *           "status": "401",
+           *           "title": "unauthorized",
+           *           "detail": "The token is missing, unknown or expired."
+           *         }
+           *       ]
+           *     }
+           */
+          'application/vnd.api+json': components['schemas']['ErrorDocument'];
+        };
+      };
+      /** @description A page. */
+      403: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'text/html': string;
+        };
+      };
+      /** @description The resource does not exist, or the caller may not see it. */
+      404: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'text/html': string;
+          /**
+           * @example {
+           *       "errors": [
+           *         {
+           *           "status": "404",
+           *           "title": "not found",
+           *           "detail": "The resource does not exist, or the caller may not see it."
+           *         }
+           *       ]
+           *     }
+           */
+          'application/vnd.api+json': components['schemas']['ErrorDocument'];
+        };
+      };
+      /** @description A page. */
+      422: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'text/html': string;
+        };
+      };
+      /** @description There were too many attempts. */
+      429: {
+        headers: {
+          /** @description The number of seconds to wait. */
+          'Retry-After': number;
+          [name: string]: unknown;
+        };
+        content: {
+          'text/html': string;
+          /**
+           * @example {
+           *       "errors": [
+           *         {
+           *           "status": "429",
+           *           "title": "Too many requests",
+           *           "detail": "There were too many attempts."
+           *         }
+           *       ]
+           *     }
+           */
+          'application/vnd.api+json': components['schemas']['ErrorDocument'];
+        };
+      };
+      /** @description An error of the server. The detail contains the id of the request, which the log contains too. */
+      500: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'text/html': string;
+          /**
+           * @example {
+           *       "errors": [
+           *         {
+           *           "status": "500",
+           *           "title": "internal server error",
+           *           "detail": "An error of the server. The detail contains the id of the request, which the log contains too."
+           *         }
+           *       ]
+           *     }
+           */
+          'application/vnd.api+json': components['schemas']['ErrorDocument'];
+        };
+      };
+      /** @description The server is overloaded, or the database or the file store is not available. Retry after `Retry-After` seconds. */
+      503: {
+        headers: {
+          /** @description The number of seconds to wait. */
+          'Retry-After': number;
+          [name: string]: unknown;
+        };
+        content: {
+          'text/html': string;
+          /**
+           * @example {
+           *       "errors": [
+           *         {
+           *           "status": "503",
+           *           "title": "unavailable",
+           *           "detail": "The server is overloaded, or the database or the file store is not available. Retry after `Retry-After` seconds."
+           *         }
+           *       ]
+           *     }
+           */
+          'application/vnd.api+json': components['schemas']['ErrorDocument'];
+        };
+      };
+    };
+  };
+  signOutAtProvider: {
+    parameters: {
+      query?: never;
+      header?: never;
+      path: {
+        /** @description The id of the provider. */
+        provider: string;
+      };
+      cookie?: never;
+    };
+    requestBody?: never;
+    responses: {
+      /** @description A page. */
+      200: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'text/html': string;
+        };
+      };
+      /** @description Leads to a page of the provider. */
+      303: {
+        headers: {
+          /** @description The address of the page. */
+          Location: string;
+          [name: string]: unknown;
+        };
+        content?: never;
+      };
+      /** @description The address, a query parameter or the JSON of the body is not valid. */
+      400: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'text/html': string;
+          /**
+           * @example {
+           *       "errors": [
+           *         {
+           *           "status": "400",
+           *           "title": "bad request",
+           *           "detail": "The address, a query parameter or the JSON of the body is not valid."
+           *         }
+           *       ]
+           *     }
+           */
+          'application/vnd.api+json': components['schemas']['ErrorDocument'];
+        };
+      };
+      /** @description The token is missing, unknown or expired. */
+      401: {
+        headers: {
+          /** @description How to authenticate. */
+          'WWW-Authenticate': 'Bearer';
+          [name: string]: unknown;
+        };
+        content: {
+          'text/html': string;
+          /**
+           * @example {
+           *       "errors": [
+           *         {
+           *           "status": "401",
+           *           "title": "unauthorized",
+           *           "detail": "The token is missing, unknown or expired."
+           *         }
+           *       ]
+           *     }
+           */
+          'application/vnd.api+json': components['schemas']['ErrorDocument'];
+        };
+      };
+      /** @description The resource does not exist, or the caller may not see it. */
+      404: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'text/html': string;
+          /**
+           * @example {
+           *       "errors": [
+           *         {
+           *           "status": "404",
+           *           "title": "not found",
+           *           "detail": "The resource does not exist, or the caller may not see it."
+           *         }
+           *       ]
+           *     }
+           */
+          'application/vnd.api+json': components['schemas']['ErrorDocument'];
+        };
+      };
+      /** @description The caller has sent too many requests. `Retry-After` is the number of seconds to wait. */
+      429: {
+        headers: {
+          /** @description The number of seconds to wait. */
+          'Retry-After': number;
+          [name: string]: unknown;
+        };
+        content: {
+          'text/html': string;
+          /**
+           * @example {
+           *       "errors": [
+           *         {
+           *           "status": "429",
+           *           "title": "Too many requests",
+           *           "detail": "The caller has sent too many requests. `Retry-After` is the number of seconds to wait."
+           *         }
+           *       ]
+           *     }
+           */
+          'application/vnd.api+json': components['schemas']['ErrorDocument'];
+        };
+      };
+      /** @description An error of the server. The detail contains the id of the request, which the log contains too. */
+      500: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'text/html': string;
+          /**
+           * @example {
+           *       "errors": [
+           *         {
+           *           "status": "500",
+           *           "title": "internal server error",
+           *           "detail": "An error of the server. The detail contains the id of the request, which the log contains too."
+           *         }
+           *       ]
+           *     }
+           */
+          'application/vnd.api+json': components['schemas']['ErrorDocument'];
+        };
+      };
+      /** @description The server is overloaded, or the database or the file store is not available. Retry after `Retry-After` seconds. */
+      503: {
+        headers: {
+          /** @description The number of seconds to wait. */
+          'Retry-After': number;
+          [name: string]: unknown;
+        };
+        content: {
+          'text/html': string;
+          /**
+           * @example {
+           *       "errors": [
+           *         {
+           *           "status": "503",
+           *           "title": "unavailable",
+           *           "detail": "The server is overloaded, or the database or the file store is not available. Retry after `Retry-After` seconds."
+           *         }
+           *       ]
+           *     }
+           */
+          'application/vnd.api+json': components['schemas']['ErrorDocument'];
+        };
+      };
     };
   };
   getEntitlementSet: {
@@ -22583,11 +23364,261 @@ export interface operations {
       };
     };
   };
+  unlinkIdentity: {
+    parameters: {
+      query?: never;
+      header?: never;
+      path: {
+        /** @description The id of the link. */
+        id: string;
+      };
+      cookie?: never;
+    };
+    requestBody?: never;
+    responses: {
+      /** @description Leads to the next page. */
+      303: {
+        headers: {
+          /** @description The path of the page. */
+          Location: string;
+          [name: string]: unknown;
+        };
+        content?: never;
+      };
+      /** @description The address, a query parameter or the JSON of the body is not valid. */
+      400: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'text/html': string;
+          /**
+           * @example {
+           *       "errors": [
+           *         {
+           *           "status": "400",
+           *           "title": "bad request",
+           *           "detail": "The address, a query parameter or the JSON of the body is not valid."
+           *         }
+           *       ]
+           *     }
+           */
+          'application/vnd.api+json': components['schemas']['ErrorDocument'];
+        };
+      };
+      /** @description The token is missing, unknown or expired. */
+      401: {
+        headers: {
+          /** @description How to authenticate. */
+          'WWW-Authenticate': 'Bearer';
+          [name: string]: unknown;
+        };
+        content: {
+          'text/html': string;
+          /**
+           * @example {
+           *       "errors": [
+           *         {
+           *           "status": "401",
+           *           "title": "unauthorized",
+           *           "detail": "The token is missing, unknown or expired."
+           *         }
+           *       ]
+           *     }
+           */
+          'application/vnd.api+json': components['schemas']['ErrorDocument'];
+        };
+      };
+      /** @description Another site sent the form. */
+      403: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'text/html': string;
+          /**
+           * @example {
+           *       "errors": [
+           *         {
+           *           "status": "403",
+           *           "title": "forbidden",
+           *           "detail": "Another site sent the form."
+           *         }
+           *       ]
+           *     }
+           */
+          'application/vnd.api+json': components['schemas']['ErrorDocument'];
+        };
+      };
+      /** @description The resource does not exist, or the caller may not see it. */
+      404: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'text/html': string;
+          /**
+           * @example {
+           *       "errors": [
+           *         {
+           *           "status": "404",
+           *           "title": "not found",
+           *           "detail": "The resource does not exist, or the caller may not see it."
+           *         }
+           *       ]
+           *     }
+           */
+          'application/vnd.api+json': components['schemas']['ErrorDocument'];
+        };
+      };
+      /** @description The body did not arrive in time. */
+      408: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'text/html': string;
+          /**
+           * @example {
+           *       "errors": [
+           *         {
+           *           "status": "408",
+           *           "title": "request timeout",
+           *           "detail": "The body did not arrive in time."
+           *         }
+           *       ]
+           *     }
+           */
+          'application/vnd.api+json': components['schemas']['ErrorDocument'];
+        };
+      };
+      /** @description The body is too large. */
+      413: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'text/html': string;
+          /**
+           * @example {
+           *       "errors": [
+           *         {
+           *           "status": "413",
+           *           "title": "payload too large",
+           *           "detail": "The body is too large."
+           *         }
+           *       ]
+           *     }
+           */
+          'application/vnd.api+json': components['schemas']['ErrorDocument'];
+        };
+      };
+      /** @description The media type of the body is not supported. */
+      415: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'text/html': string;
+          /**
+           * @example {
+           *       "errors": [
+           *         {
+           *           "status": "415",
+           *           "title": "unsupported media type",
+           *           "detail": "The media type of the body is not supported."
+           *         }
+           *       ]
+           *     }
+           */
+          'application/vnd.api+json': components['schemas']['ErrorDocument'];
+        };
+      };
+      /** @description A page. */
+      422: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'text/html': string;
+        };
+      };
+      /** @description The caller has sent too many requests. `Retry-After` is the number of seconds to wait. */
+      429: {
+        headers: {
+          /** @description The number of seconds to wait. */
+          'Retry-After': number;
+          [name: string]: unknown;
+        };
+        content: {
+          'text/html': string;
+          /**
+           * @example {
+           *       "errors": [
+           *         {
+           *           "status": "429",
+           *           "title": "Too many requests",
+           *           "detail": "The caller has sent too many requests. `Retry-After` is the number of seconds to wait."
+           *         }
+           *       ]
+           *     }
+           */
+          'application/vnd.api+json': components['schemas']['ErrorDocument'];
+        };
+      };
+      /** @description An error of the server. The detail contains the id of the request, which the log contains too. */
+      500: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'text/html': string;
+          /**
+           * @example {
+           *       "errors": [
+           *         {
+           *           "status": "500",
+           *           "title": "internal server error",
+           *           "detail": "An error of the server. The detail contains the id of the request, which the log contains too."
+           *         }
+           *       ]
+           *     }
+           */
+          'application/vnd.api+json': components['schemas']['ErrorDocument'];
+        };
+      };
+      /** @description The server is overloaded, or the database or the file store is not available. Retry after `Retry-After` seconds. */
+      503: {
+        headers: {
+          /** @description The number of seconds to wait. */
+          'Retry-After': number;
+          [name: string]: unknown;
+        };
+        content: {
+          'text/html': string;
+          /**
+           * @example {
+           *       "errors": [
+           *         {
+           *           "status": "503",
+           *           "title": "unavailable",
+           *           "detail": "The server is overloaded, or the database or the file store is not available. Retry after `Retry-After` seconds."
+           *         }
+           *       ]
+           *     }
+           */
+          'application/vnd.api+json': components['schemas']['ErrorDocument'];
+        };
+      };
+    };
+  };
   getSignInPage: {
     parameters: {
       query?: {
         /** @description The path of the page to open afterwards. */
         return_to?: string;
+        /** @description The identity provider of the session that has ended. */
+        left?: string;
         /** @description Ask a person with a session again. */
         confirm?: '1';
       };

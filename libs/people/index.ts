@@ -34,7 +34,18 @@ export { computeExpiry, type TokenLifetime } from './authentication-tokens/token
 export type { UserForgotten } from './users/user.js';
 export { createEndedSessionsJob } from './sessions/ended-sessions.job.js';
 export { listClosedOrganizations, listOwnSessions } from './sessions/own-sessions.queries.js';
-export { findUserByLogin, type UserByLogin } from './users/user-login.queries.js';
+export {
+  ACCOUNT_RACES,
+  isEmailTaken,
+  prepareFirstAccount,
+  type PreparedAccount,
+} from './users/first-account.writes.js';
+export {
+  findUserByLogin,
+  findUserSigningIn,
+  type UserByLogin,
+  type UserSigningIn,
+} from './users/user-login.queries.js';
 export { SIGN_IN_METHODS, type SessionEndReason, type SignInMethod } from './sessions/session.js';
 export {
   findSession,

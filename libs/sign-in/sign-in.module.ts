@@ -9,7 +9,7 @@ import { AccountPages } from './account/account-pages.service.js';
 import { AccountService } from './account/account.service.js';
 import { SignInMethodsController } from './account/sign-in-methods.controller.js';
 import { SignInFlow, type SignInServices } from './flow/sign-in-flow.service.js';
-import { NoSignInOptions, SignInOptions } from './flow/sign-in-options.js';
+import { SignInOptions } from './flow/sign-in-options.js';
 import { SignInTokens } from './flow/sign-in-tokens.service.js';
 import { SignInMethodsHandler } from './methods/sign-in-methods.handler.js';
 import { PasskeyCeremonies } from './passkeys/passkey-ceremonies.service.js';
@@ -33,7 +33,6 @@ const DEPENDENCIES = 'cadastre:sign-in-dependencies';
     SignInMethodsHandler,
     PasswordHasher,
     AccountPages,
-    { provide: SignInOptions, useClass: NoSignInOptions },
     {
       provide: SignInFlow,
       useFactory: (dependencies: SignInServices, bus: CommandBus) => new SignInFlow(dependencies, bus),
@@ -45,12 +44,15 @@ const DEPENDENCIES = 'cadastre:sign-in-dependencies';
       inject: [DEPENDENCIES, CommandBus],
     },
   ],
+  // Identity providers sign people in, and link their accounts.
+  exports: [AccountService, SignInFlow, SignInTokens],
 })
 export class SignInModule {
   static with({ encryptionKeys, publicUrl, sessionHours }: SignInModuleOptions): DynamicModule {
     const totpEnvelope = new Envelope(encryptionKeys, TOTP_PURPOSE);
     return {
       module: SignInModule,
+      global: true,
       providers: [
         {
           provide: SignInTokens,
@@ -71,8 +73,9 @@ export class SignInModule {
             tokens: SignInTokens,
             hasher: PasswordHasher,
             ceremonies: PasskeyCeremonies,
-          ): SignInServices => ({ store, clock, ids, tokens, hasher, ceremonies, sessionHours, totpEnvelope }),
-          inject: [EventStore, Clock, Ids, SignInTokens, PasswordHasher, PasskeyCeremonies],
+            options: SignInOptions,
+          ): SignInServices => ({ store, clock, ids, tokens, hasher, ceremonies, options, sessionHours, totpEnvelope }),
+          inject: [EventStore, Clock, Ids, SignInTokens, PasswordHasher, PasskeyCeremonies, SignInOptions],
         },
       ],
     };

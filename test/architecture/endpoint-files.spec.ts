@@ -48,6 +48,8 @@ const NOUNS: Readonly<Record<string, string>> = {
   'sign-in': 'pages',
   'sign-out': 'a form of pages',
   'sign-in-methods': 'forms of the account page',
+  'oidc-sign-in': 'pages',
+  'identity-links': 'a page',
   'audit-facts': 'entries for the trail, in its own format',
   'audit-trail': 'the contract gives the trail a format of its own (§2.5)',
   'state-files': 'files; documents of state versions contain the links',

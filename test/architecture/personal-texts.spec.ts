@@ -24,7 +24,7 @@ const findPersonalTexts = (value: unknown, at: readonly string[] = []): TextLoca
   return [
     ...somebody,
     ...('username' in value ? [{ at: [...at, 'username'], kind: 'name' } as const] : []),
-    ...['email', 'unconfirmedEmail']
+    ...['email', 'unconfirmedEmail', 'subject']
       .filter((key) => key in value)
       .map((key) => ({ at: [...at, key], kind: 'detail' }) as const),
     ...Object.entries(value).flatMap(([key, member]) => findPersonalTexts(member, [...at, key])),

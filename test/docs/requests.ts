@@ -209,6 +209,7 @@ export const RESOURCES: Readonly<Record<string, DocumentedResource>> = {
       'client-secret': 'cadastre',
       'creates-users': 'cadastre',
       enabled: 'cadastre',
+      'external-id-claim': 'cadastre',
       'groups-claim': 'cadastre',
       issuer: 'cadastre',
       'maps-groups': 'cadastre',

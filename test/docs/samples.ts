@@ -519,6 +519,7 @@ const IDENTITY_PROVIDER = {
   'allowed-groups': ['cadastre-users'],
   'groups-claim': 'roles',
   'username-claim': 'nickname',
+  'external-id-claim': 'oid',
   'maps-groups': false,
 };
 

@@ -7,26 +7,39 @@ export const CLIENT_SECRET = 'secret-of-the-oidc-client';
 
 export const CALLBACK_PATH = '/sign-in/oidc/callback';
 
+/** Makes a server the client of a test provider. `id`: of the provider in Cadastre. */
+export const putTestClient = (
+  { url, runtime }: TestServer,
+  provider: TestIdentityProvider,
+  id: string,
+  clientId = 'cadastre',
+): void =>
+  provider.putClient({
+    client_id: clientId,
+    client_secret: CLIENT_SECRET,
+    redirect_uris: [`${runtime.settings.publicUrl}${CALLBACK_PATH}`],
+    post_logout_redirect_uris: [],
+    backchannel_logout_uri: `${url}/sign-in/oidc/${id}/back-channel-logout`,
+    backchannel_logout_session_required: true,
+    scope: 'openid profile email groups',
+  });
+
 /** Creates an identity provider in Cadastre, and a client of it at the test provider. Returns its id. */
 export const addIdentityProvider = async (
   server: TestServer,
   provider: TestIdentityProvider,
   attributes: Readonly<Record<string, unknown>> = {},
 ): Promise<string> => {
-  const clientId = typeof attributes['client-id'] === 'string' ? attributes['client-id'] : 'cadastre';
-  provider.putClient({
-    client_id: clientId,
-    client_secret: CLIENT_SECRET,
-    redirect_uris: [`${server.runtime.settings.publicUrl}${CALLBACK_PATH}`],
-    scope: 'openid profile email groups',
-  });
   const body = resource('identity-providers', {
     name: 'Acme',
     issuer: provider.issuer,
-    'client-id': clientId,
+    'client-id': 'cadastre',
     'client-secret': CLIENT_SECRET,
     scopes: ['openid', 'profile', 'email', 'groups'],
     ...attributes,
   });
-  return expectStatus(await server.post('/api/v2/admin/identity-providers', body), 201).body.data.id as string;
+  const response = await server.post('/api/v2/admin/identity-providers', body);
+  const { id, attributes: created } = expectStatus(response, 201).body.data;
+  putTestClient(server, provider, id as string, created['client-id'] as string);
+  return id as string;
 };

@@ -48,7 +48,7 @@ const listPeopleModules = ({ encryptionKeys, forgetting, settings }: Runtime): D
     }),
     PeopleModule.with({ forgetting, tokenLifetime, quotas }),
     SignInModule.with({ encryptionKeys, publicUrl, sessionHours: sessions.hours }),
-    IdentityProvidersModule.with({ publicUrl, oidc }),
+    IdentityProvidersModule.with({ publicUrl, oidc, quotas }),
   ];
 };
 

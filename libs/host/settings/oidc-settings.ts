@@ -18,6 +18,7 @@ export type OidcSettings = {
   readonly allowedGroups: readonly string[];
   readonly groupsClaim: string;
   readonly usernameClaim: string;
+  readonly externalIdClaim: string | null;
   readonly mapsGroups: boolean;
 };
 
@@ -46,6 +47,7 @@ export const toOidcSettings = (env: OidcEnvironment): OidcSettings | null => {
     allowedGroups: env.CADASTRE_OIDC_ALLOWED_GROUPS,
     groupsClaim: env.CADASTRE_OIDC_GROUPS_CLAIM,
     usernameClaim: env.CADASTRE_OIDC_USERNAME_CLAIM,
+    externalIdClaim: env.CADASTRE_OIDC_EXTERNAL_ID_CLAIM ?? null,
     mapsGroups: env.CADASTRE_OIDC_MAP_GROUPS,
   };
 };

@@ -81,6 +81,11 @@ export const oidcVariables = {
     'claim from which the user name of a new account derives',
     visibleText(MAX_TEXT).default('preferred_username'),
   ),
+  CADASTRE_OIDC_EXTERNAL_ID_CLAIM: defineVariable(
+    '–',
+    'claim that equals the externalId of users that SCIM provisions; the first sign-in then links these users',
+    visibleText(MAX_TEXT).exactOptional(),
+  ),
   CADASTRE_OIDC_MAP_GROUPS: defineVariable(
     'on',
     'on: people join teams whose SSO team id is one of their groups at that provider, and leave the others',

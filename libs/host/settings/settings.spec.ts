@@ -146,6 +146,7 @@ describe('settings', () => {
       allowedGroups: [],
       groupsClaim: 'groups',
       usernameClaim: 'preferred_username',
+      externalIdClaim: null,
       mapsGroups: true,
     };
     expect(readSettings(required).oidc).toEqual(provider);
@@ -158,6 +159,7 @@ describe('settings', () => {
       CADASTRE_OIDC_ALLOWED_GROUPS: 'cadastre users',
       CADASTRE_OIDC_GROUPS_CLAIM: 'https://example.com/groups',
       CADASTRE_OIDC_USERNAME_CLAIM: 'nickname',
+      CADASTRE_OIDC_EXTERNAL_ID_CLAIM: 'oid',
       CADASTRE_OIDC_MAP_GROUPS: 'off',
     };
     expect(readSettings({ ...required, ...optional }).oidc).toEqual({
@@ -170,6 +172,7 @@ describe('settings', () => {
       allowedGroups: ['cadastre users'],
       groupsClaim: 'https://example.com/groups',
       usernameClaim: 'nickname',
+      externalIdClaim: 'oid',
       mapsGroups: false,
     });
   });
@@ -186,6 +189,7 @@ describe('settings', () => {
     ['ALLOWED_GROUPS', Array(101).fill('a').join(','), 'must be a comma-separated list of at most 100 groups'],
     ['GROUPS_CLAIM', 'x'.repeat(256), 'must be 1 to 255 visible characters'],
     ['USERNAME_CLAIM', 'x'.repeat(256), 'must be 1 to 255 visible characters'],
+    ['EXTERNAL_ID_CLAIM', 'x'.repeat(256), 'must be 1 to 255 visible characters'],
     ['MAP_GROUPS', 'true', 'must be one of on, off'],
   ])('refuse CADASTRE_OIDC_%s=%s', (name, value, message) => {
     const required = { CADASTRE_OIDC_ISSUER: 'https://id.example.com', CADASTRE_OIDC_CLIENT_ID: 'cadastre' };

@@ -18,7 +18,7 @@ const SAFE_CODE = /^[\w.-]{1,64}$/;
 
 /** Returns an error code that a provider has sent. Other texts could be long, or contain a secret. */
 const describeCode = (code: unknown): string =>
-  typeof code === 'string' && SAFE_CODE.test(code) ? code : 'an unknown error';
+  typeof code === 'string' && SAFE_CODE.test(code) ? code : 'unknown_error';
 
 type WithCauses = {
   readonly name?: unknown;

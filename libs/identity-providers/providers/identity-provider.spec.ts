@@ -15,6 +15,7 @@ const defaults = {
   allowedGroups: [],
   groupsClaim: 'groups',
   usernameClaim: 'preferred_username',
+  externalIdClaim: null,
   mapsGroups: true,
 };
 const created: IdentityProviderEvent = { type: 'IdentityProviderCreated', data: { ...names, ...defaults } };
@@ -56,6 +57,7 @@ describe('an identity provider', () => {
     [{ allowedDomains: ['@example.com'] }, 'Allowed domains must be domains such as example.com, got "@example.com"'],
     [{ allowedGroups: [' '] }, "Allowed groups can't be blank"],
     [{ groupsClaim: '' }, "Groups claim can't be blank"],
+    [{ externalIdClaim: '' }, "External id claim can't be blank"],
     [{ usernameClaim: '\u0000' }, 'Username claim may only contain visible characters'],
   ])('refuses %j', (changes, detail) => {
     given().when(create(changes)).refuses('unprocessable', detail);

@@ -58,6 +58,7 @@ describe('an identity provider', () => {
         'allowed-groups': [],
         'groups-claim': 'groups',
         'username-claim': 'preferred_username',
+        'external-id-claim': null,
         'maps-groups': true,
         'created-at': expect.any(String),
         source: 'api',
@@ -130,6 +131,7 @@ describe('an identity provider', () => {
     ['allowed-groups', ['x'.repeat(256)]],
     ['groups-claim', 'x'.repeat(256)],
     ['username-claim', ''],
+    ['external-id-claim', 'x'.repeat(256)],
   ])('refuses a %s beyond the limits', async (attribute, value) => {
     const response = await create({ ...disabled, name: 'Limits', [attribute]: value });
     expect(response.status).toBe(422);

@@ -30,6 +30,10 @@ export const identityProviderSchema = defineResource({
     }),
     'groups-claim': exampleText('groups', 'The claim with the groups of a person.'),
     'username-claim': exampleText('preferred_username', 'The claim from which the user name of a new account derives.'),
+    'external-id-claim': exampleText(
+      'sub',
+      'The claim that equals the `externalId` of users that SCIM provisions, and the first sign-in then links these users. Null: none.',
+    ).nullable(),
     'maps-groups': z.boolean().meta({
       description: 'Whether people join teams whose `sso-team-id` is one of their groups, and leave the others.',
     }),

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { checkName, isSecureAddress, runAllChecks, unprocessable } from '#kernel';
-import { defineAttributes, flag, text, type AttributeValues } from '#json-api/rules';
+import { defineAttributes, flag, nullableText, text, type AttributeValues } from '#json-api/rules';
 
 const MAX_NAME = 90;
 const MAX_ISSUER = 500;
@@ -34,6 +34,7 @@ const settings = {
   allowedGroups: listOfTexts([], MAX_GROUPS, MAX_TEXT),
   groupsClaim: textWithDefault('groups'),
   usernameClaim: textWithDefault('preferred_username'),
+  externalIdClaim: nullableText(MAX_TEXT),
   mapsGroups: flag(true),
 };
 
@@ -96,8 +97,8 @@ export const normalizeProviderChanges = (changes: ProviderChanges): ProviderChan
 
 /** Throws one refusal with every problem of these settings. */
 export const checkProviderSettings = (changes: ProviderChanges): void => {
-  const { name, issuer, clientId, groupsClaim, usernameClaim, ...lists } = normalizeProviderChanges(changes);
-  const { scopes, allowedDomains, allowedGroups } = lists;
+  const { name, issuer, clientId, ...others } = normalizeProviderChanges(changes);
+  const { scopes, allowedDomains, allowedGroups, groupsClaim, usernameClaim, externalIdClaim } = others;
   runAllChecks(
     () => name !== undefined && checkName(name, NAME_RULE),
     () => issuer !== undefined && checkIssuer(issuer),
@@ -107,5 +108,6 @@ export const checkProviderSettings = (changes: ProviderChanges): void => {
     () => allowedGroups !== undefined && checkGroups(allowedGroups),
     () => groupsClaim !== undefined && checkClaim(groupsClaim, 'groups-claim'),
     () => usernameClaim !== undefined && checkClaim(usernameClaim, 'username-claim'),
+    () => typeof externalIdClaim === 'string' && checkClaim(externalIdClaim, 'external-id-claim'),
   );
 };

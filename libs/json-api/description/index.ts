@@ -3,5 +3,6 @@ export * from './answers.js';
 export * from './attribute-schemas.js';
 export * from './bodies.js';
 export * from './operation.js';
+export * from './page-answers.js';
 export * from './parameters.js';
 export * from './resource-schemas.js';

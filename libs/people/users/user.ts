@@ -82,6 +82,7 @@ const ID_PREFIXES = [
   'drp',
   'gpgkey',
   'idp',
+  'lid',
   'org',
   'ot',
   'ou',

@@ -124,6 +124,17 @@ export class SignInMethodsController {
     return this.change(reply, actor, 'passkey-removed', () => this.account.removePasskey(actor, id));
   }
 
+  @Post('identities/:id/removal')
+  @HttpCode(303)
+  @Page()
+  unlinkIdentity(
+    @Param('id') id: string,
+    @CurrentActor() actor: Actor,
+    @Res({ passthrough: true }) reply: FastifyReply,
+  ): Promise<string | void> {
+    return this.change(reply, actor, 'identity-unlinked', () => this.account.unlinkIdentity(actor, id));
+  }
+
   /** Runs the change, and shows the account with the result or with the reason of a refusal. */
   private async change(
     reply: FastifyReply,

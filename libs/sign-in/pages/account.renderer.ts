@@ -12,6 +12,7 @@ import type { MethodsOverview } from '../flow/accounts.queries.js';
 import type { TotpSetup } from '../account/account.service.js';
 import type { PasskeyCeremony } from '../passkeys/passkey-ceremonies.service.js';
 import type { PasskeyRow } from '../passkeys/passkeys.queries.js';
+import { renderIdentities, renderTime, type Linking } from './account-identities.renderer.js';
 import { PASSKEY_SCRIPTS, renderPasskeyForm } from './sign-in.renderer.js';
 
 export type AccountSession = {
@@ -32,6 +33,7 @@ export type AccountPage = {
   /** Names of organizations that this sign-in does not open. */
   readonly closedOrganizations: readonly string[];
   readonly ceremony: PasskeyCeremony;
+  readonly linking: Linking;
   readonly error?: string | null;
   readonly done?: string | null;
 };
@@ -42,9 +44,6 @@ const METHODS: Readonly<Record<string, string>> = {
   oidc: 'Identity provider',
   link: 'Sign-in link',
 };
-
-const renderTime = (time: string | null): Html =>
-  time === null ? html`–` : html`<time datetime="${time}">${time.slice(0, 16).replace('T', ' ')} UTC</time>`;
 
 const renderPassword = ({ methods: { hasPassword } }: AccountPage): Html =>
   html` <section aria-labelledby="password-title">
@@ -185,7 +184,8 @@ export const renderAccountPage = (page: AccountPage): HtmlPage =>
     scripts: PASSKEY_SCRIPTS,
     body: html`
       ${renderNotice('error', page.error ?? null)} ${renderNotice('success', page.done ?? null)} ${renderClosed(page)}
-      ${renderPasskeys(page)} ${renderPassword(page)} ${renderTotp(page)} ${renderSessions(page)}
+      ${renderPasskeys(page)} ${renderPassword(page)} ${renderTotp(page)} ${renderIdentities(page.linking)}
+      ${renderSessions(page)}
     `,
   });
 

@@ -4,12 +4,14 @@ import { site } from '../targets.js';
 
 // Pages accept sessions only, and forms only from pages of the site: tokens count as nothing.
 
+const UNKNOWN = { id: 'none', provider: 'none' };
+
 /** A session that the request may end. */
 const ownSession: MatrixTarget = {
   ...site,
-  params: () => ({ id: 'none' }),
+  params: () => UNKNOWN,
   fresh: async (caller, { server }) => ({
-    params: { id: 'none' },
+    params: UNKNOWN,
     ...(caller.session ? { api: await signInTestUser(server, caller.id) } : {}),
   }),
 };
@@ -26,8 +28,12 @@ const pages: readonly MatrixRow[] = (
     ['/sign-in/link', 404, 404],
     ['/sign-in/webauthn.js', 200, 200],
     ['/sign-in/passkeys.js', 200, 200],
+    ['/sign-in/oidc/:provider', 404, 404],
+    ['/sign-in/oidc/callback', 400, 400],
+    ['/sign-in/oidc/:provider/sign-out', 404, 404],
     ['/account', 200, 303],
     ['/account/totp', 200, 303],
+    ['/account/identity-providers/:id/link', 404, 303],
   ] as const
 ).map(([path, withSession, without]) => ({
   route: `GET ${path}`,
@@ -52,6 +58,7 @@ const forms: readonly MatrixRow[] = (
     ['/account/passkeys', 400],
     ['/account/passkeys/:id', 400],
     ['/account/passkeys/:id/removal', 404],
+    ['/account/identities/:id/removal', 404],
   ] as const
 ).map(([path, withSession]) => ({
   route: `POST ${path}`,

@@ -146,6 +146,7 @@ capabilities:
 {{ include "cadastre.variable" (list "CADASTRE_OIDC_ALLOWED_GROUPS" (join "," .allowedGroups)) }}
 {{ include "cadastre.variable" (list "CADASTRE_OIDC_GROUPS_CLAIM" .groupsClaim) }}
 {{ include "cadastre.variable" (list "CADASTRE_OIDC_USERNAME_CLAIM" .usernameClaim) }}
+{{ include "cadastre.variable" (list "CADASTRE_OIDC_EXTERNAL_ID_CLAIM" .externalIdClaim) }}
 {{ include "cadastre.variable" (list "CADASTRE_OIDC_MAP_GROUPS" (ternary "on" "off" .mapGroups)) }}
 {{- end }}
 {{- end }}
