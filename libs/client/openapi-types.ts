@@ -516,6 +516,26 @@ export interface paths {
     patch?: never;
     trace?: never;
   };
+  '/oauth/back-channel-logout/{provider}': {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    get?: never;
+    put?: never;
+    /**
+     * End the sessions that an identity provider has ended
+     * @description OpenID Connect Back-Channel Logout 1.0. Each token counts once. `sid` ends the sessions of one session at the provider, `sub` without `sid` all sessions of the person with the provider.
+     */
+    post: operations['endSessionsOfProvider'];
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
   '/api/v2/admin/identity-providers': {
     parameters: {
       query?: never;
@@ -579,7 +599,7 @@ export interface paths {
     patch?: never;
     trace?: never;
   };
-  '/sign-in/oidc/callback': {
+  '/sign-in/oidc/{provider}/callback': {
     parameters: {
       query?: never;
       header?: never;
@@ -4724,6 +4744,9 @@ export interface components {
         relationships?: unknown;
       };
     };
+    EndSessionsOfProviderBody: {
+      logout_token: string;
+    };
     CreateIdentityProviderBody: {
       data: {
         type?: ('identity-providers' | '') | null;
@@ -7409,12 +7432,12 @@ export interface components {
         source: 'api' | 'settings';
         /**
          * @description The redirect URI to register at the provider.
-         * @example https://cadastre.example.com/sign-in/oidc/callback
+         * @example https://cadastre.example.com/sign-in/oidc/idp-6hRw3YtPz9VmKc2N/callback
          */
         'callback-url': string;
         /**
          * @description The address for back-channel logout to register at the provider.
-         * @example https://cadastre.example.com/sign-in/oidc/idp-6hRw3YtPz9VmKc2N/back-channel-logout
+         * @example https://cadastre.example.com/oauth/back-channel-logout/idp-6hRw3YtPz9VmKc2N
          */
         'back-channel-logout-url': string;
       };
@@ -12870,6 +12893,355 @@ export interface operations {
       };
     };
   };
+  endSessionsOfProvider: {
+    parameters: {
+      query?: never;
+      header?: never;
+      path: {
+        /** @description The id of the provider. */
+        provider: string;
+      };
+      cookie?: never;
+    };
+    requestBody: {
+      content: {
+        /**
+         * @example {
+         *       "logout_token": "eyJhbGciOiJSUzI1NiIsInR5cCI6ImxvZ291dCtqd3QifQ.e30.c2ln"
+         *     }
+         */
+        'application/x-www-form-urlencoded': components['schemas']['EndSessionsOfProviderBody'];
+      };
+    };
+    responses: {
+      /** @description The sessions have ended, or there were none. */
+      200: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content?: never;
+      };
+      /** @description The logout token is not valid, or was used before. */
+      400: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          /**
+           * @example {
+           *       "error": "invalid_request",
+           *       "error_description": "logout_token: is not accepted: the logout token was used before"
+           *     }
+           */
+          'application/json': {
+            /**
+             * @description A code of OAuth.
+             * @example invalid_request
+             */
+            error: string;
+            /** @example logout_token: is not accepted: the logout token was used before */
+            error_description: string;
+          };
+          /**
+           * @example {
+           *       "errors": [
+           *         {
+           *           "status": "400",
+           *           "title": "bad request",
+           *           "detail": "The logout token is not valid, or was used before."
+           *         }
+           *       ]
+           *     }
+           */
+          'application/vnd.api+json': components['schemas']['ErrorDocument'];
+        };
+      };
+      /** @description No provider with this id is enabled. */
+      404: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          /**
+           * @example {
+           *       "error": "invalid_request",
+           *       "error_description": "logout_token: is not accepted: the logout token was used before"
+           *     }
+           */
+          'application/json': {
+            /**
+             * @description A code of OAuth.
+             * @example invalid_request
+             */
+            error: string;
+            /** @example logout_token: is not accepted: the logout token was used before */
+            error_description: string;
+          };
+          /**
+           * @example {
+           *       "errors": [
+           *         {
+           *           "status": "404",
+           *           "title": "not found",
+           *           "detail": "No provider with this id is enabled."
+           *         }
+           *       ]
+           *     }
+           */
+          'application/vnd.api+json': components['schemas']['ErrorDocument'];
+        };
+      };
+      /** @description The body did not arrive in time. */
+      408: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          /**
+           * @example {
+           *       "error": "invalid_request",
+           *       "error_description": "logout_token: is not accepted: the logout token was used before"
+           *     }
+           */
+          'application/json': {
+            /**
+             * @description A code of OAuth.
+             * @example invalid_request
+             */
+            error: string;
+            /** @example logout_token: is not accepted: the logout token was used before */
+            error_description: string;
+          };
+          /**
+           * @example {
+           *       "errors": [
+           *         {
+           *           "status": "408",
+           *           "title": "request timeout",
+           *           "detail": "The body did not arrive in time."
+           *         }
+           *       ]
+           *     }
+           */
+          'application/vnd.api+json': components['schemas']['ErrorDocument'];
+        };
+      };
+      /** @description The body is too large. */
+      413: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          /**
+           * @example {
+           *       "error": "invalid_request",
+           *       "error_description": "logout_token: is not accepted: the logout token was used before"
+           *     }
+           */
+          'application/json': {
+            /**
+             * @description A code of OAuth.
+             * @example invalid_request
+             */
+            error: string;
+            /** @example logout_token: is not accepted: the logout token was used before */
+            error_description: string;
+          };
+          /**
+           * @example {
+           *       "errors": [
+           *         {
+           *           "status": "413",
+           *           "title": "payload too large",
+           *           "detail": "The body is too large."
+           *         }
+           *       ]
+           *     }
+           */
+          'application/vnd.api+json': components['schemas']['ErrorDocument'];
+        };
+      };
+      /** @description The media type of the body is not supported. */
+      415: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          /**
+           * @example {
+           *       "error": "invalid_request",
+           *       "error_description": "logout_token: is not accepted: the logout token was used before"
+           *     }
+           */
+          'application/json': {
+            /**
+             * @description A code of OAuth.
+             * @example invalid_request
+             */
+            error: string;
+            /** @example logout_token: is not accepted: the logout token was used before */
+            error_description: string;
+          };
+          /**
+           * @example {
+           *       "errors": [
+           *         {
+           *           "status": "415",
+           *           "title": "unsupported media type",
+           *           "detail": "The media type of the body is not supported."
+           *         }
+           *       ]
+           *     }
+           */
+          'application/vnd.api+json': components['schemas']['ErrorDocument'];
+        };
+      };
+      /** @description An attribute or a relationship of the body is not valid. */
+      422: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          /**
+           * @example {
+           *       "error": "invalid_request",
+           *       "error_description": "logout_token: is not accepted: the logout token was used before"
+           *     }
+           */
+          'application/json': {
+            /**
+             * @description A code of OAuth.
+             * @example invalid_request
+             */
+            error: string;
+            /** @example logout_token: is not accepted: the logout token was used before */
+            error_description: string;
+          };
+          /**
+           * @example {
+           *       "errors": [
+           *         {
+           *           "status": "422",
+           *           "title": "invalid attribute",
+           *           "detail": "An attribute or a relationship of the body is not valid."
+           *         }
+           *       ]
+           *     }
+           */
+          'application/vnd.api+json': components['schemas']['ErrorDocument'];
+        };
+      };
+      /** @description The caller has sent too many requests. `Retry-After` is the number of seconds to wait. */
+      429: {
+        headers: {
+          /** @description The number of seconds to wait. */
+          'Retry-After': number;
+          [name: string]: unknown;
+        };
+        content: {
+          /**
+           * @example {
+           *       "error": "invalid_request",
+           *       "error_description": "logout_token: is not accepted: the logout token was used before"
+           *     }
+           */
+          'application/json': {
+            /**
+             * @description A code of OAuth.
+             * @example invalid_request
+             */
+            error: string;
+            /** @example logout_token: is not accepted: the logout token was used before */
+            error_description: string;
+          };
+          /**
+           * @example {
+           *       "errors": [
+           *         {
+           *           "status": "429",
+           *           "title": "Too many requests",
+           *           "detail": "The caller has sent too many requests. `Retry-After` is the number of seconds to wait."
+           *         }
+           *       ]
+           *     }
+           */
+          'application/vnd.api+json': components['schemas']['ErrorDocument'];
+        };
+      };
+      /** @description An error of the server. The detail contains the id of the request, which the log contains too. */
+      500: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          /**
+           * @example {
+           *       "error": "invalid_request",
+           *       "error_description": "logout_token: is not accepted: the logout token was used before"
+           *     }
+           */
+          'application/json': {
+            /**
+             * @description A code of OAuth.
+             * @example invalid_request
+             */
+            error: string;
+            /** @example logout_token: is not accepted: the logout token was used before */
+            error_description: string;
+          };
+          /**
+           * @example {
+           *       "errors": [
+           *         {
+           *           "status": "500",
+           *           "title": "internal server error",
+           *           "detail": "An error of the server. The detail contains the id of the request, which the log contains too."
+           *         }
+           *       ]
+           *     }
+           */
+          'application/vnd.api+json': components['schemas']['ErrorDocument'];
+        };
+      };
+      /** @description The keys of the provider cannot be read. */
+      503: {
+        headers: {
+          /** @description The number of seconds to wait. */
+          'Retry-After': number;
+          [name: string]: unknown;
+        };
+        content: {
+          /**
+           * @example {
+           *       "error": "invalid_request",
+           *       "error_description": "logout_token: is not accepted: the logout token was used before"
+           *     }
+           */
+          'application/json': {
+            /**
+             * @description A code of OAuth.
+             * @example invalid_request
+             */
+            error: string;
+            /** @example logout_token: is not accepted: the logout token was used before */
+            error_description: string;
+          };
+          /**
+           * @example {
+           *       "errors": [
+           *         {
+           *           "status": "503",
+           *           "title": "unavailable",
+           *           "detail": "The keys of the provider cannot be read."
+           *         }
+           *       ]
+           *     }
+           */
+          'application/vnd.api+json': components['schemas']['ErrorDocument'];
+        };
+      };
+    };
+  };
   listIdentityProviders: {
     parameters: {
       query?: {
@@ -13295,7 +13667,10 @@ export interface operations {
         error?: string;
       };
       header?: never;
-      path?: never;
+      path: {
+        /** @description The id of the provider. */
+        provider: string;
+      };
       cookie?: never;
     };
     requestBody?: never;

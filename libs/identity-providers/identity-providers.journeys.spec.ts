@@ -145,7 +145,7 @@ describe('the pages', () => {
     const page = await openPage();
     await page.setViewportSize({ width: 360, height: 740 });
     await signIn(page, 'j-dora');
-    for (const path of ['/account', '/sign-in?confirm=1', '/sign-in/oidc/callback']) {
+    for (const path of ['/account', '/sign-in?confirm=1', '/sign-in/oidc/none/callback']) {
       await page.goto(`${server.url}${path}`);
       expect([path, await page.evaluate('document.documentElement.scrollWidth')]).toEqual([path, 360]);
     }

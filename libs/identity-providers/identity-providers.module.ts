@@ -6,6 +6,8 @@ import { Database } from '#postgres';
 import { SignInFlow, SignInOptions, SignInTokens } from '#sign-in';
 import { Vault } from '#vault';
 import { IdentityLinksController } from './linking/identity-links.controller.js';
+import { BackChannelLogoutController } from './logout/back-channel-logout.controller.js';
+import { BackChannelLogout } from './logout/back-channel-logout.service.js';
 import { OidcFlow } from './protocol/oidc-flow.service.js';
 import { ProviderConnections } from './protocol/provider-connections.service.js';
 import { IdentityProvidersController, PUBLIC_URL } from './providers/identity-providers.controller.js';
@@ -30,10 +32,16 @@ export type IdentityProvidersOptions = {
 /** People sign in with identity providers by OpenID Connect. */
 @Module({
   imports: [CqrsModule],
-  controllers: [IdentityProvidersController, OidcSignInController, IdentityLinksController],
+  controllers: [
+    IdentityProvidersController,
+    OidcSignInController,
+    IdentityLinksController,
+    BackChannelLogoutController,
+  ],
   providers: [
     IdentityProvidersHandler,
     GroupMapping,
+    BackChannelLogout,
     OidcStart,
     { provide: SignInOptions, useClass: ProviderOptions },
     { provide: ProvisionedUsers, useClass: ScimUsers },

@@ -55,6 +55,7 @@ const NOUNS: Readonly<Record<string, string>> = {
   'oauth-revocation': 'responses without a body',
   'oauth-token': 'the format of RFC 6749',
   'oidc-sign-in': 'pages',
+  'back-channel-logout': 'responses without a body',
   'identity-links': 'a page',
   'audit-facts': 'entries for the trail, in its own format',
   'audit-trail': 'the contract gives the trail a format of its own (§2.5)',

@@ -27,8 +27,8 @@ const findPersonalTexts = (value: unknown, at: readonly string[] = []): TextLoca
     ...('userName' in value
       ? [{ at: [...at, 'userName'], kind: 'name' } as const, { at: [...at, 'externalId'], kind: 'detail' } as const]
       : []),
-    // Pipelines have subjects too, in events that name their workload identity.
-    ...['email', 'unconfirmedEmail', ...('identity' in value ? [] : ['subject'])]
+    // Pipelines have subjects too, in events that name their token.
+    ...['email', 'unconfirmedEmail', ...('token' in value ? [] : ['subject'])]
       .filter((key) => key in value)
       .map((key) => ({ at: [...at, key], kind: 'detail' }) as const),
     // The description of a token that a login created contains the address of the computer.

@@ -643,6 +643,7 @@ export const RESOURCES: Readonly<Record<string, DocumentedResource>> = {
 /** Routes whose bodies are files, forms of OAuth, resources of SCIM, or facts with schemas of their own (docs/reference/facts.md). */
 export const OTHER_BODIES: readonly string[] = [
   `POST ${ORGANIZATION}/audit-facts`,
+  'POST /oauth/back-channel-logout/:provider',
   'POST /oauth/token',
   'POST /oauth/revoke',
   'PUT /api/registry/private/v2/uploads/:token',

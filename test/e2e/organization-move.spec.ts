@@ -337,11 +337,17 @@ describe('an imported organization', () => {
     '/api/v2/organizations/acme/registry-providers/private/acme/cloud/versions/1.0.0',
   ];
 
-  it('has the same audit trail, and then the entries of the import', async () => {
+  it('has the same audit trail without events of the site, and then the entries of the import', async () => {
     const token = await makeOrganizationToken(target, 'acme');
     const lines = await readLines(target, token);
-    expect(lines.slice(0, trail.length)).toEqual(compare(trail));
-    expect(lines.slice(trail.length).map(({ resource: { type, action } }) => `${type} ${action}`)).toEqual([
+    // Sessions and tokens of people belong to the site, although the trails of their organizations record them.
+    const siteEvents = (await readWholeLog(source.store)).filter((event) => event.organization === null);
+    const ofSite = new Set(siteEvents.map(({ id }) => id));
+    const movedEntries = trail.filter(({ id }) => !ofSite.has(id));
+    // Timestamps of a trail are distinct, so those after an entry of the site can be a millisecond later.
+    const withoutTimes = (entries: readonly object[]) => entries.map((entry) => ({ ...entry, timestamp: null }));
+    expect(withoutTimes(lines.slice(0, movedEntries.length))).toEqual(compare(withoutTimes(movedEntries)));
+    expect(lines.slice(movedEntries.length).map(({ resource: { type, action } }) => `${type} ${action}`)).toEqual([
       ...Array.from({ length: imported.destroyedTokens }, () => 'authentication_token destroy'),
       'organization update',
       'authentication_token create',

@@ -22,7 +22,7 @@ const SCIM = /^\/scim\//;
 /** Pages answer a refusal with a page. */
 const PAGES = /^\/+(?:sign-in|sign-out|account|app|oauth\/authorize|pages)(?:[/?]|$)/;
 /** Endpoints of OAuth have errors in a format of their own. */
-const OAUTH = /^\/+oauth\/(?:token|revoke)(?:[/?]|$)/;
+const OAUTH = /^\/+oauth\/(?:token|revoke|back-channel-logout)(?:[/?]|$)/;
 
 let server: TestServer;
 let world: MatrixWorld;

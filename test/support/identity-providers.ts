@@ -5,7 +5,7 @@ import type { TestServer } from './server.js';
 /** The secret of the client at test providers, and in the settings of the provider in Cadastre. */
 export const CLIENT_SECRET = 'secret-of-the-oidc-client';
 
-export const CALLBACK_PATH = '/sign-in/oidc/callback';
+export const CALLBACK_PATH = /^\/sign-in\/oidc\/[\w-]+\/callback$/;
 
 /** Makes a server the client of a test provider. `id`: of the provider in Cadastre. */
 export const putTestClient = (
@@ -17,9 +17,9 @@ export const putTestClient = (
   provider.putClient({
     client_id: clientId,
     client_secret: CLIENT_SECRET,
-    redirect_uris: [`${runtime.settings.publicUrl}${CALLBACK_PATH}`],
+    redirect_uris: [`${runtime.settings.publicUrl}/sign-in/oidc/${id}/callback`],
     post_logout_redirect_uris: [],
-    backchannel_logout_uri: `${url}/sign-in/oidc/${id}/back-channel-logout`,
+    backchannel_logout_uri: `${url}/oauth/back-channel-logout/${id}`,
     backchannel_logout_session_required: true,
     scope: 'openid profile email groups',
   });

@@ -38,7 +38,7 @@ export class OidcVisitor {
         response = await atProvider.post(action, { prompt: 'login', login: subject, password: 'any' });
       } else {
         const { pathname, search, href } = new URL(locationOf(response), issuer);
-        if (pathname === CALLBACK_PATH) return `${pathname}${search}`;
+        if (CALLBACK_PATH.test(pathname)) return `${pathname}${search}`;
         response = await atProvider.get(href);
       }
     }

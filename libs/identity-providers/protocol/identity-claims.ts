@@ -74,6 +74,10 @@ export const needsMoreClaims = (idToken: RawClaims, settings: ClaimSettings): bo
   return needed.some((claim) => idToken[claim] === undefined);
 };
 
+/** An address counts only if it is verified: otherwise a person could state that of another one. */
+const findExternalId = (claim: string, all: RawClaims, isEmailVerified: boolean): string | null =>
+  claim === 'email' && !isEmailVerified ? null : parseText(all[claim]);
+
 /**
  * Returns the claims of a person. `userinfo` adds claims that the ID token does not have. Returns null if the subject is
  * not 1 to 255 visible characters (OpenID Connect Core 1.0 §2).
@@ -94,6 +98,6 @@ export const parseIdentityClaims = (
     email,
     isEmailVerified,
     groups: parseGroups(all[groupsClaim]),
-    externalId: externalIdClaim === null ? null : parseText(all[externalIdClaim]),
+    externalId: externalIdClaim === null ? null : findExternalId(externalIdClaim, all, isEmailVerified),
   };
 };

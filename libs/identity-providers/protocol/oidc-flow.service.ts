@@ -18,9 +18,10 @@ import {
   randomState,
 } from 'openid-client';
 import type { Clock } from '#kernel';
-import { CALLBACK_PATH } from '../providers/identity-providers.document.js';
+import { getCallbackPath } from '../providers/identity-providers.document.js';
 import type { IdentityProviderRow } from '../providers/identity-providers.queries.js';
 import type { ProviderDirectory } from '../providers/provider-directory.service.js';
+import { parseLogoutClaims, type LogoutClaims } from './logout-claims.js';
 import { needsMoreClaims, parseIdentityClaims, type IdentityClaims } from './identity-claims.js';
 import type { ProviderConnection, ProviderConnections } from './provider-connections.service.js';
 import { SIGNING_ALGORITHMS } from './provider-discovery.http.js';
@@ -38,23 +39,19 @@ export type StartedOidc = { readonly address: string; readonly checks: OidcCheck
 
 /** The authorization code flow with PKCE (OpenID Connect Core 1.0 §3.1, RFC 7636, RFC 9207). */
 export class OidcFlow {
-  private readonly redirectUri: string;
-
   constructor(
     private readonly directory: ProviderDirectory,
     private readonly connections: ProviderConnections,
     private readonly clock: Clock,
     private readonly publicUrl: string,
-  ) {
-    this.redirectUri = `${publicUrl}${CALLBACK_PATH}`;
-  }
+  ) {}
 
   /** Throws `ProviderFault` if the provider cannot be reached. */
   start(provider: IdentityProviderRow): Promise<StartedOidc> {
     const checks = { state: randomState(), nonce: randomNonce(), verifier: randomPKCECodeVerifier() };
     return this.use(provider, async (configuration) => {
       const address = buildAuthorizationUrl(configuration, {
-        redirect_uri: this.redirectUri,
+        redirect_uri: `${this.publicUrl}${getCallbackPath(provider.id)}`,
         scope: provider.settings.scopes.join(' '),
         state: checks.state,
         nonce: checks.nonce,
@@ -80,17 +77,26 @@ export class OidcFlow {
       });
       // The library relies on TLS and does not check signatures by itself.
       const { payload } = await jwtVerify(tokens.id_token ?? '', keys.createFinder(fetchFromProvider), {
-        algorithms: [...SIGNING_ALGORITHMS],
-        issuer: settings.issuer,
-        audience: settings.clientId,
+        ...this.buildChecks(settings),
         requiredClaims: ['sub', 'iat', 'exp'],
-        clockTolerance: CLOCK_TOLERANCE_SECONDS,
-        currentDate: this.clock.now(),
       });
       const hasUserinfo = metadata.userinfo_endpoint !== undefined && needsMoreClaims(payload, settings);
       const userinfo = hasUserinfo ? await fetchUserInfo(configuration, tokens.access_token, payload.sub ?? '') : {};
       const claims = parseIdentityClaims(payload, userinfo, settings);
       if (!claims) throw new ProviderFault('invalid', 'the subject is not 1 to 255 visible characters');
+      return claims;
+    });
+  }
+
+  /** Returns what the provider has ended. Throws `ProviderFault` if the token is no valid logout token of the provider. */
+  verifyLogoutToken(provider: IdentityProviderRow, token: string): Promise<LogoutClaims> {
+    return this.use(provider, async (_, { keys, fetchFromProvider }) => {
+      const { payload } = await jwtVerify(token, keys.createFinder(fetchFromProvider), {
+        ...this.buildChecks(provider.settings),
+        requiredClaims: ['iat', 'exp', 'jti'],
+      });
+      const claims = parseLogoutClaims(payload);
+      if (!claims) throw new ProviderFault('invalid', 'the token is no logout token');
       return claims;
     });
   }
@@ -107,6 +113,16 @@ export class OidcFlow {
       if (error instanceof ProviderFault) return null;
       throw error;
     }
+  }
+
+  private buildChecks({ issuer, clientId }: IdentityProviderRow['settings']) {
+    return {
+      algorithms: [...SIGNING_ALGORITHMS],
+      issuer,
+      audience: clientId,
+      clockTolerance: CLOCK_TOLERANCE_SECONDS,
+      currentDate: this.clock.now(),
+    };
   }
 
   private async use<T>(

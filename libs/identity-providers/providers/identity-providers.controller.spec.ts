@@ -62,8 +62,8 @@ describe('an identity provider', () => {
         'maps-groups': true,
         'created-at': expect.any(String),
         source: 'api',
-        'callback-url': `${publicUrl}/sign-in/oidc/callback`,
-        'back-channel-logout-url': `${publicUrl}/sign-in/oidc/${id}/back-channel-logout`,
+        'callback-url': expect.stringMatching(/^http:.*\/sign-in\/oidc\/idp-\w+\/callback$/),
+        'back-channel-logout-url': `${publicUrl}/oauth/back-channel-logout/${id}`,
       },
       links: { self: `${PATH}/${id}` },
     });

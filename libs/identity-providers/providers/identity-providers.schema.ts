@@ -42,11 +42,11 @@ export const identityProviderSchema = defineResource({
       description: 'Whether the API or the settings of the server (`CADASTRE_OIDC_ISSUER`) define the provider.',
     }),
     'callback-url': exampleText(
-      'https://cadastre.example.com/sign-in/oidc/callback',
+      `https://cadastre.example.com/sign-in/oidc/${example}/callback`,
       'The redirect URI to register at the provider.',
     ),
     'back-channel-logout-url': exampleText(
-      `https://cadastre.example.com/sign-in/oidc/${example}/back-channel-logout`,
+      `https://cadastre.example.com/oauth/back-channel-logout/${example}`,
       'The address for back-channel logout to register at the provider.',
     ),
   },

@@ -5,6 +5,7 @@ import { ACCOUNT_RACES, findUserSigningIn, isEmailTaken, prepareFirstAccount, ty
 import {
   findUserByIdentity,
   IDENTITY_RACE,
+  listLinkedIdentities,
   prepareIdentityLink,
   type LinkedIdentity,
   type SignInFlow,
@@ -60,14 +61,19 @@ export class IdentitySignIn {
     return result.outcome === 'signed-in' ? { ...result, outcome: 'signed-in' } : refuse('suspended');
   }
 
-  /** Returns the linked account, or the one that SCIM has provisioned for the person. */
+  /**
+   * Returns the linked account, or the one that SCIM has provisioned for the person. An account that is linked already
+   * gets no further identity in this way: several providers could state the same id.
+   */
   private async findAccount({ provider, claims }: IdentifiedPerson): Promise<FoundAccount | undefined> {
     const { store, provisioned } = this.dependencies;
     const identity = { issuer: provider.settings.issuer, subject: claims.subject };
     const linked = await findUserByIdentity(store.database, identity);
     const { externalId } = claims;
     const id = linked ?? (externalId === null ? null : await provisioned.findUserByExternalId(externalId));
-    const user = id === null ? undefined : await findUserSigningIn(store.database, id);
+    if (id === null) return undefined;
+    if (linked === undefined && (await listLinkedIdentities(store.database, id)).length > 0) return undefined;
+    const user = await findUserSigningIn(store.database, id);
     return user && { ...user, isLinked: linked !== undefined };
   }
 

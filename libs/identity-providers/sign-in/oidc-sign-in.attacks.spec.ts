@@ -188,7 +188,7 @@ describe('a sign-in is refused, and nothing changes,', () => {
       error_description: 'Call 555-0100 and read out your password',
     });
     const before = await countEvents();
-    const response = await visitor.client.get(`/sign-in/oidc/callback?${query.toString()}`);
+    const response = await visitor.client.get(`/sign-in/oidc/${acme}/callback?${query.toString()}`);
     const text = await response.clone().text();
     expect(text).toContain('It answered with the error unknown_error.');
     expect(text).not.toMatch(/<script>alert|555-0100/);
@@ -196,9 +196,9 @@ describe('a sign-in is refused, and nothing changes,', () => {
   });
 
   it.each([
-    '/sign-in/oidc/callback',
-    '/sign-in/oidc/callback?state=1&code=2',
-    '/sign-in/oidc/callback?state=1&state=2',
+    '/sign-in/oidc/idp-settings/callback',
+    '/sign-in/oidc/idp-settings/callback?state=1&code=2',
+    '/sign-in/oidc/idp-settings/callback?state=1&state=2',
   ])('if nothing has started: %s', async (path) => {
     const before = await countEvents();
     const visitor = open();

@@ -262,7 +262,7 @@ describe('the start of a sign-in', () => {
       response_type: 'code',
       scope: 'openid profile email groups',
       code_challenge_method: 'S256',
-      redirect_uri: `${server.runtime.settings.publicUrl}/sign-in/oidc/callback`,
+      redirect_uri: `${server.runtime.settings.publicUrl}/sign-in/oidc/${acme}/callback`,
     });
     for (const name of ['state', 'nonce', 'code_challenge']) expect(searchParams.get(name)).toMatch(/^[\w-]{43}$/);
     expect(response.headers.getSetCookie()).toEqual([

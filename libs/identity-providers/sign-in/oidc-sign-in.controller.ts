@@ -50,16 +50,17 @@ export class OidcSignInController {
   }
 
   /** The provider sends the browser here. The query has a code, or an error. */
-  @Get('callback')
+  @Get(':provider/callback')
   @Page({ isPublic: true })
   async finish(
+    @Param('provider') id: string,
     @Query() query: Query,
     @OptionalActor() actor: Actor | null,
     @Req() request: FastifyRequest,
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<string | void> {
     const pending = await this.pending.take(request.headers.cookie, query['state']);
-    const provider = pending && (await this.directory.findEnabled(pending.provider));
+    const provider = pending?.provider === id ? await this.directory.findEnabled(id) : undefined;
     if (!pending || !provider) {
       countOidcResult(null, 'expired');
       return sendStatusPage(reply, renderExpiredPage());

@@ -30,6 +30,7 @@ export const oidcSignInOperations = describeController(OidcSignInController, OID
     operationId: 'finishOidcSignIn',
     summary: 'Finish a sign-in with an identity provider',
     description: 'The provider sends browsers here. Each sign-in ends once, in the browser in which it started.',
+    path,
     query: {
       state: parameter('Identifies the sign-in.'),
       code: parameter('Stands for the tokens of the person at the provider.'),

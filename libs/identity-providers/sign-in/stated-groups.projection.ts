@@ -3,13 +3,13 @@ import type { UserForgotten } from '#people';
 import type { SignInMethodsEvent } from '#sign-in';
 import type { IdentityProviderEvent } from '../providers/identity-provider.js';
 
-type GroupEvent =
+type StatedGroupsEvent =
   | Extract<SignInMethodsEvent, { type: 'IdentityUnlinked' | 'SignInMethodsReset' }>
   | Extract<IdentityProviderEvent, { type: 'IdentityProviderDeleted' }>
   | UserForgotten;
 
 /** A projection without tables: it deletes statements, which are no view, and a rebuild does not run it again. */
-export const statedGroups: Projection<GroupEvent> = {
+export const statedGroups: Projection<StatedGroupsEvent> = {
   name: 'stated_groups',
   tables: [],
   on: {

@@ -1,7 +1,7 @@
 import { renderOauthRefusal, type ErrorFormat, type RequestProblem } from '#json-api';
 
 /** The endpoints that programs call, and whose errors have the format of RFC 6749 §5.2. */
-const PREFIXES = ['/oauth/token', '/oauth/revoke'];
+const PREFIXES = ['/oauth/token', '/oauth/revoke', '/oauth/back-channel-logout/'];
 
 const render = ({ status, detail, refused }: RequestProblem) => ({
   status,

@@ -34,10 +34,16 @@ export type VerifiedToken = {
   readonly claims: TokenClaims;
 };
 
+const MAX_ISSUER = 2_000;
+
 /** Returns the claim `iss` of a token whose signature nobody has verified yet. */
 export const readUnverifiedIssuer = (token: string): string => {
   const { iss } = decodeClaims(token);
   if (typeof iss !== 'string' || iss === '') throw invalidRequest('subject_token: the token has no issuer (iss)');
+  // Postgres does not store NUL, nor half of a surrogate pair.
+  if (iss.length > MAX_ISSUER || iss.includes('\0') || !iss.isWellFormed()) {
+    throw invalidRequest(`subject_token: the issuer (iss) must have at most ${MAX_ISSUER} characters`);
+  }
   return iss;
 };
 

@@ -229,7 +229,7 @@ describe('the token of a pipeline is refused', () => {
     await expectRefused(token, description);
   });
 
-  it('if the world.server does not know the identity, or the identity names another issuer or is disabled', async () => {
+  it('if the identity is unknown or disabled, or names another issuer', async () => {
     const token = await world.sign(main);
     const other = await world.makeIdentity({ issuer: 'https://token.actions.githubusercontent.com' });
     const disabled = await world.makeIdentity({ enabled: false });

@@ -48,6 +48,14 @@ export const oauthRows: readonly MatrixRow[] = [
     successes: 'libs/workload-identities/exchange/token-exchange.service.spec.ts',
   },
   {
+    route: 'POST /oauth/back-channel-logout/:provider',
+    about: { ...site, params: () => ({ provider: 'none' }) },
+    demands: 'anybody',
+    status: 404,
+    trail: [],
+    successes: 'libs/identity-providers/logout/back-channel-logout.controller.spec.ts',
+  },
+  {
     route: 'POST /oauth/revoke',
     about: site,
     demands: 'anybody',

@@ -29,7 +29,7 @@ const pages: readonly MatrixRow[] = (
     ['/sign-in/webauthn.js', 200, 200],
     ['/sign-in/passkeys.js', 200, 200],
     ['/sign-in/oidc/:provider', 404, 404],
-    ['/sign-in/oidc/callback', 400, 400],
+    ['/sign-in/oidc/:provider/callback', 400, 400],
     ['/sign-in/oidc/:provider/sign-out', 404, 404],
     ['/account', 200, 303],
     ['/account/totp', 200, 303],
