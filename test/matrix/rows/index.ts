@@ -39,10 +39,11 @@ export const ROWS = {
     ...tokens,
     ...teamAccess,
     ...identityProviderRows,
-    ...signInRows,
     ...scim,
     ...workloadIdentities,
     ...oauthRows,
+    // Last, because some of them end all sessions of the caller.
+    ...signInRows,
   ],
   workspaces: [...workspaces, ...flatTagRows, ...tagBindingRows, ...history, ...retentionOfWorkspaces, ...state],
   runs: [...runs, ...variables],
