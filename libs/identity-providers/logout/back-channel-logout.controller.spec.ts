@@ -35,8 +35,8 @@ const isSignedIn = async ({ client }: OidcVisitor) => (await client.get('/accoun
 
 /** Returns the provider's id of the session that has started last. */
 const readProviderSession = async (): Promise<string> => {
-  const started = (await readWholeLog(server.store)).findLast(({ type }) => type === 'SessionStarted');
-  return (started?.data as { providerSession: string }).providerSession;
+  const { data } = (await readWholeLog(server.store)).findLast(({ type }) => type === 'SessionStarted') ?? { data: {} };
+  return (data as { providerSession: string }).providerSession;
 };
 
 const buildClaims = (claims: Readonly<Record<string, unknown>>): JWTPayload => {
