@@ -2,6 +2,7 @@ import type { DocumentedRoute } from '../docs/routes.js';
 import { makeAgentToken, makeMember, makeOrganizationToken, makeToken } from '../support/seeds.js';
 import { makeScimToken } from '../support/scim.js';
 import type { TestServer } from '../support/server.js';
+import { setUpSharedProvider } from './rows/identity-providers.js';
 import { addressOf, type MatrixRow, type Params } from './matrix.js';
 import { setUpSharedWorld, type MatrixCallerInWorld, type MatrixWorld } from './shared-world.js';
 
@@ -41,6 +42,7 @@ export const setUpFuzzedWorld = async (server: TestServer): Promise<FuzzedWorld>
     ['identity provider', await makeScimToken(server)],
     ['outsider', await makeToken(server, `/api/v2/users/${outsider.id}/authentication-tokens`)],
   ]);
+  await setUpSharedProvider(world);
   return { world, tokens };
 };
 

@@ -2,11 +2,12 @@ import { z } from 'zod';
 import { MAX_GROUP_MEMBERS } from '../groups/scim-group.js';
 import { ScimRefusal } from './scim-refusal.js';
 
-const text = (most: number) =>
-  z
-    .string()
-    .max(most)
-    .refine((value) => !value.includes('\0'), { error: 'must not contain a NUL character' });
+/** Postgres stores neither a NUL character nor half of a surrogate pair. */
+const isStorable = (value: string): boolean => !value.includes('\0') && value.isWellFormed();
+
+const storable = z.string().refine(isStorable, { error: 'must not contain a NUL character or half of a character' });
+
+const text = (most: number) => storable.max(most);
 
 /** Microsoft Entra sends booleans as texts. */
 const lenientBoolean = z.preprocess(
@@ -46,7 +47,7 @@ export const scimPatchBody = z.object({
           (value) => (typeof value === 'string' ? value.toLowerCase() : value),
           z.enum(['add', 'remove', 'replace']),
         ),
-        path: z.string().nullish(),
+        path: storable.nullish(),
         value: z.unknown().optional(),
       }),
     )

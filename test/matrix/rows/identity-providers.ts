@@ -19,7 +19,7 @@ const makeProvider = async (world: MatrixWorld): Promise<string> => {
 };
 
 /** A provider that all readers share. */
-const shared = { id: '' };
+const shared = { id: 'idp-0000000000000000' };
 
 const provider: MatrixTarget = {
   scope: () => SITE_SCOPE,
@@ -29,10 +29,13 @@ const provider: MatrixTarget = {
 
 const demands = ['manage-identity-providers'] as const;
 
+/** Creates the provider that readers share. */
+export const setUpSharedProvider = async (world: MatrixWorld): Promise<void> => {
+  shared.id = await makeProvider(world);
+};
+
 const withShared: Pick<MatrixRow, 'setUp' | 'tearDown'> = {
-  setUp: async (world) => {
-    shared.id = await makeProvider(world);
-  },
+  setUp: setUpSharedProvider,
   tearDown: ({ server }) => server.delete(`/api/v2/admin/identity-providers/${shared.id}`),
 };
 
