@@ -6,3 +6,4 @@ export { redirectToPage, sendPage } from './send-page.js';
 export { parseReturnPath } from './return-path.js';
 export { PageRefusalFilter } from './page-refusals.filter.js';
 export { StaticFile } from './static-files.js';
+export { PublishedFiles, type PublishedFilesOptions } from './published-files.js';

@@ -193,7 +193,7 @@ export const differences = (
     .filter(({ expected, answered }) => expected !== answered);
 
 const PREFIX =
-  /^\/(?:healthz|readyz|metrics|pages|schemas|sign-in|sign-out|account\/?$|account\/(?:sessions|password|totp|recovery-codes|passkeys)|\.well-known|api\/(?:registry|docs|openapi|asyncapi))/;
+  /^\/(?:healthz|readyz|metrics|app(?:\/|$)|pages|schemas|sign-in|sign-out|account\/?$|account\/(?:sessions|password|totp|recovery-codes|passkeys)|\.well-known|api\/(?:registry|docs|openapi|asyncapi))/;
 
 /** Returns the method and the path with its parameters. */
 export const addressOf = ({ route }: MatrixRow, params: Params): { readonly method: string; readonly path: string } => {
