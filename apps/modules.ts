@@ -16,6 +16,7 @@ import type { Database, ScheduledJob } from '#postgres';
 import { retentionDefinition } from '#data-retention-policies';
 import { factsDefinition } from '#facts';
 import { historyDefinition } from '#history';
+import { liveEventsDefinition } from '#live-events';
 import type { Settings } from '#host';
 import type { Clock, Ids, Logger } from '#kernel';
 import { organizationsDefinition } from '#organizations';
@@ -64,6 +65,7 @@ export const moduleDefinitions: readonly ModuleDefinition[] = [
   backupDefinition,
   ...eventDefinitions,
   historyDefinition,
+  liveEventsDefinition,
   createAuditTrailDefinition(eventRegistry),
 ];
 

@@ -64,4 +64,5 @@ export {
 export { mapGroupsToTeams, type UserGroups } from './teams/group-teams.operation.js';
 export { prepareOwnersTeam } from './teams/owners-team.writes.js';
 export { selectRelatedTeams, selectRelatedUsers } from './people.related.js';
+export { canReadTeam } from './team-access/team-permission.js';
 export { isHiddenTeam, isVisibleTeam, selectVisiblePrincipal } from './teams/teams.queries.js';

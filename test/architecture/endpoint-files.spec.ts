@@ -49,6 +49,7 @@ const NOUNS: Readonly<Record<string, string>> = {
   'sign-out': 'a form of pages',
   'sign-in-methods': 'forms of the account page',
   'audit-facts': 'entries for the trail, in its own format',
+  events: 'a live stream for browsers',
   'audit-trail': 'the contract gives the trail a format of its own (§2.5)',
   'state-files': 'files; documents of state versions contain the links',
   'configuration-files': 'files; documents of configuration versions contain the links',

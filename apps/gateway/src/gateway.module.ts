@@ -10,6 +10,7 @@ import { EdgeModule, HostedInterceptor, SelfHostedInterceptor } from '#edge';
 import { EventStoreModule } from '#event-store';
 import { FactsModule } from '#facts';
 import { HistoryModule } from '#history';
+import { LiveEventsModule } from '#live-events';
 import { OrganizationsModule } from '#organizations';
 import { PagesModule } from '#pages';
 import { PeopleModule } from '#people';
@@ -79,6 +80,7 @@ export class GatewayModule {
         SshKeysModule,
         VariablesModule,
         HistoryModule,
+        LiveEventsModule.with(settings),
         // The self-hosted edition has no audit trail (contract §5), so its routes are unknown.
         ...(selfHosted ? [] : [AuditTrailModule.with(settings), FactsModule.with(settings)]),
         // The hosted edition has no data retention (contract §4.3).
