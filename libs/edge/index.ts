@@ -1,4 +1,5 @@
 export { EdgeModule } from './edge.module.js';
+export { LOGIN_SERVICE } from './health/login-service.js';
 export { HealthController } from './health/health.controller.js';
 export { HostedInterceptor } from './editions/hosted.interceptor.js';
 export { createHttpServer, type HttpLimits, type HttpServerOptions } from './server/http.server.js';

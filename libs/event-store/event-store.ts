@@ -70,7 +70,7 @@ export class EventStore {
     readonly kinds: EventRegistry,
     readonly projections: readonly Projection[],
     private readonly clock: Clock,
-    private readonly ids: Ids,
+    readonly ids: Ids,
     encryptionKeys: EncryptionKeys,
   ) {
     this.signal = new LogSignal(database);

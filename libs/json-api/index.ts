@@ -12,3 +12,4 @@ export * from './refusal.filter.js';
 export * from './related-resources.js';
 export * from './member-treatments.js';
 export { matchesEtag } from './etags.js';
+export * from './oauth-refusal.js';

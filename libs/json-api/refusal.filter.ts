@@ -5,6 +5,18 @@ import { RateLimitRefusal, Refusal, type Problem, type RefusalKind } from '#kern
 import { getTraceId } from '#tracing';
 import { JSON_API } from './media-type.js';
 
+/** A problem to send. `refused` is null for a fault of the server. */
+export type RequestProblem = { readonly status: number; readonly detail: string; readonly refused: Refusal | null };
+
+/** Another format of errors than JSON:API, for the addresses with a prefix. */
+export type ErrorFormat = {
+  /** For example `/scim/`. */
+  readonly prefix: string;
+  readonly mediaType: string;
+  /** Returns the body and its status, which can differ from the usual one. */
+  readonly render: (problem: RequestProblem) => { readonly status: number; readonly body: object };
+};
+
 /** HTTP status and title of each refusal. No other code knows status codes. Clients know the titles (clients.md §2). */
 const HTTP_STATUSES = {
   'bad-request': [400, 'bad request'],
@@ -84,15 +96,33 @@ export const setRefusalHeaders = (reply: FastifyReply, refused: Refusal): void =
     .header('x-ratelimit-reset', String(retryInMs / 1_000));
 };
 
-export const sendRefusal = (reply: FastifyReply, refused: Refusal): void => {
+/** Sends a refusal as JSON:API, or in the format of the address. */
+export const sendRefusal = (reply: FastifyReply, refused: Refusal, formats: readonly ErrorFormat[] = []): void => {
   setRefusalHeaders(reply, refused);
   if (hasLongUnreadBody(reply.request.raw)) void reply.header('connection', 'close');
-  void reply.status(getHttpStatus(refused)).type(JSON_API).send(renderRefusal(refused));
+  const problem = { status: getHttpStatus(refused), detail: refused.message, refused };
+  sendProblem(reply, problem, () => renderRefusal(refused), formats);
+};
+
+const sendProblem = (
+  reply: FastifyReply,
+  problem: RequestProblem,
+  renderJsonApi: () => object,
+  formats: readonly ErrorFormat[],
+): void => {
+  const format = formats.find(({ prefix }) => reply.request.url.startsWith(prefix));
+  const { status, body } = format?.render(problem) ?? { status: problem.status, body: renderJsonApi() };
+  void reply
+    .status(status)
+    .type(format?.mediaType ?? JSON_API)
+    .send(body);
 };
 
 @Catch()
 export class RefusalFilter implements ExceptionFilter {
   private readonly logger = new Logger('Request');
+
+  constructor(private readonly formats: readonly ErrorFormat[] = []) {}
 
   catch(error: unknown, host: ArgumentsHost): void {
     const http = host.switchToHttp();
@@ -103,12 +133,10 @@ export class RefusalFilter implements ExceptionFilter {
       const traceId = getTraceId(reply.request.raw);
       this.logger.error(error, { requestId: reply.request.id, ...(traceId !== undefined && { traceId }) });
       const detail = `Something went wrong on our side. Request id: ${reply.request.id}`;
-      void reply
-        .status(500)
-        .type(JSON_API)
-        .send({ errors: [errorObject(500, 'internal server error', { detail })] });
+      const renderFault = () => ({ errors: [errorObject(500, 'internal server error', { detail })] });
+      sendProblem(reply, { status: 500, detail, refused: null }, renderFault, this.formats);
       return;
     }
-    sendRefusal(reply, refused);
+    sendRefusal(reply, refused, this.formats);
   }
 }

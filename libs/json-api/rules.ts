@@ -2,3 +2,4 @@
 export * from './attribute-table.js';
 export { text } from './body-schemas.js';
 export { storedOnly } from './member-treatments.js';
+export * from './oauth-refusal.js';

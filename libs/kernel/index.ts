@@ -15,6 +15,7 @@ export * from './rules/quotas.js';
 export * from './events/recorded-event.js';
 export * from './errors/refusal.js';
 export * from './rules/require-active.js';
+export * from './rules/secure-addresses.js';
 export * from './runtime/shared-json.js';
 export * from './runtime/sql.js';
 export * from './errors/system-error.js';

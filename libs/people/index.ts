@@ -1,4 +1,5 @@
 export {
+  endToken,
   listTokensOf,
   listUsers,
   previewForget,
@@ -31,13 +32,26 @@ export {
 } from './operator/moved-accounts.operator.js';
 export { peopleDefinition } from './people.definition.js';
 export { computeExpiry, type TokenLifetime } from './authentication-tokens/token-lifetime.js';
-export type { UserForgotten } from './users/user.js';
+export type { TeamDeleted } from './teams/team.js';
+export type { UserChanges, UserEvent, UserForgotten } from './users/user.js';
 export { createEndedSessionsJob } from './sessions/ended-sessions.job.js';
 export { listClosedOrganizations, listOwnSessions } from './sessions/own-sessions.queries.js';
-export { findUserByLogin, type UserByLogin } from './users/user-login.queries.js';
+export {
+  ACCOUNT_RACES,
+  isEmailTaken,
+  prepareFirstAccount,
+  type PreparedAccount,
+} from './users/first-account.writes.js';
+export {
+  findUserByLogin,
+  findUserSigningIn,
+  type UserByLogin,
+  type UserSigningIn,
+} from './users/user-login.queries.js';
 export { SIGN_IN_METHODS, type SessionEndReason, type SignInMethod } from './sessions/session.js';
 export {
   findSession,
+  listUsersOfProviderSession,
   loadPersonWithSessions,
   selectActiveOrganizations,
   selectOwnedSessions,
@@ -51,6 +65,8 @@ export {
   type SignInDependencies,
   type StartedSession,
 } from './sessions/sessions.writes.js';
+export { ChangeAuthenticationToken } from './authentication-tokens/authentication-tokens.commands.js';
+export { listTokens, type TokenRow } from './authentication-tokens/authentication-tokens.queries.js';
 export { renderAuthenticationToken } from './authentication-tokens/authentication-tokens.document.js';
 export {
   prepareTokenDestruction,
@@ -61,8 +77,24 @@ export {
   type OwnedToken,
   type TokenDestruction,
 } from './authentication-tokens/authentication-tokens.writes.js';
+export { WORKLOAD_IDENTITIES } from './authentication-tokens/authentication-tokens.queries.js';
+export {
+  countWorkloadTokens,
+  selectTeamTokenMaxTtl,
+  selectTokensOfWorkload,
+} from './authentication-tokens/workload-tokens.queries.js';
+export {
+  destroyExpiredWorkloadTokens,
+  prepareWorkloadToken,
+  prepareWorkloadTokenDestruction,
+} from './authentication-tokens/workload-tokens.writes.js';
 export { mapGroupsToTeams, type UserGroups } from './teams/group-teams.operation.js';
+export { listUsersToMap, type ProvidedGroups, type UserToMapToTeams } from './teams/group-teams.queries.js';
+export { chooseUsername, prepareProvisionedUser } from './users/provisioned-user.writes.js';
+export { prepareUserChange, type UserWrites } from './users/changed-user.writes.js';
+export { checkEmail } from './users/user.js';
+export { countUsers, loadUserToSuspend, type UserToSuspend } from './users/users.queries.js';
 export { prepareOwnersTeam } from './teams/owners-team.writes.js';
 export { selectRelatedTeams, selectRelatedUsers } from './people.related.js';
-export { canReadTeam } from './team-access/team-permission.js';
-export { isHiddenTeam, isVisibleTeam, selectVisiblePrincipal } from './teams/teams.queries.js';
+export { canReadTeam, requireTeamChange, type TeamScope } from './team-access/team-permission.js';
+export { isHiddenTeam, isVisibleTeam, selectTeamScope, selectVisiblePrincipal } from './teams/teams.queries.js';

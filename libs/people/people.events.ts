@@ -6,7 +6,14 @@ import {
   type PersonalText,
   type RecordedEvent,
 } from '#kernel';
-import { ASSURANCES, NO_ORGANIZATION_ACCESS, ORGANIZATION_ACCESS, TOKEN_KINDS, type OrganizationAccess } from '#access';
+import {
+  ASSURANCES,
+  NO_ORGANIZATION_ACCESS,
+  ORGANIZATION_ACCESS,
+  TOKEN_KINDS,
+  type OrganizationAccess,
+  type TokenKind,
+} from '#access';
 import type { AuthenticationTokenEvent } from './authentication-tokens/authentication-token.js';
 import {
   deriveHiddenAccountId,
@@ -97,6 +104,13 @@ const tokenKind = z.enum(TOKEN_KINDS);
 
 const suspension = z.strictObject({ organizations: z.array(z.string()).readonly() });
 const listOrganizations = ({ organizations }: { readonly organizations: readonly string[] }) => organizations;
+
+/** Upcasts events of tokens from before the audit trails of a user's organizations recorded them. */
+const withoutOrganizations = (data: unknown) => ({ ...(data as object), organizations: [] });
+
+/** Names the user of a token, because another person can create or delete it. Tokens of other owners have no `meta`. */
+const describeOwningUser = ({ kind, owner }: { readonly kind: TokenKind; readonly owner: string }) =>
+  kind === 'user' ? { user_id: owner } : null;
 
 const SITE_EVENT = 'a user belongs to the site, and a trail to an organization';
 
@@ -207,8 +221,9 @@ export const peopleEvents: EventKinds<UserEvent | MembershipEvent | TeamEvent | 
     personal: describeInvitedTexts,
   },
   AuthenticationTokenCreated: {
-    schemaVersion: 2,
-    upcast: { 1: (data) => ({ ...(data as object), assurance: null }) },
+    // 2: assurance. 3: organizations; descriptions of users' tokens are encrypted, because they can contain an address.
+    schemaVersion: 3,
+    upcast: { 1: (data) => ({ ...(data as object), assurance: null }), 2: withoutOrganizations },
     topic: 'access',
     schema: z.strictObject({
       kind: tokenKind,
@@ -217,13 +232,26 @@ export const peopleEvents: EventKinds<UserEvent | MembershipEvent | TeamEvent | 
       createdBy: z.strictObject({ type: z.string(), id: z.string() }).nullable(),
       expiredAt: z.iso.datetime().nullable(),
       assurance: z.enum(ASSURANCES).nullable(),
+      organizations: z.array(z.string()).readonly(),
     }),
-    audit: { resource: 'authentication_token', action: 'create' },
+    audit: {
+      resource: 'authentication_token',
+      action: 'create',
+      organizations: listOrganizations,
+      meta: describeOwningUser,
+    },
+    personal: ({ kind, owner }) => (kind === 'user' ? [{ at: ['description'], person: owner, kind: 'detail' }] : []),
   },
   AuthenticationTokenDestroyed: {
-    schemaVersion: 1,
+    schemaVersion: 2,
+    upcast: { 1: withoutOrganizations },
     topic: 'access',
-    schema: z.strictObject({ kind: tokenKind, owner: z.string() }),
-    audit: { resource: 'authentication_token', action: 'destroy' },
+    schema: z.strictObject({ kind: tokenKind, owner: z.string(), organizations: z.array(z.string()).readonly() }),
+    audit: {
+      resource: 'authentication_token',
+      action: 'destroy',
+      organizations: listOrganizations,
+      meta: describeOwningUser,
+    },
   },
 };

@@ -1,4 +1,17 @@
 export { SignInModule, type SignInModuleOptions } from './sign-in.module.js';
 export { signInDefinition } from './sign-in.definition.js';
+export { AccountService } from './account/account.service.js';
+export { formatCookie, formatRemovedCookie, readCookie } from './flow/sign-in-cookies.js';
+export { SignInFlow, type SignInRequest, type SignInResult } from './flow/sign-in-flow.service.js';
 export { SignInOptions, type SignInOption } from './flow/sign-in-options.js';
+export { SignInTokens } from './flow/sign-in-tokens.service.js';
+export {
+  findUserByIdentity,
+  IDENTITY_RACE,
+  listLinkedIdentities,
+  type ProviderSubject,
+} from './identities/linked-identities.queries.js';
+export { prepareIdentityLink } from './identities/linked-identities.writes.js';
 export { createSignInLink, type SignInLink, type SignInLinkRequest } from './links/sign-in-links.operator.js';
+export type { LinkedIdentity, SignInMethodsEvent } from './methods/sign-in-methods.js';
+export { useChallenge } from './passkeys/passkeys.queries.js';

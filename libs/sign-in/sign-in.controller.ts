@@ -4,6 +4,7 @@ import { describeRequest, OptionalActor, Page, Public, type Actor } from '#acces
 import { Clock } from '#kernel';
 import {
   PageRefusalFilter,
+  parseForm,
   parseReturnPath,
   redirectToPage,
   renderMessagePage,
@@ -17,7 +18,6 @@ import { SignInOptions } from './flow/sign-in-options.js';
 import { findSignInLink } from './links/sign-in-links.operator.js';
 import { PasskeyCeremonies } from './passkeys/passkey-ceremonies.service.js';
 import { codeForm, linkForm, passkeyForm, passwordForm } from './pages/form-bodies.js';
-import { parseForm } from './pages/parse-form.js';
 import { renderLinkPage, renderSecondFactorPage, renderSignInPage, type SignInPage } from './pages/sign-in.renderer.js';
 
 const SCRIPT = 'text/javascript; charset=utf-8';
@@ -43,6 +43,8 @@ const toSignInRequest = (request: FastifyRequest, actor: Actor | null): SignInRe
   actor,
 });
 
+type FormPage = Omit<SignInPage, 'ceremony' | 'options' | 'hasPasswords' | 'leftOption'>;
+
 /** The pages on which people sign in. */
 @Controller('sign-in')
 @UseFilters(PageRefusalFilter)
@@ -64,9 +66,10 @@ export class SignInController {
   ) {
     const returnTo = parseReturnPath(query['return_to']);
     const isConfirmation = actor !== null && query['confirm'] === '1';
-    if (actor && !isConfirmation) return redirectToPage(reply, returnTo ?? HOME);
+    if (actor && !isConfirmation && query['switch'] !== '1') return redirectToPage(reply, returnTo ?? HOME);
     const login = isConfirmation ? actor.name : '';
-    return sendPage(reply, 200, await this.renderForm({ returnTo, isConfirmation, login }));
+    const left = typeof query['left'] === 'string' ? query['left'] : null;
+    return sendPage(reply, 200, await this.renderForm({ returnTo, isConfirmation, login }, left));
   }
 
   @Post()
@@ -167,9 +170,11 @@ export class SignInController {
     return passkeysScript.send(reply);
   }
 
-  private async renderForm(page: Omit<SignInPage, 'ceremony' | 'options' | 'hasPasswords'>): Promise<HtmlPage> {
-    const ceremony = await this.ceremonies.createSignIn();
-    return renderSignInPage({ ...page, ceremony, options: await this.options.listOptions(), hasPasswords: true });
+  /** `left`: id of the identity provider of the session that has ended. */
+  private async renderForm(page: FormPage, left: string | null = null): Promise<HtmlPage> {
+    const [ceremony, options] = [await this.ceremonies.createSignIn(), await this.options.listOptions()];
+    const leftOption = options.find(({ id }) => id === left) ?? null;
+    return renderSignInPage({ ...page, ceremony, options, leftOption, hasPasswords: true });
   }
 
   /** Continues with the next page, or shows the form again. */

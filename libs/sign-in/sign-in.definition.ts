@@ -1,4 +1,5 @@
 import { defineAggregate, toEventRegistry, toProjection, type ModuleDefinition } from '#event-store';
+import { userIdentities } from './identities/linked-identities.projection.js';
 import { signInSecrets } from './methods/secrets.projection.js';
 import { signInMethods } from './methods/sign-in-methods.js';
 import { signInMethodsEvents } from './methods/sign-in-methods.events.js';
@@ -12,7 +13,7 @@ export const signInDefinition: ModuleDefinition = {
   name: 'sign-in',
   kinds: toEventRegistry(signInMethodsEvents),
   aggregates: [defineAggregate('sim', signInMethods)],
-  projections: [toProjection(signInSecrets)],
+  projections: [toProjection(signInSecrets), toProjection(userIdentities)],
   followers: [],
   migrations: new URL('./sql/', import.meta.url),
   tablesOutsideLog: [

@@ -9,13 +9,14 @@ import { AccountPages } from './account/account-pages.service.js';
 import { AccountService } from './account/account.service.js';
 import { SignInMethodsController } from './account/sign-in-methods.controller.js';
 import { SignInFlow, type SignInServices } from './flow/sign-in-flow.service.js';
-import { NoSignInOptions, SignInOptions } from './flow/sign-in-options.js';
+import { SignInOptions } from './flow/sign-in-options.js';
 import { SignInTokens } from './flow/sign-in-tokens.service.js';
 import { SignInMethodsHandler } from './methods/sign-in-methods.handler.js';
 import { PasskeyCeremonies } from './passkeys/passkey-ceremonies.service.js';
 import { PasswordHasher } from './passwords/password-hasher.service.js';
 import { SignInController } from './sign-in.controller.js';
 import { SignOutController } from './sign-out.controller.js';
+import { AccountTokensController, SITE_HOST } from './tokens/account-tokens.controller.js';
 import { TOTP_PURPOSE } from './totp/totp.queries.js';
 
 export type SignInModuleOptions = {
@@ -28,12 +29,17 @@ const DEPENDENCIES = 'cadastre:sign-in-dependencies';
 
 @Module({
   imports: [CqrsModule],
-  controllers: [SignInController, SignOutController, AccountController, SignInMethodsController],
+  controllers: [
+    SignInController,
+    SignOutController,
+    AccountController,
+    AccountTokensController,
+    SignInMethodsController,
+  ],
   providers: [
     SignInMethodsHandler,
     PasswordHasher,
     AccountPages,
-    { provide: SignInOptions, useClass: NoSignInOptions },
     {
       provide: SignInFlow,
       useFactory: (dependencies: SignInServices, bus: CommandBus) => new SignInFlow(dependencies, bus),
@@ -45,13 +51,17 @@ const DEPENDENCIES = 'cadastre:sign-in-dependencies';
       inject: [DEPENDENCIES, CommandBus],
     },
   ],
+  // Identity providers sign people in, and link their accounts.
+  exports: [AccountService, SignInFlow, SignInTokens],
 })
 export class SignInModule {
   static with({ encryptionKeys, publicUrl, sessionHours }: SignInModuleOptions): DynamicModule {
     const totpEnvelope = new Envelope(encryptionKeys, TOTP_PURPOSE);
     return {
       module: SignInModule,
+      global: true,
       providers: [
+        { provide: SITE_HOST, useValue: new URL(publicUrl).host },
         {
           provide: SignInTokens,
           useFactory: (clock: Clock) => new SignInTokens(encryptionKeys, clock),
@@ -71,8 +81,9 @@ export class SignInModule {
             tokens: SignInTokens,
             hasher: PasswordHasher,
             ceremonies: PasskeyCeremonies,
-          ): SignInServices => ({ store, clock, ids, tokens, hasher, ceremonies, sessionHours, totpEnvelope }),
-          inject: [EventStore, Clock, Ids, SignInTokens, PasswordHasher, PasskeyCeremonies],
+            options: SignInOptions,
+          ): SignInServices => ({ store, clock, ids, tokens, hasher, ceremonies, options, sessionHours, totpEnvelope }),
+          inject: [EventStore, Clock, Ids, SignInTokens, PasswordHasher, PasskeyCeremonies, SignInOptions],
         },
       ],
     };

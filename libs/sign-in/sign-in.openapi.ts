@@ -1,6 +1,12 @@
 import { z } from 'zod';
-import { describeController, describeFile, describeFormBody } from '#json-api/description';
-import { htmlPage, nextPage, refusalContent } from './page-answers.openapi.js';
+import {
+  describeController,
+  describeFile,
+  describeFormBody,
+  htmlPage,
+  nextPage,
+  pageRefusalContent as refusalContent,
+} from '#json-api/description';
 import { codeForm, linkForm, passkeyForm, passwordForm } from './pages/form-bodies.js';
 import { SignInController } from './sign-in.controller.js';
 
@@ -22,7 +28,9 @@ export const signInOperations = describeController(SignInController, SIGN_IN, {
     summary: 'Show the sign-in page',
     query: {
       ...returnTo,
+      left: z.string().optional().meta({ description: 'The identity provider of the session that has ended.' }),
       confirm: z.literal('1').optional().meta({ description: 'Ask a person with a session again.' }),
+      switch: z.literal('1').optional().meta({ description: 'Let another person sign in than that of the session.' }),
     },
     answer: htmlPage,
     otherAnswers: { 303: nextPage },

@@ -1,5 +1,4 @@
-import { describeController } from '#json-api/description';
-import { nextPage, refusalContent } from './page-answers.openapi.js';
+import { describeController, nextPage, pageRefusalContent as refusalContent } from '#json-api/description';
 import { SIGN_IN } from './sign-in.openapi.js';
 import { SignOutController } from './sign-out.controller.js';
 

@@ -5,6 +5,9 @@ import type { Database } from '#postgres';
 /** Part of the key derivation: with another value, no existing secret can be decrypted. */
 export const PURPOSE = 'vault';
 
+/** The owner of secrets that belong to no organization. */
+const SITE = 'site';
+
 /**
  * Secrets that must be read again: sensitive variables, private keys. They are stored encrypted beside the log and
  * never in it; events contain their ids. The methods that change secrets return statements for the append's transaction
@@ -24,10 +27,13 @@ export class Vault {
     this.envelope = new Envelope(encryptionKeys, PURPOSE);
   }
 
-  /** Returns a statement that inserts the secret or replaces the one with the same id. */
-  storeSecret(id: string, organization: string, text: string): Sql {
+  /**
+   * Returns a statement that inserts the secret or replaces the one with the same id. `organization`: null for a secret of
+   * the site.
+   */
+  storeSecret(id: string, organization: string | null, text: string): Sql {
     return sql`insert into vault.secrets (id, organization, sealed)
-               values (${id}, ${organization}, ${this.envelope.encrypt(id, Buffer.from(text))})
+               values (${id}, ${organization ?? SITE}, ${this.envelope.encrypt(id, Buffer.from(text))})
                on conflict (id) do update set sealed = excluded.sealed`;
   }
 

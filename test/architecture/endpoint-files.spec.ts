@@ -31,6 +31,7 @@ import {
 } from '../support/seeds.js';
 import { startTestSession } from '../support/sessions.js';
 import { newStateVersion, stateFile } from '../support/state-file.js';
+import { makeWorkloadIdentity } from '../support/workload-identities.js';
 import { addKey, makeProvider, publishVersion } from '../support/registry.js';
 import { makeSigner } from '../support/releases.js';
 import { startTestServer, type ApiResponse, type TestServer } from '../support/server.js';
@@ -45,12 +46,23 @@ const NOUNS: Readonly<Record<string, string>> = {
   ping: 'responses without a body',
   avatars: 'pictures; documents of users contain the links',
   account: 'a page',
+  'account-tokens': 'a page',
   'sign-in': 'pages',
   'sign-out': 'a form of pages',
   'sign-in-methods': 'forms of the account page',
+  authorize: 'a page of OAuth',
+  'oauth-metadata': 'the format of RFC 8414',
+  'oauth-revocation': 'responses without a body',
+  'oauth-token': 'the format of RFC 6749',
+  'oidc-sign-in': 'pages',
+  'back-channel-logout': 'responses without a body',
+  'identity-links': 'a page',
   'audit-facts': 'entries for the trail, in its own format',
   events: 'a live stream for browsers',
   'audit-trail': 'the contract gives the trail a format of its own (§2.5)',
+  'scim-groups': 'SCIM, a protocol of identity providers',
+  'scim-protocol': 'SCIM, a protocol of identity providers',
+  'scim-users': 'SCIM, a protocol of identity providers',
   'state-files': 'files; documents of state versions contain the links',
   'configuration-files': 'files; documents of configuration versions contain the links',
   'release-files': 'files; documents of provider versions and platforms contain the links',
@@ -167,7 +179,13 @@ const furnish = async (): Promise<typeof seeds> => {
   expectStatus(await addKey(server, 'acme', signer), 201);
   const provider = await makeProvider(server, 'acme', 'aws');
   await publishVersion(server, 'acme', 'aws', '1.0.0', signer);
+  const identity = { name: 'Acme', issuer: 'https://id.example.com', 'client-id': 'cadastre', enabled: false };
+  const identityProvider = await server.post(
+    '/api/v2/admin/identity-providers',
+    resource('identity-providers', identity),
+  );
   return {
+    'identity-providers': expectStatus(identityProvider, 201).body.data.id,
     'registry-providers': provider,
     'organizations/acme/registry-providers': 'private',
     private: 'acme',
@@ -193,6 +211,7 @@ const furnish = async (): Promise<typeof seeds> => {
     'agent-pools': pool,
     agents: agent,
     'ssh-keys': sshKey,
+    'workload-identities': await makeWorkloadIdentity(server, team, 'main'),
     'audit-fact-sources': registered.body.data.id,
     'reserved-tag-keys': reservedTagKey,
     organizations: 'acme',
@@ -307,6 +326,7 @@ describe('the controllers', () => {
   it('use no clock, randomness or environment in files with one dot', async () => {
     const bases = [
       'host',
+      'outbound',
       'postgres',
       'encryption',
       'personal-data',

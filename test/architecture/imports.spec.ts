@@ -180,6 +180,11 @@ const VIOLATIONS: readonly Planted[] = [
     content: `import { store } from '#postgres'; export const heavy = store;`,
   },
   {
+    rule: 'credentials-helper-stands-alone',
+    file: 'apps/credentials-helper/src/heavy.ts',
+    content: `import { z } from 'zod'; export const schema = z;`,
+  },
+  {
     rule: 'pg-at-the-edge',
     file: 'libs/runs/runs.pool.ts',
     content: `import pg from 'pg'; export const pool = pg.Pool;`,
@@ -244,6 +249,7 @@ const LAWFUL: Readonly<Record<string, string>> = {
     import { handler } from './runs.handler.js';
     export const all = [pg, Kafka, server, handler];`,
   'apps/provider/src/publish.ts': `import { message } from '#kernel'; export const publish = message;`,
+  'apps/credentials-helper/src/store.ts': `import { join } from 'node:path'; export const file = join('a', 'b');`,
   // The one process that contains all others imports them all.
   'apps/cadastre/src/serve.ts': `
     import { run } from '#runs';

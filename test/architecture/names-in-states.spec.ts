@@ -64,9 +64,16 @@ describe('a decider', () => {
     for (const state of states) expect(people?.(state) ?? []).toEqual(personsNamedIn(state));
   });
 
+  it.each(aggregates)('names persons by `id`, by which their snapshots are found and erased: $prefix', ({ states }) => {
+    for (const state of states) {
+      const text = JSON.stringify(state);
+      expect(personsNamedIn(state).filter((person) => !text.includes(`"id":"${person}"`))).toEqual([]);
+    }
+  });
+
   it('does not list a person whose name is the id, because they are forgotten', () => {
     const naming = aggregates.filter(({ states }) => states.some((state) => personsNamedIn(state).length > 0));
-    expect(naming.map(({ prefix }) => prefix)).toEqual(['ws']);
+    expect(naming.map(({ prefix }) => prefix)).toEqual(['scu', 'ws']);
     for (const { people, states } of naming) {
       const nameless = states.map((state) => JSON.stringify(state).replaceAll(/name of <([^>]*)>/g, '$1'));
       expect(nameless.flatMap((state) => people?.(JSON.parse(state)) ?? [])).toEqual([]);

@@ -24,9 +24,17 @@ const findPersonalTexts = (value: unknown, at: readonly string[] = []): TextLoca
   return [
     ...somebody,
     ...('username' in value ? [{ at: [...at, 'username'], kind: 'name' } as const] : []),
-    ...['email', 'unconfirmedEmail']
+    ...('userName' in value
+      ? [{ at: [...at, 'userName'], kind: 'name' } as const, { at: [...at, 'externalId'], kind: 'detail' } as const]
+      : []),
+    // Pipelines have subjects too, in events that name their token.
+    ...['email', 'unconfirmedEmail', ...('token' in value ? [] : ['subject'])]
       .filter((key) => key in value)
       .map((key) => ({ at: [...at, key], kind: 'detail' }) as const),
+    // The description of a token that a login created contains the address of the computer.
+    ...('description' in value && value['kind'] === 'user'
+      ? [{ at: [...at, 'description'], kind: 'detail' } as const]
+      : []),
     ...Object.entries(value).flatMap(([key, member]) => findPersonalTexts(member, [...at, key])),
   ];
 };

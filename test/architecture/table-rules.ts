@@ -19,7 +19,7 @@ export const PUBLISHED_TABLES: Readonly<Record<string, readonly string[]>> = {
   'data-retention-policies': ['data_retention_policies'],
   'event-store': ['events', 'streams'],
   organizations: ['organizations', 'project_tags', 'projects'],
-  people: ['team_projects', 'teams'],
+  people: ['team_projects', 'teams', 'users'],
   'personal-data': ['person_keys'],
   runs: ['configuration_versions'],
   state: ['state_versions'],

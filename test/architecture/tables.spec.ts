@@ -75,12 +75,12 @@ describe('the check', () => {
 
   it('reports a table that is not published, and a table of a higher module', () => {
     const planted = [
-      { reader: 'state', owner: 'people', table: 'users', file: 'a.ts' },
+      { reader: 'state', owner: 'people', table: 'sessions', file: 'a.ts' },
       { reader: 'organizations', owner: 'runs', table: 'runs', file: 'b.ts' },
       { reader: 'runs', owner: 'workspaces', table: 'workspaces', file: 'c.ts' },
     ];
     expect(listViolations(planted)).toEqual([
-      'a.ts: people does not publish users',
+      'a.ts: people does not publish sessions',
       'b.ts: organizations must not read runs of runs, which is not below it',
     ]);
   });

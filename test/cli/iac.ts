@@ -1,5 +1,6 @@
 import { spawn, spawnSync } from 'node:child_process';
-import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { existsSync } from 'node:fs';
+import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from '@jest/globals';
@@ -19,6 +20,10 @@ export type CommandOutput = { readonly code: number | null; readonly output: str
 export type WorkingDirectory = {
   /** Resolves when the output contains this text. */
   waitForOutput(text: string): Promise<void>;
+  /** Answers a question of the program. */
+  type(line: string): void;
+  /** Ends the program at once. */
+  kill(): void;
   readonly end: Promise<CommandOutput>;
 };
 
@@ -26,8 +31,13 @@ export type WorkingDirectory = {
 export const flat = (output: string): string =>
   output.replaceAll(new RegExp(`${ESCAPE}\\[[0-9;]*m`, 'g'), '').replaceAll(/[│╷╵\s]+/g, ' ');
 
-/** A user at a terminal, with a home folder, a token and a trusted CA. */
+/** A user at a terminal, with a home folder, a trusted CA, and a token unless the user logs in. */
 export type CliUser = {
+  readonly home: string;
+  /** Resolves to the address that the program has opened in the browser since the last call. */
+  openedAddress(): Promise<string>;
+  /** Replaces the configuration of the command line. */
+  configure(rc: string): Promise<void>;
   /** Creates a folder with this configuration. Resolves to its path. */
   folder(main: string): Promise<string>;
   write(folder: string, file: string, content: string): Promise<void>;
@@ -43,28 +53,44 @@ export type PersonOptions = {
   readonly program: string;
   /** Host and port, such as `localhost:8443`. */
   readonly host: string;
-  readonly token: string;
+  readonly token: string | null;
   readonly caFile: string;
+};
+
+/** Puts a program on the path that records the address, like a browser. The programs look for `xdg-open` on Linux. */
+const writeBrowser = async (home: string, opened: string): Promise<void> => {
+  const bin = join(home, 'bin');
+  await mkdir(bin);
+  const script = `#!/bin/sh\nprintf '%s' "$1" > '${opened}.part' && mv '${opened}.part' '${opened}'\n`;
+  await writeFile(join(bin, 'xdg-open'), script, { mode: 0o755 });
 };
 
 export const createCliUser = async ({ program, host, token, caFile }: PersonOptions): Promise<CliUser> => {
   const home = await mkdtemp(join(tmpdir(), 'cadastre-cli-'));
-  const rc = join(home, 'cli.rc');
+  // Both programs read this file. If a variable named another one, they would not read what `login` stores.
+  const rc = join(home, '.terraformrc');
   await writeFile(rc, 'disable_checkpoint = true\n');
+  // Without a check for updates, the program does not create the folder.
+  await mkdir(join(home, '.terraform.d'));
+  const opened = join(home, 'opened');
+  await writeBrowser(home, opened);
   const env = {
-    PATH: process.env['PATH'] ?? '',
+    PATH: `${join(home, 'bin')}:${process.env['PATH'] ?? ''}`,
     HOME: home,
-    TF_CLI_CONFIG_FILE: rc,
     TF_IN_AUTOMATION: '1',
     NO_COLOR: '1',
     CHECKPOINT_DISABLE: '1',
     SSL_CERT_FILE: caFile,
     // A shell cannot export a name with a colon, but the environment of a child process can contain one.
-    [`TF_TOKEN_${host.replaceAll('.', '_').replaceAll('-', '__')}`]: token,
+    ...(token === null ? {} : { [`TF_TOKEN_${host.replaceAll('.', '_').replaceAll('-', '__')}`]: token }),
   };
   let folders = 0;
   const startIn = (folder: string, ...args: readonly string[]): WorkingDirectory => {
-    const child = spawn(program, args, { cwd: folder, env, stdio: ['ignore', 'pipe', 'pipe'] });
+    const child = spawn(program, args, { cwd: folder, env, stdio: ['pipe', 'pipe', 'pipe'] });
+    // Other commands than `login` ask nothing.
+    if (args[0] !== 'login') child.stdin.end();
+    // The program can end before it has read everything.
+    child.stdin.on('error', () => undefined);
     let output = '';
     const collect = (chunk: Buffer): void => {
       output += chunk.toString();
@@ -75,10 +101,23 @@ export const createCliUser = async ({ program, host, token, caFile }: PersonOpti
       child.once('error', reject);
       child.once('close', (code) => resolve({ code, output }));
     });
-    return { waitForOutput: (text) => waitUntil(() => output.includes(text), `${program} prints ${text}`), end };
+    return {
+      waitForOutput: (text) => waitUntil(() => output.includes(text), `${program} prints ${text}`),
+      type: (line) => void child.stdin.write(`${line}\n`),
+      kill: () => void child.kill('SIGKILL'),
+      end,
+    };
   };
   const attempt = (folder: string, ...args: readonly string[]): Promise<CommandOutput> => startIn(folder, ...args).end;
   return {
+    home,
+    openedAddress: async () => {
+      await waitUntil(() => existsSync(opened), `${program} opens the browser`);
+      const address = await readFile(opened, 'utf8');
+      await rm(opened);
+      return address.trim();
+    },
+    configure: (text) => writeFile(rc, `disable_checkpoint = true\n${text}`),
     startIn,
     attempt,
     folder: async (main) => {

@@ -12,8 +12,8 @@ export type CliSite = {
   readonly host: string;
   /** Client of the administrator. */
   readonly api: ApiTestClient;
-  /** Creates a user at a terminal. The default token is the administrator's. */
-  person(program: string, token?: string): Promise<CliUser>;
+  /** Creates a user at a terminal. The default token is the administrator's; null for a user who logs in. */
+  person(program: string, token?: string | null): Promise<CliUser>;
   /** Returns the `cloud` block that connects a configuration to these workspaces. */
   cloud(organization: string, workspaces: string): string;
 };

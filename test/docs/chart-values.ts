@@ -61,6 +61,7 @@ export const chartValuesPage = async (notice: string): Promise<string> => {
         ['`existingSecret`', '`database-url`', 'with an external Postgres: its URL, with user and password'],
         ['`existingSecret`', '`kafka-sasl-password`', 'if `kafka.sasl.mechanism` is PLAIN or SCRAM'],
         ['`existingSecret`', '`kafka-sasl-client-secret`', 'if `kafka.sasl.mechanism` is OAUTHBEARER'],
+        ['`existingSecret`', '`oidc-client-secret`', 'with `oidc.issuer`, unless the client has no secret'],
         ['`existingSecret`', '`postgres-password`', 'with `postgres.trial.enabled`: only letters and digits'],
         ['`existingSecret`', '`access-key-id`, `secret-access-key`', 'with `files.trial.enabled`: any values'],
         ['`files.s3.existingSecret`', '`access-key-id`, `secret-access-key`', 'unless the pods have a role'],

@@ -4,6 +4,7 @@ import * as agents from '../../libs/agents/agents/agents.controller.js';
 import * as auditConfiguration from '../../libs/audit-trail/configuration/audit-configurations.controller.js';
 import * as auditTrailSettings from '../../libs/audit-trail/settings/audit-trail-settings.controller.js';
 import * as auditFactSources from '../../libs/facts/sources/audit-fact-sources.controller.js';
+import * as identityProviders from '../../libs/identity-providers/providers/identity-providers.body.js';
 import * as organizations from '../../libs/organizations/organizations/organizations.body.js';
 import * as projects from '../../libs/organizations/projects/projects.body.js';
 import * as tokenTtlPolicies from '../../libs/organizations/token-ttl-policies/token-ttl-policies.body.js';
@@ -29,6 +30,7 @@ import * as flatTags from '../../libs/tags/flat-tags/tags.controller.js';
 import * as variableSets from '../../libs/variables/variable-sets/variable-sets.body.js';
 import * as variables from '../../libs/variables/variables/variables.body.js';
 import * as consumers from '../../libs/workspaces/remote-state-consumers/remote-state-consumers.controller.js';
+import * as workloadIdentities from '../../libs/workload-identities/identities/workload-identities.body.js';
 import * as workspaces from '../../libs/workspaces/workspaces/workspaces.body.js';
 
 /** Sources of members that are not in a request of go-tfe. */
@@ -136,7 +138,7 @@ export const RESOURCES: Readonly<Record<string, DocumentedResource>> = {
       },
       {
         name: 'of an agent pool',
-        routes: ['POST /api/v2/agent-pools/:id/authentication-tokens'],
+        routes: ['POST /api/v2/agent-pools/:id/authentication-tokens', 'POST /api/v2/admin/scim-tokens'],
         body: tokens.agentBody,
         goTfe: ['AgentTokenCreateOptions'],
       },
@@ -195,6 +197,27 @@ export const RESOURCES: Readonly<Record<string, DocumentedResource>> = {
         goTfe: ['GPGKeyUpdateOptions'],
       },
     ],
+  },
+  'identity-providers': {
+    requests: [
+      { name: 'create', routes: ['POST /api/v2/admin/identity-providers'], body: identityProviders.createBody },
+      { name: 'update', routes: ['PATCH /api/v2/admin/identity-providers/:id'], body: identityProviders.updateBody },
+    ],
+    also: {
+      'allowed-domains': 'cadastre',
+      'allowed-groups': 'cadastre',
+      'client-id': 'cadastre',
+      'client-secret': 'cadastre',
+      'creates-users': 'cadastre',
+      enabled: 'cadastre',
+      'external-id-claim': 'cadastre',
+      'groups-claim': 'cadastre',
+      issuer: 'cadastre',
+      'maps-groups': 'cadastre',
+      name: 'cadastre',
+      scopes: 'cadastre',
+      'username-claim': 'cadastre',
+    },
   },
   'organization-memberships': {
     requests: [
@@ -554,6 +577,25 @@ export const RESOURCES: Readonly<Record<string, DocumentedResource>> = {
     ],
     also: { 'relationships.projects': 'docs', 'relationships.vars': 'docs' },
   },
+  'workload-identities': {
+    requests: [
+      {
+        name: 'create',
+        routes: ['POST /api/v2/teams/:id/workload-identities'],
+        body: workloadIdentities.createBody,
+      },
+      { name: 'update', routes: ['PATCH /api/v2/workload-identities/:id'], body: workloadIdentities.updateBody },
+    ],
+    also: {
+      audience: 'cadastre',
+      claims: 'cadastre',
+      description: 'cadastre',
+      enabled: 'cadastre',
+      issuer: 'cadastre',
+      name: 'cadastre',
+      'token-minutes': 'cadastre',
+    },
+  },
   workspaces: {
     requests: [
       {
@@ -598,12 +640,20 @@ export const RESOURCES: Readonly<Record<string, DocumentedResource>> = {
   },
 };
 
-/** Routes whose bodies are files, or facts with schemas of their own (docs/reference/facts.md). */
+/** Routes whose bodies are files, forms of OAuth, resources of SCIM, or facts with schemas of their own (docs/reference/facts.md). */
 export const OTHER_BODIES: readonly string[] = [
   `POST ${ORGANIZATION}/audit-facts`,
+  'POST /oauth/back-channel-logout/:provider',
+  'POST /oauth/token',
+  'POST /oauth/revoke',
   'PUT /api/registry/private/v2/uploads/:token',
   'PUT /api/v2/configuration-versions/upload/:token',
   'PUT /api/v2/state-versions/upload/:token',
+  ...['Users', 'Groups'].flatMap((path) => [
+    `POST /scim/v2/${path}`,
+    `PUT /scim/v2/${path}/:id`,
+    `PATCH /scim/v2/${path}/:id`,
+  ]),
 ];
 
 /** Requests of go-tfe that no route serves, by subject. They get 404. */

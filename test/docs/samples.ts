@@ -11,6 +11,7 @@ import {
   resource,
 } from '../support/seeds.js';
 import type { ApiResponse, ApiTestClient } from '../support/server.js';
+import { makeWorkloadIdentity } from '../support/workload-identities.js';
 
 /** Attributes and relationships of a request, with values that differ from the defaults. */
 export type Sample = {
@@ -434,6 +435,37 @@ const tokenRequests = async (api: ApiTestClient, pool: string): Promise<SampledR
   ];
 };
 
+const workloadIdentityRequests = async (api: ApiTestClient): Promise<SampledRequest[]> => {
+  const team = await makeTeam(api, 'acme', unique());
+  const sample = (): Sample => ({
+    attributes: {
+      name: unique(),
+      audience: 'https://cadastre.example.com',
+      claims: { sub: ['repo:acme/app:*'] },
+      description: 'sent',
+      enabled: false,
+      issuer: 'https://gitlab.example.com',
+      'token-minutes': 5,
+    },
+  });
+  return [
+    {
+      label: 'workload-identities, create',
+      send: (sent) =>
+        api.post(`/api/v2/teams/${team}/workload-identities`, { data: { type: 'workload-identities', ...sent } }),
+      samples: [sample()],
+    },
+    {
+      label: 'workload-identities, update',
+      send: async (sent) =>
+        api.patch(`/api/v2/workload-identities/${await makeWorkloadIdentity(api, team, unique())}`, {
+          data: { type: 'workload-identities', ...sent },
+        }),
+      samples: [sample()],
+    },
+  ];
+};
+
 const RUN = {
   message: 'sent',
   'allow-config-generation': true,
@@ -508,6 +540,44 @@ const registryRequests = (api: ApiTestClient): SampledRequest[] => {
   ];
 };
 
+const IDENTITY_PROVIDER = {
+  issuer: 'https://id.example.com',
+  'client-id': 'cadastre',
+  'client-secret': 'of-the-client',
+  scopes: ['openid', 'groups'],
+  enabled: false,
+  'creates-users': true,
+  'allowed-domains': ['example.com'],
+  'allowed-groups': ['cadastre-users'],
+  'groups-claim': 'roles',
+  'username-claim': 'nickname',
+  'external-id-claim': 'oid',
+  'maps-groups': false,
+};
+
+const identityProviderRequests = (api: ApiTestClient): SampledRequest[] => {
+  const path = '/api/v2/admin/identity-providers';
+  const sample = (): Sample => ({ attributes: { name: unique(), ...IDENTITY_PROVIDER } });
+  const toBody = (attributes: object) => ({ data: { type: 'identity-providers', ...attributes } });
+  return [
+    {
+      label: 'identity-providers, create',
+      send: (sent) => api.post(path, toBody(sent)),
+      samples: [sample()],
+      hidden: ['client-secret'],
+    },
+    {
+      label: 'identity-providers, update',
+      send: async (sent) => {
+        const created = expectStatus(await api.post(path, toBody(sample())), 201);
+        return api.patch(`${path}/${created.body.data.id}`, toBody(sent));
+      },
+      samples: [sample()],
+      hidden: ['client-secret'],
+    },
+  ];
+};
+
 /** Returns requests with every member that their schemas support or keep, for a server with the organization `acme`. */
 export const sampledRequests = async (api: ApiTestClient): Promise<SampledRequest[]> => {
   const pool = await makeAgentPool(api, 'acme', 'pool');
@@ -515,7 +585,9 @@ export const sampledRequests = async (api: ApiTestClient): Promise<SampledReques
   const ofAcme = () => makeWorkspace(api, 'acme', unique());
   return [
     ...agentPoolRequests(api, [await ofAcme(), await ofAcme()], project),
+    ...identityProviderRequests(api),
     ...(await organizationRequests(api)),
+    ...(await workloadIdentityRequests(api)),
     ...projectRequests(api, pool),
     ...accessRequests(api, 'projects', () => makeProject(api, 'acme', unique()), ON_PROJECT),
     ...accessRequests(api, 'workspaces', ofAcme, ON_WORKSPACE),

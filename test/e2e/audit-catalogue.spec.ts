@@ -26,7 +26,9 @@ import {
   type CatalogueWorld,
 } from './audit-catalogue.actions.js';
 import { SIGNED_LINK_ACTIONS, REGISTRY_ACTIONS } from './audit-catalogue.registry.js';
+import { SCIM_ACTIONS } from './audit-catalogue.scim.js';
 import { SIGN_IN_ACTIONS } from './audit-catalogue.sign-in.js';
+import { WORKLOAD_ACTIONS } from './audit-catalogue.workloads.js';
 
 // Each row of the catalogue that Cadastre records, from a real request to the trail, in two organizations at the same
 // time.
@@ -36,7 +38,7 @@ let worlds: readonly [CatalogueWorld, CatalogueWorld];
 
 beforeAll(async () => {
   const clock = new AdjustableClock();
-  server = await startTestServer({ clock, followers: true });
+  server = await startTestServer({ clock, followers: true, env: { CADASTRE_OUTBOUND_PRIVATE_HOSTS: 'localhost' } });
   const pass = (ms: number): void => clock.pass({ ms });
   worlds = [await setUpCatalogue(server, 'acme', pass), await setUpCatalogue(server, 'rival', pass)];
 });
@@ -88,7 +90,13 @@ describe('the audit trail', () => {
     auditedEvents.filter(({ event }) => event !== 'AuditFactReported').map((row) => `${row.type}.${row.action}`),
   );
 
-  const actions = { ...AUDITED_ACTIONS, ...REGISTRY_ACTIONS, ...SIGN_IN_ACTIONS };
+  const actions = {
+    ...AUDITED_ACTIONS,
+    ...REGISTRY_ACTIONS,
+    ...SIGN_IN_ACTIONS,
+    ...SCIM_ACTIONS,
+    ...WORKLOAD_ACTIONS,
+  };
   // Only operators create sign-in links.
   const elsewhere = ['organization.destroy', 'sign_in_methods.create_link', ...SIGNED_LINK_ACTIONS];
 

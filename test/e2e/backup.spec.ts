@@ -90,7 +90,7 @@ beforeAll(async () => {
   await Promise.all(Array.from({ length: 40 }, (_, n) => makeWorkspace(server, 'acme', `w${n}`)));
   const { id } = await makeMember(server, 'acme', 'zerlinda');
   expectStatus(await server.delete(`/api/v2/admin/users/${id}`), 204);
-  for (const follower of ['audit_trail', 'workspace_history', 'state_sweeper', 'run_queue'])
+  for (const follower of ['audit_trail', 'workspace_history', 'state_sweeper', 'run_queue', 'scim_teams'])
     await waitForFollowers(server.store, follower);
   await server.uses.flush();
   await recordTrace();
@@ -157,7 +157,7 @@ const backUp = async (
 
 type Backup = { readonly archive: BackupArchive; readonly manifest: BackupManifest };
 
-const FOLLOWERS = ['run_queue', 'state_sweeper', 'configuration_sweeper', 'release_sweeper'];
+const FOLLOWERS = ['run_queue', 'scim_teams', 'state_sweeper', 'configuration_sweeper', 'release_sweeper'];
 
 const restoreInto = async (
   { store, blobs }: Runtime,

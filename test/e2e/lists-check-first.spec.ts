@@ -52,6 +52,7 @@ describe('a list of a caller without the permission', () => {
     ['agent pools', 'agent_pools', inOrganization('agent-pools')],
     ['agents', 'agents', () => `/api/v2/agent-pools/${pool}/agents`],
     ['tokens of an agent pool', 'authentication_tokens', () => `/api/v2/agent-pools/${pool}/authentication-tokens`],
+    ['workload identities', 'workload_identities', () => `/api/v2/teams/${team}/workload-identities`],
     ['tokens of a team', 'authentication_tokens', () => `/api/v2/teams/${team}/authentication-tokens`],
     [
       'memberships of a team',

@@ -16,26 +16,37 @@ const REQUESTS_A_ROUTE = Number(process.env['FUZZ_REQUESTS'] ?? 12);
 /** In characters. The script of the page of the API has 4.9 million. */
 const LARGEST_ANSWER = 6_000_000;
 
+/** Errors of SCIM have a format of their own. */
+const SCIM = /^\/scim\//;
+
 /** Pages answer a refusal with a page. */
-const PAGES = /^\/+(?:sign-in|sign-out|account|pages)(?:[/?]|$)/;
+const PAGES = /^\/+(?:sign-in|sign-out|account|app|oauth\/authorize|pages)(?:[/?]|$)/;
+/** Endpoints of OAuth have errors in a format of their own. */
+const OAUTH = /^\/+oauth\/(?:token|revoke|back-channel-logout)(?:[/?]|$)/;
 
 let server: TestServer;
 let world: MatrixWorld;
 let tokens: ReadonlyMap<string, string | null>;
 
+/** Returns what is wrong with the body of a refusal, or null if it is valid. */
+const refusalFaultOf = ({ type, text }: RawReply, url: string): string | null => {
+  if (type.startsWith('text/html') && PAGES.test(url)) return text.includes('<h1') ? null : 'a page without a heading';
+  if (!type.includes('json')) return `a refusal as ${type}`;
+  if (SCIM.test(url) && type.startsWith('application/scim+json')) {
+    return text.includes('"detail"') ? null : 'an error of SCIM without a detail';
+  }
+  if (OAUTH.test(url)) return text.startsWith('{"error":"') ? null : 'an error of OAuth without a code';
+  const { errors } = JSON.parse(text) as { errors?: readonly unknown[] };
+  return errors?.length ? null : 'a refusal without errors';
+};
+
 /** Returns what is wrong with the response, or null if it is valid. */
-const faultOf = ({ status, type, text }: RawReply, url: string): string | null => {
+const faultOf = (reply: RawReply, url: string): string | null => {
+  const { status, text } = reply;
   if (status >= 500 && status !== 503) return `status ${status}`;
   if (text.length > LARGEST_ANSWER) return `an answer of ${text.length} characters`;
   if (/\n\s+at .+:\d+:\d+|node_modules/.test(text)) return 'a stack trace';
-  if (status >= 400 && status !== 401 && text !== '') {
-    if (type.startsWith('text/html') && PAGES.test(url))
-      return text.includes('<h1') ? null : 'a page without a heading';
-    if (!type.includes('json')) return `a refusal as ${type}`;
-    const { errors } = JSON.parse(text) as { errors?: readonly unknown[] };
-    if (!errors?.length) return 'a refusal without errors';
-  }
-  return null;
+  return status >= 400 && status !== 401 && text !== '' ? refusalFaultOf(reply, url) : null;
 };
 
 const validCall = (route: DocumentedRoute): ValidCall => ({

@@ -165,6 +165,7 @@ export const CALLERS: readonly MatrixCaller[] = [
   { name: 'token of the organization', authentication: 'organization', roles: ['organization-token'] },
   { name: 'token for the audit trail', authentication: 'audit-trails', roles: ['audit-token'] },
   { name: 'token of an agent', authentication: 'agent', roles: ['agent'] },
+  { name: 'token for SCIM', authentication: 'scim', roles: [] },
   { name: 'token of a run in the workspace', authentication: 'run', roles: ['run'], run: 'own' },
   { name: 'token of a run in a consumer', authentication: 'run', roles: ['run'], run: 'consumer' },
   { name: 'token of a run elsewhere', authentication: 'run', roles: ['run'], run: 'stranger' },

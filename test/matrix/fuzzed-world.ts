@@ -1,5 +1,6 @@
 import type { DocumentedRoute } from '../docs/routes.js';
 import { makeAgentToken, makeMember, makeOrganizationToken, makeToken } from '../support/seeds.js';
+import { makeScimToken } from '../support/scim.js';
 import type { TestServer } from '../support/server.js';
 import { addressOf, type MatrixRow, type Params } from './matrix.js';
 import { setUpSharedWorld, type MatrixCallerInWorld, type MatrixWorld } from './shared-world.js';
@@ -37,6 +38,7 @@ export const setUpFuzzedWorld = async (server: TestServer): Promise<FuzzedWorld>
     ['organization', await makeOrganizationToken(server, acme.name)],
     ['audit trail', await makeToken(server, `${ofAcme}?token=audit-trails`)],
     ['agent', await makeAgentToken(server, pool)],
+    ['identity provider', await makeScimToken(server)],
     ['outsider', await makeToken(server, `/api/v2/users/${outsider.id}/authentication-tokens`)],
   ]);
   return { world, tokens };

@@ -70,6 +70,8 @@ type MatrixRequestOptions = {
   readonly bodyFor?: (cell: Cell) => unknown;
   /** Whether a success uses the target up. */
   readonly fresh?: true;
+  /** Returns whether a success of this caller adds nothing to the trail, because the caller is in no organization. */
+  readonly isQuietFor?: (caller: MatrixCaller) => boolean;
   /** The spec that checks successes of a form, because its fields come from another page. */
   readonly successes?: string;
   /** Prepares the target for callers with the permissions. */
@@ -105,6 +107,10 @@ const VALID_KINDS: readonly MatrixCaller['authentication'][] = [
   'agent',
   'run',
 ];
+
+/** Routes of SCIM accept tokens for SCIM only, and no other route accepts them. */
+const acceptsKind = ({ route }: MatrixRow, { authentication }: MatrixCallerInWorld): boolean =>
+  route.includes(' /scim/') ? authentication === 'scim' : VALID_KINDS.includes(authentication);
 
 /** Returns the identity that callers.ts describes, without a request to the server. */
 const identityOf = (caller: MatrixCallerInWorld, { acme, rival }: MatrixWorld): Identity => ({
@@ -144,7 +150,7 @@ export const expectedOf = (
 ): string => {
   const { demands, about, status, shows } = row;
   if (demands !== 'anybody') {
-    if (!VALID_KINDS.includes(caller.authentication)) return '401';
+    if (!acceptsKind(row, caller)) return '401';
     const identity = identityOf(caller, world);
     for (const demand of demands === 'any token' ? [] : demands) {
       const [alternatives, where] = demandOf(demand, about);
@@ -193,7 +199,7 @@ export const differences = (
     .filter(({ expected, answered }) => expected !== answered);
 
 const PREFIX =
-  /^\/(?:healthz|readyz|metrics|pages|schemas|sign-in|sign-out|account\/?$|account\/(?:sessions|password|totp|recovery-codes|passkeys)|\.well-known|api\/(?:registry|docs|openapi|asyncapi))/;
+  /^\/(?:healthz|readyz|metrics|pages|scim|schemas|sign-in|sign-out|account\/?$|account\/(?:sessions|password|tokens|totp|recovery-codes|passkeys|identities|identity-providers)|app\/|oauth\/|\.well-known|api\/(?:registry|docs|openapi|asyncapi))/;
 
 /** Returns the method and the path with its parameters. */
 export const addressOf = ({ route }: MatrixRow, params: Params): { readonly method: string; readonly path: string } => {

@@ -7,6 +7,7 @@ import {
   person,
   plainMember,
   remotePool,
+  site,
   theAgent,
   createTarget,
 } from './targets.js';
@@ -53,6 +54,12 @@ export const TOKEN_OWNERS: readonly MatrixTokenOwner[] = [
     of: remotePool,
     path: ({ remotePool: id }) => `agent-pools/${id}/authentication-tokens`,
     demands: ['manage-agent-tokens', 'manage-remote-agent-pools'],
+  },
+  {
+    condition: 'for SCIM',
+    of: site,
+    path: () => 'admin/scim-tokens',
+    demands: ['manage-scim-tokens'],
   },
   {
     condition: 'of a run',

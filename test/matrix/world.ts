@@ -106,6 +106,12 @@ const runIn = async ({ run = 'stranger' }: MatrixCaller, land: SharedWorld): Pro
   return { ...NOBODY, api: await createCallerFor(id, land), id };
 };
 
+const createScimCaller = async (name: string, { server }: SharedWorld): Promise<Arrival> => {
+  const body = resource('authentication-tokens', { description: name });
+  const { id, attributes } = expectStatus(await server.post('/api/v2/admin/scim-tokens', body), 201).body.data;
+  return { ...NOBODY, api: server.as(attributes.token as string), id: id as string };
+};
+
 /** Creates a user whose token is missing, wrong, expired or revoked. */
 const createInvalidCaller = async (
   kind: MatrixCaller['authentication'],
@@ -140,6 +146,8 @@ const arrive = (caller: MatrixCaller, name: string, clock: AdjustableClock, land
       return agentIn(land);
     case 'run':
       return runIn(caller, land);
+    case 'scim':
+      return createScimCaller(name, land);
     case 'without a token':
     case 'with a wrong token':
     case 'with an expired token':

@@ -3,12 +3,16 @@ import type { AddressInfo } from 'node:net';
 import { exportJWK, generateKeyPair, SignJWT, decodeJwt, importJWK, type JWK, type JWTPayload } from 'jose';
 import { Provider, type ClientMetadata, type Configuration } from 'oidc-provider';
 
-type Claims = Readonly<Record<string, unknown>>;
+type TestClaims = Readonly<Record<string, unknown>>;
 
-/** How the provider changes the ID tokens that it has made. `key`: sign with a key that it does not publish. */
+/**
+ * How the provider changes the ID tokens that it has made. `key`: sign with a key that it does not publish. `token`:
+ * replace the complete token.
+ */
 export type TokenForgery = {
   readonly claims?: (claims: JWTPayload) => JWTPayload;
   readonly key?: 'unpublished';
+  readonly token?: (claims: JWTPayload) => string | Promise<string>;
 };
 
 /**
@@ -20,7 +24,7 @@ export type TestIdentityProvider = {
   /** Adds clients, or replaces those with the same id. Sessions at the provider stay. */
   putClient(client: ClientMetadata): void;
   /** Adds a person, or replaces their claims. The login name is the subject. */
-  putPerson(subject: string, claims?: Claims): void;
+  putPerson(subject: string, claims?: TestClaims): void;
   /** Replaces the signing key. Tokens of the old key are not valid any more. */
   rotateKeys(): Promise<void>;
   /** From now on, changes each ID token before it is sent; null: sends them unchanged. */
@@ -29,6 +33,10 @@ export type TestIdentityProvider = {
   signToken(claims: JWTPayload, options?: { readonly key?: 'unpublished'; readonly typ?: string }): Promise<string>;
   /** While true, the provider answers every request with 503. */
   setAway(isAway: boolean): void;
+  /** From now on, changes the discovery document before it is sent; null: sends it unchanged. */
+  changeMetadata(change: ((metadata: TestClaims) => TestClaims) | null): void;
+  /** While true, the provider answers no request. */
+  setSilent(isSilent: boolean): void;
   /** Paths of the requests so far. */
   readonly requests: readonly string[];
   close(): Promise<void>;
@@ -36,6 +44,7 @@ export type TestIdentityProvider = {
 
 const ALGORITHM = 'RS256';
 const TOKEN_LIFE_S = 300;
+const DISCOVERY = '/.well-known/openid-configuration';
 
 const makeKey = async (kid: string): Promise<JWK> => {
   const { privateKey } = await generateKeyPair(ALGORITHM, { extractable: true });
@@ -50,7 +59,7 @@ const listen = async (server: Server): Promise<number> => {
 type ProviderState = {
   keys: readonly JWK[];
   readonly clients: Map<string, ClientMetadata>;
-  readonly people: Map<string, Claims>;
+  readonly people: Map<string, TestClaims>;
 };
 
 const configure = ({ keys, clients, people }: ProviderState): Configuration => ({
@@ -87,10 +96,10 @@ const configure = ({ keys, clients, people }: ProviderState): Configuration => (
 });
 
 /** Passes the body of a JSON response through `change` before it is sent. */
-const changeJson = (response: ServerResponse, change: (body: Claims) => Promise<Claims>): void => {
+const changeJson = (response: ServerResponse, change: (body: TestClaims) => Promise<TestClaims>): void => {
   const end = response.end.bind(response) as (body: string) => ServerResponse;
   const replaced = (body: unknown) => {
-    void change(JSON.parse((body as string | Buffer).toString()) as Claims).then((changed) => {
+    void change(JSON.parse((body as string | Buffer).toString()) as TestClaims).then((changed) => {
       const sent = JSON.stringify(changed);
       response.setHeader('content-length', Buffer.byteLength(sent));
       end(sent);
@@ -106,13 +115,18 @@ export const startIdentityProvider = async (): Promise<TestIdentityProvider> => 
   const state: ProviderState = { keys: [await makeKey('key-1')], clients: new Map(), people: new Map() };
   let forgery: TokenForgery | null = null;
   let isAway = false;
+  let isSilent = false;
+  let metadataChange: ((metadata: TestClaims) => TestClaims) | null = null;
   let handle: (request: IncomingMessage, response: ServerResponse) => unknown;
   const requests: string[] = [];
 
   const server = createServer((request, response) => {
     requests.push(request.url ?? '');
+    if (isSilent) return;
     if (isAway) return void response.writeHead(503).end();
     if (forgery && request.url === '/token') changeJson(response, forge);
+    const change = metadataChange;
+    if (change && request.url === DISCOVERY) changeJson(response, (body) => Promise.resolve(change(body)));
     return void handle(request, response);
   });
   const issuer = `http://localhost:${await listen(server)}`;
@@ -129,10 +143,11 @@ export const startIdentityProvider = async (): Promise<TestIdentityProvider> => 
       .sign(await importJWK(jwk, ALGORITHM));
   };
 
-  const forge = async (body: Claims): Promise<Claims> => {
+  const forge = async (body: TestClaims): Promise<TestClaims> => {
     if (typeof body['id_token'] !== 'string' || !forgery) return body;
-    const { claims = (same: JWTPayload) => same, key } = forgery;
-    return { ...body, id_token: await signToken(claims(decodeJwt(body['id_token'])), key && { key }) };
+    const { claims = (same: JWTPayload) => same, key, token } = forgery;
+    const changed = claims(decodeJwt(body['id_token']));
+    return { ...body, id_token: token ? await token(changed) : await signToken(changed, key && { key }) };
   };
 
   return {
@@ -154,6 +169,12 @@ export const startIdentityProvider = async (): Promise<TestIdentityProvider> => 
     },
     setAway: (next) => {
       isAway = next;
+    },
+    changeMetadata: (next) => {
+      metadataChange = next;
+    },
+    setSilent: (next) => {
+      isSilent = next;
     },
     close: async () => {
       server.closeAllConnections();

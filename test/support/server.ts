@@ -1,6 +1,7 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import http, { type IncomingMessage } from 'node:http';
 import { join } from 'node:path';
+import type { Abstract } from '@nestjs/common';
 import { Authenticator, SESSION_COOKIE } from '#access';
 import { EncryptionKeys } from '#encryption';
 import { ensureAdmin } from '#people';
@@ -56,6 +57,8 @@ export type TestServer = ApiTestClient & {
   readonly database: Database;
   readonly authenticator: Authenticator;
   readonly uses: TokenUsageRecorder;
+  /** Returns the instance that the server injects for a class. */
+  resolve<T>(type: Abstract<T>): T;
   close(): Promise<void>;
 };
 
@@ -195,6 +198,7 @@ export const startTestServer = async (options: TestServerOptions = {}): Promise<
     database: runtime.store.database,
     authenticator: app.get(Authenticator, { strict: false }),
     uses: app.get(TokenUsageRecorder, { strict: false }),
+    resolve: (type) => app.get(type, { strict: false }),
     close: async () => {
       await app.close();
       await Promise.all(runners.map((runner) => runner.stop()));

@@ -10,7 +10,9 @@ import { EdgeModule, HostedInterceptor, SelfHostedInterceptor } from '#edge';
 import { EventStoreModule } from '#event-store';
 import { FactsModule } from '#facts';
 import { HistoryModule } from '#history';
+import { IdentityProvidersModule } from '#identity-providers';
 import { LiveEventsModule } from '#live-events';
+import { OauthModule } from '#oauth';
 import { OrganizationsModule } from '#organizations';
 import { PagesModule } from '#pages';
 import { PeopleModule } from '#people';
@@ -18,12 +20,14 @@ import { ReadsModule } from '#reads';
 import { RegistryModule } from '#registry';
 import { RetentionModule } from '#retention';
 import { RunsModule } from '#runs';
+import { ScimModule } from '#scim';
 import { SignInModule } from '#sign-in';
 import { SshKeysModule } from '#ssh-keys';
 import { StateModule } from '#state';
 import { TagsModule } from '#tags';
 import { VariablesModule } from '#variables';
 import { VaultModule } from '#vault';
+import { WorkloadIdentitiesModule } from '#workload-identities';
 import { WorkspacesModule } from '#workspaces';
 import type { Runtime } from '../../runtime.js';
 
@@ -38,9 +42,10 @@ const FILES_AND_HEALTH = [EdgeModule, ApiDocsModule, PagesModule];
 
 const MINUTE_MS = 60_000;
 
-/** People, and the ways in which they prove who they are. */
+/** People and pipelines, and the ways in which they prove who they are. */
 const listPeopleModules = ({ encryptionKeys, forgetting, settings }: Runtime): DynamicModule[] => {
-  const { limits, publicUrl, quotas, sessions, tokenLifetime } = settings;
+  const { limits, oidc, outboundPrivateHosts, publicUrl, quotas, sessions, tokenLifetime, workloadTokensPerTeam } =
+    settings;
   return [
     AccessModule.with({
       wrongTokens: limits.wrongTokens,
@@ -48,6 +53,14 @@ const listPeopleModules = ({ encryptionKeys, forgetting, settings }: Runtime): D
     }),
     PeopleModule.with({ forgetting, tokenLifetime, quotas }),
     SignInModule.with({ encryptionKeys, publicUrl, sessionHours: sessions.hours }),
+    IdentityProvidersModule.with({ publicUrl, oidc, quotas }),
+    WorkloadIdentitiesModule.with({
+      publicUrl,
+      outboundPrivateHosts,
+      failedExchanges: limits.wrongTokens,
+      tokensPerTeam: workloadTokensPerTeam,
+    }),
+    OauthModule.with({ publicUrl, tokenLifetime }),
   ];
 };
 
@@ -70,6 +83,7 @@ export class GatewayModule {
         ...FILES_AND_HEALTH,
         DocumentCacheModule.with({ ...runtime, documentCacheBytes: settings.documentCacheBytes }),
         ...listPeopleModules(runtime),
+        ScimModule.with(settings),
         OrganizationsModule.with(settings),
         WorkspacesModule.with(settings),
         TagsModule,

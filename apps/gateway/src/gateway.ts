@@ -4,6 +4,8 @@ import { join } from 'node:path';
 import type { NestFastifyApplication } from '@nestjs/platform-fastify';
 import { createHttpServer, type HttpServerOptions, type RequestObserver } from '#edge';
 import { listCertificateNames, createRequestLogger, ensureLocalCertificates, NestLoggerAdapter, VERSION } from '#host';
+import { oauthErrorFormats } from '#oauth';
+import { scimErrors } from '#scim';
 import { inspectBlobs, type Runtime } from '../../runtime.js';
 import { GatewayModule } from './gateway.module.js';
 
@@ -34,12 +36,14 @@ const createRequestLog = ({ settings, logger }: Runtime): RequestObserver | null
 export const buildHttpOptions = (runtime: Runtime): Omit<HttpServerOptions, 'tls'> => {
   const { settings, clock, logger } = runtime;
   return {
+    isLocalhost: new URL(settings.publicUrl).hostname === 'localhost',
     trustedProxies: settings.trustedProxies,
     limits: settings.http,
     rateLimits: { limits: settings.limits, clock },
     requestLog: createRequestLog(runtime),
     version: VERSION,
     logger: new NestLoggerAdapter(logger),
+    errorFormats: [scimErrors, ...oauthErrorFormats],
   };
 };
 

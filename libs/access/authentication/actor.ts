@@ -3,9 +3,10 @@ import type { OrganizationAccess } from '../permissions/organization-access.js';
 
 /**
  * The kinds of token owners. An `audit-trails` token belongs to an organization and can only read its audit trail. An
- * `agent` token belongs to an agent pool and executes its runs. A `run` token belongs to one run, and ends with it.
+ * `agent` token belongs to an agent pool and executes its runs. A `run` token belongs to one run, and ends with it. A
+ * `scim` token belongs to the site, and can only provision users and groups.
  */
-export const TOKEN_KINDS = ['user', 'team', 'organization', 'audit-trails', 'agent', 'run'] as const;
+export const TOKEN_KINDS = ['user', 'team', 'organization', 'audit-trails', 'agent', 'run', 'scim'] as const;
 export type TokenKind = (typeof TOKEN_KINDS)[number];
 
 /**
@@ -24,13 +25,14 @@ export type Role =
   | 'audit-token'
   | 'agent'
   | 'run'
+  | 'scim'
   | 'member'
   | keyof OrganizationAccess;
 
 /** The owner of a token, with its roles. It is the same for every request until access changes. */
 export type Identity = {
   readonly kind: TokenKind;
-  /** `user-…`, `team-…`, `org-…`, `run-…`, or `apool-…` for an agent. */
+  /** `user-…`, `team-…`, `org-…`, `run-…`, `apool-…` for an agent, or `at-…` for a SCIM token. */
   readonly id: string;
   readonly name: string;
   readonly siteAdmin: boolean;
@@ -74,11 +76,13 @@ export type TeamRow = {
 
 const NO_ROLES: ReadonlySet<Role> = new Set();
 const USER_ROLES: ReadonlySet<Role> = new Set<Role>(['user-token']);
+const SCIM_ROLES: ReadonlySet<Role> = new Set<Role>(['scim']);
 const SITE_ADMIN_ROLES: ReadonlySet<Role> = new Set<Role>(['site-admin', 'user-token', 'owner', 'member']);
 
 /** Returns the roles of the caller in an organization, or at the site if `organization` is null. */
 export const getRolesIn = (actor: Identity, organization: string | null): ReadonlySet<Role> => {
   if (actor.siteAdmin) return SITE_ADMIN_ROLES;
+  if (organization === null && actor.kind === 'scim') return SCIM_ROLES;
   if (organization === null) return actor.kind === 'user' ? USER_ROLES : NO_ROLES;
   return actor.rolesByOrganization.get(organization) ?? NO_ROLES;
 };
@@ -110,6 +114,7 @@ export const ACTOR_TYPE = {
   'audit-trails': 'organizations',
   agent: 'agent-pools',
   run: 'runs',
+  scim: 'authentication-tokens',
 } as const satisfies Record<TokenKind, string>;
 
 /** A caller as locks, runs and states name it. */

@@ -3,8 +3,8 @@ import { createParamDecorator, Injectable, type CanActivate, type ExecutionConte
 import type { FastifyRequest } from 'fastify';
 import { Refusal, type EventContext } from '#kernel';
 import { withSpan } from '#tracing';
-import type { Actor } from './actor.js';
-import { Authenticator } from './authenticator.js';
+import type { Actor, Identity } from './actor.js';
+import { Authenticator, createInvalidTokenRefusal } from './authenticator.js';
 import { getBearerToken, getCredential, getSessionCredential } from './credentials.js';
 import { SignInRequired } from './sign-in-required.filter.js';
 import type { PageOptions, RouteOptions } from '../routes/route-options.js';
@@ -35,10 +35,10 @@ export class AuthenticateGuard implements CanActivate {
  * one. Tokens do not count. Every change needs the origin of the site, even without a session: otherwise another site
  * could sign a person in to a foreign account.
  */
-const admitToPage = async (
+export const admitToPage = async (
   request: AuthenticatedRequest,
   authenticator: Authenticator,
-  { needsSession }: PageOptions,
+  { needsSession, reopens }: PageOptions,
 ): Promise<void> => {
   authenticator.requireOwnOrigin(request, { needsHeader: false });
   const credential = getSessionCredential(request);
@@ -47,7 +47,8 @@ const admitToPage = async (
   } catch (error) {
     if (!(error instanceof Refusal) || error.kind !== 'unauthorized') throw error;
   }
-  if (needsSession && !request.actor) throw new SignInRequired(request.method === 'GET' ? request.url : '/account');
+  if (!needsSession || request.actor) return;
+  throw new SignInRequired(request.method === 'GET' || reopens ? request.url : '/account');
 };
 
 /** Returns the client's address, or null if its connection has ended. */
@@ -76,8 +77,15 @@ const identifyBy = async (
     () => ({}),
     () => authenticator.identify(credential, getClientAddress(request) ?? '', isUse),
   );
+  requireKindOfRoute(request, identity);
   if (credential !== undefined) request.credential = credential;
   request.actor = { ...identity, request: describeRequest(request) };
+};
+
+/** Refuses tokens for SCIM on other routes, and other tokens on routes of SCIM, like unknown tokens. */
+const requireKindOfRoute = (request: FastifyRequest, { kind }: Identity): void => {
+  const { isScim = false } = request.routeOptions.config as RouteOptions;
+  if ((kind === 'scim') !== isScim) throw createInvalidTokenRefusal();
 };
 
 /** User agents contain a name and a version. Longer ones are cut, because they are stored with each event. */

@@ -4,7 +4,7 @@ import { Clock, Refusal } from '#kernel';
 import { Database } from '#postgres';
 import type { Identity } from './actor.js';
 import { TokenUsageRecorder } from './token-usage.recorder.js';
-import { findIdentityByHash, type IdentityOfToken } from './identity.queries.js';
+import { findIdentityByHash, findIdentityById, type IdentityOfToken } from './identity.queries.js';
 import { AuthenticationFailureLog, type AuthenticationFailure } from './authentication-failures.log.js';
 import { InvalidTokenLimiter } from './invalid-tokens.limiter.js';
 import { requireOwnOrigin, type RequestOrigin } from './request-origin.js';
@@ -36,7 +36,7 @@ const isExpired = ({ expiredAt }: Identity, now: Date): boolean =>
  */
 export const hashSecret = (secret: string): Buffer => createHash('sha256').update(secret).digest();
 
-const createInvalidTokenRefusal = (): Refusal =>
+export const createInvalidTokenRefusal = (): Refusal =>
   new Refusal('unauthorized', [{ detail: 'Unauthorized: missing or invalid token' }]);
 
 /**
@@ -67,6 +67,16 @@ export class Authenticator {
     if (isExpired(identity, now)) throw this.refusalFor('expired', address);
     if (isUse) this.uses.note(identity.token, now);
     return identity;
+  }
+
+  /**
+   * Returns the identity of a session that the person used a moment ago, so its idle time does not count. Returns null if
+   * the session has ended or its person is suspended. Reads it from the database.
+   */
+  async findSessionIdentity(session: string): Promise<Identity | null> {
+    const now = this.clock.now();
+    const row = await findIdentityById(this.database, session, { now, idleSince: new Date(0) });
+    return row?.identity.credential === 'session' && !isExpired(row.identity, now) ? row.identity : null;
   }
 
   /**

@@ -104,14 +104,29 @@ export type IdentityOfToken = {
   readonly closesAt: Timestamp | null;
 };
 
+type IdentityTimes = { readonly now: Date; readonly idleSince: Date };
+
 /**
  * Returns the identity of the token or session with this hash at this time, or null. A session counts only if it was
  * used after `idleSince`.
  */
-export const findIdentityByHash = async (
+export const findIdentityByHash = (
   database: Database,
   hash: Buffer,
-  { now, idleSince }: { readonly now: Date; readonly idleSince: Date },
+  times: IdentityTimes,
+): Promise<IdentityOfToken | null> => findIdentity(database, sql`h.hash = ${hash}`, times);
+
+/** Returns the identity of the token or session with this id at this time, or null. */
+export const findIdentityById = (
+  database: Database,
+  id: string,
+  times: IdentityTimes,
+): Promise<IdentityOfToken | null> => findIdentity(database, sql`h.token = ${id}`, times);
+
+const findIdentity = async (
+  database: Database,
+  where: Sql,
+  { now, idleSince }: IdentityTimes,
 ): Promise<IdentityOfToken | null> => {
   const row = await database.row<IdentityRow & { readonly token: string }>(
     selectIdentity(
@@ -121,7 +136,7 @@ export const findIdentityByHash = async (
               union all
               select ${SESSION_COLUMNS} from sessions s where id = h.token
                  and coalesce((select used_at from access.token_uses where token = s.id), created_at) > ${idleSince}) t
-           where h.hash = ${hash} and not exists (select 1 from users where id = t.owner and suspended)`,
+           where ${where} and not exists (select 1 from users where id = t.owner and suspended)`,
       now,
     ),
   );
@@ -151,7 +166,8 @@ export const findCurrentIdentity = async (
 
 const toIdentity = (row: IdentityRow): Identity => ({
   kind: row.kind,
-  id: row.owner,
+  // Events name the SCIM token, because its owner is the site.
+  id: row.kind === 'scim' && row.token !== null ? row.token : row.owner,
   name: row.name,
   siteAdmin: row.siteAdmin ?? false,
   credential: row.credential,
@@ -174,6 +190,7 @@ const BY_KIND = {
 } as const;
 
 const computeRolesByOrganization = (row: IdentityRow): ReadonlyMap<string, ReadonlySet<Role>> => {
+  if (row.kind === 'scim') return new Map();
   if (row.kind === 'user' || row.kind === 'team') {
     const all = computeRoles(row.teams, row.memberOf);
     // The token of the owners team or a site admin can open the organization again.

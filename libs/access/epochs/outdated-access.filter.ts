@@ -22,6 +22,22 @@ const pauseBefore = (repeat: number): Promise<void> =>
     : new Promise((resolve) => setTimeout(resolve, Math.random() * PAUSE_MAX_MS));
 
 /**
+ * Repeats work that reads its caller itself, while statements find that access has changed since then. For requests
+ * without a caller, which OutdatedAccessFilter does not repeat.
+ */
+export const repeatWhileAccessChanges = async <T>(work: () => Promise<T>): Promise<T> => {
+  for (let repeat = 0; repeat <= MAX_RETRIES; repeat += 1) {
+    if (repeat > 0) await pauseBefore(repeat);
+    try {
+      return await work();
+    } catch (error) {
+      if (!isOutdatedAccessError(error)) throw error;
+    }
+  }
+  throw createAccessChangingRefusal();
+};
+
+/**
  * Repeats a request if a statement found that access has changed since the caller was read; the guard then reads the
  * caller again. All other errors are passed on.
  *

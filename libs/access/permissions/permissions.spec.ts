@@ -142,8 +142,11 @@ const MANAGES_PEOPLE: readonly Permission[] = [
 const NOT_OF_OWNERS: readonly Permission[] = [
   'create-organization',
   'manage-site',
+  'manage-identity-providers',
   'forget-user',
   'suspend-user',
+  'provision-users',
+  'manage-scim-tokens',
   'manage-subscription',
   'manage-sessions',
   'manage-user-tokens',
@@ -166,6 +169,7 @@ const OF_ROLE: Readonly<Record<Exclude<Role, 'user-token' | 'site-admin'>, reado
     'read-audit-trail',
     'report-facts',
   ],
+  scim: ['provision-users'],
   'audit-token': ['list-organization', 'read-audit-trail'],
   agent: ['execute-run'],
   run: ['read-entitlements', 'read-providers'],
@@ -334,7 +338,7 @@ describe('callers by kind', () => {
 
   it('the role owner gives all permissions of other roles, except reading the audit trail', () => {
     const otherPermissions = Object.entries(OF_ROLE)
-      .filter(([role]) => role !== 'agent')
+      .filter(([role]) => role !== 'agent' && role !== 'scim')
       .flatMap(([, words]) => words);
     expect(otherPermissions.filter((word) => !OF_ROLE.owner.includes(word))).toEqual([
       'read-audit-trail',
@@ -355,8 +359,10 @@ describe('callers by kind', () => {
       ...OF_ROLE.owner,
       'create-organization',
       'manage-site',
+      'manage-identity-providers',
       'forget-user',
       'suspend-user',
+      'manage-scim-tokens',
       'manage-subscription',
       'manage-sessions',
       'manage-user-tokens',

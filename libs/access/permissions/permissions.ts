@@ -35,6 +35,7 @@ export const permissions = {
   // The site.
   'create-organization': { roles: ['user-token'] },
   'manage-site': { roles: ['site-admin'] },
+  'manage-identity-providers': { roles: ['site-admin'] },
 
   // Organizations. Readers of the audit trail check the entitlement `audit-logging` in the list (clients.md §6).
   'list-organization': { roles: [...EVERYBODY, 'audit-token'] },
@@ -60,6 +61,9 @@ export const permissions = {
   // Requests to be forgotten go to the operator of the site.
   'forget-user': { roles: ['site-admin'] },
   'suspend-user': { roles: ['site-admin'] },
+  // SCIM: the users and groups that an identity provider manages.
+  'provision-users': { roles: ['scim'] },
+  'manage-scim-tokens': { roles: ['site-admin'] },
   'manage-user-tokens': { roles: ['site-admin'], self: true },
   // A session is listed and ended by its person, and by site admins.
   'manage-sessions': { roles: ['site-admin'], self: true },

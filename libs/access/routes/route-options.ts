@@ -8,7 +8,11 @@ export type DocumentKind = {
   readonly tables: readonly string[];
 };
 
-export type PageOptions = { readonly needsSession: boolean };
+export type PageOptions = {
+  readonly needsSession: boolean;
+  /** Whether the browser opens the address of a form with GET after a person without a session has signed in. */
+  readonly reopens: boolean;
+};
 
 /** Options of a route that the HTTP server needs before it reads the body of a request. */
 export type RouteOptions = {
@@ -25,6 +29,11 @@ export type RouteOptions = {
    * strings.
    */
   readonly formBody?: boolean;
+  /**
+   * Whether the route belongs to SCIM. It accepts bodies of SCIM, and only tokens for SCIM. No other route accepts such
+   * tokens.
+   */
+  readonly isScim?: boolean;
   /** Bytes of the largest JSON body, if the route needs more than the default of the server. */
   readonly bodyLimit?: number;
   /** Whether the route changes access: each caller may call such routes only a few times per second. */
@@ -72,22 +81,34 @@ export const ConfigureRoute =
     RouteConfig(merged)(target, name, descriptor);
   };
 
-/** Marks a route as a page that needs a session, or with `isPublic` as a page for everyone. Bodies are forms. */
-export const Page = ({ isPublic = false }: { readonly isPublic?: boolean } = {}): MethodDecorator =>
-  ConfigureRoute({ page: { needsSession: !isPublic }, formBody: true });
+/**
+ * Marks a route as a page that needs a session, or with `isPublic` as a page for everyone. Bodies are forms. `reopens`:
+ * see PageOptions.
+ */
+export const Page = ({
+  isPublic = false,
+  reopens = false,
+}: { readonly isPublic?: boolean; readonly reopens?: boolean } = {}): MethodDecorator =>
+  ConfigureRoute({ page: { needsSession: !isPublic, reopens }, formBody: true });
 
 const makeRoutePublic = ConfigureRoute({ isPublic: true });
 
-const makeClassPublic = ({ prototype }: { readonly prototype: object }): void => {
+const decorateAll = (decorate: MethodDecorator, { prototype }: { readonly prototype: object }): void => {
   for (const [name, descriptor] of Object.entries(Object.getOwnPropertyDescriptors(prototype))) {
-    if (name !== 'constructor' && typeof descriptor.value === 'function') makeRoutePublic(prototype, name, descriptor);
+    if (name !== 'constructor' && typeof descriptor.value === 'function') decorate(prototype, name, descriptor);
   }
 };
+
+/** Sets options of every route of a controller. */
+export const ConfigureRoutes =
+  (options: RouteOptions): ClassDecorator =>
+  (target) =>
+    decorateAll(ConfigureRoute(options), target as unknown as { readonly prototype: object });
 
 /** Marks a route, or every route of a controller, as callable without a token: discovery, health, signed links. */
 export const Public =
   (): MethodDecorator & ClassDecorator =>
   (target: object, name?: string | symbol, descriptor?: PropertyDescriptor): void => {
     if (name !== undefined && descriptor) makeRoutePublic(target, name, descriptor);
-    else makeClassPublic(target as { readonly prototype: object });
+    else decorateAll(makeRoutePublic, target as { readonly prototype: object });
   };

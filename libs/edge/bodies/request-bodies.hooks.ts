@@ -45,6 +45,16 @@ const FORM_BODY: AcceptedType = {
   description: FORM,
 };
 
+const SCIM = 'application/scim+json';
+const SCIM_BODY: AcceptedType = {
+  pattern: /^application\/(?:scim\+json|json|vnd\.api\+json)\s*(?:;|$)/i,
+  otherwise: SCIM,
+  description: `${SCIM}, or application/json`,
+};
+
+const getAcceptedType = ({ formBody, isScim }: RouteOptions): AcceptedType =>
+  formBody ? FORM_BODY : isScim ? SCIM_BODY : JSON_BODY;
+
 const FORM_BYTES = 64 * KIB;
 
 const formatSize = (bytes: number): string =>
@@ -141,7 +151,7 @@ const parseForm = (text: string): Readonly<Record<string, string>> => {
 const checkHeadersOfBodies = (fastify: FastifyInstance, limits: BodyLimits): void => {
   fastify.addHook('onRoute', (route) => {
     const options = (route.config ?? {}) as RouteOptions;
-    const { rawBody, formBody } = options;
+    const { rawBody } = options;
     if (!canHaveBody(route.method)) return;
     route.preParsing = (request, reply, payload, next) => {
       try {
@@ -150,7 +160,7 @@ const checkHeadersOfBodies = (fastify: FastifyInstance, limits: BodyLimits): voi
           request.headers['content-type'] = BYTES;
           requireUploadRate(request.raw, reply.raw, limits);
         } else {
-          checkBodyHeaders(request, formBody ? FORM_BODY : JSON_BODY, getBodyLimit(options, limits));
+          checkBodyHeaders(request, getAcceptedType(options), getBodyLimit(options, limits));
         }
         sendContinue(request, reply);
         next(null, payload);
@@ -178,16 +188,19 @@ export const readBodies = (fastify: FastifyInstance, limits: BodyLimits): void =
     const bytes = await readBody(request, payload, getBodyLimit(optionsOf(request), limits), limits, memory);
     return parseForm(bytes.toString('utf8'));
   });
-  fastify.addContentTypeParser([JSON_API, 'application/json'], async (request: FastifyRequest, payload: Readable) => {
-    const limit = getBodyLimit(optionsOf(request), limits);
-    const bytes = await readBody(request, payload, limit, limits, memory);
-    // An empty body counts as no body: some clients send `Transfer-Encoding: chunked` without content.
-    if (bytes.length === 0) return undefined;
-    return new Promise((resolve, reject) => {
-      void parse(request, bytes.toString('utf8'), (error, parsed) => {
-        if (error) reject(badRequest('The body is not valid JSON'));
-        else resolve(parsed);
+  fastify.addContentTypeParser(
+    [JSON_API, 'application/json', SCIM],
+    async (request: FastifyRequest, payload: Readable) => {
+      const limit = getBodyLimit(optionsOf(request), limits);
+      const bytes = await readBody(request, payload, limit, limits, memory);
+      // An empty body counts as no body: some clients send `Transfer-Encoding: chunked` without content.
+      if (bytes.length === 0) return undefined;
+      return new Promise((resolve, reject) => {
+        void parse(request, bytes.toString('utf8'), (error, parsed) => {
+          if (error) reject(badRequest('The body is not valid JSON'));
+          else resolve(parsed);
+        });
       });
-    });
-  });
+    },
+  );
 };

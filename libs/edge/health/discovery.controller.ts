@@ -1,10 +1,11 @@
 import { Controller, Get, Header } from '@nestjs/common';
 import { ConfigureRoute, Public } from '#access';
+import { LOGIN_SERVICE } from './login-service.js';
 
-// Without `login.v1`, because there is no OAuth server: `terraform login` then asks for a token. A buffer, because
-// Fastify adds a charset to strings, and the CLI accepts exactly `application/json` (clients.md §7).
+// A buffer, because Fastify adds a charset to strings, and the CLI accepts exactly `application/json` (clients.md §7).
 const SERVICES = Buffer.from(
   JSON.stringify({
+    'login.v1': LOGIN_SERVICE,
     'modules.v1': '/api/registry/v1/modules/',
     'motd.v1': '/api/terraform/motd',
     'providers.v1': '/api/registry/v1/providers/',

@@ -214,6 +214,13 @@ describe('a caller without a token', () => {
     const { response, text } = await get('/.well-known/terraform.json');
     expect([response.status, response.headers.get('content-type')]).toEqual([200, 'application/json']);
     expect(JSON.parse(text)).toEqual({
+      'login.v1': {
+        client: 'terraform-cli',
+        grant_types: ['authz_code'],
+        authz: '/oauth/authorize',
+        token: '/oauth/token',
+        ports: [10_000, 10_010],
+      },
       'modules.v1': '/api/registry/v1/modules/',
       'motd.v1': '/api/terraform/motd',
       'providers.v1': '/api/registry/v1/providers/',

@@ -8,7 +8,7 @@ import { OutdatedAccessFilter, Authenticator, SignInRequiredFilter } from '#acce
 import { DocumentMemory } from '#document-cache';
 import { badRequest, notFound, type Clock } from '#kernel';
 import { Database } from '#postgres';
-import { JSON_API, RefusalFilter, sendRefusal } from '#json-api';
+import { JSON_API, RefusalFilter, sendRefusal, type ErrorFormat } from '#json-api';
 import { identifyBeforeBody } from './callers.hooks.js';
 import {
   guardConnections,
@@ -28,6 +28,11 @@ import { answerFromMemory } from './kept-documents.hooks.js';
 
 export type HttpServerOptions = {
   readonly tls: { readonly key: string; readonly cert: string } | null;
+  /**
+   * Whether the host of the site is `localhost`. Browsers would require HTTPS for all its ports, and `terraform login`
+   * listens without it. Default: false.
+   */
+  readonly isLocalhost?: boolean;
   /** Addresses and networks (RFC 4632) whose `X-Forwarded-For` is trusted. Default: none. */
   readonly trustedProxies?: readonly string[];
   /** Default: null, no limits. */
@@ -38,6 +43,8 @@ export type HttpServerOptions = {
   readonly version?: string;
   readonly logger: LoggerService;
   readonly limits?: Partial<HttpLimits>;
+  /** Formats of errors besides JSON:API. Default: none. */
+  readonly errorFormats?: readonly ErrorFormat[];
 };
 
 export type HttpLimits = BodyLimits & ConnectionLimits;
@@ -102,6 +109,7 @@ const createAdapter = (
   tls: HttpServerOptions['tls'],
   trustedProxies: readonly string[],
   limits: HttpLimits,
+  errorFormats: readonly ErrorFormat[],
 ): FastifyAdapter =>
   new FastifyAdapter({
     ...(tls ? { https: { ...tls, ...buildServerOptions(limits) } } : { http: buildServerOptions(limits) }),
@@ -118,7 +126,11 @@ const createAdapter = (
     routerOptions: { maxParamLength: 500, ignoreTrailingSlash: true },
     // Requests that the router itself refuses never reach Nest and its filter.
     frameworkErrors: (error: { readonly code: string }, _request: unknown, reply: FastifyReply) =>
-      sendRefusal(reply, error.code === 'FST_ERR_BAD_URL' ? badRequest('The address is not well-formed') : notFound()),
+      sendRefusal(
+        reply,
+        error.code === 'FST_ERR_BAD_URL' ? badRequest('The address is not well-formed') : notFound(),
+        errorFormats,
+      ),
   });
 
 /** Returns a function that calls `find` only once. Modules are created after the hooks that use them. */
@@ -146,8 +158,12 @@ const findDocumentMemory = (app: NestFastifyApplication): DocumentMemory | null 
 };
 
 /** Adds the filters of errors. Nest tries the last one first. */
-const addFilters = (app: NestFastifyApplication, authenticator: () => Authenticator): void => {
-  const refused = new RefusalFilter();
+const addFilters = (
+  app: NestFastifyApplication,
+  authenticator: () => Authenticator,
+  errorFormats: readonly ErrorFormat[],
+): void => {
+  const refused = new RefusalFilter(errorFormats);
   const catchAll = new OutdatedAccessFilter(authenticator, refused.catch.bind(refused));
   app.useGlobalFilters(catchAll, new SignInRequiredFilter());
 };
@@ -157,16 +173,18 @@ export const createHttpServer = async (
   root: Type | DynamicModule,
   {
     tls,
+    isLocalhost = false,
     trustedProxies = [],
     rateLimits = null,
     requestLog = null,
     version = 'unknown',
     logger,
     limits: chosen,
+    errorFormats = [],
   }: HttpServerOptions,
 ): Promise<NestFastifyApplication> => {
   const limits = { ...DEFAULT_LIMITS, ...chosen };
-  const adapter = createAdapter(tls, trustedProxies, limits);
+  const adapter = createAdapter(tls, trustedProxies, limits, errorFormats);
   const fastify = adapter.getInstance<FastifyInstance>();
   // A process without routes that require a caller has no authenticator.
   const authenticator = findOnce(() => app.get<Authenticator, Authenticator>(Authenticator, { strict: false }));
@@ -174,7 +192,7 @@ export const createHttpServer = async (
   collectProcessMetrics(version);
   traceRequests(fastify, { scheme: tls ? 'https' : 'http' });
   observeRequests(fastify, [requestMetrics, ...(requestLog ? [requestLog] : [])]);
-  await setSecurityHeaders(fastify, { tls: tls !== null });
+  await setSecurityHeaders(fastify, { requiresTls: tls !== null && !isLocalhost });
   addCommonHeaders(fastify);
   guardConnections(fastify, trustedProxies, limits, { delayOf, chooseRequestId });
   if (rateLimits) await limitRequests(fastify, { ...rateLimits, authenticator });
@@ -183,12 +201,9 @@ export const createHttpServer = async (
   closeWhenAnswered(fastify);
   identifyBeforeBody(fastify, authenticator);
   answerFromMemory(fastify, authenticator, () => findDocumentMemory(app));
-  const app: NestFastifyApplication = await NestFactory.create<NestFastifyApplication>(root, adapter, {
-    logger,
-    abortOnError: false,
-    // The body parsers are registered above.
-    bodyParser: false,
-  });
-  addFilters(app, authenticator);
+  // The body parsers are registered above.
+  const options = { logger, abortOnError: false, bodyParser: false };
+  const app: NestFastifyApplication = await NestFactory.create<NestFastifyApplication>(root, adapter, options);
+  addFilters(app, authenticator, errorFormats);
   return app;
 };

@@ -48,7 +48,7 @@ class KeptDocuments {
     if (!memory || credential === undefined || request.method !== 'GET' || url.length > MAX_URL) return next();
     const identity = this.authenticator().findCachedIdentity(credential);
     // The access of a run depends on rows of its own workspace, and each run has a token of its own.
-    if (!identity || identity.kind === 'run' || !memory.barrier.isOpen) return next();
+    if (!identity || identity.kind === 'run' || identity.kind === 'scim' || !memory.barrier.isOpen) return next();
     request.credential = credential;
     request.actor = { ...identity, request: describeRequest(request) };
     const document = memory.documents.find(identity, url);

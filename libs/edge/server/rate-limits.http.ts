@@ -5,6 +5,7 @@ import rateLimit, {
 } from '@fastify/rate-limit';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import {
+  admitToPage,
   getClientAddress,
   getCredential,
   countRateLimited,
@@ -130,12 +131,12 @@ export const limitRequests = async (
   };
   const { limitToken, limitAddress, limitAccessChanges } = createLimiters(fastify, limits, tokenIdOf);
   fastify.addHook('onRequest', async (request: FastifyRequest, reply: FastifyReply) => {
-    const { changesAccess, isUnlimited, announcesRateLimit } = request.routeOptions.config as RouteOptions;
+    const { changesAccess, isUnlimited, announcesRateLimit, page } = request.routeOptions.config as RouteOptions;
     if (isUnlimited) return;
     if (announcesRateLimit && limits.perToken !== null) void reply.header('x-ratelimit-limit', String(limits.perToken));
     await (tokenIdOf(request) === undefined ? limitAddress : limitToken)(request);
     if (!changesAccess || limits.accessChanges === null) return;
-    await identifyCaller(request, authenticator());
+    await (page ? admitToPage(request, authenticator(), page) : identifyCaller(request, authenticator()));
     await limitAccessChanges(request);
   });
 };

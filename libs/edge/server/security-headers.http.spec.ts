@@ -47,7 +47,7 @@ describe('security headers', () => {
     expect((await server.get('/.well-known/terraform.json')).headers.get('content-type')).toBe('application/json');
   });
 
-  it('require HTTPS only if the server uses TLS', async () => {
+  it('require HTTPS only if the server uses TLS and is not localhost, whose other ports need no HTTPS', async () => {
     @Module({})
     class NothingBehind {}
     const { store, clock, ids, logger, settings } = server.runtime;
@@ -55,13 +55,16 @@ describe('security headers', () => {
     const tls = await ensureLocalCertificates(folder, ['localhost'], clock);
     const imports = [EventStoreModule.with({ store, clock, ids })];
     const root = { module: NothingBehind, imports, controllers: [HealthController], providers: [Readiness] };
-    const app = await createHttpServer(root, { tls, logger: new NestLoggerAdapter(logger) });
+    const open = (isLocalhost: boolean) =>
+      createHttpServer(root, { tls, isLocalhost, logger: new NestLoggerAdapter(logger) });
+    const apps = [await open(false), await open(true)];
     try {
-      const { headers } = await app.inject({ url: '/healthz' });
-      expect(headers['strict-transport-security']).toBe('max-age=31536000');
+      const answers = await Promise.all(apps.map((app) => app.inject({ url: '/healthz' })));
+      const policies = answers.map(({ headers }) => headers['strict-transport-security']);
+      expect(policies).toEqual(['max-age=31536000', undefined]);
       expect((await server.get('/healthz')).headers.has('strict-transport-security')).toBe(false);
     } finally {
-      await app.close();
+      await Promise.all(apps.map((app) => app.close()));
       await rm(folder, { recursive: true });
     }
   });

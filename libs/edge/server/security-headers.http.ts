@@ -5,7 +5,7 @@ const YEAR_SECONDS = 365 * 24 * 3_600;
 
 /**
  * Sets headers that keep browsers and caches from misusing responses: `nosniff`, a content policy that allows nothing,
- * `Cache-Control: no-store`, and HSTS if the server uses TLS.
+ * `Cache-Control: no-store`, and HSTS if browsers may reach the host with TLS only (`requiresTls`).
  *
  * `no-store` is the default of every response, because most responses contain state, secrets or names, and no client of
  * the API caches. Routes whose clients revalidate by ETag (provider downloads) set their own.
@@ -14,13 +14,13 @@ const YEAR_SECONDS = 365 * 24 * 3_600;
  */
 export const setSecurityHeaders = async (
   fastify: FastifyInstance,
-  { tls }: { readonly tls: boolean },
+  { requiresTls }: { readonly requiresTls: boolean },
 ): Promise<void> => {
   await fastify.register(helmet, {
     global: false,
     contentSecurityPolicy: { useDefaults: false, directives: { defaultSrc: ["'none'"], frameAncestors: ["'none'"] } },
     // Without subdomains, because other services may use them.
-    strictTransportSecurity: tls ? { maxAge: YEAR_SECONDS, includeSubDomains: false } : false,
+    strictTransportSecurity: requiresTls ? { maxAge: YEAR_SECONDS, includeSubDomains: false } : false,
     referrerPolicy: { policy: 'no-referrer' },
     crossOriginResourcePolicy: { policy: 'same-origin' },
     crossOriginEmbedderPolicy: false,

@@ -154,6 +154,7 @@ export const OWN_RESOURCE_TYPES: ReadonlySet<string> = new Set([
   'user',
   'var',
   'varset',
+  'workload_identity',
   'workspace',
   'workspace_comment',
 ]);

@@ -1,21 +1,8 @@
 import { z } from 'zod';
-import { isHostOrAddress, isLoopback } from '../certificates/host-names.js';
-import {
-  isEndpoint,
-  isPort,
-  listSchema,
-  matchingSchema,
-  onOffSchema,
-  defineSecretVariable,
-  parseUrl,
-} from './variable-schemas.js';
+import { isSecureAddress } from '#kernel';
+import { isHostOrAddress } from '../certificates/host-names.js';
+import { isPort, listSchema, matchingSchema, onOffSchema, defineSecretVariable } from './variable-schemas.js';
 import { defineVariable } from './variable.js';
-
-/** The client's secret is sent to this address, so plain HTTP is accepted only for this machine. */
-const isTokenUrl = (text: string): boolean => {
-  const url = parseUrl(text);
-  return isEndpoint(text) && !!url && (url.protocol === 'https:' || isLoopback(url.hostname.replace(/^\[|\]$/g, '')));
-};
 
 const SASL_MECHANISMS = ['PLAIN', 'SCRAM-SHA-256', 'SCRAM-SHA-512', 'OAUTHBEARER'] as const;
 
@@ -59,7 +46,8 @@ export const kafkaVariables = {
     '–',
     'address of the OAuth 2.0 token endpoint for OAUTHBEARER',
     matchingSchema(
-      isTokenUrl,
+      // The client's secret is sent to this address.
+      isSecureAddress,
       'must be https:// with a host, without user, password or query; http:// only for a loopback address',
     ).exactOptional(),
   ),

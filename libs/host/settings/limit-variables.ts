@@ -134,4 +134,10 @@ export const limitVariables = {
     'tokens of each user, team, organization and agent pool; or off',
     limitSchema(1, 1_000_000, 500),
   ),
+  CADASTRE_MAX_WORKLOAD_TOKENS_PER_TEAM: defineVariable(
+    '1000',
+    'unexpired tokens of each team that its workload identities have issued to pipelines',
+    // Deleting a team ends all of them in one transaction.
+    wholeNumberSchema(1, 5_000, 1_000),
+  ),
 } as const;

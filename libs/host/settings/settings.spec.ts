@@ -53,6 +53,7 @@ describe('settings', () => {
       globalRemoteState: false,
       tokenLifetime: { years: 2, days: 0 },
       sessions: { idleMinutes: 720, hours: 168 },
+      oidc: null,
       retentionCheckMs: 3_600_000,
       softDeletedDays: 30,
       inlineStateLimit: 10 * 1024 * 1024,
@@ -76,6 +77,7 @@ describe('settings', () => {
       requestLog: true,
       limits: { perToken: 100, perAddress: 500, wrongTokens: 60, accessChanges: 20 },
       quotas: { organizationsPerUser: 100, users: 10_000, tokensPerOwner: 500 },
+      workloadTokensPerTeam: 1_000,
       tracing: null,
       shutdownDelayMs: null,
       logLevel: 'info',
@@ -130,6 +132,84 @@ describe('settings', () => {
     ]);
   });
 
+  it('describe one identity provider', () => {
+    const required = {
+      CADASTRE_OIDC_ISSUER: 'https://id.example.com/realms/acme',
+      CADASTRE_OIDC_CLIENT_ID: 'cadastre',
+    };
+    const provider = {
+      issuer: 'https://id.example.com/realms/acme',
+      clientId: 'cadastre',
+      clientSecret: null,
+      name: 'Single sign-on',
+      scopes: ['openid', 'profile', 'email'],
+      createsUsers: false,
+      allowedDomains: [],
+      allowedGroups: [],
+      groupsClaim: 'groups',
+      usernameClaim: 'preferred_username',
+      externalIdClaim: null,
+      mapsGroups: true,
+    };
+    expect(readSettings(required).oidc).toEqual(provider);
+    const optional = {
+      CADASTRE_OIDC_CLIENT_SECRET: 'of-the-client',
+      CADASTRE_OIDC_NAME: 'Acme ID',
+      CADASTRE_OIDC_SCOPES: 'openid  groups',
+      CADASTRE_OIDC_CREATE_USERS: 'on',
+      CADASTRE_OIDC_ALLOWED_DOMAINS: 'Example.com, example.org',
+      CADASTRE_OIDC_ALLOWED_GROUPS: 'cadastre users',
+      CADASTRE_OIDC_GROUPS_CLAIM: 'https://example.com/groups',
+      CADASTRE_OIDC_USERNAME_CLAIM: 'nickname',
+      CADASTRE_OIDC_EXTERNAL_ID_CLAIM: 'oid',
+      CADASTRE_OIDC_MAP_GROUPS: 'off',
+    };
+    expect(readSettings({ ...required, ...optional }).oidc).toEqual({
+      ...provider,
+      clientSecret: 'of-the-client',
+      name: 'Acme ID',
+      scopes: ['openid', 'groups'],
+      createsUsers: true,
+      allowedDomains: ['example.com', 'example.org'],
+      allowedGroups: ['cadastre users'],
+      groupsClaim: 'https://example.com/groups',
+      usernameClaim: 'nickname',
+      externalIdClaim: 'oid',
+      mapsGroups: false,
+    });
+  });
+
+  it.each([
+    ['ISSUER', 'http://id.example.com', 'must be https:// with a host'],
+    ['CLIENT_ID', 'x'.repeat(256), 'must be 1 to 255 visible characters'],
+    ['CLIENT_SECRET', 'x'.repeat(1_001), 'must have at most 1000 characters'],
+    ['NAME', 'x'.repeat(91), 'must be 1 to 90 visible characters'],
+    ['SCOPES', 'profile email', 'must be openid and at most 19 other scopes'],
+    ['CREATE_USERS', 'yes', 'must be one of on, off'],
+    ['ALLOWED_DOMAINS', 'example.com,@example.org', 'must be a comma-separated list of domains; entry 2 is invalid'],
+    ['ALLOWED_GROUPS', 'a,', 'must be a comma-separated list of groups; entry 2 is invalid'],
+    ['ALLOWED_GROUPS', Array(101).fill('a').join(','), 'must be a comma-separated list of at most 100 groups'],
+    ['GROUPS_CLAIM', 'x'.repeat(256), 'must be 1 to 255 visible characters'],
+    ['USERNAME_CLAIM', 'x'.repeat(256), 'must be 1 to 255 visible characters'],
+    ['EXTERNAL_ID_CLAIM', 'x'.repeat(256), 'must be 1 to 255 visible characters'],
+    ['MAP_GROUPS', 'true', 'must be one of on, off'],
+  ])('refuse CADASTRE_OIDC_%s=%s', (name, value, message) => {
+    const required = { CADASTRE_OIDC_ISSUER: 'https://id.example.com', CADASTRE_OIDC_CLIENT_ID: 'cadastre' };
+    expect(linesOf({ ...required, [`CADASTRE_OIDC_${name}`]: value })).toEqual([
+      expect.stringContaining(`CADASTRE_OIDC_${name}: ${message}`),
+    ]);
+  });
+
+  it('refuse an identity provider without a client, and other settings of a provider without an issuer', () => {
+    expect(linesOf({ CADASTRE_OIDC_ISSUER: 'https://id.example.com' })).toEqual([
+      'CADASTRE_OIDC_CLIENT_ID: missing, CADASTRE_OIDC_ISSUER needs it',
+    ]);
+    expect(linesOf({ CADASTRE_OIDC_CLIENT_SECRET: 'of-the-client', CADASTRE_OIDC_NAME: 'Acme' })).toEqual([
+      'CADASTRE_OIDC_CLIENT_SECRET: set, but CADASTRE_OIDC_ISSUER is missing',
+      'CADASTRE_OIDC_NAME: set, but CADASTRE_OIDC_ISSUER is missing',
+    ]);
+  });
+
   it('are read from the environment', () => {
     const settings = readSettings({
       HOST: '10.0.0.7',
@@ -178,6 +258,7 @@ describe('settings', () => {
       CADASTRE_MAX_ORGANIZATIONS_PER_USER: '7',
       CADASTRE_MAX_USERS: 'off',
       CADASTRE_MAX_TOKENS_PER_OWNER: '1',
+      CADASTRE_MAX_WORKLOAD_TOKENS_PER_TEAM: '50',
       CADASTRE_SHUTDOWN_DELAY_SECONDS: '20',
       LOG_LEVEL: 'silent',
     });
@@ -203,6 +284,7 @@ describe('settings', () => {
       globalRemoteState: true,
       tokenLifetime: { years: 0, days: 90 },
       sessions: { idleMinutes: 30, hours: 24 },
+      oidc: null,
       retentionCheckMs: 300_000,
       softDeletedDays: 30,
       inlineStateLimit: 10 * 1024 * 1024,
@@ -228,6 +310,7 @@ describe('settings', () => {
       requestLog: false,
       limits: { perToken: 30, perAddress: 1_000, wrongTokens: null, accessChanges: 1 },
       quotas: { organizationsPerUser: 7, users: null, tokensPerOwner: 1 },
+      workloadTokensPerTeam: 50,
       tracing: null,
       shutdownDelayMs: 20_000,
       logLevel: 'silent',
@@ -338,6 +421,11 @@ describe('settings', () => {
       'CADASTRE_MAX_UNANSWERED_REQUESTS: must be a whole number from 16 to 100000, or off',
     ],
     ['CADASTRE_FACTS_LIMIT', '999', 'CADASTRE_FACTS_LIMIT: must be a whole number from 1000 to 1000000, or off'],
+    [
+      'CADASTRE_MAX_WORKLOAD_TOKENS_PER_TEAM',
+      'off',
+      'CADASTRE_MAX_WORKLOAD_TOKENS_PER_TEAM: must be a whole number from 1 to 5000',
+    ],
     ['CADASTRE_SHUTDOWN_DELAY_SECONDS', '301', 'CADASTRE_SHUTDOWN_DELAY_SECONDS: must be a whole number from 0 to 300'],
     ['LOG_LEVEL', 'loud', 'LOG_LEVEL: must be one of trace, debug, info, warn, error, fatal, silent'],
   ])('are refused with one line for %s=%s, which contains the value unless it is a secret', (name, value, line) => {

@@ -5,6 +5,7 @@ import type { Quotas } from '#kernel';
 import type { TracingOptions } from '#tracing';
 import { isLoopback, isWildcard } from '../certificates/host-names.js';
 import { findKafkaContradictions, toKafkaSettings, type KafkaSettings } from './kafka-settings.js';
+import { findOidcContradictions, toOidcSettings, type OidcSettings } from './oidc-settings.js';
 import { redactSecrets } from '../logging/logger.js';
 import { toTracingSettings } from './tracing-settings.js';
 import { toFileVariable, resolveSecretFiles, type EnvironmentValues } from './secret-files.js';
@@ -66,6 +67,8 @@ export type Settings = {
   readonly tokenLifetime: { readonly years: number; readonly days: number } | null;
   /** Minutes without a request, and hours in total, after which a person's session ends. */
   readonly sessions: { readonly idleMinutes: number; readonly hours: number };
+  /** Null if the settings describe no identity provider. The API can add others. */
+  readonly oidc: OidcSettings | null;
   /** Milliseconds between two runs of the job that applies data retention policies. */
   readonly retentionCheckMs: number;
   /** Days after which soft-deleted files are deleted permanently. */
@@ -105,6 +108,8 @@ export type Settings = {
     readonly accessChanges: number | null;
   };
   readonly quotas: Quotas;
+  /** Unexpired tokens of a team that its workload identities can have issued. */
+  readonly workloadTokensPerTeam: number;
   /** Whether each request is logged at level `info`. */
   readonly requestLog: boolean;
   /** Null if traces are not recorded. */
@@ -183,6 +188,7 @@ const findContradictions = (env: EnvironmentValues): readonly string[] => {
   const lines = [
     ...findTlsContradictions(env['CADASTRE_TLS'], env['CADASTRE_TLS_CERT'], env['CADASTRE_TLS_KEY']),
     ...findKafkaContradictions(env),
+    ...findOidcContradictions(env),
     ...findBlobContradictions(env),
     ...findSlowReadContradictions(env),
     ...findKeyContradictions(env),
@@ -274,6 +280,12 @@ const toReadSettings = (env: ParsedEnvironment) => ({
   documentCacheBytes: env.CADASTRE_DOCUMENT_CACHE_MIB === null ? null : env.CADASTRE_DOCUMENT_CACHE_MIB * 1_024 * 1_024,
 });
 
+const toSignInSettings = (env: ParsedEnvironment): Pick<Settings, 'tokenLifetime' | 'sessions' | 'oidc'> => ({
+  tokenLifetime: env.CADASTRE_TOKEN_LIFETIME,
+  sessions: { idleMinutes: env.CADASTRE_SESSION_IDLE_MINUTES, hours: env.CADASTRE_SESSION_HOURS },
+  oidc: toOidcSettings(env),
+});
+
 const toRateLimits = (env: ParsedEnvironment): Settings['limits'] => ({
   perToken: env.CADASTRE_RATE_LIMIT,
   perAddress: env.CADASTRE_ADDRESS_RATE_LIMIT,
@@ -285,6 +297,13 @@ const toQuotas = (env: ParsedEnvironment): Quotas => ({
   organizationsPerUser: env.CADASTRE_MAX_ORGANIZATIONS_PER_USER,
   users: env.CADASTRE_MAX_USERS,
   tokensPerOwner: env.CADASTRE_MAX_TOKENS_PER_OWNER,
+});
+
+const toCallerLimits = (env: ParsedEnvironment) => ({
+  factsLimit: env.CADASTRE_FACTS_LIMIT,
+  limits: toRateLimits(env),
+  quotas: toQuotas(env),
+  workloadTokensPerTeam: env.CADASTRE_MAX_WORKLOAD_TOKENS_PER_TEAM,
 });
 
 const toSettings = (env: ParsedEnvironment): Settings => {
@@ -311,18 +330,15 @@ const toSettings = (env: ParsedEnvironment): Settings => {
     featureSet: env.CADASTRE_FEATURE_SET,
     toolReleases: env.CADASTRE_TOOL_RELEASES,
     globalRemoteState: env.CADASTRE_GLOBAL_REMOTE_STATE,
-    tokenLifetime: env.CADASTRE_TOKEN_LIFETIME,
-    sessions: { idleMinutes: env.CADASTRE_SESSION_IDLE_MINUTES, hours: env.CADASTRE_SESSION_HOURS },
+    ...toSignInSettings(env),
     softDeletedDays: env.CADASTRE_SOFT_DELETED_DAYS,
     retentionCheckMs: env.CADASTRE_RETENTION_CHECK_MINUTES * 60 * 1_000,
     inlineStateLimit: env.CADASTRE_INLINE_STATE_MAX_MIB * 1_024 * 1_024,
     providerArchiveLimit: env.CADASTRE_PROVIDER_MAX_MIB * 1_024 * 1_024,
     http: toHttpLimits(env),
     liveStreams: toLiveStreams(env),
-    factsLimit: env.CADASTRE_FACTS_LIMIT,
     auditClientDetails: env.CADASTRE_AUDIT_CLIENT_DETAILS,
-    limits: toRateLimits(env),
-    quotas: toQuotas(env),
+    ...toCallerLimits(env),
     requestLog: env.CADASTRE_REQUEST_LOG,
     tracing: toTracingSettings(env),
     shutdownDelayMs: toShutdownDelay(env),

@@ -5,6 +5,7 @@ import { isHostName, isHostOrAddress } from '../certificates/host-names.js';
 import { blobVariables } from './blob-variables.js';
 import { kafkaVariables } from './kafka-variables.js';
 import { limitVariables, readLimitVariables, requestVariables } from './limit-variables.js';
+import { oidcVariables } from './oidc-variables.js';
 import { tracingVariables } from './tracing-variables.js';
 import {
   listSchema,
@@ -157,6 +158,7 @@ export const settingVariables = {
     'hours after which the session of a person in a browser ends, whether or not it is used',
     wholeNumberSchema(1, 8_760, 168),
   ),
+  ...oidcVariables,
   CADASTRE_FEATURE_SET: defineVariable(
     'everything',
     'feature set of new organizations: everything or free',

@@ -2,6 +2,7 @@
 export * from './answers.js';
 export * from './attribute-schemas.js';
 export * from './bodies.js';
+export * from './html-pages.js';
 export * from './operation.js';
 export * from './parameters.js';
 export * from './resource-schemas.js';

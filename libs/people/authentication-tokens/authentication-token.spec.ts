@@ -12,13 +12,14 @@ const data = {
   createdBy: { type: 'users', id: 'user-1' },
   expiredAt: '2026-12-01T00:00:00.000Z',
   assurance: null,
+  organizations: ['org-1'],
 } as const;
 const create = { type: 'CreateAuthenticationToken', data } as const;
-const destroy = { type: 'DestroyAuthenticationToken', data: {} } as const;
+const destroy = { type: 'DestroyAuthenticationToken', data: { organizations: ['org-1'] } } as const;
 const created: AuthenticationTokenEvent = { type: 'AuthenticationTokenCreated', data };
 const destroyed: AuthenticationTokenEvent = {
   type: 'AuthenticationTokenDestroyed',
-  data: { kind: 'team', owner: 'team-1' },
+  data: { kind: 'team', owner: 'team-1', organizations: ['org-1'] },
 };
 
 describe('an authentication token', () => {

@@ -3,22 +3,29 @@ import type { Assurance, TokenKind } from '#access/rules';
 
 type TokenCreation = {
   kind: TokenKind;
-  /** Id of the owner: `user-…`, `team-…`, `org-…`, `apool-…` or `run-…`. */
+  /** Id of the owner: `user-…`, `team-…`, `org-…`, `apool-…`, `run-…`, or `site` for SCIM. */
   owner: string;
   description: string | null;
   createdBy: { type: string; id: string } | null;
   expiredAt: Timestamp | null;
   /** How the person signed in whose session created the token; null if no session did. */
   assurance: Assurance | null;
+  /**
+   * Organizations in which the user who owns the token is an active member. Their audit trails record the event. Empty
+   * for all other owners, whose organization the event names itself.
+   */
+  organizations: readonly string[];
 };
+
+type TokenTrails = Pick<TokenCreation, 'organizations'>;
 
 /** Events never contain the secret. The table access.token_hashes stores its hash under the token's id. */
 export type AuthenticationTokenEvent =
   | Message<'AuthenticationTokenCreated', TokenCreation>
-  | Message<'AuthenticationTokenDestroyed', { kind: TokenKind; owner: string }>;
+  | Message<'AuthenticationTokenDestroyed', { kind: TokenKind; owner: string } & TokenTrails>;
 
 export type AuthenticationTokenCommand =
-  Message<'CreateAuthenticationToken', TokenCreation> | Message<'DestroyAuthenticationToken', Record<never, never>>;
+  Message<'CreateAuthenticationToken', TokenCreation> | Message<'DestroyAuthenticationToken', TokenTrails>;
 
 type TokenState =
   | { readonly status: 'absent' | 'destroyed' }
@@ -28,18 +35,16 @@ export const authenticationToken: Decider<TokenState, AuthenticationTokenCommand
   version: 1,
   initial: { status: 'absent' },
   decide: {
-    CreateAuthenticationToken: ({ kind, owner, description, createdBy, expiredAt, assurance }, state) => {
+    CreateAuthenticationToken: (creation, state) => {
       if (state.status !== 'absent') throw conflict('Token exists already');
-      return [
-        {
-          type: 'AuthenticationTokenCreated',
-          data: { kind, owner, description, createdBy, expiredAt, assurance },
-        },
-      ];
+      const { kind, owner, description, createdBy, expiredAt, assurance, organizations } = creation;
+      // Listed one by one, so that no secret reaches the log.
+      const data = { kind, owner, description, createdBy, expiredAt, assurance, organizations };
+      return [{ type: 'AuthenticationTokenCreated', data }];
     },
-    DestroyAuthenticationToken: (_, state) => {
+    DestroyAuthenticationToken: ({ organizations }, state) => {
       const { kind, owner } = requireActive(state);
-      return [{ type: 'AuthenticationTokenDestroyed', data: { kind, owner } }];
+      return [{ type: 'AuthenticationTokenDestroyed', data: { kind, owner, organizations } }];
     },
   },
   evolve: {

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { sql } from '#kernel';
 import { rebuildView, listViews } from '#event-store';
 import { FixedClock } from '../../../test/support/clocks.js';
-import { logLength, readWholeLog } from '../../../test/support/event-log.js';
+import { logLength, readWholeLog, waitForFollowers } from '../../../test/support/event-log.js';
 import {
   expectStatus,
   makeAgentPool,
@@ -534,6 +534,38 @@ describe('the limits of token kinds', () => {
   });
 });
 
+describe('tokens for SCIM', () => {
+  const path = '/api/v2/admin/scim-tokens';
+
+  it('are created, listed and revoked by administrators of the site only', async () => {
+    const owner = await makePerson('owner-without-site', 'acme');
+    const organization = server.as(await makeOrganizationToken(server, 'acme'));
+    const created = expectStatus(await server.post(path, token({ description: 'identity provider' })), 201);
+    const { id } = created.body.data;
+    for (const other of [owner, organization]) {
+      expectStatus(await other.get(path), 404);
+      expectStatus(await other.post(path, uniqueToken()), 404);
+      expectStatus(await other.get(`/api/v2/authentication-tokens/${id}`), 404);
+      expectStatus(await other.delete(`/api/v2/authentication-tokens/${id}`), 404);
+    }
+    const [listed] = expectStatus(await server.get(path), 200).body.data;
+    expect(listed).toMatchObject({ id, attributes: { description: 'identity provider', token: null } });
+    expectStatus(await server.delete(`/api/v2/authentication-tokens/${id}`), 204);
+    expect(expectStatus(await server.get(path), 200).body.data).toEqual([]);
+  });
+
+  it('are refused at other addresses, and append no event there', async () => {
+    const scim = server.as(secretOf(expectStatus(await server.post(path, uniqueToken()), 201)));
+    const length = await logLength(server.store);
+    for (const address of ['account/details', 'organizations', 'organizations/acme', 'admin/scim-tokens']) {
+      expect([address, (await scim.get(`/api/v2/${address}`)).status]).toEqual([address, 401]);
+    }
+    expectStatus(await scim.post(path, uniqueToken()), 401);
+    expectStatus(await scim.post('/api/v2/organizations', resource('organizations', { name: 'mine' })), 401);
+    expect(await logLength(server.store)).toBe(length);
+  });
+});
+
 describe('the secrets of tokens', () => {
   it('are deleted together with their team, agent pool or organization', async () => {
     const doomed = await makeOrganization(server, 'doomed');
@@ -567,5 +599,43 @@ describe('the secrets of tokens', () => {
     const holder = server.as(await makeOrganizationToken(server, 'acme'));
     for (const view of listViews([peopleDefinition])) await rebuildView(server.store, view, { now: new Date() });
     expect((await holder.get('/api/v2/organizations/acme')).status).toBe(200);
+  });
+});
+
+describe('a token of a user', () => {
+  it('is recorded in the trails of the organizations of the user, until it is deleted', async () => {
+    const rival = await makeOrganization(server, 'rival');
+    const ada = await makePerson('ada-of-acme', 'acme');
+    await makeOwner(server.store, server.runtime.ids, { id: ada.id, username: 'ada-of-acme' }, 'rival');
+    const tokens = `/api/v2/users/${ada.id}/authentication-tokens`;
+    const { id } = expectStatus(await ada.post(tokens, token({ description: 'laptop' })), 201).body.data;
+    expectStatus(await ada.delete(byId(id)), 204);
+    await waitForFollowers(server.store, 'audit_trail');
+    for (const name of ['acme', 'rival']) {
+      const reader = server.as(await makeOrganizationToken(server, name));
+      const entries = (await reader.get('/api/v2/organization/audit-trail')).body.data as any[];
+      const ofToken = entries.filter(({ resource: { id: recorded } }) => recorded === id);
+      expect(ofToken.map(({ resource: { type, action, meta } }) => [type, action, meta])).toEqual([
+        ['authentication_token', 'destroy', { user_id: ada.id }],
+        ['authentication_token', 'create', { user_id: ada.id }],
+      ]);
+    }
+    const created = (await readWholeLog(server.store)).find(({ stream }) => stream === id);
+    expect(created?.data).toMatchObject({ organizations: [acme.id, rival.id].toSorted(), description: 'laptop' });
+  });
+
+  it('has a description that is encrypted in the log', async () => {
+    const bob = await makePerson('bob-of-acme', 'acme');
+    const tokens = `/api/v2/users/${bob.id}/authentication-tokens`;
+    await bob.post(tokens, token({ description: 'terraform login, 203.0.113.7' }));
+    const stored = await server.database.rows<{ text: string }>(
+      sql`select data::text as text from event_store.events where type = 'AuthenticationTokenCreated'`,
+    );
+    expect(JSON.stringify(stored)).not.toContain('203.0.113.7');
+    const { data } = (await bob.get(tokens)).body;
+    const descriptions = data.map(
+      ({ attributes }: { attributes: Record<string, unknown> }) => attributes['description'],
+    );
+    expect(descriptions).toContain('terraform login, 203.0.113.7');
   });
 });

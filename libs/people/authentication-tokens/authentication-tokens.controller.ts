@@ -28,6 +28,7 @@ import {
   listTokens,
   TEAM_TOKEN_SORTS,
   findAuthenticationToken,
+  SCIM_TOKENS,
   type TeamTokenFilter,
   type TokenOwner,
 } from './authentication-tokens.queries.js';
@@ -168,6 +169,17 @@ export class AuthenticationTokensController {
   ): Promise<Document> {
     const list = (page: PageRequest) => listTeamTokens(this.database, actor, name, page, parseTeamTokenFilter(query));
     return renderList(request, list, renderAuthenticationToken);
+  }
+
+  @Get('admin/scim-tokens')
+  listOfScim(@Query() query: QueryOf, @Req() request: FastifyRequest, @CurrentActor() actor: Actor): Promise<Document> {
+    return this.list(SCIM_TOKENS, query, request, actor);
+  }
+
+  @Post('admin/scim-tokens')
+  @LimitAccessChanges()
+  createOfScim(@Body() input: unknown, @CurrentActor() actor: Actor): Promise<Document> {
+    return this.issue(SCIM_TOKENS, this.parseToken(agentBody, input), actor);
   }
 
   @Get('agent-pools/:id/authentication-tokens')

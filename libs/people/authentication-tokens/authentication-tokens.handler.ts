@@ -13,7 +13,8 @@ import { checkExpiry, checkTtl, computeExpiry, type TokenLifetime } from './toke
 /** Injection token of a setting: the lifetime of tokens whose request names no expiry time. */
 export const TOKEN_LIFETIME = 'cadastre:token-lifetime';
 
-const DESTROY = { type: 'DestroyAuthenticationToken', data: {} } as const;
+const createDestruction = (organizations: readonly string[]) =>
+  ({ type: 'DestroyAuthenticationToken', data: { organizations } }) as const;
 
 const refuseSecond = (error: unknown): never => {
   if (getViolatedConstraint(error) !== 'authentication_tokens_team_description_key') throw error;
@@ -46,7 +47,7 @@ export class AuthenticationTokensHandler extends AggregateHandler<Authentication
 
   private async issue({ owner, token, replaces, actor }: IssueInput): Promise<IssuedToken> {
     const ownerRow = await loadOwnerForNewToken(this.store.database, actor, owner, replaces);
-    const { kind, owner: ownerId, organization } = ownerRow;
+    const { kind, owner: ownerId, organization, organizations } = ownerRow;
     if (ownerRow.isSuspended) throw unprocessable('The user is suspended, so the user cannot have new tokens');
     const now = this.clock.now();
     checkExpiry(token.expiredAt, now);
@@ -55,7 +56,7 @@ export class AuthenticationTokensHandler extends AggregateHandler<Authentication
     // Machines use the tokens of agent pools for years, and clients expect no expiry time.
     const expiredAt =
       token.expiredAt ?? (kind === 'agent' ? null : computeExpiry(this.lifetime, now, ownerRow.maxTtlMs));
-    const details = { kind, owner: ownerId, description: token.description, expiredAt };
+    const details = { kind, owner: ownerId, description: token.description, expiredAt, organizations };
     const newToken = prepareNewToken(this.ids, organization, details, actor);
     const replaced = await Promise.all(
       ownerRow.replaced.map((old) => this.store.restore(old.id, authenticationToken, old.snapshot)),
@@ -63,7 +64,7 @@ export class AuthenticationTokensHandler extends AggregateHandler<Authentication
     const { rows } = await this.store.append(
       [
         ...ownerRow.preconditions.map(({ stream, version }) => expectVersion(stream, version)),
-        ...replaced.map((old) => decideWrite(authenticationToken, old, organization, DESTROY)),
+        ...replaced.map((old) => decideWrite(authenticationToken, old, organization, createDestruction(organizations))),
         newToken.write,
       ],
       createEventContext(actor),
@@ -82,7 +83,7 @@ export class AuthenticationTokensHandler extends AggregateHandler<Authentication
         const token = await findAuthenticationToken(this.store.database, actor, target);
         return { ...(await this.store.restore(token.id, authenticationToken, token.snapshot)), token };
       },
-      command: () => DESTROY,
+      command: ({ token }) => createDestruction(token.organizations),
       organization: ({ token }) => token.organization,
       context: createEventContext(actor),
     });

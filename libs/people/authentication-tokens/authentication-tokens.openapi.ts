@@ -24,7 +24,7 @@ import { TEAM_TOKEN_SORTS } from './authentication-tokens.queries.js';
 
 const AUTHENTICATION_TOKENS = {
   name: 'Authentication tokens',
-  description: 'Tokens of users, teams, organizations and agent pools.',
+  description: 'Tokens of users, teams, organizations and agent pools, and for SCIM.',
 };
 
 const DESCRIPTION = 'Only this answer contains the token itself. The server stores a hash of it.';
@@ -120,6 +120,15 @@ export const authenticationTokensOperations = describeController(
       operationId: 'createAgentPoolToken',
       summary: 'Create a token of an agent pool',
       body: describeBody(agentBody, WITH_DESCRIPTION),
+    },
+    listOfScim: { ...list, operationId: 'listScimTokens', summary: 'List the tokens for SCIM' },
+    createOfScim: {
+      ...create,
+      operationId: 'createScimToken',
+      summary: 'Create a token for SCIM',
+      description: `An identity provider provisions users and groups with the token, which can do nothing else. ${DESCRIPTION}`,
+      body: describeBody(agentBody, WITH_DESCRIPTION),
+      events: ['AuthenticationTokenCreated'],
     },
     showOfOrganization: {
       ...show,

@@ -12,6 +12,7 @@ import {
   type Permission,
   type TokenKind,
 } from '#access';
+import { selectActiveOrganizations } from '../sessions/sessions.queries.js';
 import { requireTeamChange, type TeamScope } from '../team-access/team-permission.js';
 import { isVisibleTeam, selectTeamScope } from '../teams/teams.queries.js';
 
@@ -30,6 +31,9 @@ export type TokenRow = {
 /** Owner of tokens: a kind and an id, or the name of an organization. libs/runs creates the tokens of runs. */
 export type TokenOwner = { readonly kind: Exclude<TokenKind, 'run'>; readonly key: string };
 
+/** The owner of all tokens for SCIM. */
+export const SCIM_TOKENS: TokenOwner = { kind: 'scim', key: 'site' };
+
 /** Scope of an owner's tokens, for the permission table. */
 type TokenScope = {
   readonly kind: TokenKind;
@@ -47,6 +51,7 @@ const PERMISSION = {
   'audit-trails': 'manage-organization-tokens',
   agent: 'manage-agent-tokens',
   run: 'manage-agent-tokens',
+  scim: 'manage-scim-tokens',
 } as const satisfies Record<Exclude<TokenKind, 'team'>, Permission>;
 
 /** Rejects callers that may not manage these tokens. Such callers may not read them either. */
@@ -81,6 +86,9 @@ const selectTokenScope = ({ kind, key }: TokenOwner, actor: Actor): Sql => {
       return sql`select ${kindColumn}, id as owner, organization, null::jsonb as team,
                    remote_runs_enabled as "remoteRunsEnabled"
                    from agent_pools where id = ${key}`;
+    case 'scim':
+      return sql`select ${kindColumn}, ${key}::text as owner, null::text as organization, null::jsonb as team,
+                   false as "remoteRunsEnabled"`;
   }
 };
 
@@ -90,7 +98,7 @@ const selectTokenScope = ({ kind, key }: TokenOwner, actor: Actor): Sql => {
  */
 const selectVisibleTokenScope = (owner: TokenOwner, actor: Actor): Sql => {
   const scope = sql`select * from (${selectTokenScope(owner, actor)}) scope where ${requireCurrentAccess(actor)}`;
-  if (owner.kind === 'user') return sql`(${scope})`;
+  if (owner.kind === 'user' || owner.kind === 'scim') return sql`(${scope})`;
   return selectPermittedScopes(actor, owner.kind === 'team' ? 'read-teams' : PERMISSION[owner.kind], scope);
 };
 
@@ -105,6 +113,17 @@ const TOKEN = sql.raw(`token.id, token.kind, token.owner, token.description, tok
  * description.
  */
 const IS_SINGLE_TOKEN = sql.raw(`(token.kind <> 'team' or token.description is null)`);
+
+/** JSON:API type of the creators of workload tokens (libs/workload-identities). */
+export const WORKLOAD_IDENTITIES = 'workload-identities';
+
+/** Returns the condition that no workload identity has issued the token with this alias. */
+const isNoWorkloadToken = (alias: string): Sql =>
+  sql.raw(`${alias}.created_by_type is distinct from '${WORKLOAD_IDENTITIES}'`);
+
+/** Returns an expression for the organizations whose audit trails record events of a user's token; none for other kinds. */
+export const selectTokenTrails = (kind: Sql, owner: Sql): Sql =>
+  sql`case when ${kind} = 'user' then ${selectActiveOrganizations(owner)} else '{}'::text[] end`;
 
 export const selectTokenById = (id: string): Sql =>
   sql`select ${TOKEN} from authentication_tokens token where token.id = ${id}`;
@@ -133,7 +152,12 @@ export const listTokens = async (
   return toListPage(rows);
 };
 
-export type TokenForCommand = TokenRow & { readonly organization: string | null; readonly snapshot: StreamSnapshot };
+export type TokenForCommand = TokenRow & {
+  readonly organization: string | null;
+  /** Organizations of the user who owns the token. Their audit trails record its end. */
+  readonly organizations: readonly string[];
+  readonly snapshot: StreamSnapshot;
+};
 
 /**
  * Returns the token with this id, or the single token of an owner. Throws `not-found` if it does not exist or the
@@ -150,7 +174,9 @@ export const findAuthenticationToken = async (
       : sql`token.kind = ${target.kind} and ${IS_SINGLE_TOKEN}
             and token.owner = (select owner from (${selectTokenScope(target, actor)}) scope)`;
   const row = await database.row<TokenForCommand & TokenScope>(sql`
-    select ${TOKEN}, token.organization, ${selectTeamScope(actor, sql.raw('token.owner'))} as team,
+    select ${TOKEN}, token.organization,
+           ${selectTokenTrails(sql.raw('token.kind'), sql.raw('token.owner'))} as organizations,
+           ${selectTeamScope(actor, sql.raw('token.owner'))} as team,
            exists (select 1 from agent_pools where id = token.owner and remote_runs_enabled) as "remoteRunsEnabled",
            ${buildSnapshotJson('s')} as snapshot
       from authentication_tokens token join event_store.streams s on s.stream = token.id
@@ -166,11 +192,24 @@ export type OwnerForNewToken = TokenScope & {
   /** Tokens that the new token replaces. */
   readonly replaced: readonly { readonly id: string; readonly snapshot: StreamSnapshot }[];
   readonly isSuspended: boolean;
-  /** Number of the owner's tokens, including expired ones and those that will be replaced. */
+  /** Organizations of the user who owns the token. Their audit trails record its creation. */
+  readonly organizations: readonly string[];
+  /**
+   * Number of the owner's tokens, including expired ones and those that will be replaced. Tokens of workload identities
+   * have a quota of their own.
+   */
   readonly existing: number;
   /** The longest lifetime that the organization allows such a token, in milliseconds; null without a limit. */
   readonly maxTtlMs: number | null;
 };
+
+/**
+ * Returns an expression for the longest lifetime that an organization allows tokens of a kind, in milliseconds; null
+ * without a limit.
+ */
+export const selectMaxTtl = (kind: Sql, organization: Sql): Sql => sql`
+  (select (o.token_ttl_policies -> ${kind} ->> 'maxTtlMs')::bigint from organizations o
+    where o.id = ${organization} and (o.settings ->> 'maxTtlEnabled')::boolean)`;
 
 export const loadOwnerForNewToken = async (
   database: Database,
@@ -182,9 +221,10 @@ export const loadOwnerForNewToken = async (
     select scope.*,
            ${selectStreamVersions(sql.raw('array[scope.owner, scope.organization]'))} as preconditions,
            exists (select 1 from users where id = scope.owner and suspended) as "isSuspended",
-           (select count(*) from authentication_tokens token where token.owner = scope.owner) as existing,
-           (select (o.token_ttl_policies -> replace(scope.kind, '-', '_') ->> 'maxTtlMs')::bigint from organizations o
-             where o.id = scope.organization and (o.settings ->> 'maxTtlEnabled')::boolean) as "maxTtlMs",
+           ${selectTokenTrails(sql.raw('scope.kind'), sql.raw('scope.owner'))} as organizations,
+           (select count(*) from authentication_tokens token
+             where token.owner = scope.owner and ${isNoWorkloadToken('token')}) as existing,
+           ${selectMaxTtl(sql.raw(`replace(scope.kind, '-', '_')`), sql.raw('scope.organization'))} as "maxTtlMs",
            coalesce((select jsonb_agg(jsonb_build_object('id', token.id, 'snapshot', ${buildSnapshotJson('s')}))
                        from authentication_tokens token join event_store.streams s on s.stream = token.id
                       where ${replaces} and token.owner = scope.owner and token.kind = scope.kind and ${IS_SINGLE_TOKEN}),

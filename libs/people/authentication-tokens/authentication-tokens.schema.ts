@@ -22,7 +22,7 @@ export const authenticationTokenSchema = defineResource({
     'expired-at': timestamp('When the token expires. Null if it never expires.').nullable(),
   },
   relationships: {
-    'created-by': relatedOne('users', 'teams', 'organizations', 'agent-pools'),
+    'created-by': relatedOne('users', 'teams', 'organizations', 'agent-pools', 'workload-identities'),
     team: relatedAlways('teams').optional().meta({ description: 'Only tokens of teams have it.' }),
   },
 });

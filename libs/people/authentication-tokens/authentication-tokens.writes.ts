@@ -19,7 +19,7 @@ type NewTokenData = DataOf<AuthenticationTokenCommand, 'CreateAuthenticationToke
 /** A new token with its secret, which is returned once and never stored. */
 export type IssuedToken = TokenRow & { readonly secret: string };
 
-type NewToken = {
+export type NewToken = {
   readonly write: StreamWrite;
   /**
    * Statements for the append that store the hash and read the row. Pass them last, because `issued` reads the last
@@ -30,19 +30,23 @@ type NewToken = {
   readonly issued: (rows: AppendResult['rows']) => IssuedToken;
 };
 
-/** Returns a new token: the write and the statements for the append that creates it. */
+/** Returns a new token of the caller: the write and the statements for the append that creates it. */
 export const prepareNewToken = (
   ids: Ids,
   organization: string | null,
   token: Omit<NewTokenData, 'createdBy' | 'assurance'>,
   actor: Actor,
 ): NewToken => {
-  const id = ids.next('at');
-  const secret = ids.secret();
   const createdBy = { type: ACTOR_TYPE[actor.kind], id: actor.id };
   // Only tokens of users have an assurance: those of teams and organizations act for no person.
   const assurance = token.kind === 'user' ? actor.assurance : null;
-  const data = { ...token, createdBy, assurance };
+  return prepareTokenCreation(ids, organization, { ...token, createdBy, assurance });
+};
+
+/** Returns a new token of any creator: the write and the statements for the append that creates it. */
+export const prepareTokenCreation = (ids: Ids, organization: string | null, data: NewTokenData): NewToken => {
+  const id = ids.next('at');
+  const secret = ids.secret();
   const create = { type: 'CreateAuthenticationToken', data } as const;
   return {
     write: decideWrite(authenticationToken, newStream(id, authenticationToken), organization, create),
@@ -71,23 +75,31 @@ export type TokenDestruction = { readonly writes: readonly StreamWrite[]; readon
 
 /**
  * Returns the writes that destroy `tokens`, which were read with `selectOwnedTokens`, and statements for the same
- * append. The statements fail the append if another token was created in between.
+ * append. The statements fail the append if another token was created in between. `organizations`: those of a user whose
+ * audit trails record the end of the tokens.
  */
 export const prepareTokenDestruction = async (
   store: EventStore,
   owner: string,
   tokens: readonly OwnedToken[],
-): Promise<TokenDestruction> => {
-  const command = { type: 'DestroyAuthenticationToken', data: {} } as const;
-  const writes = await Promise.all(
+  organizations: readonly string[] = [],
+): Promise<TokenDestruction> => ({
+  writes: await prepareTokenEnds(store, tokens, organizations),
+  statements: [raiseConflictWhen(sql`exists (select 1 from authentication_tokens where owner = ${owner})`)],
+});
+
+/** Returns the writes that destroy tokens. The trails of these organizations record the ends of tokens of a user. */
+export const prepareTokenEnds = (
+  store: EventStore,
+  tokens: readonly OwnedToken[],
+  organizations: readonly string[] = [],
+): Promise<StreamWrite[]> => {
+  const command = { type: 'DestroyAuthenticationToken', data: { organizations } } as const;
+  return Promise.all(
     tokens.map(async ({ id, organization, snapshot }) =>
       decideWrite(authenticationToken, await store.restore(id, authenticationToken, snapshot), organization, command),
     ),
   );
-  return {
-    writes,
-    statements: [raiseConflictWhen(sql`exists (select 1 from authentication_tokens where owner = ${owner})`)],
-  };
 };
 
 /**

@@ -1,7 +1,8 @@
-import { notFound, sql, type Ids, type Timestamp } from '#kernel';
+import { notFound, sql, type EventContext, type Ids, type Timestamp } from '#kernel';
 import { buildSnapshotJson, type EventStore, type StreamSnapshot } from '#event-store';
 import { createSystemContext } from '#access';
 import { authenticationToken } from '../authentication-tokens/authentication-token.js';
+import { selectTokenTrails } from '../authentication-tokens/authentication-tokens.queries.js';
 import { loadUserToForget, type UserToForget } from '../users/users.queries.js';
 
 /** A token as operators see it, without its secret, which is not stored. */
@@ -55,21 +56,32 @@ export const listUsers = (store: EventStore): Promise<readonly UserOverview[]> =
            (select count(*)::integer from authentication_tokens where owner = u.id) as tokens
       from users u order by u.username`);
 
-/** Destroys a token of any kind. Throws `not-found` if no token has this id. */
-export const revokeToken = async (store: EventStore, ids: Ids, id: string): Promise<void> => {
+/** Destroys a token of any kind for an operator. Throws `not-found` if no token has this id. */
+export const revokeToken = (store: EventStore, ids: Ids, id: string): Promise<void> =>
+  endToken(store, id, createSystemContext('command line', ids.uuid()));
+
+type TokenToEnd = {
+  readonly snapshot: StreamSnapshot;
+  readonly organization: string | null;
+  readonly organizations: readonly string[];
+};
+
+/** Destroys a token of any kind without a check of permissions. Throws `not-found` if no token has this id. */
+export const endToken = async (store: EventStore, id: string, context: EventContext): Promise<void> => {
   await store.handle({
     decider: authenticationToken,
     load: async () => {
-      const row = await store.database.row<{ snapshot: StreamSnapshot; organization: string | null }>(sql`
-        select ${buildSnapshotJson('s')} as snapshot, token.organization
+      const row = await store.database.row<TokenToEnd>(sql`
+        select ${buildSnapshotJson('s')} as snapshot, token.organization,
+               ${selectTokenTrails(sql.raw('token.kind'), sql.raw('token.owner'))} as organizations
           from authentication_tokens token join event_store.streams s on s.stream = token.id
          where token.id = ${id}`);
       if (!row) throw notFound(`There is no token with the id ${id}`);
       return { ...(await store.restore(id, authenticationToken, row.snapshot)), row };
     },
-    command: () => ({ type: 'DestroyAuthenticationToken', data: {} }) as const,
+    command: ({ row: { organizations } }) => ({ type: 'DestroyAuthenticationToken', data: { organizations } }) as const,
     organization: ({ row }) => row.organization,
-    context: createSystemContext('command line', ids.uuid()),
+    context,
   });
 };
 

@@ -1,4 +1,4 @@
-import { decide, sql, type Message, type Sql } from '#kernel';
+import { decide, sql, type DataOf, type Message, type Sql } from '#kernel';
 import { raiseEpoch } from '#access';
 import type { DatabaseSession } from '#postgres';
 import { authenticationToken } from '../authentication-tokens/authentication-token.js';
@@ -32,10 +32,10 @@ export const listSimilarAccounts = (
 export const createAccount = ({ username, email }: MovedAccount): readonly Message[] =>
   decide(user, { type: 'CreateUser', data: { username, email, siteAdmin: false } }, user.initial);
 
-export type ActiveToken = { readonly id: string } & Extract<
-  AuthenticationTokenEvent,
-  { type: 'AuthenticationTokenDestroyed' }
->['data'];
+export type ActiveToken = { readonly id: string } & Pick<
+  DataOf<AuthenticationTokenEvent, 'AuthenticationTokenDestroyed'>,
+  'kind' | 'owner'
+>;
 
 /** Selects the tokens in the copy of the view that the session's search path finds. */
 export const listActiveTokens = (session: DatabaseSession): Promise<ActiveToken[]> =>
@@ -52,9 +52,13 @@ export const listMembersAmong = async (
   return rows.map(({ id }) => id);
 };
 
-/** Returns the events that destroy a token. */
+/** Returns the events that destroy a token of the organization. */
 export const destroyToken = ({ kind, owner }: ActiveToken): readonly Message[] =>
-  decide(authenticationToken, { type: 'DestroyAuthenticationToken', data: {} }, { status: 'active', kind, owner });
+  decide(
+    authenticationToken,
+    { type: 'DestroyAuthenticationToken', data: { organizations: [] } },
+    { status: 'active', kind, owner },
+  );
 
 /** Raises the epoch of everyone who has access by a membership or a team of the organization. */
 export const raiseEpochsOfMembers = (organization: string): Sql => sql`

@@ -12,6 +12,7 @@ import { getViolatedConstraint, type DatabaseRow } from '#postgres';
 import { hashSecret, createSystemContext } from '#access';
 import { authenticationToken } from '../authentication-tokens/authentication-token.js';
 import { membership } from '../memberships/membership.js';
+import { selectActiveOrganizations } from '../sessions/sessions.queries.js';
 import { team } from '../teams/team.js';
 import { user } from '../users/user.js';
 import { forgetUser, type ForgetDependencies } from '../users/users.forget.js';
@@ -152,6 +153,13 @@ export const makeOwner = async (
   await store.untilFirst(work, { races: 'organization_memberships_organization_user_key' });
 };
 
+const listActiveOrganizations = async (store: EventStore, user: string): Promise<readonly string[]> => {
+  const row = await store.database.row<{ organizations: readonly string[] }>(
+    sql`select ${selectActiveOrganizations(sql`${user}`)} as organizations`,
+  );
+  return row?.organizations ?? [];
+};
+
 const createToken = async (
   store: EventStore,
   ids: Ids,
@@ -161,13 +169,14 @@ const createToken = async (
   expiredAt: Timestamp | null = null,
 ): Promise<void> => {
   const id = ids.next('at');
-  const data = { kind: 'user', owner, description, createdBy: null, expiredAt, assurance: null } as const;
-  const creation = { type: 'CreateAuthenticationToken', data } as const;
+  const details = { kind: 'user', owner, description, createdBy: null, expiredAt, assurance: null } as const;
   await store.untilFirst(async () => {
     const { version, state } = await store.load(owner, user);
     if (state.status === 'active' && state.suspended) {
       throw unprocessable(`${state.username} is suspended, so this user cannot have new tokens`);
     }
+    const data = { ...details, organizations: await listActiveOrganizations(store, owner) };
+    const creation = { type: 'CreateAuthenticationToken', data } as const;
     await store.append(
       [
         expectVersion(owner, version),

@@ -59,6 +59,16 @@ describe('a session', () => {
     expect(changed.status).toBe(200);
   });
 
+  it('is found by its id until it ends, however long it was not used', async () => {
+    const { id } = await startTestSession(server, ada.id, { assurance: 'two-factor' });
+    clock.pass({ minutes: 47 * 60 });
+    expect(await server.authenticator.findSessionIdentity(id)).toMatchObject({ id: ada.id, assurance: 'two-factor' });
+    clock.pass({ minutes: 60 });
+    expect(await server.authenticator.findSessionIdentity(id)).toBeNull();
+    const token = await server.database.row<{ id: string }>(sql`select id from authentication_tokens limit 1`);
+    expect(await server.authenticator.findSessionIdentity(token?.id ?? '')).toBeNull();
+  });
+
   it('is stored as a hash, and its secret is no token', async () => {
     const { id, secret } = await startTestSession(server, ada.id);
     expect((await details(server.as(secret))).status).toBe(401);

@@ -64,6 +64,17 @@ export const findSession = async (database: Database, actor: Actor, id: string):
   return row;
 };
 
+/** Returns the ids of the users with a session that the provider's session led to. */
+export const listUsersOfProviderSession = async (
+  database: Database,
+  { provider, providerSession }: { readonly provider: string; readonly providerSession: string },
+): Promise<string[]> => {
+  const rows = await database.rows<{ user: string }>(sql`
+    select distinct user_id as "user" from sessions
+     where provider = ${provider} and provider_session = ${providerSession}`);
+  return rows.map(({ user }) => user);
+};
+
 export type OwnedSession = { readonly id: string; readonly snapshot: StreamSnapshot };
 
 /** Returns an expression for the sessions that satisfy a condition on `session`, as jsonb, `OwnedSession[]`. */

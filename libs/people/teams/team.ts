@@ -33,10 +33,12 @@ type TeamCreation = TeamSettings & { readonly organizationAccess: OrganizationAc
 /** `invitation`: the member's invitation to the organization until it is accepted, otherwise null. */
 export type TeamMember = { readonly user: string; readonly username: string; readonly invitation: Invitation | null };
 
+export type TeamDeleted = Message<'TeamDeleted', { name: string }>;
+
 export type TeamEvent =
   | Message<'TeamCreated', TeamCreation>
   | Message<'TeamUpdated', { changes: TeamChanges }>
-  | Message<'TeamDeleted', { name: string }>
+  | TeamDeleted
   | Message<'TeamMemberAdded', TeamMember>
   | Message<'TeamMemberRemoved', TeamMember>;
 

@@ -81,6 +81,8 @@ const ID_PREFIXES = [
   'cv',
   'drp',
   'gpgkey',
+  'idp',
+  'lid',
   'org',
   'ot',
   'ou',
@@ -92,6 +94,8 @@ const ID_PREFIXES = [
   'provver',
   'rtk',
   'run',
+  'scg',
+  'scu',
   'ses',
   'sim',
   'sshkey',
@@ -147,6 +151,13 @@ const checkUsername = (username: string): void => {
   checkName(username, USERNAME_RULE);
   checkMisleading(username);
 };
+
+/** Returns whether new users can have this username. Other users may have it already. */
+export const isValidUsername = (username: string): boolean =>
+  username.length <= USERNAME_RULE.most &&
+  USERNAME_RULE.pattern.test(username) &&
+  !isReserved(username) &&
+  !LIKE_AN_ID.test(username);
 
 /**
  * Returns the changes with the resulting addresses. A new `email` wins over `unconfirmedEmail`, because clients send

@@ -52,7 +52,7 @@ const endMemberships = (store: EventStore, { id, context, load }: ForgetRequest)
       data: { owned: listSoleOwnedOrganizations(id, row), isLastAdmin },
     } as const;
     const forgetting = decideWrite(user, await store.restore(id, user, snapshot), null, command);
-    const tokens = await prepareTokenDestruction(store, id, row.tokens);
+    const tokens = await prepareTokenDestruction(store, id, row.tokens, row.activeOrganizations);
     const leaving = await prepareLeaving(store, id, row);
     const person = { ...row, organizations: row.activeOrganizations };
     const sessionEnds = await prepareSessionEnds(store, person, 'forgotten');

@@ -7,7 +7,7 @@ import { createEventContext, requirePermission, requireCurrentAccess, can, SITE_
 import { user } from './user.js';
 import { ChangeUser, type UserOperations } from './users.commands.js';
 import { forgetUser } from './users.forget.js';
-import { suspendUser, unsuspendUser, type SuspensionRequest } from './suspend-user.operation.js';
+import { changeSuspension, type SuspensionRequest } from './suspend-user.operation.js';
 import {
   selectUserById,
   loadUserForCommand,
@@ -29,8 +29,8 @@ export class UsersHandler extends AggregateHandler<UserOperations> {
   protected readonly operations: OperationTable<UserOperations> = {
     UpdateUser: (input) => this.update(input),
     ForgetUser: (input) => this.forget(input),
-    SuspendUser: (input) => suspendUser(this.store, this.prepareSuspension(input)),
-    UnsuspendUser: (input) => unsuspendUser(this.store, this.prepareSuspension(input)),
+    SuspendUser: (input) => changeSuspension(this.store, this.prepareSuspension(input, true)),
+    UnsuspendUser: (input) => changeSuspension(this.store, this.prepareSuspension(input, false)),
   };
 
   constructor(
@@ -59,13 +59,16 @@ export class UsersHandler extends AggregateHandler<UserOperations> {
     return getFirstRow<UserRow>(rows);
   }
 
-  private prepareSuspension({ id, actor }: UserOperations['SuspendUser']['input']): SuspensionRequest {
+  private prepareSuspension(
+    { id, actor }: UserOperations['SuspendUser']['input'],
+    suspended: boolean,
+  ): SuspensionRequest {
     const load = async () => {
       const account = await loadUserToSuspend(this.store.database, id, requireCurrentAccess(actor));
       requirePermission(actor, 'suspend-user', SITE_SCOPE);
       return account;
     };
-    return { id, context: createEventContext(actor), load };
+    return { id, suspended, context: createEventContext(actor), load };
   }
 
   private forget({ id, actor }: UserOperations['ForgetUser']['input']): Promise<void> {

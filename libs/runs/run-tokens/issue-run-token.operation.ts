@@ -23,7 +23,7 @@ export const issueRunToken = (
     if (state.status === 'absent') throw notFound();
     if (isFinal(state.status)) throw conflict(`Run is ${state.status}: there is nothing left to do for it`);
     const expiredAt = new Date(clock.now().getTime() + TOKEN_LIFETIME_MS).toISOString();
-    const details = { kind: 'run', owner: id, description: null, expiredAt } as const;
+    const details = { kind: 'run', owner: id, description: null, expiredAt, organizations: [] } as const;
     const token = prepareNewToken(ids, row.organization, details, actor);
     const preconditions = [
       expectVersion(row.organization, row.organizationVersion),

@@ -5,10 +5,16 @@ import type { HtmlPage } from '#pages';
 import { listClosedOrganizations, listOwnSessions } from '#people';
 import { Database } from '#postgres';
 import { loadMethodsOverview } from '../flow/accounts.queries.js';
+import { SignInOptions } from '../flow/sign-in-options.js';
+import { SignInTokens } from '../flow/sign-in-tokens.service.js';
+import { listLinkedIdentities } from '../identities/linked-identities.queries.js';
 import { PasskeyCeremonies } from '../passkeys/passkey-ceremonies.service.js';
 import { listPasskeys } from '../passkeys/passkeys.queries.js';
 import { renderAccountPage, renderTotpPage } from '../pages/account.renderer.js';
 import type { TotpSetup } from './account.service.js';
+
+/** The page can stay open for as long as a sign-in counts as recent. */
+const LINK_MS = 15 * 60_000;
 
 /** Renders the pages of an account with what the database contains now. */
 @Injectable()
@@ -16,6 +22,8 @@ export class AccountPages {
   constructor(
     private readonly database: Database,
     private readonly ceremonies: PasskeyCeremonies,
+    private readonly options: SignInOptions,
+    private readonly tokens: SignInTokens,
   ) {}
 
   async renderAccount(
@@ -23,14 +31,18 @@ export class AccountPages {
     notices: { readonly error?: string | null; readonly done?: string | null },
   ): Promise<HtmlPage> {
     const { database } = this;
-    const [methods, passkeys, sessions, closedOrganizations, ceremony] = await Promise.all([
+    const [methods, passkeys, sessions, closedOrganizations, ceremony, identities, options] = await Promise.all([
       loadMethodsOverview(database, actor.id),
       listPasskeys(database, actor.id),
       listOwnSessions(database, actor),
       listClosedOrganizations(database, actor),
       this.ceremonies.createRegistration(actor.id, actor.name),
+      listLinkedIdentities(database, actor.id),
+      this.options.listOptions(),
     ]);
-    const page = { methods, passkeys, sessions, closedOrganizations, ceremony, currentSession: actor.token };
+    const linkToken = this.tokens.sign('identity-link', { user: actor.id, session: actor.token }, LINK_MS);
+    const linking = { identities, options, linkToken };
+    const page = { methods, passkeys, sessions, closedOrganizations, ceremony, linking, currentSession: actor.token };
     return renderAccountPage({ ...page, ...notices, username: actor.name });
   }
 

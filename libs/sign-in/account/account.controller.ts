@@ -15,6 +15,8 @@ const DONE: Readonly<Record<string, string>> = {
   'passkey-added': 'The passkey is added. Your other sessions have ended.',
   'passkey-removed': 'The passkey is removed. Your other sessions have ended.',
   'passkey-renamed': 'The passkey is renamed.',
+  'identity-linked': 'The identity provider is linked. Your other sessions have ended.',
+  'identity-unlinked': 'The identity provider is unlinked. Your other sessions have ended.',
   'session-ended': 'The session has ended.',
 };
 

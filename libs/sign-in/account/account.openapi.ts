@@ -1,6 +1,5 @@
 import { z } from 'zod';
-import { describeController } from '#json-api/description';
-import { htmlPage, nextPage, refusalContent } from '../page-answers.openapi.js';
+import { describeController, htmlPage, nextPage, pageRefusalContent as refusalContent } from '#json-api/description';
 import { AccountController } from './account.controller.js';
 
 export const ACCOUNT = { name: 'Account pages', description: 'Pages on which people see their sessions and factors.' };

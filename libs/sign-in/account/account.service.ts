@@ -2,9 +2,16 @@ import { Injectable } from '@nestjs/common';
 import { CommandBus } from '@nestjs/cqrs';
 import { z } from 'zod';
 import { createEventContext, type Actor } from '#access';
-import { unprocessable, type Sql } from '#kernel';
+import { unprocessable, type Refusal, type Sql } from '#kernel';
 import { findSession, findUserByLogin } from '#people';
+import { getViolatedConstraint } from '#postgres';
 import type { SignInServices } from '../flow/sign-in-flow.service.js';
+import {
+  findUserByIdentity,
+  IDENTITY_RACE,
+  listLinkedIdentities,
+  type ProviderSubject,
+} from '../identities/linked-identities.queries.js';
 import { deletePassword, storePassword } from '../methods/secrets.queries.js';
 import { ChangeSignInMethods, type MethodsChange } from '../methods/sign-in-methods.commands.js';
 import type { PasskeyAnswer } from '../passkeys/passkey-ceremonies.service.js';
@@ -47,9 +54,10 @@ export class AccountService {
     await this.changeFactors(actor, (person) => ({ type: 'SetPassword', data: person }), secrets);
   }
 
-  removePassword(actor: Actor): Promise<void> {
-    const secrets = [deletePassword(actor.id)];
-    return this.changeFactors(actor, (person) => ({ type: 'RemovePassword', data: person }), secrets);
+  async removePassword(actor: Actor): Promise<void> {
+    const unusable = await this.listUnusableIdentities(actor);
+    const command: MethodsChange['command'] = (person) => ({ type: 'RemovePassword', data: { ...person, unusable } });
+    await this.changeFactors(actor, command, [deletePassword(actor.id)]);
   }
 
   startTotp(actor: Actor): TotpSetup {
@@ -110,9 +118,36 @@ export class AccountService {
     );
   }
 
-  removePasskey(actor: Actor, passkey: string): Promise<void> {
-    const secrets = [deletePasskey(passkey, actor.id)];
-    return this.changeFactors(actor, (person) => ({ type: 'RemovePasskey', data: { ...person, passkey } }), secrets);
+  async removePasskey(actor: Actor, passkey: string): Promise<void> {
+    const data = { passkey, unusable: await this.listUnusableIdentities(actor) };
+    const command: MethodsChange['command'] = (person) => ({ type: 'RemovePasskey', data: { ...person, ...data } });
+    await this.changeFactors(actor, command, [deletePasskey(passkey, actor.id)]);
+  }
+
+  /** Links the account with an identity that the person has just proved. Does nothing if it is linked already. */
+  async linkIdentity(actor: Actor, proved: ProviderSubject & { readonly provider: string }): Promise<void> {
+    const { store, ids } = this.dependencies;
+    const owner = await findUserByIdentity(store.database, proved);
+    if (owner === actor.id) return;
+    if (owner !== undefined) throw createLinkedElsewhereRefusal();
+    const identity = { ...proved, identity: ids.next('lid') };
+    const command: MethodsChange['command'] = (person) => ({ type: 'LinkIdentity', data: { ...person, ...identity } });
+    await this.changeFactors(actor, command, []).catch((error: unknown) => {
+      throw getViolatedConstraint(error) === IDENTITY_RACE ? createLinkedElsewhereRefusal() : error;
+    });
+  }
+
+  async unlinkIdentity(actor: Actor, identity: string): Promise<void> {
+    const data = { identity, unusable: await this.listUnusableIdentities(actor) };
+    await this.changeFactors(actor, (person) => ({ type: 'UnlinkIdentity', data: { ...person, ...data } }), []);
+  }
+
+  private async listUnusableIdentities({ id }: Actor): Promise<readonly string[]> {
+    const { store, options } = this.dependencies;
+    const identities = await listLinkedIdentities(store.database, id);
+    if (identities.length === 0) return [];
+    const issuers = (await options.listOptions()).map(({ issuer }) => issuer);
+    return identities.filter(({ issuer }) => !issuers.includes(issuer)).map((identity) => identity.id);
   }
 
   private describeSetup(actor: Actor, secret: string): TotpSetup {
@@ -126,6 +161,9 @@ export class AccountService {
     await this.bus.execute(new ChangeSignInMethods('ChangeFactors', change));
   }
 }
+
+const createLinkedElsewhereRefusal = (): Refusal =>
+  unprocessable('This account at the identity provider is linked with another account here');
 
 const checkPasskeyName = (text: string): string => {
   const name = text.trim();

@@ -2,9 +2,8 @@ import { Body, Controller, Get, HttpCode, Param, Post, Res, UseFilters } from '@
 import type { FastifyReply } from 'fastify';
 import { CurrentActor, Page, type Actor } from '#access';
 import { Refusal } from '#kernel';
-import { PageRefusalFilter, redirectToPage, sendPage } from '#pages';
+import { PageRefusalFilter, parseForm, redirectToPage, sendPage } from '#pages';
 import { newPasskeyForm, newPasswordForm, passkeyNameForm, totpForm } from '../pages/form-bodies.js';
-import { parseForm } from '../pages/parse-form.js';
 import { renderRecoveryCodesPage } from '../pages/account.renderer.js';
 import { AccountPages } from './account-pages.service.js';
 import { AccountService } from './account.service.js';
@@ -122,6 +121,17 @@ export class SignInMethodsController {
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<string | void> {
     return this.change(reply, actor, 'passkey-removed', () => this.account.removePasskey(actor, id));
+  }
+
+  @Post('identities/:id/removal')
+  @HttpCode(303)
+  @Page()
+  unlinkIdentity(
+    @Param('id') id: string,
+    @CurrentActor() actor: Actor,
+    @Res({ passthrough: true }) reply: FastifyReply,
+  ): Promise<string | void> {
+    return this.change(reply, actor, 'identity-unlinked', () => this.account.unlinkIdentity(actor, id));
   }
 
   /** Runs the change, and shows the account with the result or with the reason of a refusal. */

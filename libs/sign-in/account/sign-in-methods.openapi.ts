@@ -1,5 +1,10 @@
-import { describeController, describeFormBody } from '#json-api/description';
-import { htmlPage, nextPage, refusalContent } from '../page-answers.openapi.js';
+import {
+  describeController,
+  describeFormBody,
+  htmlPage,
+  nextPage,
+  pageRefusalContent as refusalContent,
+} from '#json-api/description';
 import { newPasskeyForm, newPasswordForm, passkeyNameForm, totpForm } from '../pages/form-bodies.js';
 import { ACCOUNT } from './account.openapi.js';
 import { SignInMethodsController } from './sign-in-methods.controller.js';
@@ -47,4 +52,10 @@ export const signInMethodsOperations = describeController(SignInMethodsControlle
     ...change,
   },
   removePasskey: { operationId: 'removePasskey', summary: 'Remove a passkey', path, ...change },
+  unlinkIdentity: {
+    operationId: 'unlinkIdentity',
+    summary: 'Unlink an identity provider',
+    path: { id: { description: 'The id of the link.', example: 'lid-4nZ8vTqL2mXc7RbK' } },
+    ...change,
+  },
 });

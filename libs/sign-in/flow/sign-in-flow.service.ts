@@ -10,7 +10,7 @@ import { admitAttempt, countByAddress, forgiveAttempts, type AttemptCounter } fr
 import { useSignInLink } from '../links/sign-in-links.operator.js';
 import { deleteAllMethods } from '../methods/secrets.queries.js';
 import { ChangeSignInMethods } from '../methods/sign-in-methods.commands.js';
-import type { FailedMethod } from '../methods/sign-in-methods.js';
+import type { FailedMethod, LinkedIdentity } from '../methods/sign-in-methods.js';
 import { recordPasskeyUse } from '../passkeys/passkeys.queries.js';
 import type { PasskeyAnswer, PasskeyCeremonies } from '../passkeys/passkey-ceremonies.service.js';
 import type { PasswordHasher } from '../passwords/password-hasher.service.js';
@@ -23,6 +23,7 @@ import {
   readCookie,
   SECOND_FACTOR_COOKIE,
 } from './sign-in-cookies.js';
+import type { SignInOptions } from './sign-in-options.js';
 import type { SignInTokens } from './sign-in-tokens.service.js';
 
 const SECOND_FACTOR_MS = 10 * 60_000;
@@ -42,6 +43,13 @@ export type SignInResult =
 
 const FAILED: SignInResult = { outcome: 'failed' };
 
+/** `provider`: id of the identity provider. `providerSession`: its own id of the person's session, if it has one. */
+export type ProvedIdentity = {
+  readonly user: string;
+  readonly provider: string;
+  readonly providerSession: string | null;
+};
+
 const pendingContent = z.object({ user: z.string(), method: z.enum(['password', 'link']), at: z.iso.datetime() });
 export type PendingSignIn = z.infer<typeof pendingContent>;
 const deviceContent = z.object({ user: z.string(), device: z.string() });
@@ -55,6 +63,7 @@ export type SignInServices = {
   readonly totpEnvelope: Envelope;
   readonly hasher: PasswordHasher;
   readonly ceremonies: PasskeyCeremonies;
+  readonly options: SignInOptions;
 };
 
 /** The steps of a sign-in, from the first factor to the session. */
@@ -142,6 +151,30 @@ export class SignInFlow {
       await this.record(user, (person) => ({ ...command, data: person }), request);
     }
     return this.start({ user, method, assurance: 'two-factor' }, request);
+  }
+
+  /** Counts an attempt to prove an identity. Throws `too-many` if the address must wait. */
+  admitIdentity(request: SignInRequest): Promise<void> {
+    return this.admit([countByAddress(request.request.address)]);
+  }
+
+  /** Signs in a person that an identity provider has identified. */
+  async signInWithIdentity(
+    { user, provider, providerSession }: ProvedIdentity,
+    request: SignInRequest,
+  ): Promise<SignInResult> {
+    await this.forgive([countByAddress(request.request.address)]);
+    return this.start({ user, method: 'oidc', assurance: 'oidc', provider, providerSession }, request);
+  }
+
+  /** Records that a provider has identified a person who may not sign in. */
+  recordRefusedIdentity(user: string, request: SignInRequest): Promise<void> {
+    return this.recordFailure(user, 'oidc', request);
+  }
+
+  /** Links an account with an identity before the person has a session. No session ends. */
+  linkIdentity(user: string, identity: LinkedIdentity, request: SignInRequest): Promise<void> {
+    return this.record(user, (person) => ({ type: 'LinkIdentity', data: { ...person, ...identity } }), request);
   }
 
   private requireCode(user: string, method: PendingSignIn['method']): SignInResult {

@@ -3,7 +3,7 @@ import { SignedLinks } from '#blob-store';
 import type { EncryptionKeys } from '#encryption';
 import { Refusal, type Clock } from '#kernel';
 
-const KINDS = ['passkey', 'totp', 'second-factor', 'device'] as const;
+const KINDS = ['passkey', 'totp', 'second-factor', 'device', 'oidc', 'identity-link'] as const;
 export type SignInTokenKind = (typeof KINDS)[number];
 
 /**

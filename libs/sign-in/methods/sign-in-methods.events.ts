@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { describeUsername, type EventKinds } from '#kernel';
-import { FAILED_METHODS, type SignInMethodsEvent, type SignInPerson } from './sign-in-methods.js';
+import { FAILED_METHODS, type LinkedIdentity, type SignInMethodsEvent, type SignInPerson } from './sign-in-methods.js';
 
 const person = z.strictObject({
   user: z.string(),
@@ -8,6 +8,8 @@ const person = z.strictObject({
   organizations: z.array(z.string()).readonly(),
 });
 const withPasskey = person.extend({ passkey: z.string() });
+const unlinked = person.extend({ identity: z.string(), provider: z.string() });
+const linked = unlinked.extend({ issuer: z.string(), subject: z.string().nullable() });
 
 const describeUser = ({ user, username }: SignInPerson) => ({ user: username, user_id: user });
 const listTrails = ({ organizations }: SignInPerson) => organizations;
@@ -50,12 +52,27 @@ export const signInMethodsEvents: EventKinds<SignInMethodsEvent> = {
   PasskeyAdded: definePasskeyChange('passkey_added'),
   PasskeyRenamed: definePasskeyChange('passkey_renamed'),
   PasskeyRemoved: definePasskeyChange('passkey_removed'),
+  IdentityLinked: {
+    ...defineEvent(linked, 'update', ({ provider, issuer }: LinkedIdentity) => ({
+      change: 'identity_linked',
+      identity_provider: provider,
+      issuer,
+    })),
+    personal: (data) => [...describeUsername(data), { at: ['subject'], person: data.user, kind: 'detail' }],
+  },
+  IdentityUnlinked: defineEvent(unlinked, 'update', ({ provider }) => ({
+    change: 'identity_unlinked',
+    identity_provider: provider,
+  })),
   SignInLinkCreated: defineEvent(
     person.extend({ expiredAt: z.iso.datetime(), resetsMethods: z.boolean() }),
     'create_link',
     ({ expiredAt, resetsMethods }) => ({ expired_at: expiredAt, resets_methods: resetsMethods }),
   ),
-  SignInFailed: defineEvent(person.extend({ method: z.enum(FAILED_METHODS) }), 'sign_in_failed', ({ method }) => ({
-    method,
-  })),
+  SignInFailed: {
+    ...defineEvent(person.extend({ method: z.enum(FAILED_METHODS) }), 'sign_in_failed', ({ method }) => ({ method })),
+    // 2: the method can be oidc.
+    schemaVersion: 2,
+    upcast: { 1: (data) => data },
+  },
 };

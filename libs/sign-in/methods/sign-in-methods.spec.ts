@@ -1,6 +1,6 @@
 import { describe, it } from '@jest/globals';
 import { specify } from '#kernel/spec';
-import { MAX_PASSKEYS, signInMethods, type SignInMethodsEvent } from './sign-in-methods.js';
+import { MAX_IDENTITIES, MAX_PASSKEYS, signInMethods, type SignInMethodsEvent } from './sign-in-methods.js';
 
 const { given } = specify(signInMethods);
 
@@ -10,7 +10,7 @@ const totpEnabled: SignInMethodsEvent = { type: 'TotpEnabled', data: person };
 const codesCreated: SignInMethodsEvent = { type: 'RecoveryCodesCreated', data: { ...person, count: 2 } };
 const added = (passkey: string): SignInMethodsEvent => ({ type: 'PasskeyAdded', data: { ...person, passkey } });
 const addPasskey = { type: 'AddPasskey', data: { ...person, passkey: 'pk-1' } } as const;
-const removePasskey = { type: 'RemovePasskey', data: { ...person, passkey: 'pk-1' } } as const;
+const removePasskey = { type: 'RemovePasskey', data: { ...person, passkey: 'pk-1', unusable: [] } } as const;
 
 describe('a password', () => {
   it('is set and replaced', () => {
@@ -25,14 +25,16 @@ describe('a password', () => {
 
   it('is removed if the person has a passkey', () =>
     given(passwordSet, added('pk-1'))
-      .when({ type: 'RemovePassword', data: person })
+      .when({ type: 'RemovePassword', data: { ...person, unusable: [] } })
       .yields({ type: 'PasswordRemoved', data: person }));
 
   it('is not removed if nothing else remains, or if there is none', () => {
     given(passwordSet)
-      .when({ type: 'RemovePassword', data: person })
+      .when({ type: 'RemovePassword', data: { ...person, unusable: [] } })
       .refuses('unprocessable', 'Add a passkey before you remove the password');
-    given().when({ type: 'RemovePassword', data: person }).refuses('not-found', 'There is no password');
+    given()
+      .when({ type: 'RemovePassword', data: { ...person, unusable: [] } })
+      .refuses('not-found', 'There is no password');
   });
 });
 
@@ -95,6 +97,67 @@ describe('a passkey', () => {
       .refuses('unprocessable', 'You have 20 passkeys, the most that an account can have. Remove one first'));
 });
 
+describe('a linked identity', () => {
+  const subject = { issuer: 'https://id.example.com', subject: '248289761001' };
+  const link = { identity: 'lid-1', provider: 'idp-1' };
+  const linked: SignInMethodsEvent = { type: 'IdentityLinked', data: { ...person, ...link, ...subject } };
+  const unlinked: SignInMethodsEvent = { type: 'IdentityUnlinked', data: { ...person, ...link } };
+  const unlink = (unusable: readonly string[] = []) =>
+    ({ type: 'UnlinkIdentity', data: { ...person, identity: 'lid-1', unusable } }) as const;
+
+  it('is added, and removed if another way in remains', () => {
+    given()
+      .when({ type: 'LinkIdentity', data: { ...person, ...link, ...subject } })
+      .yields(linked);
+    given(linked, passwordSet).when(unlink()).yields(unlinked);
+    given(linked, added('pk-1')).when(unlink()).yields(unlinked);
+    given(linked, { ...linked, data: { ...linked.data, identity: 'lid-2' } })
+      .when(unlink())
+      .yields(unlinked);
+  });
+
+  it('is not removed if nothing else remains, or if there is none', () => {
+    const detail = 'Set a password or add a passkey before you unlink the last identity provider';
+    given(linked).when(unlink()).refuses('unprocessable', detail);
+    given(linked, { ...linked, data: { ...linked.data, identity: 'lid-2' } })
+      .when(unlink(['lid-2']))
+      .refuses('unprocessable', detail);
+    given(passwordSet).when(unlink()).refuses('not-found', 'There is no such link');
+    given(linked, passwordSet, unlinked).when(unlink()).refuses('not-found', 'There is no such link');
+  });
+
+  it('is enough for an account without a password and without passkeys, if its provider is enabled', () => {
+    given(linked, passwordSet)
+      .when({ type: 'RemovePassword', data: { ...person, unusable: [] } })
+      .yields({ type: 'PasswordRemoved', data: person });
+    given(linked, passwordSet)
+      .when({ type: 'RemovePassword', data: { ...person, unusable: ['lid-1'] } })
+      .refuses('unprocessable', 'Add a passkey before you remove the password');
+    given(linked, added('pk-1'))
+      .when(removePasskey)
+      .yields({ type: 'PasskeyRemoved', data: { ...person, passkey: 'pk-1' } });
+  });
+
+  it('is refused beyond the largest number', () =>
+    given(
+      ...Array.from({ length: MAX_IDENTITIES }, (_, n): SignInMethodsEvent => ({
+        type: 'IdentityLinked',
+        data: { ...person, ...link, ...subject, identity: `lid-${n + 10}` },
+      })),
+    )
+      .when({ type: 'LinkIdentity', data: { ...person, ...link, ...subject } })
+      .refuses('unprocessable', 'Your account is linked 20 times, the most that it can be. Unlink one first'));
+
+  it('is removed by a reset', () => {
+    given(linked)
+      .when({ type: 'ResetSignInMethods', data: person })
+      .yields({ type: 'SignInMethodsReset', data: person });
+    given(linked, { type: 'SignInMethodsReset', data: person })
+      .when(unlink())
+      .refuses('not-found', 'There is no such link');
+  });
+});
+
 describe('a reset', () => {
   const reset = { type: 'ResetSignInMethods', data: person } as const;
 
@@ -102,7 +165,7 @@ describe('a reset', () => {
     const done: SignInMethodsEvent = { type: 'SignInMethodsReset', data: person };
     given(passwordSet, totpEnabled, added('pk-1')).when(reset).yields(done);
     given(passwordSet, done)
-      .when({ type: 'RemovePassword', data: person })
+      .when({ type: 'RemovePassword', data: { ...person, unusable: [] } })
       .refuses('not-found', 'There is no password');
   });
 

@@ -7,11 +7,18 @@ export type SignInPerson = {
   organizations: readonly string[];
 };
 
-export const FAILED_METHODS = ['password', 'totp', 'recovery-code', 'passkey'] as const;
+export const FAILED_METHODS = ['password', 'totp', 'recovery-code', 'passkey', 'oidc'] as const;
 export type FailedMethod = (typeof FAILED_METHODS)[number];
 
 /** A message for each of these types. */
 type EachMessage<T extends string, D> = T extends string ? Message<T, D> : never;
+
+/** An account of a person at an identity provider. `subject` is null only in events of a forgotten person. */
+export type LinkedIdentity = { identity: string; provider: string; issuer: string; subject: string | null };
+type Unlinked = Pick<LinkedIdentity, 'identity' | 'provider'>;
+
+/** Ids of linked identities with which the person cannot sign in at present, because their provider is not enabled. */
+type UnusableIdentities = { unusable: readonly string[] };
 
 /** Events contain neither secrets nor names of passkeys. Tables of this module store these. */
 export type SignInMethodsEvent =
@@ -19,14 +26,20 @@ export type SignInMethodsEvent =
   | EachMessage<'RecoveryCodesCreated', SignInPerson & { count: number }>
   | EachMessage<'RecoveryCodeUsed', SignInPerson & { remaining: number }>
   | EachMessage<'PasskeyAdded' | 'PasskeyRenamed' | 'PasskeyRemoved', SignInPerson & { passkey: string }>
+  | EachMessage<'IdentityLinked', SignInPerson & LinkedIdentity>
+  | EachMessage<'IdentityUnlinked', SignInPerson & Unlinked>
   | EachMessage<'SignInLinkCreated', SignInPerson & { expiredAt: Timestamp; resetsMethods: boolean }>
   | EachMessage<'SignInFailed', SignInPerson & { method: FailedMethod }>;
 
 export type SignInMethodsCommand =
-  | EachMessage<'SetPassword' | 'RemovePassword' | 'DisableTotp' | 'ResetSignInMethods', SignInPerson>
+  | EachMessage<'SetPassword' | 'DisableTotp' | 'ResetSignInMethods', SignInPerson>
+  | EachMessage<'RemovePassword', SignInPerson & UnusableIdentities>
   | EachMessage<'EnableTotp' | 'CreateRecoveryCodes', SignInPerson & { count: number }>
   | EachMessage<'UseRecoveryCode', SignInPerson>
-  | EachMessage<'AddPasskey' | 'RenamePasskey' | 'RemovePasskey', SignInPerson & { passkey: string }>
+  | EachMessage<'AddPasskey' | 'RenamePasskey', SignInPerson & { passkey: string }>
+  | EachMessage<'RemovePasskey', SignInPerson & UnusableIdentities & { passkey: string }>
+  | EachMessage<'LinkIdentity', SignInPerson & LinkedIdentity>
+  | EachMessage<'UnlinkIdentity', SignInPerson & UnusableIdentities & { identity: string }>
   | EachMessage<'CreateSignInLink', SignInPerson & { expiredAt: Timestamp; resetsMethods: boolean }>
   | EachMessage<'FailSignIn', SignInPerson & { method: FailedMethod }>;
 
@@ -35,11 +48,19 @@ type SignInMethodsState = {
   readonly hasTotp: boolean;
   readonly recoveryCodes: number;
   readonly passkeys: readonly string[];
+  readonly identities: readonly Unlinked[];
 };
 
 export const MAX_PASSKEYS = 20;
+export const MAX_IDENTITIES = 20;
 
-const NONE: SignInMethodsState = { hasPassword: false, hasTotp: false, recoveryCodes: 0, passkeys: [] };
+const NONE: SignInMethodsState = {
+  hasPassword: false,
+  hasTotp: false,
+  recoveryCodes: 0,
+  passkeys: [],
+  identities: [],
+};
 
 /** Lists the members one by one, so that no secret of a command reaches the log. */
 const describePerson = ({ user, username, organizations }: SignInPerson): SignInPerson => ({
@@ -56,18 +77,39 @@ const requirePasskey = ({ passkeys }: SignInMethodsState, passkey: string): void
   if (!passkeys.includes(passkey)) throw notFound('There is no such passkey');
 };
 
+/** Refuses a state in which the person can no longer sign in. */
+const requireWayIn = (
+  { hasPassword, passkeys, identities }: SignInMethodsState,
+  unusable: readonly string[],
+  detail: string,
+): void => {
+  const isUsable = ({ identity }: Unlinked): boolean => !unusable.includes(identity);
+  if (!hasPassword && passkeys.length === 0 && !identities.some(isUsable)) throw unprocessable(detail);
+};
+
+const removePasskey = (state: SignInMethodsState, passkey: string): SignInMethodsState => ({
+  ...state,
+  passkeys: state.passkeys.filter((id) => id !== passkey),
+});
+
+const removeIdentity = (state: SignInMethodsState, identity: string): SignInMethodsState => ({
+  ...state,
+  identities: state.identities.filter((linked) => linked.identity !== identity),
+});
+
 /** Returns the stream of a person's sign-in methods. */
 export const toMethodsStream = (user: string): string => user.replace(/^user-/, 'sim-');
 
 /** The ways in which one person can sign in. */
 export const signInMethods: Decider<SignInMethodsState, SignInMethodsCommand, SignInMethodsEvent> = {
-  version: 1,
+  // 2: states contain linked identities.
+  version: 2,
   initial: NONE,
   decide: {
     SetPassword: (person) => [{ type: 'PasswordSet', data: describePerson(person) }],
-    RemovePassword: (person, { hasPassword, passkeys }) => {
-      if (!hasPassword) throw notFound('There is no password');
-      if (passkeys.length === 0) throw unprocessable('Add a passkey before you remove the password');
+    RemovePassword: ({ unusable, ...person }, state) => {
+      if (!state.hasPassword) throw notFound('There is no password');
+      requireWayIn({ ...state, hasPassword: false }, unusable, 'Add a passkey before you remove the password');
       return [{ type: 'PasswordRemoved', data: describePerson(person) }];
     },
     EnableTotp: ({ count, ...person }, { hasTotp }) => {
@@ -99,18 +141,32 @@ export const signInMethods: Decider<SignInMethodsState, SignInMethodsCommand, Si
       requirePasskey(state, passkey);
       return [{ type: 'PasskeyRenamed', data: { ...describePerson(person), passkey } }];
     },
-    RemovePasskey: ({ passkey, ...person }, state) => {
+    RemovePasskey: ({ passkey, unusable, ...person }, state) => {
       requirePasskey(state, passkey);
-      if (state.passkeys.length === 1 && !state.hasPassword) {
-        throw unprocessable('Set a password or add another passkey before you remove the last passkey');
-      }
+      const detail = 'Set a password or add another passkey before you remove the last passkey';
+      requireWayIn(removePasskey(state, passkey), unusable, detail);
       return [{ type: 'PasskeyRemoved', data: { ...describePerson(person), passkey } }];
+    },
+    LinkIdentity: ({ identity, provider, issuer, subject, ...person }, { identities }) => {
+      if (identities.length >= MAX_IDENTITIES) {
+        throw unprocessable(
+          `Your account is linked ${MAX_IDENTITIES} times, the most that it can be. Unlink one first`,
+        );
+      }
+      return [{ type: 'IdentityLinked', data: { ...describePerson(person), identity, provider, issuer, subject } }];
+    },
+    UnlinkIdentity: ({ identity, unusable, ...person }, state) => {
+      const linked = state.identities.find((one) => one.identity === identity);
+      if (!linked) throw notFound('There is no such link');
+      const detail = 'Set a password or add a passkey before you unlink the last identity provider';
+      requireWayIn(removeIdentity(state, identity), unusable, detail);
+      return [{ type: 'IdentityUnlinked', data: { ...describePerson(person), identity, provider: linked.provider } }];
     },
     CreateSignInLink: ({ expiredAt, resetsMethods, ...person }) => [
       { type: 'SignInLinkCreated', data: { ...describePerson(person), expiredAt, resetsMethods } },
     ],
-    ResetSignInMethods: (person, { hasPassword, hasTotp, passkeys }) =>
-      hasPassword || hasTotp || passkeys.length > 0
+    ResetSignInMethods: (person, { hasPassword, hasTotp, passkeys, identities }) =>
+      hasPassword || hasTotp || passkeys.length > 0 || identities.length > 0
         ? [{ type: 'SignInMethodsReset', data: describePerson(person) }]
         : [],
     FailSignIn: ({ method, ...person }) => [{ type: 'SignInFailed', data: { ...describePerson(person), method } }],
@@ -125,7 +181,12 @@ export const signInMethods: Decider<SignInMethodsState, SignInMethodsCommand, Si
     RecoveryCodeUsed: ({ remaining }, state) => ({ ...state, recoveryCodes: remaining }),
     PasskeyAdded: ({ passkey }, state) => ({ ...state, passkeys: [...state.passkeys, passkey] }),
     PasskeyRenamed: (_, state) => state,
-    PasskeyRemoved: ({ passkey }, state) => ({ ...state, passkeys: state.passkeys.filter((id) => id !== passkey) }),
+    PasskeyRemoved: ({ passkey }, state) => removePasskey(state, passkey),
+    IdentityLinked: ({ identity, provider }, state) => ({
+      ...state,
+      identities: [...state.identities, { identity, provider }],
+    }),
+    IdentityUnlinked: ({ identity }, state) => removeIdentity(state, identity),
     SignInLinkCreated: (_, state) => state,
     SignInFailed: (_, state) => state,
   },

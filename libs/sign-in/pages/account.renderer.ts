@@ -2,9 +2,10 @@ import {
   html,
   renderField,
   renderNotice,
-  renderPage,
-  trustHtml,
   renderHiddenField,
+  renderPage,
+  renderTime,
+  trustHtml,
   type Html,
   type HtmlPage,
 } from '#pages';
@@ -12,6 +13,7 @@ import type { MethodsOverview } from '../flow/accounts.queries.js';
 import type { TotpSetup } from '../account/account.service.js';
 import type { PasskeyCeremony } from '../passkeys/passkey-ceremonies.service.js';
 import type { PasskeyRow } from '../passkeys/passkeys.queries.js';
+import { renderIdentities, type Linking } from './account-identities.renderer.js';
 import { PASSKEY_SCRIPTS, renderPasskeyForm } from './sign-in.renderer.js';
 
 export type AccountSession = {
@@ -32,6 +34,7 @@ export type AccountPage = {
   /** Names of organizations that this sign-in does not open. */
   readonly closedOrganizations: readonly string[];
   readonly ceremony: PasskeyCeremony;
+  readonly linking: Linking;
   readonly error?: string | null;
   readonly done?: string | null;
 };
@@ -42,9 +45,6 @@ const METHODS: Readonly<Record<string, string>> = {
   oidc: 'Identity provider',
   link: 'Sign-in link',
 };
-
-const renderTime = (time: string | null): Html =>
-  time === null ? html`–` : html`<time datetime="${time}">${time.slice(0, 16).replace('T', ' ')} UTC</time>`;
 
 const renderPassword = ({ methods: { hasPassword } }: AccountPage): Html =>
   html` <section aria-labelledby="password-title">
@@ -168,6 +168,13 @@ const renderSessions = ({ sessions, currentSession }: AccountPage): Html =>
     <form method="post" action="/account/sessions/end"><button class="secondary">Sign out everywhere</button></form>
   </section>`;
 
+const renderTokensLink = (): Html =>
+  html` <section aria-labelledby="tokens-title">
+    <h2 id="tokens-title">Tokens</h2>
+    <p>Programs such as Terraform act as you with a token.</p>
+    <p><a class="button secondary" href="/account/tokens">See your tokens</a></p>
+  </section>`;
+
 const renderClosed = ({ closedOrganizations }: AccountPage): Html =>
   closedOrganizations.length === 0
     ? html``
@@ -185,7 +192,8 @@ export const renderAccountPage = (page: AccountPage): HtmlPage =>
     scripts: PASSKEY_SCRIPTS,
     body: html`
       ${renderNotice('error', page.error ?? null)} ${renderNotice('success', page.done ?? null)} ${renderClosed(page)}
-      ${renderPasskeys(page)} ${renderPassword(page)} ${renderTotp(page)} ${renderSessions(page)}
+      ${renderPasskeys(page)} ${renderPassword(page)} ${renderTotp(page)} ${renderIdentities(page.linking)}
+      ${renderTokensLink()} ${renderSessions(page)}
     `,
   });
 

@@ -31,7 +31,14 @@ export type SignInPage = {
   /** Whether a person with a session proves again who they are. */
   readonly isConfirmation?: boolean;
   readonly hasPasswords: boolean;
+  /** The identity provider of the session that the person has just ended here. */
+  readonly leftOption?: SignInOption | null;
 };
+
+const renderProviderSignOut = ({ name, signOutPath }: SignInOption): Html =>
+  html`<p class="notice info" role="status">
+    You are signed out here. <a href="${signOutPath}">Sign out at ${name} too</a>
+  </p>`;
 
 const renderOption = ({ name, path }: SignInOption, returnTo: string | null): Html =>
   html` <p>
@@ -66,6 +73,7 @@ export const renderSignInPage = (page: SignInPage): HtmlPage =>
           ? 'You change how you sign in. For this you need to have signed in a short time ago.'
           : null,
       )}
+      ${page.leftOption && renderProviderSignOut(page.leftOption)}
       ${page.hasPasswords ? renderPasswordForm(page) : renderNotice('error', page.error ?? null)}
       ${renderPasskeyForm({
         kind: 'use',
@@ -114,7 +122,7 @@ export const renderLinkPage = ({ secret, resetsMethods }: LinkPage): HtmlPage =>
       ${renderNotice(
         'info',
         resetsMethods
-          ? 'It removes your password, your one-time codes and your passkeys, and ends your other sessions. You can add new ones afterwards.'
+          ? 'It removes your password, your one-time codes and your passkeys, unlinks your identity providers, and ends your other sessions. You can add new ones afterwards.'
           : null,
       )}
       <form method="post" action="/sign-in/link">

@@ -77,8 +77,13 @@ const isText = (schema: GeneratedSchema): boolean =>
   schema.type === 'string' && !schema.enum && schema.format === undefined;
 
 /** Values that the schema of a parameter refuses. */
-const wrongValues = ({ type, enum: values, format, maxLength, items = {} }: GeneratedSchema): readonly string[] => {
-  if (type === 'integer') return ['x', '0', '-1', '1.5', '1e3', '1000000000', '9'.repeat(400), ' 1'];
+const wrongValues = (schema: GeneratedSchema): readonly string[] => {
+  const { type, enum: values, format, maxLength, items = {}, minimum = 1 } = schema;
+  if (type === 'integer') {
+    // SCIM counts negative numbers as the nearest possible ones.
+    const small = ['0', '-1'].filter((text) => Number(text) < minimum);
+    return ['x', ...small, '1.5', '1e3', '1000000000', '9'.repeat(400), ' 1'];
+  }
   if (values) return ['nonsense', 'constructor'];
   if (type === 'array') return items.enum ? ['nonsense', `${String(items.enum[0])},nonsense`] : [];
   if (format !== undefined) return ['yesterday', '2026-13-45T99:99:99Z'];
@@ -163,7 +168,9 @@ type RequestParts = Omit<DescribedRequest, 'kind' | 'method' | 'url' | 'isRefuse
 /** How many requests to send of each kind, and how to generate them. */
 export type GeneratedRequests = { readonly count: number; readonly requests: fc.Arbitrary<DescribedRequest> };
 
-const ADMIN = 'site administrator';
+/** Returns the caller whose requests succeed. */
+const callerOf = ({ path }: RequestTemplate): string =>
+  path.startsWith('/scim/') ? 'identity provider' : 'site administrator';
 
 /** Generates the requests of a template, kind by kind. */
 class RequestGenerator {
@@ -219,7 +226,12 @@ class RequestGenerator {
     changes: { readonly [Name in keyof RequestParts]?: fc.Arbitrary<RequestParts[Name]> },
     isRefused = false,
   ): GeneratedRequests {
-    const { caller = fc.constant(ADMIN), path = this.path, query = this.query, value = this.value } = changes;
+    const {
+      caller = fc.constant(callerOf(this.template)),
+      path = this.path,
+      query = this.query,
+      value = this.value,
+    } = changes;
     const { headers = fc.constant(this.json as Readonly<Record<string, string>>), body } = changes;
     const text = fc.tuple(value, body ?? fc.constant(null)).map(([json, raw]) => ({
       value: json,

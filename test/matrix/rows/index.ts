@@ -3,11 +3,14 @@ import { edge } from './edge.js';
 import { facts } from './facts.js';
 import { flatTagRows } from './flat-tags.js';
 import { history } from './history.js';
+import { identityProviderRows } from './identity-providers.js';
+import { oauthRows } from './oauth.js';
 import { organizations } from './organizations.js';
 import { people } from './people.js';
 import { registry } from './registry.js';
 import { retentionOfOrganizations, retentionOfWorkspaces } from './retention.js';
 import { runs } from './runs.js';
+import { scim } from './scim.js';
 import { signInRows } from './sign-in.js';
 import { state } from './state.js';
 import { tagBindingRows } from './tag-bindings.js';
@@ -16,6 +19,7 @@ import { teamAccess } from './team-access.js';
 import { teams } from './teams.js';
 import { tokens } from './tokens.js';
 import { variables } from './variables.js';
+import { workloadIdentities } from './workload-identities.js';
 import { workspaces } from './workspaces.js';
 
 /** All rows, by the spec that uses them. */
@@ -29,7 +33,18 @@ export const ROWS = {
     ...reservedTagKeys,
     ...registry,
   ],
-  access: [...people, ...teams, ...tokens, ...teamAccess, ...signInRows],
+  access: [
+    ...people,
+    ...teams,
+    ...tokens,
+    ...teamAccess,
+    ...identityProviderRows,
+    ...scim,
+    ...workloadIdentities,
+    ...oauthRows,
+    // Last, because some of them end all sessions of the caller.
+    ...signInRows,
+  ],
   workspaces: [...workspaces, ...flatTagRows, ...tagBindingRows, ...history, ...retentionOfWorkspaces, ...state],
   runs: [...runs, ...variables],
 } as const;

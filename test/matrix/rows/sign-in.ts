@@ -4,17 +4,19 @@ import { site } from '../targets.js';
 
 // Pages accept sessions only, and forms only from pages of the site: tokens count as nothing.
 
+const UNKNOWN = { id: 'none', provider: 'none' };
+
 /** A session that the request may end. */
-const ownSession: MatrixTarget = {
+export const ownSession: MatrixTarget = {
   ...site,
-  params: () => ({ id: 'none' }),
+  params: () => UNKNOWN,
   fresh: async (caller, { server }) => ({
-    params: { id: 'none' },
+    params: UNKNOWN,
     ...(caller.session ? { api: await signInTestUser(server, caller.id) } : {}),
   }),
 };
 
-const statusOf =
+export const statusOf =
   (withSession: number, without: number): MatrixRow['status'] =>
   ({ caller }) =>
     caller.session ? withSession : without;
@@ -26,8 +28,14 @@ const pages: readonly MatrixRow[] = (
     ['/sign-in/link', 404, 404],
     ['/sign-in/webauthn.js', 200, 200],
     ['/sign-in/passkeys.js', 200, 200],
+    ['/sign-in/oidc/:provider', 404, 404],
+    ['/sign-in/oidc/:provider/callback', 400, 400],
+    ['/sign-in/oidc/:provider/sign-out', 404, 404],
     ['/account', 200, 303],
     ['/account/totp', 200, 303],
+    ['/account/tokens', 200, 303],
+    ['/app/settings/tokens', 200, 303],
+    ['/account/identity-providers/:id/link', 404, 303],
   ] as const
 ).map(([path, withSession, without]) => ({
   route: `GET ${path}`,
@@ -52,6 +60,9 @@ const forms: readonly MatrixRow[] = (
     ['/account/passkeys', 400],
     ['/account/passkeys/:id', 400],
     ['/account/passkeys/:id/removal', 404],
+    ['/account/tokens', 400],
+    ['/account/tokens/:id/revocation', 404],
+    ['/account/identities/:id/removal', 404],
   ] as const
 ).map(([path, withSession]) => ({
   route: `POST ${path}`,

@@ -14,6 +14,7 @@ import {
   plainMember,
   remotePool,
   secretTeam,
+  site,
   createTarget,
   tokensOfOwnTeam,
 } from '../targets.js';
@@ -151,8 +152,9 @@ const otherTokens: readonly MatrixRow[] = [
       about,
       demands: ['manage-user-tokens'],
       status: 201,
-      // The trails of organizations do not record tokens of users.
-      trail: [],
+      // The trails of the user's organizations record it.
+      trail: ['authentication_token create'],
+      isQuietFor: ({ invited = false }) => invited && about === currentUser,
     },
   ]),
   ...[
@@ -177,6 +179,15 @@ const otherTokens: readonly MatrixRow[] = [
     status: 204,
     fresh: true,
     trail: ['session destroy'],
+  },
+  { route: 'GET /admin/scim-tokens', about: site, demands: ['manage-scim-tokens'], status: 200 },
+  {
+    route: 'POST /admin/scim-tokens',
+    about: site,
+    demands: ['manage-scim-tokens'],
+    status: 201,
+    trail: [],
+    bodyFor: ({ world }) => tokenBody(world),
   },
   {
     route: 'GET /agent-pools/:id/authentication-tokens',
@@ -240,6 +251,9 @@ const runTokens: readonly MatrixRow[] = [
   },
 ];
 
+/** The trails of organizations do not record these tokens. */
+const OF_SITE: readonly string[] = ['of a user', 'for SCIM'];
+
 /** Access to a token by its id depends on its owner. */
 const tokensById: readonly MatrixRow[] = TOKEN_OWNERS.flatMap(({ condition, of, path, by, demands }): MatrixRow[] => {
   const fresh: MatrixTarget['fresh'] = async (_, world) => {
@@ -254,7 +268,7 @@ const tokensById: readonly MatrixRow[] = TOKEN_OWNERS.flatMap(({ condition, of, 
       about,
       demands,
       status: 200,
-      trail: condition === 'of a user' ? [] : ['authentication_token show'],
+      trail: OF_SITE.includes(condition) ? [] : ['authentication_token show'],
     },
     {
       route: 'DELETE /authentication-tokens/:id',
@@ -262,7 +276,7 @@ const tokensById: readonly MatrixRow[] = TOKEN_OWNERS.flatMap(({ condition, of, 
       about,
       demands,
       status: 204,
-      trail: condition === 'of a user' ? [] : ['authentication_token destroy'],
+      trail: condition === 'for SCIM' ? [] : ['authentication_token destroy'],
       fresh: true,
     },
   ];

@@ -47,6 +47,7 @@ helm.sh/chart: {{ printf "%s-%s" (index . 0).Chart.Name (index . 0).Chart.Versio
 {{- define "cadastre.validate" -}}
 {{- with .Values }}
 {{- if and .kafka.brokers .kafka.trial.enabled }}{{ fail "kafka.brokers and kafka.trial.enabled are both set; remove one of them" }}{{ end }}
+{{- if and .oidc.issuer (not .oidc.clientId) }}{{ fail "oidc.issuer is set, so oidc.clientId is missing" }}{{ end }}
 {{- if and .files.s3.bucket .files.trial.enabled }}{{ fail "files.s3.bucket and files.trial.enabled are both set; remove one of them" }}{{ end }}
 {{- if and .files.s3.bucket .files.volume.existingClaim }}{{ fail "files.s3.bucket and files.volume.existingClaim are both set; remove one of them" }}{{ end }}
 {{- if and .ingress.enabled .gateway.tls.existingSecret (not .ingress.annotations) }}{{ fail "gateway.tls.existingSecret is set, so the ingress needs annotations that make its controller use HTTPS to the gateways; set ingress.annotations" }}{{ end }}

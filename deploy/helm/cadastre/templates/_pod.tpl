@@ -130,6 +130,28 @@ capabilities:
 {{- end }}
 {{- end }}
 
+{{/* Settings of the identity provider, for gateways. Empty values keep the defaults of the server. */}}
+{{- define "cadastre.oidcVariables" -}}
+{{- with .Values.oidc }}
+{{- if .issuer }}
+{{ include "cadastre.variable" (list "CADASTRE_OIDC_ISSUER" .issuer) }}
+{{ include "cadastre.variable" (list "CADASTRE_OIDC_CLIENT_ID" .clientId) }}
+{{- if .hasClientSecret }}
+{{ include "cadastre.variable" (list "CADASTRE_OIDC_CLIENT_SECRET_FILE" "/secrets/oidc-client-secret") }}
+{{- end }}
+{{ include "cadastre.variable" (list "CADASTRE_OIDC_NAME" .name) }}
+{{ include "cadastre.variable" (list "CADASTRE_OIDC_SCOPES" .scopes) }}
+{{ include "cadastre.variable" (list "CADASTRE_OIDC_CREATE_USERS" (ternary "on" "off" .createUsers)) }}
+{{ include "cadastre.variable" (list "CADASTRE_OIDC_ALLOWED_DOMAINS" (join "," .allowedDomains)) }}
+{{ include "cadastre.variable" (list "CADASTRE_OIDC_ALLOWED_GROUPS" (join "," .allowedGroups)) }}
+{{ include "cadastre.variable" (list "CADASTRE_OIDC_GROUPS_CLAIM" .groupsClaim) }}
+{{ include "cadastre.variable" (list "CADASTRE_OIDC_USERNAME_CLAIM" .usernameClaim) }}
+{{ include "cadastre.variable" (list "CADASTRE_OIDC_EXTERNAL_ID_CLAIM" .externalIdClaim) }}
+{{ include "cadastre.variable" (list "CADASTRE_OIDC_MAP_GROUPS" (ternary "on" "off" .mapGroups)) }}
+{{- end }}
+{{- end }}
+{{- end }}
+
 {{/* Mounts of every process. */}}
 {{- define "cadastre.commonMounts" -}}
 - name: data

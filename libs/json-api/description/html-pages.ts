@@ -1,5 +1,6 @@
 import { z } from 'zod';
-import { describeEmpty, describeFile, type OperationDescription } from '#json-api/description';
+import { describeEmpty, describeFile } from './answers.js';
+import type { OperationDescription } from './operation.js';
 
 /** Another page that the browser requests with GET. */
 export const nextPage = describeEmpty({
@@ -10,7 +11,7 @@ export const nextPage = describeEmpty({
 export const htmlPage = describeFile('text/html', { description: 'A page.' });
 
 /** Members of every page: refusals are pages too, and the browser may have to sign in first. */
-export const refusalContent: NonNullable<OperationDescription['refusalContent']> = {
+export const pageRefusalContent: NonNullable<OperationDescription['refusalContent']> = {
   mediaType: 'text/html',
   schema: z.string().meta({ override: { contentMediaType: 'text/html' } }),
 };

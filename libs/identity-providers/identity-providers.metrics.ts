@@ -1,0 +1,16 @@
+import { Counter } from 'prom-client';
+import type { ProviderFaultKind } from './protocol/provider-fault.js';
+
+/** Results of sign-ins and of links. `not-allowed`: the person does not satisfy a rule of the provider. */
+export type OidcResult = 'signed-in' | 'linked' | 'not-allowed' | 'expired' | ProviderFaultKind;
+
+/** Served at /metrics (docs/reference/metrics.md lists the metrics). */
+const signIns = new Counter({
+  name: 'cadastre_identity_provider_sign_ins_total',
+  help: 'Sign-ins with identity providers, by result',
+  labelNames: ['provider', 'result'],
+});
+
+/** `provider`: the id of an existing provider; null if a request belongs to none. */
+export const countOidcResult = (provider: string | null, result: OidcResult): void =>
+  signIns.inc({ provider: provider ?? 'unknown', result });

@@ -1,0 +1,3 @@
+export { identityProvidersDefinition } from './identity-providers.definition.js';
+export { IdentityProvidersModule, type IdentityProvidersOptions } from './identity-providers.module.js';
+export { ProvisionedUsers } from './sign-in/provisioned-users.port.js';

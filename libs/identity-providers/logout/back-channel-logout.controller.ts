@@ -1,0 +1,50 @@
+import { Body, Controller, Header, HttpCode, Param, Post, Req } from '@nestjs/common';
+import type { FastifyRequest } from 'fastify';
+import { z } from 'zod';
+import { ConfigureRoute, describeRequest } from '#access';
+import { OauthRefusal } from '#json-api';
+import { notFound } from '#kernel';
+import { ProviderFault } from '../protocol/provider-fault.js';
+import { ProviderDirectory } from '../providers/provider-directory.service.js';
+import { BackChannelLogout } from './back-channel-logout.service.js';
+
+const MAX_TOKEN = 16_384;
+const RETRY_SECONDS = 10;
+
+export const logoutForm = z.object({ logout_token: z.string().min(1).max(MAX_TOKEN) });
+
+const toRefusal = ({ kind, message }: ProviderFault): OauthRefusal =>
+  kind === 'unreachable'
+    ? new OauthRefusal('temporarily_unavailable', `The keys of the provider cannot be read: ${message}`, {
+        kind: 'unavailable',
+        retryAfter: RETRY_SECONDS,
+      })
+    : new OauthRefusal('invalid_request', `logout_token: is not accepted: ${message}`);
+
+/** Identity providers report here which of their sessions have ended. They send no token of this server. */
+@Controller('oauth/back-channel-logout')
+export class BackChannelLogoutController {
+  constructor(
+    private readonly directory: ProviderDirectory,
+    private readonly logout: BackChannelLogout,
+  ) {}
+
+  @Post(':provider')
+  @HttpCode(200)
+  @Header('cache-control', 'no-store')
+  @Header('content-type', 'application/json')
+  @ConfigureRoute({ isPublic: true, formBody: true })
+  async end(@Param('provider') id: string, @Body() body: unknown, @Req() request: FastifyRequest): Promise<void> {
+    const provider = await this.directory.findEnabled(id);
+    if (!provider) throw notFound('There is no such identity provider');
+    const form = logoutForm.safeParse(body);
+    if (!form.success) {
+      throw new OauthRefusal('invalid_request', `logout_token: must have 1 to ${MAX_TOKEN} characters`);
+    }
+    try {
+      await this.logout.end(provider, form.data.logout_token, describeRequest(request));
+    } catch (error) {
+      throw error instanceof ProviderFault ? toRefusal(error) : error;
+    }
+  }
+}

@@ -1,0 +1,54 @@
+import { Injectable } from '@nestjs/common';
+import { createSystemContext } from '#access';
+import { EventStore } from '#event-store';
+import { Clock, Ids, sql, type EventContext } from '#kernel';
+import { endSessions, listUsersOfProviderSession } from '#people';
+import { findUserByIdentity, useChallenge } from '#sign-in';
+import type { LogoutClaims } from '../protocol/logout-claims.js';
+import { CLOCK_TOLERANCE_SECONDS, OidcFlow } from '../protocol/oidc-flow.service.js';
+import { ProviderFault } from '../protocol/provider-fault.js';
+import type { IdentityProviderRow } from '../providers/identity-providers.queries.js';
+
+/** Ends sessions here that a provider has ended (OpenID Connect Back-Channel Logout 1.0). */
+@Injectable()
+export class BackChannelLogout {
+  constructor(
+    private readonly store: EventStore,
+    private readonly ids: Ids,
+    private readonly clock: Clock,
+    private readonly oidc: OidcFlow,
+  ) {}
+
+  /**
+   * Ends the sessions that the token names: those with its `sid`, else all sessions of its `sub` with this provider.
+   * Throws `ProviderFault` if the token is not valid, was used before, or cannot be checked.
+   */
+  async end(provider: IdentityProviderRow, token: string, request: EventContext['request']): Promise<void> {
+    const claims = await this.oidc.verifyLogoutToken(provider, token);
+    await this.useOnce(provider, claims);
+    const context = { ...createSystemContext('identity provider', request.id ?? this.ids.uuid()), request };
+    const { sid } = claims;
+    const where =
+      sid === undefined
+        ? sql`session.provider = ${provider.id}`
+        : sql`session.provider = ${provider.id} and session.provider_session = ${sid}`;
+    for (const user of await this.findUsers(provider, claims)) {
+      await endSessions(this.store, { user, where, reason: 'provider' }, context);
+    }
+  }
+
+  private async useOnce({ settings }: IdentityProviderRow, { jti, exp }: LogoutClaims): Promise<void> {
+    const expiredAt = new Date((exp + CLOCK_TOLERANCE_SECONDS) * 1_000);
+    const challenge = `logout ${settings.issuer} ${jti}`;
+    if (!(await useChallenge(this.store.database, challenge, { now: this.clock.now(), expiredAt }))) {
+      throw new ProviderFault('invalid', 'the logout token was used before');
+    }
+  }
+
+  private async findUsers({ id, settings }: IdentityProviderRow, { sid, sub = '' }: LogoutClaims): Promise<string[]> {
+    const { database } = this.store;
+    if (sid !== undefined) return listUsersOfProviderSession(database, { provider: id, providerSession: sid });
+    const user = await findUserByIdentity(database, { issuer: settings.issuer, subject: sub });
+    return user === undefined ? [] : [user];
+  }
+}

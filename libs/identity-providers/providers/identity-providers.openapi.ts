@@ -1,0 +1,73 @@
+import {
+  describeBody,
+  describeController,
+  describeDocument,
+  describeEmpty,
+  describePage,
+  pageParameters,
+} from '#json-api/description';
+import { createBody, updateBody } from './identity-providers.body.js';
+import { IdentityProvidersController } from './identity-providers.controller.js';
+
+const IDENTITY_PROVIDERS = {
+  name: 'Identity providers',
+  description: 'Servers that sign people in by OpenID Connect. Only site administrators manage them.',
+};
+
+const refusals = {
+  unprocessable:
+    'A setting is not valid, the provider does not answer, the site has 20 providers, or the settings of the server define the provider.',
+};
+
+export const identityProvidersOperations = describeController(IdentityProvidersController, IDENTITY_PROVIDERS, {
+  list: {
+    operationId: 'listIdentityProviders',
+    summary: 'List the identity providers',
+    query: pageParameters(),
+    answer: describePage('IdentityProvider'),
+  },
+  create: {
+    operationId: 'createIdentityProvider',
+    summary: 'Create an identity provider',
+    description: 'If `enabled` is true, the server reads the discovery document of the provider and checks it.',
+    body: describeBody(createBody, {
+      data: {
+        type: 'identity-providers',
+        attributes: {
+          name: 'Acme',
+          issuer: 'https://id.example.com',
+          'client-id': 'cadastre',
+          'client-secret': 'of-the-client',
+          enabled: false,
+        },
+      },
+    }),
+    answer: describeDocument('IdentityProvider'),
+    refusals,
+    events: ['IdentityProviderCreated'],
+  },
+  show: {
+    operationId: 'getIdentityProvider',
+    summary: 'Show an identity provider',
+    answer: describeDocument('IdentityProvider'),
+  },
+  update: {
+    operationId: 'updateIdentityProvider',
+    summary: 'Change an identity provider',
+    description: 'If the provider gets enabled or gets another issuer, the server checks its discovery document.',
+    body: describeBody(updateBody, {
+      data: { type: 'identity-providers', attributes: { 'allowed-domains': ['example.com'] } },
+    }),
+    answer: describeDocument('IdentityProvider'),
+    refusals,
+    events: ['IdentityProviderUpdated'],
+  },
+  destroy: {
+    operationId: 'deleteIdentityProvider',
+    summary: 'Delete an identity provider',
+    description: 'Nobody can sign in with it any more. Accounts and sessions stay.',
+    answer: describeEmpty(),
+    refusals: { unprocessable: 'The settings of the server define the provider.' },
+    events: ['IdentityProviderDeleted'],
+  },
+});

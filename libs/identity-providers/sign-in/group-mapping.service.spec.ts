@@ -1,0 +1,188 @@
+import { afterAll, afterEach, beforeAll, describe, expect, it, jest } from '@jest/globals';
+import { sql } from '#kernel';
+import { ensureUser } from '#people';
+import { AdjustableClock } from '../../../test/support/clocks.js';
+import { readWholeLog } from '../../../test/support/event-log.js';
+import { startIdentityProvider, type TestIdentityProvider } from '../../../test/support/identity-provider.js';
+import { addIdentityProvider } from '../../../test/support/identity-providers.js';
+import { OidcVisitor } from '../../../test/support/oidc-visitor.js';
+import { expectStatus, makeOrganization, makeTeam, resource } from '../../../test/support/seeds.js';
+import { startTestServer, type TestServer } from '../../../test/support/server.js';
+import { signInByLink } from '../../../test/support/sign-in.js';
+import { ProvisionedUsers } from './provisioned-users.port.js';
+
+const GROUPS = ['developers', 'operators', 'auditors'];
+
+let server: TestServer;
+let provider: TestIdentityProvider;
+let other: TestIdentityProvider;
+let acme: string;
+let rival: string;
+
+beforeAll(async () => {
+  const clock = new AdjustableClock();
+  [server, provider, other] = await Promise.all([
+    startTestServer({ clock }),
+    startIdentityProvider(),
+    startIdentityProvider(),
+  ]);
+  acme = await addIdentityProvider(server, provider, { 'creates-users': true });
+  rival = await addIdentityProvider(server, other, { name: 'Rival' });
+  await makeOrganization(server, 'company');
+  for (const group of GROUPS) await makeTeam(server, 'company', group, { 'sso-team-id': group });
+});
+
+afterAll(async () => {
+  await Promise.all([provider.close(), other.close()]);
+  await server.close();
+});
+
+afterEach(() => {
+  jest.restoreAllMocks();
+});
+
+const signIn = async (subject: string, groups?: unknown, id = acme, at = provider): Promise<OidcVisitor> => {
+  at.putPerson(subject, { preferred_username: subject, ...(groups === undefined ? {} : { groups }) });
+  const visitor = new OidcVisitor(server);
+  const response = await visitor.signIn(id, at, subject);
+  expect([response.status, response.headers.get('location')]).toEqual([303, '/account']);
+  return visitor;
+};
+
+const listTeams = async (username: string): Promise<readonly string[]> => {
+  const rows = await server.database.rows<{ name: string }>(sql`
+    select t.name from team_members m join teams t on t.id = m.team join users u on u.id = m.user_id
+     where u.username = ${username} order by t.name`);
+  return rows.map(({ name }) => name);
+};
+
+const configure = async (id: string, attributes: object): Promise<void> => {
+  const path = `/api/v2/admin/identity-providers/${id}`;
+  expectStatus(await server.patch(path, resource('identity-providers', attributes)), 200);
+};
+
+const findUserId = async (username: string): Promise<string> =>
+  (await server.database.row<{ id: string }>(sql`select id from users where username = ${username}`))?.id ?? '';
+
+/** Links the account of a person with an account of the same name at the other provider. */
+const linkRival = async (subject: string, groups: readonly string[]): Promise<void> => {
+  other.putPerson(subject, { groups });
+  const visitor = new OidcVisitor(server, await signInByLink(server, await findUserId(subject)));
+  const page = await (await visitor.client.get('/account')).text();
+  const [, path = ''] = new RegExp(`href="(/account/identity-providers/${rival}/link[^"]+)"`).exec(page) ?? [];
+  const { headers } = await visitor.client.get(path);
+  const callback = await visitor.authenticate(other, headers.get('location') ?? '', subject);
+  expect((await visitor.client.get(callback)).headers.get('location')).toBe('/account?done=identity-linked');
+};
+
+describe('the groups of a person', () => {
+  it('map to teams at each sign-in, removal included', async () => {
+    const visitor = await signIn('ada', ['developers', 'unknown']);
+    expect(await listTeams('ada')).toEqual(['developers']);
+    const teamEvents = (await readWholeLog(server.store)).filter(({ type }) => type === 'TeamMemberAdded');
+    expect(teamEvents.at(-1)?.context).toMatchObject({
+      accessor: { name: 'identity provider' },
+      request: { address: null },
+    });
+    await signIn('ada', ['operators']);
+    expect(await listTeams('ada')).toEqual(['operators']);
+    await signIn('ada', []);
+    expect(await listTeams('ada')).toEqual([]);
+    // The membership stays, and so does the session of the first sign-in.
+    expect((await visitor.client.get('/account')).status).toBe(200);
+  });
+
+  it.each([
+    ['missing', undefined],
+    ['no list of texts', [{ name: 'developers' }]],
+  ])('change no team if they are %s', async (_, groups) => {
+    await signIn('bob', ['developers']);
+    await signIn('bob', groups);
+    expect(await listTeams('bob')).toEqual(['developers']);
+    await signIn('bob', []);
+    expect(await listTeams('bob')).toEqual([]);
+  });
+
+  it('are requested from userinfo if the ID token does not have them', async () => {
+    provider.forgeIdTokens({ claims: (claims) => ({ ...claims, groups: undefined, preferred_username: undefined }) });
+    await signIn('carol', ['developers']);
+    provider.forgeIdTokens(null);
+    expect(await listTeams('carol')).toEqual(['developers']);
+  });
+
+  it('are ignored by a provider that maps none', async () => {
+    await configure(acme, { 'maps-groups': false });
+    await signIn('dora', ['developers']);
+    expect(await listTeams('dora')).toEqual([]);
+    await configure(acme, { 'maps-groups': true });
+  });
+
+  it('come from the claim that the settings name', async () => {
+    await configure(acme, { 'groups-claim': 'preferred_username' });
+    provider.putPerson('emil', { preferred_username: 'auditors' });
+    await new OidcVisitor(server).signIn(acme, provider, 'emil');
+    expect(await listTeams('auditors')).toEqual(['auditors']);
+    await configure(acme, { 'groups-claim': 'groups' });
+  });
+});
+
+describe('the groups of a person at several providers', () => {
+  it('count together, as each provider has stated them last', async () => {
+    await signIn('frida', ['developers']);
+    await linkRival('frida', ['operators']);
+    await signIn('frida', ['operators'], rival, other);
+    expect(await listTeams('frida')).toEqual(['developers', 'operators']);
+    await signIn('frida', []);
+    expect(await listTeams('frida')).toEqual(['operators']);
+    await signIn('frida', ['auditors'], rival, other);
+    expect(await listTeams('frida')).toEqual(['auditors']);
+  });
+
+  it('do not count after the provider is not enabled, maps none, or is unlinked', async () => {
+    await signIn('gina', ['developers']);
+    await linkRival('gina', ['operators']);
+    const changes = [{ enabled: false }, { 'maps-groups': false }] as const;
+    for (const change of changes) {
+      await signIn('gina', ['operators'], rival, other);
+      expect(await listTeams('gina')).toEqual(['developers', 'operators']);
+      await configure(rival, change);
+      await signIn('gina', ['developers']);
+      expect(await listTeams('gina')).toEqual(['developers']);
+      await configure(rival, { enabled: true, 'maps-groups': true });
+    }
+    const visitor = await signIn('gina', ['operators'], rival, other);
+    const page = await (await visitor.client.get('/account')).text();
+    const [, path = ''] = /Rival[\s\S]*?action="(\/account\/identities\/[^"]+)"/.exec(page) ?? [];
+    expect((await visitor.client.post(path)).headers.get('location')).toBe('/account?done=identity-unlinked');
+    await signIn('gina', ['developers']);
+    expect(await listTeams('gina')).toEqual(['developers']);
+  });
+});
+
+describe('a user that SCIM has provisioned', () => {
+  it('is linked at the first sign-in if the claim of the settings equals the external id, and keeps the groups of SCIM', async () => {
+    const { id } = await ensureUser(server.store, server.runtime.ids, 'hanna', false);
+    const provisioned = server.resolve(ProvisionedUsers);
+    const find = jest
+      .spyOn(provisioned, 'findUserByExternalId')
+      .mockImplementation((externalId) => Promise.resolve(externalId === 's-hanna' ? id : null));
+    jest.spyOn(provisioned, 'listGroups').mockResolvedValue(['auditors']);
+    await configure(acme, { 'creates-users': false, 'external-id-claim': 'sub' });
+    await signIn('s-hanna', ['developers']);
+    expect(await listTeams('hanna')).toEqual(['auditors', 'developers']);
+    find.mockResolvedValue(null);
+    await signIn('s-hanna', ['developers']);
+    expect(
+      (await readWholeLog(server.store)).filter(({ type, data }) => {
+        return type === 'IdentityLinked' && (data as { user: string }).user === id;
+      }),
+    ).toHaveLength(1);
+    await configure(acme, { 'creates-users': true, 'external-id-claim': null });
+  });
+
+  it('is not looked for without such a claim', async () => {
+    const find = jest.spyOn(server.resolve(ProvisionedUsers), 'findUserByExternalId');
+    await signIn('ivan', []);
+    expect(find).not.toHaveBeenCalled();
+  });
+});

@@ -1,0 +1,53 @@
+import { Injectable, Logger } from '@nestjs/common';
+import { Clock, Ids } from '#kernel';
+import { EventStore } from '#event-store';
+import { createSystemContext } from '#access';
+import { mapGroupsToTeams } from '#people';
+import type { IdentityProviderRow } from '../providers/identity-providers.queries.js';
+import { ProviderDirectory } from '../providers/provider-directory.service.js';
+import { ProvisionedUsers } from './provisioned-users.port.js';
+import { listStatedGroups, storeStatedGroups } from './stated-groups.queries.js';
+
+type StatedGroups = {
+  readonly user: string;
+  /** Null if the provider stated none. */
+  readonly groups: readonly string[] | null;
+  /** Id of the request, which correlates the events of the sign-in. */
+  readonly requestId: string | null;
+};
+
+/**
+ * Makes the teams of people match their groups. With several providers, the groups count that each of them stated at the
+ * last sign-in with it: none of them removes a team that another one gives (ADR 58).
+ */
+@Injectable()
+export class GroupMapping {
+  private readonly logger = new Logger('IdentityProviders');
+
+  constructor(
+    private readonly store: EventStore,
+    private readonly ids: Ids,
+    private readonly clock: Clock,
+    private readonly directory: ProviderDirectory,
+    private readonly provisioned: ProvisionedUsers,
+  ) {}
+
+  async apply(
+    { id: provider, settings }: IdentityProviderRow,
+    { user, groups, requestId }: StatedGroups,
+  ): Promise<void> {
+    if (!settings.mapsGroups) return;
+    if (groups === null) {
+      this.logger.warn('The identity provider stated no groups, so no team changes', { provider, user });
+      return;
+    }
+    const { database } = this.store;
+    await storeStatedGroups(database, { user, provider, groups }, this.clock.now());
+    const mapping = (await this.directory.listEnabled()).filter((one) => one.settings.mapsGroups);
+    const providers = mapping.map(({ id }) => id);
+    const stated = await listStatedGroups(database, user, providers);
+    const all = [...new Set([...stated, ...(await this.provisioned.listGroups(user))])];
+    const context = createSystemContext('identity provider', requestId ?? this.ids.uuid());
+    await mapGroupsToTeams({ store: this.store, ids: this.ids }, { user, groups: all, managed: null }, context);
+  }
+}

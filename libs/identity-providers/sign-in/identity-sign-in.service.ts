@@ -1,0 +1,114 @@
+import { Ids, Quotas } from '#kernel';
+import type { EventStore } from '#event-store';
+import { createPersonContext } from '#access';
+import { ACCOUNT_RACES, findUserSigningIn, isEmailTaken, prepareFirstAccount, type UserSigningIn } from '#people';
+import {
+  findUserByIdentity,
+  IDENTITY_RACE,
+  listLinkedIdentities,
+  prepareIdentityLink,
+  type LinkedIdentity,
+  type SignInFlow,
+  type SignInRequest,
+} from '#sign-in';
+import type { IdentityClaims } from '../protocol/identity-claims.js';
+import type { IdentityProviderRow } from '../providers/identity-providers.queries.js';
+import type { GroupMapping } from './group-mapping.service.js';
+import type { ProvisionedUsers } from './provisioned-users.port.js';
+import { findUnsatisfiedRules, type SignInFault } from './sign-in-rules.js';
+
+/** `cookies` are values of Set-Cookie. */
+export type IdentitySignInResult =
+  | { readonly outcome: 'signed-in'; readonly cookies: readonly string[] }
+  | { readonly outcome: 'refused'; readonly faults: readonly SignInFault[] };
+
+type IdentifiedPerson = { readonly provider: IdentityProviderRow; readonly claims: IdentityClaims };
+
+const refuse = (...faults: readonly SignInFault[]): IdentitySignInResult => ({ outcome: 'refused', faults });
+
+export type IdentitySignInDependencies = {
+  readonly store: EventStore;
+  readonly ids: Ids;
+  readonly quotas: Quotas;
+  readonly flow: SignInFlow;
+  readonly mapping: GroupMapping;
+  readonly provisioned: ProvisionedUsers;
+};
+
+/**
+ * Signs in people that a provider has identified. Issuer and subject together find the account, and never an address
+ * alone: another provider, or an address that changed hands, must not open the account of somebody else (ADR 58).
+ */
+export class IdentitySignIn {
+  constructor(private readonly dependencies: IdentitySignInDependencies) {}
+
+  async signIn(person: IdentifiedPerson, request: SignInRequest): Promise<IdentitySignInResult> {
+    const { flow, mapping } = this.dependencies;
+    const { provider, claims } = person;
+    const account = await this.findAccount(person);
+    const faults = findUnsatisfiedRules(claims, provider.settings);
+    if (account?.suspended) faults.push('suspended');
+    if (faults.length > 0) {
+      if (account) await flow.recordRefusedIdentity(account.id, request);
+      return refuse(...faults);
+    }
+    const user = account ? await this.linkAccount(account, person, request) : await this.createAccount(person, request);
+    if (typeof user !== 'string') return user;
+    await mapping.apply(provider, { user, groups: claims.groups, requestId: request.request.id });
+    const { providerSession } = claims;
+    const result = await flow.signInWithIdentity({ user, provider: provider.id, providerSession }, request);
+    // The user was suspended or forgotten in between.
+    return result.outcome === 'signed-in' ? { ...result, outcome: 'signed-in' } : refuse('suspended');
+  }
+
+  /**
+   * Returns the linked account, or the one that SCIM has provisioned for the person. An account that is linked already
+   * gets no further identity in this way: several providers could state the same id.
+   */
+  private async findAccount({ provider, claims }: IdentifiedPerson): Promise<FoundAccount | undefined> {
+    const { store, provisioned } = this.dependencies;
+    const identity = { issuer: provider.settings.issuer, subject: claims.subject };
+    const linked = await findUserByIdentity(store.database, identity);
+    const { externalId } = claims;
+    const id = linked ?? (externalId === null ? null : await provisioned.findUserByExternalId(externalId));
+    if (id === null) return undefined;
+    if (linked === undefined && (await listLinkedIdentities(store.database, id)).length > 0) return undefined;
+    const user = await findUserSigningIn(store.database, id);
+    return user && { ...user, isLinked: linked !== undefined };
+  }
+
+  private async linkAccount(
+    { id, isLinked }: FoundAccount,
+    person: IdentifiedPerson,
+    request: SignInRequest,
+  ): Promise<string> {
+    if (!isLinked) await this.dependencies.flow.linkIdentity(id, this.describeIdentity(person), request);
+    return id;
+  }
+
+  /** Creates the account of a person who signs in for the first time. Returns its id, or the refusal. */
+  private createAccount(person: IdentifiedPerson, { request }: SignInRequest): Promise<string | IdentitySignInResult> {
+    const { store } = this.dependencies;
+    const { provider, claims } = person;
+    if (!provider.settings.createsUsers) return Promise.resolve(refuse('account'));
+    const email = claims.isEmailVerified ? claims.email : null;
+    const work = async (): Promise<string | IdentitySignInResult> => {
+      const linked = await this.findAccount(person);
+      if (linked) return linked.id;
+      if (email !== null && (await isEmailTaken(store.database, email))) return refuse('email-taken');
+      const { id, username, write } = await prepareFirstAccount(this.dependencies, { name: claims.name, email });
+      const owner = { user: id, username, organizations: [] };
+      const link = await prepareIdentityLink(store, owner, this.describeIdentity(person));
+      await store.append([write, link], createPersonContext({ id, username }, request));
+      return id;
+    };
+    return store.untilFirst(work, { races: [...ACCOUNT_RACES, IDENTITY_RACE] });
+  }
+
+  private describeIdentity({ provider, claims }: IdentifiedPerson): LinkedIdentity {
+    const { issuer } = provider.settings;
+    return { identity: this.dependencies.ids.next('lid'), provider: provider.id, issuer, subject: claims.subject };
+  }
+}
+
+type FoundAccount = UserSigningIn & { readonly isLinked: boolean };

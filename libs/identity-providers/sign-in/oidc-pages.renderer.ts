@@ -1,0 +1,84 @@
+import { renderMessagePage, type HtmlPage } from '#pages';
+import type { ProviderFault } from '../protocol/provider-fault.js';
+import type { SignInFault } from './sign-in-rules.js';
+
+/** A page and its status. */
+export type StatusPage = { readonly status: number; readonly page: HtmlPage };
+
+type Way = { readonly returnTo: string | null };
+
+/** Leads to all other ways to sign in. */
+const linkToSignIn = ({ returnTo }: Way) => {
+  const query = returnTo === null ? '' : `?return_to=${encodeURIComponent(returnTo)}`;
+  return { path: `/sign-in${query}`, text: 'Sign in in another way' };
+};
+
+export const renderExpiredPage = (): StatusPage => ({
+  status: 400,
+  page: renderMessagePage({
+    title: 'Please start again',
+    messages: ['The sign-in took longer than 10 minutes, has ended already, or started in another browser or window.'],
+    link: { path: '/sign-in', text: 'Start again' },
+  }),
+});
+
+/** `requestId` is for administrators: the log has the reason. */
+export const renderFaultPage = (
+  { kind, message }: ProviderFault,
+  { name, requestId, ...way }: Way & { readonly name: string; readonly requestId: string },
+): StatusPage => {
+  const link = linkToSignIn(way);
+  switch (kind) {
+    case 'unreachable': {
+      const messages = ['Please try again in a few minutes, or sign in in another way.'];
+      return {
+        status: 503,
+        page: renderMessagePage({ title: `${name} cannot be reached at the moment`, messages, link }),
+      };
+    }
+    case 'refused': {
+      const messages = [`It answered with the error ${message}.`];
+      return { status: 403, page: renderMessagePage({ title: `${name} did not sign you in`, messages, link }) };
+    }
+    case 'invalid': {
+      const messages = [
+        'A check of the answer failed, so nothing has changed. Please start again.',
+        `If it fails again, send this number to an administrator of this server: ${requestId}`,
+      ];
+      return { status: 400, page: renderMessagePage({ title: `The answer of ${name} is not valid`, messages, link }) };
+    }
+  }
+};
+
+const MESSAGES: Readonly<Record<SignInFault, (name: string) => string>> = {
+  'verified-email': (name) =>
+    `${name} does not confirm an e-mail address of yours. An administrator of ${name} can help.`,
+  domain: () => 'Your e-mail address is not in a domain that may sign in here.',
+  group: (name) =>
+    `You are in none of the groups of ${name} that may sign in here. An administrator of ${name} can help.`,
+  account: (name) =>
+    `No account here is linked with your account at ${name}. If you have an account here, sign in in another way, and ` +
+    `link ${name} on the page of your account. Otherwise ask an administrator of this server for an account.`,
+  'email-taken': (name) =>
+    `An account here has your e-mail address, and is not linked with your account at ${name}. Sign in to it in another ` +
+    `way, and link ${name} on the page of your account.`,
+  suspended: () => 'Your account is suspended. An administrator of this server can help.',
+};
+
+export const renderRefusedPage = (name: string, faults: readonly SignInFault[], way: Way): StatusPage => ({
+  status: 403,
+  page: renderMessagePage({
+    title: `You cannot sign in with ${name}`,
+    messages: faults.map((fault) => MESSAGES[fault](name)),
+    link: linkToSignIn(way),
+  }),
+});
+
+export const renderNoSignOutPage = (name: string): StatusPage => ({
+  status: 404,
+  page: renderMessagePage({
+    title: 'No sign-out there',
+    messages: [`${name} cannot be reached at the moment, or has no page to sign out. Close your browser to be safe.`],
+    link: { path: '/sign-in', text: 'Sign in again' },
+  }),
+});

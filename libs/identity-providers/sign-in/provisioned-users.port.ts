@@ -1,0 +1,8 @@
+/** Port for users that an identity provider manages by another protocol, such as SCIM. */
+export abstract class ProvisionedUsers {
+  /** Returns the id of the user with this id at the identity provider; null if nobody has it. */
+  abstract findUserByExternalId(externalId: string): Promise<string | null>;
+
+  /** Returns the groups of the user that this protocol has stated. They count besides those of sign-ins. */
+  abstract listGroups(user: string): Promise<readonly string[]>;
+}

@@ -1,0 +1,35 @@
+import { describe, expect, it } from '@jest/globals';
+import type { IdentityClaims } from '../protocol/identity-claims.js';
+import { findUnsatisfiedRules } from './sign-in-rules.js';
+
+const claims: IdentityClaims = {
+  subject: '1',
+  providerSession: null,
+  name: 'ada',
+  email: 'ada@Example.com',
+  isEmailVerified: true,
+  groups: ['developers'],
+  externalId: null,
+};
+
+const find = (changes: Partial<IdentityClaims>, allowedDomains: string[], allowedGroups: string[]) =>
+  findUnsatisfiedRules({ ...claims, ...changes }, { allowedDomains, allowedGroups });
+
+describe('the rules of a provider', () => {
+  it.each<[string, Partial<IdentityClaims>, string[], string[], string[]]>([
+    ['no rule', { email: null, groups: null }, [], [], []],
+    ['a domain, in any case', {}, ['example.com'], [], []],
+    ['another domain', {}, ['example.org'], [], ['domain']],
+    ['a subdomain of an allowed one', { email: 'ada@sub.example.com' }, ['example.com'], [], ['domain']],
+    ['a domain in the local part', { email: 'ada@example.com@attacker.example' }, ['example.com'], [], ['domain']],
+    ['an address that is not verified', { isEmailVerified: false }, ['example.com'], [], ['verified-email']],
+    ['no address', { email: null }, ['example.com'], [], ['verified-email']],
+    ['one of the groups', {}, [], ['operators', 'developers'], []],
+    ['none of the groups', {}, [], ['operators'], ['group']],
+    ['a group in another case', {}, [], ['Developers'], ['group']],
+    ['no statement about groups', { groups: null }, [], ['developers'], ['group']],
+    ['both missing', {}, ['example.org'], ['operators'], ['domain', 'group']],
+  ])('with %s', (_, changes, domains, groups, faults) => {
+    expect(find(changes, domains, groups)).toEqual(faults);
+  });
+});

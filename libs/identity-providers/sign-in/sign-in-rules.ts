@@ -1,0 +1,25 @@
+import type { IdentityClaims } from '../protocol/identity-claims.js';
+import type { ProviderSettings } from '../providers/provider-settings.js';
+
+/** What a person lacks to sign in with a provider. */
+export const SIGN_IN_FAULTS = ['verified-email', 'domain', 'group', 'account', 'email-taken', 'suspended'] as const;
+export type SignInFault = (typeof SIGN_IN_FAULTS)[number];
+
+const isInDomain = (email: string, domains: readonly string[]): boolean =>
+  domains.includes(email.slice(email.lastIndexOf('@') + 1).toLowerCase());
+
+const findEmailFault = ({ email, isEmailVerified }: IdentityClaims, domains: readonly string[]): SignInFault | null => {
+  if (domains.length === 0) return null;
+  if (email === null || !isEmailVerified) return 'verified-email';
+  return isInDomain(email, domains) ? null : 'domain';
+};
+
+/** Returns the rules of the provider that the person does not satisfy. They apply to each sign-in. */
+export const findUnsatisfiedRules = (
+  claims: IdentityClaims,
+  { allowedDomains, allowedGroups }: Pick<ProviderSettings, 'allowedDomains' | 'allowedGroups'>,
+): SignInFault[] => {
+  const emailFault = findEmailFault(claims, allowedDomains);
+  const isInGroup = allowedGroups.length === 0 || allowedGroups.some((group) => claims.groups?.includes(group));
+  return [...(emailFault === null ? [] : [emailFault]), ...(isInGroup ? [] : (['group'] as const))];
+};

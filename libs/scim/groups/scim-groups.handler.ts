@@ -1,0 +1,21 @@
+import { CommandHandler } from '@nestjs/cqrs';
+import { Ids } from '#kernel';
+import { AggregateHandler, EventStore, type OperationTable } from '#event-store';
+import { ChangeScimGroup, type ScimGroupOperations } from './scim-groups.commands.js';
+import { createScimGroup, deleteScimGroup, patchScimGroup, replaceScimGroup } from './scim-groups.operations.js';
+
+@CommandHandler(ChangeScimGroup)
+export class ScimGroupsHandler extends AggregateHandler<ScimGroupOperations> {
+  protected readonly operations: OperationTable<ScimGroupOperations>;
+
+  constructor(store: EventStore, ids: Ids) {
+    super();
+    const dependencies = { store, ids };
+    this.operations = {
+      CreateScimGroup: ({ input, actor }) => createScimGroup(dependencies, input, actor),
+      ReplaceScimGroup: ({ id, input, actor }) => replaceScimGroup(dependencies, id, input, actor),
+      PatchScimGroup: ({ id, operations, actor }) => patchScimGroup(dependencies, id, operations, actor),
+      DeleteScimGroup: ({ id, actor }) => deleteScimGroup(dependencies, id, actor),
+    };
+  }
+}

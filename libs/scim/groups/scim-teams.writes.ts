@@ -1,0 +1,54 @@
+import { Refusal, sql, type EventContext, type Ids, type Sql } from '#kernel';
+import type { EventStore } from '#event-store';
+import { listUsersToMap, mapGroupsToTeams } from '#people';
+import { scimGroup } from './scim-group.js';
+
+export type ScimTeamDependencies = { readonly store: EventStore; readonly ids: Ids };
+
+/** The members of groups with one of these keys. */
+const selectMembers = (keys: readonly string[]): Sql => sql`
+  select m.user_id, coalesce(g.external_id, g.display_name) as key
+    from scim_groups g join scim_group_members m on m.group_id = g.id join scim_users s on s.id = m.user_id
+   where coalesce(g.external_id, g.display_name) = any (${keys}::text[]) and not s.deprovisioned`;
+
+/**
+ * Makes the teams with one of these `sso_team_id` match the groups, for at most `most` users. It compares all members and
+ * not only the changed ones, so it also completes work that was interrupted.
+ */
+export const mapTeams = async (
+  { store, ids }: ScimTeamDependencies,
+  keys: readonly string[],
+  context: EventContext,
+  most: number,
+): Promise<void> => {
+  const isManaged = (user: Sql): Sql => sql`exists (select 1 from scim_users s where s.id = ${user})`;
+  const users = await listUsersToMap(store.database, { keys, members: selectMembers(keys), isManaged });
+  for (const { user, groups } of users.slice(0, most)) {
+    await mapGroupsToTeams({ store, ids }, { user, groups, managed: keys }, context).catch((error: unknown) => {
+      // A user who was forgotten at the same time has no teams.
+      if (!(error instanceof Refusal) || error.kind !== 'not-found') throw error;
+    });
+  }
+};
+
+/** Removes a user from all groups, and from the teams of these groups. */
+export const leaveGroups = async (
+  { store, ids }: ScimTeamDependencies,
+  user: string,
+  context: EventContext,
+): Promise<void> => {
+  const groups = await store.database.rows<{ id: string; key: string }>(sql`
+    select g.id, coalesce(g.external_id, g.display_name) as key
+      from scim_group_members m join scim_groups g on g.id = m.group_id where m.user_id = ${user} order by g.id`);
+  for (const { id } of groups) {
+    await store.handle({
+      decider: scimGroup,
+      load: () => store.load(id, scimGroup),
+      command: () => ({ type: 'RemoveScimGroupMember', data: { member: user } }) as const,
+      organization: () => null,
+      context,
+    });
+  }
+  if (groups.length === 0) return;
+  await mapGroupsToTeams({ store, ids }, { user, groups: [], managed: groups.map(({ key }) => key) }, context);
+};

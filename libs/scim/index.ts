@@ -1,0 +1,5 @@
+export { scimErrors } from './protocol/scim-errors.renderer.js';
+export { scimDefinition } from './scim.definition.js';
+export { ScimModule } from './scim.module.js';
+export { listGroupKeys } from './groups/scim-groups.queries.js';
+export { findUserByExternalId } from './users/scim-users.queries.js';

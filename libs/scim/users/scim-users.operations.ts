@@ -1,0 +1,201 @@
+import { checkQuota, notFound, type Quotas } from '#kernel';
+import { decideWrite, getFirstRow, newStream, type EventStore, type LoadedStream } from '#event-store';
+import { createEventContext, requireCurrentAccess, type Actor } from '#access';
+import { getViolatedConstraint } from '#postgres';
+import {
+  checkEmail,
+  chooseUsername,
+  countUsers,
+  loadUserToSuspend,
+  prepareProvisionedUser,
+  prepareUserChange,
+  type UserChanges,
+  type UserToSuspend,
+} from '#people';
+import { leaveGroups, type ScimTeamDependencies } from '../groups/scim-teams.writes.js';
+import {
+  chooseEmail,
+  parseScimBody,
+  scimUserBody,
+  type ScimOperation,
+  type ScimUserInput,
+} from '../protocol/scim-bodies.js';
+import { ScimRefusal } from '../protocol/scim-refusal.js';
+import { getScimUserStream, scimUser, type ScimUserNames, type ScimUserState } from './scim-user.js';
+import { patchUser } from './scim-user-patch.js';
+import { listEmails } from './scim-users.document.js';
+import { findScimUser, loadNameUse, selectScimUser, type ScimUserRow } from './scim-users.queries.js';
+
+export type ScimDependencies = ScimTeamDependencies & { readonly quotas: Quotas };
+
+/** Unique keys that a concurrent request can take first. The retry then finds the rows of that request. */
+const RACES = ['users_username_key', 'scim_users_user_name_key'];
+
+const createUniquenessRefusal = (attribute: string): ScimRefusal =>
+  new ScimRefusal('uniqueness', `${attribute}: another user has it already`);
+
+/** For `catch`. SCIM takes over no user that it did not create, so an address of another user stays that user's. */
+const refuseTakenEmail = (error: unknown): never => {
+  if (getViolatedConstraint(error) === 'users_email_key') throw createUniquenessRefusal('emails');
+  throw error;
+};
+
+/** Creates a user. A user that SCIM has deleted under the same user name comes back. */
+export const createScimUser = (
+  dependencies: ScimDependencies,
+  input: ScimUserInput,
+  actor: Actor,
+): Promise<ScimUserRow> => {
+  const { store } = dependencies;
+  const email = chooseEmail(input);
+  if (email !== null) checkEmail(email);
+  const work = async (): Promise<ScimUserRow> => {
+    const use = await loadNameUse(store.database, actor, input.userName, chooseUsername(input.userName));
+    if (use.knownUser === null) return provisionNewUser(dependencies, input, use.isUsernameTaken, actor);
+    if (!use.isDeprovisioned) throw createUniquenessRefusal('userName');
+    // Again, because a request can have added the user to a group during the deletion.
+    await leaveGroups(dependencies, use.knownUser, createEventContext(actor));
+    const changes = email === null ? {} : { email };
+    const loaded = await loadScimUser(store, actor, use.knownUser);
+    return changeUser(store, actor, loaded, { names: getNames(input), active: input.active !== false, changes });
+  };
+  return store.untilFirst(work, { races: RACES }).catch(refuseTakenEmail);
+};
+
+const provisionNewUser = async (
+  { store, ids, quotas: { users } }: ScimDependencies,
+  input: ScimUserInput,
+  isTaken: boolean,
+  actor: Actor,
+): Promise<ScimUserRow> => {
+  if (users !== null) checkQuota('users', users, await countUsers(store.database, users));
+  const active = input.active !== false;
+  const account = { username: chooseUsername(input.userName), email: chooseEmail(input), isTaken, suspended: !active };
+  const { id, write } = prepareProvisionedUser(ids, account);
+  const provisioning = decideWrite(scimUser, newStream(getScimUserStream(id), scimUser), null, {
+    type: 'ProvisionScimUser',
+    data: { user: id, ...getNames(input), active, organizations: [] },
+  });
+  const { rows } = await store.append([write, provisioning], createEventContext(actor), [selectScimUser(id)]);
+  return getFirstRow<ScimUserRow>(rows);
+};
+
+const getNames = ({ userName, externalId = null }: ScimUserInput): ScimUserNames => ({ userName, externalId });
+
+type ScimUserChange = {
+  readonly names: ScimUserNames;
+  /** Undefined: stays as it is. */
+  readonly active: boolean | undefined;
+  /** Changes of the user that every module sees. */
+  readonly changes: UserChanges;
+};
+
+/** Changes the user and what SCIM stores of it, in one append. A deleted user comes back. */
+const changeUser = async (
+  store: EventStore,
+  actor: Actor,
+  { id, row, loaded }: LoadedScimUser,
+  { names, active, changes }: ScimUserChange,
+): Promise<ScimUserRow> => {
+  const { state } = loaded;
+  const suspended = decideSuspension(state, active);
+  const request = { id, row, changes, ...(suspended === undefined ? {} : { suspended }) };
+  const { writes, statements, conditions, suspends } = await prepareUserChange(store, request);
+  const wasActive = state.status === 'absent' || state.active;
+  const statement = { ...names, active: suspends ? false : wasActive || suspended === false };
+  const { organizations } = row;
+  const command =
+    state.status === 'provisioned'
+      ? ({ type: 'UpdateScimUser', data: { organizations, statement } } as const)
+      : ({ type: 'ProvisionScimUser', data: { user: id, organizations, ...statement } } as const);
+  const stated = decideWrite(scimUser, loaded, null, command);
+  const allWrites = [...(stated.events.length > 0 ? [stated] : []), ...writes];
+  if (allWrites.length === 0) return findScimUser(store.database, actor, id);
+  const reads = [selectScimUser(id), ...statements];
+  const { rows } = await store.append(allWrites, createEventContext(actor), reads, conditions);
+  return getFirstRow<ScimUserRow>(rows);
+};
+
+type LoadedScimUser = {
+  readonly id: string;
+  readonly row: UserToSuspend;
+  readonly loaded: LoadedStream<ScimUserState>;
+};
+
+/** Loads a user to change. An append fails if the user has changed since. */
+const loadScimUser = async (store: EventStore, actor: Actor, id: string): Promise<LoadedScimUser> => {
+  const row = await loadUserToSuspend(store.database, id, requireCurrentAccess(actor));
+  if (!row) throw notFound(`There is no user ${id}`);
+  return { id, row, loaded: await store.load(getScimUserStream(id), scimUser) };
+};
+
+/** Returns undefined if the suspension stays as it is. SCIM ends its own suspensions, and none by an administrator. */
+const decideSuspension = (state: ScimUserState, active: boolean | undefined): boolean | undefined => {
+  if (active === false) return true;
+  return active === true && state.status !== 'absent' && !state.active ? false : undefined;
+};
+
+/** Replaces the attributes of a user: `read` returns them from the present ones. */
+const updateScimUser = (
+  store: EventStore,
+  id: string,
+  actor: Actor,
+  read: (present: ScimUserRow) => ScimUserInput,
+): Promise<ScimUserRow> => {
+  const work = async (): Promise<ScimUserRow> => {
+    // First, because the append then fails if the attributes that are read next belong to a later version.
+    const loaded = await loadScimUser(store, actor, id);
+    const present = await findScimUser(store.database, actor, id);
+    const input = read(present);
+    const email = chooseEmail(input);
+    const change = { names: getNames(input), active: input.active ?? undefined };
+    const changes = email === null || email === present.email ? {} : { email };
+    if (input.userName === present.userName) return changeUser(store, actor, loaded, { ...change, changes });
+    const username = chooseUsername(input.userName);
+    const use = await loadNameUse(store.database, actor, input.userName, username);
+    if (use.knownUser !== null && use.knownUser !== id) throw createUniquenessRefusal('userName');
+    // The user keeps the username if another user has the new one.
+    const isFree = username === present.username || !use.isUsernameTaken;
+    return changeUser(store, actor, loaded, { ...change, changes: { ...changes, ...(isFree ? { username } : {}) } });
+  };
+  return store.untilFirst(work, { races: RACES }).catch(refuseTakenEmail);
+};
+
+export const replaceScimUser = (
+  { store }: ScimDependencies,
+  id: string,
+  input: ScimUserInput,
+  actor: Actor,
+): Promise<ScimUserRow> => updateScimUser(store, id, actor, () => input);
+
+export const patchScimUser = (
+  { store }: ScimDependencies,
+  id: string,
+  operations: readonly ScimOperation[],
+  actor: Actor,
+): Promise<ScimUserRow> =>
+  updateScimUser(store, id, actor, (present) => {
+    const { userName, externalId, active } = present;
+    const patched = patchUser({ userName, externalId, active, emails: listEmails(present) }, operations);
+    return parseScimBody(scimUserBody, patched);
+  });
+
+/**
+ * Suspends the user and ends tokens and sessions, removes the user from groups and their teams, and then hides the user
+ * from SCIM. A repeated request completes an interrupted one. The user stays, so that past actions keep a name.
+ */
+export const deleteScimUser = async (dependencies: ScimDependencies, id: string, actor: Actor): Promise<void> => {
+  const { store } = dependencies;
+  const context = createEventContext(actor);
+  await store.untilFirst(async () => {
+    const loaded = await loadScimUser(store, actor, id);
+    const { userName, externalId } = await findScimUser(store.database, actor, id);
+    return changeUser(store, actor, loaded, { names: { userName, externalId }, active: false, changes: {} });
+  });
+  await leaveGroups(dependencies, id, context);
+  await store.untilFirst(async () => {
+    const { row, loaded } = await loadScimUser(store, actor, id);
+    const data = { organizations: row.organizations };
+    await store.append([decideWrite(scimUser, loaded, null, { type: 'DeprovisionScimUser', data })], context);
+  });
+};

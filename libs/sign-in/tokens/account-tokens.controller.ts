@@ -1,0 +1,100 @@
+import { Body, Controller, Get, HttpCode, Inject, Param, Post, Query, Res, UseFilters } from '@nestjs/common';
+import { CommandBus } from '@nestjs/cqrs';
+import type { FastifyReply } from 'fastify';
+import { z } from 'zod';
+import { CurrentActor, LimitAccessChanges, Page, type Actor } from '#access';
+import { parsePage, type QueryParameters as QueryOf } from '#json-api';
+import { Refusal, unprocessable } from '#kernel';
+import { PageRefusalFilter, parseForm, redirectToPage, sendPage, type HtmlPage } from '#pages';
+import { ChangeAuthenticationToken, listTokens, type IssuedToken } from '#people';
+import { Database } from '#postgres';
+import { DESCRIPTION_MAX, renderNewTokenPage, renderTokensPage } from './account-tokens.renderer.js';
+
+/** Injection token of the host and port of the server, as clients name it. */
+export const SITE_HOST = 'cadastre:site-host';
+
+const LIST_SIZE = 100;
+const REVOKED = 'The token is revoked.';
+
+export const newTokenForm = z.object({ description: z.string().max(1_000) });
+
+const checkDescription = (text: string): string => {
+  const description = text.trim();
+  if (description !== '' && description.length <= DESCRIPTION_MAX) return description;
+  throw unprocessable(`The description must have 1 to ${DESCRIPTION_MAX} characters, got ${description.length}`);
+};
+
+/** The page on which people see, create and revoke their tokens. */
+@Controller()
+@UseFilters(PageRefusalFilter)
+export class AccountTokensController {
+  constructor(
+    private readonly bus: CommandBus,
+    private readonly database: Database,
+    @Inject(SITE_HOST) private readonly host: string,
+  ) {}
+
+  /** The second path is the one that `terraform login` opens for servers without OAuth. */
+  @Get(['account/tokens', 'app/settings/tokens'])
+  @Page()
+  async show(
+    @Query() query: QueryOf,
+    @CurrentActor() actor: Actor,
+    @Res({ passthrough: true }) reply: FastifyReply,
+  ): Promise<string> {
+    const done = query['done'] === 'revoked' ? REVOKED : null;
+    return sendPage(reply, 200, await this.renderTokens(actor, query, { done }));
+  }
+
+  @Post('account/tokens')
+  @HttpCode(200)
+  @LimitAccessChanges()
+  @Page()
+  async create(
+    @Body() body: unknown,
+    @CurrentActor() actor: Actor,
+    @Res({ passthrough: true }) reply: FastifyReply,
+  ): Promise<string> {
+    const form = parseForm(newTokenForm, body);
+    try {
+      const token = await this.issue(actor, checkDescription(form.description));
+      return sendPage(reply, 200, renderNewTokenPage({ username: actor.name, host: this.host, token }));
+    } catch (error) {
+      if (!(error instanceof Refusal) || error.kind !== 'unprocessable') throw error;
+      return sendPage(reply, 422, await this.renderTokens(actor, {}, { error: error.message }));
+    }
+  }
+
+  @Post('account/tokens/:id/revocation')
+  @HttpCode(303)
+  @LimitAccessChanges()
+  @Page()
+  async revoke(
+    @Param('id') id: string,
+    @CurrentActor() actor: Actor,
+    @Res({ passthrough: true }) reply: FastifyReply,
+  ): Promise<void> {
+    await this.bus.execute(new ChangeAuthenticationToken('DestroyToken', { target: id, actor }));
+    redirectToPage(reply, '/account/tokens?done=revoked');
+  }
+
+  private issue(actor: Actor, description: string): Promise<IssuedToken> {
+    const owner = { kind: 'user', key: actor.id } as const;
+    const token = { description, expiredAt: null };
+    return this.bus.execute(new ChangeAuthenticationToken('IssueToken', { owner, token, replaces: false, actor }));
+  }
+
+  private async renderTokens(
+    actor: Actor,
+    query: QueryOf,
+    notices: { readonly error?: string; readonly done?: string | null },
+  ): Promise<HtmlPage> {
+    const page = parsePage(query, LIST_SIZE);
+    const { rows, total } = await listTokens(this.database, actor, { kind: 'user', key: actor.id }, page);
+    const pages = {
+      newer: page.number > 1 ? page.number - 1 : null,
+      older: page.number * page.size < total ? page.number + 1 : null,
+    };
+    return renderTokensPage({ username: actor.name, tokens: rows, pages, ...notices });
+  }
+}

@@ -1,0 +1,116 @@
+import { html, renderField, renderNotice, renderPage, renderTime, type Html, type HtmlPage } from '#pages';
+import type { IssuedToken, TokenRow } from '#people';
+
+export const DESCRIPTION_MAX = 200;
+
+/** Page numbers of the list, from 1; null if there is no such page. */
+export type TokenPages = { readonly newer: number | null; readonly older: number | null };
+
+export type TokensPage = {
+  readonly username: string;
+  readonly tokens: readonly TokenRow[];
+  readonly pages: TokenPages;
+  readonly error?: string | null;
+  readonly done?: string | null;
+};
+
+const renderToken = ({ id, description, createdAt, lastUsedAt, expiredAt }: TokenRow): Html =>
+  html` <tr>
+    <td>${description ?? '–'}</td>
+    <td data-label="Created">${renderTime(createdAt)}</td>
+    <td data-label="Last used">${lastUsedAt === null ? 'never' : renderTime(lastUsedAt)}</td>
+    <td data-label="Ends">${expiredAt === null ? 'never' : renderTime(expiredAt)}</td>
+    <td>
+      <form method="post" action="/account/tokens/${id}/revocation"><button class="danger">Revoke</button></form>
+    </td>
+  </tr>`;
+
+const renderPageLink = (page: number | null, text: string): Html | null =>
+  page === null ? null : html`<a href="/account/tokens?page%5Bnumber%5D=${page}">${text}</a>`;
+
+const renderTokens = ({ tokens, pages: { newer, older } }: TokensPage): Html =>
+  tokens.length === 0
+    ? html`<p>You have no tokens.</p>`
+    : html`<div class="table">
+          <table>
+            <thead>
+              <tr>
+                <th>Description</th>
+                <th>Created</th>
+                <th>Last used</th>
+                <th>Ends</th>
+                <th></th>
+              </tr>
+            </thead>
+            <tbody>
+              ${tokens.map(renderToken)}
+            </tbody>
+          </table>
+        </div>
+        ${
+          (newer !== null || older !== null) &&
+          html`<p class="actions">${renderPageLink(newer, 'Newer tokens')} ${renderPageLink(older, 'Older tokens')}</p>`
+        }`;
+
+export const renderTokensPage = (page: TokensPage): HtmlPage =>
+  renderPage({
+    title: 'Your tokens',
+    username: page.username,
+    isWide: true,
+    body: html`
+      ${renderNotice('error', page.error ?? null)} ${renderNotice('success', page.done ?? null)}
+      <section aria-labelledby="tokens-title">
+        <h2 id="tokens-title">Programs that can act as you</h2>
+        <p>
+          A token lets a program do everything that you may do. <code>terraform login</code> creates a token for each
+          login. If you revoke a token, programs that use it lose their access at once.
+        </p>
+        ${renderTokens(page)}
+      </section>
+      <section aria-labelledby="new-token-title">
+        <h2 id="new-token-title">New token</h2>
+        <p>Create a token for a computer without a browser, or for a program that you paste it into.</p>
+        <form method="post" action="/account/tokens">
+          ${renderField({
+            name: 'description',
+            label: 'Description',
+            hint: 'A text by which you recognize the token later, such as the name of the computer.',
+            maxlength: DESCRIPTION_MAX,
+          })}
+          <button class="secondary">Create a token</button>
+        </form>
+      </section>
+      <p><a href="/account">Back to your account</a></p>
+    `,
+  });
+
+export type NewTokenPage = {
+  readonly username: string;
+  /** Host and port of the server, as clients name it. */
+  readonly host: string;
+  readonly token: IssuedToken;
+};
+
+const formatCredentials = (host: string, token: string): string =>
+  JSON.stringify({ credentials: { [host]: { token } } }, null, 2);
+
+export const renderNewTokenPage = ({ username, host, token }: NewTokenPage): HtmlPage =>
+  renderPage({
+    title: 'Your new token',
+    username,
+    isWide: true,
+    body: html`
+      ${renderNotice('info', 'The token is shown only this time. Copy it now.')}
+      <section aria-labelledby="token-title">
+        <h2 id="token-title">${token.description ?? 'Token'}</h2>
+        <pre class="secret"><code>${token.secret}</code></pre>
+        <p>${token.expiredAt === null ? 'It never ends.' : html`It ends on ${renderTime(token.expiredAt)}.`}</p>
+      </section>
+      <section aria-labelledby="file-title">
+        <h2 id="file-title">For Terraform and OpenTofu</h2>
+        <p>Put this into the file <code>~/.terraform.d/credentials.tfrc.json</code>:</p>
+        <pre><code>${formatCredentials(host, token.secret)}</code></pre>
+      </section>
+      <p><a class="button" href="/account/tokens">I have copied the token</a></p>
+    `,
+  });

@@ -1,0 +1,70 @@
+import { SITE_SCOPE } from '#access';
+import { expectStatus, resource } from '../../support/seeds.js';
+import type { MatrixRow, MatrixTarget } from '../matrix.js';
+import type { MatrixWorld } from '../shared-world.js';
+import { site } from '../targets.js';
+
+const describeProvider = ({ unique }: MatrixWorld): object =>
+  resource('identity-providers', {
+    name: unique('provider'),
+    issuer: 'https://id.example.com',
+    'client-id': 'cadastre',
+    // The server checks only enabled providers.
+    enabled: false,
+  });
+
+const makeProvider = async (world: MatrixWorld): Promise<string> => {
+  const response = await world.server.post('/api/v2/admin/identity-providers', describeProvider(world));
+  return expectStatus(response, 201).body.data.id as string;
+};
+
+/** A provider that all readers share. */
+const shared = { id: '' };
+
+const provider: MatrixTarget = {
+  scope: () => SITE_SCOPE,
+  params: () => ({ id: shared.id }),
+  fresh: async (_, world) => ({ params: { id: await makeProvider(world) } }),
+};
+
+const demands = ['manage-identity-providers'] as const;
+
+const withShared: Pick<MatrixRow, 'setUp' | 'tearDown'> = {
+  setUp: async (world) => {
+    shared.id = await makeProvider(world);
+  },
+  tearDown: ({ server }) => server.delete(`/api/v2/admin/identity-providers/${shared.id}`),
+};
+
+export const identityProviderRows: readonly MatrixRow[] = [
+  { route: 'GET /admin/identity-providers', about: site, demands, status: 200 },
+  {
+    route: 'POST /admin/identity-providers',
+    about: site,
+    demands,
+    status: 201,
+    // The trails of organizations do not record identity providers.
+    trail: [],
+    bodyFor: ({ world }) => describeProvider(world),
+  },
+  { route: 'GET /admin/identity-providers/:id', about: provider, demands, status: 200, ...withShared },
+  {
+    route: 'PATCH /admin/identity-providers/:id',
+    about: provider,
+    demands,
+    status: 200,
+    trail: [],
+    fresh: true,
+    ...withShared,
+    bodyFor: ({ world }) => resource('identity-providers', { name: world.unique('renamed') }),
+  },
+  {
+    route: 'DELETE /admin/identity-providers/:id',
+    about: provider,
+    demands,
+    status: 204,
+    trail: [],
+    fresh: true,
+    ...withShared,
+  },
+];
