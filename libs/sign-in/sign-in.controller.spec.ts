@@ -4,6 +4,7 @@ import { sql } from '#kernel';
 import { ensureUser, setEmail } from '#people';
 import { FixedClock } from '../../test/support/clocks.js';
 import { readWholeLog } from '../../test/support/event-log.js';
+import { expectStatus, makeMember, makeOrganization, resource } from '../../test/support/seeds.js';
 import { startTestServer, type TestServer } from '../../test/support/server.js';
 import { expectViewsMatchLog } from '../../test/support/views-match-log.js';
 import { SECOND_FACTOR_COOKIE } from './flow/sign-in-cookies.js';
@@ -108,6 +109,19 @@ describe('a password', () => {
     const old = open();
     old.setCookie(SESSION_COOKIE, before);
     expect(await isSignedIn(old)).toBe(false);
+  });
+});
+
+describe('the account page', () => {
+  it('names the organizations that this sign-in does not open', async () => {
+    await makeOrganization(server, 'strict');
+    const { id } = await makeMember(server, 'strict', 'grace', []);
+    const notice = 'You cannot work in strict at the moment';
+    const client = await signInByLink(server, id);
+    expect(await (await client.get('/account')).text()).not.toContain(notice);
+    const policy = resource('organizations', { 'collaborator-auth-policy': 'two_factor_mandatory' });
+    expectStatus(await server.patch('/api/v2/organizations/strict', policy), 200);
+    expect(await (await client.get('/account')).text()).toContain(notice);
   });
 });
 

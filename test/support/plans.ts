@@ -141,13 +141,17 @@ const makeVisible = async (session: DatabaseSession): Promise<boolean> => {
   return tables.length === 0;
 };
 
+/** Vacuums the views until every page is visible to all snapshots, so that plans do not depend on other connections. */
+export const vacuumUntilVisible = (session: DatabaseSession): Promise<unknown> =>
+  waitUntil(() => makeVisible(session), 'all pages of the tables are visible');
+
 /** Starts a server with an organization. `fill` returns statements that insert rows directly into the views. */
 export const startCrowd = async (organization: string, fill: (id: string) => readonly Sql[]): Promise<PlanSeed> => {
   const server = await startTestServer();
   const { id } = await makeOrganization(server, organization);
   const session = await server.database.session();
   for (const statement of fill(id)) await session.run(statement);
-  await waitUntil(() => makeVisible(session), 'all pages of the tables are visible');
+  await vacuumUntilVisible(session);
   await session.close();
   const rolesByOrganization = new Map([[id, new Set(['member'] as const)]]);
   return {

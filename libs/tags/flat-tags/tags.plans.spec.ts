@@ -9,6 +9,7 @@ import {
   planFor,
   readWhole,
   rowsRead,
+  vacuumUntilVisible,
   type Plan,
 } from '../../../test/support/plans.js';
 import { makeOrganization } from '../../../test/support/seeds.js';
@@ -47,6 +48,7 @@ beforeAll(async () => {
   ]) {
     await session.run(sql.raw(text));
   }
+  await vacuumUntilVisible(session);
   await session.close();
   actors = {
     administrator: anybody({ siteAdmin: true, teams: [], rolesByOrganization: new Map() }),
