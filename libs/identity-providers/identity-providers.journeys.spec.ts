@@ -140,7 +140,7 @@ describe('on the account page, a person', () => {
 });
 
 describe('the pages', () => {
-  it('have room on a phone', async () => {
+  it('fit the width of a phone', async () => {
     provider.putPerson('j-dora', { preferred_username: 'dora-with-a-rather-long-name' });
     const page = await openPage();
     await page.setViewportSize({ width: 360, height: 740 });

@@ -110,7 +110,7 @@ describe.each([
 });
 
 describe('the pages', () => {
-  it('have room on a phone', async () => {
+  it('fit the width of a phone', async () => {
     const page = await browser.openPage();
     await page.setViewportSize({ width: 360, height: 740 });
     await page.goto(`${server.url}${program.consentPath}`);

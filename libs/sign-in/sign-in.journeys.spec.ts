@@ -195,7 +195,7 @@ describe('with a passkey, a person', () => {
 });
 
 describe('the pages', () => {
-  it('have room on a phone', async () => {
+  it('fit the width of a phone', async () => {
     const page = await browser.openPage();
     await page.setViewportSize({ width: 360, height: 740 });
     await signInWithLink(page, await makeUser('hanna-with-a-rather-long-name'));

@@ -4,6 +4,7 @@ import { Envelope, type EncryptionKeys } from '#encryption';
 import { EventStore } from '#event-store';
 import { Clock, Ids } from '#kernel';
 import { Database } from '#postgres';
+import { UserSignInMethods } from '#scim';
 import { AccountController } from './account/account.controller.js';
 import { AccountPages } from './account/account-pages.service.js';
 import { AccountService } from './account/account.service.js';
@@ -11,6 +12,7 @@ import { SignInMethodsController } from './account/sign-in-methods.controller.js
 import { SignInFlow, type SignInServices } from './flow/sign-in-flow.service.js';
 import { SignInOptions } from './flow/sign-in-options.js';
 import { SignInTokens } from './flow/sign-in-tokens.service.js';
+import { ResettableMethods } from './methods/resettable-methods.service.js';
 import { SignInMethodsHandler } from './methods/sign-in-methods.handler.js';
 import { PasskeyCeremonies } from './passkeys/passkey-ceremonies.service.js';
 import { PasswordHasher } from './passwords/password-hasher.service.js';
@@ -40,6 +42,7 @@ const DEPENDENCIES = 'cadastre:sign-in-dependencies';
     SignInMethodsHandler,
     PasswordHasher,
     AccountPages,
+    { provide: UserSignInMethods, useClass: ResettableMethods },
     {
       provide: SignInFlow,
       useFactory: (dependencies: SignInServices, bus: CommandBus) => new SignInFlow(dependencies, bus),
@@ -51,8 +54,8 @@ const DEPENDENCIES = 'cadastre:sign-in-dependencies';
       inject: [DEPENDENCIES, CommandBus],
     },
   ],
-  // Identity providers sign people in, and link their accounts.
-  exports: [AccountService, SignInFlow, SignInTokens],
+  // Identity providers sign people in, link their accounts, and delete users.
+  exports: [AccountService, SignInFlow, SignInTokens, UserSignInMethods],
 })
 export class SignInModule {
   static with({ encryptionKeys, publicUrl, sessionHours }: SignInModuleOptions): DynamicModule {

@@ -41,7 +41,7 @@ export const listPatchSteps = (
       const target = parsePath(path, knownNames);
       return target ? [{ ...target, op, value }] : [];
     }
-    if (op === 'remove') throw new ScimRefusal('noTarget', 'path: remove needs one');
+    if (op === 'remove') throw new ScimRefusal('noTarget', 'path: a remove operation must name what it removes');
     if (!isRecord(value))
       throw new ScimRefusal('invalidValue', 'value: must be an object in an operation without a path');
     return Object.entries(value).flatMap(([name, inner]) => {

@@ -110,7 +110,7 @@ describe('a patch of a user', () => {
   });
 
   it.each([
-    [{ op: 'remove' }, 'path: remove needs one'],
+    [{ op: 'remove' }, 'path: a remove operation must name what it removes'],
     [{ op: 'replace', value: 'x' }, 'value: must be an object in an operation without a path'],
     [{ op: 'replace', path: 'emails[type eq "work"', value: 'x' }, 'path: "emails[type eq \\"work\\"" is not valid'],
     [{ op: 'replace', path: 'emails[type is "work"]', value: 'x' }, 'filter: has "is" instead of an operator'],

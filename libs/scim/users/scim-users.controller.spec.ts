@@ -9,8 +9,10 @@ import {
   type ApiTestClient,
   type TestServer,
 } from '../../../test/support/server.js';
+import { FormClient, PASSWORD, signInByLink } from '../../../test/support/sign-in.js';
 import { signInTestUser } from '../../../test/support/sessions.js';
 import { expectViewsMatchLog } from '../../../test/support/views-match-log.js';
+import { toMethodsStream } from '../../sign-in/methods/sign-in-methods.js';
 import { scimDefinition } from '../scim.definition.js';
 import { findUserByExternalId } from './scim-users.queries.js';
 
@@ -172,6 +174,32 @@ describe('a user of SCIM', () => {
     expect(expectStatus(await server.get(`/api/v2/users/${id}`), 200).body.data.attributes['is-suspended']).toBe(true);
     const back = await createScimUser(scim, 'returning@people.test');
     expect(back).toMatchObject({ id, active: true });
+  });
+
+  it('comes back without its former sign-in methods', async () => {
+    const { id } = await createScimUser(scim, 'locked-out@people.test');
+    await (await signInByLink(server, id)).post('/account/password', { password: PASSWORD });
+    expectStatus(await scim.delete(`/scim/v2/Users/${id}`), 204);
+    expect((await createScimUser(scim, 'locked-out@people.test')).id).toBe(id);
+    const signIn = await new FormClient(server.url, server.runtime.settings.publicUrl).post('/sign-in', {
+      login: 'locked-out',
+      password: PASSWORD,
+    });
+    expect(signIn.status).toBe(422);
+    const events = await server.store.stream(toMethodsStream(id));
+    expect(events.map(({ type }) => type)).toContain('SignInMethodsReset');
+  });
+
+  it('does not come back for another person, whose external id differs', async () => {
+    const { id } = await createScimUser(scim, 'reused@people.test', { externalId: 'first' });
+    expectStatus(await scim.delete(`/scim/v2/Users/${id}`), 204);
+    const other = { userName: 'reused@people.test', externalId: 'second' };
+    const refused = expectStatus(await scim.post('/scim/v2/Users', other), 409);
+    expect(refused.body).toMatchObject({
+      scimType: 'uniqueness',
+      detail: expect.stringContaining('a deleted user with another externalId has it'),
+    });
+    expect((await createScimUser(scim, 'reused@people.test', { externalId: 'first' })).id).toBe(id);
   });
 
   it('changes its names by PUT and PATCH, and ignores unknown attributes', async () => {

@@ -24,6 +24,7 @@ import { ScimRefusal } from '../protocol/scim-refusal.js';
 import { getScimUserStream, scimUser, type ScimUserNames, type ScimUserState } from './scim-user.js';
 import { patchUser } from './scim-user-patch.js';
 import { listEmails } from './scim-users.document.js';
+import type { UserSignInMethods } from './user-sign-in-methods.port.js';
 import { findScimUser, loadNameUse, selectScimUser, type ScimUserRow } from './scim-users.queries.js';
 
 export type ScimDependencies = ScimTeamDependencies & { readonly quotas: Quotas };
@@ -40,7 +41,19 @@ const refuseTakenEmail = (error: unknown): never => {
   throw error;
 };
 
-/** Creates a user. A user that SCIM has deleted under the same user name comes back. */
+/** Another person can have got the user name of a deleted user. The account then must not come back for that person. */
+const refuseOtherPerson = ({ loaded: { state } }: LoadedScimUser, { externalId = null }: ScimUserInput): void => {
+  const known = state.status === 'absent' ? null : state.externalId;
+  if (known === null || externalId === null || known === externalId) return;
+  throw new ScimRefusal(
+    'uniqueness',
+    'userName: a deleted user with another externalId has it. Send another userName, or have that user forgotten',
+  );
+};
+
+/**
+ * Creates a user. A user that SCIM has deleted under the same user name comes back, without its former sign-in methods.
+ */
 export const createScimUser = (
   dependencies: ScimDependencies,
   input: ScimUserInput,
@@ -53,10 +66,11 @@ export const createScimUser = (
     const use = await loadNameUse(store.database, actor, input.userName, chooseUsername(input.userName));
     if (use.knownUser === null) return provisionNewUser(dependencies, input, use.isUsernameTaken, actor);
     if (!use.isDeprovisioned) throw createUniquenessRefusal('userName');
+    const loaded = await loadScimUser(store, actor, use.knownUser);
+    refuseOtherPerson(loaded, input);
     // Again, because a request can have added the user to a group during the deletion.
     await leaveGroups(dependencies, use.knownUser, createEventContext(actor));
     const changes = email === null ? {} : { email };
-    const loaded = await loadScimUser(store, actor, use.knownUser);
     return changeUser(store, actor, loaded, { names: getNames(input), active: input.active !== false, changes });
   };
   return store.untilFirst(work, { races: RACES }).catch(refuseTakenEmail);
@@ -181,10 +195,15 @@ export const patchScimUser = (
   });
 
 /**
- * Suspends the user and ends tokens and sessions, removes the user from groups and their teams, and then hides the user
- * from SCIM. A repeated request completes an interrupted one. The user stays, so that past actions keep a name.
+ * Suspends the user and ends tokens and sessions, resets the sign-in methods, removes the user from groups and their
+ * teams, and then hides the user from SCIM. A repeated request completes an interrupted one. The user stays, so that
+ * past actions keep a name.
  */
-export const deleteScimUser = async (dependencies: ScimDependencies, id: string, actor: Actor): Promise<void> => {
+export const deleteScimUser = async (
+  { methods, ...dependencies }: ScimDependencies & { readonly methods: UserSignInMethods },
+  id: string,
+  actor: Actor,
+): Promise<void> => {
   const { store } = dependencies;
   const context = createEventContext(actor);
   await store.untilFirst(async () => {
@@ -192,6 +211,7 @@ export const deleteScimUser = async (dependencies: ScimDependencies, id: string,
     const { userName, externalId } = await findScimUser(store.database, actor, id);
     return changeUser(store, actor, loaded, { names: { userName, externalId }, active: false, changes: {} });
   });
+  await methods.reset(id, context);
   await leaveGroups(dependencies, id, context);
   await store.untilFirst(async () => {
     const { row, loaded } = await loadScimUser(store, actor, id);

@@ -1,0 +1,24 @@
+import { Injectable } from '@nestjs/common';
+import { CommandBus } from '@nestjs/cqrs';
+import type { EventContext } from '#kernel';
+import type { UserSignInMethods } from '#scim';
+import { deleteAllMethods } from './secrets.queries.js';
+import { ChangeSignInMethods } from './sign-in-methods.commands.js';
+
+/** Resets the sign-in methods of users that an identity provider has deleted. */
+@Injectable()
+export class ResettableMethods implements UserSignInMethods {
+  constructor(private readonly bus: CommandBus) {}
+
+  async reset(user: string, context: EventContext): Promise<void> {
+    await this.bus.execute(
+      new ChangeSignInMethods('ChangeFactors', {
+        user,
+        exceptSession: null,
+        command: (person) => ({ type: 'ResetSignInMethods', data: person }),
+        createContext: () => context,
+        secrets: deleteAllMethods(user),
+      }),
+    );
+  }
+}
