@@ -43,8 +43,8 @@ const refuseTakenEmail = (error: unknown): never => {
 
 /** Another person can have got the user name of a deleted user. The account then must not come back for that person. */
 const refuseOtherPerson = ({ loaded: { state } }: LoadedScimUser, { externalId = null }: ScimUserInput): void => {
-  const known = state.status === 'absent' ? null : state.externalId;
-  if (known === null || externalId === null || known === externalId) return;
+  const formerId = state.status === 'absent' ? null : state.externalId;
+  if (formerId === null || externalId === null || formerId === externalId) return;
   throw new ScimRefusal(
     'uniqueness',
     'userName: a deleted user with another externalId has it. Send another userName, or have that user forgotten',
