@@ -51,7 +51,8 @@ export const unmigratedDatabase = (): Promise<TestDatabase> => createDatabase('t
 
 const createDatabase = async (from: string): Promise<TestDatabase> => {
   const name = `t_${randomBytes(6).toString('hex')}`;
-  await asAdministrator((client) => client.query(`create database ${name} template ${from}`));
+  // A copy of the files takes 0.02 s of CPU. The default strategy writes all blocks to the WAL, and takes 0.2 s.
+  await asAdministrator((client) => client.query(`create database ${name} template ${from} strategy file_copy`));
   return {
     url: urlOf(name),
     drop: () => asAdministrator(async (client) => void (await client.query(`drop database ${name} with (force)`))),
