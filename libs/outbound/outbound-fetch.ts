@@ -1,6 +1,5 @@
 import { lookup, type LookupAddress, type LookupOptions } from 'node:dns';
 import { isIP, type LookupFunction } from 'node:net';
-import { Agent, fetch as fetchWithUndici } from 'undici';
 import { OutboundError, toOutboundError } from './outbound-errors.js';
 import type { PrivateHosts } from './private-hosts.js';
 
@@ -64,18 +63,25 @@ export const createOutboundFetch = ({
   timeoutMs = DEFAULT_TIMEOUT_MS,
   maxBytes = DEFAULT_MAX_BYTES,
 }: OutboundOptions): OutboundFetch => {
-  const dispatcher = new Agent({
-    // Requests are rare, and kept connections would delay the end of the process.
-    pipelining: 0,
-    maxResponseSize: maxBytes,
-    connect: { timeout: timeoutMs, ...(privateHosts && { lookup: createCheckedLookup(privateHosts) }) },
-  });
+  // Loaded at the first request: a start of the server would otherwise load its 109 modules.
+  const prepare = async () => {
+    const { Agent, fetch } = await import('undici');
+    const dispatcher = new Agent({
+      // Requests are rare, and kept connections would delay the end of the process.
+      pipelining: 0,
+      maxResponseSize: maxBytes,
+      connect: { timeout: timeoutMs, ...(privateHosts && { lookup: createCheckedLookup(privateHosts) }) },
+    });
+    return { send: fetch, dispatcher };
+  };
+  let prepared: ReturnType<typeof prepare> | null = null;
   return async (url, { method = 'GET', headers = {}, body = null, signal = null } = {}) => {
     const { hostname } = new URL(url);
     checkLiteral(hostname, privateHosts);
+    const { send, dispatcher } = await (prepared ??= prepare());
     const limit = AbortSignal.timeout(timeoutMs);
     try {
-      const response = await fetchWithUndici(url, {
+      const response = await send(url, {
         method,
         headers: [...new Headers(headers)],
         body,

@@ -1,5 +1,4 @@
 import { Injectable } from '@nestjs/common';
-import { toString as drawQrCode } from 'qrcode';
 import type { Actor } from '#access';
 import type { HtmlPage } from '#pages';
 import { listClosedOrganizations, listOwnSessions } from '#people';
@@ -47,7 +46,9 @@ export class AccountPages {
   }
 
   async renderTotpSetup(actor: Actor, setup: TotpSetup, error: string | null = null): Promise<HtmlPage> {
-    const qrCode = await drawQrCode(setup.address, { type: 'svg', margin: 0 });
+    // Loaded here, because most processes draw none.
+    const { default: qrcode } = await import('qrcode');
+    const qrCode = await qrcode.toString(setup.address, { type: 'svg', margin: 0 });
     return renderTotpPage({ username: actor.name, setup, qrCode, error });
   }
 }

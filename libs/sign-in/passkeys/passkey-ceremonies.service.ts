@@ -1,11 +1,4 @@
-import {
-  generateAuthenticationOptions,
-  generateRegistrationOptions,
-  verifyAuthenticationResponse,
-  verifyRegistrationResponse,
-  type AuthenticationResponseJSON,
-  type RegistrationResponseJSON,
-} from '@simplewebauthn/server';
+import type { AuthenticationResponseJSON, RegistrationResponseJSON } from '@simplewebauthn/server';
 import { z } from 'zod';
 import type { Database } from '#postgres';
 import type { SignInTokens } from '../flow/sign-in-tokens.service.js';
@@ -15,6 +8,9 @@ const LIFETIME_MS = 5 * 60_000;
 /** EdDSA, ES256 and RS256 (COSE). */
 const ALGORITHMS = [-8, -7, -257];
 const RESPONSE_MAX = 64 * 1024;
+
+/** Loaded at the first use: with its packages it has 250 modules, a twelfth of all that a start would load. */
+const loadLibrary = () => import('@simplewebauthn/server');
 
 /** What the page needs: options for the browser, and a token that comes back with its answer. */
 export type PasskeyCeremony = { readonly options: string; readonly token: string };
@@ -47,6 +43,7 @@ export class PasskeyCeremonies {
   }
 
   async createSignIn(): Promise<PasskeyCeremony> {
+    const { generateAuthenticationOptions } = await loadLibrary();
     const options = await generateAuthenticationOptions({
       rpID: this.domain,
       userVerification: 'required',
@@ -57,6 +54,7 @@ export class PasskeyCeremonies {
 
   async createRegistration(user: string, username: string): Promise<PasskeyCeremony> {
     const existing = await listPasskeys(this.database, user);
+    const { generateRegistrationOptions } = await loadLibrary();
     const options = await generateRegistrationOptions({
       rpName: 'Cadastre',
       rpID: this.domain,
@@ -82,6 +80,7 @@ export class PasskeyCeremonies {
     const passkey = await findPasskey(this.database, response.id);
     if (!passkey) return null;
     const { credentialId: id, publicKey, counter, transports } = passkey;
+    const { verifyAuthenticationResponse } = await loadLibrary();
     const result = await verifyAuthenticationResponse({
       response,
       expectedChallenge: challenge.challenge,
@@ -99,6 +98,7 @@ export class PasskeyCeremonies {
     const challenge = this.readToken(answer.token);
     const response = parseResponse(answer.response) as RegistrationResponseJSON | null;
     if (!challenge || challenge.user !== user || !response) return null;
+    const { verifyRegistrationResponse } = await loadLibrary();
     const result = await verifyRegistrationResponse({
       response,
       expectedChallenge: challenge.challenge,
