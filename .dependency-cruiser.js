@@ -22,7 +22,7 @@ export const LAYERS = [
   ['identity-providers', 'oauth', 'workspaces'],
   ['registry', 'runs', 'state', 'tags', 'variables'],
   ['history', 'retention'],
-  ['audit-trail', 'facts', 'organization-moves'],
+  ['audit-trail', 'facts', 'live-events', 'organization-moves'],
 ];
 
 const TECHNICAL_LAYERS = 9;

@@ -16,6 +16,7 @@ import type { Database, ScheduledJob } from '#postgres';
 import { retentionDefinition } from '#data-retention-policies';
 import { factsDefinition } from '#facts';
 import { historyDefinition } from '#history';
+import { liveEventsDefinition } from '#live-events';
 import type { Settings } from '#host';
 import type { Clock, Ids, Logger } from '#kernel';
 import { identityProvidersDefinition } from '#identity-providers';
@@ -72,6 +73,7 @@ export const moduleDefinitions: readonly ModuleDefinition[] = [
   ...eventDefinitions,
   oauthDefinition,
   historyDefinition,
+  liveEventsDefinition,
   createAuditTrailDefinition(eventRegistry),
 ];
 

@@ -24,6 +24,8 @@ export class AccessModule {
   static with({ wrongTokens, sessions }: AccessOptions): DynamicModule {
     return {
       module: AccessModule,
+      // Modules with responses that outlive their request identify callers again.
+      global: true,
       providers: [
         { provide: INVALID_TOKENS_PER_MINUTE, useValue: wrongTokens },
         { provide: SESSION_RULES, useValue: sessions },

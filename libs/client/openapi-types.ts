@@ -636,6 +636,38 @@ export interface paths {
     patch?: never;
     trace?: never;
   };
+  '/api/v2/organizations/{organization}/events': {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    /**
+     * Follow the changes of an organization
+     * @description The response is a stream of Server-Sent Events that stays open. Messages are in the order of the log, and only about
+     *     resources that the caller may read when the message is sent. They say what has changed and never contain the content.
+     *
+     *     | `event` | Meaning | Members of `data` |
+     *     | --- | --- | --- |
+     *     | `ready` | The stream starts at the present. The first message, unless the client resumes. | `time` |
+     *     | `created`, `changed`, `deleted` | A resource was created, changed or deleted. | `id` and `type` of the event, its `time`, `resource` with JSON:API type and id, `workspace` and `project` of the resource |
+     *     | `access` | What the caller may read has changed: reload what you show. | the same; without `resource` if the caller may not read it |
+     *     | `reset` | The client has missed too many messages (`too-old`), or its position is unknown (`unknown`): reload what you show. The stream continues at the present. | `time`, `reason` |
+     *     | `end` | The last message. | `reason`: `access`, `deleted`, `slow`, `age`, `stopping`, `unavailable` |
+     *
+     *     The `id` of an organization in `resource` is its `external-id`. A comment or an `id` without a message every 15 seconds keeps the
+     *     connection open.
+     */
+    get: operations['followEvents'];
+    put?: never;
+    post?: never;
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
   '/oauth/authorize': {
     parameters: {
       query?: never;
@@ -14000,6 +14032,113 @@ export interface operations {
            *           "status": "503",
            *           "title": "unavailable",
            *           "detail": "The server is overloaded, or the database or the file store is not available. Retry after `Retry-After` seconds."
+           *         }
+           *       ]
+           *     }
+           */
+          'application/vnd.api+json': components['schemas']['ErrorDocument'];
+        };
+      };
+    };
+  };
+  followEvents: {
+    parameters: {
+      query?: {
+        /** @description The id of the last message that the client has received, for clients that cannot send headers. The header `Last-Event-ID` wins. */
+        after?: string;
+      };
+      header?: {
+        /** @description The id of the last message that the client has received. The stream resumes strictly after it. */
+        'Last-Event-ID'?: string;
+      };
+      path: {
+        /** @description The name of the organization. */
+        organization: string;
+      };
+      cookie?: never;
+    };
+    requestBody?: never;
+    responses: {
+      /** @description The stream of messages. */
+      200: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          /**
+           * @example retry: 3474
+           *
+           *     id: 0190f3a0-5d1e-7f3b-9a54-6b1f2c3d4e5f
+           *     event: ready
+           *     data: {"time":"2026-11-24T09:30:00.000Z"}
+           *
+           *     id: 0190f3a1-0c1d-7e3f-8a5b-9c6d7e8f9a0b
+           *     event: changed
+           *     data: {"id":"0190f3a1-0c1d-7e3f-8a5b-9c6d7e8f9a0b","type":"WorkspaceLocked","time":"2026-11-24T09:30:07.512Z","resource":{"type":"workspaces","id":"ws-7hQ2vXbN4kTgYw3D"},"workspace":"ws-7hQ2vXbN4kTgYw3D","project":"prj-4TqYw9RfZ2kNvXb7"}
+           */
+          'text/event-stream': string;
+        };
+      };
+      /** @description The id of the last message is not a UUID. */
+      400: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          /**
+           * @example {
+           *       "errors": [
+           *         {
+           *           "status": "400",
+           *           "title": "bad request",
+           *           "detail": "The id of the last message is not a UUID."
+           *         }
+           *       ]
+           *     }
+           */
+          'application/vnd.api+json': components['schemas']['ErrorDocument'];
+        };
+      };
+      401: components['responses']['Unauthorized'];
+      404: components['responses']['NotFound'];
+      /** @description The caller has as many open streams as `CADASTRE_MAX_LIVE_STREAMS_PER_CALLER` allows. */
+      429: {
+        headers: {
+          /** @description The number of seconds to wait. */
+          'Retry-After': number;
+          [name: string]: unknown;
+        };
+        content: {
+          /**
+           * @example {
+           *       "errors": [
+           *         {
+           *           "status": "429",
+           *           "title": "Too many requests",
+           *           "detail": "The caller has as many open streams as `CADASTRE_MAX_LIVE_STREAMS_PER_CALLER` allows."
+           *         }
+           *       ]
+           *     }
+           */
+          'application/vnd.api+json': components['schemas']['ErrorDocument'];
+        };
+      };
+      500: components['responses']['InternalServerError'];
+      /** @description The gateway has as many open streams as `CADASTRE_MAX_LIVE_STREAMS` allows. */
+      503: {
+        headers: {
+          /** @description The number of seconds to wait. */
+          'Retry-After': number;
+          [name: string]: unknown;
+        };
+        content: {
+          /**
+           * @example {
+           *       "errors": [
+           *         {
+           *           "status": "503",
+           *           "title": "unavailable",
+           *           "detail": "The gateway has as many open streams as `CADASTRE_MAX_LIVE_STREAMS` allows."
            *         }
            *       ]
            *     }

@@ -19,7 +19,8 @@ export {
 } from './writes.js';
 export type { Follower, TableIndexes } from './followers/follower.js';
 export { waitForFollower, type AwaitedEvents } from './followers/wait-for-follower.js';
-export { EVENT_CONTEXT, type OrganizationExtent } from './log-queries.js';
+export { EVENT_CONTEXT, IS_SETTLED, type OrganizationExtent } from './log-queries.js';
+export { LogWatch, type RoundResult } from './followers/log-watch.js';
 export { FollowerRunner } from './followers/follower-runner.js';
 export { isAheadOfCluster, readFollowerStates, type FollowerState } from './followers/follower-states.js';
 export { listEncryptedColumns, MissingPreviousKeyError, WrongEncryptionKeyError } from './keys/encryption-key.js';

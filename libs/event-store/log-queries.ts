@@ -39,10 +39,16 @@ export const selectOrganizationEvents = (
      and pg_visible_in_snapshot(transaction, ${visible}::pg_snapshot) and organization = ${organization}
    order by e.transaction, e.position limit ${limit}`;
 
+/**
+ * The condition that no running transaction can precede an event, so that a reader in the order of the log neither misses
+ * an event nor gets one twice.
+ */
+export const IS_SETTLED = sql.raw('transaction < pg_snapshot_xmin(pg_current_snapshot())');
+
 export type LogExtent = {
   /**
-   * `settled`: only events that no running transaction can precede, so that a reader neither misses an event nor gets
-   * one twice. `committed`: also later events, for a reader with one snapshot or with a lock against writers.
+   * `settled`: only events that no running transaction can precede (IS_SETTLED). `committed`: also later events, for a
+   * reader with one snapshot or with a lock against writers.
    */
   readonly extent: 'settled' | 'committed';
   /**
@@ -57,11 +63,10 @@ export type LogExtent = {
  * `transaction` alone would be the selected text, and transaction 1000 would precede 999.
  */
 export const selectEventsAfter = (after: LogPosition, limit: number, { extent, only }: LogExtent): Sql => {
-  const settled = sql`transaction < pg_snapshot_xmin(pg_current_snapshot())`;
   const next = (columns: Sql): Sql => sql`
     select ${columns} from event_store.events e
      where (transaction, position) > (${after.transaction}::xid8, ${after.position}::bigint)
-       and ${extent === 'settled' ? settled : sql`true`}
+       and ${extent === 'settled' ? IS_SETTLED : sql`true`}
      order by e.transaction, e.position limit ${limit}`;
   return only === null
     ? next(EVENT_COLUMNS)

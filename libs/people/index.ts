@@ -96,5 +96,5 @@ export { checkEmail } from './users/user.js';
 export { countUsers, loadUserToSuspend, type UserToSuspend } from './users/users.queries.js';
 export { prepareOwnersTeam } from './teams/owners-team.writes.js';
 export { selectRelatedTeams, selectRelatedUsers } from './people.related.js';
-export { requireTeamChange, type TeamScope } from './team-access/team-permission.js';
+export { canChangeTeam, canReadTeam, requireTeamChange, type TeamScope } from './team-access/team-permission.js';
 export { isHiddenTeam, isVisibleTeam, selectTeamScope, selectVisiblePrincipal } from './teams/teams.queries.js';

@@ -12,7 +12,10 @@ import {
   makeWorkspace,
   resource,
 } from '../support/seeds.js';
+import { isSent } from '../../libs/live-events/messages/message-rules.js';
+import { MESSAGE_RULES } from '../../libs/live-events/messages/message-table.js';
 import { waitForFollowers } from '../support/event-log.js';
+import { mark, StreamReader } from '../support/live-streams.js';
 import { startTestServer, type ApiResponse, type ApiTestClient, type TestServer } from '../support/server.js';
 import { newStateVersion, pathOf, stateFile } from '../support/state-file.js';
 import {
@@ -122,6 +125,24 @@ describe('the audit trail', () => {
     await waitForFollowers(server.store, 'audit_trail');
     const last = (await listStoredEntries(server.database, sql`e.organization = ${id}`)).at(-1);
     expect(last?.resource).toEqual({ id, type: 'organization', action: 'destroy', meta: { name } });
+  });
+});
+
+describe('the live stream', () => {
+  const BEFORE_FIRST = '00000000-0000-0000-0000-000000000000';
+  const sentTypes = Object.entries(MESSAGE_RULES).flatMap(([type, rule]) => (isSent(rule) ? [type] : []));
+
+  it('has had a message about each of these changes for a caller that may read everything, in the order of the log', async () => {
+    for (const { id, name } of worlds) {
+      const reader = await StreamReader.open(server, name, server.adminToken, { lastEventId: BEFORE_FIRST });
+      await reader.until(await mark(server, name));
+      const events = await server.database.rows<{ id: string; type: string }>(sql`
+        select e.id, e.type from event_store.events e
+         where e.organization = ${id} and e.type = any (${sentTypes}::text[]) order by e.transaction, e.position`);
+      expect(reader.messages.map(({ data }) => ({ id: data.id, type: data.type }))).toEqual(events);
+      for (const { data } of reader.messages) expect(data.resource.id).toMatch(/^[a-z]+-[\w-]+$/);
+      reader.close();
+    }
   });
 });
 

@@ -1,8 +1,9 @@
 import { connect } from 'node:net';
-import { Controller, Get, Module } from '@nestjs/common';
+import { Readable } from 'node:stream';
+import { Controller, Get, Module, StreamableFile } from '@nestjs/common';
 import { register } from 'prom-client';
 import { afterAll, beforeAll, beforeEach, describe, expect, it, jest } from '@jest/globals';
-import { Public } from '#access';
+import { ConfigureRoute, Public } from '#access';
 import { NestLoggerAdapter } from '#host';
 import { waitUntil } from '../support/product.js';
 import { startTestServer, type TestServer } from '../support/server.js';
@@ -24,6 +25,13 @@ class Things {
   @Get('waits')
   wait(): Promise<never> {
     return new Promise(() => undefined);
+  }
+  @Get('endless')
+  @ConfigureRoute({ isEndless: true })
+  follow(): StreamableFile {
+    const body = new Readable({ read: () => undefined });
+    body.push('begun');
+    return new StreamableFile(body);
   }
   @Get(':id')
   show(): string {
@@ -100,6 +108,22 @@ describe('an observed request', () => {
     socket.destroy();
     expect(await nextCompleted()).toMatchObject({ route: '/things/waits', status: 499 });
     expect(await inFlight()).toBe(before ?? 0);
+  });
+
+  it('is reported once, and no longer counted as in flight, when an endless response begins', async () => {
+    const inFlight = async () =>
+      (await register.getSingleMetric('cadastre_http_requests_in_flight')?.get())?.values[0]?.value;
+    const before = await inFlight();
+    const client = new AbortController();
+    const response = await fetch(`${url}/things/endless`, { signal: client.signal });
+    const reader = response.body?.getReader();
+    expect(Buffer.from((await reader?.read())?.value ?? []).toString()).toBe('begun');
+    expect(completed).toMatchObject([{ route: '/things/endless', status: 200 }]);
+    expect(await inFlight()).toBe(before);
+    client.abort();
+    await fetch(`${url}/things/1`);
+    await waitUntil(() => completed.length > 1, 'the next request is observed');
+    expect(completed.map(({ route }) => route)).toEqual(['/things/endless', '/things/:id']);
   });
 
   it('logs an unexpected error with the id that the caller received', async () => {

@@ -113,6 +113,18 @@ describe('the trace of a request', () => {
     for (const { attributes } of statements) expect(attributes['db.query.text']).not.toContain(workspace);
   });
 
+  it('has a span of the request that ends when an endless response begins', async () => {
+    const traceId = nextTraceId();
+    const response = await sendInTrace(`00-${traceId}-${SPAN}-01`, '/api/v2/organizations/acme/events', {
+      method: 'GET',
+    });
+    expect(await findRequest(traceId)).toMatchObject({
+      name: 'GET /api/v2/organizations/:organization/events',
+      attributes: { 'http.response.status_code': 200 },
+    });
+    await response.body?.cancel();
+  });
+
   it('continues with the events that a follower appends', async () => {
     const busy = await makeWorkspace(server, 'acme', 'runs');
     await makeConfigurationVersion(server, busy);

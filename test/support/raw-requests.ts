@@ -1,4 +1,5 @@
 import http from 'node:http';
+import { readText } from './read-text.js';
 
 /** A request whose address and headers are sent as they are. */
 export type RawRequest = {
@@ -31,13 +32,10 @@ export const sendRaw = (
       ...(bytes && { 'content-length': String(bytes.length) }),
     };
     const request = http.request(`${origin}/`, { method, path: url, headers: sent, agent: false }, (response) => {
-      let text = '';
-      response.setEncoding('utf8');
-      response.on('data', (chunk: string) => (text += chunk));
-      response.on('end', () =>
+      response.once('error', reject);
+      readText(response, (text) =>
         resolve({ status: response.statusCode ?? 0, type: response.headers['content-type'] ?? '', text }),
       );
-      response.once('error', reject);
     });
     request.once('error', reject);
     request.end(bytes ?? undefined);

@@ -19,6 +19,7 @@ import { moduleDefinitions, createFileSweepers } from '../../apps/modules.js';
 import { freshDatabase } from './database.js';
 import { freePorts } from './free-ports.js';
 import { checkDescribedResponse, type CheckedResponse } from './described-responses.js';
+import { readText } from './read-text.js';
 
 /** A response. Its JSON is untyped on purpose: tests check it. */
 export type ApiResponse = {
@@ -83,11 +84,9 @@ type RawResponse = { readonly response: IncomingMessage; readonly text: string }
 const sendRequest = (url: string, options: http.RequestOptions, body: Buffer | null): Promise<RawResponse> =>
   new Promise((resolve, reject) => {
     const request = http.request(url, { ...options, agent }, (response) => {
-      let text = '';
-      response.setEncoding('utf8');
-      response.on('data', (chunk: string) => (text += chunk));
+      const answered = (text: string): void => resolve({ response, text });
       response.once('error', reject);
-      response.once('end', () => resolve({ response, text }));
+      readText(response, answered);
     });
     request.once('error', reject);
     request.end(body);
@@ -210,7 +209,11 @@ export const startTestServer = async (options: TestServerOptions = {}): Promise<
   };
 };
 
-export type TestGateway = ApiTestClient & { readonly authenticator: Authenticator; close(): Promise<void> };
+export type TestGateway = ApiTestClient & {
+  readonly url: string;
+  readonly authenticator: Authenticator;
+  close(): Promise<void>;
+};
 
 /** Starts another gateway over the same database, as behind a load balancer. It has caches of its own. */
 export const startAnotherGateway = async (
@@ -222,5 +225,5 @@ export const startAnotherGateway = async (
   await app.listen(0, '127.0.0.1');
   const url = (await app.getUrl()).replace('[::1]', '127.0.0.1');
   const authenticator = app.get(Authenticator, { strict: false });
-  return { ...createApiTestClient(url, adminToken), authenticator, close: () => app.close() };
+  return { ...createApiTestClient(url, adminToken), url, authenticator, close: () => app.close() };
 };

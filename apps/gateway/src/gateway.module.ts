@@ -11,6 +11,7 @@ import { EventStoreModule } from '#event-store';
 import { FactsModule } from '#facts';
 import { HistoryModule } from '#history';
 import { IdentityProvidersModule } from '#identity-providers';
+import { LiveEventsModule } from '#live-events';
 import { OauthModule } from '#oauth';
 import { OrganizationsModule } from '#organizations';
 import { PagesModule } from '#pages';
@@ -93,6 +94,7 @@ export class GatewayModule {
         SshKeysModule,
         VariablesModule,
         HistoryModule,
+        LiveEventsModule.with(settings),
         // The self-hosted edition has no audit trail (contract §5), so its routes are unknown.
         ...(selfHosted ? [] : [AuditTrailModule.with(settings), FactsModule.with(settings)]),
         // The hosted edition has no data retention (contract §4.3).

@@ -70,10 +70,12 @@ const identifyBy = async (
   request: AuthenticatedRequest,
   authenticator: Authenticator,
 ): Promise<void> => {
+  const { isBackground = false } = request.routeOptions.config as RouteOptions;
+  const isUse = !isBackground || getBearerToken(request) !== undefined;
   const identity = await withSpan(
     'authenticate',
     () => ({}),
-    () => authenticator.identify(credential, getClientAddress(request) ?? ''),
+    () => authenticator.identify(credential, getClientAddress(request) ?? '', isUse),
   );
   requireKindOfRoute(request, identity);
   if (credential !== undefined) request.credential = credential;

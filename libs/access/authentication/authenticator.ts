@@ -57,14 +57,15 @@ export class Authenticator {
 
   /**
    * Returns the identity of the credential. Throws `unauthorized` if it is missing, unknown, revoked or expired, and
-   * `too-many` for an unknown one from an address that has sent too many wrong ones.
+   * `too-many` for an unknown one from an address that has sent too many wrong ones. `isUse`: whether the request counts
+   * as a use of the credential.
    */
-  async identify(secret: string | undefined, address: string): Promise<Identity> {
+  async identify(secret: string | undefined, address: string, isUse = true): Promise<Identity> {
     if (!secret) throw this.refusalFor('missing', address);
     const now = this.clock.now();
     const { identity } = this.findCurrent(secret, now) ?? (await this.read(secret, address));
     if (isExpired(identity, now)) throw this.refusalFor('expired', address);
-    this.uses.note(identity.token, now);
+    if (isUse) this.uses.note(identity.token, now);
     return identity;
   }
 
@@ -76,6 +77,16 @@ export class Authenticator {
     const now = this.clock.now();
     const row = await findIdentityById(this.database, session, { now, idleSince: new Date(0) });
     return row?.identity.credential === 'session' && !isExpired(row.identity, now) ? row.identity : null;
+  }
+
+  /**
+   * Returns the present identity of a credential that was identified before, for a response that lasts longer than its
+   * request. Returns null if the credential no longer counts. Records neither a use nor a wrong token.
+   */
+  async identifyAgain(secret: string): Promise<Identity | null> {
+    const now = this.clock.now();
+    const { identity } = this.findCurrent(secret, now) ?? (await this.load(secret, hashSecret(secret))) ?? {};
+    return identity === undefined || isExpired(identity, now) ? null : identity;
   }
 
   /**
@@ -116,13 +127,20 @@ export class Authenticator {
     const hash = hashSecret(secret);
     const isUnknown = !this.identities.has(secret);
     if (isUnknown && this.wrongTokens.admit(hash, address) === 'wrong') throw this.refusalFor('unknown', address);
+    const identity = await this.load(secret, hash);
+    if (identity) return identity;
+    this.wrongTokens.record(hash, address);
+    throw this.refusalFor('unknown', address);
+  }
+
+  /** Reads the identity of a credential into the cache. */
+  private async load(secret: string, hash: Buffer): Promise<CachedIdentity | null> {
     const now = this.clock.now();
     const idleSince = new Date(now.getTime() - this.sessions.idleMs);
     const identity = await findIdentityByHash(this.database, hash, { now, idleSince });
     if (!identity) {
       this.identities.delete(secret);
-      this.wrongTokens.record(hash, address);
-      throw this.refusalFor('unknown', address);
+      return null;
     }
     const cached = { ...identity, readAt: now.getTime() };
     const [oldest] = this.identities.keys();

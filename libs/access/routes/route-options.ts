@@ -53,6 +53,16 @@ export type RouteOptions = {
    * scope of each response that may be kept: `recordDocumentScope` of libs/document-cache.
    */
   readonly document?: DocumentKind;
+  /**
+   * Whether the response lasts until the client or the server ends it. Metrics and traces then measure the time until it
+   * begins, and it is no request in flight afterwards.
+   */
+  readonly isEndless?: boolean;
+  /**
+   * Whether pages send the request again and again without their person. With a session it does not count as a use, so
+   * that the session of an absent person ends.
+   */
+  readonly isBackground?: boolean;
   /** Whether the response contains the number of requests per second that a token may send. */
   readonly announcesRateLimit?: boolean;
 };

@@ -1,8 +1,9 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import type { AuthenticatedRequest } from '#access';
 import { getTraceId } from '#tracing';
+import { onEndlessResponse } from './endless-responses.http.js';
 
-/** A request whose response has ended, or whose client has disconnected. */
+/** A request whose response has ended, or whose client has disconnected, or whose endless response has begun. */
 export type CompletedRequest = {
   readonly requestId: string;
   /** Absent if the request belongs to no trace. */
@@ -34,28 +35,33 @@ export const getMethod = ({ method }: FastifyRequest): string => (METHODS.has(me
 const getRoute = ({ routeOptions, is404 }: FastifyRequest): string =>
   is404 ? 'unknown' : (routeOptions.url ?? 'unknown');
 
-/** Reports each request once, when its response has ended or its client has disconnected. */
+/** Reports each request once, when it is completed. */
 export const observeRequests = (fastify: FastifyInstance, observers: readonly RequestObserver[]): void => {
+  const reports = new WeakMap<FastifyRequest, (status: number) => void>();
   fastify.addHook('onRequest', (request: AuthenticatedRequest, reply, next) => {
     const startedAt = performance.now();
     const { socket } = request;
     const sentBefore = socket.bytesWritten;
     for (const observer of observers) observer.started?.();
-    // Fastify does not call onResponse if the client disconnects.
-    reply.raw.once('close', () => {
+    const report = (status: number): void => {
+      if (!reports.delete(request)) return;
       const traceId = getTraceId(request.raw);
       const completed: CompletedRequest = {
         requestId: request.id,
         ...(traceId !== undefined && { traceId }),
         method: getMethod(request),
         route: getRoute(request),
-        status: reply.raw.writableFinished ? reply.raw.statusCode : CLIENT_CLOSED,
+        status,
         caller: request.actor?.id ?? null,
         durationMs: Math.round((performance.now() - startedAt) * 1_000) / 1_000,
         bytesSent: socket.bytesWritten - sentBefore,
       };
       for (const observer of observers) observer.completed(completed);
-    });
+    };
+    reports.set(request, report);
+    // Fastify does not call onResponse if the client disconnects.
+    reply.raw.once('close', () => report(reply.raw.writableFinished ? reply.raw.statusCode : CLIENT_CLOSED));
     next();
   });
+  onEndlessResponse(fastify, (request, { statusCode }) => reports.get(request)?.(statusCode));
 };

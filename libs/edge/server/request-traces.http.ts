@@ -1,6 +1,7 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { RouteOptions } from '#access';
 import { isTracing, setTraceId, startRequestTrace, type RequestSpan, type RequestTrace } from '#tracing';
+import { onEndlessResponse } from './endless-responses.http.js';
 import { CLIENT_CLOSED, getMethod } from './request-observer.http.js';
 
 const SERVER_ERROR = 500;
@@ -9,9 +10,10 @@ const SPAN = Symbol('span of the request');
 
 type RecordedRequest = FastifyRequest & { [SPAN]?: RequestSpan };
 
-/** Ends the span with the status of the response, or with that of a client that closed the connection. */
-const endWithStatus = (span: RequestSpan, { raw }: FastifyReply): void => {
-  const status = raw.writableFinished ? raw.statusCode : CLIENT_CLOSED;
+/** Returns the status of the response, or that of a client that closed the connection. */
+const getEndStatus = ({ raw }: FastifyReply): number => (raw.writableFinished ? raw.statusCode : CLIENT_CLOSED);
+
+const endWithStatus = (span: RequestSpan, status: number): void => {
   const isFailure = status >= SERVER_ERROR;
   const error = isFailure ? { 'error.type': String(status) } : {};
   span.end({ 'http.response.status_code': status, ...error }, isFailure);
@@ -58,7 +60,9 @@ export const traceRequests = (fastify: FastifyInstance, { scheme }: { readonly s
     const { span } = trace;
     if (!span) return next();
     request[SPAN] = span;
-    reply.raw.once('close', () => endWithStatus(span, reply));
+    reply.raw.once('close', () => {
+      if (request[SPAN]) endWithStatus(span, getEndStatus(reply));
+    });
     span.run(next);
   });
   // Events of the body's stream do not belong to the trace, so what follows the body has to join it again.
@@ -66,5 +70,10 @@ export const traceRequests = (fastify: FastifyInstance, { scheme }: { readonly s
     const span = request[SPAN];
     if (span) span.run(next);
     else next();
+  });
+  onEndlessResponse(fastify, (request: RecordedRequest, { statusCode }) => {
+    const span = request[SPAN];
+    delete request[SPAN];
+    if (span) endWithStatus(span, statusCode);
   });
 };

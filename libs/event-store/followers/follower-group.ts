@@ -6,6 +6,7 @@ import { BatchHandler, type FollowerBatch, type FollowerFailure } from './batch-
 import type { FollowerProgress } from './follower-progress.js';
 import type { GroupMember } from './group-member.js';
 import { listenForLog, parseReadRequest } from './log-signal.js';
+import type { RoundResult } from './log-watch.js';
 import { PositionWaiters } from './position-waiters.js';
 import type { SharedSession } from './shared-session.js';
 import { WakeablePause } from './wakeable-pause.js';
@@ -21,9 +22,6 @@ const HURRY_FIRST_MS = 2;
 const HURRY_MAX_MS = 20;
 /** Between the starts of two rounds, however many readers wait. */
 const MIN_ROUND_MS = 20;
-
-/** How many events a round found: none, few, or so many that the log has more. */
-type RoundResult = 'none' | 'few' | 'many';
 
 const groups = new Map<EventStore, FollowerGroup>();
 

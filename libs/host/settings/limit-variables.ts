@@ -42,6 +42,14 @@ export const requestVariables = {
     500,
     'most connections from one address; CADASTRE_TRUSTED_PROXIES are not limited',
   ),
+  CADASTRE_MAX_LIVE_STREAMS: defineCountVariable(
+    500,
+    'most open live streams of one gateway, at most half of CADASTRE_MAX_CONNECTIONS; more get 503',
+  ),
+  CADASTRE_MAX_LIVE_STREAMS_PER_CALLER: defineCountVariable(
+    20,
+    'most open live streams of one user, team or organization on one gateway; more get 429',
+  ),
   CADASTRE_MAX_UNANSWERED_REQUESTS: defineVariable(
     '500',
     'most reads, and most writes, that a gateway works on at the same time; more wait; or off',

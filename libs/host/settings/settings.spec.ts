@@ -70,6 +70,7 @@ describe('settings', () => {
         bodyMemory: { total: 64 * 1_024 * 1_024, perCaller: 32 * 1_024 * 1_024 },
         unanswered: { max: 500, targetMs: 100, waitMs: 500 },
       },
+      liveStreams: { total: 500, perCaller: 20 },
       documentCacheBytes: 16 * 1_024 * 1_024,
       factsLimit: 2000,
       auditClientDetails: true,
@@ -234,6 +235,8 @@ describe('settings', () => {
       CADASTRE_RETENTION_CHECK_MINUTES: '5',
       CADASTRE_MAX_CONNECTIONS: '50',
       CADASTRE_MAX_CONNECTIONS_PER_ADDRESS: '10',
+      CADASTRE_MAX_LIVE_STREAMS: '40',
+      CADASTRE_MAX_LIVE_STREAMS_PER_CALLER: '3',
       CADASTRE_MAX_UNANSWERED_REQUESTS: '64',
       CADASTRE_STATEMENT_TARGET_MS: '40',
       CADASTRE_MAX_WAIT_MS: '0',
@@ -299,6 +302,8 @@ describe('settings', () => {
         bodyMemory: { total: 31 * 1_024 * 1_024, perCaller: 31 * 1_024 * 1_024 },
         unanswered: { max: 64, targetMs: 40, waitMs: 0 },
       },
+      // Half of the connections stay free for requests.
+      liveStreams: { total: 25, perCaller: 3 },
       documentCacheBytes: null,
       factsLimit: null,
       auditClientDetails: false,
@@ -409,6 +414,7 @@ describe('settings', () => {
       '0',
       'CADASTRE_RETENTION_CHECK_MINUTES: must be a whole number from 1 to 1440',
     ],
+    ['CADASTRE_MAX_LIVE_STREAMS', '0', 'CADASTRE_MAX_LIVE_STREAMS: must be a whole number from 1 to 999999999'],
     [
       'CADASTRE_MAX_UNANSWERED_REQUESTS',
       '15',

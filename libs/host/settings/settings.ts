@@ -88,6 +88,8 @@ export type Settings = {
     /** Requests that a gateway works on at the same time; null for no limit. Times are in milliseconds. */
     readonly unanswered: { readonly max: number; readonly targetMs: number; readonly waitMs: number } | null;
   };
+  /** Open live streams of one gateway, and of one caller on it. */
+  readonly liveStreams: { readonly total: number; readonly perCaller: number };
   /** Bytes of the documents that a gateway keeps in memory; null to keep none. */
   readonly documentCacheBytes: number | null;
   /** Facts that an organization can report in ten seconds; null for no limit. */
@@ -264,6 +266,12 @@ const toHttpLimits = (env: ParsedEnvironment): Settings['http'] => ({
         },
 });
 
+/** Each stream takes a connection. The other half of the connections stays free for requests. */
+const toLiveStreams = (env: ParsedEnvironment): Settings['liveStreams'] => ({
+  total: Math.min(env.CADASTRE_MAX_LIVE_STREAMS, Math.max(1, Math.floor(env.CADASTRE_MAX_CONNECTIONS / 2))),
+  perCaller: env.CADASTRE_MAX_LIVE_STREAMS_PER_CALLER,
+});
+
 const toReadSettings = (env: ParsedEnvironment) => ({
   readTimeoutMs: env.CADASTRE_READ_TIMEOUT_SECONDS * 1_000,
   slowReadTimeoutMs: env.CADASTRE_SLOW_READ_TIMEOUT_SECONDS * 1_000,
@@ -328,6 +336,7 @@ const toSettings = (env: ParsedEnvironment): Settings => {
     inlineStateLimit: env.CADASTRE_INLINE_STATE_MAX_MIB * 1_024 * 1_024,
     providerArchiveLimit: env.CADASTRE_PROVIDER_MAX_MIB * 1_024 * 1_024,
     http: toHttpLimits(env),
+    liveStreams: toLiveStreams(env),
     auditClientDetails: env.CADASTRE_AUDIT_CLIENT_DETAILS,
     ...toCallerLimits(env),
     requestLog: env.CADASTRE_REQUEST_LOG,

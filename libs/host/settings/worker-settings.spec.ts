@@ -13,6 +13,7 @@ describe('settings of a worker', () => {
       slowReadsPerCaller: 1,
       documentCacheBytes: 8 * MIB,
       limits: { perToken: 50, perAddress: 250, wrongTokens: 30, accessChanges: 10 },
+      liveStreams: { total: 250, perCaller: 10 },
       http: {
         ...settings.http,
         connections: 500,
@@ -53,9 +54,9 @@ describe('settings of a worker', () => {
 describe('connections of workers to Postgres', () => {
   it('are refused if Postgres accepts fewer', () => {
     const settings = readSettings({ CADASTRE_WORKERS: '8' });
-    expect(describeMissingConnections(settings, 142)).toBeNull();
+    expect(describeMissingConnections(settings, 150)).toBeNull();
     expect(describeMissingConnections(settings, 100)).toBe(
-      'CADASTRE_WORKERS: 8 workers need up to 142 connections, but Postgres accepts 100; set at most 5, or use a ' +
+      'CADASTRE_WORKERS: 8 workers need up to 150 connections, but Postgres accepts 100; set at most 4, or use a ' +
         'Postgres (DATABASE_URL) with a larger max_connections',
     );
   });

@@ -7,8 +7,8 @@ const LEAST_SLOW_CONNECTIONS = 2;
 const LEAST_RATE = 4;
 const MIB = 1_024 * 1_024;
 
-/** Connections to Postgres of a worker, without those for slow reads: of `Database`, and of the read barrier. */
-const WORKER_CONNECTIONS = 12;
+/** Connections to Postgres of a worker, without those for slow reads: of `Database`, of the read barrier, and of the reader for streams. */
+const WORKER_CONNECTIONS = 13;
 /** Connections of the first process: its followers, scheduled jobs and publisher, and commands that run beside it. */
 const PRIMARY_CONNECTIONS = 30;
 
@@ -17,7 +17,7 @@ const PRIMARY_CONNECTIONS = 30;
  * with several connections reaches all workers.
  */
 export const toWorkerSettings = (settings: Settings): Settings => {
-  const { workers, http, limits, documentCacheBytes, slowReadsPerCaller } = settings;
+  const { workers, http, limits, liveStreams, documentCacheBytes, slowReadsPerCaller } = settings;
   const divide = (limit: number, least = 1): number => Math.max(least, Math.ceil(limit / workers));
   const divideOrNull = (limit: number | null, least = 1): number | null => limit && divide(limit, least);
   // One request with the largest states, as for the undivided limits.
@@ -27,6 +27,7 @@ export const toWorkerSettings = (settings: Settings): Settings => {
     ...settings,
     slowConnections,
     slowReadsPerCaller: Math.min(slowReadsPerCaller, slowConnections - 1),
+    liveStreams: { total: divide(liveStreams.total), perCaller: divide(liveStreams.perCaller) },
     documentCacheBytes: divideOrNull(documentCacheBytes),
     limits: {
       perToken: divideOrNull(limits.perToken, LEAST_RATE),

@@ -28,6 +28,12 @@ export const edge: readonly MatrixRow[] = [
     status: 200,
   },
   {
+    route: 'GET /organizations/:organization/events',
+    about: organization,
+    demands: ['read-organization'],
+    status: 200,
+  },
+  {
     route: 'GET /organization/audit-trail',
     about: { ...site, scope: inAcme },
     demands: ['read-audit-trail'],

@@ -1,0 +1,75 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, it } from '@jest/globals';
+import { upcastEventData, type EventKind } from '#kernel';
+import { isSent, listSources, type SentRule } from '../../libs/live-events/messages/message-rules.js';
+import { MESSAGE_RULES } from '../../libs/live-events/messages/message-table.js';
+import { FIELDS_BY_TYPE } from '../../libs/live-events/messages/message-fields.js';
+import { eventRegistry } from '../../apps/modules.js';
+import { ROOT } from '../support/folders.js';
+
+const sentRules = Object.entries(MESSAGE_RULES).flatMap(([type, rule]) =>
+  isSent(rule) ? [[type, rule] as const] : [],
+);
+
+const describedTypes = (): ReadonlySet<string> => {
+  const text = readFileSync(join(ROOT, 'docs/reference/openapi.json'), 'utf8');
+  return new Set([...text.matchAll(/"const": "([a-z-]+)"/g)].map(([, type]) => type as string));
+};
+
+/** Data of an older version: whatever upcasts read, and a mark in the field. */
+const olderData = (field: string): object => ({
+  settings: {},
+  options: {},
+  changes: {},
+  custom: null,
+  organizationAccess: {},
+  [field]: 'marked',
+});
+
+/** The first event of a stream with such events, whose fields the rule uses: the same owner, and the word `created`. */
+const FIRST_EVENTS: Readonly<Record<string, string>> = {
+  runs: 'RunCreated',
+  'configuration-versions': 'ConfigurationVersionCreated',
+  vars: 'VariableCreated',
+  varsets: 'VariableSetCreated',
+  'team-workspaces': 'TeamWorkspaceAdded',
+  'team-projects': 'TeamProjectAdded',
+  'data-retention-policies': 'DataRetentionPolicySet',
+};
+
+const listFirstFields = (rule: SentRule): string[] =>
+  listSources(rule).flatMap((source) => (typeof source === 'object' && 'first' in source ? [source.first] : []));
+
+describe('the table of messages about changes', () => {
+  it('says for every type of event what its message is, or why there is none', () => {
+    expect(Object.keys(MESSAGE_RULES).toSorted()).toEqual(Object.keys(eventRegistry).toSorted());
+  });
+
+  it('names only types of resources that the API has', () => {
+    const described = describedTypes();
+    const types = new Set(sentRules.map(([, { resource }]) => resource.type));
+    expect([...types].filter((type) => !described.has(type))).toEqual([]);
+  });
+
+  it.each(Object.entries(FIELDS_BY_TYPE).flatMap(([type, fields]) => fields.map((field) => [type, field] as const)))(
+    'uses a field that every version of the schema has: %s.%s',
+    (type, field) => {
+      const kind = eventRegistry[type] as EventKind<never>;
+      const { properties } = JSON.parse(readFileSync(join(ROOT, `docs/reference/schemas/${type}.json`), 'utf8')) as {
+        readonly properties: Readonly<Record<string, unknown>>;
+      };
+      expect(Object.keys(properties)).toContain(field);
+      expect(upcastEventData(kind, 1, olderData(field))).toMatchObject({ [field]: 'marked' });
+    },
+  );
+
+  it('finds the fields of first events in the events that create the resources', () => {
+    for (const [type, rule] of sentRules) {
+      const fields = listFirstFields(rule);
+      if (fields.length === 0) continue;
+      const first = FIRST_EVENTS[rule.resource.type] ?? '';
+      expect([type, FIELDS_BY_TYPE[first] ?? []]).toEqual([type, expect.arrayContaining(fields)]);
+    }
+  });
+});
