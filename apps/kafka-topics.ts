@@ -1,34 +1,44 @@
-import { createKafkaClient, buildSecurityOptions, toTopicName, listTopics } from '#message-log';
-import type { Settings } from '#host';
-import type { EventRegistry } from '#kernel';
+import {
+  applyTopicSettings,
+  buildSecurityOptions,
+  createKafkaClient,
+  findTopicDifferences,
+  listTopics,
+  toTopicName,
+  type NamedTopic,
+  type TopicDifference,
+} from '#message-log';
+import { FACTS_TOPIC } from '#facts';
+import { StartupError, type KafkaSettings, type Settings } from '#host';
+import { eventRegistry } from './modules.js';
 import type { ProcessLogger } from './runtime.js';
 
-export type TopicInventory = { readonly existing: ReadonlySet<string>; readonly expected: readonly string[] };
+const requireKafka = ({ kafka }: Settings): KafkaSettings => {
+  if (!kafka) throw new StartupError('KAFKA_BROKERS is not set: this site publishes nothing');
+  return kafka;
+};
 
-/** Returns the topics of the brokers, and those that the publisher writes and reads. Rejects if no broker responds. */
-export const listKafkaTopics = async (
-  { kafka, edition }: Settings,
-  registry: EventRegistry,
-  factsTopic: string,
-  logger: ProcessLogger,
-): Promise<TopicInventory> => {
-  if (!kafka) throw new Error('KAFKA_BROKERS is not set');
-  const { brokers, topicPrefix } = kafka;
-  const admin = createKafkaClient(
-    { brokers, clientId: 'cadastre-doctor', ...buildSecurityOptions(kafka) },
-    logger,
-  ).admin();
-  try {
-    await admin.connect();
-    const facts = toTopicName({ topic: factsTopic }, topicPrefix);
-    return {
-      existing: new Set(await admin.listTopics()),
-      expected: [
-        ...listTopics(registry, topicPrefix),
-        ...(edition === 'self-hosted' ? [] : [facts, `${facts}.rejected`]),
-      ],
-    };
-  } finally {
-    await admin.disconnect();
-  }
+/** Returns the topics that the publisher writes and reads. The self-hosted edition records no facts. */
+export const listSiteTopics = ({ edition }: Settings, prefix: string): readonly NamedTopic[] => {
+  const facts = toTopicName({ topic: FACTS_TOPIC }, prefix);
+  const inbound = edition === 'self-hosted' ? [] : [facts, `${facts}.rejected`];
+  return [
+    ...listTopics(eventRegistry, prefix).map((name) => ({ name, use: 'log' as const })),
+    ...inbound.map((name) => ({ name, use: 'inbound' as const })),
+  ];
+};
+
+const connect = (kafka: KafkaSettings, logger: ProcessLogger) =>
+  createKafkaClient({ brokers: kafka.brokers, clientId: 'cadastre-topics', ...buildSecurityOptions(kafka) }, logger);
+
+/** Returns how the topics of the brokers differ from the settings. Rejects if no broker responds. */
+export const compareSiteTopics = (settings: Settings, logger: ProcessLogger): Promise<readonly TopicDifference[]> => {
+  const kafka = requireKafka(settings);
+  return findTopicDifferences(connect(kafka, logger), listSiteTopics(settings, kafka.topicPrefix), kafka.topics);
+};
+
+/** Creates missing topics and changes the configuration of the others. Returns the differences that remain. */
+export const applySiteTopics = (settings: Settings, logger: ProcessLogger): Promise<readonly TopicDifference[]> => {
+  const kafka = requireKafka(settings);
+  return applyTopicSettings(connect(kafka, logger), listSiteTopics(settings, kafka.topicPrefix), kafka.topics, logger);
 };

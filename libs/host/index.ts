@@ -17,6 +17,7 @@ export {
   formatSettingsHelp,
   type Settings,
 } from './settings/settings.js';
+export type { KafkaSettings } from './settings/kafka-settings.js';
 export { describeMissingConnections, toWorkerSettings } from './settings/worker-settings.js';
 export { StartupError } from './machine/startup-error.js';
 export { inspectMachine, describePortInUse, type ProcessKind } from './machine/inspect-machine.js';

@@ -17,5 +17,7 @@ export { createKafkaClient, type KafkaConnection } from './connection/kafka-conn
 export { KafkaPublisher } from './publishing/kafka-publisher.js';
 export { buildSecurityOptions, type KafkaSecurity } from './connection/kafka-security.js';
 export { buildEventSchemas, type JsonSchema } from './schemas/schemas.js';
-export { listTopics } from './connection/topics.js';
+export type { TopicSettings } from './topics/topic-definition.js';
+export { describeAction, describeDifference, type TopicDifference } from './topics/topic-differences.js';
+export { applyTopicSettings, findTopicDifferences, listTopics, type NamedTopic } from './topics/topics.admin.js';
 export { createPublisherFollower } from './publishing/publisher.follower.js';

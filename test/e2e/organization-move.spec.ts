@@ -45,6 +45,7 @@ import {
   type SeededOrganization,
 } from '../support/seeds.js';
 import { startTestServer, type ApiTestClient, type TestServer } from '../support/server.js';
+import { TOPIC_SETTINGS } from '../support/kafka/index.js';
 import { quiet } from '../support/silent-logger.js';
 import { newStateVersion, pathOf, stateFile } from '../support/state-file.js';
 import { expectViewsMatchLog } from '../support/views-match-log.js';
@@ -435,7 +436,7 @@ describe('an imported organization', () => {
       ensureTopics: () => Promise.resolve(),
       publish: (events: readonly RecordedEvent[]) => Promise.resolve(void published.push(...events)),
     };
-    const follower = createPublisherFollower(recorder as unknown as KafkaPublisher, []);
+    const follower = createPublisherFollower(recorder as unknown as KafkaPublisher, [], TOPIC_SETTINGS);
     const runner = new FollowerRunner(target.store, follower, quiet);
     runner.start();
     await waitForFollowers(target.store, 'publisher');

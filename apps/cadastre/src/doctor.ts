@@ -9,7 +9,6 @@ import {
   OLDEST_POSTGRES,
   type DatabaseState,
 } from '#event-store';
-import { FACTS_TOPIC } from '#facts';
 import {
   readFileOrNull,
   inspectMachine,
@@ -21,8 +20,8 @@ import {
 import { describeDatabaseError } from '../../database-errors.js';
 import { describeWrongKey, hasEmbeddedSite, MISSING_PREVIOUS_KEY } from '../../database-resources.js';
 import { openRuntime, type Runtime } from '../../runtime.js';
-import { listKafkaTopics } from '../../kafka-topics.js';
-import { eventRegistry, moduleDefinitions, createFileSweepers, views } from '../../modules.js';
+import { compareSiteTopics } from '../../kafka-topics.js';
+import { moduleDefinitions, createFileSweepers, views } from '../../modules.js';
 import { describeFailure } from './start-errors.js';
 
 type FindingResult = 'ok' | 'warning' | 'FAILED';
@@ -218,14 +217,16 @@ const inspectFiles = async ({ settings, blobs }: Runtime): Promise<Finding> => {
 
 const inspectKafka = async ({ settings, logger }: Runtime): Promise<Finding> => {
   try {
-    const { existing, expected } = await listKafkaTopics(settings, eventRegistry, FACTS_TOPIC, logger);
-    const missing = expected.filter((topic) => !existing.has(topic));
-    return missing.length === 0
-      ? reportOk('kafka', `can be reached, all ${expected.length} topics exist`)
-      : reportWarning(
-          'kafka',
-          `can be reached; the publisher creates these topics when it starts: ${missing.join(', ')}`,
-        );
+    const differences = await compareSiteTopics(settings, logger);
+    const missing = differences.filter(({ action }) => action === 'create').map(({ topic }) => topic);
+    if (missing.length > 0) {
+      const topics = missing.join(', ');
+      return reportWarning('kafka', `can be reached; the publisher creates these topics when it starts: ${topics}`);
+    }
+    const differing = [...new Set(differences.map(({ topic }) => topic))].join(', ');
+    return differing === ''
+      ? reportOk('kafka', 'can be reached, and all topics agree with the settings')
+      : reportWarning('kafka', `these topics differ from the settings; run cadastre topics plan: ${differing}`);
   } catch (error) {
     return reportFailed('kafka', `cannot be reached (${describeReason(error)}); start it, or correct KAFKA_BROKERS`);
   }

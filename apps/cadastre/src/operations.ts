@@ -17,6 +17,7 @@ import { StartupError, type EnvironmentValues, type Settings } from '#host';
 import { describeMissingSite, hasEmbeddedSite } from '../../database-resources.js';
 import { migrateDatabase, openRuntime, type Runtime } from '../../runtime.js';
 import { moduleDefinitions, views as allViews } from '../../modules.js';
+import { requireConfirmation, type Confirm } from './confirmation.js';
 import { countAllKeyUses } from './key-uses.js';
 import { createProgressReporter, formatTable, printLine } from './output.js';
 import { seed } from './seed/seed.js';
@@ -244,9 +245,6 @@ export const runUserList = (settings: Settings, { json }: Pick<ListOptions, 'jso
     printLine(formatTable(USER_COLUMNS, rows));
   });
 
-/** Prints the question and resolves to the line that the user types. */
-export type Confirm = (prompt: string) => Promise<string>;
-
 export type ForgetOptions = {
   /** Skips the confirmation. */
   readonly yes: boolean;
@@ -267,11 +265,7 @@ export const runUserForget = (settings: Settings, name: string, { yes, confirm }
   withRuntime(settings, async ({ store, forgetting, ids }) => {
     const preview = await previewForget(store, name);
     process.stderr.write(`${describePreview(name, preview)}\n`);
-    if (!yes) {
-      if (!confirm) throw new StartupError('not confirmed; run this in a terminal, or add --yes. Nothing was changed');
-      const answer = await confirm(`Type ${name} to confirm: `);
-      if (answer.trim() !== name) throw new StartupError('not confirmed. Nothing was changed');
-    }
+    if (!yes) await requireConfirmation(name, confirm);
     const progress = createProgressReporter('rows searched for the name');
     await forgetUserByName({ store, forgetting, onExamined: (rows, table) => progress(table, rows) }, ids, name);
     printLine(`${name} is forgotten.`);

@@ -14,6 +14,7 @@ import {
   type Settings,
 } from '#host';
 import { createProviderCommand } from '../../provider/src/program.js';
+import type { Confirm } from './confirmation.js';
 import { runKeysRotate, runKeysStatus } from './keys.js';
 import {
   runDoctor,
@@ -26,7 +27,6 @@ import {
   runUserForget,
   runUserList,
   runVerify,
-  type Confirm,
   type ListOptions,
   type TokenOptions,
 } from './operations.js';
@@ -44,6 +44,7 @@ import { serve, serveGateway, serveProjector, servePublisher } from './serve.js'
 import { runUserSignInLink, type SignInLinkOptions } from './sign-in-links.js';
 import { runUntilStopped, runUntilStopRequest } from './signals.js';
 import { describeFailure } from './start-errors.js';
+import { runTopicsApply, runTopicsCheck, runTopicsPlan, type TopicOptions } from './topics.commands.js';
 
 const clock = new SystemClock();
 
@@ -261,6 +262,24 @@ addLocationOptions(
   ),
 );
 
+const topics = program.command('topics').description('topics of Kafka: check, plan, apply');
+
+topics
+  .command('check')
+  .description('compare the topics with the settings KAFKA_TOPIC_…; exits with 1 if they differ')
+  .option('--json', 'print JSON')
+  .action(
+    withErrorReport(async (options: TopicOptions) => {
+      if (!(await runTopicsCheck(await loadCommandSettings(), options))) process.exitCode = 1;
+    }),
+  );
+
+topics
+  .command('plan')
+  .description('print what "topics apply" would do, and why it would not change the rest')
+  .option('--json', 'print JSON')
+  .action(withErrorReport(async (options: TopicOptions) => runTopicsPlan(await loadCommandSettings(), options)));
+
 const token = program.command('token').description('API tokens: create, list, revoke');
 
 token
@@ -307,6 +326,16 @@ const promptAtTerminal = (): Confirm | null =>
         }
       }
     : null;
+
+topics
+  .command('apply')
+  .description('create missing topics, and change the configuration of existing ones')
+  .option('--yes', 'do not ask for confirmation')
+  .action(
+    withErrorReport(async (options: { yes?: boolean }) =>
+      runTopicsApply(await loadCommandSettings(), { ...options, confirm: promptAtTerminal() }),
+    ),
+  );
 
 user
   .command('sign-in-link <name>')

@@ -1,9 +1,10 @@
-import { StartupError, type Settings } from '#host';
+import type { Settings } from '#host';
 import { notFound } from '#kernel';
 import { ensureUser, findFirstAdmin, findUserByLogin, setEmail } from '#people';
 import { createSignInLink, type SignInLink } from '#sign-in';
 import type { Runtime } from '../../runtime.js';
-import { withRuntime, type Confirm } from './operations.js';
+import { requireConfirmation, type Confirm } from './confirmation.js';
+import { withRuntime } from './operations.js';
 import { printLine } from './output.js';
 
 export type SignInLinkOptions = {
@@ -27,9 +28,7 @@ const confirmReset = async (name: string, confirm: Confirm | null): Promise<void
   process.stderr.write(
     `Whoever opens the link removes the password, one-time codes and passkeys of ${name}, and ends all sessions.\n`,
   );
-  if (!confirm) throw new StartupError('not confirmed; run this in a terminal, or add --yes. Nothing was changed');
-  const answer = await confirm(`Type ${name} to confirm: `);
-  if (answer.trim() !== name) throw new StartupError('not confirmed. Nothing was changed');
+  await requireConfirmation(name, confirm);
 };
 
 const findOrCreateUser = async (

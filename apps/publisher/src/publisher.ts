@@ -1,3 +1,4 @@
+import type { KafkaSettings } from '#host';
 import { FollowerRunner } from '#event-store';
 import { createFactMessageHandler, FACTS_TOPIC } from '#facts';
 import {
@@ -18,7 +19,7 @@ export type RunningPublisher = { stop(): Promise<void> };
 export const openPublisher = (runtime: Runtime): RunningPublisher | null => {
   const { store, settings, logger } = runtime;
   if (!settings.kafka) return null;
-  const { brokers, topicPrefix } = settings.kafka;
+  const { brokers, topicPrefix, topics, cloudEvents } = settings.kafka;
   const { sasl, tls } = settings.kafka;
   if (sasl && !tls) {
     const { mechanism } = sasl;
@@ -28,16 +29,16 @@ export const openPublisher = (runtime: Runtime): RunningPublisher | null => {
   const kafka = new KafkaPublisher(
     connection,
     eventRegistry,
-    { source: settings.publicUrl, prefix: topicPrefix },
+    { source: settings.publicUrl, prefix: topicPrefix, mode: cloudEvents },
     logger,
   );
   const runner = new FollowerRunner(
     store,
-    createPublisherFollower(kafka, listTopics(eventRegistry, topicPrefix)),
+    createPublisherFollower(kafka, listTopics(eventRegistry, topicPrefix), topics),
     logger,
   );
   runner.start();
-  const consumer = openFactConsumer(runtime, { ...connection, clientId: 'cadastre-facts' }, topicPrefix);
+  const consumer = openFactConsumer(runtime, { ...connection, clientId: 'cadastre-facts' }, settings.kafka);
   return {
     stop: async () => {
       await Promise.all([runner.stop(), consumer?.stop()]);
@@ -47,12 +48,16 @@ export const openPublisher = (runtime: Runtime): RunningPublisher | null => {
 };
 
 /** The self-hosted edition has no audit trail, so facts stay in their topic. */
-const openFactConsumer = ({ store, settings, logger }: Runtime, connection: KafkaConnection, prefix: string) => {
+const openFactConsumer = (
+  { store, settings, logger }: Runtime,
+  connection: KafkaConnection,
+  { topicPrefix, topics }: KafkaSettings,
+) => {
   if (settings.edition === 'self-hosted') return null;
-  const topic = toTopicName({ topic: FACTS_TOPIC }, prefix);
+  const topic = toTopicName({ topic: FACTS_TOPIC }, topicPrefix);
   const consumer = new TopicConsumer(
     connection,
-    topic,
+    { name: topic, settings: topics },
     createFactMessageHandler(store, topic, settings.factsLimit),
     logger,
   );

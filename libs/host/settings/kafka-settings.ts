@@ -11,6 +11,14 @@ type KafkaEnvironment = z.output<typeof environment>;
 export type KafkaSettings = {
   readonly brokers: readonly string[];
   readonly topicPrefix: string;
+  /** For topics that do not exist yet, and for the comparison with those that do. Null: see `KAFKA_TOPIC_…`. */
+  readonly topics: {
+    readonly partitions: number;
+    readonly replicas: number | null;
+    readonly retentionDays: number | null;
+  };
+  /** Mode of the messages, as the Kafka binding of CloudEvents names it. */
+  readonly cloudEvents: 'binary' | 'structured';
   /**
    * Absolute paths of PEM files. With a null CA, Node's default authorities are trusted. Null for connections without
    * TLS.
@@ -49,6 +57,10 @@ const KAFKA_VARIABLES = [
   ...PASSWORD,
   ...CLIENT,
   'KAFKA_SASL_SCOPE',
+  'KAFKA_TOPIC_PARTITIONS',
+  'KAFKA_TOPIC_REPLICAS',
+  'KAFKA_TOPIC_RETENTION_DAYS',
+  'KAFKA_CLOUD_EVENTS',
 ] as const satisfies readonly Name[];
 
 /** Returns one line for each setting of Kafka that contradicts another one, or whose file cannot be used. */
@@ -129,6 +141,12 @@ export const toKafkaSettings = (env: KafkaEnvironment): KafkaSettings | null => 
   return {
     brokers: env.KAFKA_BROKERS,
     topicPrefix: env.CADASTRE_TOPIC_PREFIX,
+    topics: {
+      partitions: env.KAFKA_TOPIC_PARTITIONS,
+      replicas: env.KAFKA_TOPIC_REPLICAS ?? null,
+      retentionDays: env.KAFKA_TOPIC_RETENTION_DAYS,
+    },
+    cloudEvents: env.KAFKA_CLOUD_EVENTS,
     tls: env.KAFKA_TLS
       ? {
           ca: toAbsolutePath(env.KAFKA_TLS_CA),

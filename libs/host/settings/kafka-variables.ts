@@ -1,7 +1,15 @@
 import { z } from 'zod';
 import { isSecureAddress } from '#kernel';
 import { isHostOrAddress } from '../certificates/host-names.js';
-import { isPort, listSchema, matchingSchema, onOffSchema, defineSecretVariable } from './variable-schemas.js';
+import {
+  isPort,
+  listSchema,
+  matchingSchema,
+  onOffSchema,
+  oneOfSchema,
+  wholeNumberSchema,
+  defineSecretVariable,
+} from './variable-schemas.js';
 import { defineVariable } from './variable.js';
 
 const SASL_MECHANISMS = ['PLAIN', 'SCRAM-SHA-256', 'SCRAM-SHA-512', 'OAUTHBEARER'] as const;
@@ -12,6 +20,14 @@ const isBroker = (text: string): boolean => {
 };
 
 const brokers = listSchema(isBroker, 'host:port');
+
+const MAX_PARTITIONS = 1_000;
+const MAX_REPLICAS = 32;
+const MAX_RETENTION_DAYS = 36_500;
+
+const isWholeNumber = (text: string, most: number): boolean => /^[1-9]\d{0,5}$/.test(text) && Number(text) <= most;
+const isReplicas = (text: string): boolean => isWholeNumber(text, MAX_REPLICAS);
+const isRetention = (text: string): boolean => text === 'off' || isWholeNumber(text, MAX_RETENTION_DAYS);
 
 export const kafkaVariables = {
   KAFKA_BROKERS: defineVariable(
@@ -58,6 +74,28 @@ export const kafkaVariables = {
   ),
   KAFKA_SASL_CLIENT_SECRET: defineSecretVariable('–', 'secret of that client', z.string().exactOptional()),
   KAFKA_SASL_SCOPE: defineVariable('–', 'scopes of the token, separated by spaces', z.string().exactOptional()),
+  KAFKA_TOPIC_PARTITIONS: defineVariable(
+    '6',
+    'partitions of each topic; only for topics that do not exist yet',
+    wholeNumberSchema(1, MAX_PARTITIONS, 6),
+  ),
+  KAFKA_TOPIC_REPLICAS: defineVariable(
+    '3, or the number of brokers if there are fewer',
+    'copies of each message; only for topics that do not exist yet',
+    matchingSchema(isReplicas, `must be a whole number from 1 to ${MAX_REPLICAS}`).transform(Number).exactOptional(),
+  ),
+  KAFKA_TOPIC_RETENTION_DAYS: defineVariable(
+    'off: for ever',
+    'days after which Kafka deletes events; consumers that start later miss them',
+    matchingSchema(isRetention, `must be a whole number from 1 to ${MAX_RETENTION_DAYS}, or off`)
+      .transform((text) => (text === 'off' ? null : Number(text)))
+      .default(null),
+  ),
+  KAFKA_CLOUD_EVENTS: defineVariable(
+    'binary',
+    'mode of the messages: binary (attributes are headers) or structured (one JSON document)',
+    oneOfSchema(['binary', 'structured'], 'binary'),
+  ),
   CADASTRE_TOPIC_PREFIX: defineVariable(
     'cadastre',
     'prefix of the names of all Kafka topics',

@@ -1,7 +1,13 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
 import type { Logger } from '#kernel';
-import { sampleModule, sampleEventKinds, readTopic, sendToTopic } from '../../../test/support/kafka/index.js';
+import {
+  sampleModule,
+  sampleEventKinds,
+  readTopic,
+  sendToTopic,
+  TOPIC_SETTINGS,
+} from '../../../test/support/kafka/index.js';
 import { startSecuredKafka, type SecuredKafka } from '../../../test/support/kafka/secured-kafka.js';
 import { startTokenEndpoint, type TokenEndpoint } from '../../../test/support/kafka/token-endpoint.js';
 import { waitUntil } from '../../../test/support/product.js';
@@ -9,7 +15,7 @@ import { quiet } from '../../../test/support/silent-logger.js';
 import { TopicConsumer } from '../consuming/topic-consumer.js';
 import { KafkaPublisher } from '../publishing/kafka-publisher.js';
 import { buildSecurityOptions, type KafkaSecurity } from './kafka-security.js';
-import { listTopics } from './topics.js';
+import { listTopics } from '../topics/topics.admin.js';
 
 let kafka: SecuredKafka;
 let endpoint: TokenEndpoint;
@@ -43,7 +49,12 @@ const bearer = (changes: { readonly clientSecret?: string; readonly scope?: stri
 
 const logOver = (security: KafkaSecurity, prefix: string, brokers = kafka.saslBrokers): KafkaPublisher => {
   const connection = { brokers, clientId: 'test', ...buildSecurityOptions(security) };
-  const log = new KafkaPublisher(connection, sampleEventKinds, { source: 'https://cadastre.example', prefix }, quiet);
+  const log = new KafkaPublisher(
+    connection,
+    sampleEventKinds,
+    { source: 'https://cadastre.example', prefix, mode: 'binary' },
+    quiet,
+  );
   open.push({ stop: () => log.disconnect() });
   return log;
 };
@@ -53,7 +64,7 @@ const newPrefix = (): string => `site-${randomUUID()}`;
 /** Publishes 20 events over the connection, and reads them over a plain connection. */
 const expectToPublish = async (log: KafkaPublisher, prefix: string): Promise<void> => {
   const events = sampleModule(20, 3);
-  await log.ensureTopics(listTopics(sampleEventKinds, prefix));
+  await log.ensureTopics(listTopics(sampleEventKinds, prefix), TOPIC_SETTINGS);
   await log.publish(events);
   const messages = await readTopic(kafka.brokers, [`${prefix}.lamps`], (all) => all.length >= events.length);
   expect(new Set(messages.map(({ headers }) => headers['ce_id']))).toEqual(new Set(events.map(({ id }) => id)));
@@ -96,7 +107,7 @@ describe('a connection to Kafka with TLS', () => {
     endpoint.lifetime = 12;
     try {
       const log = logOver(bearer(), prefix);
-      await log.ensureTopics(listTopics(sampleEventKinds, prefix));
+      await log.ensureTopics(listTopics(sampleEventKinds, prefix), TOPIC_SETTINGS);
       for (let sent = 0; endpoint.requests.length < before + 3; sent += 1) {
         await log.publish(sampleModule(1, 1));
         expect(sent).toBeLessThan(100_000);
@@ -148,7 +159,7 @@ describe('a topic consumer with TLS and OAUTHBEARER', () => {
     endpoint.lifetime = -60;
     const consumer = new TopicConsumer(
       { brokers: kafka.saslBrokers, clientId: 'test', ...buildSecurityOptions(bearer()) },
-      topic,
+      { name: topic, settings: TOPIC_SETTINGS },
       (messages) => {
         resolve(messages[0]?.value?.toString() ?? '');
         return Promise.resolve(messages.map(() => ({ result: 'recorded' })));

@@ -2,7 +2,13 @@ import { zstdCompressSync } from 'node:zlib';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
 import kafkajs, { type Message } from 'kafkajs';
 import type { Logger } from '#kernel';
-import { readTopic, sendToTopic, startKafka, type TestKafka } from '../../../test/support/kafka/index.js';
+import {
+  readTopic,
+  sendToTopic,
+  startKafka,
+  type TestKafka,
+  TOPIC_SETTINGS,
+} from '../../../test/support/kafka/index.js';
 import { waitForTopics } from '../../../test/support/kafka/topic-reader.js';
 import { quiet } from '../../../test/support/silent-logger.js';
 import {
@@ -13,7 +19,7 @@ import {
   type MessageResult,
 } from './topic-consumer.js';
 import { createKafkaClient } from '../connection/kafka-connection.js';
-import { ensureTopics } from '../connection/topics.js';
+import { ensureTopics } from '../topics/topics.admin.js';
 
 let kafka: TestKafka;
 let number = 0;
@@ -31,7 +37,12 @@ afterAll(() => kafka.stop());
 
 const newTopic = async (): Promise<string> => {
   const topic = `site-${(number += 1)}.letters`;
-  await ensureTopics(createKafkaClient({ brokers: kafka.brokers, clientId: 'test' }, quiet), [topic], quiet, 'inbound');
+  await ensureTopics(
+    createKafkaClient({ brokers: kafka.brokers, clientId: 'test' }, quiet),
+    [{ name: topic, use: 'inbound' }],
+    TOPIC_SETTINGS,
+    quiet,
+  );
   return topic;
 };
 
@@ -45,7 +56,12 @@ const createTopic = async (topic: string, config: Readonly<Record<string, string
 };
 
 const startConsumer = (topic: string, take: MessageHandler, logger: Logger = quiet): TopicConsumer => {
-  const consumer = new TopicConsumer({ brokers: kafka.brokers, clientId: 'test' }, topic, take, logger);
+  const consumer = new TopicConsumer(
+    { brokers: kafka.brokers, clientId: 'test' },
+    { name: topic, settings: TOPIC_SETTINGS },
+    take,
+    logger,
+  );
   open.push(consumer);
   consumer.start();
   return consumer;

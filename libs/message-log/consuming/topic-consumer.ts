@@ -6,7 +6,11 @@ import { consumerMetrics } from '../message-log.metrics.js';
 import { openProducer, type OpenProducer } from '../publishing/producer.js';
 import { traceMessages } from './message-spans.js';
 import { isTooLarge, buildRejection, type RejectionMessages } from './rejections.js';
-import { ensureTopics } from '../connection/topics.js';
+import type { TopicSettings } from '../topics/topic-definition.js';
+import { ensureTopics } from '../topics/topics.admin.js';
+
+/** `settings`: for the topic and the one of its rejected messages, if they do not exist. */
+export type ConsumedTopic = { readonly name: string; readonly settings: TopicSettings };
 
 export type MessageResult = { readonly result: string } | { readonly rejected: string };
 
@@ -46,6 +50,8 @@ const RETRY_MAX_MS = 5_000;
  */
 export class TopicConsumer {
   private readonly kafka: Kafka;
+  private readonly topic: string;
+  private readonly topicSettings: TopicSettings;
   private readonly rejectedTopic: string;
   private readonly stopping = new AbortController();
   private producer: OpenProducer | null = null;
@@ -54,11 +60,13 @@ export class TopicConsumer {
 
   constructor(
     connection: KafkaConnection,
-    private readonly topic: string,
+    { name: topic, settings }: ConsumedTopic,
     private readonly take: MessageHandler,
     private readonly logger: Logger,
   ) {
     this.kafka = createKafkaClient(connection, logger);
+    this.topic = topic;
+    this.topicSettings = settings;
     this.rejectedTopic = `${topic}.rejected`;
     const pauses = { firstMs: RETRY_FIRST_MS, maxMs: RETRY_MAX_MS };
     this.backoff = new Backoff({ logger, subject: 'topic consumer', fields: { topic }, ...pauses });
@@ -88,7 +96,8 @@ export class TopicConsumer {
 
   /** Resolves after an abort. */
   private async read(): Promise<void> {
-    await ensureTopics(this.kafka, [this.topic, this.rejectedTopic], this.logger, 'inbound');
+    const topics = [this.topic, this.rejectedTopic].map((name) => ({ name, use: 'inbound' as const }));
+    await ensureTopics(this.kafka, topics, this.topicSettings, this.logger);
     const consumer = this.kafka.consumer({
       // Named after the topic, which has the site's prefix, so that two sites on one cluster do not share a group.
       groupId: this.topic.replaceAll('.', '-'),

@@ -3,7 +3,7 @@ import type { EventContext, EventKind, RecordedEvent } from '#kernel';
 import { sampleEventKinds, createRecordedEvent } from '../../../test/support/kafka/index.js';
 import { toKafkaMessage } from './cloud-event.js';
 
-const origin = { source: 'https://cadastre.example', prefix: 'cadastre' };
+const origin = { source: 'https://cadastre.example', prefix: 'cadastre', mode: 'binary' } as const;
 
 const messageOf = (event: RecordedEvent) =>
   toKafkaMessage(event, sampleEventKinds[event.type] as EventKind<never>, origin);
@@ -57,6 +57,25 @@ describe('toKafkaMessage', () => {
 
   it('contains neither names nor addresses', () => {
     expect(JSON.stringify(messageOf(event))).not.toMatch(/Ada|192\.0\.2\.7|go-tfe/);
+  });
+});
+
+describe('structured mode', () => {
+  const messageIn = (mode: 'binary' | 'structured', each: RecordedEvent) =>
+    toKafkaMessage(each, sampleEventKinds[each.type] as EventKind<never>, { ...origin, mode });
+
+  it('has the attributes of the headers in the document, beside the data', () => {
+    const traced = { ...event, traceparent: '00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01' };
+    const { headers, value, ...rest } = messageIn('structured', traced);
+    const binary = messageIn('binary', traced);
+    const { 'content-type': _, traceparent, ...attributes } = binary.headers;
+    expect(headers).toEqual({ 'content-type': 'application/cloudevents+json; charset=UTF-8', traceparent });
+    expect(JSON.parse(value)).toEqual({
+      ...Object.fromEntries(Object.entries(attributes).map(([name, text]) => [name.replace('ce_', ''), text])),
+      datacontenttype: 'application/json',
+      data: { room: 'Küche' },
+    });
+    expect(rest).toEqual({ topic: binary.topic, key: binary.key, timestamp: binary.timestamp });
   });
 });
 

@@ -10,6 +10,8 @@ export type CloudEventSource = {
   readonly source: string;
   /** A topic's name is `${prefix}.${kind.topic}`. */
   readonly prefix: string;
+  /** `binary`: attributes are headers, and the value is the data. `structured`: the value is one JSON document. */
+  readonly mode: 'binary' | 'structured';
 };
 
 /** A Kafka message with text values. The client encodes them as UTF-8, as the binding requires for headers (§3.2.3). */
@@ -27,57 +29,78 @@ export const toTopicName = (kind: Pick<EventKind<never>, 'topic'>, prefix: strin
 /** Returns the public name of an event type with its schema version, for example `cadastre.WorkspaceLocked.v1`. */
 export const toCloudEventType = (type: string, schemaVersion: number): string => `cadastre.${type}.v${schemaVersion}`;
 
+const JSON_TYPE = 'application/json';
+
 /**
- * Returns an event as a CloudEvents 1.0 message in binary content mode:
- * https://github.com/cloudevents/spec/blob/v1.0.2/cloudevents/bindings/kafka-protocol-binding.md#32-binary-content-mode
+ * Returns an event as a CloudEvents 1.0 message:
+ * https://github.com/cloudevents/spec/blob/v1.0.2/cloudevents/bindings/kafka-protocol-binding.md
  *
  * The event store upcasts old events when it reads them, so type and data always have the same schema version.
  */
 export const toKafkaMessage = (
   event: RecordedEvent,
   kind: EventKind<never>,
-  { source, prefix }: CloudEventSource,
+  { source, prefix, mode }: CloudEventSource,
 ): OutboundMessage => ({
   topic: toTopicName(kind, prefix),
   // §3.1: the producer chooses the key. All events of a stream have one key and so one partition, which keeps their
   // order.
   key: event.stream,
-  // §3.2.2: the value is only the data.
-  value: JSON.stringify(event.data),
-  headers: {
-    // §3.2.1: datacontenttype is sent as `content-type`, the only attribute without the prefix of §3.2.3.1.
-    'content-type': 'application/json',
-    ce_specversion: '1.0',
-    ce_id: event.id,
-    ce_type: toCloudEventType(event.type, event.schemaVersion),
-    ce_source: source,
-    ce_subject: event.stream,
-    ce_time: event.time,
-    ce_stream: event.stream,
-    // Numbers are sent as strings: a CloudEvents Integer ends at 2^31 - 1 (spec.md, "Type System"), which a log can
-    // exceed.
-    ce_version: String(event.version),
-    ce_position: String(event.position),
-    ...omitNullHeader('ce_organization', event.organization),
-    ...toAuthContextHeaders(event.context),
-    // As OpenTelemetry passes on the context of a message: https://opentelemetry.io/docs/specs/semconv/messaging
-    ...omitNullHeader('traceparent', event.traceparent ?? null),
-  },
+  ...(mode === 'binary' ? toBinaryContent(event, source) : toStructuredContent(event, source)),
   timestamp: String(Date.parse(event.time)),
 });
 
+type MessageContent = Pick<OutboundMessage, 'value' | 'headers'>;
+
+/** §3.2. The value is only the data (§3.2.2). */
+const toBinaryContent = (event: RecordedEvent, source: string): MessageContent => ({
+  value: JSON.stringify(event.data),
+  headers: {
+    // §3.2.1: datacontenttype is sent as `content-type`, the only attribute without the prefix of §3.2.3.1.
+    'content-type': JSON_TYPE,
+    ...Object.fromEntries(Object.entries(toAttributes(event, source)).map(([name, text]) => [`ce_${name}`, text])),
+    ...toTraceHeaders(event),
+  },
+});
+
+/** §3.3. The value is the event in the JSON format. */
+const toStructuredContent = (event: RecordedEvent, source: string): MessageContent => ({
+  value: JSON.stringify({ ...toAttributes(event, source), datacontenttype: JSON_TYPE, data: event.data }),
+  headers: { 'content-type': 'application/cloudevents+json; charset=UTF-8', ...toTraceHeaders(event) },
+});
+
+/** As OpenTelemetry passes on the context of a message: https://opentelemetry.io/docs/specs/semconv/messaging */
+const toTraceHeaders = ({ traceparent }: RecordedEvent): Readonly<Record<string, string>> =>
+  omitNull('traceparent', traceparent ?? null);
+
+const toAttributes = (event: RecordedEvent, source: string): Readonly<Record<string, string>> => ({
+  specversion: '1.0',
+  id: event.id,
+  type: toCloudEventType(event.type, event.schemaVersion),
+  source,
+  subject: event.stream,
+  time: event.time,
+  stream: event.stream,
+  // Numbers are sent as strings: a CloudEvents Integer ends at 2^31 - 1 (spec.md, "Type System"), which a log can
+  // exceed.
+  version: String(event.version),
+  position: String(event.position),
+  ...omitNull('organization', event.organization),
+  ...toAuthContext(event.context),
+});
+
 /**
- * Returns the headers that describe the caller, as in the documented extensions (extensions/authcontext.md,
+ * Returns the attributes that describe the caller, as in the documented extensions (extensions/authcontext.md,
  * extensions/correlation.md). The caller’s name, address and user agent are left out: topics are kept for ever, and the
  * audit trail contains them.
  */
-const toAuthContextHeaders = (context: EventContext): Readonly<Record<string, string>> => ({
-  ce_authtype: authType(context),
-  ce_authid: context.accessor.id,
-  ...omitNullHeader('ce_impersonator', context.impersonator),
-  ...omitNullHeader('ce_request', context.request.id),
-  ...omitNullHeader('ce_correlationid', context.correlation),
-  ...omitNullHeader('ce_causationid', context.causation),
+const toAuthContext = (context: EventContext): Readonly<Record<string, string>> => ({
+  authtype: authType(context),
+  authid: context.accessor.id,
+  ...omitNull('impersonator', context.impersonator),
+  ...omitNull('request', context.request.id),
+  ...omitNull('correlationid', context.correlation),
+  ...omitNull('causationid', context.causation),
 });
 
 const authType = ({ auth, accessor }: EventContext): string => {
@@ -86,5 +109,5 @@ const authType = ({ auth, accessor }: EventContext): string => {
 };
 
 /** Leaves out an attribute without a value: CloudEvents has no null, and a string must not be empty. */
-const omitNullHeader = (name: string, value: string | null): Readonly<Record<string, string>> =>
+const omitNull = (name: string, value: string | null): Readonly<Record<string, string>> =>
   value ? { [name]: value } : {};

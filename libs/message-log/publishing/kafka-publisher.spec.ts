@@ -9,13 +9,14 @@ import {
   startKafka,
   type TestKafka,
   type TopicMessage,
+  TOPIC_SETTINGS,
 } from '../../../test/support/kafka/index.js';
 import { waitForTopics } from '../../../test/support/kafka/topic-reader.js';
 import { quiet } from '../../../test/support/silent-logger.js';
 import { toKafkaMessage } from './cloud-event.js';
 import { createKafkaClient } from '../connection/kafka-connection.js';
 import { KafkaPublisher } from './kafka-publisher.js';
-import { listTopics } from '../connection/topics.js';
+import { listTopics } from '../topics/topics.admin.js';
 
 const SOURCE = 'https://cadastre.example';
 
@@ -26,7 +27,7 @@ const logTo = (prefix: string, logger: Logger = quiet): KafkaPublisher => {
   const log = new KafkaPublisher(
     { brokers: kafka.brokers, clientId: 'test' },
     sampleEventKinds,
-    { source: SOURCE, prefix },
+    { source: SOURCE, prefix, mode: 'binary' },
     logger,
   );
   open.push(log);
@@ -35,7 +36,7 @@ const logTo = (prefix: string, logger: Logger = quiet): KafkaPublisher => {
 
 const readyLog = async (prefix: string): Promise<KafkaPublisher> => {
   const log = logTo(prefix);
-  await log.ensureTopics(listTopics(sampleEventKinds, prefix));
+  await log.ensureTopics(listTopics(sampleEventKinds, prefix), TOPIC_SETTINGS);
   return log;
 };
 
@@ -100,7 +101,7 @@ describe('topics', () => {
     await waitForTopics(kafka.brokers, ['a.lamps']);
     const warn = jest.fn<Logger['warn']>();
 
-    await logTo('a', { ...quiet, warn }).ensureTopics(listTopics(sampleEventKinds, 'a'));
+    await logTo('a', { ...quiet, warn }).ensureTopics(listTopics(sampleEventKinds, 'a'), TOPIC_SETTINGS);
 
     const { resources } = await admin.describeConfigs({
       includeSynonyms: false,
@@ -123,13 +124,21 @@ describe('topics', () => {
     const partitions = Object.fromEntries(topics.map((topic) => [topic.name, topic.partitions.length]));
     expect(partitions).toEqual({ 'a.doors': 6, 'a.lamps': 2 });
     expect(warn.mock.calls).toEqual([
-      [{ topic: 'a.lamps', 'retention.ms': '60000' }, 'this Kafka topic does not keep every event'],
+      [
+        {
+          topic: 'a.lamps',
+          partitions: { actual: '2', target: '6' },
+          'retention.ms': { actual: '60000', target: '-1' },
+          'max.message.bytes': { actual: '1048588', target: '8388608' },
+        },
+        'this Kafka topic differs from the settings; see "cadastre topics plan"',
+      ],
     ]);
   });
 
   it('can be ensured by several publishers at once', async () => {
     const topics = listTopics(sampleEventKinds, 'b');
-    await Promise.all([1, 2, 3].map(() => logTo('b').ensureTopics(topics)));
+    await Promise.all([1, 2, 3].map(() => logTo('b').ensureTopics(topics, TOPIC_SETTINGS)));
     await expect(logTo('b').publish([createRecordedEvent(1, 'lamp-1', 1)])).resolves.toBeUndefined();
   });
 });
@@ -157,7 +166,7 @@ describe('publishing', () => {
     for (const event of events) {
       const kind = sampleEventKinds[event.type];
       expect(byId.get(event.id)).toMatchObject(
-        kind ? toKafkaMessage(event, kind, { source: SOURCE, prefix: 'c' }) : {},
+        kind ? toKafkaMessage(event, kind, { source: SOURCE, prefix: 'c', mode: 'binary' }) : {},
       );
     }
   });
@@ -189,7 +198,7 @@ describe('publishing', () => {
     const log = logTo('f');
     const events = sampleModule(3, 1);
     await expect(log.publish(events)).rejects.toThrow('Kafka did not accept the events');
-    await log.ensureTopics(listTopics(sampleEventKinds, 'f'));
+    await log.ensureTopics(listTopics(sampleEventKinds, 'f'), TOPIC_SETTINGS);
     await log.publish(events);
     const messages = await readTopic(kafka.brokers, ['f.lamps'], (all) => all.length >= 3);
     expect(versionsByKey(messages)).toEqual({ 'lamp-0': [1, 2, 3] });

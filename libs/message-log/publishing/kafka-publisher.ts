@@ -5,7 +5,8 @@ import { splitIntoRequests } from './request-batches.js';
 import { toKafkaMessage, type OutboundMessage, type CloudEventSource } from './cloud-event.js';
 import { createKafkaClient, type KafkaConnection } from '../connection/kafka-connection.js';
 import { openProducer, type OpenProducer } from './producer.js';
-import { ensureTopics } from '../connection/topics.js';
+import type { TopicSettings } from '../topics/topic-definition.js';
+import { ensureTopics } from '../topics/topics.admin.js';
 
 /**
  * Publishes the log to Kafka topics, at least once. The follower's advisory lock ensures that only one publisher is
@@ -48,8 +49,9 @@ export class KafkaPublisher {
   }
 
   /** Creates missing topics. `topics` are full names, for example those of `listTopics`. */
-  async ensureTopics(topics: readonly string[]): Promise<void> {
-    await ensureTopics(this.kafka, topics, this.logger);
+  async ensureTopics(topics: readonly string[], settings: TopicSettings): Promise<void> {
+    const logTopics = topics.map((name) => ({ name, use: 'log' as const }));
+    await ensureTopics(this.kafka, logTopics, settings, this.logger);
   }
 
   /**

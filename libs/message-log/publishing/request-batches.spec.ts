@@ -6,7 +6,7 @@ import { toKafkaMessage, type OutboundMessage } from './cloud-event.js';
 
 const messages = (count: number, value?: string): OutboundMessage[] =>
   sampleModule(count, 3).map((event) => {
-    const origin = { source: 'https://cadastre.example', prefix: 'cadastre' };
+    const origin = { source: 'https://cadastre.example', prefix: 'cadastre', mode: 'binary' } as const;
     const message = toKafkaMessage(event, sampleEventKinds['LampLit'] as EventKind<never>, origin);
     return value === undefined ? message : { ...message, value };
   });

@@ -94,7 +94,11 @@ describe('the AsyncAPI document', () => {
     const barest = { ...event, organization: null, context: { ...context, request, correlation: '' } };
     const namesOf = (each: typeof event) =>
       Object.keys(
-        toKafkaMessage(each, sampleEventKinds['LampLit'] as EventKind<never>, { source: '/', prefix: 'acme' }).headers,
+        toKafkaMessage(each, sampleEventKinds['LampLit'] as EventKind<never>, {
+          source: '/',
+          prefix: 'acme',
+          mode: 'binary',
+        }).headers,
       );
     expect(Object.keys(headers.properties).toSorted()).toEqual(namesOf(fullest).toSorted());
     expect(headers.required.toSorted()).toEqual(namesOf(barest).toSorted());

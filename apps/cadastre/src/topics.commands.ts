@@ -1,0 +1,63 @@
+import { createLogger, StartupError, type Settings } from '#host';
+import { describeAction, describeDifference, type TopicDifference } from '#message-log';
+import { applySiteTopics, compareSiteTopics, listSiteTopics } from '../../kafka-topics.js';
+import { requireConfirmation, type Confirm } from './confirmation.js';
+import { printLine } from './output.js';
+
+export type TopicOptions = { readonly json?: boolean };
+export type TopicApplyOptions = { readonly yes?: boolean; readonly confirm: Confirm | null };
+
+const createCommandLogger = ({ logLevel }: Settings) => createLogger(logLevel, process.stderr);
+
+const countTopics = (settings: Settings): number => listSiteTopics(settings, settings.kafka?.topicPrefix ?? '').length;
+
+const describeAgreement = (settings: Settings): string =>
+  `All ${countTopics(settings)} topics agree with the settings.`;
+
+/** Prints how the topics differ from the settings. Returns whether they agree. */
+export const runTopicsCheck = async (settings: Settings, { json }: TopicOptions): Promise<boolean> => {
+  const differences = await compareSiteTopics(settings, createCommandLogger(settings));
+  if (json) printLine(JSON.stringify(differences, null, 2));
+  else printDifferences(settings, differences);
+  return differences.length === 0;
+};
+
+const printDifferences = (settings: Settings, differences: readonly TopicDifference[]): void => {
+  if (differences.length === 0) return printLine(describeAgreement(settings));
+  for (const difference of differences) printLine(describeDifference(difference));
+  const differing = new Set(differences.map(({ topic }) => topic)).size;
+  printLine(
+    `${differing} of ${countTopics(settings)} topics differ from the settings. ` +
+      'Run "cadastre topics plan" to see what can be changed.',
+  );
+};
+
+/** Prints what `topics apply` would do. */
+export const runTopicsPlan = async (settings: Settings, { json }: TopicOptions): Promise<void> => {
+  const differences = await compareSiteTopics(settings, createCommandLogger(settings));
+  if (json) return printLine(JSON.stringify(differences, null, 2));
+  printPlan(settings, differences);
+};
+
+const printPlan = (settings: Settings, differences: readonly TopicDifference[]): void => {
+  if (differences.length === 0) return printLine(describeAgreement(settings));
+  for (const difference of differences) printLine(describeAction(difference));
+};
+
+/** Prints the plan, asks, and carries it out. Kafka cannot give back messages that a shorter retention deletes. */
+export const runTopicsApply = async (
+  settings: Settings,
+  { yes = false, confirm }: TopicApplyOptions,
+): Promise<void> => {
+  const logger = createCommandLogger(settings);
+  const differences = await compareSiteTopics(settings, logger);
+  printPlan(settings, differences);
+  const changes = differences.filter(({ action }) => action !== 'keep');
+  if (changes.length === 0) return;
+  if (!yes) await requireConfirmation('apply', confirm);
+  const remaining = await applySiteTopics(settings, logger);
+  const failed = remaining.filter(({ action }) => action !== 'keep');
+  if (failed.length > 0) throw new StartupError(`Kafka did not change: ${failed.map(describeDifference).join('; ')}`);
+  const topics = new Set(changes.map(({ topic }) => topic)).size;
+  printLine(`Changed ${topics} topic${topics === 1 ? '' : 's'}.`);
+};

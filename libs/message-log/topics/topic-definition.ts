@@ -1,0 +1,63 @@
+/** How the topics of a site are kept. The settings `KAFKA_TOPIC_…` say it. */
+export type TopicSettings = {
+  readonly partitions: number;
+  /** Null: three, or the number of brokers if there are fewer. */
+  readonly replicas: number | null;
+  /** Days after which topics of the log delete messages; null: never. */
+  readonly retentionDays: number | null;
+};
+
+/** What Cadastre sets on a topic. `config` contains values as Kafka writes them. */
+export type TopicDefinition = {
+  readonly name: string;
+  readonly partitions: number;
+  readonly replicas: number;
+  readonly config: Readonly<Record<string, string>>;
+};
+
+/** A topic of events of the log, or one of messages of other services. */
+export type TopicUse = 'log' | 'inbound';
+
+const REPLICAS = 3;
+const DAY_MS = 24 * 60 * 60 * 1_000;
+const FOREVER = '-1';
+
+/** Allows a single large event. Requests stay below the brokers' usual limit (request-batches.ts). */
+const MAX_MESSAGE_BYTES = '8388608';
+
+/**
+ * A topic is a copy of the log: unless a setting says otherwise, no event is deleted by age or size, whatever the
+ * brokers' defaults. Otherwise a site that configures Kafka after a year would lose its history on arrival, because
+ * timestamps are the events' own. With these timestamps a consumer can start at a date.
+ */
+const buildLogConfig = ({ retentionDays }: TopicSettings): Readonly<Record<string, string>> => ({
+  'cleanup.policy': 'delete',
+  'retention.ms': retentionDays === null ? FOREVER : String(retentionDays * DAY_MS),
+  'retention.bytes': FOREVER,
+  'message.timestamp.type': 'CreateTime',
+  'max.message.bytes': MAX_MESSAGE_BYTES,
+});
+
+/**
+ * Messages of other services are recorded when they arrive, so these topics keep them only for a month, for inspection.
+ * The broker sets the timestamps: a sender's timestamp may be a year old, and the message would be deleted before it is
+ * read. The broker also recompresses all messages: kafkajs cannot read Snappy, LZ4 or Zstandard, and the consumer would
+ * be stuck at such a message.
+ */
+const INBOUND_CONFIG = {
+  'cleanup.policy': 'delete',
+  'retention.ms': String(30 * DAY_MS),
+  'message.timestamp.type': 'LogAppendTime',
+  'compression.type': 'gzip',
+  'max.message.bytes': MAX_MESSAGE_BYTES,
+} as const;
+
+/** Returns what the settings demand of a topic in a cluster with this number of brokers. */
+export const defineTopic = (name: string, use: TopicUse, settings: TopicSettings, brokers: number): TopicDefinition => {
+  const replicas = settings.replicas ?? Math.min(REPLICAS, brokers);
+  const config = use === 'log' ? buildLogConfig(settings) : INBOUND_CONFIG;
+  // With three replicas, an acknowledged event survives the loss of a broker, and publishing continues while one broker
+  // is down.
+  const minInsync = replicas >= REPLICAS ? '2' : '1';
+  return { name, partitions: settings.partitions, replicas, config: { ...config, 'min.insync.replicas': minInsync } };
+};

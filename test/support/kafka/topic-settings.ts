@@ -1,0 +1,4 @@
+import type { TopicSettings } from '#message-log';
+
+/** The defaults of the settings. */
+export const TOPIC_SETTINGS: TopicSettings = { partitions: 6, replicas: null, retentionDays: null };
