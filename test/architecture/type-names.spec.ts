@@ -10,7 +10,7 @@ const listSources = async (): Promise<string[]> => {
   const lists = await Promise.all(
     SOURCE_FOLDERS.map(async (folder) => {
       const files = await readdir(join(ROOT, folder), { recursive: true });
-      return files.filter((file) => file.endsWith('.ts')).map((file) => join(folder, file));
+      return files.filter((file) => /\.tsx?$/.test(file)).map((file) => join(folder, file));
     }),
   );
   return lists.flat();

@@ -1,0 +1,37 @@
+import { Menu, ScrollArea } from '@mantine/core';
+import { useInfiniteQuery } from '@tanstack/react-query';
+import { Link, useParams } from '@tanstack/react-router';
+import { organizationsQuery } from '../api/organizations.js';
+import { CheckIcon, OrganizationIcon } from '../components/icons.js';
+import type { MenuProps } from './menu-button.js';
+import { getOrganizationPath } from './navigation.js';
+
+const MAX_HEIGHT = 320;
+
+/** Leads to the first screens of the organizations. */
+export const OrganizationMenu = ({ children }: MenuProps) => {
+  const current = useParams({ strict: false, select: (params) => params.organization ?? null });
+  const { data } = useInfiniteQuery(organizationsQuery());
+  const names = data?.pages.flatMap((page) => page.data.map(({ id }) => id)) ?? [];
+  return (
+    <Menu defaultOpened position="bottom-start" width={260}>
+      <Menu.Target>{children}</Menu.Target>
+      <Menu.Dropdown>
+        <ScrollArea.Autosize mah={MAX_HEIGHT} type="auto">
+          {names.map((name) => (
+            <Menu.Item
+              key={name}
+              leftSection={<OrganizationIcon size={16} />}
+              rightSection={name === current ? <CheckIcon size={14} /> : null}
+              renderRoot={(props) => <Link {...props} to={getOrganizationPath(name)} />}
+            >
+              {name}
+            </Menu.Item>
+          ))}
+        </ScrollArea.Autosize>
+        <Menu.Divider />
+        <Menu.Item renderRoot={(props) => <Link {...props} to="/" />}>All organizations</Menu.Item>
+      </Menu.Dropdown>
+    </Menu>
+  );
+};

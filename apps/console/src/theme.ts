@@ -1,0 +1,58 @@
+import { createTheme, type CSSVariablesResolver, type MantineColorsTuple } from '@mantine/core';
+
+/** The green of the product's icon. */
+const teal: MantineColorsTuple = [
+  '#e8f5f3',
+  '#d0e8e5',
+  '#a3d1cb',
+  '#77bab1',
+  '#58b8ae',
+  '#3c9990',
+  '#2a7a73',
+  '#1f5f5b',
+  '#194e4b',
+  '#123b38',
+];
+
+export const theme = createTheme({
+  primaryColor: 'cadastre',
+  primaryShade: { light: 7, dark: 5 },
+  colors: { cadastre: teal },
+  autoContrast: true,
+  luminanceThreshold: 0.33,
+  defaultRadius: 'md',
+  fontFamily: "system-ui, -apple-system, 'Segoe UI', Roboto, 'Noto Sans', 'Liberation Sans', sans-serif",
+  fontFamilyMonospace: "ui-monospace, 'SF Mono', 'Cascadia Mono', 'Liberation Mono', monospace",
+  headings: { fontWeight: '650' },
+  cursorType: 'pointer',
+  respectReducedMotion: true,
+});
+
+/** Colors of surfaces and texts. Texts have a contrast of at least 4.5 to each surface. */
+export const resolveColors: CSSVariablesResolver = () => ({
+  variables: {},
+  light: {
+    '--mantine-color-body': '#ffffff',
+    '--mantine-color-text': '#17211f',
+    '--mantine-color-dimmed': '#53615e',
+    '--mantine-color-placeholder': '#66736f',
+    '--console-background': '#f4f6f6',
+    '--console-surface': '#ffffff',
+    '--console-inset': '#f1f4f3',
+    '--console-hover': '#eef3f2',
+    '--console-border': '#d7dfdd',
+    '--console-accent': '#1f5f5b',
+  },
+  dark: {
+    '--mantine-color-body': '#18211f',
+    '--mantine-color-text': '#e7edeb',
+    '--mantine-color-dimmed': '#9fb0ac',
+    '--mantine-color-placeholder': '#8b9c98',
+    '--console-background': '#101615',
+    '--console-surface': '#18211f',
+    '--console-inset': '#131b19',
+    '--console-hover': '#22302d',
+    '--console-border': '#314039',
+    '--console-accent': '#77cbc2',
+  },
+});
