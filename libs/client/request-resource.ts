@@ -6,5 +6,12 @@ type ContentOf<O> = O extends { readonly requestBody?: { readonly content: infer
 export type RequestResource<O extends keyof operations> =
   ContentOf<operations[O]> extends { readonly data: infer R } ? R : never;
 
-/** A resource or another schema of the API description by its name, such as `ApiResource<'Workspace'>`. */
-export type ApiResource<N extends keyof components['schemas']> = components['schemas'][N];
+/** openapi-fetch leaves members that are always null out of the types of answers. */
+type Answered<T> = T extends readonly (infer E)[]
+  ? Answered<E>[]
+  : T extends object
+    ? { [K in keyof T as NonNullable<T[K]> extends never ? never : K]: Answered<T[K]> }
+    : T;
+
+/** A resource or another schema in an answer by its name in the API description, such as `ApiResource<'Workspace'>`. */
+export type ApiResource<N extends keyof components['schemas']> = Answered<components['schemas'][N]>;

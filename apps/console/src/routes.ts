@@ -5,7 +5,7 @@ import { organizationsQuery } from './api/organizations.js';
 import { workspaceQuery, workspacesPageQuery } from './api/workspaces.js';
 import { ConsoleLayout } from './layout/console-layout.js';
 import { getOrganizationPath } from './layout/navigation.js';
-import { parseWorkspaceSearch } from './screens/workspaces/workspaces.filter.js';
+import { parseWorkspaceSearch } from './screens/workspaces/workspaces.search.js';
 
 /*
  * Every screen of the console. The code of a screen is loaded when a person opens it. A loader starts the requests of the
@@ -56,7 +56,29 @@ const workspaceRoute = createRoute({
   component: lazyRouteComponent(() => import('./screens/workspace/workspace.screen.js'), 'WorkspaceScreen'),
 });
 
+const workspaceOverviewRoute = createRoute({
+  getParentRoute: () => workspaceRoute,
+  path: '/',
+  component: lazyRouteComponent(
+    () => import('./screens/workspace-overview/workspace-overview.screen.js'),
+    'WorkspaceOverviewScreen',
+  ),
+});
+
+const workspaceStateRoute = createRoute({
+  getParentRoute: () => workspaceRoute,
+  path: '/state',
+  component: lazyRouteComponent(
+    () => import('./screens/workspace-state/workspace-state.screen.js'),
+    'WorkspaceStateScreen',
+  ),
+});
+
 export const routeTree = rootRoute.addChildren([
   organizationsRoute,
-  organizationRoute.addChildren([startRoute, workspacesRoute, workspaceRoute]),
+  organizationRoute.addChildren([
+    startRoute,
+    workspacesRoute,
+    workspaceRoute.addChildren([workspaceOverviewRoute, workspaceStateRoute]),
+  ]),
 ]);

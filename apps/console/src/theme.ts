@@ -14,10 +14,24 @@ const teal: MantineColorsTuple = [
   '#123b38',
 ];
 
+/** Greys of the dark colors, from texts to backgrounds, with a little of the same green. */
+const dark: MantineColorsTuple = [
+  '#c9d3d0',
+  '#b4c1bd',
+  '#8b9c98',
+  '#6a7a76',
+  '#3a4b46',
+  '#2b3935',
+  '#1f2a28',
+  '#18211f',
+  '#131b19',
+  '#101615',
+];
+
 export const theme = createTheme({
   primaryColor: 'cadastre',
   primaryShade: { light: 7, dark: 5 },
-  colors: { cadastre: teal },
+  colors: { cadastre: teal, dark },
   autoContrast: true,
   luminanceThreshold: 0.33,
   defaultRadius: 'md',
@@ -42,17 +56,22 @@ export const resolveColors: CSSVariablesResolver = () => ({
     '--console-hover': '#eef3f2',
     '--console-border': '#d7dfdd',
     '--console-accent': '#1f5f5b',
+    '--console-warning': '#9a5b00',
   },
   dark: {
     '--mantine-color-body': '#18211f',
     '--mantine-color-text': '#e7edeb',
     '--mantine-color-dimmed': '#9fb0ac',
     '--mantine-color-placeholder': '#8b9c98',
+    '--mantine-color-default': '#1f2a28',
+    '--mantine-color-default-hover': '#273532',
+    '--mantine-color-default-border': '#3a4b46',
     '--console-background': '#101615',
     '--console-surface': '#18211f',
     '--console-inset': '#131b19',
     '--console-hover': '#22302d',
     '--console-border': '#314039',
     '--console-accent': '#77cbc2',
+    '--console-warning': '#f0b455',
   },
 });

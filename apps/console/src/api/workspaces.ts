@@ -2,12 +2,12 @@ import { queryOptions, useMutation, useQueryClient } from '@tanstack/react-query
 import type { ApiResource } from '#client';
 import { readDocument } from './api-error.js';
 import { api } from './client.js';
+import { describeHolder, findIncluded } from './included.js';
 import { organizationKey } from './organizations.js';
 
 export type Workspace = ApiResource<'Workspace'>;
 export type WorkspaceDocument = ApiResource<'WorkspaceDocumentWithIncluded'>;
 type WorkspacePage = ApiResource<'WorkspacePageWithIncluded'>;
-type IncludedResource = NonNullable<WorkspacePage['included']>[number];
 
 /** The number of workspaces that the API returns at most in one page. */
 export const WORKSPACES_IN_PAGE = 100;
@@ -52,29 +52,59 @@ const toTagParameters = (tags: readonly string[]): Readonly<Record<string, strin
     }),
   );
 
+/** A row of the list. The documents of a hundred thousand workspaces would take 300 MB. */
+export type WorkspaceListRow = {
+  readonly id: string;
+  readonly name: string;
+  readonly description: string | null;
+  readonly project: string;
+  readonly tags: readonly string[];
+  readonly resourceCount: number;
+  readonly changedAt: string;
+  readonly lock: { readonly holder: string; readonly reason: string } | null;
+  readonly runStatus: ApiResource<'Run'>['attributes']['status'] | null;
+};
+
+export type WorkspaceListPage = { readonly rows: readonly WorkspaceListRow[]; readonly total: number };
+
+const toListRow = ({ id, attributes, relationships }: Workspace, page: WorkspacePage): WorkspaceListRow => ({
+  id,
+  name: attributes.name,
+  description: attributes.description,
+  project: findIncluded(page, relationships.project.data)?.attributes.name ?? '',
+  tags: attributes['tag-names'],
+  resourceCount: attributes['resource-count'],
+  changedAt: attributes['latest-change-at'],
+  lock: attributes.locked
+    ? { holder: describeHolder(page, relationships['locked-by'].data), reason: attributes['locked-reason'] ?? '' }
+    : null,
+  runStatus: findIncluded(page, relationships['current-run'].data)?.attributes.status ?? null,
+});
+
 /** One page of the list, with the projects, the runs and the holders of locks that its rows show. */
-export const workspacesPageQuery = (organization: string, filter: WorkspaceSearch, page: number) =>
+export const workspacesPageQuery = (organization: string, search: WorkspaceSearch, page: number) =>
   queryOptions({
-    queryKey: [...workspacesKey(organization), 'list', filter, page],
-    queryFn: ({ signal }) =>
-      readDocument(
-        api.GET('/api/v2/organizations/{organization}/workspaces', {
-          params: {
-            path: { organization },
-            query: {
-              'page[number]': page,
-              'page[size]': WORKSPACES_IN_PAGE,
-              include: ['project', 'current_run', 'locked_by'],
-              ...(filter.name ? { 'search[name]': filter.name } : {}),
-              ...(filter.project ? { 'filter[project][id]': filter.project } : {}),
-              ...(filter.status?.length ? { 'filter[current-run][status]': [...filter.status] } : {}),
-              ...(filter.sort ? { sort: filter.sort } : {}),
-              ...toTagParameters(filter.tags ?? []),
-            },
-          },
-          signal,
-        }),
-      ),
+    queryKey: [...workspacesKey(organization), 'list', search, page],
+    queryFn: async ({ signal }): Promise<WorkspaceListPage> => {
+      const query = {
+        'page[number]': page,
+        'page[size]': WORKSPACES_IN_PAGE,
+        include: ['project' as const, 'current_run' as const, 'locked_by' as const],
+        ...(search.name ? { 'search[name]': search.name } : {}),
+        ...(search.project ? { 'filter[project][id]': search.project } : {}),
+        ...(search.status?.length ? { 'filter[current-run][status]': [...search.status] } : {}),
+        ...(search.sort ? { sort: search.sort } : {}),
+        ...toTagParameters(search.tags ?? []),
+      };
+      const params = { path: { organization }, query };
+      const document = await readDocument(
+        api.GET('/api/v2/organizations/{organization}/workspaces', { params, signal }),
+      );
+      return {
+        rows: document.data.map((workspace) => toListRow(workspace, document)),
+        total: document.meta.pagination['total-count'],
+      };
+    },
   });
 
 /** The number of workspaces that the person may read. */
@@ -121,14 +151,6 @@ export const workspaceQuery = (organization: string, name: string) =>
         }),
       ),
   });
-
-/** Returns the included resource that a relationship identifies, or null. */
-export const findIncluded = <T extends IncludedResource['type']>(
-  { included }: Pick<WorkspacePage, 'included'>,
-  identifier: { readonly type: T; readonly id: string } | null | undefined,
-): Extract<IncludedResource, { readonly type: T }> | null =>
-  ((identifier && included?.find(({ type, id }) => type === identifier.type && id === identifier.id)) ??
-    null) as Extract<IncludedResource, { readonly type: T }> | null;
 
 type LockChange = { readonly action: 'lock'; readonly reason: string } | { readonly action: 'unlock' | 'force-unlock' };
 

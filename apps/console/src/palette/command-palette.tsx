@@ -10,6 +10,7 @@ import { workspaceSuggestionsQuery } from '../api/workspaces.js';
 import { OrganizationIcon, SearchIcon, UserIcon, WorkspaceIcon, type IconProps } from '../components/icons.js';
 import { COLOR_SCHEMES } from '../layout/color-schemes.js';
 import { getOrganizationPath, NAVIGATION } from '../layout/navigation.js';
+import classes from './command-palette.module.css';
 
 const SEARCH_DELAY_MS = 150;
 const MAX_ORGANIZATIONS = 6;
@@ -95,6 +96,7 @@ export const CommandPalette = ({ organization, onClose }: CommandPaletteProps) =
       onQueryChange={setQuery}
       onSpotlightClose={onClose}
       shortcut={null}
+      overlayProps={{ backgroundOpacity: 0.35, blur: 0 }}
       transitionProps={{ duration: 0 }}
       scrollable
       maxHeight={420}
@@ -103,6 +105,7 @@ export const CommandPalette = ({ organization, onClose }: CommandPaletteProps) =
         placeholder={organization === null ? 'Search organizations and commands' : `Search in ${organization}`}
         aria-label="Search and commands"
         leftSection={<SearchIcon />}
+        className={classes['search']}
       />
       <Spotlight.ActionsList>
         {[...groups].map(([group, commands]) => (
