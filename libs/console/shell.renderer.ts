@@ -9,7 +9,7 @@ const NONCE_BYTES = 16;
 
 /**
  * Returns the Content-Security-Policy of the console. Only scripts of this server run, and they send requests to this
- * server only. The nonce allows the style elements that the component library inserts (ADR 56).
+ * server only. The nonce allows the style elements that the component library inserts (ADR 60).
  */
 const formatConsolePolicy = (nonce: string): string =>
   [

@@ -21,6 +21,14 @@ export const openConsole = async (
   return page;
 };
 
+/** Returns the name of the element that has the focus, as a screen reader reads it. */
+export const nameOfFocus = async (page: TestPage): Promise<string> => {
+  const focused = page.locator(':focus');
+  if ((await focused.count()) === 0) return '';
+  const label = await focused.getAttribute('aria-label');
+  return label ?? (await focused.innerText()).trim();
+};
+
 /** The widths and colors in which screens are checked. */
 const APPEARANCES = [
   { name: 'light', colorScheme: 'light', width: 1280, height: 800 },
@@ -56,5 +64,7 @@ export const inspectScreen = async (page: TestPage, name: string): Promise<reado
     const scrollWidth = (await page.evaluate('document.documentElement.scrollWidth')) as number;
     if (scrollWidth > width) faults.push(`${name}, ${appearance}: the page is ${scrollWidth} wide`);
   }
+  await page.emulateMedia({ colorScheme: 'light', reducedMotion: 'no-preference' });
+  await page.setViewportSize({ width: 1280, height: 800 });
   return [...faults, ...page.pageErrors];
 };

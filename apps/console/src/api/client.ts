@@ -12,8 +12,10 @@ const goToSignIn = (): void => {
 const sendWithSession = async (request: Request): Promise<Response> => {
   if (!SAFE_METHODS.has(request.method)) request.headers.set('X-Cadastre-CSRF', '1');
   const response = await fetch(request);
-  if (response.status === 401) goToSignIn();
-  return response;
+  if (response.status !== 401) return response;
+  goToSignIn();
+  // The browser leaves the page, so nothing needs the answer.
+  return new Promise(() => undefined);
 };
 
 /** The API of this server, as the signed-in person. */

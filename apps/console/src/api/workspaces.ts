@@ -155,7 +155,7 @@ export const workspaceQuery = (organization: string, name: string) =>
 type LockChange = { readonly action: 'lock'; readonly reason: string } | { readonly action: 'unlock' | 'force-unlock' };
 
 /** Locks or unlocks a workspace. */
-export const useChangeLock = (organization: string, { id, attributes }: Workspace) => {
+export const useChangeLock = (organization: string, { id }: Workspace) => {
   const queries = useQueryClient();
   return useMutation({
     mutationFn: (change: LockChange) => {
@@ -170,6 +170,5 @@ export const useChangeLock = (organization: string, { id, attributes }: Workspac
     },
     // The lists show the lock too.
     onSettled: () => queries.invalidateQueries({ queryKey: workspacesKey(organization) }),
-    meta: { workspace: attributes.name },
   });
 };

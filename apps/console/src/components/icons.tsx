@@ -62,7 +62,6 @@ export const CopyIcon = defineIcon(
 );
 export const CheckIcon = defineIcon(<path d="m5 13 4 4L19 7" />);
 export const ChevronDownIcon = defineIcon(<path d="m6 9 6 6 6-6" />);
-export const ChevronRightIcon = defineIcon(<path d="m9 6 6 6-6 6" />);
 export const ArrowUpIcon = defineIcon(<path d="M12 19V5m-6 6 6-6 6 6" />);
 export const ArrowDownIcon = defineIcon(<path d="M12 5v14m-6-6 6 6 6-6" />);
 export const PlusIcon = defineIcon(<path d="M12 5v14M5 12h14" />);
@@ -103,22 +102,9 @@ export const AlertIcon = defineIcon(
     <path d="M12 10v4m0 3h.01" />
   </>,
 );
-export const RunIcon = defineIcon(<path d="M7 4v16l12-8z" />);
 export const ResourceIcon = defineIcon(
   <>
     <path d="m12 2 8 4.5v9L12 20l-8-4.5v-9z" />
     <path d="m4 6.5 8 4.5 8-4.5M12 11v9" />
-  </>,
-);
-export const ClockIcon = defineIcon(
-  <>
-    <circle cx="12" cy="12" r="9" />
-    <path d="M12 7v5l3 2" />
-  </>,
-);
-export const TagIcon = defineIcon(
-  <>
-    <path d="M3 12V4a1 1 0 0 1 1-1h8l9 9-9 9z" />
-    <path d="M8 8h.01" />
   </>,
 );

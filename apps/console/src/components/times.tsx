@@ -3,7 +3,6 @@ import { useSyncExternalStore } from 'react';
 /* Times in the zone and language of the reader. */
 
 const exactFormat = new Intl.DateTimeFormat(undefined, { dateStyle: 'full', timeStyle: 'long' });
-const shortFormat = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium', timeStyle: 'short' });
 const relativeFormat = new Intl.RelativeTimeFormat(undefined, { numeric: 'auto' });
 
 const SECOND = 1_000;
@@ -23,33 +22,11 @@ const UNITS = [
 /** Returns the time with its zone, to the second. */
 export const formatExactTime = (iso: string): string => exactFormat.format(new Date(iso));
 
-/** Returns the date and the time to the minute. */
-export const formatShortTime = (iso: string): string => shortFormat.format(new Date(iso));
-
 /** Returns how far the time is from `now`, such as `3 minutes ago`. */
 export const formatRelativeTime = (iso: string, now: number): string => {
   const distance = new Date(iso).getTime() - now;
   const unit = UNITS.find(([, length]) => Math.abs(distance) >= length);
   return unit ? relativeFormat.format(Math.round(distance / unit[1]), unit[0]) : 'just now';
-};
-
-/** Returns a duration with its two largest units, such as `2 h 5 min`. */
-export const formatDuration = (milliseconds: number): string => {
-  const units = [
-    ['d', DAY],
-    ['h', HOUR],
-    ['min', MINUTE],
-    ['s', SECOND],
-  ] as const;
-  const largest = units.findIndex(([, length]) => milliseconds >= length);
-  if (largest < 0) return `${Math.round(milliseconds)} ms`;
-  let rest = milliseconds;
-  const parts = units.slice(largest, largest + 2).map(([name, length]) => {
-    const count = Math.floor(rest / length);
-    rest -= count * length;
-    return count > 0 ? `${count} ${name}` : '';
-  });
-  return parts.filter((part) => part !== '').join(' ');
 };
 
 const TICK_MS = 30 * SECOND;

@@ -51,7 +51,7 @@ const useSearchResults = (organization: string | null, text: string): readonly C
     enabled: organization !== null && text !== '',
   });
   const { data: organizations } = useInfiniteQuery(organizationsQuery(text));
-  const found = (workspaces.data ?? []).map(({ attributes: { name } }) => ({
+  const matches = (workspaces.data ?? []).map(({ attributes: { name } }) => ({
     group: `Workspaces of ${organization ?? ''}`,
     label: name,
     icon: WorkspaceIcon,
@@ -59,7 +59,7 @@ const useSearchResults = (organization: string | null, text: string): readonly C
   }));
   const names = organizations?.pages[0]?.data.slice(0, MAX_ORGANIZATIONS).map(({ id }) => id) ?? [];
   return [
-    ...(text === '' ? [] : found),
+    ...(text === '' ? [] : matches),
     ...names.map((name) => ({
       group: 'Organizations',
       label: name,
