@@ -18,6 +18,9 @@ const readAsset = async (folder: string, name: string): Promise<readonly [string
   return [`assets/${name}`, { content: await readFile(join(folder, 'assets', name)), mediaType }];
 };
 
+// Otherwise Vite takes React's build for development when the tests run this step.
+process.env['NODE_ENV'] = 'production';
+
 const [folder] = process.argv.slice(2);
 if (folder === undefined) throw new Error('name the folder to write to');
 const outDir = resolve(folder);

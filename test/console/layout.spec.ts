@@ -72,8 +72,8 @@ describe('the keyboard alone', () => {
     const page = await open('/app/acme/workspaces');
     await waitForTitle(page, 'Workspaces');
     await page.keyboard.press('Control+k');
-    await page.getByRole('textbox', { name: 'Search and commands' }).fill('stor');
-    await page.getByRole('button', { name: 'storage' }).waitFor();
+    await page.getByRole('combobox', { name: 'Search and commands' }).fill('stor');
+    await page.getByRole('option', { name: 'storage' }).waitFor();
     expect(await inspectScreen(page, 'palette')).toEqual([]);
     await page.keyboard.press('Enter');
     await waitForTitle(page, 'storage');
@@ -93,7 +93,7 @@ describe('the keyboard alone', () => {
     await page.keyboard.press('g');
     await page.keyboard.press('w');
     await page.keyboard.press('Control+k');
-    await page.getByRole('textbox', { name: 'Search and commands' }).waitFor();
+    await page.getByRole('combobox', { name: 'Search and commands' }).waitFor();
     expect(page.url()).toBe(`${server.url}/app/acme/workspaces/network`);
     await page.context().close();
   });

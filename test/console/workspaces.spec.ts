@@ -88,7 +88,7 @@ describe('the list of workspaces', () => {
     expect(await page.getByRole('row').count()).toBeLessThan(60);
     expect(requested).toContain('3');
     await page.keyboard.press('Home');
-    await page.waitForFunction("document.activeElement?.textContent?.includes('app-0000')");
+    await page.locator(':focus').filter({ hasText: 'app-0000' }).waitFor();
     await page.context().close();
   });
 
@@ -97,7 +97,7 @@ describe('the list of workspaces', () => {
     await page.getByLabel('Search workspaces by name').fill('app-000');
     await waitForCount(page, '10 workspaces');
     await page.getByRole('button', { name: 'Filters' }).click();
-    await page.getByLabel('Tags', { exact: true }).fill('env:prod');
+    await page.getByRole('combobox', { name: 'Tags' }).fill('env:prod');
     await page.keyboard.press('Enter');
     await waitForCount(page, '1 workspace');
     expect(await inspectScreen(page, 'workspaces-filters')).toEqual([]);
@@ -108,7 +108,7 @@ describe('the list of workspaces', () => {
     await page.getByRole('button', { name: 'Clear the filters' }).click();
     await waitForCount(page, '10 workspaces');
     await page.getByRole('button', { name: 'Name', exact: true }).click();
-    await page.waitForFunction("document.querySelector('[data-index=\"0\"]')?.textContent?.includes('app-0009')");
+    await page.locator('[data-index="0"]').filter({ hasText: 'app-0009' }).waitFor();
     expect(new URL(page.url()).search).toBe('?name=app-000&sort=-name');
     await page.context().close();
   });
@@ -116,11 +116,11 @@ describe('the list of workspaces', () => {
   it('filters by project and by the status of the current run', async () => {
     const page = await openList(owner);
     await page.getByRole('button', { name: 'Filters' }).click();
-    await page.getByRole('textbox', { name: 'Project' }).fill('Sho');
+    await page.getByRole('combobox', { name: 'Project' }).fill('Sho');
     await page.getByRole('option', { name: 'Shops' }).click();
     await waitForCount(page, '1 workspace');
     await rowOf(page, 'app-0002').waitFor();
-    await page.getByRole('textbox', { name: 'Status of the current run' }).click();
+    await page.getByRole('combobox', { name: 'Status of the current run' }).click();
     await page.getByRole('option', { name: 'Applied' }).click();
     await page.getByRole('heading', { name: 'No workspace matches' }).waitFor();
     await page.getByRole('button', { name: 'Show all workspaces' }).click();

@@ -1,3 +1,4 @@
+import './layers.css';
 import '@mantine/core/styles.layer.css';
 import './style.css';
 import { MantineProvider } from '@mantine/core';

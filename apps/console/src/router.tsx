@@ -1,5 +1,6 @@
 import { createRouter } from '@tanstack/react-router';
 import { queryClient } from './api/query-client.js';
+import { Page } from './components/page.js';
 import { ErrorState, NotFoundState } from './components/states.js';
 import { formatSearch, parseSearch } from './search-params.js';
 import { routeTree } from './routes.js';
@@ -14,7 +15,11 @@ export const router = createRouter({
   // TanStack Query decides whether data are fresh.
   defaultPreloadStaleTime: 0,
   scrollRestoration: true,
-  defaultNotFoundComponent: () => <NotFoundState />,
+  defaultNotFoundComponent: () => (
+    <Page title="Not found">
+      <NotFoundState />
+    </Page>
+  ),
   defaultErrorComponent: ({ error, reset }) => (
     <ErrorState error={error instanceof Error ? error : new Error(String(error))} onRetry={reset} />
   ),

@@ -30,7 +30,7 @@ const dark: MantineColorsTuple = [
 
 export const theme = createTheme({
   primaryColor: 'cadastre',
-  primaryShade: { light: 7, dark: 5 },
+  primaryShade: { light: 7, dark: 6 },
   colors: { cadastre: teal, dark },
   autoContrast: true,
   luminanceThreshold: 0.33,
@@ -40,7 +40,18 @@ export const theme = createTheme({
   headings: { fontWeight: '650' },
   cursorType: 'pointer',
   respectReducedMotion: true,
+  components: {
+    // The first item has the focus, instead of an element without a meaning.
+    Menu: { defaultProps: { withInitialFocusPlaceholder: false } },
+    // The header of a dialog is no header of the page.
+    Modal: { defaultProps: { attributes: { header: { role: 'none' } } } },
+  },
 });
+
+const RED_BUTTONS = {
+  '--mantine-color-red-filled': '#c02626',
+  '--mantine-color-red-filled-hover': '#a82020',
+};
 
 /** Colors of surfaces and texts. Texts have a contrast of at least 4.5 to each surface. */
 export const resolveColors: CSSVariablesResolver = () => ({
@@ -57,6 +68,14 @@ export const resolveColors: CSSVariablesResolver = () => ({
     '--console-border': '#d7dfdd',
     '--console-accent': '#1f5f5b',
     '--console-warning': '#9a5b00',
+    ...RED_BUTTONS,
+    '--mantine-color-error': '#c02626',
+    '--mantine-color-red-light-color': '#9c1c1c',
+    '--mantine-color-orange-light-color': '#8a3a00',
+    '--mantine-color-yellow-light-color': '#6b4a00',
+    '--mantine-color-green-light-color': '#1a5c28',
+    '--mantine-color-blue-light-color': '#14508f',
+    '--mantine-color-gray-light-color': '#40484f',
   },
   dark: {
     '--mantine-color-body': '#18211f',
@@ -73,5 +92,7 @@ export const resolveColors: CSSVariablesResolver = () => ({
     '--console-border': '#314039',
     '--console-accent': '#77cbc2',
     '--console-warning': '#f0b455',
+    ...RED_BUTTONS,
+    '--mantine-color-error': '#ff8f8f',
   },
 });

@@ -64,6 +64,7 @@ export const CheckIcon = defineIcon(<path d="m5 13 4 4L19 7" />);
 export const ChevronDownIcon = defineIcon(<path d="m6 9 6 6 6-6" />);
 export const ArrowUpIcon = defineIcon(<path d="M12 19V5m-6 6 6-6 6 6" />);
 export const ArrowDownIcon = defineIcon(<path d="M12 5v14m-6-6 6 6 6-6" />);
+export const CloseIcon = defineIcon(<path d="m6 6 12 12M18 6 6 18" />);
 export const PlusIcon = defineIcon(<path d="M12 5v14M5 12h14" />);
 export const SunIcon = defineIcon(
   <>

@@ -1,12 +1,53 @@
-import { lazy, Suspense } from 'react';
-import { useHasToasts } from './toasts.js';
+import { ActionIcon } from '@mantine/core';
+import { useEffect, useState } from 'react';
+import { AlertIcon, CheckIcon, CloseIcon } from './icons.js';
+import { removeToast, useToasts, type Toast } from './toasts.js';
+import classes from './toast-outlet.module.css';
 
-const Toasts = lazy(async () => ({ default: (await import('./toast-list.js')).ToastList }));
+const SHOWN_MS = 6_000;
 
-/** Shows messages. The code for it is loaded with the first message. */
-export const ToastOutlet = () =>
-  useHasToasts() ? (
-    <Suspense>
-      <Toasts />
-    </Suspense>
-  ) : null;
+const ToastMessage = ({ toast: { id, kind, message } }: { readonly toast: Toast }) => {
+  const [isHeld, setHeld] = useState(false);
+  useEffect(() => {
+    if (kind === 'error' || isHeld) return undefined;
+    const timer = setTimeout(() => removeToast(id), SHOWN_MS);
+    return () => clearTimeout(timer);
+  }, [id, kind, isHeld]);
+  const Icon = kind === 'error' ? AlertIcon : CheckIcon;
+  return (
+    <div
+      role={kind === 'error' ? 'alert' : undefined}
+      className={classes['toast']}
+      data-kind={kind}
+      // A message stays while the person points at it or uses its button.
+      onMouseEnter={() => setHeld(true)}
+      onMouseLeave={() => setHeld(false)}
+      onFocus={() => setHeld(true)}
+      onBlur={() => setHeld(false)}
+    >
+      <Icon size={18} className={classes['icon']} />
+      <span className={classes['text']}>{message}</span>
+      <ActionIcon
+        variant="subtle"
+        color="gray"
+        size="sm"
+        aria-label="Close the message"
+        onClick={() => removeToast(id)}
+      >
+        <CloseIcon size={14} />
+      </ActionIcon>
+    </div>
+  );
+};
+
+/** Shows messages. It is always in the page, because screen readers read only what is added to an existing region. */
+export const ToastOutlet = () => {
+  const toasts = useToasts();
+  return (
+    <section className={classes['list']} aria-label="Messages" aria-live="polite">
+      {toasts.map((toast) => (
+        <ToastMessage key={toast.id} toast={toast} />
+      ))}
+    </section>
+  );
+};

@@ -2,33 +2,28 @@ import { useSyncExternalStore } from 'react';
 
 /* Short messages in a corner. Any code can add one. */
 
-export type Toast = { readonly kind: 'success' | 'error'; readonly message: string };
+type ToastKind = 'success' | 'error';
+export type Toast = { readonly id: number; readonly kind: ToastKind; readonly message: string };
 
-const store = { queue: [] as readonly Toast[], isNeeded: false, listeners: new Set<() => void>() };
+const store = { toasts: [] as readonly Toast[], lastId: 0, listeners: new Set<() => void>() };
 
 const subscribe = (listener: () => void) => {
   store.listeners.add(listener);
   return () => void store.listeners.delete(listener);
 };
 
-const publish = (): void => {
+const replaceToasts = (toasts: readonly Toast[]): void => {
+  store.toasts = toasts;
   for (const listener of store.listeners) listener();
 };
 
 /** Shows a message. Errors stay until the person closes them. */
-export const showToast = (toast: Toast): void => {
-  store.queue = [...store.queue, toast];
-  store.isNeeded = true;
-  publish();
+export const showToast = ({ kind, message }: { readonly kind: ToastKind; readonly message: string }): void => {
+  store.lastId += 1;
+  replaceToasts([...store.toasts, { id: store.lastId, kind, message }]);
 };
 
-/** Returns the messages that are not shown yet. */
-export const useToasts = (): readonly Toast[] => useSyncExternalStore(subscribe, () => store.queue);
+export const removeToast = (id: number): void => replaceToasts(store.toasts.filter((toast) => toast.id !== id));
 
-export const removeToasts = (toasts: readonly Toast[]): void => {
-  store.queue = store.queue.filter((toast) => !toasts.includes(toast));
-  publish();
-};
-
-/** Returns whether there has been a message. */
-export const useHasToasts = (): boolean => useSyncExternalStore(subscribe, () => store.isNeeded);
+/** Returns the messages on the screen, the oldest first. */
+export const useToasts = (): readonly Toast[] => useSyncExternalStore(subscribe, () => store.toasts);

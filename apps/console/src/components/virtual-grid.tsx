@@ -189,11 +189,16 @@ const useActiveRow = (count: number) => {
 
 /** Another order begins at the first row. */
 const useStartOfOrder = (sort: string, scroller: RefObject<HTMLDivElement | null>): void => {
-  useEffect(() => scroller.current?.scrollTo({ top: 0 }), [sort, scroller]);
+  useEffect(() => {
+    // Chromium returns a promise, which React would take for the clean-up of the effect.
+    void scroller.current?.scrollTo({ top: 0 });
+  }, [sort, scroller]);
 };
 
 const useReportedRange = (first: number, last: number, onRange: (first: number, last: number) => void): void => {
-  useEffect(() => onRange(first, last), [first, last, onRange]);
+  useEffect(() => {
+    onRange(first, last);
+  }, [first, last, onRange]);
 };
 
 /** The compiler of React may not keep what the libraries return, because both change their results in place. */

@@ -13,7 +13,7 @@ export const AccountMenu = ({ children }: MenuProps) => {
   const { data: account } = useQuery(accountQuery);
   return (
     <>
-      <Menu defaultOpened position="bottom-end" width={220}>
+      <Menu defaultOpened withinPortal={false} position="bottom-end" width={220}>
         <Menu.Target>{children}</Menu.Target>
         <Menu.Dropdown>
           {account && <Menu.Label>Signed in as {account.attributes.username}</Menu.Label>}

@@ -6,7 +6,7 @@ import type { MenuProps } from './menu-button.js';
 export const ColorSchemeMenu = ({ children }: MenuProps) => {
   const { colorScheme, setColorScheme } = useMantineColorScheme();
   return (
-    <Menu defaultOpened position="bottom-end" width={180}>
+    <Menu defaultOpened withinPortal={false} position="bottom-end" width={180}>
       <Menu.Target>{children}</Menu.Target>
       <Menu.Dropdown>
         {COLOR_SCHEMES.map(({ value, label, icon: Icon }) => (

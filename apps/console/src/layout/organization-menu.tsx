@@ -1,12 +1,11 @@
-import { Menu, ScrollArea } from '@mantine/core';
+import { Menu } from '@mantine/core';
 import { useInfiniteQuery } from '@tanstack/react-query';
 import { Link, useParams } from '@tanstack/react-router';
 import { organizationsQuery } from '../api/organizations.js';
 import { CheckIcon, OrganizationIcon } from '../components/icons.js';
 import type { MenuProps } from './menu-button.js';
 import { getOrganizationPath } from './navigation.js';
-
-const MAX_HEIGHT = 320;
+import classes from './layout.module.css';
 
 /** Leads to the first screens of the organizations. */
 export const OrganizationMenu = ({ children }: MenuProps) => {
@@ -14,10 +13,10 @@ export const OrganizationMenu = ({ children }: MenuProps) => {
   const { data } = useInfiniteQuery(organizationsQuery());
   const names = data?.pages.flatMap((page) => page.data.map(({ id }) => id)) ?? [];
   return (
-    <Menu defaultOpened position="bottom-start" width={260}>
+    <Menu defaultOpened withinPortal={false} position="bottom-start" width={260}>
       <Menu.Target>{children}</Menu.Target>
       <Menu.Dropdown>
-        <ScrollArea.Autosize mah={MAX_HEIGHT} type="auto">
+        <div role="group" aria-label="Your organizations" className={classes['organizations']}>
           {names.map((name) => (
             <Menu.Item
               key={name}
@@ -28,7 +27,7 @@ export const OrganizationMenu = ({ children }: MenuProps) => {
               {name}
             </Menu.Item>
           ))}
-        </ScrollArea.Autosize>
+        </div>
         <Menu.Divider />
         <Menu.Item renderRoot={(props) => <Link {...props} to="/" />}>All organizations</Menu.Item>
       </Menu.Dropdown>

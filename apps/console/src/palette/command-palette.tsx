@@ -1,122 +1,143 @@
-import '@mantine/spotlight/styles.layer.css';
-import { useMantineColorScheme } from '@mantine/core';
-import { useDebouncedValue } from '@mantine/hooks';
-import { createSpotlight, Spotlight } from '@mantine/spotlight';
-import { useInfiniteQuery, useQuery } from '@tanstack/react-query';
-import { useNavigate } from '@tanstack/react-router';
-import { useEffect, useState, type ComponentType } from 'react';
-import { organizationsQuery } from '../api/organizations.js';
-import { workspaceSuggestionsQuery } from '../api/workspaces.js';
-import { OrganizationIcon, SearchIcon, UserIcon, WorkspaceIcon, type IconProps } from '../components/icons.js';
-import { COLOR_SCHEMES } from '../layout/color-schemes.js';
-import { getOrganizationPath, NAVIGATION } from '../layout/navigation.js';
+import { Modal } from '@mantine/core';
+import { useEffect, useId, useRef, useState, type KeyboardEvent, type ReactNode } from 'react';
+import { SearchIcon } from '../components/icons.js';
+import { useCommands, type Command } from './commands.js';
 import classes from './command-palette.module.css';
 
-const SEARCH_DELAY_MS = 150;
-const MAX_ORGANIZATIONS = 6;
+const LABEL = 'Search and commands';
 
-type Command = {
-  readonly group: string;
-  readonly label: string;
-  readonly icon: ComponentType<IconProps>;
-  readonly run: () => void;
+/** Returns the option to which a key moves, or null for other keys. The list has no end: the first follows the last. */
+const moveByKey = (key: string, from: number, count: number): number | null => {
+  if (key === 'ArrowDown') return (from + 1) % count;
+  if (key === 'ArrowUp') return (from - 1 + count) % count;
+  return null;
 };
 
-const useScreenCommands = (organization: string | null): readonly Command[] => {
-  const navigate = useNavigate();
-  const { setColorScheme } = useMantineColorScheme();
-  const screens = NAVIGATION.map(({ label, path, icon }) => ({
-    group: 'Screens',
-    label,
-    icon,
-    run: () => void navigate({ to: `/${organization ?? ''}/${path}` }),
-  }));
-  return [
-    ...(organization === null ? [] : screens),
-    { group: 'Screens', label: 'Organizations', icon: OrganizationIcon, run: () => void navigate({ to: '/' }) },
-    { group: 'Screens', label: 'Your account', icon: UserIcon, run: () => window.location.assign('/account') },
-    ...COLOR_SCHEMES.map(({ value, label, icon }) => ({
-      group: 'Colors',
-      label: `Colors: ${label}`,
-      icon,
-      run: () => setColorScheme(value),
-    })),
-  ];
+type OptionProps = {
+  readonly id: string;
+  readonly command: Command;
+  readonly isActive: boolean;
+  readonly onPoint: () => void;
+  readonly onRun: () => void;
 };
 
-const useSearchResults = (organization: string | null, text: string): readonly Command[] => {
-  const navigate = useNavigate();
-  const workspaces = useQuery({
-    ...workspaceSuggestionsQuery(organization ?? '', text),
-    enabled: organization !== null && text !== '',
-  });
-  const { data: organizations } = useInfiniteQuery(organizationsQuery(text));
-  const matches = (workspaces.data ?? []).map(({ attributes: { name } }) => ({
-    group: `Workspaces of ${organization ?? ''}`,
-    label: name,
-    icon: WorkspaceIcon,
-    run: () => void navigate({ to: `/${organization ?? ''}/workspaces/${name}` }),
-  }));
-  const names = organizations?.pages[0]?.data.slice(0, MAX_ORGANIZATIONS).map(({ id }) => id) ?? [];
-  return [
-    ...(text === '' ? [] : matches),
-    ...names.map((name) => ({
-      group: 'Organizations',
-      label: name,
-      icon: OrganizationIcon,
-      run: () => void navigate({ to: getOrganizationPath(name) }),
-    })),
-  ];
-};
-
-const useCommands = (organization: string | null, query: string): ReadonlyMap<string, readonly Command[]> => {
-  const text = query.trim();
-  const [searched] = useDebouncedValue(text, SEARCH_DELAY_MS);
-  const commands = useScreenCommands(organization).filter(({ label }) =>
-    label.toLowerCase().includes(text.toLowerCase()),
+const Option = ({ id, command: { label, icon: Icon }, isActive, onPoint, onRun }: OptionProps) => {
+  const element = useRef<HTMLDivElement>(null);
+  useEffect(() => {
+    if (isActive) element.current?.scrollIntoView({ block: 'nearest' });
+  }, [isActive]);
+  return (
+    <div
+      ref={element}
+      id={id}
+      role="option"
+      aria-selected={isActive}
+      className={classes['option']}
+      onMouseMove={onPoint}
+      onClick={onRun}
+    >
+      <Icon size={18} />
+      <span className={classes['label']}>{label}</span>
+    </div>
   );
-  const results = useSearchResults(organization, searched);
-  // Without a text, the screens come first: they are what a short visit needs.
-  return Map.groupBy(text === '' ? [...commands, ...results] : [...results, ...commands], ({ group }) => group);
 };
 
-const [store, palette] = createSpotlight();
+type GroupProps = { readonly label: string; readonly children: ReactNode };
 
-type CommandPaletteProps = { readonly organization: string | null; readonly onClose: () => void };
+const OptionGroup = ({ label, children }: GroupProps) => (
+  <div role="group" aria-label={label}>
+    <div className={classes['group']} aria-hidden>
+      {label}
+    </div>
+    {children}
+  </div>
+);
+
+type PaletteProps = { readonly organization: string | null; readonly onClose: () => void };
+
+/** The focus stays in the field. Arrow keys move through the options (the combobox of the ARIA authoring practices). */
+const Palette = ({ organization, onClose }: PaletteProps) => {
+  const id = useId();
+  const [query, setQuery] = useState('');
+  const [active, setActive] = useState(0);
+  const groups = [...useCommands(organization, query)];
+  const commands = groups.flatMap(([, members]) => members);
+  const index = Math.min(active, commands.length - 1);
+  const run = (command: Command | undefined) => {
+    if (!command) return;
+    onClose();
+    command.run();
+  };
+  const onKeyDown = (event: KeyboardEvent) => {
+    // Enter that ends the input of a character is no choice.
+    if (event.nativeEvent.isComposing) return;
+    if (event.key === 'Enter') run(commands[index]);
+    const next = commands.length > 0 ? moveByKey(event.key, index, commands.length) : null;
+    if (next === null) return;
+    event.preventDefault();
+    setActive(next);
+  };
+  return (
+    <>
+      <div className={classes['search']}>
+        <SearchIcon />
+        <input
+          data-autofocus
+          role="combobox"
+          aria-label={LABEL}
+          aria-expanded={commands.length > 0}
+          aria-controls={`${id}-list`}
+          aria-autocomplete="list"
+          aria-activedescendant={commands.length > 0 ? `${id}-${index}` : undefined}
+          placeholder={organization === null ? 'Search organizations and commands' : `Search in ${organization}`}
+          autoComplete="off"
+          spellCheck={false}
+          value={query}
+          onChange={(event) => {
+            setQuery(event.currentTarget.value);
+            setActive(0);
+          }}
+          onKeyDown={onKeyDown}
+        />
+      </div>
+      <div id={`${id}-list`} role="listbox" aria-label="Results" className={classes['list']}>
+        {groups.map(([group, members]) => (
+          <OptionGroup key={group} label={group}>
+            {members.map((command) => {
+              const position = commands.indexOf(command);
+              return (
+                <Option
+                  key={command.label}
+                  id={`${id}-${position}`}
+                  command={command}
+                  isActive={position === index}
+                  onPoint={() => setActive(position)}
+                  onRun={() => run(command)}
+                />
+              );
+            })}
+          </OptionGroup>
+        ))}
+      </div>
+      <p role="status" className={classes['empty']}>
+        {commands.length === 0 && 'Nothing matches'}
+      </p>
+    </>
+  );
+};
 
 /** Searches workspaces, organizations and screens, and runs commands. */
-export const CommandPalette = ({ organization, onClose }: CommandPaletteProps) => {
-  const [query, setQuery] = useState('');
-  const groups = useCommands(organization, query);
-  useEffect(() => palette.open(), []);
-  return (
-    <Spotlight.Root
-      store={store}
-      query={query}
-      onQueryChange={setQuery}
-      onSpotlightClose={onClose}
-      shortcut={null}
-      overlayProps={{ backgroundOpacity: 0.35, blur: 0 }}
-      transitionProps={{ duration: 0 }}
-      scrollable
-      maxHeight={420}
-    >
-      <Spotlight.Search
-        placeholder={organization === null ? 'Search organizations and commands' : `Search in ${organization}`}
-        aria-label="Search and commands"
-        leftSection={<SearchIcon />}
-        className={classes['search']}
-      />
-      <Spotlight.ActionsList>
-        {[...groups].map(([group, commands]) => (
-          <Spotlight.ActionsGroup key={group} label={group}>
-            {commands.map(({ label, icon: Icon, run }) => (
-              <Spotlight.Action key={label} label={label} leftSection={<Icon />} onClick={run} />
-            ))}
-          </Spotlight.ActionsGroup>
-        ))}
-        {groups.size === 0 && <Spotlight.Empty>Nothing matches</Spotlight.Empty>}
-      </Spotlight.ActionsList>
-    </Spotlight.Root>
-  );
-};
+export const CommandPalette = (props: PaletteProps) => (
+  <Modal
+    opened
+    onClose={props.onClose}
+    withCloseButton={false}
+    padding={0}
+    size="lg"
+    yOffset="10vh"
+    transitionProps={{ duration: 0 }}
+    attributes={{ content: { 'aria-label': LABEL } }}
+  >
+    <Palette {...props} />
+  </Modal>
+);
