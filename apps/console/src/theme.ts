@@ -42,6 +42,8 @@ export const theme = createTheme({
   respectReducedMotion: true,
   components: {
     // The first item has the focus, instead of an element without a meaning.
+    // A tooltip belongs to the landmark of its element, as menus do.
+    Tooltip: { defaultProps: { withinPortal: false } },
     Menu: { defaultProps: { withInitialFocusPlaceholder: false } },
     // The header of a dialog is no header of the page.
     Modal: { defaultProps: { attributes: { header: { role: 'none' } } } },
@@ -94,5 +96,7 @@ export const resolveColors: CSSVariablesResolver = () => ({
     '--console-warning': '#f0b455',
     ...RED_BUTTONS,
     '--mantine-color-error': '#ff8f8f',
+    '--mantine-color-cadastre-light': '#1d3a37',
+    '--mantine-color-cadastre-light-hover': '#234541',
   },
 });

@@ -107,12 +107,32 @@ const GridHeader = ({ column: { header, meta }, sort, onSort }: HeaderProps) => 
 };
 
 type RowProps<R extends RowData> = {
-  readonly row: Row<GridFeatures, R>;
+  /** Undefined until it is loaded. */
+  readonly row: Row<GridFeatures, R> | undefined;
   readonly index: number;
   readonly top: number;
   readonly isActive: boolean;
 };
 
+const GridCells = ({ row }: { readonly row: Row<GridFeatures, RowData> }) =>
+  row.getAllCells().map((cell) => (
+    <div
+      key={cell.id}
+      role="gridcell"
+      className={classes['cell']}
+      data-wide={(cell.column.columnDef.meta as GridColumnMeta | undefined)?.isWide}
+    >
+      {flexRender(cell.column.columnDef.cell, cell.getContext()) as ReactNode}
+    </div>
+  ));
+
+const LoadingCell = () => (
+  <div role="gridcell" className={classes['cell']} aria-label="Loading">
+    <Skeleton height={12} width="60%" />
+  </div>
+);
+
+/** One element before and after its row is loaded, so that it keeps the focus. */
 const GridRow = memo(
   ({ row, index, top, isActive }: RowProps<RowData>) => (
     <div
@@ -123,38 +143,14 @@ const GridRow = memo(
       className={classes['row']}
       style={{ transform: `translateY(${top}px)` }}
     >
-      {row.getAllCells().map((cell) => (
-        <div
-          key={cell.id}
-          role="gridcell"
-          className={classes['cell']}
-          data-wide={(cell.column.columnDef.meta as GridColumnMeta | undefined)?.isWide}
-        >
-          {flexRender(cell.column.columnDef.cell, cell.getContext()) as ReactNode}
-        </div>
-      ))}
+      {row ? <GridCells row={row} /> : <LoadingCell />}
     </div>
   ),
   (before, after) =>
-    before.row.original === after.row.original &&
+    before.row?.original === after.row?.original &&
     before.index === after.index &&
     before.top === after.top &&
     before.isActive === after.isActive,
-);
-
-const LoadingRow = ({ index, top, isActive }: Omit<RowProps<never>, 'row'>) => (
-  <div
-    role="row"
-    aria-rowindex={index + 2}
-    data-index={index}
-    tabIndex={isActive ? 0 : -1}
-    className={classes['row']}
-    style={{ transform: `translateY(${top}px)` }}
-  >
-    <div role="gridcell" className={classes['cell']} aria-label="Loading">
-      <Skeleton height={12} width="60%" />
-    </div>
-  </div>
 );
 
 /** Keeps the active row on the screen when the keyboard moves it, and in the document when the mouse scrolls it away. */
@@ -279,11 +275,14 @@ export const VirtualGrid = <R extends RowData>(props: VirtualGridProps<R>) => {
           {items.map(({ index, start }) => {
             const original = getRow(index);
             const row = original && rows.get(getRowId(original));
-            const position = { index, top: start, isActive: index === active };
-            return row ? (
-              <GridRow key={index} row={row as unknown as Row<GridFeatures, RowData>} {...position} />
-            ) : (
-              <LoadingRow key={index} {...position} />
+            return (
+              <GridRow
+                key={index}
+                row={row as unknown as Row<GridFeatures, RowData> | undefined}
+                index={index}
+                top={start}
+                isActive={index === active}
+              />
             );
           })}
         </div>

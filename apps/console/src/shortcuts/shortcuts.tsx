@@ -51,10 +51,10 @@ const useKeySequences = (shortcuts: ReadonlySet<Shortcut>, isEnabled: boolean): 
     const onKeyDown = (event: KeyboardEvent): void => {
       if (event.ctrlKey || event.metaKey || event.altKey || event.defaultPrevented) return;
       if (isTyping(event.target) || isInDialog(event.target)) return;
-      const isSequence = event.timeStamp - prefix.at < SEQUENCE_MS;
-      const keys = isSequence ? `${prefix.key} ${event.key}` : event.key;
       // A later screen takes precedence over the layout.
-      const match = [...shortcuts].findLast((shortcut) => shortcut.keys === keys);
+      const find = (keys: string) => [...shortcuts].findLast((shortcut) => shortcut.keys === keys);
+      const isSequence = event.timeStamp - prefix.at < SEQUENCE_MS;
+      const match = (isSequence ? find(`${prefix.key} ${event.key}`) : undefined) ?? find(event.key);
       prefix = match ? { key: '', at: 0 } : { key: event.key, at: event.timeStamp };
       if (!match) return;
       event.preventDefault();

@@ -39,13 +39,11 @@ const LockButton = ({ organization, workspace }: LockActionsProps) => {
 
 const UnlockButton = ({ organization, workspace }: LockActionsProps) => {
   const change = useChangeLock(organization, workspace.data);
+  // A promise, because this button leaves the screen before the callbacks of `mutate` run.
   const unlock = () =>
-    change.mutate(
-      { action: 'unlock' },
-      {
-        onSuccess: () => showToast({ kind: 'success', message: 'The workspace is unlocked.' }),
-        onError: ({ message }) => showToast({ kind: 'error', message }),
-      },
+    void change.mutateAsync({ action: 'unlock' }).then(
+      () => showToast({ kind: 'success', message: 'The workspace is unlocked.' }),
+      ({ message }: Error) => showToast({ kind: 'error', message }),
     );
   return (
     <PermittedButton
