@@ -3,13 +3,20 @@ import { defineConfig } from 'vite';
 
 const resolvePath = (path: string): string => fileURLToPath(new URL(path, import.meta.url));
 
+/** The running server for `npm run dev:console`. */
+const SERVER = process.env['CADASTRE_URL'] ?? 'https://localhost:8443';
+
 /**
- * The build of the web console. For development, `npm run dev:console` serves the sources and passes API requests to a
+ * The build of the web console. For development, `npm run dev:console` serves the sources and passes all other requests to a
  * running server.
  */
 export default defineConfig({
   root: resolvePath('.'),
   base: '/app/',
+  server: {
+    // The certificate of a server for development is one of its own. It accepts changes from its own pages only.
+    proxy: { '^/(?!app(?:/|$))': { target: SERVER, secure: false, headers: { origin: SERVER } } },
+  },
   // `#client` then means its TypeScript source.
   resolve: { conditions: ['source', 'module', 'browser', 'development|production'] },
   build: {

@@ -107,6 +107,7 @@ describe('the keyboard alone', () => {
     await page.keyboard.press('g');
     await page.keyboard.press('o');
     await waitForTitle(page, 'Organizations');
+    expect(page.pageErrors).toEqual([]);
     await page.context().close();
   });
 });
@@ -195,6 +196,7 @@ describe('the console', () => {
     await page.unroute(path);
     await page.getByRole('button', { name: 'Try again' }).click();
     await page.getByRole('region', { name: 'Settings' }).waitFor();
+    expect(page.pageErrors).toEqual([]);
     await page.context().close();
   });
 

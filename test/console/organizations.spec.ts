@@ -50,6 +50,7 @@ describe('the organizations', () => {
     const row = page.getByRole('row').filter({ hasText: 'acme' });
     await row.getByText('Member').waitFor();
     await row.getByRole('cell', { name: '0', exact: true }).waitFor();
+    expect(page.pageErrors).toEqual([]);
     await page.context().close();
   });
 

@@ -134,6 +134,7 @@ describe('the list of workspaces', () => {
     await waitForCount(page, '1 workspace');
     await rowOf(page, 'app-0001').click();
     await page.getByRole('heading', { level: 1, name: 'app-0001' }).waitFor();
+    expect(page.pageErrors).toEqual([]);
     await page.context().close();
   });
 

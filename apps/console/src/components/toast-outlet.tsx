@@ -7,12 +7,12 @@ import classes from './toast-outlet.module.css';
 const SHOWN_MS = 6_000;
 
 const ToastMessage = ({ toast: { id, kind, message } }: { readonly toast: Toast }) => {
-  const [isHeld, setHeld] = useState(false);
+  const [isPaused, setPaused] = useState(false);
   useEffect(() => {
-    if (kind === 'error' || isHeld) return undefined;
+    if (kind === 'error' || isPaused) return undefined;
     const timer = setTimeout(() => removeToast(id), SHOWN_MS);
     return () => clearTimeout(timer);
-  }, [id, kind, isHeld]);
+  }, [id, kind, isPaused]);
   const Icon = kind === 'error' ? AlertIcon : CheckIcon;
   return (
     <div
@@ -20,10 +20,10 @@ const ToastMessage = ({ toast: { id, kind, message } }: { readonly toast: Toast 
       className={classes['toast']}
       data-kind={kind}
       // A message stays while the person points at it or uses its button.
-      onMouseEnter={() => setHeld(true)}
-      onMouseLeave={() => setHeld(false)}
-      onFocus={() => setHeld(true)}
-      onBlur={() => setHeld(false)}
+      onMouseEnter={() => setPaused(true)}
+      onMouseLeave={() => setPaused(false)}
+      onFocus={() => setPaused(true)}
+      onBlur={() => setPaused(false)}
     >
       <Icon size={18} className={classes['icon']} />
       <span className={classes['text']}>{message}</span>

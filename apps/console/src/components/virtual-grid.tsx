@@ -1,8 +1,6 @@
-import { Skeleton } from '@mantine/core';
-import { flexRender, tableFeatures, useTable, type ColumnDef, type Row, type RowData } from '@tanstack/react-table';
+import { useTable, type ColumnDef, type Row, type RowData } from '@tanstack/react-table';
 import { defaultRangeExtractor, useVirtualizer, type Range } from '@tanstack/react-virtual';
 import {
-  memo,
   useEffect,
   useId,
   useLayoutEffect,
@@ -11,25 +9,13 @@ import {
   type CSSProperties,
   type KeyboardEvent,
   type MouseEvent,
-  type ReactNode,
   type RefObject,
 } from 'react';
+import { features, GridRow, type GridColumnMeta, type GridFeatures } from './grid-row.js';
 import { ArrowDownIcon, ArrowUpIcon } from './icons.js';
 import classes from './virtual-grid.module.css';
 
 /* A grid for lists of any length. It renders the rows in the window only, and rows can be absent until they are loaded. */
-
-export type GridColumnMeta = {
-  /** A track of a CSS grid, such as `minmax(12rem, 2fr)`. */
-  readonly width: string;
-  /** What the address calls the order by this column. */
-  readonly sort?: string;
-  /** Whether phones leave the column out. */
-  readonly isWide?: boolean;
-};
-
-const features = tableFeatures({ columnMeta: {} as GridColumnMeta });
-type GridFeatures = typeof features;
 
 export type GridColumn<R extends RowData> = ColumnDef<GridFeatures, R> & {
   readonly id: string;
@@ -106,53 +92,6 @@ const GridHeader = ({ column: { header, meta }, sort, onSort }: HeaderProps) => 
   );
 };
 
-type RowProps<R extends RowData> = {
-  /** Undefined until it is loaded. */
-  readonly row: Row<GridFeatures, R> | undefined;
-  readonly index: number;
-  readonly top: number;
-  readonly isActive: boolean;
-};
-
-const GridCells = ({ row }: { readonly row: Row<GridFeatures, RowData> }) =>
-  row.getAllCells().map((cell) => (
-    <div
-      key={cell.id}
-      role="gridcell"
-      className={classes['cell']}
-      data-wide={(cell.column.columnDef.meta as GridColumnMeta | undefined)?.isWide}
-    >
-      {flexRender(cell.column.columnDef.cell, cell.getContext()) as ReactNode}
-    </div>
-  ));
-
-const LoadingCell = () => (
-  <div role="gridcell" className={classes['cell']} aria-label="Loading">
-    <Skeleton height={12} width="60%" />
-  </div>
-);
-
-/** One element before and after its row is loaded, so that it keeps the focus. */
-const GridRow = memo(
-  ({ row, index, top, isActive }: RowProps<RowData>) => (
-    <div
-      role="row"
-      aria-rowindex={index + 2}
-      data-index={index}
-      tabIndex={isActive ? 0 : -1}
-      className={classes['row']}
-      style={{ transform: `translateY(${top}px)` }}
-    >
-      {row ? <GridCells row={row} /> : <LoadingCell />}
-    </div>
-  ),
-  (before, after) =>
-    before.row?.original === after.row?.original &&
-    before.index === after.index &&
-    before.top === after.top &&
-    before.isActive === after.isActive,
-);
-
 /** Keeps the active row on the screen when the keyboard moves it, and in the document when the mouse scrolls it away. */
 const useActiveRow = (count: number) => {
   const scroller = useRef<HTMLDivElement>(null);
@@ -187,7 +126,7 @@ const useActiveRow = (count: number) => {
 const useStartOfOrder = (sort: string, scroller: RefObject<HTMLDivElement | null>): void => {
   useEffect(() => {
     // Chromium returns a promise, which React would take for the clean-up of the effect.
-    void scroller.current?.scrollTo({ top: 0 });
+    scroller.current?.scrollTo({ top: 0 });
   }, [sort, scroller]);
 };
 

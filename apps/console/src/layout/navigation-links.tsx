@@ -1,7 +1,7 @@
 import { NavLink, Stack } from '@mantine/core';
 import { Link, useNavigate } from '@tanstack/react-router';
 import { useShortcut } from '../shortcuts/shortcuts.js';
-import { NAVIGATION, type NavigationEntry } from './navigation.js';
+import { useNavigation, type NavigationEntry } from './navigation.js';
 import classes from './layout.module.css';
 
 type EntryProps = { readonly entry: NavigationEntry; readonly organization: string };
@@ -22,7 +22,7 @@ const NavigationLink = ({ entry: { label, path, key, icon: Icon }, organization 
 
 export const NavigationLinks = ({ organization }: { readonly organization: string }) => (
   <Stack gap={4}>
-    {NAVIGATION.map((entry) => (
+    {useNavigation(organization).map((entry) => (
       <NavigationLink key={entry.path} entry={entry} organization={organization} />
     ))}
   </Stack>

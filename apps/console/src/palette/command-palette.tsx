@@ -22,15 +22,17 @@ type OptionProps = {
 };
 
 const Option = ({ id, command: { label, icon: Icon }, isActive, onPoint, onRun }: OptionProps) => {
-  const element = useRef<HTMLDivElement>(null);
+  const element = useRef<HTMLButtonElement>(null);
   useEffect(() => {
     if (isActive) element.current?.scrollIntoView({ block: 'nearest' });
   }, [isActive]);
   return (
-    <div
+    <button
       ref={element}
+      type="button"
       id={id}
       role="option"
+      tabIndex={-1}
       aria-selected={isActive}
       className={classes['option']}
       onMouseMove={onPoint}
@@ -38,7 +40,7 @@ const Option = ({ id, command: { label, icon: Icon }, isActive, onPoint, onRun }
     >
       <Icon size={18} />
       <span className={classes['label']}>{label}</span>
-    </div>
+    </button>
   );
 };
 

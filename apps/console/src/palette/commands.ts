@@ -7,7 +7,7 @@ import { organizationsQuery } from '../api/organizations.js';
 import { workspaceSuggestionsQuery } from '../api/workspaces.js';
 import { OrganizationIcon, UserIcon, WorkspaceIcon, type IconProps } from '../components/icons.js';
 import { COLOR_SCHEMES } from '../layout/color-schemes.js';
-import { getOrganizationPath, NAVIGATION } from '../layout/navigation.js';
+import { getOrganizationPath, useNavigation } from '../layout/navigation.js';
 
 const SEARCH_DELAY_MS = 150;
 const MAX_ORGANIZATIONS = 6;
@@ -23,14 +23,14 @@ export type Command = {
 const useScreenCommands = (organization: string | null): readonly Command[] => {
   const navigate = useNavigate();
   const { setColorScheme } = useMantineColorScheme();
-  const screens = NAVIGATION.map(({ label, path, icon }) => ({
+  const screens = useNavigation(organization).map(({ label, path, icon }) => ({
     group: 'Screens',
     label,
     icon,
     run: () => void navigate({ to: `/${organization ?? ''}/${path}` }),
   }));
   return [
-    ...(organization === null ? [] : screens),
+    ...screens,
     { group: 'Screens', label: 'Organizations', icon: OrganizationIcon, run: () => void navigate({ to: '/' }) },
     { group: 'Screens', label: 'Your account', icon: UserIcon, run: () => window.location.assign('/account') },
     ...COLOR_SCHEMES.map(({ value, label, icon }) => ({

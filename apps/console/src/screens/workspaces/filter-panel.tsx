@@ -5,7 +5,7 @@ import { useState } from 'react';
 import { projectQuery, projectSuggestionsQuery } from '../../api/projects.js';
 import type { WorkspaceSearch } from '../../api/workspaces.js';
 import { formatRunStatus, type RunStatus } from '../../components/run-status.js';
-import type { ChangeSearch } from './workspace-toolbar.js';
+import type { ChangeSearch } from './workspaces.search.js';
 import classes from './workspaces.module.css';
 
 const TYPING_MS = 200;

@@ -35,9 +35,9 @@ export type WorkspaceList = {
 
 /** Returns the last known number of rows while another order of the same rows loads. */
 const useKnownTotal = (rows: string, total: number | undefined): number | undefined => {
-  const [known, setKnown] = useState({ rows, total });
-  if (total !== undefined && (known.rows !== rows || known.total !== total)) setKnown({ rows, total });
-  return total ?? (known.rows === rows ? known.total : undefined);
+  const [latest, setLatest] = useState({ rows, total });
+  if (total !== undefined && (latest.rows !== rows || latest.total !== total)) setLatest({ rows, total });
+  return total ?? (latest.rows === rows ? latest.total : undefined);
 };
 
 /** Loads the pages of the list that are in the window. */

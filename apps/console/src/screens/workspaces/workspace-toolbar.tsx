@@ -4,6 +4,7 @@ import { lazy, Suspense, useRef, useState } from 'react';
 import type { WorkspaceSearch } from '../../api/workspaces.js';
 import { ChevronDownIcon, SearchIcon } from '../../components/icons.js';
 import { useShortcut } from '../../shortcuts/shortcuts.js';
+import type { ChangeSearch } from './workspaces.search.js';
 import classes from './workspaces.module.css';
 
 const FilterPanel = lazy(async () => ({ default: (await import('./filter-panel.js')).FilterPanel }));
@@ -13,9 +14,6 @@ const TYPING_MS = 200;
 /** Returns the number of filters besides the name. */
 const countFilters = ({ tags = [], project, status = [] }: WorkspaceSearch): number =>
   tags.length + status.length + (project === undefined ? 0 : 1);
-
-/** Changes members of the search. Undefined removes a member. */
-export type ChangeSearch = (changes: Partial<WorkspaceSearch>) => void;
 
 type ToolbarProps = {
   readonly organization: string;

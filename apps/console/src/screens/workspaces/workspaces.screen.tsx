@@ -11,8 +11,8 @@ import { TerraformBlock } from '../../components/terraform-block.js';
 import { VirtualGrid } from '../../components/virtual-grid.js';
 import { createWorkspaceColumns } from './workspace-columns.js';
 import { useWorkspacePages, type WorkspaceList } from './workspace-pages.js';
-import { WorkspaceToolbar, type ChangeSearch } from './workspace-toolbar.js';
-import { parseWorkspaceSearch } from './workspaces.search.js';
+import { WorkspaceToolbar } from './workspace-toolbar.js';
+import { parseWorkspaceSearch, type ChangeSearch } from './workspaces.search.js';
 
 const DEFAULT_SORT = 'name';
 

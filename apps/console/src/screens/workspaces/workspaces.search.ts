@@ -1,6 +1,9 @@
 import { WORKSPACE_SORTS, type WorkspaceSearch } from '../../api/workspaces.js';
 import { toList } from '../../search-params.js';
 
+/** Changes members of the search. Undefined removes a member. */
+export type ChangeSearch = (changes: Partial<WorkspaceSearch>) => void;
+
 const toText = (value: unknown): string | undefined => (typeof value === 'string' && value !== '' ? value : undefined);
 
 /** Reads the filter of the list from the address. It ignores what it does not know. */
