@@ -2,6 +2,7 @@ import { organizationRoute, rootRoute, workspaceRoute } from './parent-routes.js
 import { organizationsRoute, startRoute } from './screens/organizations/organizations.routes.js';
 import { workspaceOverviewRoute } from './screens/workspace-overview/workspace-overview.routes.js';
 import { workspaceStateRoute } from './screens/workspace-state/workspace-state.routes.js';
+import { workspaceTimelineRoute } from './screens/workspace-timeline/workspace-timeline.routes.js';
 import { workspacesRoute } from './screens/workspaces/workspaces.routes.js';
 
 /* Every screen of the console. The code of a screen is loaded when a person opens it. */
@@ -10,6 +11,7 @@ const workspaceScreens = workspaceRoute.addChildren([
   // One screen a line.
   workspaceOverviewRoute,
   workspaceStateRoute,
+  workspaceTimelineRoute,
 ]);
 
 const organizationScreens = organizationRoute.addChildren([

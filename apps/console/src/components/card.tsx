@@ -20,10 +20,10 @@ export const Card = ({ title, actions, children }: CardProps) => {
   );
 };
 
-export type Fact = { readonly label: string; readonly value: ReactNode };
+export type LabeledFact = { readonly label: string; readonly value: ReactNode };
 
 /** Names and values. */
-export const FactList = ({ facts }: { readonly facts: readonly Fact[] }) => (
+export const FactList = ({ facts }: { readonly facts: readonly LabeledFact[] }) => (
   <dl className={classes['facts']}>
     {facts.map(({ label, value }) => (
       <div key={label} className={classes['fact']}>

@@ -1,10 +1,10 @@
 import { Badge } from '@mantine/core';
 import type { ApiResource } from '#client';
 
-export type RunStatus = ApiResource<'Run'>['attributes']['status'];
+export type StatusOfRun = ApiResource<'Run'>['attributes']['status'];
 
 /** Statuses by what they mean to a person. All others are steps of a run that works. */
-const COLORS: Readonly<Partial<Record<RunStatus, string>>> = {
+const COLORS: Readonly<Partial<Record<StatusOfRun, string>>> = {
   applied: 'green',
   planned_and_finished: 'green',
   planned_and_saved: 'green',
@@ -21,7 +21,7 @@ const COLORS: Readonly<Partial<Record<RunStatus, string>>> = {
   pending: 'gray',
 };
 
-const LABELS: Readonly<Partial<Record<RunStatus, string>>> = {
+const LABELS: Readonly<Partial<Record<StatusOfRun, string>>> = {
   planned: 'Needs confirmation',
   planned_and_finished: 'Planned, no changes',
   planned_and_saved: 'Plan saved',
@@ -29,12 +29,12 @@ const LABELS: Readonly<Partial<Record<RunStatus, string>>> = {
 };
 
 /** `apply_queued` is shown as `Apply queued`. */
-export const formatRunStatus = (status: RunStatus): string => {
+export const formatRunStatus = (status: StatusOfRun): string => {
   const words = status.replaceAll('_', ' ');
   return LABELS[status] ?? `${words.charAt(0).toUpperCase()}${words.slice(1)}`;
 };
 
-export const RunStatusBadge = ({ status }: { readonly status: RunStatus }) => (
+export const RunStatusBadge = ({ status }: { readonly status: StatusOfRun }) => (
   <Badge variant="light" color={COLORS[status] ?? 'blue'} tt="none" fw={600} radius="sm">
     {formatRunStatus(status)}
   </Badge>

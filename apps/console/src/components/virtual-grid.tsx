@@ -92,6 +92,18 @@ const GridHeader = ({ column: { header, meta }, sort, onSort }: HeaderProps) => 
   );
 };
 
+type HeadProps = Omit<HeaderProps, 'column'> & { readonly columns: readonly GridColumn<never>[] };
+
+const GridHead = ({ columns, ...order }: HeadProps) => (
+  <div role="rowgroup" className={classes['head']}>
+    <div role="row" aria-rowindex={1} className={classes['headings']}>
+      {columns.map((column) => (
+        <GridHeader key={column.id} column={column} {...order} />
+      ))}
+    </div>
+  </div>
+);
+
 /** Keeps the active row on the screen when the keyboard moves it, and in the document when the mouse scrolls it away. */
 const useActiveRow = (count: number) => {
   const scroller = useRef<HTMLDivElement>(null);
@@ -165,6 +177,12 @@ const buildTemplate = (columns: readonly { readonly meta: GridColumnMeta }[]): C
       .join(' '),
   }) as CSSProperties;
 
+const RowLimit = ({ id, shownCount }: { readonly id: string; readonly shownCount: number }) => (
+  <p id={id} className={classes['limit']}>
+    The list shows the first {shownCount.toLocaleString()} rows. Narrow the filter to see the others.
+  </p>
+);
+
 export const VirtualGrid = <R extends RowData>(props: VirtualGridProps<R>) => {
   const { label, columns, count, getRow, getRowId, onRange, onOpen, sort, onSort } = props;
   const id = useId();
@@ -195,21 +213,13 @@ export const VirtualGrid = <R extends RowData>(props: VirtualGridProps<R>) => {
         className={classes['grid']}
         style={buildTemplate(columns)}
         onKeyDown={(event) => {
-          if (findIndex(event) === null) return;
-          if (event.key === 'Enter') open(event);
-          else move(event);
+          if (findIndex(event) !== null) (event.key === 'Enter' ? open : move)(event);
         }}
         onClick={(event) => {
           if (isPlainClick(event)) open(event);
         }}
       >
-        <div role="rowgroup" className={classes['head']}>
-          <div role="row" aria-rowindex={1} className={classes['headings']}>
-            {columns.map((column) => (
-              <GridHeader key={column.id} column={column as unknown as GridColumn<never>} sort={sort} onSort={onSort} />
-            ))}
-          </div>
-        </div>
+        <GridHead columns={columns as unknown as readonly GridColumn<never>[]} sort={sort} onSort={onSort} />
         <div role="rowgroup" className={classes['body']} style={{ height: virtualizer.getTotalSize() }}>
           {items.map(({ index, start }) => {
             const original = getRow(index);
@@ -226,11 +236,7 @@ export const VirtualGrid = <R extends RowData>(props: VirtualGridProps<R>) => {
           })}
         </div>
       </div>
-      {count > shownCount && (
-        <p id={id} className={classes['limit']}>
-          The list shows the first {shownCount.toLocaleString()} rows. Narrow the filter to see the others.
-        </p>
-      )}
+      {count > shownCount && <RowLimit id={id} shownCount={shownCount} />}
     </>
   );
 };

@@ -57,7 +57,77 @@ const OptionGroup = ({ label, children }: GroupProps) => (
 
 type PaletteProps = { readonly organization: string | null; readonly onClose: () => void };
 
+type FieldProps = {
+  readonly id: string;
+  readonly organization: string | null;
+  readonly query: string;
+  /** The id of the active option, if there is one. */
+  readonly active: string | undefined;
+  readonly onQuery: (query: string) => void;
+  readonly onKeyDown: (event: KeyboardEvent) => void;
+};
+
 /** The focus stays in the field. Arrow keys move through the options (the combobox of the ARIA authoring practices). */
+const SearchField = ({ id, organization, query, active, onQuery, onKeyDown }: FieldProps) => (
+  <div className={classes['search']}>
+    <SearchIcon />
+    <input
+      data-autofocus
+      role="combobox"
+      aria-label={LABEL}
+      aria-expanded={active !== undefined}
+      aria-controls={`${id}-list`}
+      aria-autocomplete="list"
+      aria-activedescendant={active}
+      placeholder={organization === null ? 'Search organizations and commands' : `Search in ${organization}`}
+      autoComplete="off"
+      spellCheck={false}
+      value={query}
+      onChange={(event) => onQuery(event.currentTarget.value)}
+      onKeyDown={onKeyDown}
+    />
+  </div>
+);
+
+type ResultsProps = {
+  readonly id: string;
+  readonly groups: readonly (readonly [string, readonly Command[]])[];
+  /** The number of the active option. */
+  readonly active: number;
+  readonly onPoint: (position: number) => void;
+  readonly onRun: (command: Command) => void;
+};
+
+const Results = ({ id, groups, active, onPoint, onRun }: ResultsProps) => {
+  const commands = groups.flatMap(([, members]) => members);
+  return (
+    <>
+      <div id={`${id}-list`} role="listbox" aria-label="Results" className={classes['list']}>
+        {groups.map(([group, members]) => (
+          <OptionGroup key={group} label={group}>
+            {members.map((command) => {
+              const position = commands.indexOf(command);
+              return (
+                <Option
+                  key={command.label}
+                  id={`${id}-${position}`}
+                  command={command}
+                  isActive={position === active}
+                  onPoint={() => onPoint(position)}
+                  onRun={() => onRun(command)}
+                />
+              );
+            })}
+          </OptionGroup>
+        ))}
+      </div>
+      <p role="status" className={classes['empty']}>
+        {commands.length === 0 && 'Nothing matches'}
+      </p>
+    </>
+  );
+};
+
 const Palette = ({ organization, onClose }: PaletteProps) => {
   const id = useId();
   const [query, setQuery] = useState('');
@@ -79,51 +149,21 @@ const Palette = ({ organization, onClose }: PaletteProps) => {
     event.preventDefault();
     setActive(next);
   };
+  const search = (text: string) => {
+    setQuery(text);
+    setActive(0);
+  };
   return (
     <>
-      <div className={classes['search']}>
-        <SearchIcon />
-        <input
-          data-autofocus
-          role="combobox"
-          aria-label={LABEL}
-          aria-expanded={commands.length > 0}
-          aria-controls={`${id}-list`}
-          aria-autocomplete="list"
-          aria-activedescendant={commands.length > 0 ? `${id}-${index}` : undefined}
-          placeholder={organization === null ? 'Search organizations and commands' : `Search in ${organization}`}
-          autoComplete="off"
-          spellCheck={false}
-          value={query}
-          onChange={(event) => {
-            setQuery(event.currentTarget.value);
-            setActive(0);
-          }}
-          onKeyDown={onKeyDown}
-        />
-      </div>
-      <div id={`${id}-list`} role="listbox" aria-label="Results" className={classes['list']}>
-        {groups.map(([group, members]) => (
-          <OptionGroup key={group} label={group}>
-            {members.map((command) => {
-              const position = commands.indexOf(command);
-              return (
-                <Option
-                  key={command.label}
-                  id={`${id}-${position}`}
-                  command={command}
-                  isActive={position === index}
-                  onPoint={() => setActive(position)}
-                  onRun={() => run(command)}
-                />
-              );
-            })}
-          </OptionGroup>
-        ))}
-      </div>
-      <p role="status" className={classes['empty']}>
-        {commands.length === 0 && 'Nothing matches'}
-      </p>
+      <SearchField
+        id={id}
+        organization={organization}
+        query={query}
+        active={commands.length > 0 ? `${id}-${index}` : undefined}
+        onQuery={search}
+        onKeyDown={onKeyDown}
+      />
+      <Results id={id} groups={groups} active={index} onPoint={setActive} onRun={run} />
     </>
   );
 };

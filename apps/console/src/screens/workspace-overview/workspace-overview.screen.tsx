@@ -4,7 +4,7 @@ import { Link, useParams } from '@tanstack/react-router';
 import { presentLockQuery } from '../../api/locks.js';
 import { describeHolder, findIncluded } from '../../api/included.js';
 import { workspaceQuery, type WorkspaceDocument } from '../../api/workspaces.js';
-import { Card, FactList, type Fact } from '../../components/card.js';
+import { Card, FactList, type LabeledFact } from '../../components/card.js';
 import { CodeBlock, CopyButton } from '../../components/copy.js';
 import { LockIcon } from '../../components/icons.js';
 import { RunStatusBadge } from '../../components/run-status.js';
@@ -101,7 +101,7 @@ const CurrentState = ({ organization, workspace }: PartProps) => {
 
 const formatYes = (isTrue: boolean): string => (isTrue ? 'Yes' : 'No');
 
-const listSettings = ({ organization, workspace }: PartProps): readonly Fact[] => {
+const listSettings = ({ organization, workspace }: PartProps): readonly LabeledFact[] => {
   const { id, attributes, relationships } = workspace.data;
   const project = findIncluded(workspace, relationships.project.data);
   const repository = attributes['vcs-repo'];

@@ -5,4 +5,5 @@ export type WorkspaceTab = { readonly label: string; readonly path: string };
 export const WORKSPACE_TABS: readonly WorkspaceTab[] = [
   { label: 'Overview', path: '' },
   { label: 'State', path: 'state' },
+  { label: 'Timeline', path: 'timeline' },
 ];

@@ -4,13 +4,13 @@ import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
 import { projectQuery, projectSuggestionsQuery } from '../../api/projects.js';
 import type { WorkspaceSearch } from '../../api/workspaces.js';
-import { formatRunStatus, type RunStatus } from '../../components/run-status.js';
+import { formatRunStatus, type StatusOfRun } from '../../components/run-status.js';
 import type { ChangeSearch } from './workspaces.search.js';
 import classes from './workspaces.module.css';
 
 const TYPING_MS = 200;
 
-const STATUSES: readonly { readonly group: string; readonly items: readonly RunStatus[] }[] = [
+const STATUSES: readonly { readonly group: string; readonly items: readonly StatusOfRun[] }[] = [
   { group: 'Needs a person', items: ['planned', 'policy_checked', 'cost_estimated', 'policy_override', 'errored'] },
   { group: 'Works', items: ['pending', 'plan_queued', 'planning', 'confirmed', 'apply_queued', 'applying'] },
   {
