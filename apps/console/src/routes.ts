@@ -3,6 +3,7 @@ import { organizationsRoute, startRoute } from './screens/organizations/organiza
 import { workspaceOverviewRoute } from './screens/workspace-overview/workspace-overview.routes.js';
 import { workspaceStateRoute } from './screens/workspace-state/workspace-state.routes.js';
 import { workspaceTimelineRoute } from './screens/workspace-timeline/workspace-timeline.routes.js';
+import { workspaceVariablesRoute } from './screens/workspace-variables/workspace-variables.routes.js';
 import { workspacesRoute } from './screens/workspaces/workspaces.routes.js';
 
 /* Every screen of the console. The code of a screen is loaded when a person opens it. */
@@ -12,6 +13,7 @@ const workspaceScreens = workspaceRoute.addChildren([
   workspaceOverviewRoute,
   workspaceStateRoute,
   workspaceTimelineRoute,
+  workspaceVariablesRoute,
 ]);
 
 const organizationScreens = organizationRoute.addChildren([

@@ -63,3 +63,9 @@ export const readDocument = async <T>(answer: Promise<ApiAnswer<T>>): Promise<No
   if (data === undefined || data === null) throw toApiError(error, response);
   return data;
 };
+
+/** Throws an `ApiError` unless the request succeeded. For answers without a document. */
+export const requireSuccess = async (answer: Promise<ApiAnswer<unknown>>): Promise<void> => {
+  const { error, response } = await answer;
+  if (!response.ok) throw toApiError(error, response);
+};

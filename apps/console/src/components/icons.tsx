@@ -103,6 +103,9 @@ export const AlertIcon = defineIcon(
     <path d="M12 10v4m0 3h.01" />
   </>,
 );
+export const VariableIcon = defineIcon(
+  <path d="M8 4C5 4 6 11 3 12c3 1 2 8 5 8m8-16c3 0 2 7 5 8-3 1-2 8-5 8M9.5 9.5l5 5m0-5-5 5" />,
+);
 export const ResourceIcon = defineIcon(
   <>
     <path d="m12 2 8 4.5v9L12 20l-8-4.5v-9z" />

@@ -5,5 +5,6 @@ export type WorkspaceTab = { readonly label: string; readonly path: string };
 export const WORKSPACE_TABS: readonly WorkspaceTab[] = [
   { label: 'Overview', path: '' },
   { label: 'State', path: 'state' },
+  { label: 'Variables', path: 'variables' },
   { label: 'Timeline', path: 'timeline' },
 ];
