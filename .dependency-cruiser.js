@@ -14,8 +14,8 @@ export const LAYERS = [
   ['event-store'],
   ['blob-store', 'json-api', 'message-log', 'vault'],
   ['access', 'backup'],
-  ['document-cache'],
-  ['api-docs', 'edge', 'pages', 'reads'],
+  ['document-cache', 'pages'],
+  ['api-docs', 'console', 'edge', 'reads'],
   ['data-retention-policies', 'people', 'ssh-keys'],
   ['agents', 'scim', 'tag-bindings', 'workload-identities'],
   ['organizations', 'sign-in'],
@@ -35,6 +35,7 @@ const publicApi = [
   '^libs/kernel/spec\\.ts$',
   '^libs/(?:access|json-api|provider-release)/rules\\.ts$',
   '^libs/json-api/description/index\\.ts$',
+  '^libs/pages/publish-files\\.build\\.ts$',
 ];
 
 const downwards = (layer, index) => ({
@@ -134,6 +135,16 @@ export default {
       severity: 'error',
       from: { path: '^apps/(?!cadastre/)([^/]+)/' },
       to: { path: '^apps/', pathNot: '^apps/(?:$1/|[a-z-]+\\.ts$)' },
+    },
+    {
+      name: 'console-stands-alone',
+      comment: 'The console runs in browsers. All that it shares with the server is the client of the API.',
+      severity: 'error',
+      from: { path: '^apps/console/src/' },
+      to: {
+        path: ['^(?:apps|libs|test)/', '^node:'],
+        pathNot: ['^apps/console/src/', '^libs/client/'],
+      },
     },
     {
       name: 'publisher-stands-light',

@@ -1,23 +1,20 @@
 import { createHash } from 'node:crypto';
-import { mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { readdir, readFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { promisify } from 'node:util';
-import { gzip } from 'node:zlib';
 import scalar from '@scalar/fastify-api-reference';
 import { fastify } from 'fastify';
+import { publishFiles, type FileToPublish } from '#pages/build';
 
 /*
  * A step of the build. It writes the files that ApiDocsController serves: the documents of docs/reference, the page of
- * Scalar, and the list of them. The library of the page takes 10 MB of memory, so it runs here and not in the server.
+ * Scalar. The library of the page takes 10 MB of memory, so it runs here and not in the server.
  */
 
 const REFERENCE = fileURLToPath(new URL('../../docs/reference/', import.meta.url));
 const PAGE = '/api/docs';
 
-const compress = promisify(gzip);
-const digest = (content: string, encoding: 'base64' | 'base64url') =>
-  createHash('sha256').update(content).digest(encoding);
+const digest = (content: string) => createHash('sha256').update(content).digest('base64');
 
 /** Lets the page run its script and send requests to this server, and load nothing from other hosts. */
 const buildPagePolicy = (page: string): string => {
@@ -27,7 +24,7 @@ const buildPagePolicy = (page: string): string => {
   if (inline.length !== 1) throw new Error('the page of Scalar has another form than publish-files.build.ts expects');
   return [
     "default-src 'none'",
-    `script-src 'self' ${inline.map((script) => `'sha256-${digest(script, 'base64')}'`).join(' ')}`,
+    `script-src 'self' ${inline.map((script) => `'sha256-${digest(script)}'`).join(' ')}`,
     "style-src 'self' 'unsafe-inline'",
     "img-src 'self' data:",
     "font-src 'self' data:",
@@ -60,16 +57,14 @@ const renderPage = async (): Promise<{ readonly page: string; readonly script: s
   return { page: linked, script: script.body };
 };
 
-type ReferenceFile = { readonly content: string; readonly mediaType: string; readonly policy?: string };
-
-const readReference = async (name: string): Promise<ReferenceFile> => ({
+const readReference = async (name: string): Promise<FileToPublish> => ({
   content: await readFile(join(REFERENCE, name), 'utf8'),
   mediaType: 'application/json',
 });
 
-const collectFiles = async (): Promise<ReadonlyMap<string, ReferenceFile>> => {
+const collectFiles = async (): Promise<ReadonlyMap<string, FileToPublish>> => {
   const { page, script } = await renderPage();
-  const files = new Map<string, ReferenceFile>([
+  const files = new Map<string, FileToPublish>([
     ['index.html', { content: page, mediaType: 'text/html; charset=utf-8', policy: buildPagePolicy(page) }],
     ['scalar.js', { content: script, mediaType: 'text/javascript; charset=utf-8' }],
   ]);
@@ -78,24 +73,7 @@ const collectFiles = async (): Promise<ReadonlyMap<string, ReferenceFile>> => {
   return files;
 };
 
-/** Writes the files to the folder, compressed, and `files.json`, the list of them (`PublishedFiles`). */
-const publishFiles = async (folder: string): Promise<void> => {
-  await rm(folder, { recursive: true, force: true });
-  await mkdir(join(folder, 'schemas'), { recursive: true });
-  const list: Record<string, object> = {};
-  for (const [name, { content, mediaType, policy }] of await collectFiles()) {
-    const bytes = await compress(content, { level: 9 });
-    await writeFile(join(folder, `${name}.gz`), bytes);
-    list[name] = {
-      mediaType,
-      size: bytes.length,
-      etag: `W/"${digest(content, 'base64url')}"`,
-      ...(policy && { policy }),
-    };
-  }
-  await writeFile(join(folder, 'files.json'), JSON.stringify(list));
-};
-
 const [folder] = process.argv.slice(2);
 if (folder === undefined) throw new Error('name the folder to write to');
-await publishFiles(folder);
+await rm(folder, { recursive: true, force: true });
+await publishFiles(folder, await collectFiles());

@@ -5,4 +5,4 @@ export {
   type CadastreClient,
   type CadastreClientOptions,
 } from './cadastre-client.js';
-export type { RequestResource } from './request-resource.js';
+export type { ApiResource, RequestResource } from './request-resource.js';

@@ -8,3 +8,4 @@ export { renderTime } from './time.renderer.js';
 export { parseReturnPath } from './return-path.js';
 export { PageRefusalFilter } from './page-refusals.filter.js';
 export { StaticFile } from './static-files.js';
+export { PublishedFiles, type PublishedFilesOptions } from './published-files.js';

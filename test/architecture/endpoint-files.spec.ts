@@ -40,6 +40,7 @@ import { costOf } from '../support/cost.js';
 /** Controllers that return no JSON:API resource, with the reason. They are named after the noun in their path. */
 const NOUNS: Readonly<Record<string, string>> = {
   'api-docs': 'descriptions of the API, and a page',
+  console: 'the page of the web console, and its files',
   discovery: 'Terraform’s protocol for service discovery',
   health: 'for orchestrators and Prometheus',
   pages: 'a stylesheet and a picture, for the pages for browsers',

@@ -210,6 +210,11 @@ const VIOLATIONS: readonly Planted[] = [
     content: `import { sdk } from './sdk.js'; export const early = sdk;`,
   },
   {
+    rule: 'console-stands-alone',
+    file: 'apps/console/src/screens/runs.screen.tsx',
+    content: `import { run } from '#runs'; export const RunsScreen = () => <p>{run}</p>;`,
+  },
+  {
     rule: 'kafka-at-the-edge',
     file: 'libs/runs/runs.kafka.ts',
     content: `import { Kafka } from 'kafkajs'; export const kafka = Kafka;`,
@@ -248,6 +253,9 @@ const LAWFUL: Readonly<Record<string, string>> = {
     import { server } from '../../test/support/server.js';
     import { handler } from './runs.handler.js';
     export const all = [pg, Kafka, server, handler];`,
+  // The console imports the client of the API, which needs nothing of the server.
+  'libs/client/index.ts': `export const client = 1;`,
+  'apps/console/src/main.tsx': `import { client } from '#client'; export const Main = () => <p>{client}</p>;`,
   'apps/provider/src/publish.ts': `import { message } from '#kernel'; export const publish = message;`,
   'apps/credentials-helper/src/store.ts': `import { join } from 'node:path'; export const file = join('a', 'b');`,
   // The one process that contains all others imports them all.

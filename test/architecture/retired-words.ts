@@ -148,7 +148,7 @@ const blankCode = (prose: string): string => prose.replace(/`[^`]*`/g, (code) =>
 
 /** Returns the retired words in declared names, comments and test titles of a TypeScript file. */
 export const findInSource = (source: string, path: string): readonly RetiredWordUse[] => {
-  const file = ts.createSourceFile('source.ts', source, ts.ScriptTarget.Latest, true);
+  const file = ts.createSourceFile(path, source, ts.ScriptTarget.Latest, true);
   const lineAt = (position: number): number => file.getLineAndCharacterOfPosition(position).line + 1;
   const uses: RetiredWordUse[] = [];
   const comments = new Map<number, number>();
@@ -183,7 +183,7 @@ export const findInDocument = (document: string): readonly RetiredWordUse[] => {
 const EXCLUDED = /(^|\/)(retired-words(\.spec)?\.ts|openapi-types\.ts|CHANGELOG\.md)$/;
 
 const listFiles = (): readonly string[] =>
-  execFileSync('git', ['ls-files', '*.ts', '*.md'], { encoding: 'utf8' })
+  execFileSync('git', ['ls-files', '*.ts', '*.tsx', '*.md'], { encoding: 'utf8' })
     .split('\n')
     .filter((path) => path !== '' && !EXCLUDED.test(path));
 
@@ -191,7 +191,7 @@ const listFiles = (): readonly string[] =>
 export const findRetiredWords = (): readonly string[] =>
   listFiles().flatMap((path) => {
     const content = readFileSync(path, 'utf8');
-    const uses = path.endsWith('.ts') ? findInSource(content, path) : findInDocument(content);
+    const uses = /\.tsx?$/.test(path) ? findInSource(content, path) : findInDocument(content);
     return uses.map(({ line, text, use }) => `${path}:${line}: "${text}": use ${use}`);
   });
 

@@ -10,13 +10,13 @@ const listSources = async (): Promise<string[]> => {
   const lists = await Promise.all(
     SOURCE_FOLDERS.map(async (folder) => {
       const files = await readdir(join(ROOT, folder), { recursive: true });
-      return files.filter((file) => file.endsWith('.ts')).map((file) => join(folder, file));
+      return files.filter((file) => /\.tsx?$/.test(file)).map((file) => join(folder, file));
     }),
   );
   return lists.flat();
 };
 
-/** Returns the types and classes that a file declares. Those of a spec count only if the spec exports them. */
+/** Returns the types and classes that a file declares. Those of specs and of components count only if they are exported. */
 const listTypeNames = async (file: string): Promise<string[]> => {
   const source = ts.createSourceFile(file, await readFile(join(ROOT, file), 'utf8'), ts.ScriptTarget.Latest);
   return source.statements
@@ -28,7 +28,7 @@ const listTypeNames = async (file: string): Promise<string[]> => {
     )
     .filter(
       ({ modifiers }) =>
-        !file.endsWith('.spec.ts') || modifiers?.some(({ kind }) => kind === ts.SyntaxKind.ExportKeyword),
+        !/(?:\.spec\.ts|\.tsx)$/.test(file) || modifiers?.some(({ kind }) => kind === ts.SyntaxKind.ExportKeyword),
     )
     .flatMap(({ name }) => (name ? [name.text] : []));
 };

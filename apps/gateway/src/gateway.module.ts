@@ -5,6 +5,7 @@ import { AccessModule } from '#access';
 import { AgentsModule } from '#agents';
 import { ApiDocsModule } from '#api-docs';
 import { AuditTrailModule } from '#audit-trail';
+import { ConsoleModule } from '#console';
 import { DocumentCacheModule } from '#document-cache';
 import { EdgeModule, HostedInterceptor, SelfHostedInterceptor } from '#edge';
 import { EventStoreModule } from '#event-store';
@@ -38,7 +39,7 @@ const listEditionInterceptors = (edition: Runtime['settings']['edition']): Provi
 };
 
 /** Modules that need no options. */
-const FILES_AND_HEALTH = [EdgeModule, ApiDocsModule, PagesModule];
+const FILES_AND_HEALTH = [EdgeModule, ApiDocsModule, PagesModule, ConsoleModule];
 
 const MINUTE_MS = 60_000;
 

@@ -5,10 +5,10 @@ const METHODS = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE'] as const;
 
 /**
  * Returns whether a path parameter is empty, which the router allows: `/workspaces//vars` is not the address of a
- * workspace's variables.
+ * workspace's variables. The rest of a path, `*`, may be empty.
  */
 const hasEmptyParameter = (parameters: unknown): boolean =>
-  Object.values(parameters as Record<string, unknown>).includes('');
+  Object.entries(parameters as Record<string, unknown>).some(([name, value]) => name !== '*' && value === '');
 
 const listAllowedMethods = (fastify: FastifyInstance, url: string): readonly string[] =>
   METHODS.filter((method) => {

@@ -8,6 +8,10 @@ const BY_NAME: Readonly<Record<string, { readonly description: string; readonly 
   'workspaces/:name': { description: 'The name of the workspace.', example: 'network' },
 };
 
+/** The rest of a path, which can contain slashes. OpenAPI has no such parameters. */
+const WILDCARD = '*';
+const WILDCARD_NAME = 'path';
+
 /** Path parameters whose collection differs from the type of its resources, by the collection. */
 const TYPES: Readonly<Record<string, string>> = { 'reserved-tags': 'reserved-tag-keys' };
 
@@ -30,8 +34,8 @@ const describeParameter = (
 export const buildPathParameters = (operation: DescribedOperation, resources: DescribedResources): z.ZodObject => {
   const segments = operation.route.path.split('/');
   const parameters = segments.flatMap((segment, index) => {
-    if (!segment.startsWith(':')) return [];
-    const name = segment.slice(1);
+    const name = segment === WILDCARD ? WILDCARD_NAME : segment.slice(1);
+    if (!segment.startsWith(':') && segment !== WILDCARD) return [];
     const { description, example } = describeParameter(segments[index - 1] ?? '', name, operation, resources);
     return [
       [name, z.string().meta({ description, ...(example === undefined ? {} : { examples: [example] }) })] as const,
@@ -40,5 +44,6 @@ export const buildPathParameters = (operation: DescribedOperation, resources: De
   return z.object(Object.fromEntries(parameters));
 };
 
-/** Converts `/workspaces/:id` to `/workspaces/{id}`. */
-export const toTemplate = (path: string): string => path.replaceAll(/:(\w+)/g, '{$1}');
+/** Converts `/workspaces/:id` to `/workspaces/{id}`, and `/app/*` to `/app/{path}`. */
+export const toTemplate = (path: string): string =>
+  path.replaceAll(/:(\w+)/g, '{$1}').replace(/\*$/, `{${WILDCARD_NAME}}`);

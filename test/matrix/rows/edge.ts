@@ -14,6 +14,8 @@ const open: readonly MatrixRow[] = (
     ['/api/asyncapi.json', 200],
     ['/api/docs', 200],
     ['/api/docs/scalar.js', 200],
+    ['/app', 200],
+    ['/app/*', 200],
     ['/pages/style.css', 200],
     ['/pages/icon.svg', 200],
   ] as const
@@ -21,6 +23,12 @@ const open: readonly MatrixRow[] = (
 
 export const edge: readonly MatrixRow[] = [
   ...open,
+  {
+    route: 'GET /app/assets/:file',
+    about: { ...site, params: () => ({ file: 'workspaces' }) },
+    demands: 'anybody',
+    status: 200,
+  },
   {
     route: 'GET /schemas/:name',
     about: { ...site, params: () => ({ name: 'WorkspaceCreated.json' }) },

@@ -80,9 +80,11 @@ const setUp = async (workers: number): Promise<void> => {
 const compile = async (build: string): Promise<void> => {
   const swc = join(ROOT, 'node_modules/@swc/cli/bin/swc.js');
   const args = [swc, 'apps', 'libs', 'test', '-d', join(build, 'dist'), '--copy-files', '--quiet'];
-  const publish = ['libs/api-docs/publish-files.build.ts', join(build, 'dist/api-docs')];
+  const options = ['--config-file', '.swcrc', '--ignore', '**/*.build.ts,apps/console/**'];
+  const docs = ['libs/api-docs/publish-files.build.ts', join(build, 'dist/api-docs')];
+  const webConsole = ['apps/console/console.build.ts', join(build, 'dist/console')];
   const run = (program: readonly string[]) => promisify(execFile)(process.execPath, [...program], { cwd: ROOT });
-  await Promise.all([run([...args, '--config-file', '.swcrc']), run(publish)]);
+  await Promise.all([run([...args, ...options]), run(docs), run(webConsole)]);
   await copyFile(join(ROOT, 'package.json'), join(build, 'package.json'));
   await symlink(join(ROOT, 'node_modules'), join(build, 'node_modules'));
 };

@@ -1,0 +1,71 @@
+import type { ApiResource } from '#client';
+
+type RefusalDocument = ApiResource<'ErrorDocument'>;
+
+/** One reason of a refusal. `field`: the attribute or query parameter that was refused, or null. */
+export type ApiProblem = { readonly detail: string; readonly field: string | null };
+
+/** A refusal of the server. */
+export class ApiError extends Error {
+  override readonly name = 'ApiError';
+
+  /** `retryAfterMs`: when the server accepts the request, or null if it does not say so. */
+  constructor(
+    readonly status: number,
+    readonly problems: readonly ApiProblem[],
+    readonly retryAfterMs: number | null,
+  ) {
+    super(problems.map(({ detail }) => detail).join(' ') || `The server answered with status ${status}.`);
+  }
+
+  /** Whether the same request can succeed later. */
+  get isTemporary(): boolean {
+    return this.status === 429 || this.status === 503;
+  }
+
+  /** Whether the resource does not exist, or this person may not see it. The server does not distinguish the two. */
+  get isNotFound(): boolean {
+    return this.status === 404;
+  }
+
+  /** Returns the details about each field, by its name. */
+  get fields(): Readonly<Record<string, string>> {
+    return Object.fromEntries(this.problems.flatMap(({ field, detail }) => (field === null ? [] : [[field, detail]])));
+  }
+}
+
+/** `/data/attributes/name` is the field `name`. */
+const getField = (source: RefusalDocument['errors'][number]['source']): string | null => {
+  if (source === undefined) return null;
+  if ('parameter' in source) return source.parameter;
+  return source.pointer.split('/').at(-1) ?? null;
+};
+
+const parseRetryAfter = (headers: Headers): number | null => {
+  const seconds = Number(headers.get('retry-after') ?? Number.NaN);
+  return Number.isFinite(seconds) ? seconds * 1_000 : null;
+};
+
+const toApiError = (error: unknown, response: Response): ApiError => {
+  const { errors } = (typeof error === 'object' && error !== null ? error : {}) as Partial<RefusalDocument>;
+  const problems = (errors ?? []).map(({ title, detail, source }) => ({
+    detail: detail || title,
+    field: getField(source),
+  }));
+  return new ApiError(response.status, problems, parseRetryAfter(response.headers));
+};
+
+type ApiAnswer<T> = { readonly data?: T; readonly error?: unknown; readonly response: Response };
+
+/** Returns the document of a successful answer, or throws an `ApiError`. */
+export const readDocument = async <T>(answer: Promise<ApiAnswer<T>>): Promise<NonNullable<T>> => {
+  const { data, error, response } = await answer;
+  if (data === undefined || data === null) throw toApiError(error, response);
+  return data;
+};
+
+/** Throws an `ApiError` unless the request succeeded. For answers without a document. */
+export const requireSuccess = async (answer: Promise<ApiAnswer<unknown>>): Promise<void> => {
+  const { error, response } = await answer;
+  if (!response.ok) throw toApiError(error, response);
+};

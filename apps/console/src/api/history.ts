@@ -1,0 +1,38 @@
+import { infiniteQueryOptions, keepPreviousData, queryOptions } from '@tanstack/react-query';
+import type { ApiResource } from '#client';
+import { readDocument } from './api-error.js';
+import { api } from './client.js';
+import { workspaceKey } from './workspaces.js';
+
+export type WorkspaceChange = ApiResource<'WorkspaceChange'>;
+export type ChangedField = ApiResource<'WorkspaceFieldChange'>;
+
+const PAGE_SIZE = 30;
+
+/** The changes of a workspace, the newest first, page by page. */
+export const changesQuery = (organization: string, name: string, id: string) =>
+  infiniteQueryOptions({
+    queryKey: [...workspaceKey(organization, name), 'changes', id],
+    queryFn: ({ pageParam, signal }) => {
+      const params = { path: { id }, query: { 'page[number]': pageParam, 'page[size]': PAGE_SIZE } };
+      return readDocument(api.GET('/api/v2/workspaces/{id}/history', { params, signal }));
+    },
+    initialPageParam: 1,
+    getNextPageParam: (page) => page.meta.pagination['next-page'],
+  });
+
+/** The workspace as it was at this time. While another time loads, the previous one stays on the screen. */
+export const workspaceAsOfQuery = (organization: string, name: string, id: string, time: string) =>
+  queryOptions({
+    queryKey: [...workspaceKey(organization, name), 'as-of', id, time],
+    queryFn: ({ signal }) => {
+      const include = ['project', 'locked_by', 'effective_tag_bindings'] as (
+        'project' | 'locked_by' | 'effective_tag_bindings'
+      )[];
+      const params = { path: { id }, query: { 'as-of': time, include } };
+      return readDocument(api.GET('/api/v2/workspaces/{id}', { params, signal }));
+    },
+    // The past does not change.
+    staleTime: Number.POSITIVE_INFINITY,
+    placeholderData: keepPreviousData,
+  });

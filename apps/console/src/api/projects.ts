@@ -1,0 +1,24 @@
+import { queryOptions } from '@tanstack/react-query';
+import { readDocument } from './api-error.js';
+import { api } from './client.js';
+import { organizationKey } from './organizations.js';
+
+const SUGGESTIONS = 50;
+
+/** Projects with this text in their name, for suggestions. */
+export const projectSuggestionsQuery = (organization: string, name: string) =>
+  queryOptions({
+    queryKey: [...organizationKey(organization), 'projects', 'suggestions', name],
+    queryFn: async ({ signal }) => {
+      const query = { 'page[size]': SUGGESTIONS, ...(name === '' ? {} : { q: name }) };
+      const params = { path: { organization }, query };
+      return (await readDocument(api.GET('/api/v2/organizations/{organization}/projects', { params, signal }))).data;
+    },
+  });
+
+export const projectQuery = (organization: string, id: string) =>
+  queryOptions({
+    queryKey: [...organizationKey(organization), 'projects', 'one', id],
+    queryFn: async ({ signal }) =>
+      (await readDocument(api.GET('/api/v2/projects/{id}', { params: { path: { id } }, signal }))).data,
+  });

@@ -1,0 +1,30 @@
+import { QueryClient } from '@tanstack/react-query';
+import { ApiError } from './api-error.js';
+
+const MAX_RETRIES = 4;
+/** The server is not reachable, or a proxy closed the connection. */
+const MAX_NETWORK_RETRIES = 1;
+const FRESH_MS = 15_000;
+const LONGEST_DELAY_MS = 20_000;
+
+const canRetry = (failures: number, error: Error): boolean => {
+  if (error instanceof ApiError) return error.isTemporary && failures < MAX_RETRIES;
+  return error instanceof TypeError && failures < MAX_NETWORK_RETRIES;
+};
+
+/** The server chooses the delay with `Retry-After`. */
+const getRetryDelay = (failures: number, error: Error): number => {
+  const requested = error instanceof ApiError ? error.retryAfterMs : null;
+  return Math.min(requested ?? 500 * 2 ** failures, LONGEST_DELAY_MS);
+};
+
+export const queryClient = new QueryClient({
+  defaultOptions: {
+    queries: { retry: canRetry, retryDelay: getRetryDelay, staleTime: FRESH_MS },
+    // A refused change has changed nothing, so it can be sent again. Without an answer, it may have changed something.
+    mutations: {
+      retry: (failures, error) => error instanceof ApiError && canRetry(failures, error),
+      retryDelay: getRetryDelay,
+    },
+  },
+});

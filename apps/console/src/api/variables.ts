@@ -1,0 +1,100 @@
+import { queryOptions, useMutation, useQueryClient } from '@tanstack/react-query';
+import type { ApiResource, RequestResource } from '#client';
+import { readDocument, requireSuccess } from './api-error.js';
+import { api } from './client.js';
+import { readAllPages } from './pages.js';
+import { workspaceKey } from './workspaces.js';
+
+export type ConsoleVariable = ApiResource<'Variable'>;
+export type VariableAttributes = RequestResource<'createWorkspaceVariable'>['attributes'];
+
+const PAGE_SIZE = 100;
+
+/** A variable and where it is defined. */
+export type VariableDefinition = {
+  readonly variable: ConsoleVariable;
+  /** The set that has the variable; null for the workspace itself. */
+  readonly set: ApiResource<'VariableSet'> | null;
+};
+
+/** The variables of one key and category: the effective one, and those that it overrides. */
+export type VariableGroup = {
+  readonly effective: VariableDefinition;
+  readonly overridden: readonly VariableDefinition[];
+};
+
+const toSlot = ({ attributes }: ConsoleVariable): string => `${attributes.category} ${attributes.key}`;
+
+const readEffective = async (id: string, signal: AbortSignal) => {
+  const pages = await readAllPages((page) => {
+    const params = { path: { id }, query: { 'page[number]': page, 'page[size]': PAGE_SIZE } };
+    return readDocument(api.GET('/api/v2/workspaces/{id}/all-vars', { params, signal }));
+  });
+  return pages.flatMap(({ data }) => data);
+};
+
+const readOwn = async (id: string, signal: AbortSignal): Promise<readonly VariableDefinition[]> => {
+  const pages = await readAllPages((page) => {
+    const params = { path: { id }, query: { 'page[number]': page, 'page[size]': PAGE_SIZE } };
+    return readDocument(api.GET('/api/v2/workspaces/{id}/vars', { params, signal }));
+  });
+  return pages.flatMap(({ data }) => data.map((variable) => ({ variable, set: null })));
+};
+
+const readOfSets = async (id: string, signal: AbortSignal): Promise<readonly VariableDefinition[]> => {
+  const pages = await readAllPages((page) => {
+    const query = { 'page[number]': page, 'page[size]': PAGE_SIZE, include: ['vars' as const] };
+    return readDocument(api.GET('/api/v2/workspaces/{id}/varsets', { params: { path: { id }, query }, signal }));
+  });
+  return pages.flatMap(({ data, included = [] }) =>
+    data.flatMap((set) => {
+      const ids = new Set(set.relationships.vars.data.map((each) => each.id));
+      return included.flatMap((each) => (each.type === 'vars' && ids.has(each.id) ? [{ variable: each, set }] : []));
+    }),
+  );
+};
+
+/** The variables of a workspace by key. The API decides which of several variables with the same key is effective. */
+export const variablesQuery = (organization: string, name: string, id: string) =>
+  queryOptions({
+    queryKey: [...workspaceKey(organization, name), 'variables', id],
+    queryFn: async ({ signal }): Promise<readonly VariableGroup[]> => {
+      const [effective, own, ofSets] = await Promise.all([
+        readEffective(id, signal),
+        readOwn(id, signal),
+        readOfSets(id, signal),
+      ]);
+      const bySlot = Map.groupBy([...own, ...ofSets], ({ variable }) => toSlot(variable));
+      return effective.map((variable) => {
+        const all = bySlot.get(toSlot(variable)) ?? [];
+        return {
+          effective: all.find((each) => each.variable.id === variable.id) ?? { variable, set: null },
+          overridden: all.filter((each) => each.variable.id !== variable.id),
+        };
+      });
+    },
+  });
+
+export type VariableChange =
+  | { readonly action: 'create'; readonly attributes: VariableAttributes }
+  | { readonly action: 'update'; readonly variable: string; readonly attributes: Partial<VariableAttributes> }
+  | { readonly action: 'delete'; readonly variable: string };
+
+/** Creates, changes or deletes a variable of the workspace itself. */
+export const useChangeVariable = (organization: string, name: string, id: string) => {
+  const queries = useQueryClient();
+  return useMutation({
+    mutationFn: (change: VariableChange) => {
+      if (change.action === 'create') {
+        const body = { data: { type: 'vars' as const, attributes: change.attributes } };
+        return requireSuccess(api.POST('/api/v2/workspaces/{id}/vars', { params: { path: { id } }, body }));
+      }
+      const params = { path: { id, variable: change.variable } };
+      if (change.action === 'delete')
+        return requireSuccess(api.DELETE('/api/v2/workspaces/{id}/vars/{variable}', { params }));
+      const body = { data: { type: 'vars' as const, attributes: change.attributes } };
+      return requireSuccess(api.PATCH('/api/v2/workspaces/{id}/vars/{variable}', { params, body }));
+    },
+    onSettled: () => queries.invalidateQueries({ queryKey: workspaceKey(organization, name) }),
+  });
+};

@@ -1,0 +1,174 @@
+import { queryOptions, useMutation, useQueryClient } from '@tanstack/react-query';
+import type { ApiResource } from '#client';
+import { readDocument } from './api-error.js';
+import { api } from './client.js';
+import { describeHolder, findIncluded } from './included.js';
+import { organizationKey } from './organizations.js';
+
+export type Workspace = ApiResource<'Workspace'>;
+export type WorkspaceDocument = ApiResource<'WorkspaceDocumentWithIncluded'>;
+type WorkspacePage = ApiResource<'WorkspacePageWithIncluded'>;
+
+/** The number of workspaces that the API returns at most in one page. */
+export const WORKSPACES_IN_PAGE = 100;
+
+/** How to filter and sort the list. The names are those in the address of the screen. */
+export type WorkspaceSearch = {
+  readonly name?: string;
+  /** `key` or `key:value`. */
+  readonly tags?: readonly string[];
+  /** The id of a project. */
+  readonly project?: string;
+  readonly status?: readonly string[];
+  readonly sort?: WorkspaceSort;
+};
+
+export const WORKSPACE_SORTS = [
+  'name',
+  '-name',
+  'latest-change-at',
+  '-latest-change-at',
+  'current-run.created-at',
+  '-current-run.created-at',
+] as const;
+export type WorkspaceSort = (typeof WORKSPACE_SORTS)[number];
+
+const workspacesKey = (organization: string) => [...organizationKey(organization), 'workspaces'] as const;
+
+/** Everything about a workspace has a key that begins with this one. */
+export const workspaceKey = (organization: string, name: string) =>
+  [...workspacesKey(organization), 'one', name] as const;
+
+/** Tags are numbered parameters: `filter[tagged][1][key]=env`. */
+const toTagParameters = (tags: readonly string[]): Readonly<Record<string, string>> =>
+  Object.fromEntries(
+    tags.flatMap((tag, index) => {
+      const [key = '', ...rest] = tag.split(':');
+      const name = `filter[tagged][${index}]`;
+      return [
+        [`${name}[key]`, key] as const,
+        ...(rest.length > 0 ? [[`${name}[value]`, rest.join(':')] as const] : []),
+      ];
+    }),
+  );
+
+/** A row of the list. The documents of a hundred thousand workspaces would take 300 MB. */
+export type WorkspaceListRow = {
+  readonly id: string;
+  readonly name: string;
+  readonly description: string | null;
+  readonly project: string;
+  readonly tags: readonly string[];
+  readonly resourceCount: number;
+  readonly changedAt: string;
+  readonly lock: { readonly holder: string; readonly reason: string } | null;
+  readonly runStatus: ApiResource<'Run'>['attributes']['status'] | null;
+};
+
+export type WorkspaceListPage = { readonly rows: readonly WorkspaceListRow[]; readonly total: number };
+
+const toListRow = ({ id, attributes, relationships }: Workspace, page: WorkspacePage): WorkspaceListRow => ({
+  id,
+  name: attributes.name,
+  description: attributes.description,
+  project: findIncluded(page, relationships.project.data)?.attributes.name ?? '',
+  tags: attributes['tag-names'],
+  resourceCount: attributes['resource-count'],
+  changedAt: attributes['latest-change-at'],
+  lock: attributes.locked
+    ? { holder: describeHolder(page, relationships['locked-by'].data), reason: attributes['locked-reason'] ?? '' }
+    : null,
+  runStatus: findIncluded(page, relationships['current-run'].data)?.attributes.status ?? null,
+});
+
+/** One page of the list, with the projects, the runs and the holders of locks that its rows show. */
+export const workspacesPageQuery = (organization: string, search: WorkspaceSearch, page: number) =>
+  queryOptions({
+    queryKey: [...workspacesKey(organization), 'list', search, page],
+    queryFn: async ({ signal }): Promise<WorkspaceListPage> => {
+      const query = {
+        'page[number]': page,
+        'page[size]': WORKSPACES_IN_PAGE,
+        include: ['project' as const, 'current_run' as const, 'locked_by' as const],
+        ...(search.name ? { 'search[name]': search.name } : {}),
+        ...(search.project ? { 'filter[project][id]': search.project } : {}),
+        ...(search.status?.length ? { 'filter[current-run][status]': [...search.status] } : {}),
+        ...(search.sort ? { sort: search.sort } : {}),
+        ...toTagParameters(search.tags ?? []),
+      };
+      const params = { path: { organization }, query };
+      const document = await readDocument(
+        api.GET('/api/v2/organizations/{organization}/workspaces', { params, signal }),
+      );
+      return {
+        rows: document.data.map((workspace) => toListRow(workspace, document)),
+        total: document.meta.pagination['total-count'],
+      };
+    },
+  });
+
+/** The number of workspaces that the person may read. */
+export const workspaceCountQuery = (organization: string) =>
+  queryOptions({
+    queryKey: [...workspacesKey(organization), 'count'],
+    queryFn: async ({ signal }) => {
+      const { meta } = await readDocument(
+        api.GET('/api/v2/organizations/{organization}/workspaces', {
+          params: { path: { organization }, query: { 'page[size]': 1 } },
+          signal,
+        }),
+      );
+      return meta.pagination['total-count'];
+    },
+  });
+
+/** Workspaces with this text in their name, for suggestions. */
+export const workspaceSuggestionsQuery = (organization: string, name: string) =>
+  queryOptions({
+    queryKey: [...workspacesKey(organization), 'suggestions', name],
+    queryFn: async ({ signal }) =>
+      (
+        await readDocument(
+          api.GET('/api/v2/organizations/{organization}/workspaces', {
+            params: { path: { organization }, query: { 'page[size]': 8, 'search[name]': name } },
+            signal,
+          }),
+        )
+      ).data,
+  });
+
+export const workspaceQuery = (organization: string, name: string) =>
+  queryOptions({
+    queryKey: [...workspaceKey(organization, name), 'details'],
+    queryFn: ({ signal }) =>
+      readDocument(
+        api.GET('/api/v2/organizations/{organization}/workspaces/{name}', {
+          params: {
+            path: { organization, name },
+            query: { include: ['project', 'current_run', 'locked_by', 'effective_tag_bindings'] },
+          },
+          signal,
+        }),
+      ),
+  });
+
+type LockChange = { readonly action: 'lock'; readonly reason: string } | { readonly action: 'unlock' | 'force-unlock' };
+
+/** Locks or unlocks a workspace. */
+export const useChangeLock = (organization: string, { id }: Workspace) => {
+  const queries = useQueryClient();
+  return useMutation({
+    mutationFn: (change: LockChange) => {
+      const params = { path: { id } };
+      if (change.action === 'lock') {
+        const body = change.reason === '' ? {} : { reason: change.reason };
+        return readDocument(api.POST('/api/v2/workspaces/{id}/actions/lock', { params, body }));
+      }
+      if (change.action === 'unlock')
+        return readDocument(api.POST('/api/v2/workspaces/{id}/actions/unlock', { params }));
+      return readDocument(api.POST('/api/v2/workspaces/{id}/actions/force-unlock', { params }));
+    },
+    // The lists show the lock too.
+    onSettled: () => queries.invalidateQueries({ queryKey: workspacesKey(organization) }),
+  });
+};

@@ -1,0 +1,63 @@
+import { Skeleton } from '@mantine/core';
+import { flexRender, tableFeatures, type Row, type RowData } from '@tanstack/react-table';
+import { memo, type ReactNode } from 'react';
+import classes from './virtual-grid.module.css';
+
+export type GridColumnMeta = {
+  /** A track of a CSS grid, such as `minmax(12rem, 2fr)`. */
+  readonly width: string;
+  /** What the address calls the order by this column. */
+  readonly sort?: string;
+  /** Whether phones leave the column out. */
+  readonly isWide?: boolean;
+};
+
+export const features = tableFeatures({ columnMeta: {} as GridColumnMeta });
+export type GridFeatures = typeof features;
+
+type RowProps<R extends RowData> = {
+  /** Undefined until it is loaded. */
+  readonly row: Row<GridFeatures, R> | undefined;
+  readonly index: number;
+  readonly top: number;
+  readonly isActive: boolean;
+};
+
+const GridCells = ({ row }: { readonly row: Row<GridFeatures, RowData> }) =>
+  row.getAllCells().map((cell) => (
+    <div
+      key={cell.id}
+      role="gridcell"
+      className={classes['cell']}
+      data-wide={(cell.column.columnDef.meta as GridColumnMeta | undefined)?.isWide}
+    >
+      {flexRender(cell.column.columnDef.cell, cell.getContext()) as ReactNode}
+    </div>
+  ));
+
+const LoadingCell = () => (
+  <div role="gridcell" className={classes['cell']} aria-label="Loading">
+    <Skeleton height={12} width="60%" />
+  </div>
+);
+
+/** One element before and after its row is loaded, so that it keeps the focus. */
+export const GridRow = memo(
+  ({ row, index, top, isActive }: RowProps<RowData>) => (
+    <div
+      role="row"
+      aria-rowindex={index + 2}
+      data-index={index}
+      tabIndex={isActive ? 0 : -1}
+      className={classes['row']}
+      style={{ transform: `translateY(${top}px)` }}
+    >
+      {row ? <GridCells row={row} /> : <LoadingCell />}
+    </div>
+  ),
+  (before, after) =>
+    before.row?.original === after.row?.original &&
+    before.index === after.index &&
+    before.top === after.top &&
+    before.isActive === after.isActive,
+);

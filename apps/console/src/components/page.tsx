@@ -1,0 +1,81 @@
+import { Anchor, Breadcrumbs, Group, Stack, Text, Title } from '@mantine/core';
+import { Link, useLocation } from '@tanstack/react-router';
+import { useEffect, useRef, type ReactNode } from 'react';
+import classes from './page.module.css';
+
+export type Breadcrumb = { readonly label: string; readonly to?: string };
+
+type PageProps = {
+  /** The heading, and the title of the browser's tab. */
+  readonly title: string;
+  readonly description?: ReactNode;
+  /** The screens above this one, from the top. */
+  readonly breadcrumbs?: readonly Breadcrumb[];
+  /** Beside the heading: states, such as a lock. */
+  readonly badges?: ReactNode;
+  /** Buttons for the whole page. */
+  readonly actions?: ReactNode;
+  /** Whether the content has the height of the window, and scrolls in itself. */
+  readonly isFilled?: boolean;
+  readonly children: ReactNode;
+};
+
+/** The first screen keeps the focus at the start of the document, as every page of a browser does. */
+let isFirstScreen = true;
+
+/** Moves the focus to the heading when another screen opens, so that screen readers read it. */
+const useHeadingFocus = () => {
+  const heading = useRef<HTMLHeadingElement>(null);
+  const path = useLocation({ select: ({ pathname }) => pathname });
+  useEffect(() => {
+    if (!isFirstScreen) heading.current?.focus();
+    isFirstScreen = false;
+  }, [path]);
+  return heading;
+};
+
+/** The content of a screen, below breadcrumbs and a heading. */
+export const Page = ({ title, description, breadcrumbs = [], badges, actions, isFilled, children }: PageProps) => {
+  const heading = useHeadingFocus();
+  useEffect(() => {
+    document.title = [title, ...breadcrumbs.map(({ label }) => label).toReversed(), 'Cadastre'].join(' · ');
+  });
+  return (
+    <div className={isFilled ? classes['filled'] : classes['page']}>
+      <Stack gap={6} className={classes['header']}>
+        {breadcrumbs.length > 0 && (
+          <nav aria-label="Breadcrumbs">
+            <Breadcrumbs separator="/" separatorMargin={8} className={classes['breadcrumbs']}>
+              {breadcrumbs.map(({ label, to }) =>
+                to === undefined ? (
+                  <Text key={label} size="sm" c="dimmed">
+                    {label}
+                  </Text>
+                ) : (
+                  <Anchor key={label} size="sm" renderRoot={(props) => <Link {...props} to={to} />}>
+                    {label}
+                  </Anchor>
+                ),
+              )}
+            </Breadcrumbs>
+          </nav>
+        )}
+        <Group justify="space-between" align="center" gap="sm">
+          <Group gap="sm" className={classes['heading']}>
+            <Title order={1} size="h2" ref={heading} tabIndex={-1}>
+              {title}
+            </Title>
+            {badges}
+          </Group>
+          {actions && <Group gap="sm">{actions}</Group>}
+        </Group>
+        {description && (
+          <Text c="dimmed" maw={760}>
+            {description}
+          </Text>
+        )}
+      </Stack>
+      {children}
+    </div>
+  );
+};

@@ -1,0 +1,34 @@
+import { Button, Tooltip, type ButtonProps } from '@mantine/core';
+import { useId } from 'react';
+
+type PermittedButtonProps = ButtonProps & {
+  readonly isPermitted: boolean;
+  /** Why the person cannot press the button: the permission that is missing, or the state that forbids it. */
+  readonly reason: string;
+  readonly onClick: () => void;
+};
+
+/**
+ * A button for people with a permission. Without it, the button stays on the screen and can have the focus, and describes
+ * what is missing.
+ */
+export const PermittedButton = ({ isPermitted, reason, onClick, ...props }: PermittedButtonProps) => {
+  const id = useId();
+  if (isPermitted) return <Button {...props} onClick={onClick} />;
+  return (
+    <>
+      <Tooltip label={reason} multiline maw={280} events={{ hover: true, focus: true, touch: true }}>
+        <Button
+          {...props}
+          data-disabled
+          aria-disabled="true"
+          aria-describedby={id}
+          onClick={(event) => event.preventDefault()}
+        />
+      </Tooltip>
+      <span id={id} hidden>
+        {reason}
+      </span>
+    </>
+  );
+};

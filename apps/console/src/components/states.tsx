@@ -1,0 +1,78 @@
+import { Alert, Button, Group, Skeleton, Stack, Text, Title } from '@mantine/core';
+import type { UseQueryResult } from '@tanstack/react-query';
+import { Link } from '@tanstack/react-router';
+import type { ComponentType, ReactNode } from 'react';
+import { ApiError } from '../api/api-error.js';
+import { AlertIcon, type IconProps } from './icons.js';
+import classes from './states.module.css';
+
+type EmptyStateProps = {
+  readonly icon?: ComponentType<IconProps>;
+  readonly title: string;
+  /** What to do next. */
+  readonly children: ReactNode;
+};
+
+/** Stands in for a list without rows. It describes the next step. */
+export const EmptyState = ({ icon: Icon, title, children }: EmptyStateProps) => (
+  <div className={classes['empty']}>
+    {Icon && <Icon size={36} className={classes['icon']} />}
+    <Title order={2} size="h4">
+      {title}
+    </Title>
+    <Stack gap="md" className={classes['steps']}>
+      {children}
+    </Stack>
+  </div>
+);
+
+/** The server does not distinguish what does not exist from what a person may not see. */
+export const NotFoundState = ({ what = 'page' }: { readonly what?: string }) => (
+  <EmptyState icon={AlertIcon} title={`This ${what} does not exist, or you have no access`}>
+    <Text>
+      Check the address. If it is right, ask an owner of the organization to give one of your teams access, and then
+      load the page again.
+    </Text>
+    <Group justify="center">
+      <Button renderRoot={(props) => <Link {...props} to="/" />}>Go to your organizations</Button>
+    </Group>
+  </EmptyState>
+);
+
+export const ErrorState = ({ error, onRetry }: { readonly error: Error; readonly onRetry: () => void }) => (
+  <Alert color="red" variant="light" title="This did not load" icon={<AlertIcon />} role="alert">
+    <Stack gap="sm" align="flex-start">
+      <Text size="sm">
+        {error instanceof ApiError ? error.message : 'The server did not answer. Check the connection, and try again.'}
+      </Text>
+      <Button size="xs" variant="default" onClick={onRetry}>
+        Try again
+      </Button>
+    </Stack>
+  </Alert>
+);
+
+/** Placeholders while data load. */
+export const LoadingLines = ({ count = 4, height = 20 }: { readonly count?: number; readonly height?: number }) => (
+  <Stack gap="sm" aria-busy="true" aria-label="Loading" role="status">
+    {Array.from({ length: count }, (_, index) => (
+      <Skeleton key={index} height={height} width={index === count - 1 ? '60%' : '100%'} />
+    ))}
+  </Stack>
+);
+
+type QueryStateProps<T> = {
+  readonly query: UseQueryResult<T>;
+  /** What the query reads, such as `workspace`. */
+  readonly what: string;
+  readonly loading?: ReactNode;
+  readonly children: (data: T) => ReactNode;
+};
+
+/** Shows the data of a query, or that they load, or why they cannot. */
+export const QueryState = <T,>({ query, what, loading = <LoadingLines />, children }: QueryStateProps<T>) => {
+  if (query.data !== undefined) return children(query.data);
+  if (!query.error) return loading;
+  if (query.error instanceof ApiError && query.error.isNotFound) return <NotFoundState what={what} />;
+  return <ErrorState error={query.error} onRetry={() => void query.refetch()} />;
+};

@@ -1,0 +1,16 @@
+import { CodeBlock } from './copy.js';
+
+/** Returns the block that connects a configuration to a workspace of this server. */
+export const formatTerraformBlock = (organization: string, workspace: string): string => `terraform {
+  cloud {
+    hostname     = "${window.location.host}"
+    organization = "${organization}"
+    workspaces { name = "${workspace}" }
+  }
+}`;
+
+type TerraformBlockProps = { readonly organization: string; readonly workspace: string };
+
+export const TerraformBlock = ({ organization, workspace }: TerraformBlockProps) => (
+  <CodeBlock code={formatTerraformBlock(organization, workspace)} label="the terraform block" />
+);

@@ -1,0 +1,69 @@
+import { useSyncExternalStore } from 'react';
+
+/* Times in the zone and language of the reader. */
+
+const exactFormat = new Intl.DateTimeFormat(undefined, { dateStyle: 'full', timeStyle: 'long' });
+const relativeFormat = new Intl.RelativeTimeFormat(undefined, { numeric: 'auto' });
+
+const SECOND = 1_000;
+const MINUTE = 60 * SECOND;
+const HOUR = 60 * MINUTE;
+const DAY = 24 * HOUR;
+
+const UNITS = [
+  ['year', 365 * DAY],
+  ['month', 30 * DAY],
+  ['week', 7 * DAY],
+  ['day', DAY],
+  ['hour', HOUR],
+  ['minute', MINUTE],
+] as const;
+
+/** Returns the time with its zone, to the second. */
+export const formatExactTime = (iso: string): string => exactFormat.format(new Date(iso));
+
+/** Returns how far the time is from `now`, such as `3 minutes ago`. */
+export const formatRelativeTime = (iso: string, now: number): string => {
+  const distance = new Date(iso).getTime() - now;
+  const unit = UNITS.find(([, length]) => Math.abs(distance) >= length);
+  return unit ? relativeFormat.format(Math.round(distance / unit[1]), unit[0]) : 'just now';
+};
+
+const TICK_MS = 30 * SECOND;
+
+/** One timer for all times on the screen. */
+const clock = {
+  now: Date.now(),
+  listeners: new Set<() => void>(),
+  timer: undefined as ReturnType<typeof setInterval> | undefined,
+};
+
+const tick = (): void => {
+  clock.now = Date.now();
+  for (const listener of clock.listeners) listener();
+};
+
+const subscribe = (listener: () => void): (() => void) => {
+  if (clock.listeners.size === 0) {
+    clock.now = Date.now();
+    clock.timer = setInterval(tick, TICK_MS);
+  }
+  clock.listeners.add(listener);
+  return () => {
+    clock.listeners.delete(listener);
+    if (clock.listeners.size === 0) clearInterval(clock.timer);
+  };
+};
+
+/** Returns the present time in milliseconds, and renders again when half a minute has passed. */
+export const useNow = (): number => useSyncExternalStore(subscribe, () => clock.now);
+
+/** Shows how long ago something happened, and the exact time to those who point at it. */
+export const RelativeTime = ({ value }: { readonly value: string }) => {
+  const now = useNow();
+  return (
+    <time dateTime={value} title={formatExactTime(value)}>
+      {formatRelativeTime(value, now)}
+    </time>
+  );
+};

@@ -1,0 +1,242 @@
+import { useTable, type ColumnDef, type Row, type RowData } from '@tanstack/react-table';
+import { defaultRangeExtractor, useVirtualizer, type Range } from '@tanstack/react-virtual';
+import {
+  useEffect,
+  useId,
+  useLayoutEffect,
+  useRef,
+  useState,
+  type CSSProperties,
+  type KeyboardEvent,
+  type MouseEvent,
+  type RefObject,
+} from 'react';
+import { features, GridRow, type GridColumnMeta, type GridFeatures } from './grid-row.js';
+import { ArrowDownIcon, ArrowUpIcon } from './icons.js';
+import classes from './virtual-grid.module.css';
+
+/* A grid for lists of any length. It renders the rows in the window only, and rows can be absent until they are loaded. */
+
+export type GridColumn<R extends RowData> = ColumnDef<GridFeatures, R> & {
+  readonly id: string;
+  readonly header: string;
+  readonly meta: GridColumnMeta;
+};
+
+type VirtualGridProps<R extends RowData> = {
+  /** Names the list. */
+  readonly label: string;
+  readonly columns: readonly GridColumn<R>[];
+  /** The number of all rows, loaded or not. */
+  readonly count: number;
+  /** Returns undefined until the row is loaded. */
+  readonly getRow: (index: number) => R | undefined;
+  readonly getRowId: (row: R) => string;
+  /** Reports the first and the last row in the window. */
+  readonly onRange: (first: number, last: number) => void;
+  readonly onOpen: (row: R) => void;
+  /** A column's `sort`, with a leading `-` for the opposite order. */
+  readonly sort: string;
+  readonly onSort: (sort: string) => void;
+};
+
+const ROW_HEIGHT = 48;
+const OVERSCAN = 12;
+/** The height of the largest element differs between browsers. The smallest limit is 17,895,697 pixels, in Firefox. */
+const MAX_ROWS = Math.floor(17_000_000 / ROW_HEIGHT);
+
+/** Returns the row to which a key moves, or null for other keys. */
+const moveByKey = (key: string, from: number, last: number, rowsInWindow: number): number | null => {
+  const steps: Readonly<Record<string, number>> = {
+    ArrowDown: from + 1,
+    ArrowUp: from - 1,
+    PageDown: from + rowsInWindow,
+    PageUp: from - rowsInWindow,
+    Home: 0,
+    End: last,
+  };
+  const target = steps[key];
+  return target === undefined ? null : Math.min(Math.max(target, 0), last);
+};
+
+type HeaderProps = {
+  readonly column: GridColumn<never>;
+  readonly sort: string;
+  readonly onSort: (sort: string) => void;
+};
+
+const GridHeader = ({ column: { header, meta }, sort, onSort }: HeaderProps) => {
+  const descending = `-${meta.sort ?? ''}`;
+  const isSorted = meta.sort !== undefined && (sort === meta.sort || sort === descending);
+  const order = sort === descending ? 'descending' : 'ascending';
+  return (
+    <div
+      role="columnheader"
+      aria-sort={isSorted ? order : undefined}
+      className={classes['cell']}
+      data-wide={meta.isWide}
+    >
+      {meta.sort === undefined ? (
+        header
+      ) : (
+        <button
+          type="button"
+          className={classes['sort']}
+          onClick={() => onSort(sort === meta.sort ? descending : (meta.sort ?? ''))}
+        >
+          {header}
+          {isSorted && (order === 'ascending' ? <ArrowUpIcon size={14} /> : <ArrowDownIcon size={14} />)}
+        </button>
+      )}
+    </div>
+  );
+};
+
+type HeadProps = Omit<HeaderProps, 'column'> & { readonly columns: readonly GridColumn<never>[] };
+
+const GridHead = ({ columns, ...order }: HeadProps) => (
+  <div role="rowgroup" className={classes['head']}>
+    <div role="row" aria-rowindex={1} className={classes['headings']}>
+      {columns.map((column) => (
+        <GridHeader key={column.id} column={column} {...order} />
+      ))}
+    </div>
+  </div>
+);
+
+/** Keeps the active row on the screen when the keyboard moves it, and in the document when the mouse scrolls it away. */
+const useActiveRow = (count: number) => {
+  const scroller = useRef<HTMLDivElement>(null);
+  const [active, setActive] = useState(0);
+  const [hasMoved, setMoved] = useState(false);
+  const last = Math.max(count - 1, 0);
+  const index = Math.min(active, last);
+  const virtualizer = useVirtualizer({
+    count,
+    getScrollElement: () => scroller.current,
+    estimateSize: () => ROW_HEIGHT,
+    overscan: OVERSCAN,
+    rangeExtractor: (range: Range) => [...new Set([...defaultRangeExtractor(range), index])].toSorted((a, b) => a - b),
+  });
+  useLayoutEffect(() => {
+    if (hasMoved)
+      scroller.current?.querySelector<HTMLElement>(`[data-index="${index}"]`)?.focus({ preventScroll: true });
+  }, [hasMoved, index]);
+  const move = (event: KeyboardEvent) => {
+    const rowsInWindow = Math.floor((scroller.current?.clientHeight ?? 0) / ROW_HEIGHT) - 1;
+    const target = moveByKey(event.key, index, last, rowsInWindow);
+    if (target === null) return;
+    event.preventDefault();
+    setMoved(true);
+    setActive(target);
+    virtualizer.scrollToIndex(target);
+  };
+  return { scroller, virtualizer, active: index, setActive, move };
+};
+
+/** Another order begins at the first row. */
+const useStartOfOrder = (sort: string, scroller: RefObject<HTMLDivElement | null>): void => {
+  useEffect(() => {
+    // Chromium returns a promise, which React would take for the clean-up of the effect.
+    scroller.current?.scrollTo({ top: 0 });
+  }, [sort, scroller]);
+};
+
+const useReportedRange = (first: number, last: number, onRange: (first: number, last: number) => void): void => {
+  useEffect(() => {
+    onRange(first, last);
+  }, [first, last, onRange]);
+};
+
+/** The compiler of React may not keep what the libraries return, because both change their results in place. */
+const useGridRows = <R extends RowData>(
+  columns: readonly GridColumn<R>[],
+  items: readonly { readonly index: number }[],
+  { getRow, getRowId }: Pick<VirtualGridProps<R>, 'getRow' | 'getRowId'>,
+): ReadonlyMap<string, Row<GridFeatures, R>> => {
+  const data = items.flatMap(({ index }) => getRow(index) ?? []);
+  const table = useTable<GridFeatures, R>({ features, columns: [...columns], data, getRowId });
+  return new Map(table.getRowModel().rows.map((row) => [row.id, row]));
+};
+
+/** Opens the row of an event, unless the person wants to open a link in another tab or to select text. */
+const findIndex = (event: MouseEvent | KeyboardEvent): number | null => {
+  const row = (event.target as Element).closest<HTMLElement>('[data-index]');
+  return row === null ? null : Number(row.dataset['index']);
+};
+
+const isPlainClick = (event: MouseEvent): boolean =>
+  !event.metaKey && !event.ctrlKey && !event.shiftKey && !event.altKey && (getSelection()?.toString() ?? '') === '';
+
+const buildTemplate = (columns: readonly { readonly meta: GridColumnMeta }[]): CSSProperties =>
+  ({
+    '--grid-columns': columns.map(({ meta }) => meta.width).join(' '),
+    '--grid-columns-phone': columns
+      .filter(({ meta }) => meta.isWide !== true)
+      .map(({ meta }) => meta.width)
+      .join(' '),
+  }) as CSSProperties;
+
+const RowLimit = ({ id, shownCount }: { readonly id: string; readonly shownCount: number }) => (
+  <p id={id} className={classes['limit']}>
+    The list shows the first {shownCount.toLocaleString()} rows. Narrow the filter to see the others.
+  </p>
+);
+
+export const VirtualGrid = <R extends RowData>(props: VirtualGridProps<R>) => {
+  const { label, columns, count, getRow, getRowId, onRange, onOpen, sort, onSort } = props;
+  const id = useId();
+  const shownCount = Math.min(count, MAX_ROWS);
+  const { scroller, virtualizer, active, setActive, move } = useActiveRow(shownCount);
+  const items = virtualizer.getVirtualItems();
+  const rows = useGridRows(columns, items, props);
+  const { startIndex = 0, endIndex = 0 } = virtualizer.range ?? {};
+  useReportedRange(startIndex, endIndex, onRange);
+  useStartOfOrder(sort, scroller);
+  const open = (event: MouseEvent | KeyboardEvent): void => {
+    const index = findIndex(event);
+    const row = index === null ? undefined : getRow(index);
+    if (index === null || row === undefined) return;
+    event.preventDefault();
+    setActive(index);
+    onOpen(row);
+  };
+  return (
+    <>
+      <div
+        ref={scroller}
+        role="grid"
+        tabIndex={-1}
+        aria-label={label}
+        aria-rowcount={count + 1}
+        aria-describedby={count > shownCount ? id : undefined}
+        className={classes['grid']}
+        style={buildTemplate(columns)}
+        onKeyDown={(event) => {
+          if (findIndex(event) !== null) (event.key === 'Enter' ? open : move)(event);
+        }}
+        onClick={(event) => {
+          if (isPlainClick(event)) open(event);
+        }}
+      >
+        <GridHead columns={columns as unknown as readonly GridColumn<never>[]} sort={sort} onSort={onSort} />
+        <div role="rowgroup" className={classes['body']} style={{ height: virtualizer.getTotalSize() }}>
+          {items.map(({ index, start }) => {
+            const original = getRow(index);
+            const row = original && rows.get(getRowId(original));
+            return (
+              <GridRow
+                key={index}
+                row={row as unknown as Row<GridFeatures, RowData> | undefined}
+                index={index}
+                top={start}
+                isActive={index === active}
+              />
+            );
+          })}
+        </div>
+      </div>
+      {count > shownCount && <RowLimit id={id} shownCount={shownCount} />}
+    </>
+  );
+};

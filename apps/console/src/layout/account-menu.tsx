@@ -1,0 +1,35 @@
+import { Menu } from '@mantine/core';
+import { useQuery } from '@tanstack/react-query';
+import { useRef } from 'react';
+import { accountQuery } from '../api/account.js';
+import { KeyboardIcon, SignOutIcon, UserIcon } from '../components/icons.js';
+import { useOpenDialog } from './dialogs.js';
+import type { MenuProps } from './menu-button.js';
+
+/** The account page and the form to sign out are pages of the server (libs/sign-in). */
+export const AccountMenu = ({ children }: MenuProps) => {
+  const form = useRef<HTMLFormElement>(null);
+  const openDialog = useOpenDialog();
+  const { data: account } = useQuery(accountQuery);
+  return (
+    <>
+      <Menu defaultOpened withinPortal={false} position="bottom-end" width={220}>
+        <Menu.Target>{children}</Menu.Target>
+        <Menu.Dropdown>
+          {account && <Menu.Label>Signed in as {account.attributes.username}</Menu.Label>}
+          <Menu.Item leftSection={<UserIcon size={16} />} component="a" href="/account">
+            Your account
+          </Menu.Item>
+          <Menu.Item leftSection={<KeyboardIcon size={16} />} onClick={() => openDialog('shortcuts')}>
+            Keyboard shortcuts
+          </Menu.Item>
+          <Menu.Divider />
+          <Menu.Item leftSection={<SignOutIcon size={16} />} onClick={() => form.current?.submit()}>
+            Sign out
+          </Menu.Item>
+        </Menu.Dropdown>
+      </Menu>
+      <form method="post" action="/sign-out" ref={form} hidden />
+    </>
+  );
+};

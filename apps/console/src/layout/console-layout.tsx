@@ -1,0 +1,128 @@
+import { ActionIcon, Burger, Button } from '@mantine/core';
+import { useHotkeys } from '@mantine/hooks';
+import { Link, Outlet, useLocation, useNavigate, useParams } from '@tanstack/react-router';
+import { lazy, Suspense, useState } from 'react';
+import { AutoIcon, ChevronDownIcon, UserIcon } from '../components/icons.js';
+import { ToastOutlet } from '../components/toast-outlet.js';
+import { useShortcut } from '../shortcuts/shortcuts.js';
+import { DialogContext, type LayoutDialog } from './dialogs.js';
+import { MenuButton } from './menu-button.js';
+import { NavigationLinks } from './navigation-links.js';
+import { SearchButton } from './search-button.js';
+import classes from './layout.module.css';
+
+const CommandPalette = lazy(async () => ({
+  default: (await import('../palette/command-palette.js')).CommandPalette,
+}));
+const ShortcutsDialog = lazy(async () => ({
+  default: (await import('../shortcuts/shortcuts-dialog.js')).ShortcutsDialog,
+}));
+const AccountMenu = lazy(async () => ({ default: (await import('./account-menu.js')).AccountMenu }));
+const ColorSchemeMenu = lazy(async () => ({ default: (await import('./color-scheme-menu.js')).ColorSchemeMenu }));
+const OrganizationMenu = lazy(async () => ({ default: (await import('./organization-menu.js')).OrganizationMenu }));
+
+const useDialogs = () => {
+  const [dialog, open] = useState<LayoutDialog | null>(null);
+  const navigate = useNavigate();
+  useHotkeys([['mod+K', () => open('palette')]], []);
+  useShortcut({ keys: '?', label: 'Show the shortcuts', run: () => open('shortcuts') });
+  useShortcut({ keys: 'g o', label: 'Go to organizations', run: () => void navigate({ to: '/' }) });
+  return { dialog, open };
+};
+
+type HeaderProps = {
+  readonly organization: string | null;
+  readonly isMenuOpen: boolean;
+  readonly onMenu: () => void;
+  readonly onSearch: () => void;
+};
+
+const Header = ({ organization, isMenuOpen, onMenu, onSearch }: HeaderProps) => (
+  <header className={classes['header']}>
+    {organization !== null && (
+      <Burger
+        opened={isMenuOpen}
+        onClick={onMenu}
+        hiddenFrom="sm"
+        size="sm"
+        aria-label="Navigation"
+        aria-expanded={isMenuOpen}
+      />
+    )}
+    <Link to="/" className={classes['brand']} aria-label="Cadastre: your organizations">
+      <img src="/pages/icon.svg" alt="" width={28} height={28} />
+      <span className={classes['name']}>Cadastre</span>
+    </Link>
+    <MenuButton
+      menu={OrganizationMenu}
+      button={
+        <Button
+          variant="subtle"
+          color="gray"
+          size="compact-md"
+          className={classes['switcher']}
+          rightSection={<ChevronDownIcon size={14} />}
+        >
+          {organization ?? 'Organizations'}
+        </Button>
+      }
+    />
+    <span className={classes['space']} />
+    <SearchButton onOpen={onSearch} />
+    <MenuButton
+      menu={ColorSchemeMenu}
+      button={
+        <ActionIcon variant="subtle" color="gray" size="lg" aria-label="Colors">
+          <AutoIcon />
+        </ActionIcon>
+      }
+    />
+    <MenuButton
+      menu={AccountMenu}
+      button={
+        <ActionIcon variant="subtle" color="gray" size="lg" aria-label="Account">
+          <UserIcon />
+        </ActionIcon>
+      }
+    />
+  </header>
+);
+
+/** The header, the navigation and the dialogs around every screen. */
+export const ConsoleLayout = () => {
+  const organization = useParams({ strict: false, select: (params) => params.organization ?? null });
+  const path = useLocation({ select: ({ pathname }) => pathname });
+  const [openAt, setOpenAt] = useState<string | null>(null);
+  // Another screen closes the navigation.
+  const isMenuOpen = openAt === path;
+  const { dialog, open } = useDialogs();
+  const close = () => open(null);
+  return (
+    <DialogContext value={open}>
+      <a className={classes['skip']} href="#content">
+        Skip to content
+      </a>
+      <Header
+        organization={organization}
+        isMenuOpen={isMenuOpen}
+        onMenu={() => setOpenAt(isMenuOpen ? null : path)}
+        onSearch={() => open('palette')}
+      />
+      <div className={classes['body']}>
+        {organization !== null && (
+          <nav className={classes['navigation']} aria-label="Organization" data-open={isMenuOpen || undefined}>
+            <NavigationLinks organization={organization} />
+          </nav>
+        )}
+        <main id="content" tabIndex={-1} className={classes['main']}>
+          <Outlet />
+        </main>
+      </div>
+      <ToastOutlet />
+      <Suspense>
+        {dialog === 'palette' && <CommandPalette organization={organization} onClose={close} />}
+        {dialog === 'shortcuts' && <ShortcutsDialog onClose={close} />}
+      </Suspense>
+    </DialogContext>
+  );
+};

@@ -1,0 +1,29 @@
+import { NavLink, Stack } from '@mantine/core';
+import { Link, useNavigate } from '@tanstack/react-router';
+import { useShortcut } from '../shortcuts/shortcuts.js';
+import { useNavigation, type NavigationEntry } from './navigation.js';
+import classes from './layout.module.css';
+
+type EntryProps = { readonly entry: NavigationEntry; readonly organization: string };
+
+const NavigationLink = ({ entry: { label, path, key, icon: Icon }, organization }: EntryProps) => {
+  const navigate = useNavigate();
+  const to = `/${organization}/${path}`;
+  useShortcut({ keys: `g ${key}`, label: `Go to ${label.toLowerCase()}`, run: () => void navigate({ to }) });
+  return (
+    <NavLink
+      label={label}
+      leftSection={<Icon />}
+      className={classes['link']}
+      renderRoot={(props) => <Link {...props} to={to} activeProps={{ 'data-active': true, 'aria-current': 'page' }} />}
+    />
+  );
+};
+
+export const NavigationLinks = ({ organization }: { readonly organization: string }) => (
+  <Stack gap={4}>
+    {useNavigation(organization).map((entry) => (
+      <NavigationLink key={entry.path} entry={entry} organization={organization} />
+    ))}
+  </Stack>
+);

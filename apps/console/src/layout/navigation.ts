@@ -1,0 +1,33 @@
+import { useQuery } from '@tanstack/react-query';
+import type { ComponentType } from 'react';
+import { organizationQuery, type Organization } from '../api/organizations.js';
+import { WorkspaceIcon, type IconProps } from '../components/icons.js';
+
+export type NavigationEntry = {
+  readonly label: string;
+  /** The path of the screen below the organization. */
+  readonly path: string;
+  readonly icon: ComponentType<IconProps>;
+  /** The second key after `g`. */
+  readonly key: string;
+  /** The permission in the organization without which the screen shows nothing. */
+  readonly permission?: keyof Organization['attributes']['permissions'];
+};
+
+/** The screens of an organization, in the order of the navigation. A screen gets an entry when it exists. */
+const NAVIGATION: readonly NavigationEntry[] = [
+  // One screen a line.
+  { label: 'Workspaces', path: 'workspaces', icon: WorkspaceIcon, key: 'w' },
+];
+
+/** Returns the path of the first screen of an organization. */
+export const getOrganizationPath = (organization: string): string => `/${organization}/${NAVIGATION[0]?.path ?? ''}`;
+
+/** Returns the screens of the organization that the person may see. Null for no organization. */
+export const useNavigation = (organization: string | null): readonly NavigationEntry[] => {
+  const { data } = useQuery({ ...organizationQuery(organization ?? ''), enabled: organization !== null });
+  if (organization === null) return [];
+  return NAVIGATION.filter(
+    ({ permission }) => permission === undefined || data?.attributes.permissions[permission] === true,
+  );
+};

@@ -1,0 +1,32 @@
+import type { QueryClient } from '@tanstack/react-query';
+import { createRootRouteWithContext, createRoute, lazyRouteComponent } from '@tanstack/react-router';
+import { accountQuery } from './api/account.js';
+import { organizationQuery } from './api/organizations.js';
+import { workspaceQuery } from './api/workspaces.js';
+import { ConsoleLayout } from './layout/console-layout.js';
+
+/* Routes that have other routes below them. A loader starts the requests of a screen, and does not wait for them. */
+
+type RouterContext = { readonly queryClient: QueryClient };
+
+export const rootRoute = createRootRouteWithContext<RouterContext>()({
+  component: ConsoleLayout,
+  loader: ({ context: { queryClient } }) => void queryClient.prefetchQuery(accountQuery),
+});
+
+/** Screens of an organization. Other screens have paths that begin with `~`, which names of organizations cannot contain. */
+export const organizationRoute = createRoute({
+  getParentRoute: () => rootRoute,
+  path: '/$organization',
+  loader: ({ context: { queryClient }, params: { organization } }) =>
+    void queryClient.prefetchQuery(organizationQuery(organization)),
+});
+
+/** Screens of a workspace, below its name and its tabs. */
+export const workspaceRoute = createRoute({
+  getParentRoute: () => organizationRoute,
+  path: '/workspaces/$workspace',
+  loader: ({ context: { queryClient }, params: { organization, workspace } }) =>
+    void queryClient.prefetchQuery(workspaceQuery(organization, workspace)),
+  component: lazyRouteComponent(() => import('./screens/workspace/workspace.screen.js'), 'WorkspaceScreen'),
+});

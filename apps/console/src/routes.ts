@@ -1,0 +1,30 @@
+import { organizationRoute, rootRoute, workspaceRoute } from './parent-routes.js';
+import { organizationsRoute, startRoute } from './screens/organizations/organizations.routes.js';
+import { workspaceOverviewRoute } from './screens/workspace-overview/workspace-overview.routes.js';
+import { workspaceStateRoute } from './screens/workspace-state/workspace-state.routes.js';
+import { workspaceTimelineRoute } from './screens/workspace-timeline/workspace-timeline.routes.js';
+import { workspaceVariablesRoute } from './screens/workspace-variables/workspace-variables.routes.js';
+import { workspacesRoute } from './screens/workspaces/workspaces.routes.js';
+
+/* Every screen of the console. The code of a screen is loaded when a person opens it. */
+
+const workspaceScreens = workspaceRoute.addChildren([
+  // One screen a line.
+  workspaceOverviewRoute,
+  workspaceStateRoute,
+  workspaceTimelineRoute,
+  workspaceVariablesRoute,
+]);
+
+const organizationScreens = organizationRoute.addChildren([
+  // One screen a line.
+  startRoute,
+  workspacesRoute,
+  workspaceScreens,
+]);
+
+export const routeTree = rootRoute.addChildren([
+  // One screen a line.
+  organizationsRoute,
+  organizationScreens,
+]);

@@ -1,0 +1,63 @@
+import { Button, Group, Modal, Stack, TextInput } from '@mantine/core';
+import { useQuery } from '@tanstack/react-query';
+import { useNavigate } from '@tanstack/react-router';
+import { useState, type SyntheticEvent } from 'react';
+import { accountQuery } from '../../api/account.js';
+import { useCreateOrganization } from '../../api/organizations.js';
+import { findFieldProblem, FormProblems } from '../../components/problems.js';
+import { showToast } from '../../components/toasts.js';
+import { getOrganizationPath } from '../../layout/navigation.js';
+
+const FIELDS = ['name', 'email'];
+
+export const CreateOrganizationDialog = ({ onClose }: { readonly onClose: () => void }) => {
+  const navigate = useNavigate();
+  const { data: account } = useQuery(accountQuery);
+  const [name, setName] = useState('');
+  const [email, setEmail] = useState(account?.attributes.email ?? '');
+  const creation = useCreateOrganization();
+  const create = (event: SyntheticEvent) => {
+    event.preventDefault();
+    const onSuccess = () => {
+      showToast({ kind: 'success', message: `The organization ${name} is created.` });
+      void navigate({ to: getOrganizationPath(name) });
+    };
+    creation.mutate({ name, email }, { onSuccess });
+  };
+  return (
+    <Modal opened onClose={onClose} title="New organization" closeButtonProps={{ 'aria-label': 'Close' }}>
+      <form onSubmit={create}>
+        <Stack>
+          <FormProblems error={creation.error} fields={FIELDS} />
+          <TextInput
+            label="Name"
+            description="It is part of the address of every workspace. Letters, digits, hyphens and underscores."
+            required
+            data-autofocus
+            autoComplete="off"
+            value={name}
+            onChange={(event) => setName(event.currentTarget.value)}
+            error={findFieldProblem(creation.error, 'name')}
+          />
+          <TextInput
+            label="E-mail address"
+            description="The address of the people who run the organization."
+            type="email"
+            required
+            value={email}
+            onChange={(event) => setEmail(event.currentTarget.value)}
+            error={findFieldProblem(creation.error, 'email')}
+          />
+          <Group justify="flex-end">
+            <Button variant="default" onClick={onClose}>
+              Cancel
+            </Button>
+            <Button type="submit" loading={creation.isPending}>
+              Create
+            </Button>
+          </Group>
+        </Stack>
+      </form>
+    </Modal>
+  );
+};

@@ -1,0 +1,204 @@
+import { Alert, Badge, Group, SimpleGrid, Stack, Text } from '@mantine/core';
+import { useQuery } from '@tanstack/react-query';
+import { Link, useParams } from '@tanstack/react-router';
+import { presentLockQuery } from '../../api/locks.js';
+import { describeHolder, findIncluded } from '../../api/included.js';
+import { workspaceQuery, type WorkspaceDocument } from '../../api/workspaces.js';
+import { Card, FactList, type LabeledFact } from '../../components/card.js';
+import { CodeBlock, CopyButton } from '../../components/copy.js';
+import { LockIcon } from '../../components/icons.js';
+import { RunStatusBadge } from '../../components/run-status.js';
+import { TerraformBlock } from '../../components/terraform-block.js';
+import { RelativeTime } from '../../components/times.js';
+import classes from './workspace-overview.module.css';
+
+type PartProps = { readonly organization: string; readonly workspace: WorkspaceDocument };
+
+const LockNotice = ({ organization, workspace }: PartProps) => {
+  const { data: lock } = useQuery(presentLockQuery(organization, workspace.data));
+  const holder =
+    lock?.attributes['locked-by-name'] ?? describeHolder(workspace, workspace.data.relationships['locked-by'].data);
+  const reason = workspace.data.attributes['locked-reason'];
+  return (
+    <Alert color="orange" variant="light" icon={<LockIcon />} title={`Locked by ${holder}`}>
+      <Text size="sm">
+        {lock && (
+          <>
+            Since <RelativeTime value={lock.attributes['locked-at']} />.{' '}
+          </>
+        )}
+        {reason ? `Reason: ${reason}` : 'The holder gave no reason.'}
+      </Text>
+    </Alert>
+  );
+};
+
+const LatestRun = ({ workspace }: { readonly workspace: WorkspaceDocument }) => {
+  const { permissions } = workspace.data.attributes;
+  const run = findIncluded(workspace, workspace.data.relationships['current-run'].data);
+  return (
+    <Card title="Latest run">
+      {run ? (
+        <FactList
+          facts={[
+            { label: 'Status', value: <RunStatusBadge status={run.attributes.status} /> },
+            { label: 'Message', value: run.attributes.message },
+            { label: 'Created', value: <RelativeTime value={run.attributes['created-at']} /> },
+          ]}
+        />
+      ) : (
+        <Text size="sm" c="dimmed">
+          {permissions['can-read-run']
+            ? 'There is no run yet. With local execution, terraform plans and applies on your machine.'
+            : 'You need a team with read access to runs to see them.'}
+        </Text>
+      )}
+    </Card>
+  );
+};
+
+const CurrentState = ({ organization, workspace }: PartProps) => {
+  const { attributes, relationships } = workspace.data;
+  const { permissions } = attributes;
+  const hasState = relationships['current-state-version'].data !== null;
+  return (
+    <Card
+      title="State"
+      actions={
+        hasState && (
+          <Text size="sm">
+            <Link to="/$organization/workspaces/$workspace/state" params={{ organization, workspace: attributes.name }}>
+              Resources and outputs
+            </Link>
+          </Text>
+        )
+      }
+    >
+      {hasState ? (
+        <FactList
+          facts={[
+            { label: 'Resources', value: attributes['resource-count'].toLocaleString() },
+            {
+              label: 'Outputs',
+              value: permissions['can-read-state-outputs']
+                ? (relationships.outputs.data ?? []).length.toLocaleString()
+                : 'You need a team that may read outputs.',
+            },
+            { label: 'Last change', value: <RelativeTime value={attributes['latest-change-at']} /> },
+          ]}
+        />
+      ) : (
+        <>
+          <Text size="sm" c="dimmed">
+            There is no state yet. The first apply uploads one:
+          </Text>
+          <CodeBlock code={'terraform init\nterraform apply'} label="the commands" />
+        </>
+      )}
+    </Card>
+  );
+};
+
+const formatYes = (isTrue: boolean): string => (isTrue ? 'Yes' : 'No');
+
+const listSettings = ({ organization, workspace }: PartProps): readonly LabeledFact[] => {
+  const { id, attributes, relationships } = workspace.data;
+  const project = findIncluded(workspace, relationships.project.data);
+  const repository = attributes['vcs-repo'];
+  return [
+    {
+      label: 'Id',
+      value: (
+        <Group gap={4} wrap="nowrap">
+          <code>{id}</code>
+          <CopyButton text={id} label="Copy the id" />
+        </Group>
+      ),
+    },
+    {
+      label: 'Project',
+      value: project && (
+        <Link to="/$organization/workspaces" params={{ organization }} search={{ project: project.id }}>
+          {project.attributes.name}
+        </Link>
+      ),
+    },
+    { label: 'Execution mode', value: attributes['execution-mode'] },
+    { label: 'Terraform version', value: attributes['terraform-version'] },
+    { label: 'Applies automatically', value: formatYes(attributes['auto-apply']) },
+    ...(attributes['working-directory']
+      ? [{ label: 'Working directory', value: attributes['working-directory'] }]
+      : []),
+    ...(repository ? [{ label: 'Repository', value: `${repository.identifier} (${repository.branch})` }] : []),
+    { label: 'Created', value: <RelativeTime value={attributes['created-at']} /> },
+  ];
+};
+
+const Tags = ({ workspace }: { readonly workspace: WorkspaceDocument }) => {
+  const bindings = (workspace.included ?? []).filter(({ type }) => type === 'effective-tag-bindings');
+  const flat = workspace.data.attributes['tag-names'].filter((name) =>
+    bindings.every((binding) => !('key' in binding.attributes) || binding.attributes.key !== name),
+  );
+  const texts = [
+    ...bindings.flatMap((binding) => {
+      if (binding.type !== 'effective-tag-bindings') return [];
+      const { key, value } = binding.attributes;
+      return [{ text: value === '' ? key : `${key}: ${value}`, isInherited: binding.links !== undefined }];
+    }),
+    ...flat.map((text) => ({ text, isInherited: false })),
+  ];
+  return (
+    <Card title="Tags">
+      {texts.length === 0 && (
+        <Text size="sm" c="dimmed">
+          No tag applies to this workspace.
+        </Text>
+      )}
+      <Group gap={6}>
+        {texts.map(({ text, isInherited }) => (
+          <Badge
+            key={text}
+            variant="default"
+            tt="none"
+            fw={500}
+            radius="sm"
+            className={isInherited ? classes['inherited'] : undefined}
+          >
+            {isInherited ? `${text} (of the project)` : text}
+          </Badge>
+        ))}
+      </Group>
+    </Card>
+  );
+};
+
+const Overview = ({ organization, workspace }: PartProps) => (
+  <Stack>
+    {workspace.data.attributes.locked && <LockNotice organization={organization} workspace={workspace} />}
+    <SimpleGrid cols={{ base: 1, md: 2 }}>
+      <Stack>
+        <LatestRun workspace={workspace} />
+        <CurrentState organization={organization} workspace={workspace} />
+        <Card title="Use this workspace">
+          <Text size="sm" c="dimmed">
+            Add this block to a configuration, and run <code>terraform init</code>.
+          </Text>
+          <TerraformBlock organization={organization} workspace={workspace.data.attributes.name} />
+        </Card>
+      </Stack>
+      <Stack>
+        <Card title="Settings">
+          <FactList facts={listSettings({ organization, workspace })} />
+        </Card>
+        <Tags workspace={workspace} />
+      </Stack>
+    </SimpleGrid>
+  </Stack>
+);
+
+/** What a person needs to know about a workspace first. */
+export const WorkspaceOverviewScreen = () => {
+  const { organization, workspace: name } = useParams({ from: '/$organization/workspaces/$workspace/' });
+  const { data } = useQuery(workspaceQuery(organization, name));
+  return data ? <Overview organization={organization} workspace={data} /> : null;
+};

@@ -1,0 +1,90 @@
+import { Button, Table, Text } from '@mantine/core';
+import { useMutation, useQuery } from '@tanstack/react-query';
+import type { ApiResource } from '#client';
+import { outputsQuery, readOutputValue } from '../../api/states.js';
+import { CopyButton } from '../../components/copy.js';
+import { QueryState } from '../../components/states.js';
+import { showToast } from '../../components/toasts.js';
+import classes from './workspace-state.module.css';
+
+type Output = ApiResource<'StateVersionOutput'>;
+
+const formatValue = (value: unknown): string => (typeof value === 'string' ? value : JSON.stringify(value, null, 2));
+
+const Value = ({ name, value }: { readonly name: string; readonly value: unknown }) => (
+  <div className={classes['value']}>
+    <pre className={classes['text']} tabIndex={0} role="region" aria-label={`Value of ${name}`}>
+      {formatValue(value)}
+    </pre>
+    <CopyButton text={formatValue(value)} label={`Copy the value of ${name}`} />
+  </div>
+);
+
+/** A sensitive value is requested only when the person presses the button. It is not kept. */
+const SensitiveValue = ({ id, name }: { readonly id: string; readonly name: string }) => {
+  const reading = useMutation({ mutationFn: () => readOutputValue(id), gcTime: 0 });
+  if (reading.isSuccess) {
+    return (
+      <>
+        <Value name={name} value={reading.data} />
+        <Button size="compact-xs" variant="subtle" onClick={() => reading.reset()}>
+          Hide
+        </Button>
+      </>
+    );
+  }
+  const show = () => reading.mutate(undefined, { onError: ({ message }) => showToast({ kind: 'error', message }) });
+  return (
+    <Button size="compact-sm" variant="default" loading={reading.isPending} onClick={show}>
+      Show the sensitive value<span className={classes['hidden']}> of {name}</span>
+    </Button>
+  );
+};
+
+const OutputRow = ({ output: { id, attributes } }: { readonly output: Output }) => (
+  <Table.Tr>
+    <Table.Td>
+      <code>{attributes.name}</code>
+    </Table.Td>
+    <Table.Td>{attributes.type}</Table.Td>
+    <Table.Td>
+      {attributes.sensitive ? (
+        <SensitiveValue id={id} name={attributes.name} />
+      ) : (
+        <Value name={attributes.name} value={attributes.value} />
+      )}
+    </Table.Td>
+  </Table.Tr>
+);
+
+export const Outputs = ({ workspace }: { readonly workspace: string }) => {
+  const query = useQuery(outputsQuery(workspace));
+  return (
+    <QueryState query={query} what="state">
+      {(outputs) =>
+        outputs.length === 0 ? (
+          <Text size="sm" c="dimmed">
+            The state has no outputs.
+          </Text>
+        ) : (
+          <div className={classes['scroll']}>
+            <Table aria-label="Outputs" verticalSpacing="xs">
+              <Table.Thead>
+                <Table.Tr>
+                  <Table.Th>Name</Table.Th>
+                  <Table.Th>Type</Table.Th>
+                  <Table.Th>Value</Table.Th>
+                </Table.Tr>
+              </Table.Thead>
+              <Table.Tbody>
+                {outputs.map((output) => (
+                  <OutputRow key={output.id} output={output} />
+                ))}
+              </Table.Tbody>
+            </Table>
+          </div>
+        )
+      }
+    </QueryState>
+  );
+};

@@ -1,0 +1,95 @@
+import { Stack, Text } from '@mantine/core';
+import { useQuery } from '@tanstack/react-query';
+import { useParams } from '@tanstack/react-router';
+import { currentStateQuery } from '../../api/states.js';
+import { describeHolder } from '../../api/included.js';
+import { workspaceQuery, type Workspace } from '../../api/workspaces.js';
+import { Card, FactList } from '../../components/card.js';
+import { CodeBlock } from '../../components/copy.js';
+import { ResourceIcon } from '../../components/icons.js';
+import { EmptyState, QueryState } from '../../components/states.js';
+import { RelativeTime } from '../../components/times.js';
+import { Outputs } from './outputs.js';
+import { Resources } from './resources.js';
+
+const KIB = 1024;
+
+const formatSize = (bytes: number): string => {
+  if (bytes < KIB) return `${bytes} B`;
+  return bytes < KIB ** 2 ? `${(bytes / KIB).toFixed(1)} KiB` : `${(bytes / KIB ** 2).toFixed(1)} MiB`;
+};
+
+const NoState = () => (
+  <EmptyState icon={ResourceIcon} title="There is no state yet">
+    <Text>The first apply of a configuration with this workspace uploads a state.</Text>
+    <CodeBlock code={'terraform init\nterraform apply'} label="the commands" />
+  </EmptyState>
+);
+
+const NoPermission = ({ what, level }: { readonly what: string; readonly level: string }) => (
+  <Text size="sm" c="dimmed">
+    You may not read {what}. Ask an owner of the organization for a team with {level} to this workspace.
+  </Text>
+);
+
+const StateVersion = ({ workspace }: { readonly workspace: Workspace }) => {
+  const query = useQuery(currentStateQuery(workspace.id));
+  return (
+    <Card title="Current state version">
+      <QueryState query={query} what="state">
+        {(document) => {
+          const { attributes, relationships } = document.data;
+          return (
+            <FactList
+              facts={[
+                { label: 'Serial', value: attributes.serial.toLocaleString() },
+                { label: 'Created', value: <RelativeTime value={attributes['created-at']} /> },
+                { label: 'Created by', value: describeHolder(document, relationships['created-by'].data) },
+                { label: 'Terraform version', value: attributes['terraform-version'] ?? 'unknown' },
+                { label: 'Size', value: attributes.size === null ? 'unknown' : formatSize(attributes.size) },
+              ]}
+            />
+          );
+        }}
+      </QueryState>
+    </Card>
+  );
+};
+
+const StateContent = ({ workspace }: { readonly workspace: Workspace }) => {
+  const { permissions } = workspace.attributes;
+  return (
+    <Stack>
+      <Text size="sm" c="dimmed">
+        The audit trail records that you read the state.
+      </Text>
+      {permissions['can-read-state-versions'] && <StateVersion workspace={workspace} />}
+      <Card title="Outputs">
+        {permissions['can-read-state-outputs'] ? (
+          <Outputs workspace={workspace.id} />
+        ) : (
+          <NoPermission what="outputs" level="read access" />
+        )}
+      </Card>
+      <Card title="Resources">
+        {permissions['can-read-state-versions'] ? (
+          <Resources workspace={workspace.id} />
+        ) : (
+          <NoPermission what="the state" level="read access to state versions" />
+        )}
+      </Card>
+    </Stack>
+  );
+};
+
+/** The current state of a workspace: its version, its outputs and its resources. */
+export const WorkspaceStateScreen = () => {
+  const { organization, workspace: name } = useParams({ from: '/$organization/workspaces/$workspace/state' });
+  const { data } = useQuery(workspaceQuery(organization, name));
+  if (!data) return null;
+  return data.data.relationships['current-state-version'].data === null ? (
+    <NoState />
+  ) : (
+    <StateContent workspace={data.data} />
+  );
+};

@@ -1,0 +1,118 @@
+import { Button, Text } from '@mantine/core';
+import { useInfiniteQuery } from '@tanstack/react-query';
+import { changesQuery, type ChangedField, type WorkspaceChange } from '../../api/history.js';
+import type { Workspace } from '../../api/workspaces.js';
+import { ErrorState, LoadingLines } from '../../components/states.js';
+import { RelativeTime } from '../../components/times.js';
+import { compareLists, formatEventName, formatFieldName, formatFieldValue } from './field-texts.js';
+import classes from './workspace-timeline.module.css';
+
+const Removed = ({ text }: { readonly text: string }) => (
+  <del className={classes['removed']}>
+    <span className={classes['hidden']}>was </span>
+    {text}
+  </del>
+);
+
+const Added = ({ text }: { readonly text: string }) => (
+  <ins className={classes['added']}>
+    <span className={classes['hidden']}>became </span>
+    {text}
+  </ins>
+);
+
+/** Lists are shown by what was removed and added, other fields by both values. */
+const FieldDifference = ({ change }: { readonly change: ChangedField }) => {
+  const list = compareLists(change);
+  const before = list ? list.removed : [formatFieldValue(change.from)].filter((text) => text !== null);
+  const after = list ? list.added : [formatFieldValue(change.to)].filter((text) => text !== null);
+  return (
+    <div className={classes['field']}>
+      <dt>{formatFieldName(change.field)}</dt>
+      <dd>
+        {before.map((text) => (
+          <Removed key={text} text={text} />
+        ))}
+        {after.map((text) => (
+          <Added key={text} text={text} />
+        ))}
+        {before.length + after.length === 0 && 'no value'}
+      </dd>
+    </div>
+  );
+};
+
+/** A creation sets every field. Those without a value or with the value `no` say nothing. */
+const isInteresting = ({ from, to }: ChangedField): boolean => from !== null || (formatFieldValue(to) ?? 'no') !== 'no';
+
+type EntryProps = {
+  readonly change: WorkspaceChange;
+  readonly isShown: boolean;
+  readonly onShow: (time: string) => void;
+};
+
+const ChangeEntry = ({ change: { attributes }, isShown, onShow }: EntryProps) => {
+  const time = attributes['created-at'];
+  const event = formatEventName(attributes.event);
+  return (
+    <li className={classes['entry']} data-shown={isShown || undefined}>
+      <div className={classes['headline']}>
+        <strong>{event}</strong>
+        <Text size="sm" c="dimmed" component="span">
+          by {attributes['actor-name'] ?? 'somebody'}, <RelativeTime value={time} />
+        </Text>
+        <Button
+          size="compact-xs"
+          variant="subtle"
+          aria-label={`Show the workspace after: ${event}`}
+          aria-pressed={isShown}
+          onClick={() => onShow(time)}
+        >
+          Show
+        </Button>
+      </div>
+      <dl className={classes['fields']}>
+        {attributes.changes.filter(isInteresting).map((change) => (
+          <FieldDifference key={change.field} change={change} />
+        ))}
+      </dl>
+    </li>
+  );
+};
+
+type ChangeListProps = {
+  readonly organization: string;
+  readonly workspace: Workspace;
+  readonly at: string | undefined;
+  readonly onShow: (time: string) => void;
+};
+
+/** Who changed which field, the newest first. */
+export const ChangeList = ({ organization, workspace, at, onShow }: ChangeListProps) => {
+  const query = useInfiniteQuery(changesQuery(organization, workspace.attributes.name, workspace.id));
+  if (query.error) return <ErrorState error={query.error} onRetry={() => void query.refetch()} />;
+  if (!query.data) return <LoadingLines count={6} />;
+  return (
+    <>
+      <ol className={classes['entries']} aria-label="Changes">
+        {query.data.pages.flatMap(({ data }) =>
+          data.map((change) => (
+            <ChangeEntry
+              key={change.id}
+              change={change}
+              isShown={change.attributes['created-at'] === at}
+              onShow={onShow}
+            />
+          )),
+        )}
+      </ol>
+      {query.hasNextPage && (
+        <div>
+          <Button variant="default" loading={query.isFetchingNextPage} onClick={() => void query.fetchNextPage()}>
+            Load earlier changes
+          </Button>
+        </div>
+      )}
+    </>
+  );
+};

@@ -1,0 +1,86 @@
+import { describeHolder, findIncluded } from '../../api/included.js';
+import type { ChangedField } from '../../api/history.js';
+import type { WorkspaceDocument } from '../../api/workspaces.js';
+
+/** `terraform-version` is shown as `Terraform version`. */
+export const formatFieldName = (field: string): string => {
+  const words = field.replaceAll('-', ' ').replace(/^vars$/, 'variables');
+  return `${words.charAt(0).toUpperCase()}${words.slice(1)}`;
+};
+
+/** `WorkspaceLocked` is shown as `Workspace locked`. */
+export const formatEventName = (event: string): string => {
+  const words = event.replaceAll(/(?<=[a-z])(?=[A-Z])/g, ' ').toLowerCase();
+  return `${words.charAt(0).toUpperCase()}${words.slice(1)}`;
+};
+
+const isRecord = (value: unknown): value is Readonly<Record<string, unknown>> =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);
+
+const formatRecord = (value: Readonly<Record<string, unknown>>): string => {
+  if (typeof value['key'] === 'string')
+    return value['value'] ? `${value['key']}: ${String(value['value'])}` : value['key'];
+  if ('name' in value) return String(value['name'] ?? value['type']);
+  const members = Object.entries(value).filter(([, member]) => member !== null && member !== false);
+  return members
+    .map(([name, member]) => `${formatFieldName(name).toLowerCase()}: ${formatFieldValue(member)}`)
+    .join(', ');
+};
+
+/** Returns the value of a field as a text; null for no value. */
+export const formatFieldValue = (value: unknown): string | null => {
+  if (value === null || value === undefined || value === '') return null;
+  if (typeof value === 'boolean') return value ? 'yes' : 'no';
+  if (Array.isArray(value)) return value.length === 0 ? null : value.map((each) => formatFieldValue(each)).join(', ');
+  if (isRecord(value)) return formatRecord(value) || null;
+  return String(value);
+};
+
+export type ListDifference = { readonly removed: readonly string[]; readonly added: readonly string[] };
+
+/** Returns what a change of a list removed and added, or null for a field that is no list. */
+export const compareLists = ({ from, to }: ChangedField): ListDifference | null => {
+  if (!Array.isArray(from ?? to)) return null;
+  const [before, after] = [from, to].map((list) =>
+    (Array.isArray(list) ? (list as readonly unknown[]) : []).map((each) => formatFieldValue(each) ?? ''),
+  );
+  return {
+    removed: (before ?? []).filter((each) => !after?.includes(each)),
+    added: (after ?? []).filter((each) => !before?.includes(each)),
+  };
+};
+
+const listTags = (document: WorkspaceDocument): string =>
+  (document.included ?? [])
+    .flatMap((resource) => (resource.type === 'effective-tag-bindings' ? [formatRecord(resource.attributes)] : []))
+    .toSorted()
+    .join(', ');
+
+export type WorkspaceField = { readonly label: string; readonly value: string };
+
+/** Returns the fields of a workspace that the timeline compares, in the order of the screen. */
+export const listWorkspaceFields = (document: WorkspaceDocument): readonly WorkspaceField[] => {
+  const { attributes, relationships } = document.data;
+  const lock = attributes.locked
+    ? `by ${describeHolder(document, relationships['locked-by'].data)}${attributes['locked-reason'] ? `: ${attributes['locked-reason']}` : ''}`
+    : 'no';
+  const fields = {
+    Name: attributes.name,
+    Description: attributes.description,
+    Project: findIncluded(document, relationships.project.data)?.attributes.name,
+    Locked: lock,
+    Tags: listTags(document),
+    'Execution mode': attributes['execution-mode'],
+    'Terraform version': attributes['terraform-version'],
+    'Applies automatically': attributes['auto-apply'],
+    'Working directory': attributes['working-directory'],
+    Repository: attributes['vcs-repo'] && `${attributes['vcs-repo'].identifier} (${attributes['vcs-repo'].branch})`,
+    'Allows destroy plans': attributes['allow-destroy-plan'],
+    'Shares its state with the organization': attributes['global-remote-state'],
+    Resources: attributes['resource-count'],
+    'State version': relationships['current-state-version'].data?.id,
+    Run: relationships['current-run'].data?.id,
+    Variables: relationships.vars.data.length,
+  };
+  return Object.entries(fields).map(([label, value]) => ({ label, value: formatFieldValue(value) ?? '–' }));
+};

@@ -1,0 +1,70 @@
+import { Table, Text } from '@mantine/core';
+import { useQuery } from '@tanstack/react-query';
+import { workspaceAsOfQuery } from '../../api/history.js';
+import type { WorkspaceDocument } from '../../api/workspaces.js';
+import { QueryState } from '../../components/states.js';
+import { listWorkspaceFields } from './field-texts.js';
+import classes from './workspace-timeline.module.css';
+
+type FieldTableProps = { readonly then: WorkspaceDocument; readonly now: WorkspaceDocument };
+
+const FieldTable = ({ then, now }: FieldTableProps) => {
+  const present = new Map(listWorkspaceFields(now).map(({ label, value }) => [label, value]));
+  const fields = listWorkspaceFields(then).map((field) => ({ ...field, now: present.get(field.label) ?? '–' }));
+  const count = fields.filter((field) => field.value !== field.now).length;
+  return (
+    <>
+      <Text size="sm" c="dimmed" role="status">
+        {count === 0
+          ? 'Every field is as it is now.'
+          : `${count} field${count === 1 ? ' differs' : 's differ'} from now.`}
+      </Text>
+      <div className={classes['scroll']}>
+        <Table aria-label="Fields of the workspace" verticalSpacing={6}>
+          <Table.Thead>
+            <Table.Tr>
+              <Table.Th>Field</Table.Th>
+              <Table.Th>At this time</Table.Th>
+              <Table.Th>Now</Table.Th>
+            </Table.Tr>
+          </Table.Thead>
+          <Table.Tbody>
+            {fields.map(({ label, value, now: presentValue }) => (
+              <Table.Tr key={label} className={value === presentValue ? undefined : classes['different']}>
+                <Table.Th scope="row" fw={500}>
+                  {label}
+                </Table.Th>
+                <Table.Td>{value}</Table.Td>
+                <Table.Td>
+                  {value === presentValue ? <span className={classes['same']}>same</span> : presentValue}
+                </Table.Td>
+              </Table.Tr>
+            ))}
+          </Table.Tbody>
+        </Table>
+      </div>
+    </>
+  );
+};
+
+type WorkspaceAtProps = {
+  readonly organization: string;
+  readonly now: WorkspaceDocument;
+  /** Undefined for now. */
+  readonly at: string | undefined;
+};
+
+/** The fields of the workspace at a time, beside those of now. */
+export const WorkspaceAt = ({ organization, now, at }: WorkspaceAtProps) => {
+  const { id, attributes } = now.data;
+  const query = useQuery({
+    ...workspaceAsOfQuery(organization, attributes.name, id, at ?? ''),
+    enabled: at !== undefined,
+  });
+  if (at === undefined) return <FieldTable then={now} now={now} />;
+  return (
+    <QueryState query={query} what="workspace">
+      {(then) => <FieldTable then={then} now={now} />}
+    </QueryState>
+  );
+};

@@ -1,0 +1,116 @@
+import { Badge, Button, Group, Table, Text } from '@mantine/core';
+import type { ConsoleVariable, VariableDefinition, VariableGroup } from '../../api/variables.js';
+import classes from './workspace-variables.module.css';
+
+const Source = ({ set }: { readonly set: VariableDefinition['set'] }) => {
+  if (set === null) return <>This workspace</>;
+  return (
+    <Group gap={6}>
+      {set.attributes.name}
+      {set.attributes.priority && (
+        <Badge variant="light" color="blue" tt="none" radius="sm">
+          Priority set
+        </Badge>
+      )}
+    </Group>
+  );
+};
+
+const Value = ({ variable: { attributes } }: { readonly variable: ConsoleVariable }) => {
+  if (attributes.sensitive) return <span className={classes['quiet']}>Sensitive: nobody can read it</span>;
+  if (!attributes.value) return <span className={classes['quiet']}>Empty</span>;
+  return (
+    <>
+      <code className={classes['value']}>{attributes.value}</code>
+      {attributes.hcl && (
+        <Badge variant="default" tt="none" radius="sm" ml={6}>
+          HCL
+        </Badge>
+      )}
+    </>
+  );
+};
+
+type TableProps = {
+  readonly label: string;
+  readonly groups: readonly VariableGroup[];
+  readonly canChange: boolean;
+  readonly onUpdate: (variable: ConsoleVariable) => void;
+  readonly onDelete: (variable: ConsoleVariable) => void;
+};
+
+type RowProps = Pick<TableProps, 'canChange' | 'onUpdate' | 'onDelete'> & {
+  readonly definition: VariableDefinition;
+  /** The source of the variable with the same key that is effective instead; null if this one is effective. */
+  readonly overriddenBy: string | null;
+};
+
+const RowActions = ({ definition: { variable, set }, canChange, onUpdate, onDelete }: RowProps) => {
+  if (set !== null || !canChange) return null;
+  const { key } = variable.attributes;
+  return (
+    <Group gap={4} wrap="nowrap" justify="flex-end">
+      <Button size="compact-sm" variant="default" aria-label={`Change ${key}`} onClick={() => onUpdate(variable)}>
+        Change
+      </Button>
+      <Button size="compact-sm" variant="default" aria-label={`Delete ${key}`} onClick={() => onDelete(variable)}>
+        Delete
+      </Button>
+    </Group>
+  );
+};
+
+const VariableRow = (props: RowProps) => {
+  const { definition, overriddenBy } = props;
+  const { key, description } = definition.variable.attributes;
+  return (
+    <Table.Tr data-overridden={overriddenBy !== null || undefined} className={classes['row']}>
+      <Table.Td>
+        <code>{key}</code>
+        {overriddenBy !== null && <div className={classes['reason']}>Overridden by {overriddenBy}</div>}
+        {description && <div className={classes['quiet']}>{description}</div>}
+      </Table.Td>
+      <Table.Td>
+        <Value variable={definition.variable} />
+      </Table.Td>
+      <Table.Td>
+        <Source set={definition.set} />
+      </Table.Td>
+      <Table.Td>
+        <RowActions {...props} />
+      </Table.Td>
+    </Table.Tr>
+  );
+};
+
+/** Variables of one category. Overridden ones follow the effective one. */
+export const VariableTable = ({ label, groups, ...actions }: TableProps) => {
+  if (groups.length === 0) return <Text size="sm">There is none.</Text>;
+  return (
+    <div className={classes['scroll']}>
+      <Table aria-label={label} verticalSpacing="xs">
+        <Table.Thead>
+          <Table.Tr>
+            <Table.Th>Key</Table.Th>
+            <Table.Th>Value</Table.Th>
+            <Table.Th>Defined in</Table.Th>
+            <Table.Th>
+              <span className={classes['hidden']}>Actions</span>
+            </Table.Th>
+          </Table.Tr>
+        </Table.Thead>
+        <Table.Tbody>
+          {groups.flatMap(({ effective, overridden }) => {
+            const source = effective.set?.attributes.name ?? 'this workspace';
+            return [
+              <VariableRow key={effective.variable.id} definition={effective} overriddenBy={null} {...actions} />,
+              ...overridden.map((definition) => (
+                <VariableRow key={definition.variable.id} definition={definition} overriddenBy={source} {...actions} />
+              )),
+            ];
+          })}
+        </Table.Tbody>
+      </Table>
+    </div>
+  );
+};

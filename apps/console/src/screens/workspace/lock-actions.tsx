@@ -1,0 +1,102 @@
+import { useDisclosure } from '@mantine/hooks';
+import { useQuery } from '@tanstack/react-query';
+import { lazy, Suspense } from 'react';
+import { accountQuery } from '../../api/account.js';
+import { describeHolder } from '../../api/included.js';
+import { useChangeLock, type WorkspaceDocument } from '../../api/workspaces.js';
+import { LockIcon, UnlockIcon } from '../../components/icons.js';
+import { PermittedButton } from '../../components/permitted-button.js';
+import { showToast } from '../../components/toasts.js';
+
+const LockDialog = lazy(async () => ({ default: (await import('./lock-dialog.js')).LockDialog }));
+const ForceUnlockDialog = lazy(async () => ({ default: (await import('./lock-dialog.js')).ForceUnlockDialog }));
+
+const NO_LOCK = 'You need a team with write or admin access to this workspace, or with the permission to lock it.';
+const NO_FORCE = 'You need a team with admin access to this workspace to unlock it for another holder.';
+
+type LockActionsProps = { readonly organization: string; readonly workspace: WorkspaceDocument };
+
+const LockButton = ({ organization, workspace }: LockActionsProps) => {
+  const [isOpen, dialog] = useDisclosure(false);
+  const { permissions } = workspace.data.attributes;
+  return (
+    <>
+      <PermittedButton
+        variant="default"
+        isPermitted={permissions['can-lock']}
+        reason={NO_LOCK}
+        leftSection={<LockIcon size={16} />}
+        onClick={dialog.open}
+      >
+        Lock
+      </PermittedButton>
+      <Suspense>
+        {isOpen && <LockDialog organization={organization} workspace={workspace.data} onClose={dialog.close} />}
+      </Suspense>
+    </>
+  );
+};
+
+const UnlockButton = ({ organization, workspace }: LockActionsProps) => {
+  const change = useChangeLock(organization, workspace.data);
+  // A promise, because this button leaves the screen before the callbacks of `mutate` run.
+  const unlock = () =>
+    void change.mutateAsync({ action: 'unlock' }).then(
+      () => showToast({ kind: 'success', message: 'The workspace is unlocked.' }),
+      ({ message }: Error) => showToast({ kind: 'error', message }),
+    );
+  return (
+    <PermittedButton
+      variant="default"
+      isPermitted={workspace.data.attributes.permissions['can-unlock']}
+      reason={NO_LOCK}
+      leftSection={<UnlockIcon size={16} />}
+      loading={change.isPending}
+      onClick={unlock}
+    >
+      Unlock
+    </PermittedButton>
+  );
+};
+
+const ForceUnlockButton = ({ organization, workspace }: LockActionsProps) => {
+  const [isOpen, dialog] = useDisclosure(false);
+  const { attributes, relationships } = workspace.data;
+  const holder = describeHolder(workspace, relationships['locked-by'].data);
+  return (
+    <>
+      <PermittedButton
+        variant="default"
+        isPermitted={attributes.permissions['can-force-unlock']}
+        reason={NO_FORCE}
+        leftSection={<UnlockIcon size={16} />}
+        onClick={dialog.open}
+      >
+        Force unlock
+      </PermittedButton>
+      <Suspense>
+        {isOpen && (
+          <ForceUnlockDialog
+            organization={organization}
+            workspace={workspace.data}
+            holder={holder}
+            onClose={dialog.close}
+          />
+        )}
+      </Suspense>
+    </>
+  );
+};
+
+/** Locks and unlocks. Only the holder of a lock can unlock without force. */
+export const LockActions = (props: LockActionsProps) => {
+  const { data: account } = useQuery(accountQuery);
+  const { attributes, relationships } = props.workspace.data;
+  if (!attributes.locked) return <LockButton {...props} />;
+  if (!account) return null;
+  return relationships['locked-by'].data?.id === account.id ? (
+    <UnlockButton {...props} />
+  ) : (
+    <ForceUnlockButton {...props} />
+  );
+};

@@ -1,0 +1,101 @@
+import { Button, Group, Modal, Stack, Text, TextInput } from '@mantine/core';
+import { useState, type SyntheticEvent } from 'react';
+import { useChangeLock, type Workspace } from '../../api/workspaces.js';
+import { FormProblems } from '../../components/problems.js';
+import { showToast } from '../../components/toasts.js';
+
+type DialogProps = { readonly organization: string; readonly workspace: Workspace; readonly onClose: () => void };
+
+export const LockDialog = ({ organization, workspace, onClose }: DialogProps) => {
+  const [reason, setReason] = useState('');
+  const change = useChangeLock(organization, workspace);
+  const lock = (event: SyntheticEvent) => {
+    event.preventDefault();
+    const onSuccess = () => {
+      showToast({ kind: 'success', message: 'The workspace is locked.' });
+      onClose();
+    };
+    change.mutate({ action: 'lock', reason: reason.trim() }, { onSuccess });
+  };
+  return (
+    <Modal
+      opened
+      onClose={onClose}
+      title={`Lock ${workspace.attributes.name}`}
+      closeButtonProps={{ 'aria-label': 'Close' }}
+    >
+      <form onSubmit={lock}>
+        <Stack>
+          <Text size="sm">
+            While you hold the lock, nobody else can upload a state, and no run starts in this workspace.
+          </Text>
+          <FormProblems error={change.error} />
+          <TextInput
+            label="Reason"
+            description="Everybody who sees the lock can read it."
+            placeholder="Upgrading the provider"
+            data-autofocus
+            autoComplete="off"
+            value={reason}
+            onChange={(event) => setReason(event.currentTarget.value)}
+          />
+          <Group justify="flex-end">
+            <Button variant="default" onClick={onClose}>
+              Cancel
+            </Button>
+            <Button type="submit" loading={change.isPending}>
+              Lock
+            </Button>
+          </Group>
+        </Stack>
+      </form>
+    </Modal>
+  );
+};
+
+export const ForceUnlockDialog = ({
+  organization,
+  workspace,
+  holder,
+  onClose,
+}: DialogProps & { readonly holder: string }) => {
+  const { name } = workspace.attributes;
+  const [typed, setTyped] = useState('');
+  const change = useChangeLock(organization, workspace);
+  const unlock = (event: SyntheticEvent) => {
+    event.preventDefault();
+    const onSuccess = () => {
+      showToast({ kind: 'success', message: 'The workspace is unlocked.' });
+      onClose();
+    };
+    if (typed === name) change.mutate({ action: 'force-unlock' }, { onSuccess });
+  };
+  return (
+    <Modal opened onClose={onClose} title={`Force unlock ${name}`} closeButtonProps={{ 'aria-label': 'Close' }}>
+      <form onSubmit={unlock}>
+        <Stack>
+          <Text size="sm">
+            The lock belongs to {holder}. If they still change the state, two changes at the same time can damage it.
+            Ask them first.
+          </Text>
+          <FormProblems error={change.error} />
+          <TextInput
+            label="Type the name of the workspace to confirm"
+            data-autofocus
+            autoComplete="off"
+            value={typed}
+            onChange={(event) => setTyped(event.currentTarget.value)}
+          />
+          <Group justify="flex-end">
+            <Button variant="default" onClick={onClose}>
+              Cancel
+            </Button>
+            <Button type="submit" color="red" disabled={typed !== name} loading={change.isPending}>
+              Force unlock
+            </Button>
+          </Group>
+        </Stack>
+      </form>
+    </Modal>
+  );
+};

@@ -1,0 +1,10 @@
+/** A screen of a workspace. `path`: below the workspace; empty for the first one. */
+export type WorkspaceTab = { readonly label: string; readonly path: string };
+
+/** The screens of a workspace, in the order of the tabs. A screen gets an entry when it exists. */
+export const WORKSPACE_TABS: readonly WorkspaceTab[] = [
+  { label: 'Overview', path: '' },
+  { label: 'State', path: 'state' },
+  { label: 'Variables', path: 'variables' },
+  { label: 'Timeline', path: 'timeline' },
+];

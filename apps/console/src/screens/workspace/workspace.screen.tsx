@@ -1,0 +1,68 @@
+import { Badge } from '@mantine/core';
+import { useQuery } from '@tanstack/react-query';
+import { Link, Outlet, useParams } from '@tanstack/react-router';
+import { findIncluded } from '../../api/included.js';
+import { workspaceQuery, type WorkspaceDocument } from '../../api/workspaces.js';
+import { LockIcon } from '../../components/icons.js';
+import { Page } from '../../components/page.js';
+import { RunStatusBadge } from '../../components/run-status.js';
+import { LoadingLines, QueryState } from '../../components/states.js';
+import { LockActions } from './lock-actions.js';
+import { WORKSPACE_TABS } from './tabs.js';
+import classes from './workspace.module.css';
+
+const StateBadges = ({ workspace }: { readonly workspace: WorkspaceDocument }) => {
+  const run = findIncluded(workspace, workspace.data.relationships['current-run'].data);
+  return (
+    <>
+      {workspace.data.attributes.locked && (
+        <Badge variant="light" color="orange" tt="none" radius="sm" leftSection={<LockIcon size={12} />}>
+          Locked
+        </Badge>
+      )}
+      {run && <RunStatusBadge status={run.attributes.status} />}
+    </>
+  );
+};
+
+const Tabs = ({ base }: { readonly base: string }) => (
+  <nav aria-label="Workspace" className={classes['tabs']}>
+    {WORKSPACE_TABS.map(({ label, path }) => (
+      <Link
+        key={path}
+        to={path === '' ? base : `${base}/${path}`}
+        className={classes['tab']}
+        activeOptions={{ exact: path === '' }}
+        activeProps={{ 'aria-current': 'page' }}
+      >
+        {label}
+      </Link>
+    ))}
+  </nav>
+);
+
+/** What all screens of a workspace have: its name, its lock and its tabs. */
+export const WorkspaceScreen = () => {
+  const { organization, workspace: name } = useParams({ from: '/$organization/workspaces/$workspace' });
+  const query = useQuery(workspaceQuery(organization, name));
+  const list = `/${organization}/workspaces`;
+  const workspace = query.data;
+  return (
+    <Page
+      title={name}
+      description={workspace?.data.attributes.description}
+      breadcrumbs={[{ label: organization }, { label: 'Workspaces', to: list }]}
+      badges={workspace && <StateBadges workspace={workspace} />}
+      actions={workspace && <LockActions organization={organization} workspace={workspace} />}
+    >
+      <QueryState query={query} what="workspace" loading={<LoadingLines count={6} height={28} />}>
+        {() => (
+          <>
+            <Tabs base={`${list}/${name}`} />
+            <Outlet />
+          </>
+        )}
+      </QueryState>
+    </Page>
+  );
+};

@@ -1,0 +1,87 @@
+import { Badge, Group, Text } from '@mantine/core';
+import type { WorkspaceListRow } from '../../api/workspaces.js';
+import { LockIcon } from '../../components/icons.js';
+import { RunStatusBadge } from '../../components/run-status.js';
+import { RelativeTime } from '../../components/times.js';
+import type { GridColumn } from '../../components/virtual-grid.js';
+import classes from './workspaces.module.css';
+
+const SHOWN_TAGS = 2;
+
+const Tags = ({ tags }: { readonly tags: readonly string[] }) => (
+  <Group gap={4} wrap="nowrap">
+    {tags.slice(0, SHOWN_TAGS).map((tag) => (
+      <Badge key={tag} variant="default" tt="none" fw={500} radius="sm">
+        {tag}
+      </Badge>
+    ))}
+    {tags.length > SHOWN_TAGS && (
+      <Text size="xs" c="dimmed" title={tags.join(', ')}>
+        +{tags.length - SHOWN_TAGS}
+      </Text>
+    )}
+  </Group>
+);
+
+const Lock = ({ lock }: { readonly lock: NonNullable<WorkspaceListRow['lock']> }) => {
+  const text = `Locked by ${lock.holder}${lock.reason === '' ? '' : `: ${lock.reason}`}`;
+  return (
+    <span className={classes['lock']} title={text} role="img" aria-label={text}>
+      <LockIcon size={14} />
+    </span>
+  );
+};
+
+/** The columns of the list. Links lead to workspaces of this organization. */
+export const createWorkspaceColumns = (organization: string): readonly GridColumn<WorkspaceListRow>[] => [
+  {
+    id: 'name',
+    header: 'Name',
+    meta: { width: 'minmax(10rem, 3fr)', sort: 'name' },
+    cell: ({ row: { original } }) => (
+      <span className={classes['nameCell']}>
+        <a href={`/app/${organization}/workspaces/${original.name}`} tabIndex={-1} className={classes['name']}>
+          {original.name}
+        </a>
+        {original.lock && <Lock lock={original.lock} />}
+      </span>
+    ),
+  },
+  {
+    id: 'run',
+    header: 'Current run',
+    meta: { width: 'minmax(8.5rem, 1.2fr)', sort: 'current-run.created-at' },
+    cell: ({ row: { original } }) =>
+      original.runStatus === null ? (
+        <Text size="sm" c="dimmed">
+          No run
+        </Text>
+      ) : (
+        <RunStatusBadge status={original.runStatus} />
+      ),
+  },
+  {
+    id: 'project',
+    header: 'Project',
+    meta: { width: 'minmax(7rem, 1.4fr)', isWide: true },
+    cell: ({ row: { original } }) => original.project,
+  },
+  {
+    id: 'tags',
+    header: 'Tags',
+    meta: { width: 'minmax(8rem, 1.6fr)', isWide: true },
+    cell: ({ row: { original } }) => <Tags tags={original.tags} />,
+  },
+  {
+    id: 'resources',
+    header: 'Resources',
+    meta: { width: '5.5rem', isWide: true },
+    cell: ({ row: { original } }) => original.resourceCount.toLocaleString(),
+  },
+  {
+    id: 'changed',
+    header: 'Changed',
+    meta: { width: 'minmax(7rem, 1fr)', sort: 'latest-change-at', isWide: true },
+    cell: ({ row: { original } }) => <RelativeTime value={original.changedAt} />,
+  },
+];

@@ -1,0 +1,70 @@
+import { Button, Group, Text, TextInput } from '@mantine/core';
+import { useDebouncedCallback } from '@mantine/hooks';
+import { lazy, Suspense, useRef, useState } from 'react';
+import type { WorkspaceSearch } from '../../api/workspaces.js';
+import { ChevronDownIcon, SearchIcon } from '../../components/icons.js';
+import { useShortcut } from '../../shortcuts/shortcuts.js';
+import type { ChangeSearch } from './workspaces.search.js';
+import classes from './workspaces.module.css';
+
+const FilterPanel = lazy(async () => ({ default: (await import('./filter-panel.js')).FilterPanel }));
+
+const TYPING_MS = 200;
+
+/** Returns the number of filters besides the name. */
+const countFilters = ({ tags = [], project, status = [] }: WorkspaceSearch): number =>
+  tags.length + status.length + (project === undefined ? 0 : 1);
+
+type ToolbarProps = {
+  readonly organization: string;
+  readonly search: WorkspaceSearch;
+  readonly total: number | undefined;
+  readonly onChange: ChangeSearch;
+};
+
+const NameSearch = ({ name, onChange }: { readonly name: string; readonly onChange: ChangeSearch }) => {
+  const input = useRef<HTMLInputElement>(null);
+  const [text, setText] = useState(name);
+  const apply = useDebouncedCallback((value: string) => onChange({ name: value.trim() || undefined }), TYPING_MS);
+  useShortcut({ keys: '/', label: 'Search workspaces', run: () => input.current?.focus() });
+  return (
+    <TextInput
+      ref={input}
+      type="search"
+      className={classes['search']}
+      aria-label="Search workspaces by name"
+      placeholder="Search by name"
+      leftSection={<SearchIcon size={16} />}
+      value={text}
+      onChange={(event) => {
+        setText(event.currentTarget.value);
+        apply(event.currentTarget.value);
+      }}
+    />
+  );
+};
+
+/** Searches and filters the list. The address keeps what was chosen. */
+export const WorkspaceToolbar = ({ organization, search, total, onChange }: ToolbarProps) => {
+  const filters = countFilters(search);
+  const [isOpen, setOpen] = useState(filters > 0);
+  return (
+    <>
+      <Group gap="sm" className={classes['toolbar']}>
+        <NameSearch name={search.name ?? ''} onChange={onChange} />
+        <Button
+          variant="default"
+          aria-expanded={isOpen}
+          rightSection={<ChevronDownIcon size={14} />}
+          onClick={() => setOpen(!isOpen)}
+        >
+          {filters === 0 ? 'Filters' : `Filters (${filters})`}
+        </Button>
+        <Text size="sm" c="dimmed" role="status">
+          {total === undefined ? 'Loading …' : `${total.toLocaleString()} workspace${total === 1 ? '' : 's'}`}
+        </Text>
+      </Group>
+      <Suspense>{isOpen && <FilterPanel organization={organization} search={search} onChange={onChange} />}</Suspense>
+    </>
+  );
+};

@@ -1,0 +1,93 @@
+import { Button, Text } from '@mantine/core';
+import { useNavigate, useParams, useSearch } from '@tanstack/react-router';
+import { useMemo } from 'react';
+import type { WorkspaceSearch } from '../../api/workspaces.js';
+import { ApiError } from '../../api/api-error.js';
+import { CodeBlock } from '../../components/copy.js';
+import { SearchIcon, WorkspaceIcon } from '../../components/icons.js';
+import { Page } from '../../components/page.js';
+import { EmptyState, ErrorState, LoadingLines, NotFoundState } from '../../components/states.js';
+import { TerraformBlock } from '../../components/terraform-block.js';
+import { VirtualGrid } from '../../components/virtual-grid.js';
+import { createWorkspaceColumns } from './workspace-columns.js';
+import { useWorkspacePages, type WorkspaceList } from './workspace-pages.js';
+import { WorkspaceToolbar } from './workspace-toolbar.js';
+import { parseWorkspaceSearch, type ChangeSearch } from './workspaces.search.js';
+
+const DEFAULT_SORT = 'name';
+
+const NoWorkspace = ({ organization }: { readonly organization: string }) => (
+  <EmptyState icon={WorkspaceIcon} title="There is no workspace yet">
+    <Text>Add this block to a Terraform configuration, and initialize it. Terraform creates the workspace.</Text>
+    <TerraformBlock organization={organization} workspace="hello" />
+    <CodeBlock code="terraform init" label="the command" />
+  </EmptyState>
+);
+
+const NoMatch = ({ onClear }: { readonly onClear: () => void }) => (
+  <EmptyState icon={SearchIcon} title="No workspace matches">
+    <Text>The filters exclude every workspace that you may read.</Text>
+    <div>
+      <Button variant="default" onClick={onClear}>
+        Show all workspaces
+      </Button>
+    </div>
+  </EmptyState>
+);
+
+type ContentProps = {
+  readonly organization: string;
+  readonly search: WorkspaceSearch;
+  readonly list: WorkspaceList;
+  readonly onChange: ChangeSearch;
+};
+
+const WorkspaceListContent = ({ organization, search, list, onChange }: ContentProps) => {
+  const navigate = useNavigate();
+  const columns = useMemo(() => createWorkspaceColumns(organization), [organization]);
+  if (list.error) return <ErrorState error={list.error} onRetry={list.retry} />;
+  if (list.total === undefined) return <LoadingLines count={8} height={40} />;
+  const { sort = DEFAULT_SORT, ...filters } = search;
+  if (list.total === 0) {
+    const clear = () => onChange({ name: undefined, tags: undefined, project: undefined, status: undefined });
+    return Object.keys(filters).length > 0 ? <NoMatch onClear={clear} /> : <NoWorkspace organization={organization} />;
+  }
+  return (
+    <VirtualGrid
+      // Another filter begins at the first row.
+      key={JSON.stringify(filters)}
+      label="Workspaces"
+      columns={columns}
+      count={list.total}
+      getRow={list.getRow}
+      getRowId={({ id }) => id}
+      onRange={list.onRange}
+      onOpen={({ name }) => void navigate({ to: `/${organization}/workspaces/${name}` })}
+      sort={sort}
+      onSort={(next) => onChange(parseWorkspaceSearch({ sort: next }))}
+    />
+  );
+};
+
+/** The workspaces of an organization: any number of them. */
+export const WorkspacesScreen = () => {
+  const { organization } = useParams({ from: '/$organization/workspaces' });
+  const search = useSearch({ from: '/$organization/workspaces' });
+  const navigate = useNavigate({ from: '/$organization/workspaces' });
+  const list = useWorkspacePages(organization, search);
+  const change: ChangeSearch = (changes) =>
+    void navigate({ search: (before) => parseWorkspaceSearch({ ...before, ...changes }), replace: true });
+  if (list.error instanceof ApiError && list.error.isNotFound) {
+    return (
+      <Page title="Workspaces">
+        <NotFoundState what="organization" />
+      </Page>
+    );
+  }
+  return (
+    <Page title="Workspaces" breadcrumbs={[{ label: organization }]} isFilled>
+      <WorkspaceToolbar organization={organization} search={search} total={list.total} onChange={change} />
+      <WorkspaceListContent organization={organization} search={search} list={list} onChange={change} />
+    </Page>
+  );
+};

@@ -1,0 +1,109 @@
+import { createTheme, type CSSVariablesResolver, type MantineColorsTuple } from '@mantine/core';
+
+/** The green of the product's icon. */
+const teal: MantineColorsTuple = [
+  '#e8f5f3',
+  '#d0e8e5',
+  '#a3d1cb',
+  '#77bab1',
+  '#58b8ae',
+  '#3c9990',
+  '#2a7a73',
+  '#1f5f5b',
+  '#194e4b',
+  '#123b38',
+];
+
+/** Greys of the dark colors, from texts to backgrounds, with a little of the same green. */
+const dark: MantineColorsTuple = [
+  '#c9d3d0',
+  '#b4c1bd',
+  '#8b9c98',
+  '#6a7a76',
+  '#3a4b46',
+  '#2b3935',
+  '#1f2a28',
+  '#18211f',
+  '#131b19',
+  '#101615',
+];
+
+export const theme = createTheme({
+  primaryColor: 'cadastre',
+  primaryShade: { light: 7, dark: 6 },
+  colors: { cadastre: teal, dark },
+  autoContrast: true,
+  luminanceThreshold: 0.33,
+  defaultRadius: 'md',
+  fontFamily: "system-ui, -apple-system, 'Segoe UI', Roboto, 'Noto Sans', 'Liberation Sans', sans-serif",
+  fontFamilyMonospace: "ui-monospace, 'SF Mono', 'Cascadia Mono', 'Liberation Mono', monospace",
+  headings: { fontWeight: '650' },
+  cursorType: 'pointer',
+  respectReducedMotion: true,
+  components: {
+    // The first item has the focus, instead of an element without a meaning.
+    // A tooltip belongs to the landmark of its element, as menus do.
+    Tooltip: { defaultProps: { withinPortal: false } },
+    Menu: { defaultProps: { withInitialFocusPlaceholder: false } },
+    // The header of a dialog is no header of the page.
+    Modal: { defaultProps: { attributes: { header: { role: 'none' } } } },
+  },
+});
+
+const RED_BUTTONS = {
+  '--mantine-color-red-filled': '#c02626',
+  '--mantine-color-red-filled-hover': '#a82020',
+};
+
+/* Colors of surfaces and texts. Texts have a contrast of at least 4.5 to each surface. */
+
+const LIGHT_COLORS = {
+  '--mantine-color-body': '#ffffff',
+  '--mantine-color-text': '#17211f',
+  '--mantine-color-dimmed': '#53615e',
+  '--mantine-color-placeholder': '#66736f',
+  '--console-background': '#f4f6f6',
+  '--console-surface': '#ffffff',
+  '--console-inset': '#f1f4f3',
+  '--console-hover': '#eef3f2',
+  '--console-border': '#d7dfdd',
+  '--console-accent': '#1f5f5b',
+  '--console-warning': '#9a5b00',
+  '--console-removed': '#fde0de',
+  '--console-added': '#d7f3dd',
+  '--console-changed': '#fff6da',
+  ...RED_BUTTONS,
+  '--mantine-color-error': '#c02626',
+  '--mantine-color-red-light-color': '#9c1c1c',
+  '--mantine-color-orange-light-color': '#8a3a00',
+  '--mantine-color-yellow-light-color': '#6b4a00',
+  '--mantine-color-green-light-color': '#1a5c28',
+  '--mantine-color-blue-light-color': '#14508f',
+  '--mantine-color-gray-light-color': '#40484f',
+};
+
+const DARK_COLORS = {
+  '--mantine-color-body': '#18211f',
+  '--mantine-color-text': '#e7edeb',
+  '--mantine-color-dimmed': '#9fb0ac',
+  '--mantine-color-placeholder': '#8b9c98',
+  '--mantine-color-default': '#1f2a28',
+  '--mantine-color-default-hover': '#273532',
+  '--mantine-color-default-border': '#3a4b46',
+  '--console-background': '#101615',
+  '--console-surface': '#18211f',
+  '--console-inset': '#131b19',
+  '--console-hover': '#22302d',
+  '--console-border': '#314039',
+  '--console-accent': '#77cbc2',
+  '--console-warning': '#f0b455',
+  '--console-removed': '#4d2422',
+  '--console-added': '#1d4327',
+  '--console-changed': '#3a3216',
+  ...RED_BUTTONS,
+  '--mantine-color-error': '#ff8f8f',
+  '--mantine-color-cadastre-light': '#1d3a37',
+  '--mantine-color-cadastre-light-hover': '#234541',
+};
+
+export const resolveColors: CSSVariablesResolver = () => ({ variables: {}, light: LIGHT_COLORS, dark: DARK_COLORS });

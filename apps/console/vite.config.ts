@@ -1,0 +1,36 @@
+import { fileURLToPath } from 'node:url';
+import { defineConfig } from 'vite';
+
+const resolvePath = (path: string): string => fileURLToPath(new URL(path, import.meta.url));
+
+/** The running server for `npm run dev:console`. */
+const SERVER = process.env['CADASTRE_URL'] ?? 'https://localhost:8443';
+
+/**
+ * The build of the web console. For development, `npm run dev:console` serves the sources and passes all other requests to a
+ * running server.
+ */
+export default defineConfig({
+  root: resolvePath('.'),
+  base: '/app/',
+  server: {
+    // The certificate of a server for development is one of its own. It accepts changes from its own pages only.
+    proxy: { '^/(?!app(?:/|$))': { target: SERVER, secure: false, headers: { origin: SERVER } } },
+  },
+  // `#client` then means its TypeScript source.
+  resolve: { conditions: ['source', 'module', 'browser', 'development|production'] },
+  build: {
+    outDir: resolvePath('../../dist/console'),
+    emptyOutDir: true,
+    target: 'es2023',
+    // Tests count the bytes of the first view with it.
+    manifest: 'manifest.json',
+    modulePreload: { polyfill: false },
+    rolldownOptions: {
+      onLog: (level, log, defaultHandler) => {
+        // React's directive for servers means nothing in a browser.
+        if (log.code !== 'MODULE_LEVEL_DIRECTIVE') defaultHandler(level, log);
+      },
+    },
+  },
+});

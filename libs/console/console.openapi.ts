@@ -1,0 +1,20 @@
+import { describeController, describeFile } from '#json-api/description';
+import { ConsoleController } from './console.controller.js';
+
+export const CONSOLE = { name: 'Console', description: 'The web console for browsers.' };
+
+export const consoleOperations = describeController(ConsoleController, CONSOLE, {
+  showPage: {
+    operationId: ['getConsole', 'getConsoleScreen'],
+    summary: 'Show the web console',
+    description: 'The page is the same at every address. Its scripts show the screen of the address.',
+    path: { path: { description: 'The path of the screen.', example: 'acme/workspaces' } },
+    answer: describeFile('text/html'),
+  },
+  showAsset: {
+    operationId: 'getConsoleFile',
+    summary: 'Download a file of the web console',
+    path: { file: { description: 'The name of the file.', example: 'index.js' } },
+    answer: describeFile('text/javascript'),
+  },
+});

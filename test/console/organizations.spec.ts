@@ -1,0 +1,100 @@
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { ensureUser } from '#people';
+import { openBrowser, type TestBrowser } from '../support/browser.js';
+import { inspectScreen, openConsole } from '../support/console.js';
+import { makeMember, makeOrganization, makeWorkspace } from '../support/seeds.js';
+import { startTestServer, type TestServer } from '../support/server.js';
+
+let server: TestServer;
+let browser: TestBrowser;
+
+beforeAll(async () => {
+  [server, browser] = await Promise.all([startTestServer({ forBrowsers: true }), openBrowser()]);
+});
+
+afterAll(async () => {
+  await browser.close();
+  await server.close();
+});
+
+const makeUser = async (name: string): Promise<string> =>
+  (await ensureUser(server.store, server.runtime.ids, name, false)).id;
+
+const openOrganizations = async (user: string) => {
+  const page = await openConsole(browser, server, { user, path: '/app' });
+  await page.getByRole('heading', { level: 1, name: 'Organizations' }).waitFor();
+  return page;
+};
+
+describe('the organizations', () => {
+  it('are listed with the number of their workspaces, and lead to them', async () => {
+    const { ownersTeam } = await makeOrganization(server, 'acme');
+    for (const name of ['network', 'storage']) await makeWorkspace(server, 'acme', name);
+    await makeOrganization(server, 'other');
+    const owner = await makeMember(server, 'acme', 'olga', [ownersTeam]);
+    const page = await openOrganizations(owner.id);
+    const row = page.getByRole('row').filter({ hasText: 'acme' });
+    await row.getByText('Owner').waitFor();
+    await row.getByRole('cell', { name: '2', exact: true }).waitFor();
+    expect(await page.getByText('other').count()).toBe(0);
+    expect(await inspectScreen(page, 'organizations')).toEqual([]);
+    await row.getByRole('link', { name: 'acme' }).click();
+    await page.getByRole('heading', { level: 1, name: 'Workspaces' }).waitFor();
+    expect(page.url()).toBe(`${server.url}/app/acme/workspaces`);
+    await page.context().close();
+  });
+
+  it('show a member only the workspaces that the member may read', async () => {
+    const { id } = await makeMember(server, 'acme', 'mia');
+    const page = await openOrganizations(id);
+    const row = page.getByRole('row').filter({ hasText: 'acme' });
+    await row.getByText('Member').waitFor();
+    await row.getByRole('cell', { name: '0', exact: true }).waitFor();
+    expect(page.pageErrors).toEqual([]);
+    await page.context().close();
+  });
+
+  it('are explained to a person who has none, with the block to paste', async () => {
+    const page = await openOrganizations(await makeUser('nora'));
+    await page.getByRole('heading', { name: 'You are in no organization yet' }).waitFor();
+    const block = page.getByRole('region', { name: 'the terraform block' });
+    expect(await block.textContent()).toContain(`hostname     = "${new URL(server.url).host}"`);
+    expect(await inspectScreen(page, 'organizations-empty')).toEqual([]);
+    await page.context().close();
+  });
+});
+
+describe('a new organization', () => {
+  it('is created, and shows how to create its first workspace', async () => {
+    const page = await openOrganizations(await makeUser('paul'));
+    await page.getByRole('button', { name: 'New organization' }).click();
+    const dialog = page.getByRole('dialog', { name: 'New organization' });
+    await dialog.getByLabel('Name').fill('paul-and-co');
+    await dialog.getByLabel('E-mail address').fill('paul@example.com');
+    expect(await inspectScreen(page, 'organization-dialog')).toEqual([]);
+    await dialog.getByRole('button', { name: 'Create' }).click();
+    await page.getByRole('heading', { name: 'There is no workspace yet' }).waitFor();
+    expect(page.url()).toBe(`${server.url}/app/paul-and-co/workspaces`);
+    await page.getByText('The organization paul-and-co is created.').waitFor();
+    const block = page.getByRole('region', { name: 'the terraform block' });
+    expect(await block.textContent()).toContain('organization = "paul-and-co"');
+    expect(await inspectScreen(page, 'workspaces-empty')).toEqual([]);
+    await page.context().close();
+  });
+
+  it('is refused beside the field that is wrong', async () => {
+    const page = await openOrganizations(await makeUser('rita'));
+    await page.getByRole('button', { name: 'New organization' }).click();
+    const dialog = page.getByRole('dialog', { name: 'New organization' });
+    await dialog.getByLabel('Name').fill('no spaces please');
+    await dialog.getByLabel('E-mail address').fill('rita@example.com');
+    await dialog.getByRole('button', { name: 'Create' }).click();
+    const name = dialog.getByLabel('Name');
+    await dialog.locator('input[aria-invalid="true"]').waitFor();
+    const problem = (await name.getAttribute('aria-describedby')) ?? '';
+    expect(problem).not.toBe('');
+    expect(await dialog.getByLabel('E-mail address').getAttribute('aria-invalid')).not.toBe('true');
+    expect(page.url()).toBe(`${server.url}/app`);
+    await page.context().close();
+  });
+});

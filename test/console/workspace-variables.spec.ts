@@ -1,0 +1,132 @@
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { ensureUser } from '#people';
+import { openBrowser, type TestBrowser, type TestPage } from '../support/browser.js';
+import { inspectScreen, openConsole } from '../support/console.js';
+import {
+  expectStatus,
+  grantWorkspaceAccess,
+  makeMember,
+  makeOrganization,
+  makeTeam,
+  makeWorkspace,
+} from '../support/seeds.js';
+import { startTestServer, type TestServer } from '../support/server.js';
+import { makeSet, makeVariable } from '../support/variables.js';
+
+const SECRET = 'the-secret-of-the-cloud';
+
+let server: TestServer;
+let browser: TestBrowser;
+let owner: string;
+let reader: string;
+let workspace: string;
+
+beforeAll(async () => {
+  [server, browser] = await Promise.all([startTestServer({ forBrowsers: true }), openBrowser()]);
+  const { ownersTeam } = await makeOrganization(server, 'acme');
+  owner = (await makeMember(server, 'acme', 'olga', [ownersTeam])).id;
+  workspace = await makeWorkspace(server, 'acme', 'network');
+  await makeWorkspace(server, 'acme', 'fresh');
+  await makeVariable(server, `/api/v2/workspaces/${workspace}/vars`, { description: 'Where the networks are' });
+  await makeVariable(server, `/api/v2/workspaces/${workspace}/vars`, { key: 'token', value: SECRET, sensitive: true });
+  const targets = { workspaces: { data: [{ type: 'workspaces', id: workspace }] } };
+  const defaults = await makeSet(server, 'acme', 'Defaults', {}, targets);
+  const rules = await makeSet(server, 'acme', 'Rules', { priority: true }, targets);
+  for (const [set, value] of [
+    [defaults, 'us'],
+    [rules, 'ch'],
+  ] as const)
+    await makeVariable(server, `/api/v2/varsets/${set.id}/relationships/vars`, { value });
+  const team = await makeTeam(server, 'acme', 'readers');
+  await grantWorkspaceAccess(server, team, workspace, 'read');
+  reader = (await makeMember(server, 'acme', 'rita', [team])).id;
+});
+
+afterAll(async () => {
+  await browser.close();
+  await server.close();
+});
+
+const openVariables = (user: string, name = 'network'): Promise<TestPage> =>
+  openConsole(browser, server, { user, path: `/app/acme/workspaces/${name}/variables` });
+
+const rows = (page: TestPage) => page.getByRole('table', { name: 'Terraform variables' }).getByRole('row');
+
+describe('the variables of a workspace', () => {
+  it('show which of several with the same key is effective, and where each is defined', async () => {
+    const page = await openVariables(owner);
+    const effective = rows(page).filter({ hasText: 'ch' }).filter({ hasNotText: 'Overridden' });
+    await effective.getByText('Rules').waitFor();
+    await effective.getByText('Priority set').waitFor();
+    await rows(page).filter({ hasText: 'This workspace' }).getByText('Overridden by Rules').waitFor();
+    await rows(page).filter({ hasText: 'Defaults' }).getByText('Overridden by Rules').waitFor();
+    await page.getByText('Sensitive: nobody can read it').waitFor();
+    expect(await page.content()).not.toContain(SECRET);
+    expect(await inspectScreen(page, 'variables')).toEqual([]);
+    await page.context().close();
+  });
+
+  it('are created, changed and deleted', async () => {
+    const page = await openVariables(owner, 'fresh');
+    await page.getByRole('heading', { name: 'There is no variable yet' }).waitFor();
+    expect(await inspectScreen(page, 'variables-empty')).toEqual([]);
+    await page.getByRole('button', { name: 'New variable' }).click();
+    const dialog = page.getByRole('dialog');
+    await dialog.getByLabel('Key').fill('zone');
+    await dialog.getByLabel('Value').fill('a');
+    expect(await inspectScreen(page, 'variable-dialog')).toEqual([]);
+    await dialog.getByRole('button', { name: 'Save' }).click();
+    await rows(page).filter({ hasText: 'zone' }).waitFor();
+    await page.getByRole('button', { name: 'Change zone' }).click();
+    await dialog.getByLabel('Value').fill('b');
+    await dialog.getByRole('button', { name: 'Save' }).click();
+    await rows(page).filter({ hasText: 'zone' }).getByText('b', { exact: true }).waitFor();
+    await page.getByRole('button', { name: 'Delete zone' }).click();
+    await dialog.getByRole('button', { name: 'Delete' }).click();
+    await page.getByRole('heading', { name: 'There is no variable yet' }).waitFor();
+    expect(page.pageErrors).toEqual([]);
+    await page.context().close();
+  });
+
+  it('keep a sensitive value when something else changes', async () => {
+    const page = await openVariables(owner);
+    await page.getByRole('button', { name: 'Change token' }).click();
+    const dialog = page.getByRole('dialog');
+    expect(await dialog.getByLabel('Key').isDisabled()).toBe(true);
+    await dialog.getByLabel('Description').fill('Of the cloud');
+    await dialog.getByRole('button', { name: 'Save' }).click();
+    await rows(page).filter({ hasText: 'Of the cloud' }).waitFor();
+    const { body } = expectStatus(await server.get(`/api/v2/workspaces/${workspace}/vars`), 200);
+    const token = body.data.find(({ attributes }: any) => attributes.key === 'token');
+    expect(token.attributes).toMatchObject({ description: 'Of the cloud', sensitive: true });
+    await page.context().close();
+  });
+
+  it('show why a variable was refused', async () => {
+    const page = await openVariables(owner);
+    await page.getByRole('button', { name: 'New variable' }).click();
+    const dialog = page.getByRole('dialog');
+    await dialog.getByLabel('Key').fill('region');
+    await dialog.getByRole('button', { name: 'Save' }).click();
+    await dialog.getByText(/already/i).waitFor();
+    expect(page.pageErrors).toEqual([]);
+    await page.context().close();
+  });
+
+  it('cannot be changed by a member who may only read, and the button gives the reason', async () => {
+    const page = await openVariables(reader);
+    await rows(page).filter({ hasText: 'Rules' }).first().waitFor();
+    const button = page.getByRole('button', { name: 'New variable' });
+    expect(await button.getAttribute('aria-disabled')).toBe('true');
+    expect(await page.getByRole('button', { name: /Change|Delete/ }).count()).toBe(0);
+    await page.context().close();
+  });
+
+  it('are not shown to a person without access', async () => {
+    const { id } = await ensureUser(server.store, server.runtime.ids, 'nina', false);
+    const page = await openVariables(id);
+    await page.getByRole('heading', { name: 'This workspace does not exist, or you have no access' }).waitFor();
+    expect(page.pageErrors).toEqual([]);
+    await page.context().close();
+  });
+});

@@ -1,0 +1,178 @@
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { ensureUser } from '#people';
+import { openBrowser, type TestBrowser, type TestPage } from '../support/browser.js';
+import { inspectScreen, openConsole } from '../support/console.js';
+import {
+  bindTags,
+  expectStatus,
+  grantWorkspaceAccess,
+  makeMember,
+  makeOrganization,
+  makeTeam,
+  makeWorkspace,
+} from '../support/seeds.js';
+import { newStateVersion, stateFile } from '../support/state-file.js';
+import { startTestServer, type TestServer } from '../support/server.js';
+
+const SECRET = 'the-secret-of-the-database';
+
+let server: TestServer;
+let browser: TestBrowser;
+let owner: string;
+let reader: string;
+let workspace: string;
+
+const uploadState = async (): Promise<void> => {
+  expectStatus(await server.post(`/api/v2/workspaces/${workspace}/actions/lock`), 200);
+  const outputs = {
+    cidr: { value: '10.0.0.0/16', type: 'string' },
+    password: { value: SECRET, type: 'string', sensitive: true },
+    zones: { value: ['a', 'b'], type: ['list', 'string'] },
+  };
+  const state = newStateVersion(stateFile({ outputs, names: ['vpc', 'subnet'] }), { inline: true });
+  expectStatus(await server.post(`/api/v2/workspaces/${workspace}/state-versions`, state), 201);
+  expectStatus(await server.post(`/api/v2/workspaces/${workspace}/actions/unlock`), 200);
+};
+
+beforeAll(async () => {
+  [server, browser] = await Promise.all([startTestServer({ forBrowsers: true, followers: true }), openBrowser()]);
+  const { defaultProject, ownersTeam } = await makeOrganization(server, 'acme');
+  owner = (await makeMember(server, 'acme', 'olga', [ownersTeam])).id;
+  workspace = await makeWorkspace(server, 'acme', 'network', { description: 'Networks of all regions' });
+  await makeWorkspace(server, 'acme', 'fresh');
+  await bindTags(server, `workspaces/${workspace}`, { env: 'prod' });
+  await bindTags(server, `projects/${defaultProject}`, { 'cost-center': '7' });
+  await uploadState();
+  const team = await makeTeam(server, 'acme', 'readers');
+  await grantWorkspaceAccess(server, team, workspace, 'read');
+  reader = (await makeMember(server, 'acme', 'rita', [team])).id;
+});
+
+afterAll(async () => {
+  await browser.close();
+  await server.close();
+});
+
+const openWorkspace = async (user: string, name = 'network', tab = ''): Promise<TestPage> => {
+  const page = await openConsole(browser, server, { user, path: `/app/acme/workspaces/${name}${tab}` });
+  await page.getByRole('heading', { level: 1, name }).waitFor();
+  return page;
+};
+
+const press = (page: TestPage, name: string) => page.getByRole('button', { name, exact: true }).click();
+
+describe('the overview of a workspace', () => {
+  it('opens at the link of its document', async () => {
+    const { body } = expectStatus(await server.get(`/api/v2/workspaces/${workspace}`), 200);
+    const page = await openConsole(browser, server, { user: owner, path: body.data.links['self-html'] });
+    await page.getByText('Networks of all regions').waitFor();
+    await page.context().close();
+  });
+
+  it('shows state, settings, own and inherited tags, and the block to paste', async () => {
+    const page = await openWorkspace(owner);
+    await page.getByText('env: prod', { exact: true }).waitFor();
+    await page.getByText('cost-center: 7 (of the project)').waitFor();
+    const state = page.getByRole('region', { name: 'State' });
+    expect(await state.getByRole('definition').allTextContents()).toEqual(['2', '3', expect.any(String)]);
+    await page.getByText(workspace).waitFor();
+    const block = page.getByRole('region', { name: 'the terraform block' });
+    expect(await block.textContent()).toContain('workspaces { name = "network" }');
+    expect(await inspectScreen(page, 'workspace')).toEqual([]);
+    await page.context().close();
+  });
+
+  it('describes how to upload the first state', async () => {
+    const page = await openWorkspace(owner, 'fresh');
+    await page.getByText('There is no state yet. The first apply uploads one:').waitFor();
+    await page.getByRole('link', { name: 'State', exact: true }).click();
+    await page.getByRole('heading', { name: 'There is no state yet' }).waitFor();
+    expect(page.url()).toBe(`${server.url}/app/acme/workspaces/fresh/state`);
+    expect(await inspectScreen(page, 'state-empty')).toEqual([]);
+    await page.context().close();
+  });
+
+  it('is hidden from people without access', async () => {
+    const { id } = await ensureUser(server.store, server.runtime.ids, 'nina', false);
+    const page = await openWorkspace(id);
+    await page.getByRole('heading', { name: 'This workspace does not exist, or you have no access' }).waitFor();
+    expect(await page.getByText('Networks of all regions').count()).toBe(0);
+    await page.context().close();
+  });
+});
+
+describe('the lock of a workspace', () => {
+  it('is taken with a reason, shown with its holder, and released', async () => {
+    const page = await openWorkspace(owner);
+    await press(page, 'Lock');
+    const dialog = page.getByRole('dialog', { name: 'Lock network' });
+    await dialog.getByLabel('Reason').fill('Moving to another region');
+    expect(await inspectScreen(page, 'lock-dialog')).toEqual([]);
+    await dialog.getByRole('button', { name: 'Lock' }).click();
+    const notice = page.getByRole('alert').filter({ hasText: 'Locked by olga' });
+    await notice.getByText('Reason: Moving to another region').waitFor();
+    await notice.getByText('Since just now.').waitFor();
+    expect(await inspectScreen(page, 'workspace-locked')).toEqual([]);
+    await press(page, 'Unlock');
+    await page.getByText('The workspace is unlocked.').waitFor();
+    await page.getByRole('button', { name: 'Lock', exact: true }).waitFor();
+    await page.context().close();
+  });
+
+  it('of another person is ended with force only after the name is typed', async () => {
+    expectStatus(await server.post(`/api/v2/workspaces/${workspace}/actions/lock`, { reason: 'Upgrade' }), 200);
+    const page = await openWorkspace(owner);
+    await press(page, 'Force unlock');
+    const dialog = page.getByRole('dialog', { name: 'Force unlock network' });
+    await dialog.getByText('The lock belongs to admin.').waitFor();
+    const confirm = dialog.getByRole('button', { name: 'Force unlock' });
+    expect(await confirm.isDisabled()).toBe(true);
+    await dialog.getByLabel('Type the name of the workspace to confirm').fill('network');
+    expect(await inspectScreen(page, 'force-unlock-dialog')).toEqual([]);
+    await confirm.click();
+    await page.getByRole('button', { name: 'Lock', exact: true }).waitFor();
+    const { body } = expectStatus(await server.get(`/api/v2/workspaces/${workspace}`), 200);
+    expect(body.data.attributes.locked).toBe(false);
+    await page.context().close();
+  });
+
+  it('cannot be taken by a member who may only read, and the button gives the reason', async () => {
+    const page = await openWorkspace(reader);
+    const button = page.getByRole('button', { name: 'Lock', exact: true });
+    expect(await button.getAttribute('aria-disabled')).toBe('true');
+    await button.focus();
+    await page.getByRole('tooltip', { name: /You need a team with write or admin access/ }).waitFor();
+    await page.keyboard.press('Enter');
+    expect(await page.getByRole('dialog').count()).toBe(0);
+    expect(await inspectScreen(page, 'workspace-reader')).toEqual([]);
+    await page.context().close();
+  });
+});
+
+describe('the state of a workspace', () => {
+  it('shows resources and outputs, and a sensitive value only after a request', async () => {
+    const page = await openWorkspace(owner, 'network', '/state');
+    await page.getByRole('region', { name: 'Value of cidr' }).getByText('10.0.0.0/16').waitFor();
+    const resources = page.getByRole('table', { name: 'Resources' });
+    await resources.getByText('terraform_data.vpc').waitFor();
+    expect(await page.content()).not.toContain(SECRET);
+    expect(await inspectScreen(page, 'state')).toEqual([]);
+    await page.getByRole('button', { name: 'Show the sensitive value of password' }).click();
+    await page.getByText(SECRET).waitFor();
+    await press(page, 'Hide');
+    await page.getByRole('button', { name: 'Show the sensitive value of password' }).waitFor();
+    expect(await page.content()).not.toContain(SECRET);
+    await page.context().close();
+  });
+
+  it('is not read before the person opens its tab, because the audit trail records it', async () => {
+    const page = await openWorkspace(owner);
+    const requested: string[] = [];
+    page.on('request', (request) => requested.push(new URL(request.url()).pathname));
+    await page.reload();
+    await page.getByText('Networks of all regions').waitFor();
+    await page.getByRole('region', { name: 'State' }).waitFor();
+    expect(requested.filter((path) => /state-version|resources/.test(path))).toEqual([]);
+    await page.context().close();
+  });
+});

@@ -1,0 +1,148 @@
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { ensureUser } from '#people';
+import { openBrowser, type TestBrowser, type TestPage } from '../support/browser.js';
+import { inspectScreen, openConsole } from '../support/console.js';
+import {
+  bindTags,
+  expectStatus,
+  grantWorkspaceAccess,
+  makeMember,
+  makeOrganization,
+  makeProject,
+  makeRun,
+  makeTeam,
+  makeWorkspace,
+  related,
+} from '../support/seeds.js';
+import { makeConfigurationVersion } from '../support/seeds.js';
+import { startTestServer, type TestServer } from '../support/server.js';
+
+const COUNT = 230;
+const padded = (n: number): string => `app-${String(n).padStart(4, '0')}`;
+
+let server: TestServer;
+let browser: TestBrowser;
+let owner: string;
+let reader: string;
+
+/** Creates the workspaces of the organization `acme`, some of them with a tag, a run, a lock or a project of their own. */
+const makeWorkspaces = async (): Promise<void> => {
+  const { ownersTeam } = await makeOrganization(server, 'acme');
+  owner = (await makeMember(server, 'acme', 'olga', [ownersTeam])).id;
+  const ids: string[] = [];
+  for (let n = 0; n < COUNT; n += 1) ids.push(await makeWorkspace(server, 'acme', padded(n)));
+  const [first = '', second = '', third = '', fourth = ''] = ids;
+  await bindTags(server, `workspaces/${second}`, { env: 'prod' });
+  await bindTags(server, `workspaces/${third}`, { env: 'test' });
+  expectStatus(await server.post(`/api/v2/workspaces/${first}/actions/lock`, { reason: 'Upgrade' }), 200);
+  await makeConfigurationVersion(server, fourth);
+  await makeRun(server, fourth);
+  const project = await makeProject(server, 'acme', 'Shops');
+  const into = related('workspaces', third);
+  expectStatus(await server.post(`/api/v2/projects/${project}/relationships/workspaces`, into), 204);
+  const team = await makeTeam(server, 'acme', 'readers');
+  await grantWorkspaceAccess(server, team, second, 'read');
+  reader = (await makeMember(server, 'acme', 'rita', [team])).id;
+};
+
+beforeAll(async () => {
+  [server, browser] = await Promise.all([startTestServer({ forBrowsers: true }), openBrowser()]);
+  await makeWorkspaces();
+});
+
+afterAll(async () => {
+  await browser.close();
+  await server.close();
+});
+
+const openList = async (user: string, search = ''): Promise<TestPage> => {
+  const page = await openConsole(browser, server, { user, path: `/app/acme/workspaces${search}` });
+  await page.getByRole('heading', { level: 1, name: 'Workspaces' }).waitFor();
+  return page;
+};
+
+const rowOf = (page: TestPage, name: string) => page.getByRole('row').filter({ hasText: name });
+
+const waitForCount = (page: TestPage, text: string) => page.getByRole('status').filter({ hasText: text }).waitFor();
+
+describe('the list of workspaces', () => {
+  it('shows the lock, the run, the project and the tags of each', async () => {
+    const page = await openList(owner);
+    await waitForCount(page, '230 workspaces');
+    await rowOf(page, 'app-0000').getByRole('img', { name: 'Locked by admin: Upgrade' }).waitFor();
+    await rowOf(page, 'app-0001').getByText('env').waitFor();
+    await rowOf(page, 'app-0002').getByText('Shops').waitFor();
+    await rowOf(page, 'app-0003').getByText('Pending').or(rowOf(page, 'app-0003').getByText('Plan queued')).waitFor();
+    expect(await inspectScreen(page, 'workspaces')).toEqual([]);
+    await page.context().close();
+  });
+
+  it('renders the rows in the window only, and loads the pages that it shows', async () => {
+    const page = await openList(owner);
+    const requested: string[] = [];
+    page.on('request', (request) => requested.push(new URL(request.url()).searchParams.get('page[number]') ?? ''));
+    await rowOf(page, 'app-0000').focus();
+    expect(await page.getByRole('grid').getAttribute('aria-rowcount')).toBe('231');
+    await page.keyboard.press('End');
+    await rowOf(page, padded(COUNT - 1)).waitFor();
+    expect(await page.getByRole('row').count()).toBeLessThan(60);
+    expect(requested).toContain('3');
+    await page.keyboard.press('Home');
+    await page.locator(':focus').filter({ hasText: 'app-0000' }).waitFor();
+    await page.context().close();
+  });
+
+  it('keeps its filters and its order in the address', async () => {
+    const page = await openList(owner);
+    await page.getByLabel('Search workspaces by name').fill('app-000');
+    await waitForCount(page, '10 workspaces');
+    await page.getByRole('button', { name: 'Filters' }).click();
+    await page.getByRole('combobox', { name: 'Tags' }).fill('env:prod');
+    await page.keyboard.press('Enter');
+    await waitForCount(page, '1 workspace');
+    expect(await inspectScreen(page, 'workspaces-filters')).toEqual([]);
+    expect(new URL(page.url()).search).toBe('?name=app-000&tags=env%3Aprod');
+    await page.reload();
+    await waitForCount(page, '1 workspace');
+    await rowOf(page, 'app-0001').waitFor();
+    await page.getByRole('button', { name: 'Clear the filters' }).click();
+    await waitForCount(page, '10 workspaces');
+    await page.getByRole('button', { name: 'Name', exact: true }).click();
+    await page.locator('[data-index="0"]').filter({ hasText: 'app-0009' }).waitFor();
+    expect(new URL(page.url()).search).toBe('?name=app-000&sort=-name');
+    await page.context().close();
+  });
+
+  it('filters by project and by the status of the current run', async () => {
+    const page = await openList(owner);
+    await page.getByRole('button', { name: 'Filters' }).click();
+    await page.getByRole('combobox', { name: 'Project' }).fill('Sho');
+    await page.getByRole('option', { name: 'Shops' }).click();
+    await waitForCount(page, '1 workspace');
+    await rowOf(page, 'app-0002').waitFor();
+    await page.getByRole('combobox', { name: 'Status of the current run' }).click();
+    await page.getByRole('option', { name: 'Applied' }).click();
+    await page.getByRole('heading', { name: 'No workspace matches' }).waitFor();
+    await page.getByRole('button', { name: 'Show all workspaces' }).click();
+    await waitForCount(page, '230 workspaces');
+    expect(new URL(page.url()).search).toBe('');
+    await page.context().close();
+  });
+
+  it('shows a member only what the teams of the member may read', async () => {
+    const page = await openList(reader);
+    await waitForCount(page, '1 workspace');
+    await rowOf(page, 'app-0001').click();
+    await page.getByRole('heading', { level: 1, name: 'app-0001' }).waitFor();
+    expect(page.pageErrors).toEqual([]);
+    await page.context().close();
+  });
+
+  it('describes to a person without access what to do', async () => {
+    const { id } = await ensureUser(server.store, server.runtime.ids, 'nina', false);
+    const page = await openList(id);
+    await page.getByRole('heading', { name: 'This organization does not exist, or you have no access' }).waitFor();
+    expect(await inspectScreen(page, 'workspaces-no-access')).toEqual([]);
+    await page.context().close();
+  });
+});

@@ -1,0 +1,70 @@
+import { mkdir } from 'node:fs/promises';
+import { join } from 'node:path';
+import { AxeBuilder } from '@axe-core/playwright';
+import { SESSION_COOKIE } from '#access';
+import type { TestBrowser, TestPage } from './browser.js';
+import type { TestServer } from './server.js';
+import { startTestSession } from './sessions.js';
+
+/** Opens a page of a signed-in person. `path` begins with `/app`. */
+export const openConsole = async (
+  browser: TestBrowser,
+  server: TestServer,
+  { user, path }: { readonly user: string; readonly path: string },
+): Promise<TestPage> => {
+  const page = await browser.openPage();
+  const { secret } = await startTestSession(server, user);
+  // Browsers treat localhost as if it had TLS.
+  const url = server.url.replace('http:', 'https:');
+  await page.context().addCookies([{ name: SESSION_COOKIE, value: secret, url, httpOnly: true, secure: true }]);
+  await page.goto(`${server.url}${path}`);
+  return page;
+};
+
+/** Returns the name of the element that has the focus, as a screen reader reads it. */
+export const nameOfFocus = async (page: TestPage): Promise<string> => {
+  const focused = page.locator(':focus');
+  if ((await focused.count()) === 0) return '';
+  const label = await focused.getAttribute('aria-label');
+  return label ?? (await focused.innerText()).trim();
+};
+
+/** The widths and colors in which screens are checked. */
+const APPEARANCES = [
+  { name: 'light', colorScheme: 'light', width: 1280, height: 800 },
+  { name: 'dark', colorScheme: 'dark', width: 1280, height: 800 },
+  { name: 'phone', colorScheme: 'light', width: 390, height: 844 },
+] as const;
+
+const WCAG = ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice'];
+
+/** Returns one text for each rule of accessibility that the page breaks. */
+export const findViolations = async (page: TestPage): Promise<readonly string[]> => {
+  const { violations } = await new AxeBuilder({ page }).withTags(WCAG).analyze();
+  return violations.map(
+    ({ id, nodes }) =>
+      `${id}: ${nodes.map(({ html, failureSummary }) => `${html} ${failureSummary ?? ''}`).join('; ')}`,
+  );
+};
+
+/**
+ * Returns what is wrong with the screen in light and dark colors and on a phone: rules of accessibility that it breaks, and
+ * whether it is wider than the window. With CADASTRE_SCREENSHOTS, writes pictures with this name to that folder.
+ */
+export const inspectScreen = async (page: TestPage, name: string): Promise<readonly string[]> => {
+  const faults: string[] = [];
+  const folder = process.env['CADASTRE_SCREENSHOTS'];
+  if (folder !== undefined) await mkdir(folder, { recursive: true });
+  for (const { name: appearance, colorScheme, width, height } of APPEARANCES) {
+    await page.emulateMedia({ colorScheme, reducedMotion: 'reduce' });
+    await page.setViewportSize({ width, height });
+    if (folder !== undefined) await page.screenshot({ path: join(folder, `${name}-${appearance}.png`) });
+    faults.push(...(await findViolations(page)).map((fault) => `${name}, ${appearance}: ${fault}`));
+    // A text, because the types of the tests do not include those of browsers.
+    const scrollWidth = (await page.evaluate('document.documentElement.scrollWidth')) as number;
+    if (scrollWidth > width) faults.push(`${name}, ${appearance}: the page is ${scrollWidth} wide`);
+  }
+  await page.emulateMedia({ colorScheme: 'light', reducedMotion: 'no-preference' });
+  await page.setViewportSize({ width: 1280, height: 800 });
+  return [...faults, ...page.pageErrors];
+};
