@@ -4795,6 +4795,7 @@ export interface components {
           'username-claim'?: string;
           'external-id-claim'?: string | null;
           'maps-groups'?: boolean;
+          'mapped-groups'?: string[];
           'client-secret'?: string | null;
         };
         relationships?: unknown;
@@ -4817,6 +4818,7 @@ export interface components {
           'username-claim'?: string;
           'external-id-claim'?: string | null;
           'maps-groups'?: boolean;
+          'mapped-groups'?: string[];
           'client-secret'?: string | null;
         };
         relationships?: unknown;
@@ -7451,6 +7453,14 @@ export interface components {
         'external-id-claim': string | null;
         /** @description Whether people join teams whose `sso-team-id` is one of their groups, and leave the others. */
         'maps-groups': boolean;
+        /**
+         * @description The groups that map to teams: names, or starts of names followed by `*`. An empty list means every group. Owners teams map only to groups that the list contains by their full names.
+         * @example [
+         *       "acme-*",
+         *       "cadastre-owners"
+         *     ]
+         */
+        'mapped-groups': string[];
         /**
          * Format: date-time
          * @description Null for the provider of the settings.

@@ -213,6 +213,7 @@ export const RESOURCES: Readonly<Record<string, DocumentedResource>> = {
       'external-id-claim': 'cadastre',
       'groups-claim': 'cadastre',
       issuer: 'cadastre',
+      'mapped-groups': 'cadastre',
       'maps-groups': 'cadastre',
       name: 'cadastre',
       scopes: 'cadastre',

@@ -553,6 +553,7 @@ const IDENTITY_PROVIDER = {
   'username-claim': 'nickname',
   'external-id-claim': 'oid',
   'maps-groups': false,
+  'mapped-groups': ['acme-*'],
 };
 
 const identityProviderRequests = (api: ApiTestClient): SampledRequest[] => {

@@ -20,6 +20,7 @@ export type OidcSettings = {
   readonly usernameClaim: string;
   readonly externalIdClaim: string | null;
   readonly mapsGroups: boolean;
+  readonly mappedGroups: readonly string[];
 };
 
 const ISSUER = 'CADASTRE_OIDC_ISSUER';
@@ -49,5 +50,6 @@ export const toOidcSettings = (env: OidcEnvironment): OidcSettings | null => {
     usernameClaim: env.CADASTRE_OIDC_USERNAME_CLAIM,
     externalIdClaim: env.CADASTRE_OIDC_EXTERNAL_ID_CLAIM ?? null,
     mapsGroups: env.CADASTRE_OIDC_MAP_GROUPS,
+    mappedGroups: env.CADASTRE_OIDC_MAPPED_GROUPS,
   };
 };

@@ -1,6 +1,6 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it, jest } from '@jest/globals';
 import { sql } from '#kernel';
-import { ensureUser } from '#people';
+import { ensureUser, makeOwner } from '#people';
 import { AdjustableClock } from '../../../test/support/clocks.js';
 import { readWholeLog } from '../../../test/support/event-log.js';
 import { startIdentityProvider, type TestIdentityProvider } from '../../../test/support/identity-provider.js';
@@ -123,6 +123,54 @@ describe('the groups of a person', () => {
     await new OidcVisitor(server).signIn(acme, provider, 'emil');
     expect(await listTeams('auditors')).toEqual(['auditors']);
     await configure(acme, { 'groups-claim': 'groups' });
+  });
+});
+
+describe('a provider that maps some groups', () => {
+  it('adds people only to teams of these groups', async () => {
+    await configure(acme, { 'mapped-groups': ['dev*', 'auditors'] });
+    await signIn('karl', GROUPS);
+    expect(await listTeams('karl')).toEqual(['auditors', 'developers']);
+    await configure(acme, { 'mapped-groups': ['auditors'] });
+    await signIn('karl', GROUPS);
+    expect(await listTeams('karl')).toEqual(['auditors']);
+    await configure(acme, { 'mapped-groups': [] });
+  });
+
+  it('adds people to an owners team only if it lists the group by its full name', async () => {
+    const { ownersTeam } = await makeOrganization(server, 'owned');
+    expectStatus(
+      await server.patch(`/api/v2/teams/${ownersTeam}`, resource('teams', { 'sso-team-id': 'chiefs' })),
+      200,
+    );
+    for (const mapped of [[], ['chief*'], ['auditors']]) {
+      await configure(acme, { 'mapped-groups': mapped });
+      await signIn('lena', ['chiefs']);
+      expect(await listTeams('lena')).toEqual([]);
+    }
+    await configure(acme, { 'mapped-groups': ['chiefs'] });
+    await signIn('lena', ['chiefs']);
+    expect(await listTeams('lena')).toEqual(['owners']);
+    await signIn('lena', []);
+    expect(await listTeams('lena')).toEqual([]);
+    await configure(acme, { 'mapped-groups': [] });
+  });
+
+  it('lets owners of other groups stay owners, and removes those that it has added itself', async () => {
+    const { ownersTeam } = await makeOrganization(server, 'kept');
+    expectStatus(
+      await server.patch(`/api/v2/teams/${ownersTeam}`, resource('teams', { 'sso-team-id': 'bosses' })),
+      200,
+    );
+    await configure(acme, { 'mapped-groups': ['bosses'] });
+    await signIn('mona', ['bosses']);
+    await configure(acme, { 'mapped-groups': [] });
+    await signIn('mona', ['bosses']);
+    expect(await listTeams('mona')).toEqual([]);
+    const mona = { id: await findUserId('mona'), username: 'mona' };
+    await makeOwner(server.store, server.runtime.ids, mona, 'kept');
+    await signIn('mona', ['developers']);
+    expect(await listTeams('mona')).toEqual(['developers', 'owners']);
   });
 });
 

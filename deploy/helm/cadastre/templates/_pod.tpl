@@ -148,6 +148,7 @@ capabilities:
 {{ include "cadastre.variable" (list "CADASTRE_OIDC_USERNAME_CLAIM" .usernameClaim) }}
 {{ include "cadastre.variable" (list "CADASTRE_OIDC_EXTERNAL_ID_CLAIM" .externalIdClaim) }}
 {{ include "cadastre.variable" (list "CADASTRE_OIDC_MAP_GROUPS" (ternary "on" "off" .mapGroups)) }}
+{{ include "cadastre.variable" (list "CADASTRE_OIDC_MAPPED_GROUPS" (join "," .mappedGroups)) }}
 {{- end }}
 {{- end }}
 {{- end }}
