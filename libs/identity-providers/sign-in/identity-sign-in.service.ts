@@ -15,7 +15,7 @@ import type { IdentityClaims } from '../protocol/identity-claims.js';
 import type { IdentityProviderRow } from '../providers/identity-providers.queries.js';
 import type { GroupMapping } from './group-mapping.service.js';
 import type { ProvisionedUsers } from './provisioned-users.port.js';
-import { findUnsatisfiedRules, type SignInFault } from './sign-in-rules.js';
+import { findTrustedEmail, findUnsatisfiedRules, type SignInFault } from './sign-in-rules.js';
 
 /** `cookies` are values of Set-Cookie. */
 export type IdentitySignInResult =
@@ -91,7 +91,7 @@ export class IdentitySignIn {
     const { store } = this.dependencies;
     const { provider, claims } = person;
     if (!provider.settings.createsUsers) return Promise.resolve(refuse('account'));
-    const email = claims.isEmailVerified ? claims.email : null;
+    const email = findTrustedEmail(claims, provider.settings);
     const work = async (): Promise<string | IdentitySignInResult> => {
       const linked = await this.findAccount(person);
       if (linked) return linked.id;
