@@ -4795,6 +4795,7 @@ export interface components {
           'username-claim'?: string;
           'external-id-claim'?: string | null;
           'maps-groups'?: boolean;
+          'proves-two-factor'?: boolean;
           'mapped-groups'?: string[];
           'client-secret'?: string | null;
         };
@@ -4818,6 +4819,7 @@ export interface components {
           'username-claim'?: string;
           'external-id-claim'?: string | null;
           'maps-groups'?: boolean;
+          'proves-two-factor'?: boolean;
           'mapped-groups'?: string[];
           'client-secret'?: string | null;
         };
@@ -7453,6 +7455,8 @@ export interface components {
         'external-id-claim': string | null;
         /** @description Whether people join teams whose `sso-team-id` is one of their groups, and leave the others. */
         'maps-groups': boolean;
+        /** @description Whether the provider requires a second factor of everybody. If not, people who use one-time codes type one here too, and only then does the sign-in count as two-factor. */
+        'proves-two-factor': boolean;
         /**
          * @description The groups that map to teams: names, or starts of names followed by `*`. An empty list means every group. Owners teams map only to groups that the list contains by their full names.
          * @example [
@@ -8392,7 +8396,7 @@ export interface components {
          * @description How strongly the person signed in.
          * @enum {string}
          */
-        assurance: 'password' | 'two-factor' | 'oidc';
+        assurance: 'password' | 'two-factor' | 'oidc' | 'oidc-two-factor';
         /** @example 203.0.113.7 */
         address: string | null;
         /** @example Mozilla/5.0 */
@@ -13534,6 +13538,8 @@ export interface operations {
       query?: {
         /** @description The path of the page to open afterwards. */
         return_to?: string;
+        /** @description `1`: the person must have authenticated at the provider in the last five minutes. */
+        confirm?: string;
       };
       header?: never;
       path: {

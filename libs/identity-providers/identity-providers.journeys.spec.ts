@@ -127,6 +127,10 @@ describe('on the account page, a person', () => {
     await follow(page, 'Continue with Acme ID');
     expect(await page.getByRole('navigation').getByRole('link').textContent()).toBe('carol');
     await press(page, 'Unlink');
+    expect(await titleOf(page)).toBe('Confirm that it is you');
+    // The person has logged in at the provider a moment ago, so it does not ask again.
+    await follow(page, 'Continue with Acme ID');
+    await press(page, 'Unlink');
     expect(await page.getByRole('alert').first().textContent()).toContain(
       'before you unlink the last identity provider',
     );

@@ -13,6 +13,7 @@ import {
   type HtmlPage,
 } from '#pages';
 import { Database } from '#postgres';
+import { getNextPath } from './flow/next-path.js';
 import { SignInFlow, type SignInRequest, type SignInResult } from './flow/sign-in-flow.service.js';
 import { SignInOptions } from './flow/sign-in-options.js';
 import { findSignInLink } from './links/sign-in-links.operator.js';
@@ -185,8 +186,6 @@ export class SignInController {
   ) {
     if (result.outcome === 'failed') return sendPage(reply, 422, await again());
     void reply.header('set-cookie', [...result.cookies]);
-    const query = returnTo === null ? '' : `?return_to=${encodeURIComponent(returnTo)}`;
-    const isDone = result.outcome === 'signed-in';
-    return redirectToPage(reply, isDone ? (returnTo ?? HOME) : `/sign-in/second-factor${query}`);
+    return redirectToPage(reply, getNextPath(result.outcome, returnTo));
   }
 }

@@ -216,6 +216,7 @@ export const RESOURCES: Readonly<Record<string, DocumentedResource>> = {
       'mapped-groups': 'cadastre',
       'maps-groups': 'cadastre',
       name: 'cadastre',
+      'proves-two-factor': 'cadastre',
       scopes: 'cadastre',
       'username-claim': 'cadastre',
     },

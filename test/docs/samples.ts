@@ -554,6 +554,7 @@ const IDENTITY_PROVIDER = {
   'external-id-claim': 'oid',
   'maps-groups': false,
   'mapped-groups': ['acme-*'],
+  'proves-two-factor': true,
 };
 
 const identityProviderRequests = (api: ApiTestClient): SampledRequest[] => {

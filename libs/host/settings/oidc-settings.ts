@@ -21,6 +21,7 @@ export type OidcSettings = {
   readonly externalIdClaim: string | null;
   readonly mapsGroups: boolean;
   readonly mappedGroups: readonly string[];
+  readonly provesTwoFactor: boolean;
 };
 
 const ISSUER = 'CADASTRE_OIDC_ISSUER';
@@ -51,5 +52,6 @@ export const toOidcSettings = (env: OidcEnvironment): OidcSettings | null => {
     externalIdClaim: env.CADASTRE_OIDC_EXTERNAL_ID_CLAIM ?? null,
     mapsGroups: env.CADASTRE_OIDC_MAP_GROUPS,
     mappedGroups: env.CADASTRE_OIDC_MAPPED_GROUPS,
+    provesTwoFactor: env.CADASTRE_OIDC_PROVES_TWO_FACTOR,
   };
 };

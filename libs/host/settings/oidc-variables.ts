@@ -93,6 +93,11 @@ export const oidcVariables = {
     'on: people join teams whose SSO team id is one of their groups at that provider, and leave the others',
     onOffSchema('on'),
   ),
+  CADASTRE_OIDC_PROVES_TWO_FACTOR: defineVariable(
+    'off',
+    'on: that provider requires a second factor of everybody. Otherwise people who use one-time codes type one here too',
+    onOffSchema('off'),
+  ),
   CADASTRE_OIDC_MAPPED_GROUPS: defineVariable(
     '–',
     'comma-separated groups of that provider that map to teams, or starts of their names followed by *; without it all ' +

@@ -151,6 +151,7 @@ describe('settings', () => {
       externalIdClaim: null,
       mapsGroups: true,
       mappedGroups: [],
+      provesTwoFactor: false,
     };
     expect(readSettings(required).oidc).toEqual(provider);
     const optional = {
@@ -165,6 +166,7 @@ describe('settings', () => {
       CADASTRE_OIDC_EXTERNAL_ID_CLAIM: 'oid',
       CADASTRE_OIDC_MAP_GROUPS: 'off',
       CADASTRE_OIDC_MAPPED_GROUPS: 'acme-*, chiefs',
+      CADASTRE_OIDC_PROVES_TWO_FACTOR: 'on',
     };
     expect(readSettings({ ...required, ...optional }).oidc).toEqual({
       ...provider,
@@ -179,6 +181,7 @@ describe('settings', () => {
       externalIdClaim: 'oid',
       mapsGroups: false,
       mappedGroups: ['acme-*', 'chiefs'],
+      provesTwoFactor: true,
     });
   });
 
@@ -196,6 +199,7 @@ describe('settings', () => {
     ['USERNAME_CLAIM', 'x'.repeat(256), 'must be 1 to 255 visible characters'],
     ['EXTERNAL_ID_CLAIM', 'x'.repeat(256), 'must be 1 to 255 visible characters'],
     ['MAP_GROUPS', 'true', 'must be one of on, off'],
+    ['PROVES_TWO_FACTOR', 'yes', 'must be one of on, off'],
     ['MAPPED_GROUPS', 'acme-*,*', 'must be a comma-separated list of groups; entry 2 is invalid'],
   ])('refuse CADASTRE_OIDC_%s=%s', (name, value, message) => {
     const required = { CADASTRE_OIDC_ISSUER: 'https://id.example.com', CADASTRE_OIDC_CLIENT_ID: 'cadastre' };

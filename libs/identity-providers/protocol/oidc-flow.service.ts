@@ -32,7 +32,13 @@ import { PROVIDER_TIMEOUT_MS } from './provider-fetch.http.js';
 export const CLOCK_TOLERANCE_SECONDS = 60;
 
 /** What only this browser and this server know about a sign-in that has started. */
-export type OidcChecks = { readonly state: string; readonly nonce: string; readonly verifier: string };
+export type OidcChecks = {
+  readonly state: string;
+  readonly nonce: string;
+  readonly verifier: string;
+  /** The largest age of the authentication at the provider in seconds; null for any. */
+  readonly maxAge: number | null;
+};
 
 /** A sign-in that starts: the address at the provider to which the browser goes. */
 export type StartedOidc = { readonly address: string; readonly checks: OidcChecks };
@@ -46,9 +52,9 @@ export class OidcFlow {
     private readonly publicUrl: string,
   ) {}
 
-  /** Throws `ProviderFault` if the provider cannot be reached. */
-  start(provider: IdentityProviderRow): Promise<StartedOidc> {
-    const checks = { state: randomState(), nonce: randomNonce(), verifier: randomPKCECodeVerifier() };
+  /** `maxAge` as in `OidcChecks`. Throws `ProviderFault` if the provider cannot be reached. */
+  start(provider: IdentityProviderRow, maxAge: number | null): Promise<StartedOidc> {
+    const checks = { state: randomState(), nonce: randomNonce(), verifier: randomPKCECodeVerifier(), maxAge };
     return this.use(provider, async (configuration) => {
       const address = buildAuthorizationUrl(configuration, {
         redirect_uri: `${this.publicUrl}${getCallbackPath(provider.id)}`,
@@ -57,6 +63,7 @@ export class OidcFlow {
         nonce: checks.nonce,
         code_challenge: await calculatePKCECodeChallenge(checks.verifier),
         code_challenge_method: 'S256',
+        ...(maxAge === null ? {} : { max_age: String(maxAge) }),
       });
       return { address: address.href, checks };
     });
@@ -66,14 +73,17 @@ export class OidcFlow {
    * Returns what the provider states about the person whose browser it has sent to `path`, the callback with its query.
    * Throws `ProviderFault` if anything is missing or not valid.
    */
-  finish(provider: IdentityProviderRow, { state, nonce, verifier }: OidcChecks, path: string): Promise<IdentityClaims> {
+  finish(provider: IdentityProviderRow, checks: OidcChecks, path: string): Promise<IdentityClaims> {
     const { settings } = provider;
+    const { state, nonce, verifier, maxAge } = checks;
     return this.use(provider, async (configuration, { keys, fetchFromProvider, metadata }) => {
       const tokens = await authorizationCodeGrant(configuration, new URL(path, this.publicUrl), {
         expectedState: state,
         expectedNonce: nonce,
         pkceCodeVerifier: verifier,
         idTokenExpected: true,
+        // Requires `auth_time` (OpenID Connect Core 1.0 §3.1.2.1).
+        ...(maxAge === null ? {} : { maxAge }),
       });
       // The library relies on TLS and does not check signatures by itself.
       const { payload } = await jwtVerify(tokens.id_token ?? '', keys.createFinder(fetchFromProvider), {

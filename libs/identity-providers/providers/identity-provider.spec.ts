@@ -17,6 +17,7 @@ const defaults = {
   usernameClaim: 'preferred_username',
   externalIdClaim: null,
   mapsGroups: true,
+  provesTwoFactor: false,
   mappedGroups: [],
 };
 const created: IdentityProviderEvent = { type: 'IdentityProviderCreated', data: { ...names, ...defaults } };

@@ -60,6 +60,7 @@ describe('an identity provider', () => {
         'username-claim': 'preferred_username',
         'external-id-claim': null,
         'maps-groups': true,
+        'proves-two-factor': false,
         'mapped-groups': [],
         'created-at': expect.any(String),
         source: 'api',

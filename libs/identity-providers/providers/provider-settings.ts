@@ -36,6 +36,7 @@ const settings = {
   usernameClaim: textWithDefault('preferred_username'),
   externalIdClaim: nullableText(MAX_TEXT),
   mapsGroups: flag(true),
+  provesTwoFactor: { ...flag(false), since: 2 },
   mappedGroups: { ...listOfTexts([], MAX_GROUPS, MAX_TEXT), since: 2 },
 };
 

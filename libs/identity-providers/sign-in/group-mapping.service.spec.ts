@@ -198,7 +198,8 @@ describe('the groups of a person at several providers', () => {
       expect(await listTeams('gina')).toEqual(['developers']);
       await configure(rival, { enabled: true, 'maps-groups': true });
     }
-    const visitor = await signIn('gina', ['operators'], rival, other);
+    await signIn('gina', ['operators'], rival, other);
+    const visitor = new OidcVisitor(server, await signInByLink(server, await findUserId('gina')));
     const page = await (await visitor.client.get('/account')).text();
     const [, path = ''] = /Rival[\s\S]*?action="(\/account\/identities\/[^"]+)"/.exec(page) ?? [];
     expect((await visitor.client.post(path)).headers.get('location')).toBe('/account?done=identity-unlinked');

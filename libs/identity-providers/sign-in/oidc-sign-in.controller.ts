@@ -3,7 +3,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import { describeRequest, OptionalActor, Page, type Actor } from '#access';
 import { notFound } from '#kernel';
 import { PageRefusalFilter, parseReturnPath, redirectToPage } from '#pages';
-import { AccountService, SignInFlow, type SignInRequest } from '#sign-in';
+import { AccountService, getNextPath, SignInFlow, type SignInRequest } from '#sign-in';
 import { countOidcResult } from '../identity-providers.metrics.js';
 import type { IdentityClaims } from '../protocol/identity-claims.js';
 import { OidcFlow } from '../protocol/oidc-flow.service.js';
@@ -46,7 +46,8 @@ export class OidcSignInController {
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<string | void> {
     const provider = await this.findProvider(id);
-    return this.starts.redirect(reply, provider, { returnTo: parseReturnPath(query['return_to']), link: null });
+    const [returnTo, confirms] = [parseReturnPath(query['return_to']), query['confirm'] === '1'];
+    return this.starts.redirect(reply, provider, { returnTo, confirms, link: null });
   }
 
   /** The provider sends the browser here. The query has a code, or an error. */
@@ -96,12 +97,12 @@ export class OidcSignInController {
     request: SignInRequest,
   ): Promise<string | void> {
     const result = await this.identities.signIn({ provider, claims }, request);
-    countOidcResult(provider.id, result.outcome === 'signed-in' ? 'signed-in' : 'not-allowed');
+    countOidcResult(provider.id, result.outcome === 'refused' ? 'not-allowed' : result.outcome);
     if (result.outcome === 'refused') {
       return sendStatusPage(reply, renderRefusedPage(provider.settings.name, result.faults, { returnTo }));
     }
     void reply.header('set-cookie', [...result.cookies]);
-    return redirectToPage(reply, returnTo ?? HOME);
+    return redirectToPage(reply, getNextPath(result.outcome, returnTo));
   }
 
   /** Links the account of the session that started the link. */

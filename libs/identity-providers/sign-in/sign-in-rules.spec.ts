@@ -5,6 +5,7 @@ import { findTrustedEmail, findUnsatisfiedRules } from './sign-in-rules.js';
 const claims: IdentityClaims = {
   subject: '1',
   providerSession: null,
+  authenticatedAt: null,
   name: 'ada',
   email: 'ada@Example.com',
   isEmailVerified: true,

@@ -37,6 +37,8 @@ type SessionStart = SessionPerson & {
   providerSession: string | null;
   assurance: Assurance;
   expiredAt: Timestamp;
+  /** When the person authenticated at the identity provider (`auth_time`); null if it is unknown, or for other methods. */
+  authenticatedAt: Timestamp | null;
 };
 
 /** Events never contain the secret of the cookie. The table access.token_hashes stores its hash under the session's id. */
@@ -56,8 +58,19 @@ export const session: Decider<SessionState, SessionCommand, SessionEvent> = {
     StartSession: (start, state) => {
       if (state.status !== 'absent') throw conflict('Session exists already');
       const { user, username, organizations, method, provider, providerSession, assurance, expiredAt } = start;
+      const { authenticatedAt } = start;
       // Listed one by one, so that no secret of a sign-in reaches the log.
-      const data = { user, username, organizations, method, provider, providerSession, assurance, expiredAt };
+      const data = {
+        user,
+        username,
+        organizations,
+        method,
+        provider,
+        providerSession,
+        assurance,
+        expiredAt,
+        authenticatedAt,
+      };
       return [{ type: 'SessionStarted', data }];
     },
     EndSession: ({ username, organizations, reason }, state) => {
