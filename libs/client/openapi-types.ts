@@ -570,7 +570,7 @@ export interface paths {
     post?: never;
     /**
      * Delete an identity provider
-     * @description Nobody can sign in with it any more. Accounts and sessions stay.
+     * @description Nobody can sign in with it any more. A few seconds later, the sessions that began with it end, and people leave the teams of groups that it stated. Accounts stay. `enabled: false` has the same effects.
      */
     delete: operations['deleteIdentityProvider'];
     options?: never;

@@ -43,11 +43,12 @@ export class GroupMapping {
       return;
     }
     const { database } = this.store;
-    const earlier = await listStatements(database, user);
+    const earlier = await listStatements(database, user, this.clock.now());
     const mapped = selectMappedGroups(groups, settings.mappedGroups);
     await storeStatedGroups(database, { user, provider, ...mapped }, this.clock.now());
     const mapping = (await this.directory.listEnabled()).filter((one) => one.settings.mapsGroups);
-    const statements = [{ provider, ...mapped }, ...earlier.filter((one) => one.provider !== provider)].filter((one) =>
+    const others = earlier.filter((one) => one.provider !== provider && !one.isOver);
+    const statements = [{ provider, ...mapped }, ...others].filter((one) =>
       mapping.some(({ id }) => id === one.provider),
     );
     const provisioned = await this.provisioned.listGroups(user);

@@ -6,7 +6,7 @@ export const SIGN_IN_METHODS = ['password', 'passkey', 'oidc', 'link'] as const;
 export type SignInMethod = (typeof SIGN_IN_METHODS)[number];
 
 /**
- * Why a session ended. `provider`: the identity provider ended it. `replaced`: the person had the largest number of
+ * Why a session ended. `provider`: the identity provider ended it. `provider-disabled`: the provider is not in use any more. `replaced`: the person had the largest number of
  * sessions and signed in again. `factors-changed`: the password or a second factor changed in another session.
  */
 export const SESSION_END_REASONS = [
@@ -15,6 +15,7 @@ export const SESSION_END_REASONS = [
   'idle',
   'expired',
   'provider',
+  'provider-disabled',
   'replaced',
   'factors-changed',
   'suspended',

@@ -32,7 +32,9 @@ export const sessionEvents: EventKinds<SessionEvent> = {
     personal: describeUsername,
   },
   SessionEnded: {
-    schemaVersion: 1,
+    // 2: reason can be provider-disabled.
+    schemaVersion: 2,
+    upcast: { 1: (data) => data },
     topic: 'access',
     schema: person.extend({ reason: z.enum(SESSION_END_REASONS) }),
     audit: {

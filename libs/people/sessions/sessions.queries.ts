@@ -77,6 +77,16 @@ export const listUsersOfProviderSession = async (
   return rows.map(({ user }) => user);
 };
 
+/** Returns sessions that began with an identity provider which is not among these, at most `most`. */
+export const listSessionsOfOtherProviders = (
+  database: Database,
+  providers: readonly string[],
+  most: number,
+): Promise<{ readonly id: string; readonly user: string }[]> =>
+  database.rows<{ readonly id: string; readonly user: string }>(sql`
+    select id, user_id as "user" from sessions
+     where provider is not null and provider <> all (${providers}::text[]) order by id limit ${most}`);
+
 export type OwnedSession = { readonly id: string; readonly snapshot: StreamSnapshot };
 
 /** Returns an expression for the sessions that satisfy a condition on `session`, as jsonb, `OwnedSession[]`. */
