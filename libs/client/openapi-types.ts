@@ -12967,7 +12967,7 @@ export interface operations {
         };
         content?: never;
       };
-      /** @description The logout token is not valid, or was used before. */
+      /** @description The logout token is not valid, is older than two minutes, or was used before, or no provider with this id is enabled. */
       400: {
         headers: {
           [name: string]: unknown;
@@ -12994,7 +12994,7 @@ export interface operations {
            *         {
            *           "status": "400",
            *           "title": "bad request",
-           *           "detail": "The logout token is not valid, or was used before."
+           *           "detail": "The logout token is not valid, is older than two minutes, or was used before, or no provider with this id is enabled."
            *         }
            *       ]
            *     }
@@ -13002,7 +13002,7 @@ export interface operations {
           'application/vnd.api+json': components['schemas']['ErrorDocument'];
         };
       };
-      /** @description No provider with this id is enabled. */
+      /** @description The resource does not exist, or the caller may not see it. */
       404: {
         headers: {
           [name: string]: unknown;
@@ -13029,7 +13029,7 @@ export interface operations {
            *         {
            *           "status": "404",
            *           "title": "not found",
-           *           "detail": "No provider with this id is enabled."
+           *           "detail": "The resource does not exist, or the caller may not see it."
            *         }
            *       ]
            *     }

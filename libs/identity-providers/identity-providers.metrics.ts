@@ -17,3 +17,13 @@ const signIns = new Counter({
 /** `provider`: the id of an existing provider; null if a request belongs to none. */
 export const countOidcResult = (provider: string | null, result: OidcResult): void =>
   signIns.inc({ provider: provider ?? 'unknown', result });
+
+const logouts = new Counter({
+  name: 'cadastre_identity_provider_logouts_total',
+  help: 'Logout tokens of identity providers, by result',
+  labelNames: ['provider', 'result'],
+});
+
+/** Counts a logout token. `provider`: the id of an enabled provider; null if the request names no such provider. */
+export const countLogout = (provider: string | null, result: 'accepted' | 'invalid' | 'unreachable'): void =>
+  logouts.inc({ provider: provider ?? 'unknown', result });

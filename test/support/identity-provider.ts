@@ -29,8 +29,11 @@ export type TestIdentityProvider = {
   rotateKeys(): Promise<void>;
   /** From now on, changes each ID token before it is sent; null: sends them unchanged. */
   forgeIdTokens(forgery: TokenForgery | null): void;
-  /** Returns a token with these claims, and `iss`, `iat` and `exp` unless they are given. */
-  signToken(claims: JWTPayload, options?: { readonly key?: 'unpublished'; readonly typ?: string }): Promise<string>;
+  /** Returns a token with these claims, and `iss`, `iat` and `exp` unless they are given. `typ`: null for none. */
+  signToken(
+    claims: JWTPayload,
+    options?: { readonly key?: 'unpublished'; readonly typ?: string | null },
+  ): Promise<string>;
   /** While true, the provider answers every request with 503. */
   setAway(isAway: boolean): void;
   /** From now on, changes the discovery document before it is sent; null: sends it unchanged. */
@@ -139,7 +142,7 @@ export const startIdentityProvider = async (): Promise<TestIdentityProvider> => 
     const jwk = key === 'unpublished' ? unpublished : (state.keys[0] as JWK);
     const now = Math.floor(Date.now() / 1_000);
     return new SignJWT({ iss: issuer, iat: now, exp: now + TOKEN_LIFE_S, ...claims })
-      .setProtectedHeader({ alg: ALGORITHM, kid: jwk.kid as string, typ })
+      .setProtectedHeader({ alg: ALGORITHM, kid: jwk.kid as string, ...(typ === null ? {} : { typ }) })
       .sign(await importJWK(jwk, ALGORITHM));
   };
 

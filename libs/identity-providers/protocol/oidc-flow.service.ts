@@ -21,7 +21,7 @@ import type { Clock } from '#kernel';
 import { getCallbackPath } from '../providers/identity-providers.document.js';
 import type { IdentityProviderRow } from '../providers/identity-providers.queries.js';
 import type { ProviderDirectory } from '../providers/provider-directory.service.js';
-import { parseLogoutClaims, type LogoutClaims } from './logout-claims.js';
+import { isLogoutType, parseLogoutClaims, type LogoutClaims } from './logout-claims.js';
 import { needsMoreClaims, parseIdentityClaims, type IdentityClaims } from './identity-claims.js';
 import type { ProviderConnection, ProviderConnections } from './provider-connections.service.js';
 import { SIGNING_ALGORITHMS } from './provider-discovery.http.js';
@@ -30,6 +30,9 @@ import { PROVIDER_TIMEOUT_MS } from './provider-fetch.http.js';
 
 /** Seconds by which the clock of a provider may differ. */
 export const CLOCK_TOLERANCE_SECONDS = 60;
+
+/** The largest age of a logout token in seconds, besides the tolerance (Back-Channel Logout 1.0 §4). */
+export const LOGOUT_TOKEN_SECONDS = 120;
 
 /** What only this browser and this server know about a sign-in that has started. */
 export type OidcChecks = {
@@ -101,10 +104,12 @@ export class OidcFlow {
   /** Returns what the provider has ended. Throws `ProviderFault` if the token is no valid logout token of the provider. */
   verifyLogoutToken(provider: IdentityProviderRow, token: string): Promise<LogoutClaims> {
     return this.use(provider, async (_, { keys, fetchFromProvider }) => {
-      const { payload } = await jwtVerify(token, keys.createFinder(fetchFromProvider), {
+      const { payload, protectedHeader } = await jwtVerify(token, keys.createFinder(fetchFromProvider), {
         ...this.buildChecks(provider.settings),
         requiredClaims: ['iat', 'exp', 'jti'],
+        maxTokenAge: LOGOUT_TOKEN_SECONDS,
       });
+      if (!isLogoutType(protectedHeader.typ)) throw new ProviderFault('invalid', 'typ must be logout+jwt');
       const claims = parseLogoutClaims(payload);
       if (!claims) throw new ProviderFault('invalid', 'the token is no logout token');
       return claims;
