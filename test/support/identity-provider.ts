@@ -40,6 +40,8 @@ export type TestIdentityProvider = {
   changeMetadata(change: ((metadata: TestClaims) => TestClaims) | null): void;
   /** While true, the provider answers no request. */
   setSilent(isSilent: boolean): void;
+  /** What the token endpoint has answered so far, before any forgery. */
+  readonly tokenResponses: readonly TestClaims[];
   /** Paths of the requests so far. */
   readonly requests: readonly string[];
   close(): Promise<void>;
@@ -122,12 +124,18 @@ export const startIdentityProvider = async (): Promise<TestIdentityProvider> => 
   let metadataChange: ((metadata: TestClaims) => TestClaims) | null = null;
   let handle: (request: IncomingMessage, response: ServerResponse) => unknown;
   const requests: string[] = [];
+  const tokenResponses: TestClaims[] = [];
 
   const server = createServer((request, response) => {
     requests.push(request.url ?? '');
     if (isSilent) return;
     if (isAway) return void response.writeHead(503).end();
-    if (forgery && request.url === '/token') changeJson(response, forge);
+    if (request.url === '/token') {
+      changeJson(response, (body) => {
+        tokenResponses.push(body);
+        return forge(body);
+      });
+    }
     const change = metadataChange;
     if (change && request.url === DISCOVERY) changeJson(response, (body) => Promise.resolve(change(body)));
     return void handle(request, response);
@@ -156,6 +164,7 @@ export const startIdentityProvider = async (): Promise<TestIdentityProvider> => 
   return {
     issuer,
     requests,
+    tokenResponses,
     signToken,
     putClient: (client) => {
       state.clients.set(client.client_id, client);
