@@ -18098,7 +18098,7 @@ export interface operations {
       408: components['responses']['RequestTimeout'];
       413: components['responses']['TooLarge'];
       415: components['responses']['UnsupportedMediaType'];
-      /** @description An attribute is not valid, or a team of the organization has the name. */
+      /** @description An attribute is not valid, a team of the organization has the name, or 100 teams have an `sso-team-id`. */
       422: {
         headers: {
           [name: string]: unknown;
@@ -18110,7 +18110,7 @@ export interface operations {
            *         {
            *           "status": "422",
            *           "title": "invalid attribute",
-           *           "detail": "An attribute is not valid, or a team of the organization has the name."
+           *           "detail": "An attribute is not valid, a team of the organization has the name, or 100 teams have an `sso-team-id`."
            *         }
            *       ]
            *     }
