@@ -104,7 +104,7 @@ describe('without JavaScript, a person', () => {
     await follow(page, '[ Cancel ]');
     expect(await titleOf(page)).toBe('Acme ID did not sign you in');
     expect(await page.getByText('access_denied').count()).toBe(1);
-    await follow(page, 'Sign in in another way');
+    await follow(page, 'Use another sign-in method');
     expect(page.url()).toBe(`${server.url}/sign-in?return_to=%2Faccount`);
     await page.context().close();
   });

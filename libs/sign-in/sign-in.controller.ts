@@ -35,7 +35,7 @@ const WRONG_PASSKEY = 'This passkey is not known here, or the page was open for 
 const ENDED_LINK = renderMessagePage({
   title: 'This link has ended',
   messages: ['A sign-in link works once, and for 15 minutes. Ask the operator of this server for a new one.'],
-  link: { path: '/sign-in', text: 'Sign in in another way' },
+  link: { path: '/sign-in', text: 'Use another sign-in method' },
 });
 
 const toSignInRequest = (request: FastifyRequest, actor: Actor | null): SignInRequest => ({

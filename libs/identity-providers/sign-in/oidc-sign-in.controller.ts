@@ -18,7 +18,7 @@ import { findUnsatisfiedRules } from './sign-in-rules.js';
 const HOME = '/account';
 
 type Query = Readonly<Record<string, unknown>>;
-type Proved = {
+type VerifiedSignIn = {
   readonly provider: IdentityProviderRow;
   readonly claims: IdentityClaims;
   readonly pending: PendingOidc;
@@ -60,7 +60,7 @@ export class OidcSignInController {
     @Req() request: FastifyRequest,
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<string | void> {
-    const pending = await this.pending.take(request.headers.cookie, query['state']);
+    const pending = await this.pending.use(request.headers.cookie, query['state']);
     const provider = pending?.provider === id ? await this.directory.findEnabled(id) : undefined;
     if (!pending || !provider) {
       countOidcResult(null, 'expired');
@@ -71,8 +71,8 @@ export class OidcSignInController {
     await this.flow.admitIdentity(signIn);
     try {
       const claims = await this.oidc.finish(provider, pending, request.url);
-      const proved = { provider, claims, pending };
-      return await (pending.link ? this.link(reply, proved, actor) : this.signIn(reply, proved, signIn));
+      const verified = { provider, claims, pending };
+      return await (pending.link ? this.link(reply, verified, actor) : this.signIn(reply, verified, signIn));
     } catch (error) {
       return this.starts.showFault(reply, error, { provider, purpose: pending });
     }
@@ -93,7 +93,7 @@ export class OidcSignInController {
 
   private async signIn(
     reply: FastifyReply,
-    { provider, claims, pending: { returnTo } }: Proved,
+    { provider, claims, pending: { returnTo } }: VerifiedSignIn,
     request: SignInRequest,
   ): Promise<string | void> {
     const result = await this.identities.signIn({ provider, claims }, request);
@@ -108,7 +108,7 @@ export class OidcSignInController {
   /** Links the account of the session that started the link. */
   private async link(
     reply: FastifyReply,
-    { provider, claims, pending: { link } }: Proved,
+    { provider, claims, pending: { link } }: VerifiedSignIn,
     actor: Actor | null,
   ): Promise<string | void> {
     const { id, settings } = provider;

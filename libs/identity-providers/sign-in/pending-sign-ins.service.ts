@@ -49,7 +49,7 @@ export class PendingSignIns {
   }
 
   /** Returns the sign-in with this state, once; null if the browser has not started it, or too long ago. */
-  async take(cookies: string | undefined, state: unknown): Promise<PendingOidc | null> {
+  async use(cookies: string | undefined, state: unknown): Promise<PendingOidc | null> {
     const pending = this.tokens.read('oidc', readCookie(cookies, OIDC_COOKIE), pendingContent);
     if (pending?.state !== state || !pending) return null;
     const now = this.tokens.clock.now();

@@ -110,7 +110,7 @@ export const renderSecondFactorPage = ({ returnTo, error }: SecondFactorPage): H
         })}
         <button>Continue</button>
       </form>
-      <p><a href="/sign-in">Sign in in another way</a></p>
+      <p><a href="/sign-in">Use another sign-in method</a></p>
     `,
   });
 
