@@ -3,12 +3,12 @@ import { describe, expect, it } from '@jest/globals';
 
 /** Returns the texts that the sources of the product contain and that match, sorted, each once. */
 const findInSources = async (pattern: RegExp): Promise<readonly string[]> => {
-  const found = new Set<string>();
+  const texts = new Set<string>();
   for await (const file of glob('{apps,libs}/**/*.ts')) {
     if (file.endsWith('.spec.ts')) continue;
-    for (const [, text = ''] of (await readFile(file, 'utf8')).matchAll(pattern)) found.add(text);
+    for (const [, text = ''] of (await readFile(file, 'utf8')).matchAll(pattern)) texts.add(text);
   }
-  return [...found].toSorted();
+  return [...texts].toSorted();
 };
 
 /** Returns the first cells of the tables of the reference that match, sorted. */
