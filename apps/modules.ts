@@ -19,7 +19,7 @@ import { historyDefinition } from '#history';
 import { liveEventsDefinition } from '#live-events';
 import type { Settings } from '#host';
 import type { Clock, Ids, Logger } from '#kernel';
-import { identityProvidersDefinition } from '#identity-providers';
+import { createProviderAccessJob, identityProvidersDefinition } from '#identity-providers';
 import { oauthDefinition } from '#oauth';
 import { organizationsDefinition } from '#organizations';
 import { createEndedSessionsJob, peopleDefinition } from '#people';
@@ -123,5 +123,6 @@ export const createScheduledJobs = (
   createDeletedProvidersJob(store),
   createEndedSessionsJob({ store, clock, ids, idleMinutes }),
   createExpiredWorkloadTokensJob({ store, clock, ids }),
+  createProviderAccessJob({ store, clock, ids }),
   createWaitingRemoteRunsJob(store.database, clock, logger),
 ];

@@ -627,7 +627,7 @@ export interface paths {
     post?: never;
     /**
      * Delete an identity provider
-     * @description Nobody can sign in with it any more. Accounts and sessions stay.
+     * @description Nobody can sign in with it any more. A few seconds later, the sessions that began with it end, and people leave the teams of groups that it stated. Accounts stay. `enabled: false` has the same effects.
      */
     delete: operations['deleteIdentityProvider'];
     options?: never;
@@ -4852,6 +4852,8 @@ export interface components {
           'username-claim'?: string;
           'external-id-claim'?: string | null;
           'maps-groups'?: boolean;
+          'proves-two-factor'?: boolean;
+          'mapped-groups'?: string[];
           'client-secret'?: string | null;
         };
         relationships?: unknown;
@@ -4874,6 +4876,8 @@ export interface components {
           'username-claim'?: string;
           'external-id-claim'?: string | null;
           'maps-groups'?: boolean;
+          'proves-two-factor'?: boolean;
+          'mapped-groups'?: string[];
           'client-secret'?: string | null;
         };
         relationships?: unknown;
@@ -7508,6 +7512,16 @@ export interface components {
         'external-id-claim': string | null;
         /** @description Whether people join teams whose `sso-team-id` is one of their groups, and leave the others. */
         'maps-groups': boolean;
+        /** @description Whether the provider requires a second factor of everybody. If not, people who use one-time codes type one here too, and only then does the sign-in count as two-factor. */
+        'proves-two-factor': boolean;
+        /**
+         * @description The groups that map to teams: names, or starts of names followed by `*`. An empty list means every group. Owners teams map only to groups that the list contains by their full names.
+         * @example [
+         *       "acme-*",
+         *       "cadastre-owners"
+         *     ]
+         */
+        'mapped-groups': string[];
         /**
          * Format: date-time
          * @description Null for the provider of the settings.
@@ -8439,7 +8453,7 @@ export interface components {
          * @description How strongly the person signed in.
          * @enum {string}
          */
-        assurance: 'password' | 'two-factor' | 'oidc';
+        assurance: 'password' | 'two-factor' | 'oidc' | 'oidc-two-factor';
         /** @example 203.0.113.7 */
         address: string | null;
         /** @example Mozilla/5.0 */
@@ -13091,7 +13105,7 @@ export interface operations {
         };
         content?: never;
       };
-      /** @description The logout token is not valid, or was used before. */
+      /** @description The logout token is not valid, is older than two minutes, or was used before, or no provider with this id is enabled. */
       400: {
         headers: {
           [name: string]: unknown;
@@ -13118,7 +13132,7 @@ export interface operations {
            *         {
            *           "status": "400",
            *           "title": "bad request",
-           *           "detail": "The logout token is not valid, or was used before."
+           *           "detail": "The logout token is not valid, is older than two minutes, or was used before, or no provider with this id is enabled."
            *         }
            *       ]
            *     }
@@ -13126,7 +13140,7 @@ export interface operations {
           'application/vnd.api+json': components['schemas']['ErrorDocument'];
         };
       };
-      /** @description No provider with this id is enabled. */
+      /** @description The resource does not exist, or the caller may not see it. */
       404: {
         headers: {
           [name: string]: unknown;
@@ -13153,7 +13167,7 @@ export interface operations {
            *         {
            *           "status": "404",
            *           "title": "not found",
-           *           "detail": "No provider with this id is enabled."
+           *           "detail": "The resource does not exist, or the caller may not see it."
            *         }
            *       ]
            *     }
@@ -13662,6 +13676,8 @@ export interface operations {
       query?: {
         /** @description The path of the page to open afterwards. */
         return_to?: string;
+        /** @description `1`: the person must have authenticated at the provider in the last five minutes. */
+        confirm?: string;
       };
       header?: never;
       path: {
@@ -18220,7 +18236,7 @@ export interface operations {
       408: components['responses']['RequestTimeout'];
       413: components['responses']['TooLarge'];
       415: components['responses']['UnsupportedMediaType'];
-      /** @description An attribute is not valid, or a team of the organization has the name. */
+      /** @description An attribute is not valid, a team of the organization has the name, or 100 teams have an `sso-team-id`. */
       422: {
         headers: {
           [name: string]: unknown;
@@ -18232,7 +18248,7 @@ export interface operations {
            *         {
            *           "status": "422",
            *           "title": "invalid attribute",
-           *           "detail": "An attribute is not valid, or a team of the organization has the name."
+           *           "detail": "An attribute is not valid, a team of the organization has the name, or 100 teams have an `sso-team-id`."
            *         }
            *       ]
            *     }

@@ -104,7 +104,7 @@ describe('without JavaScript, a person', () => {
     await follow(page, '[ Cancel ]');
     expect(await titleOf(page)).toBe('Acme ID did not sign you in');
     expect(await page.getByText('access_denied').count()).toBe(1);
-    await follow(page, 'Sign in in another way');
+    await follow(page, 'Use another sign-in method');
     expect(page.url()).toBe(`${server.url}/sign-in?return_to=%2Faccount`);
     await page.context().close();
   });
@@ -126,6 +126,10 @@ describe('on the account page, a person', () => {
     await press(page, 'Sign out');
     await follow(page, 'Continue with Acme ID');
     expect(await page.getByRole('navigation').getByRole('link').textContent()).toBe('carol');
+    await press(page, 'Unlink');
+    expect(await titleOf(page)).toBe('Confirm that it is you');
+    // The person has logged in at the provider a moment ago, so it does not ask again.
+    await follow(page, 'Continue with Acme ID');
     await press(page, 'Unlink');
     expect(await page.getByRole('alert').first().textContent()).toContain(
       'before you unlink the last identity provider',

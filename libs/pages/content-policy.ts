@@ -3,7 +3,7 @@ export type PageSources = {
   readonly scripts?: readonly string[];
   /**
    * Origins, such as `https://id.example.com` or `http://localhost:*`, to which a form of the page can lead through
-   * redirects. Browsers check every address of the chain.
+   * redirects. Browsers check every address of the chain. Chromium ignores IPv6 addresses, so a form cannot lead to one there.
    */
   readonly formTargets?: readonly string[];
 };

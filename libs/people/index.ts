@@ -51,6 +51,7 @@ export {
 export { SIGN_IN_METHODS, type SessionEndReason, type SignInMethod } from './sessions/session.js';
 export {
   findSession,
+  listSessionsOfOtherProviders,
   listUsersOfProviderSession,
   loadPersonWithSessions,
   selectActiveOrganizations,

@@ -222,8 +222,9 @@ export const peopleEvents: EventKinds<UserEvent | MembershipEvent | TeamEvent | 
   },
   AuthenticationTokenCreated: {
     // 2: assurance. 3: organizations; descriptions of users' tokens are encrypted, because they can contain an address.
-    schemaVersion: 3,
-    upcast: { 1: (data) => ({ ...(data as object), assurance: null }), 2: withoutOrganizations },
+    // 4: assurance can be oidc-two-factor.
+    schemaVersion: 4,
+    upcast: { 1: (data) => ({ ...(data as object), assurance: null }), 2: withoutOrganizations, 3: (data) => data },
     topic: 'access',
     schema: z.strictObject({
       kind: tokenKind,

@@ -2,6 +2,7 @@ export { SignInModule, type SignInModuleOptions } from './sign-in.module.js';
 export { signInDefinition } from './sign-in.definition.js';
 export { AccountService } from './account/account.service.js';
 export { formatCookie, formatRemovedCookie, readCookie } from './flow/sign-in-cookies.js';
+export { getNextPath } from './flow/next-path.js';
 export { SignInFlow, type SignInRequest, type SignInResult } from './flow/sign-in-flow.service.js';
 export { SignInOptions, type SignInOption } from './flow/sign-in-options.js';
 export { SignInTokens } from './flow/sign-in-tokens.service.js';

@@ -13,6 +13,7 @@ import {
   type HtmlPage,
 } from '#pages';
 import { Database } from '#postgres';
+import { getNextPath } from './flow/next-path.js';
 import { SignInFlow, type SignInRequest, type SignInResult } from './flow/sign-in-flow.service.js';
 import { SignInOptions } from './flow/sign-in-options.js';
 import { findSignInLink } from './links/sign-in-links.operator.js';
@@ -34,7 +35,7 @@ const WRONG_PASSKEY = 'This passkey is not known here, or the page was open for 
 const ENDED_LINK = renderMessagePage({
   title: 'This link has ended',
   messages: ['A sign-in link works once, and for 15 minutes. Ask the operator of this server for a new one.'],
-  link: { path: '/sign-in', text: 'Sign in in another way' },
+  link: { path: '/sign-in', text: 'Use another sign-in method' },
 });
 
 const toSignInRequest = (request: FastifyRequest, actor: Actor | null): SignInRequest => ({
@@ -185,8 +186,6 @@ export class SignInController {
   ) {
     if (result.outcome === 'failed') return sendPage(reply, 422, await again());
     void reply.header('set-cookie', [...result.cookies]);
-    const query = returnTo === null ? '' : `?return_to=${encodeURIComponent(returnTo)}`;
-    const isDone = result.outcome === 'signed-in';
-    return redirectToPage(reply, isDone ? (returnTo ?? HOME) : `/sign-in/second-factor${query}`);
+    return redirectToPage(reply, getNextPath(result.outcome, returnTo));
   }
 }

@@ -553,6 +553,8 @@ const IDENTITY_PROVIDER = {
   'username-claim': 'nickname',
   'external-id-claim': 'oid',
   'maps-groups': false,
+  'mapped-groups': ['acme-*'],
+  'proves-two-factor': true,
 };
 
 const identityProviderRequests = (api: ApiTestClient): SampledRequest[] => {

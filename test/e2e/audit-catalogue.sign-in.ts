@@ -1,4 +1,7 @@
 import { waitForFollowers } from '../support/event-log.js';
+import { startIdentityProvider } from '../support/identity-provider.js';
+import { addIdentityProvider } from '../support/identity-providers.js';
+import { OidcVisitor } from '../support/oidc-visitor.js';
 import { expectStatus, makeMember, type SeededMember } from '../support/seeds.js';
 import type { ApiResponse } from '../support/server.js';
 import { FormClient, makeLink, PASSWORD } from '../support/sign-in.js';
@@ -29,6 +32,29 @@ const toMethodsResult = (member: SeededMember, answer: Response, meta: object): 
   meta: { ...describeMember(member), ...meta },
 });
 
+/** Links a new member with an account at a new provider. */
+const linkMember = async (world: CatalogueWorld) => {
+  const { server } = world;
+  const provider = await startIdentityProvider();
+  try {
+    const { client, member } = await signInMember(world);
+    const clientId = world.unique('client');
+    const id = await addIdentityProvider(server, provider, { name: clientId, 'client-id': clientId });
+    const page = await (await client.get('/account')).text();
+    const [, path = ''] = new RegExp(`href="(/account/identity-providers/${id}/link[^"]+)"`).exec(page) ?? [];
+    provider.putPerson(member.username);
+    const { headers } = await client.get(path);
+    const callback = await new OidcVisitor(server, client).authenticate(
+      provider,
+      headers.get('location') ?? '',
+      member.username,
+    );
+    return { client, member, id, issuer: provider.issuer, answer: await client.get(callback) };
+  } finally {
+    await provider.close();
+  }
+};
+
 type SignInAction = (world: CatalogueWorld) => Promise<ActionResult>;
 
 const ACTIONS: Readonly<Record<string, SignInAction>> = {
@@ -47,6 +73,17 @@ const ACTIONS: Readonly<Record<string, SignInAction>> = {
     const { member, client } = await signInMember(world);
     const answer = await client.post('/account/password', { password: PASSWORD });
     return toMethodsResult(member, answer, { change: 'password_set' });
+  },
+  'sign_in_methods.link_identity': async (world) => {
+    const { member, id, issuer, answer } = await linkMember(world);
+    return toMethodsResult(member, answer, { identity_provider: id, issuer });
+  },
+  'sign_in_methods.unlink_identity': async (world) => {
+    const { client, member, id } = await linkMember(world);
+    await client.post('/account/password', { password: PASSWORD });
+    const page = await (await client.get('/account')).text();
+    const [, path = ''] = /action="(\/account\/identities\/[^"]+)"/.exec(page) ?? [];
+    return toMethodsResult(member, await client.post(path), { identity_provider: id });
   },
   'sign_in_methods.sign_in_failed': async (world) => {
     const { member, client } = await signInMember(world);

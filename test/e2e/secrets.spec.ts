@@ -12,6 +12,7 @@ import { startOtlpReceiver, type OtlpReceiver } from '../support/otlp-receiver.j
 import { launchProduct, type Product } from '../support/product.js';
 import { expectStatus, makeOrganization, makeToken, makeWorkspace, resource } from '../support/seeds.js';
 import { createApiTestClient, type ApiResponse, type ApiTestClient } from '../support/server.js';
+import { useSecretsOfOpenId } from './secrets.oidc.js';
 import { newStateVersion, stateFile } from '../support/state-file.js';
 
 // `useEverySecret` uses every kind of secret against the built product at the most verbose log level. Then each test
@@ -191,7 +192,9 @@ beforeAll(async () => {
   });
   keep('administrator’s token', product.adminToken);
   await product.start();
-  await useEverySecret(createApiTestClient(product.url, product.adminToken));
+  const api = createApiTestClient(product.url, product.adminToken);
+  await useEverySecret(api);
+  await useSecretsOfOpenId(product, api, keep);
   database = await dumpDatabase(await product.databaseUrl());
   const names = listTopics(eventRegistry, 'cadastre');
   const events = database.get('event_store.events')?.split('\n').length ?? 0;
@@ -230,6 +233,7 @@ describe('a secret that was used', () => {
   it('is in no line of the log', () => {
     // The output contains messages of Postgres, which can quote values.
     expect(output).toContain('duplicate key value');
+    expect(output).toContain('A sign-in with an identity provider failed');
     // At the first start the server prints the administrator's token once.
     expect(findSecrets(output.replaceAll(`TOKEN=${product.adminToken}`, ''))).toEqual([]);
   });

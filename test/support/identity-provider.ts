@@ -29,14 +29,19 @@ export type TestIdentityProvider = {
   rotateKeys(): Promise<void>;
   /** From now on, changes each ID token before it is sent; null: sends them unchanged. */
   forgeIdTokens(forgery: TokenForgery | null): void;
-  /** Returns a token with these claims, and `iss`, `iat` and `exp` unless they are given. */
-  signToken(claims: JWTPayload, options?: { readonly key?: 'unpublished'; readonly typ?: string }): Promise<string>;
+  /** Returns a token with these claims, and `iss`, `iat` and `exp` unless they are given. `typ`: null for none. */
+  signToken(
+    claims: JWTPayload,
+    options?: { readonly key?: 'unpublished'; readonly typ?: string | null },
+  ): Promise<string>;
   /** While true, the provider answers every request with 503. */
   setAway(isAway: boolean): void;
   /** From now on, changes the discovery document before it is sent; null: sends it unchanged. */
   changeMetadata(change: ((metadata: TestClaims) => TestClaims) | null): void;
   /** While true, the provider answers no request. */
   setSilent(isSilent: boolean): void;
+  /** What the token endpoint has answered so far, before any forgery. */
+  readonly tokenResponses: readonly TestClaims[];
   /** Paths of the requests so far. */
   readonly requests: readonly string[];
   close(): Promise<void>;
@@ -119,12 +124,18 @@ export const startIdentityProvider = async (): Promise<TestIdentityProvider> => 
   let metadataChange: ((metadata: TestClaims) => TestClaims) | null = null;
   let handle: (request: IncomingMessage, response: ServerResponse) => unknown;
   const requests: string[] = [];
+  const tokenResponses: TestClaims[] = [];
 
   const server = createServer((request, response) => {
     requests.push(request.url ?? '');
     if (isSilent) return;
     if (isAway) return void response.writeHead(503).end();
-    if (forgery && request.url === '/token') changeJson(response, forge);
+    if (request.url === '/token') {
+      changeJson(response, (body) => {
+        tokenResponses.push(body);
+        return forge(body);
+      });
+    }
     const change = metadataChange;
     if (change && request.url === DISCOVERY) changeJson(response, (body) => Promise.resolve(change(body)));
     return void handle(request, response);
@@ -139,7 +150,7 @@ export const startIdentityProvider = async (): Promise<TestIdentityProvider> => 
     const jwk = key === 'unpublished' ? unpublished : (state.keys[0] as JWK);
     const now = Math.floor(Date.now() / 1_000);
     return new SignJWT({ iss: issuer, iat: now, exp: now + TOKEN_LIFE_S, ...claims })
-      .setProtectedHeader({ alg: ALGORITHM, kid: jwk.kid as string, typ })
+      .setProtectedHeader({ alg: ALGORITHM, kid: jwk.kid as string, ...(typ === null ? {} : { typ }) })
       .sign(await importJWK(jwk, ALGORITHM));
   };
 
@@ -153,6 +164,7 @@ export const startIdentityProvider = async (): Promise<TestIdentityProvider> => 
   return {
     issuer,
     requests,
+    tokenResponses,
     signToken,
     putClient: (client) => {
       state.clients.set(client.client_id, client);

@@ -1,6 +1,12 @@
 import { expectStatus, resource } from './seeds.js';
 import type { TestIdentityProvider } from './identity-provider.js';
-import type { TestServer } from './server.js';
+import type { ApiTestClient } from './server.js';
+
+/** A server of a test with its public address. */
+export type SignInSite = {
+  readonly url: string;
+  readonly runtime: { readonly settings: { readonly publicUrl: string } };
+};
 
 /** The secret of the client at test providers, and in the settings of the provider in Cadastre. */
 export const CLIENT_SECRET = 'secret-of-the-oidc-client';
@@ -9,7 +15,7 @@ export const CALLBACK_PATH = /^\/sign-in\/oidc\/[\w-]+\/callback$/;
 
 /** Makes a server the client of a test provider. `id`: of the provider in Cadastre. */
 export const putTestClient = (
-  { url, runtime }: TestServer,
+  { url, runtime }: SignInSite,
   provider: TestIdentityProvider,
   id: string,
   clientId = 'cadastre',
@@ -26,7 +32,7 @@ export const putTestClient = (
 
 /** Creates an identity provider in Cadastre, and a client of it at the test provider. Returns its id. */
 export const addIdentityProvider = async (
-  server: TestServer,
+  server: SignInSite & Pick<ApiTestClient, 'post'>,
   provider: TestIdentityProvider,
   attributes: Readonly<Record<string, unknown>> = {},
 ): Promise<string> => {

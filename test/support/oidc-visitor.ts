@@ -1,6 +1,5 @@
 import type { TestIdentityProvider } from './identity-provider.js';
-import { CALLBACK_PATH } from './identity-providers.js';
-import type { TestServer } from './server.js';
+import { CALLBACK_PATH, type SignInSite } from './identity-providers.js';
 import { FormClient } from './sign-in.js';
 
 /** Steps of redirects and forms between the start of a sign-in and its end. */
@@ -18,7 +17,7 @@ export class OidcVisitor {
   private readonly atProviders = new Map<string, FormClient>();
 
   /** `client`: a browser that has a session already. */
-  constructor({ url, runtime }: TestServer, client = new FormClient(url, runtime.settings.publicUrl)) {
+  constructor({ url, runtime }: SignInSite, client = new FormClient(url, runtime.settings.publicUrl)) {
     this.client = client;
   }
 

@@ -10,10 +10,10 @@ export const TOKEN_KINDS = ['user', 'team', 'organization', 'audit-trails', 'age
 export type TokenKind = (typeof TOKEN_KINDS)[number];
 
 /**
- * How strongly a person signed in. `two-factor` includes passkeys with user verification. For `oidc`, the identity
- * provider decides which factors it requires.
+ * How strongly a person signed in. `two-factor` includes passkeys with user verification. `oidc`: with an identity
+ * provider. `oidc-two-factor`: with one, and with a second factor, either there or a one-time code here.
  */
-export const ASSURANCES = ['password', 'two-factor', 'oidc'] as const;
+export const ASSURANCES = ['password', 'two-factor', 'oidc', 'oidc-two-factor'] as const;
 export type Assurance = (typeof ASSURANCES)[number];
 
 /** A role of a caller in an organization or at the site. Rows of the permission table list roles. */

@@ -37,8 +37,8 @@ const CLOSES_AT = sql.raw(`case
  */
 const ACCEPTS = sql.raw(`(t.credential = 'session' or (o.settings ->> 'userTokensEnabled')::boolean)
   and (t.assurance is null or case o.settings ->> 'collaboratorAuthPolicy'
-         when 'two_factor_mandatory' then t.assurance in ('two-factor', 'oidc')
-         when 'sso_mandatory' then t.assurance = 'oidc'
+         when 'two_factor_mandatory' then t.assurance in ('two-factor', 'oidc-two-factor')
+         when 'sso_mandatory' then t.assurance in ('oidc', 'oidc-two-factor')
          else true end)`);
 
 /** The columns of a credential that `selectIdentity` needs, from each of the two views. */

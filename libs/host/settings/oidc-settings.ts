@@ -20,6 +20,8 @@ export type OidcSettings = {
   readonly usernameClaim: string;
   readonly externalIdClaim: string | null;
   readonly mapsGroups: boolean;
+  readonly mappedGroups: readonly string[];
+  readonly provesTwoFactor: boolean;
 };
 
 const ISSUER = 'CADASTRE_OIDC_ISSUER';
@@ -49,5 +51,7 @@ export const toOidcSettings = (env: OidcEnvironment): OidcSettings | null => {
     usernameClaim: env.CADASTRE_OIDC_USERNAME_CLAIM,
     externalIdClaim: env.CADASTRE_OIDC_EXTERNAL_ID_CLAIM ?? null,
     mapsGroups: env.CADASTRE_OIDC_MAP_GROUPS,
+    mappedGroups: env.CADASTRE_OIDC_MAPPED_GROUPS,
+    provesTwoFactor: env.CADASTRE_OIDC_PROVES_TWO_FACTOR,
   };
 };

@@ -12,6 +12,8 @@ const MAX_SCOPES = 20;
 const MAX_LIST = 100;
 
 const VISIBLE = /^[^\p{C}\p{Zl}\p{Zp}]+$/u;
+/** `*` may only end an entry that has other characters before it. */
+const MAPPED_GROUP = /^[^*]*[^*\s][^*]*\*?$/;
 const SCOPE = /^[\x21\x23-\x5b\x5d-\x7e]{1,100}$/;
 
 const visibleText = (most: number) =>
@@ -90,5 +92,18 @@ export const oidcVariables = {
     'on',
     'on: people join teams whose SSO team id is one of their groups at that provider, and leave the others',
     onOffSchema('on'),
+  ),
+  CADASTRE_OIDC_PROVES_TWO_FACTOR: defineVariable(
+    'off',
+    'on: that provider requires a second factor of everybody. Otherwise people who use one-time codes type one here too',
+    onOffSchema('off'),
+  ),
+  CADASTRE_OIDC_MAPPED_GROUPS: defineVariable(
+    '–',
+    'comma-separated groups of that provider that map to teams, or starts of their names followed by *; without it all ' +
+      'groups. Owners teams map only to groups that are in the list by their full names',
+    limitedList((text) => text.length <= MAX_TEXT && VISIBLE.test(text) && MAPPED_GROUP.test(text), 'groups').default(
+      [],
+    ),
   ),
 } as const;

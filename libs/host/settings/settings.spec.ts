@@ -150,6 +150,8 @@ describe('settings', () => {
       usernameClaim: 'preferred_username',
       externalIdClaim: null,
       mapsGroups: true,
+      mappedGroups: [],
+      provesTwoFactor: false,
     };
     expect(readSettings(required).oidc).toEqual(provider);
     const optional = {
@@ -163,6 +165,8 @@ describe('settings', () => {
       CADASTRE_OIDC_USERNAME_CLAIM: 'nickname',
       CADASTRE_OIDC_EXTERNAL_ID_CLAIM: 'oid',
       CADASTRE_OIDC_MAP_GROUPS: 'off',
+      CADASTRE_OIDC_MAPPED_GROUPS: 'acme-*, chiefs',
+      CADASTRE_OIDC_PROVES_TWO_FACTOR: 'on',
     };
     expect(readSettings({ ...required, ...optional }).oidc).toEqual({
       ...provider,
@@ -176,6 +180,8 @@ describe('settings', () => {
       usernameClaim: 'nickname',
       externalIdClaim: 'oid',
       mapsGroups: false,
+      mappedGroups: ['acme-*', 'chiefs'],
+      provesTwoFactor: true,
     });
   });
 
@@ -193,6 +199,8 @@ describe('settings', () => {
     ['USERNAME_CLAIM', 'x'.repeat(256), 'must be 1 to 255 visible characters'],
     ['EXTERNAL_ID_CLAIM', 'x'.repeat(256), 'must be 1 to 255 visible characters'],
     ['MAP_GROUPS', 'true', 'must be one of on, off'],
+    ['PROVES_TWO_FACTOR', 'yes', 'must be one of on, off'],
+    ['MAPPED_GROUPS', 'acme-*,*', 'must be a comma-separated list of groups; entry 2 is invalid'],
   ])('refuse CADASTRE_OIDC_%s=%s', (name, value, message) => {
     const required = { CADASTRE_OIDC_ISSUER: 'https://id.example.com', CADASTRE_OIDC_CLIENT_ID: 'cadastre' };
     expect(linesOf({ ...required, [`CADASTRE_OIDC_${name}`]: value })).toEqual([

@@ -37,6 +37,6 @@ export class IdentityLinksController {
     if (!(await this.account.hasRecentSignIn(actor))) return redirectToPage(reply, CONFIRM);
     const link = this.tokens.read('identity-link', typeof token === 'string' ? token : undefined, linkContent);
     if (link?.user !== actor.id || link.session !== actor.token) return redirectToPage(reply, '/account');
-    return this.starts.redirect(reply, provider, { returnTo: '/account', link });
+    return this.starts.redirect(reply, provider, { returnTo: '/account', link, confirms: false });
   }
 }

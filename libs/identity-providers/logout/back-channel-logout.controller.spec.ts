@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import type { JWTPayload } from 'jose';
+import { register } from 'prom-client';
 import { AdjustableClock } from '../../../test/support/clocks.js';
 import { readWholeLog } from '../../../test/support/event-log.js';
 import { startIdentityProvider, type TestIdentityProvider } from '../../../test/support/identity-provider.js';
@@ -79,6 +80,23 @@ describe('a provider that ends a session', () => {
   });
 });
 
+describe('a logout token', () => {
+  it.each(['logout+jwt', 'Logout+JWT', 'application/logout+jwt', 'JWT', null])('can have the type %s', async (typ) => {
+    expect((await report(await provider.signToken(buildClaims({ sub: 'nobody' }), { typ }))).status).toBe(200);
+  });
+
+  it('is counted by its result', async () => {
+    const read = async (result: string): Promise<number> => {
+      const text = await register.getSingleMetricAsString('cadastre_identity_provider_logouts_total');
+      return Number(new RegExp(`provider="${acme}",result="${result}"\\} (\\d+)`).exec(text)?.[1] ?? 0);
+    };
+    const before = [await read('accepted'), await read('invalid')];
+    await report(await provider.signToken(buildClaims({ sub: 'nobody' })));
+    await report('no token');
+    expect([await read('accepted'), await read('invalid')]).toEqual(before.map((count) => count + 1));
+  });
+});
+
 describe('a logout token is refused', () => {
   it.each<[string, Readonly<Record<string, unknown>>]>([
     ['for another audience', { aud: 'another-client' }],
@@ -89,6 +107,8 @@ describe('a logout token is refused', () => {
     ['without an id', { jti: undefined }],
     ['that names nobody', { sub: undefined }],
     ['that has expired', { exp: 1 }],
+    ['that is older than two minutes', { iat: Math.floor(Date.now() / 1_000) - 190 }],
+    ['of the future', { iat: Math.floor(Date.now() / 1_000) + 600 }],
   ])('%s', async (_, claims) => {
     const dora = await signIn('dora');
     const reported = await report(await provider.signToken(buildClaims({ sub: 'dora', ...claims })));
@@ -114,6 +134,13 @@ describe('a logout token is refused', () => {
     expect(await isSignedIn(eve)).toBe(true);
   });
 
+  it('with the type of another token', async () => {
+    for (const typ of ['at+jwt', 'secevent+jwt', '']) {
+      const token = await provider.signToken(buildClaims({ sub: 'nobody' }), { typ });
+      expect([typ, (await report(token)).text]).toEqual([typ, expect.stringContaining('typ must be logout+jwt')]);
+    }
+  });
+
   it('the second time', async () => {
     const token = await provider.signToken(buildClaims({ sub: 'fred' }));
     await signIn('fred');
@@ -126,6 +153,10 @@ describe('a logout token is refused', () => {
   it('if it is missing, or too long, or for an unknown provider', async () => {
     expect((await report(null)).status).toBe(400);
     expect((await report('x'.repeat(16_385))).status).toBe(400);
-    expect((await report('token', 'idp-0000000000000000')).status).toBe(404);
+    const unknown = await report('token', 'idp-0000000000000000');
+    expect([unknown.status, JSON.parse(unknown.text)]).toEqual([
+      400,
+      { error: 'invalid_request', error_description: 'There is no such identity provider' },
+    ]);
   });
 });

@@ -3,7 +3,7 @@ import type { FastifyRequest } from 'fastify';
 import { z } from 'zod';
 import { ConfigureRoute, describeRequest } from '#access';
 import { OauthRefusal } from '#json-api';
-import { notFound } from '#kernel';
+import { countLogout } from '../identity-providers.metrics.js';
 import { ProviderFault } from '../protocol/provider-fault.js';
 import { ProviderDirectory } from '../providers/provider-directory.service.js';
 import { BackChannelLogout } from './back-channel-logout.service.js';
@@ -36,15 +36,22 @@ export class BackChannelLogoutController {
   @ConfigureRoute({ isPublic: true, formBody: true })
   async end(@Param('provider') id: string, @Body() body: unknown, @Req() request: FastifyRequest): Promise<void> {
     const provider = await this.directory.findEnabled(id);
-    if (!provider) throw notFound('There is no such identity provider');
     const form = logoutForm.safeParse(body);
-    if (!form.success) {
-      throw new OauthRefusal('invalid_request', `logout_token: must have 1 to ${MAX_TOKEN} characters`);
+    if (!provider || !form.success) {
+      countLogout(provider?.id ?? null, 'invalid');
+      // Back-Channel Logout 1.0 §2.8 demands 400 for every failure.
+      throw new OauthRefusal(
+        'invalid_request',
+        provider ? `logout_token: must have 1 to ${MAX_TOKEN} characters` : 'There is no such identity provider',
+      );
     }
     try {
       await this.logout.end(provider, form.data.logout_token, describeRequest(request));
     } catch (error) {
-      throw error instanceof ProviderFault ? toRefusal(error) : error;
+      if (!(error instanceof ProviderFault)) throw error;
+      countLogout(provider.id, error.kind === 'unreachable' ? 'unreachable' : 'invalid');
+      throw toRefusal(error);
     }
+    countLogout(provider.id, 'accepted');
   }
 }

@@ -14,8 +14,8 @@ export const backChannelLogoutOperations = describeController(BackChannelLogoutC
     body: describeFormBody(logoutForm, { logout_token: 'eyJhbGciOiJSUzI1NiIsInR5cCI6ImxvZ291dCtqd3QifQ.e30.c2ln' }),
     answer: describeEmpty({ description: 'The sessions have ended, or there were none.' }),
     refusals: {
-      'bad-request': 'The logout token is not valid, or was used before.',
-      'not-found': 'No provider with this id is enabled.',
+      'bad-request':
+        'The logout token is not valid, is older than two minutes, or was used before, or no provider with this id is enabled.',
       unavailable: 'The keys of the provider cannot be read.',
     },
     refusalContent: {

@@ -5,7 +5,7 @@ import { Clock, Ids, sql, type EventContext } from '#kernel';
 import { endSessions, listUsersOfProviderSession } from '#people';
 import { findUserByIdentity, useChallenge } from '#sign-in';
 import type { LogoutClaims } from '../protocol/logout-claims.js';
-import { CLOCK_TOLERANCE_SECONDS, OidcFlow } from '../protocol/oidc-flow.service.js';
+import { CLOCK_TOLERANCE_SECONDS, LOGOUT_TOKEN_SECONDS, OidcFlow } from '../protocol/oidc-flow.service.js';
 import { ProviderFault } from '../protocol/provider-fault.js';
 import type { IdentityProviderRow } from '../providers/identity-providers.queries.js';
 
@@ -37,10 +37,12 @@ export class BackChannelLogout {
     }
   }
 
-  private async useOnce({ settings }: IdentityProviderRow, { jti, exp }: LogoutClaims): Promise<void> {
-    const expiredAt = new Date((exp + CLOCK_TOLERANCE_SECONDS) * 1_000);
+  private async useOnce({ settings }: IdentityProviderRow, { jti }: LogoutClaims): Promise<void> {
+    const now = this.clock.now();
+    // The token may be from a clock that is ahead. It is refused as too old afterwards.
+    const expiredAt = new Date(now.getTime() + (LOGOUT_TOKEN_SECONDS + 2 * CLOCK_TOLERANCE_SECONDS) * 1_000);
     const challenge = `logout ${settings.issuer} ${jti}`;
-    if (!(await useChallenge(this.store.database, challenge, { now: this.clock.now(), expiredAt }))) {
+    if (!(await useChallenge(this.store.database, challenge, { now, expiredAt }))) {
       throw new ProviderFault('invalid', 'the logout token was used before');
     }
   }

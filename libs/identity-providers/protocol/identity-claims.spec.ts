@@ -19,6 +19,7 @@ describe('the claims of a person', () => {
     expect(parse({})).toEqual({
       subject: '1',
       providerSession: null,
+      authenticatedAt: null,
       name: '1',
       email: null,
       isEmailVerified: false,

@@ -1,3 +1,4 @@
+import type { Timestamp } from '#kernel';
 import type { ProviderSettings } from '../providers/provider-settings.js';
 
 /** What a provider states about a person. Texts that the server cannot use are null. */
@@ -5,6 +6,8 @@ export type IdentityClaims = {
   readonly subject: string;
   /** The provider's id of its own session (`sid`), by which it can end the session here. */
   readonly providerSession: string | null;
+  /** When the person authenticated at the provider (`auth_time`); null if it does not state that. */
+  readonly authenticatedAt: Timestamp | null;
   /** A text from which a user name can derive. */
   readonly name: string;
   readonly email: string | null;
@@ -42,6 +45,12 @@ const parseGroups = (value: unknown): readonly string[] | null => {
   // No team and no setting can have another text.
   return [...new Set(groups)].filter((group) => parseText(group) !== null);
 };
+
+/** The end of the year 9999, in seconds. Later times have no timestamp in the usual format. */
+const MAX_SECONDS = 253_402_300_799;
+
+const parseSeconds = (value: unknown): Timestamp | null =>
+  typeof value === 'number' && value >= 0 && value <= MAX_SECONDS ? new Date(value * 1_000).toISOString() : null;
 
 /** Returns the address and the statement about it from one source: two sources could have two addresses. */
 const findEmail = (sources: readonly RawClaims[]): Pick<IdentityClaims, 'email' | 'isEmailVerified'> => {
@@ -94,6 +103,7 @@ export const parseIdentityClaims = (
   return {
     subject,
     providerSession: parseText(idToken['sid']),
+    authenticatedAt: parseSeconds(idToken['auth_time']),
     name: parseText(all[usernameClaim]) ?? email ?? subject,
     email,
     isEmailVerified,

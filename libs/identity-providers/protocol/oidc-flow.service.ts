@@ -21,7 +21,7 @@ import type { Clock } from '#kernel';
 import { getCallbackPath } from '../providers/identity-providers.document.js';
 import type { IdentityProviderRow } from '../providers/identity-providers.queries.js';
 import type { ProviderDirectory } from '../providers/provider-directory.service.js';
-import { parseLogoutClaims, type LogoutClaims } from './logout-claims.js';
+import { isLogoutType, parseLogoutClaims, type LogoutClaims } from './logout-claims.js';
 import { needsMoreClaims, parseIdentityClaims, type IdentityClaims } from './identity-claims.js';
 import type { ProviderConnection, ProviderConnections } from './provider-connections.service.js';
 import { SIGNING_ALGORITHMS } from './provider-discovery.http.js';
@@ -31,8 +31,17 @@ import { PROVIDER_TIMEOUT_MS } from './provider-fetch.http.js';
 /** Seconds by which the clock of a provider may differ. */
 export const CLOCK_TOLERANCE_SECONDS = 60;
 
+/** The largest age of a logout token in seconds, besides the tolerance (Back-Channel Logout 1.0 §4). */
+export const LOGOUT_TOKEN_SECONDS = 120;
+
 /** What only this browser and this server know about a sign-in that has started. */
-export type OidcChecks = { readonly state: string; readonly nonce: string; readonly verifier: string };
+export type OidcChecks = {
+  readonly state: string;
+  readonly nonce: string;
+  readonly verifier: string;
+  /** The largest age of the authentication at the provider in seconds; null for any. */
+  readonly maxAge: number | null;
+};
 
 /** A sign-in that starts: the address at the provider to which the browser goes. */
 export type StartedOidc = { readonly address: string; readonly checks: OidcChecks };
@@ -46,9 +55,9 @@ export class OidcFlow {
     private readonly publicUrl: string,
   ) {}
 
-  /** Throws `ProviderFault` if the provider cannot be reached. */
-  start(provider: IdentityProviderRow): Promise<StartedOidc> {
-    const checks = { state: randomState(), nonce: randomNonce(), verifier: randomPKCECodeVerifier() };
+  /** `maxAge` as in `OidcChecks`. Throws `ProviderFault` if the provider cannot be reached. */
+  start(provider: IdentityProviderRow, maxAge: number | null): Promise<StartedOidc> {
+    const checks = { state: randomState(), nonce: randomNonce(), verifier: randomPKCECodeVerifier(), maxAge };
     return this.use(provider, async (configuration) => {
       const address = buildAuthorizationUrl(configuration, {
         redirect_uri: `${this.publicUrl}${getCallbackPath(provider.id)}`,
@@ -57,6 +66,7 @@ export class OidcFlow {
         nonce: checks.nonce,
         code_challenge: await calculatePKCECodeChallenge(checks.verifier),
         code_challenge_method: 'S256',
+        ...(maxAge === null ? {} : { max_age: String(maxAge) }),
       });
       return { address: address.href, checks };
     });
@@ -66,14 +76,17 @@ export class OidcFlow {
    * Returns what the provider states about the person whose browser it has sent to `path`, the callback with its query.
    * Throws `ProviderFault` if anything is missing or not valid.
    */
-  finish(provider: IdentityProviderRow, { state, nonce, verifier }: OidcChecks, path: string): Promise<IdentityClaims> {
+  finish(provider: IdentityProviderRow, checks: OidcChecks, path: string): Promise<IdentityClaims> {
     const { settings } = provider;
+    const { state, nonce, verifier, maxAge } = checks;
     return this.use(provider, async (configuration, { keys, fetchFromProvider, metadata }) => {
       const tokens = await authorizationCodeGrant(configuration, new URL(path, this.publicUrl), {
         expectedState: state,
         expectedNonce: nonce,
         pkceCodeVerifier: verifier,
         idTokenExpected: true,
+        // Requires `auth_time` (OpenID Connect Core 1.0 §3.1.2.1).
+        ...(maxAge === null ? {} : { maxAge }),
       });
       // The library relies on TLS and does not check signatures by itself.
       const { payload } = await jwtVerify(tokens.id_token ?? '', keys.createFinder(fetchFromProvider), {
@@ -91,10 +104,12 @@ export class OidcFlow {
   /** Returns what the provider has ended. Throws `ProviderFault` if the token is no valid logout token of the provider. */
   verifyLogoutToken(provider: IdentityProviderRow, token: string): Promise<LogoutClaims> {
     return this.use(provider, async (_, { keys, fetchFromProvider }) => {
-      const { payload } = await jwtVerify(token, keys.createFinder(fetchFromProvider), {
+      const { payload, protectedHeader } = await jwtVerify(token, keys.createFinder(fetchFromProvider), {
         ...this.buildChecks(provider.settings),
         requiredClaims: ['iat', 'exp', 'jti'],
+        maxTokenAge: LOGOUT_TOKEN_SECONDS,
       });
+      if (!isLogoutType(protectedHeader.typ)) throw new ProviderFault('invalid', 'typ must be logout+jwt');
       const claims = parseLogoutClaims(payload);
       if (!claims) throw new ProviderFault('invalid', 'the token is no logout token');
       return claims;

@@ -17,6 +17,8 @@ const defaults = {
   usernameClaim: 'preferred_username',
   externalIdClaim: null,
   mapsGroups: true,
+  provesTwoFactor: false,
+  mappedGroups: [],
 };
 const created: IdentityProviderEvent = { type: 'IdentityProviderCreated', data: { ...names, ...defaults } };
 const deleted: IdentityProviderEvent = { type: 'IdentityProviderDeleted', data: { name: 'Acme' } };
@@ -56,6 +58,14 @@ describe('an identity provider', () => {
     [{ scopes: ['openid', 'two words'] }, 'Scopes must have no spaces or quotes, got "two words"'],
     [{ allowedDomains: ['@example.com'] }, 'Allowed domains must be domains such as example.com, got "@example.com"'],
     [{ allowedGroups: [' '] }, "Allowed groups can't be blank"],
+    [
+      { mappedGroups: ['acme-*', '*'] },
+      'Mapped groups must be names of groups, or the start of names followed by *, got "*"',
+    ],
+    [
+      { mappedGroups: ['a*b'] },
+      'Mapped groups must be names of groups, or the start of names followed by *, got "a*b"',
+    ],
     [{ groupsClaim: '' }, "Groups claim can't be blank"],
     [{ externalIdClaim: '' }, "External id claim can't be blank"],
     [{ usernameClaim: '\u0000' }, 'Username claim may only contain visible characters'],

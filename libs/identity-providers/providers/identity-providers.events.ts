@@ -12,6 +12,7 @@ export const identityProviderEvents: EventKinds<IdentityProviderEvent> = {
   IdentityProviderCreated: {
     schemaVersion: PROVIDER_SETTINGS.version,
     topic: 'access',
+    upcast: PROVIDER_SETTINGS.upcasts as Readonly<Record<number, (data: unknown) => unknown>>,
     schema: settings satisfies z.ZodType<ProviderSettings>,
     audit: SITE_EVENT,
   },

@@ -65,7 +65,9 @@ export const identityProvidersOperations = describeController(IdentityProvidersC
   destroy: {
     operationId: 'deleteIdentityProvider',
     summary: 'Delete an identity provider',
-    description: 'Nobody can sign in with it any more. Accounts and sessions stay.',
+    description:
+      'Nobody can sign in with it any more. A few seconds later, the sessions that began with it end, and people leave the ' +
+      'teams of groups that it stated. Accounts stay. `enabled: false` has the same effects.',
     answer: describeEmpty(),
     refusals: { unprocessable: 'The settings of the server define the provider.' },
     events: ['IdentityProviderDeleted'],

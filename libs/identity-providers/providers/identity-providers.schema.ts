@@ -37,6 +37,17 @@ export const identityProviderSchema = defineResource({
     'maps-groups': z.boolean().meta({
       description: 'Whether people join teams whose `sso-team-id` is one of their groups, and leave the others.',
     }),
+    'proves-two-factor': z.boolean().meta({
+      description:
+        'Whether the provider requires a second factor of everybody. If not, people who use one-time codes type one here ' +
+        'too, and only then does the sign-in count as two-factor.',
+    }),
+    'mapped-groups': z.array(z.string()).meta({
+      description:
+        'The groups that map to teams: names, or starts of names followed by `*`. An empty list means every group. Owners ' +
+        'teams map only to groups that the list contains by their full names.',
+      examples: [['acme-*', 'cadastre-owners']],
+    }),
     'created-at': timestamp('Null for the provider of the settings.').nullable(),
     source: z.enum(['api', 'settings']).meta({
       description: 'Whether the API or the settings of the server (`CADASTRE_OIDC_ISSUER`) define the provider.',

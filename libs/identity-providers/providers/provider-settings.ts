@@ -36,6 +36,8 @@ const settings = {
   usernameClaim: textWithDefault('preferred_username'),
   externalIdClaim: nullableText(MAX_TEXT),
   mapsGroups: flag(true),
+  provesTwoFactor: { ...flag(false), since: 2 },
+  mappedGroups: { ...listOfTexts([], MAX_GROUPS, MAX_TEXT), since: 2 },
 };
 
 export const PROVIDER_SETTINGS = defineAttributes(settings);
@@ -81,24 +83,35 @@ const checkGroups = (groups: readonly string[]): void => {
     throw unprocessable("Allowed groups can't be blank", 'allowed-groups');
 };
 
+/** `*` may only end an entry that has other characters before it: every other entry is the name of a group. */
+const checkMappedGroups = (entries: readonly string[]): void => {
+  const invalid = entries.find((entry) => !/^[^*]*[^*\s][^*]*\*?$/.test(entry));
+  if (invalid === undefined) return;
+  throw unprocessable(
+    `Mapped groups must be names of groups, or the start of names followed by *, got ${JSON.stringify(invalid)}`,
+    'mapped-groups',
+  );
+};
+
 const checkClaim = (claim: string, attribute: string): void =>
   checkName(claim, { ...VISIBLE_RULE, attribute, most: MAX_TEXT });
 
 /** Returns the changes with domains in lower case, and each entry of a list once. */
 export const normalizeProviderChanges = (changes: ProviderChanges): ProviderChanges => {
-  const { scopes, allowedDomains, allowedGroups, ...others } = changes;
+  const { scopes, allowedDomains, allowedGroups, mappedGroups, ...others } = changes;
   return {
     ...others,
     ...(scopes && { scopes: [...new Set(scopes)] }),
     ...(allowedDomains && { allowedDomains: [...new Set(allowedDomains.map((domain) => domain.toLowerCase()))] }),
     ...(allowedGroups && { allowedGroups: [...new Set(allowedGroups)] }),
+    ...(mappedGroups && { mappedGroups: [...new Set(mappedGroups)] }),
   };
 };
 
 /** Throws one refusal with every problem of these settings. */
 export const checkProviderSettings = (changes: ProviderChanges): void => {
   const { name, issuer, clientId, ...others } = normalizeProviderChanges(changes);
-  const { scopes, allowedDomains, allowedGroups, groupsClaim, usernameClaim, externalIdClaim } = others;
+  const { scopes, allowedDomains, allowedGroups, mappedGroups, groupsClaim, usernameClaim, externalIdClaim } = others;
   runAllChecks(
     () => name !== undefined && checkName(name, NAME_RULE),
     () => issuer !== undefined && checkIssuer(issuer),
@@ -106,6 +119,7 @@ export const checkProviderSettings = (changes: ProviderChanges): void => {
     () => scopes !== undefined && checkScopes(scopes),
     () => allowedDomains !== undefined && checkDomains(allowedDomains),
     () => allowedGroups !== undefined && checkGroups(allowedGroups),
+    () => mappedGroups !== undefined && checkMappedGroups(mappedGroups),
     () => groupsClaim !== undefined && checkClaim(groupsClaim, 'groups-claim'),
     () => usernameClaim !== undefined && checkClaim(usernameClaim, 'username-claim'),
     () => typeof externalIdClaim === 'string' && checkClaim(externalIdClaim, 'external-id-claim'),

@@ -1,6 +1,6 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it, jest } from '@jest/globals';
 import { sql } from '#kernel';
-import { ensureUser } from '#people';
+import { ensureUser, makeOwner } from '#people';
 import { AdjustableClock } from '../../../test/support/clocks.js';
 import { readWholeLog } from '../../../test/support/event-log.js';
 import { startIdentityProvider, type TestIdentityProvider } from '../../../test/support/identity-provider.js';
@@ -126,6 +126,54 @@ describe('the groups of a person', () => {
   });
 });
 
+describe('a provider that maps some groups', () => {
+  it('adds people only to teams of these groups', async () => {
+    await configure(acme, { 'mapped-groups': ['dev*', 'auditors'] });
+    await signIn('karl', GROUPS);
+    expect(await listTeams('karl')).toEqual(['auditors', 'developers']);
+    await configure(acme, { 'mapped-groups': ['auditors'] });
+    await signIn('karl', GROUPS);
+    expect(await listTeams('karl')).toEqual(['auditors']);
+    await configure(acme, { 'mapped-groups': [] });
+  });
+
+  it('adds people to an owners team only if it lists the group by its full name', async () => {
+    const { ownersTeam } = await makeOrganization(server, 'owned');
+    expectStatus(
+      await server.patch(`/api/v2/teams/${ownersTeam}`, resource('teams', { 'sso-team-id': 'chiefs' })),
+      200,
+    );
+    for (const mapped of [[], ['chief*'], ['auditors']]) {
+      await configure(acme, { 'mapped-groups': mapped });
+      await signIn('lena', ['chiefs']);
+      expect(await listTeams('lena')).toEqual([]);
+    }
+    await configure(acme, { 'mapped-groups': ['chiefs'] });
+    await signIn('lena', ['chiefs']);
+    expect(await listTeams('lena')).toEqual(['owners']);
+    await signIn('lena', []);
+    expect(await listTeams('lena')).toEqual([]);
+    await configure(acme, { 'mapped-groups': [] });
+  });
+
+  it('lets owners of other groups stay owners, and removes those that it has added itself', async () => {
+    const { ownersTeam } = await makeOrganization(server, 'kept');
+    expectStatus(
+      await server.patch(`/api/v2/teams/${ownersTeam}`, resource('teams', { 'sso-team-id': 'bosses' })),
+      200,
+    );
+    await configure(acme, { 'mapped-groups': ['bosses'] });
+    await signIn('mona', ['bosses']);
+    await configure(acme, { 'mapped-groups': [] });
+    await signIn('mona', ['bosses']);
+    expect(await listTeams('mona')).toEqual([]);
+    const mona = { id: await findUserId('mona'), username: 'mona' };
+    await makeOwner(server.store, server.runtime.ids, mona, 'kept');
+    await signIn('mona', ['developers']);
+    expect(await listTeams('mona')).toEqual(['developers', 'owners']);
+  });
+});
+
 describe('the groups of a person at several providers', () => {
   it('count together, as each provider has stated them last', async () => {
     await signIn('frida', ['developers']);
@@ -150,7 +198,8 @@ describe('the groups of a person at several providers', () => {
       expect(await listTeams('gina')).toEqual(['developers']);
       await configure(rival, { enabled: true, 'maps-groups': true });
     }
-    const visitor = await signIn('gina', ['operators'], rival, other);
+    await signIn('gina', ['operators'], rival, other);
+    const visitor = new OidcVisitor(server, await signInByLink(server, await findUserId('gina')));
     const page = await (await visitor.client.get('/account')).text();
     const [, path = ''] = /Rival[\s\S]*?action="(\/account\/identities\/[^"]+)"/.exec(page) ?? [];
     expect((await visitor.client.post(path)).headers.get('location')).toBe('/account?done=identity-unlinked');

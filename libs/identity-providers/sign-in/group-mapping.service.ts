@@ -6,7 +6,8 @@ import { mapGroupsToTeams } from '#people';
 import type { IdentityProviderRow } from '../providers/identity-providers.queries.js';
 import { ProviderDirectory } from '../providers/provider-directory.service.js';
 import { ProvisionedUsers } from './provisioned-users.port.js';
-import { listStatedGroups, storeStatedGroups } from './stated-groups.queries.js';
+import { listOwnersGroups, selectMappedGroups } from './mapped-groups.js';
+import { listStatements, storeStatedGroups } from './stated-groups.queries.js';
 
 type StatedGroups = {
   readonly user: string;
@@ -42,12 +43,23 @@ export class GroupMapping {
       return;
     }
     const { database } = this.store;
-    await storeStatedGroups(database, { user, provider, groups }, this.clock.now());
+    const earlier = await listStatements(database, user, this.clock.now());
+    const mapped = selectMappedGroups(groups, settings.mappedGroups);
+    await storeStatedGroups(database, { user, provider, ...mapped }, this.clock.now());
     const mapping = (await this.directory.listEnabled()).filter((one) => one.settings.mapsGroups);
-    const providers = mapping.map(({ id }) => id);
-    const stated = await listStatedGroups(database, user, providers);
-    const all = [...new Set([...stated, ...(await this.provisioned.listGroups(user))])];
+    const others = earlier.filter((one) => one.provider !== provider && !one.isOver);
+    const statements = [{ provider, ...mapped }, ...others].filter((one) =>
+      mapping.some(({ id }) => id === one.provider),
+    );
+    const provisioned = await this.provisioned.listGroups(user);
+    const ofOwners = {
+      groups: [...statements.flatMap(({ ownersGroups }) => ownersGroups), ...provisioned],
+      // An owners team of another group stays as it is, also if the provider no longer states its groups.
+      managed: [...listOwnersGroups(settings.mappedGroups), ...earlier.flatMap(({ ownersGroups }) => ownersGroups)],
+    };
+    const all = [...new Set([...statements.flatMap((one) => one.groups), ...provisioned])];
     const context = createSystemContext('identity provider', requestId ?? this.ids.uuid());
-    await mapGroupsToTeams({ store: this.store, ids: this.ids }, { user, groups: all, managed: null }, context);
+    const userGroups = { user, groups: all, managed: null, ofOwners };
+    await mapGroupsToTeams({ store: this.store, ids: this.ids }, userGroups, context);
   }
 }

@@ -15,11 +15,11 @@ import type { IdentityClaims } from '../protocol/identity-claims.js';
 import type { IdentityProviderRow } from '../providers/identity-providers.queries.js';
 import type { GroupMapping } from './group-mapping.service.js';
 import type { ProvisionedUsers } from './provisioned-users.port.js';
-import { findUnsatisfiedRules, type SignInFault } from './sign-in-rules.js';
+import { findTrustedEmail, findUnsatisfiedRules, type SignInFault } from './sign-in-rules.js';
 
 /** `cookies` are values of Set-Cookie. */
 export type IdentitySignInResult =
-  | { readonly outcome: 'signed-in'; readonly cookies: readonly string[] }
+  | { readonly outcome: 'signed-in' | 'needs-second-factor'; readonly cookies: readonly string[] }
   | { readonly outcome: 'refused'; readonly faults: readonly SignInFault[] };
 
 type IdentifiedPerson = { readonly provider: IdentityProviderRow; readonly claims: IdentityClaims };
@@ -55,10 +55,12 @@ export class IdentitySignIn {
     const user = account ? await this.linkAccount(account, person, request) : await this.createAccount(person, request);
     if (typeof user !== 'string') return user;
     await mapping.apply(provider, { user, groups: claims.groups, requestId: request.request.id });
-    const { providerSession } = claims;
-    const result = await flow.signInWithIdentity({ user, provider: provider.id, providerSession }, request);
+    const { providerSession, authenticatedAt } = claims;
+    const { provesTwoFactor } = provider.settings;
+    const proved = { user, provider: provider.id, providerSession, authenticatedAt, provesTwoFactor };
+    const result = await flow.signInWithIdentity(proved, request);
     // The user was suspended or forgotten in between.
-    return result.outcome === 'signed-in' ? { ...result, outcome: 'signed-in' } : refuse('suspended');
+    return result.outcome === 'failed' ? refuse('suspended') : result;
   }
 
   /**
@@ -91,7 +93,7 @@ export class IdentitySignIn {
     const { store } = this.dependencies;
     const { provider, claims } = person;
     if (!provider.settings.createsUsers) return Promise.resolve(refuse('account'));
-    const email = claims.isEmailVerified ? claims.email : null;
+    const email = findTrustedEmail(claims, provider.settings);
     const work = async (): Promise<string | IdentitySignInResult> => {
       const linked = await this.findAccount(person);
       if (linked) return linked.id;

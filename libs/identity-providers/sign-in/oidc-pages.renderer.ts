@@ -5,12 +5,13 @@ import type { SignInFault } from './sign-in-rules.js';
 /** A page and its status. */
 export type StatusPage = { readonly status: number; readonly page: HtmlPage };
 
-type Way = { readonly returnTo: string | null };
+/** `returnTo`: the page that the person wants; null for none. */
+type SignInTarget = { readonly returnTo: string | null };
 
-/** Leads to all other ways to sign in. */
-const linkToSignIn = ({ returnTo }: Way) => {
+/** Leads to all other sign-in methods. */
+const linkToSignIn = ({ returnTo }: SignInTarget) => {
   const query = returnTo === null ? '' : `?return_to=${encodeURIComponent(returnTo)}`;
-  return { path: `/sign-in${query}`, text: 'Sign in in another way' };
+  return { path: `/sign-in${query}`, text: 'Use another sign-in method' };
 };
 
 export const renderExpiredPage = (): StatusPage => ({
@@ -25,12 +26,12 @@ export const renderExpiredPage = (): StatusPage => ({
 /** `requestId` is for administrators: the log has the reason. */
 export const renderFaultPage = (
   { kind, message }: ProviderFault,
-  { name, requestId, ...way }: Way & { readonly name: string; readonly requestId: string },
+  { name, requestId, ...target }: SignInTarget & { readonly name: string; readonly requestId: string },
 ): StatusPage => {
-  const link = linkToSignIn(way);
+  const link = linkToSignIn(target);
   switch (kind) {
     case 'unreachable': {
-      const messages = ['Please try again in a few minutes, or sign in in another way.'];
+      const messages = ['Please try again in a few minutes, or use another sign-in method.'];
       return {
         status: 503,
         page: renderMessagePage({ title: `${name} cannot be reached at the moment`, messages, link }),
@@ -57,20 +58,20 @@ const MESSAGES: Readonly<Record<SignInFault, (name: string) => string>> = {
   group: (name) =>
     `You are in none of the groups of ${name} that may sign in here. An administrator of ${name} can help.`,
   account: (name) =>
-    `No account here is linked with your account at ${name}. If you have an account here, sign in in another way, and ` +
+    `No account here is linked with your account at ${name}. If you have an account here, use another sign-in method, and ` +
     `link ${name} on the page of your account. Otherwise ask an administrator of this server for an account.`,
   'email-taken': (name) =>
-    `An account here has your e-mail address, and is not linked with your account at ${name}. Sign in to it in another ` +
-    `way, and link ${name} on the page of your account.`,
+    `An account here has your e-mail address, and is not linked with your account at ${name}. Sign in to it with another ` +
+    `method, and link ${name} on the page of your account.`,
   suspended: () => 'Your account is suspended. An administrator of this server can help.',
 };
 
-export const renderRefusedPage = (name: string, faults: readonly SignInFault[], way: Way): StatusPage => ({
+export const renderRefusedPage = (name: string, faults: readonly SignInFault[], target: SignInTarget): StatusPage => ({
   status: 403,
   page: renderMessagePage({
     title: `You cannot sign in with ${name}`,
     messages: faults.map((fault) => MESSAGES[fault](name)),
-    link: linkToSignIn(way),
+    link: linkToSignIn(target),
   }),
 });
 

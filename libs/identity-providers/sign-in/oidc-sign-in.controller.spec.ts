@@ -70,6 +70,7 @@ describe('the first sign-in of a person', () => {
       email_verified: true,
       groups: [],
     });
+    await configure({ 'allowed-domains': ['example.com'] });
     const visitor = open();
     expect(outcomeOf(await visitor.signIn(acme, provider, 'p-ada', '?return_to=/account'))).toEqual([303, '/account']);
     expect(await isSignedIn(visitor)).toBe(true);
@@ -84,6 +85,7 @@ describe('the first sign-in of a person', () => {
     expect(events[1]?.data).toMatchObject({ provider: acme, issuer: provider.issuer, subject: 'p-ada' });
     const session = { method: 'oidc', assurance: 'oidc', provider: acme, providerSession: expect.any(String) };
     expect(events[2]?.data).toMatchObject(session);
+    await configure({ 'allowed-domains': [] });
 
     provider.putPerson('p-ada', { preferred_username: 'renamed', email: 'new@example.com', email_verified: true });
     expect((await open().signIn(acme, provider, 'p-ada')).status).toBe(303);
@@ -91,9 +93,9 @@ describe('the first sign-in of a person', () => {
     expect(await findUser('renamed')).toBeUndefined();
   });
 
-  it('gets another user name if the first one is taken, and no address that is not verified', async () => {
+  it('gets another user name if the first one is taken, and no address without allowed domains', async () => {
     await ensureUser(server.store, server.runtime.ids, 'bob', false);
-    provider.putPerson('p-bob', { preferred_username: 'bob', email: 'bob@example.com', email_verified: false });
+    provider.putPerson('p-bob', { preferred_username: 'bob', email: 'bob@example.com', email_verified: true });
     expect((await open().signIn(acme, provider, 'p-bob')).status).toBe(303);
     const created = (await readWholeLog(server.store)).findLast(({ type }) => type === 'UserCreated');
     expect(created?.data).toMatchObject({ username: expect.stringMatching(/^bob_/), email: null, siteAdmin: false });
@@ -126,11 +128,13 @@ describe('the first sign-in of a person', () => {
     const { id } = await ensureUser(server.store, server.runtime.ids, 'carol', false);
     await setEmail(server.store, server.runtime.ids, id, 'carol@example.com');
     provider.putPerson('p-carol', { preferred_username: 'c', email: 'Carol@Example.com', email_verified: true });
+    await configure({ 'allowed-domains': ['example.com'] });
     const before = await countEvents();
     const visitor = open();
     const response = await visitor.signIn(acme, provider, 'p-carol');
     await expectRefusal(visitor, response, before, 403);
     expect(await response.text()).toContain('An account here has your e-mail address');
+    await configure({ 'allowed-domains': [] });
   });
 
   it('respects the largest number of users', async () => {

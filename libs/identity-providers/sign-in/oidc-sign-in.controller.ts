@@ -3,7 +3,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import { describeRequest, OptionalActor, Page, type Actor } from '#access';
 import { notFound } from '#kernel';
 import { PageRefusalFilter, parseReturnPath, redirectToPage } from '#pages';
-import { AccountService, SignInFlow, type SignInRequest } from '#sign-in';
+import { AccountService, getNextPath, SignInFlow, type SignInRequest } from '#sign-in';
 import { countOidcResult } from '../identity-providers.metrics.js';
 import type { IdentityClaims } from '../protocol/identity-claims.js';
 import { OidcFlow } from '../protocol/oidc-flow.service.js';
@@ -18,7 +18,7 @@ import { findUnsatisfiedRules } from './sign-in-rules.js';
 const HOME = '/account';
 
 type Query = Readonly<Record<string, unknown>>;
-type Proved = {
+type VerifiedSignIn = {
   readonly provider: IdentityProviderRow;
   readonly claims: IdentityClaims;
   readonly pending: PendingOidc;
@@ -46,7 +46,8 @@ export class OidcSignInController {
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<string | void> {
     const provider = await this.findProvider(id);
-    return this.starts.redirect(reply, provider, { returnTo: parseReturnPath(query['return_to']), link: null });
+    const [returnTo, confirms] = [parseReturnPath(query['return_to']), query['confirm'] === '1'];
+    return this.starts.redirect(reply, provider, { returnTo, confirms, link: null });
   }
 
   /** The provider sends the browser here. The query has a code, or an error. */
@@ -59,7 +60,7 @@ export class OidcSignInController {
     @Req() request: FastifyRequest,
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<string | void> {
-    const pending = await this.pending.take(request.headers.cookie, query['state']);
+    const pending = await this.pending.use(request.headers.cookie, query['state']);
     const provider = pending?.provider === id ? await this.directory.findEnabled(id) : undefined;
     if (!pending || !provider) {
       countOidcResult(null, 'expired');
@@ -70,8 +71,8 @@ export class OidcSignInController {
     await this.flow.admitIdentity(signIn);
     try {
       const claims = await this.oidc.finish(provider, pending, request.url);
-      const proved = { provider, claims, pending };
-      return await (pending.link ? this.link(reply, proved, actor) : this.signIn(reply, proved, signIn));
+      const verified = { provider, claims, pending };
+      return await (pending.link ? this.link(reply, verified, actor) : this.signIn(reply, verified, signIn));
     } catch (error) {
       return this.starts.showFault(reply, error, { provider, purpose: pending });
     }
@@ -92,22 +93,22 @@ export class OidcSignInController {
 
   private async signIn(
     reply: FastifyReply,
-    { provider, claims, pending: { returnTo } }: Proved,
+    { provider, claims, pending: { returnTo } }: VerifiedSignIn,
     request: SignInRequest,
   ): Promise<string | void> {
     const result = await this.identities.signIn({ provider, claims }, request);
-    countOidcResult(provider.id, result.outcome === 'signed-in' ? 'signed-in' : 'not-allowed');
+    countOidcResult(provider.id, result.outcome === 'refused' ? 'not-allowed' : result.outcome);
     if (result.outcome === 'refused') {
       return sendStatusPage(reply, renderRefusedPage(provider.settings.name, result.faults, { returnTo }));
     }
     void reply.header('set-cookie', [...result.cookies]);
-    return redirectToPage(reply, returnTo ?? HOME);
+    return redirectToPage(reply, getNextPath(result.outcome, returnTo));
   }
 
   /** Links the account of the session that started the link. */
   private async link(
     reply: FastifyReply,
-    { provider, claims, pending: { link } }: Proved,
+    { provider, claims, pending: { link } }: VerifiedSignIn,
     actor: Actor | null,
   ): Promise<string | void> {
     const { id, settings } = provider;

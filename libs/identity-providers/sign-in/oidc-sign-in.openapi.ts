@@ -20,7 +20,10 @@ export const oidcSignInOperations = describeController(OidcSignInController, OID
     operationId: 'startOidcSignIn',
     summary: 'Start a sign-in with an identity provider',
     path,
-    query: { return_to: parameter('The path of the page to open afterwards.') },
+    query: {
+      return_to: parameter('The path of the page to open afterwards.'),
+      confirm: parameter('`1`: the person must have authenticated at the provider in the last five minutes.'),
+    },
     answer: htmlPage,
     otherAnswers: { 303: toProvider, 400: htmlPage, 503: htmlPage },
     refusals,

@@ -8,6 +8,9 @@ import type { IdentityProviderRow } from '../providers/identity-providers.querie
 import { renderFaultPage, type StatusPage } from './oidc-pages.renderer.js';
 import { PendingSignIns, type OidcPurpose } from './pending-sign-ins.service.js';
 
+/** A person who confirms who they are must have authenticated at the provider at most this long ago. */
+const CONFIRMATION_SECONDS = 300;
+
 /** Redirects to a page of a provider. */
 export const redirectToProvider = (reply: FastifyReply, address: string): void => {
   void reply.status(303).header('location', address).removeHeader('content-type');
@@ -29,7 +32,7 @@ export class OidcStart {
   /** Redirects to the provider, or returns a page if it cannot be reached. */
   async redirect(reply: FastifyReply, provider: IdentityProviderRow, purpose: OidcPurpose): Promise<string | void> {
     try {
-      const { address, checks } = await this.flow.start(provider);
+      const { address, checks } = await this.flow.start(provider, purpose.confirms ? CONFIRMATION_SECONDS : null);
       void reply.header('set-cookie', this.pending.remember({ ...checks, ...purpose, provider: provider.id }));
       return redirectToProvider(reply, address);
     } catch (error) {

@@ -14,6 +14,8 @@ const MAX_RETURN_PATH = 800;
 export type OidcPurpose = {
   readonly returnTo: string | null;
   readonly link: { readonly user: string; readonly session: string } | null;
+  /** Whether a person with a session proves again who they are. */
+  readonly confirms: boolean;
 };
 
 const pendingContent = z.object({
@@ -21,6 +23,8 @@ const pendingContent = z.object({
   state: z.string(),
   nonce: z.string(),
   verifier: z.string(),
+  maxAge: z.number().nullable(),
+  confirms: z.boolean(),
   returnTo: z.string().nullable(),
   link: z.object({ user: z.string(), session: z.string() }).nullable(),
 });
@@ -45,7 +49,7 @@ export class PendingSignIns {
   }
 
   /** Returns the sign-in with this state, once; null if the browser has not started it, or too long ago. */
-  async take(cookies: string | undefined, state: unknown): Promise<PendingOidc | null> {
+  async use(cookies: string | undefined, state: unknown): Promise<PendingOidc | null> {
     const pending = this.tokens.read('oidc', readCookie(cookies, OIDC_COOKIE), pendingContent);
     if (pending?.state !== state || !pending) return null;
     const now = this.tokens.clock.now();

@@ -1,10 +1,11 @@
 import { describe, expect, it } from '@jest/globals';
 import type { IdentityClaims } from '../protocol/identity-claims.js';
-import { findUnsatisfiedRules } from './sign-in-rules.js';
+import { findTrustedEmail, findUnsatisfiedRules } from './sign-in-rules.js';
 
 const claims: IdentityClaims = {
   subject: '1',
   providerSession: null,
+  authenticatedAt: null,
   name: 'ada',
   email: 'ada@Example.com',
   isEmailVerified: true,
@@ -31,5 +32,17 @@ describe('the rules of a provider', () => {
     ['both missing', {}, ['example.org'], ['operators'], ['domain', 'group']],
   ])('with %s', (_, changes, domains, groups, faults) => {
     expect(find(changes, domains, groups)).toEqual(faults);
+  });
+});
+
+describe('the address of a new account', () => {
+  it.each<[string | null, string, Partial<IdentityClaims>, string[]]>([
+    ['ada@Example.com', 'in an allowed domain', {}, ['example.com']],
+    [null, 'of a provider without allowed domains', {}, []],
+    [null, 'in another domain', {}, ['example.org']],
+    [null, 'that is not verified', { isEmailVerified: false }, ['example.com']],
+    [null, 'that is missing', { email: null }, ['example.com']],
+  ])('is %s for an address %s', (email, _, changes, allowedDomains) => {
+    expect(findTrustedEmail({ ...claims, ...changes }, { allowedDomains })).toBe(email);
   });
 });

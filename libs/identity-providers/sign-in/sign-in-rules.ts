@@ -14,6 +14,16 @@ const findEmailFault = ({ email, isEmailVerified }: IdentityClaims, domains: rea
   return isInDomain(email, domains) ? null : 'domain';
 };
 
+/**
+ * Returns the address of a new account: the one that the provider calls verified, if it is in an allowed domain of the
+ * provider. Other addresses stay unused, because a provider could state those of other people, and invitations find an
+ * account by its address.
+ */
+export const findTrustedEmail = (
+  { email, isEmailVerified }: IdentityClaims,
+  { allowedDomains }: Pick<ProviderSettings, 'allowedDomains'>,
+): string | null => (email !== null && isEmailVerified && isInDomain(email, allowedDomains) ? email : null);
+
 /** Returns the rules of the provider that the person does not satisfy. They apply to each sign-in. */
 export const findUnsatisfiedRules = (
   claims: IdentityClaims,

@@ -1,26 +1,74 @@
-import { sql } from '#kernel';
+import { sql, type Sql, type Timestamp } from '#kernel';
 import type { Database } from '#postgres';
+import { SETTINGS_PROVIDER_ID } from '../providers/provider-directory.service.js';
+import type { MappedGroups } from './mapped-groups.js';
 
-/** Stores the groups that a provider has just stated, instead of the earlier ones. */
+/** Groups count for this long after the sign-in at which a provider has stated them. */
+export const STATEMENT_DAYS = 90;
+
+const STATEMENT_MS = STATEMENT_DAYS * 86_400_000;
+
+type StatedGroups = MappedGroups & { readonly user: string; readonly provider: string };
+
+/** Stores the groups that a provider has just stated and that map to teams, instead of the earlier ones. */
 export const storeStatedGroups = async (
   database: Database,
-  { user, provider, groups }: { readonly user: string; readonly provider: string; readonly groups: readonly string[] },
+  { user, provider, groups, ownersGroups }: StatedGroups,
   now: Date,
 ): Promise<void> => {
   await database.rows(sql`
-    insert into identity_providers.stated_groups (user_id, provider, groups, stated_at)
-    values (${user}, ${provider}, ${groups}::text[], ${now})
-    on conflict (user_id, provider) do update set groups = excluded.groups, stated_at = excluded.stated_at`);
+    insert into identity_providers.stated_groups (user_id, provider, groups, owners_groups, stated_at)
+    values (${user}, ${provider}, ${groups}::text[], ${ownersGroups}::text[], ${now})
+    on conflict (user_id, provider) do update
+       set groups = excluded.groups, owners_groups = excluded.owners_groups, stated_at = excluded.stated_at,
+           ended = false`);
 };
 
-/** Returns the groups that these providers stated about a person, each once. */
-export const listStatedGroups = async (
+/**
+ * Returns a condition on `statement`: it is too old, the person has unlinked the identity, or the provider is not enabled.
+ * This process may not know whether the settings of the gateways still describe a provider, so that one counts as enabled.
+ */
+const isOver = (
+  now: Date,
+): Sql => sql`(statement.ended or statement.stated_at <= ${new Date(now.getTime() - STATEMENT_MS)}
+  or statement.provider <> ${SETTINGS_PROVIDER_ID} and not exists (
+    select 1 from identity_providers provider
+     where provider.id = statement.provider and (provider.settings ->> 'enabled')::boolean))`;
+
+/** A statement of a provider about a person. `isOver`: it does not count any more. */
+export type StatementRow = MappedGroups & {
+  readonly provider: string;
+  readonly statedAt: Timestamp;
+  readonly isOver: boolean;
+  /** Whether the provider maps groups to teams at present, as far as the database knows. */
+  readonly mapsGroups: boolean;
+};
+
+/** Returns what providers have stated about a person at the last sign-in with each of them. */
+export const listStatements = (database: Database, user: string, now: Date): Promise<StatementRow[]> =>
+  database.rows<StatementRow>(sql`
+    select provider, groups, owners_groups as "ownersGroups", stated_at as "statedAt", ${isOver(now)} as "isOver",
+           coalesce((select (settings ->> 'mapsGroups')::boolean from identity_providers stored
+                      where stored.id = statement.provider), provider = ${SETTINGS_PROVIDER_ID}) as "mapsGroups"
+      from identity_providers.stated_groups statement where user_id = ${user} order by provider`);
+
+/** Returns people with statements that are over, at most `most`. */
+export const listUsersWithEndedStatements = async (database: Database, now: Date, most: number): Promise<string[]> => {
+  const rows = await database.rows<{ user: string }>(sql`
+    select distinct user_id as "user" from identity_providers.stated_groups statement
+     where ${isOver(now)} order by user_id limit ${most}`);
+  return rows.map(({ user }) => user);
+};
+
+/** Deletes statements about a person, unless the providers have stated new groups since. */
+export const deleteStatements = async (
   database: Database,
   user: string,
-  providers: readonly string[],
-): Promise<readonly string[]> => {
-  const rows = await database.rows<{ group: string }>(sql`
-    select distinct unnest(groups) as "group" from identity_providers.stated_groups
-     where user_id = ${user} and provider = any (${providers}::text[])`);
-  return rows.map(({ group }) => group);
+  statements: readonly Pick<StatementRow, 'provider' | 'statedAt'>[],
+): Promise<void> => {
+  for (const { provider, statedAt } of statements) {
+    await database.rows(sql`
+      delete from identity_providers.stated_groups
+       where user_id = ${user} and provider = ${provider} and stated_at = ${statedAt}::timestamptz`);
+  }
 };

@@ -6,7 +6,7 @@ export const SIGN_IN_METHODS = ['password', 'passkey', 'oidc', 'link'] as const;
 export type SignInMethod = (typeof SIGN_IN_METHODS)[number];
 
 /**
- * Why a session ended. `provider`: the identity provider ended it. `replaced`: the person had the largest number of
+ * Why a session ended. `provider`: the identity provider ended it. `provider-disabled`: the provider is not in use any more. `replaced`: the person had the largest number of
  * sessions and signed in again. `factors-changed`: the password or a second factor changed in another session.
  */
 export const SESSION_END_REASONS = [
@@ -15,6 +15,7 @@ export const SESSION_END_REASONS = [
   'idle',
   'expired',
   'provider',
+  'provider-disabled',
   'replaced',
   'factors-changed',
   'suspended',
@@ -37,6 +38,8 @@ type SessionStart = SessionPerson & {
   providerSession: string | null;
   assurance: Assurance;
   expiredAt: Timestamp;
+  /** When the person authenticated at the identity provider (`auth_time`); null if it is unknown, or for other methods. */
+  authenticatedAt: Timestamp | null;
 };
 
 /** Events never contain the secret of the cookie. The table access.token_hashes stores its hash under the session's id. */
@@ -56,8 +59,19 @@ export const session: Decider<SessionState, SessionCommand, SessionEvent> = {
     StartSession: (start, state) => {
       if (state.status !== 'absent') throw conflict('Session exists already');
       const { user, username, organizations, method, provider, providerSession, assurance, expiredAt } = start;
+      const { authenticatedAt } = start;
       // Listed one by one, so that no secret of a sign-in reaches the log.
-      const data = { user, username, organizations, method, provider, providerSession, assurance, expiredAt };
+      const data = {
+        user,
+        username,
+        organizations,
+        method,
+        provider,
+        providerSession,
+        assurance,
+        expiredAt,
+        authenticatedAt,
+      };
       return [{ type: 'SessionStarted', data }];
     },
     EndSession: ({ username, organizations, reason }, state) => {

@@ -206,12 +206,14 @@ describe('an organization', () => {
     ['password', 'password', 200],
     ['two_factor_mandatory', 'password', 401],
     ['two_factor_mandatory', 'two-factor', 200],
-    ['two_factor_mandatory', 'oidc', 200],
+    ['two_factor_mandatory', 'oidc', 401],
+    ['two_factor_mandatory', 'oidc-two-factor', 200],
     ['sso_mandatory', 'two-factor', 401],
     ['sso_mandatory', 'oidc', 200],
+    ['sso_mandatory', 'oidc-two-factor', 200],
   ] as const)('with the policy %s answers a session of assurance %s with %d', async (policy, assurance, status) => {
     expectStatus(await settle({ 'collaborator-auth-policy': policy }), 200);
-    const method = assurance === 'oidc' ? 'oidc' : 'password';
+    const method = assurance.startsWith('oidc') ? 'oidc' : 'password';
     const api = await signInTestUser(server, ada.id, { assurance, method });
     expect((await api.get(`${organization}/projects`)).status).toBe(status);
     const created = await api.post(`/api/v2/users/${ada.id}/authentication-tokens`, resource('authentication-tokens'));

@@ -11,7 +11,9 @@ const person = z.strictObject({
 
 export const sessionEvents: EventKinds<SessionEvent> = {
   SessionStarted: {
-    schemaVersion: 1,
+    // 2: authenticatedAt, and assurance can be oidc-two-factor.
+    schemaVersion: 2,
+    upcast: { 1: (data) => ({ ...(data as object), authenticatedAt: null }) },
     topic: 'access',
     schema: person.extend({
       method: z.enum(SIGN_IN_METHODS),
@@ -19,6 +21,7 @@ export const sessionEvents: EventKinds<SessionEvent> = {
       providerSession: z.string().nullable(),
       assurance: z.enum(ASSURANCES),
       expiredAt: z.iso.datetime(),
+      authenticatedAt: z.iso.datetime().nullable(),
     }),
     audit: {
       resource: 'session',
@@ -29,7 +32,9 @@ export const sessionEvents: EventKinds<SessionEvent> = {
     personal: describeUsername,
   },
   SessionEnded: {
-    schemaVersion: 1,
+    // 2: reason can be provider-disabled.
+    schemaVersion: 2,
+    upcast: { 1: (data) => data },
     topic: 'access',
     schema: person.extend({ reason: z.enum(SESSION_END_REASONS) }),
     audit: {

@@ -16,13 +16,15 @@ export type SessionRow = {
   readonly createdAt: Timestamp;
   readonly lastUsedAt: Timestamp | null;
   readonly expiredAt: Timestamp;
+  /** When the person authenticated at the identity provider, if it has stated that. */
+  readonly authenticatedAt: Timestamp | null;
 };
 
 /** The columns of a `SessionRow`, of the table `session`. */
 export const SESSION =
   sql.raw(`session.id, session.user_id as "user", session.method, session.provider, session.assurance,
   session.address, session.user_agent as "userAgent", session.created_at as "createdAt",
-  session.expired_at as "expiredAt",
+  session.expired_at as "expiredAt", session.authenticated_at as "authenticatedAt",
   (select used_at from access.token_uses uses where uses.token = session.id) as "lastUsedAt"`);
 
 /** The organizations whose audit trails record events of a person. */
@@ -74,6 +76,16 @@ export const listUsersOfProviderSession = async (
      where provider = ${provider} and provider_session = ${providerSession}`);
   return rows.map(({ user }) => user);
 };
+
+/** Returns sessions that began with an identity provider which is not among these, at most `most`. */
+export const listSessionsOfOtherProviders = (
+  database: Database,
+  providers: readonly string[],
+  most: number,
+): Promise<{ readonly id: string; readonly user: string }[]> =>
+  database.rows<{ readonly id: string; readonly user: string }>(sql`
+    select id, user_id as "user" from sessions
+     where provider is not null and provider <> all (${providers}::text[]) order by id limit ${most}`);
 
 export type OwnedSession = { readonly id: string; readonly snapshot: StreamSnapshot };
 

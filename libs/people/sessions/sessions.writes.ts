@@ -42,6 +42,8 @@ export type SignIn = {
   /** Id of the identity provider, and its own id of the session; null for other methods. */
   readonly provider?: string | null;
   readonly providerSession?: string | null;
+  /** When the person authenticated at the provider; null if it is unknown, and for other methods. */
+  readonly authenticatedAt?: Timestamp | null;
 };
 
 /** A session with the secret for its cookie, which is returned once and never stored. */
@@ -66,7 +68,7 @@ const loadPersonSigningIn = (store: EventStore, user: string): Promise<PersonSig
  */
 export const startSession = (
   { store, ids, clock, sessionHours }: SignInDependencies,
-  { user, method, assurance, provider = null, providerSession = null }: SignIn,
+  { user, method, assurance, provider = null, providerSession = null, authenticatedAt = null }: SignIn,
   createContext: (person: { readonly id: string; readonly username: string }) => EventContext,
   also: readonly Sql[] = [],
 ): Promise<StartedSession | null> =>
@@ -78,7 +80,8 @@ export const startSession = (
     const id = ids.next('ses');
     const secret = ids.secret();
     const expiredAt = new Date(now.getTime() + sessionHours * HOUR_MS).toISOString();
-    const start = { user, username, organizations, method, provider, providerSession, assurance, expiredAt };
+    const proof = { method, provider, providerSession, assurance, authenticatedAt };
+    const start = { user, username, organizations, ...proof, expiredAt };
     await store.append(
       [
         ...person.preconditions.map(({ stream, version }) => expectVersion(stream, version)),

@@ -22,6 +22,8 @@ export type UserGroups = {
   readonly groups: readonly string[];
   /** Groups that the provider manages: teams of other groups stay unchanged. Null if it manages all groups. */
   readonly managed: readonly string[] | null;
+  /** The same for owners teams, if other rules apply to them. */
+  readonly ofOwners?: Pick<UserGroups, 'groups' | 'managed'>;
 };
 
 type TeamOfGroup = {
@@ -67,11 +69,12 @@ export const mapGroupsToTeams = async (
 
 const changeTeams = async (
   dependencies: GroupDependencies,
-  { user, groups, managed }: UserGroups,
+  userGroups: UserGroups,
   context: EventContext,
 ): Promise<number> => {
   const { store } = dependencies;
-  const row = await loadUserToMap(store, { user, groups, managed });
+  const { user } = userGroups;
+  const row = await loadUserToMap(store, userGroups);
   if (!row) throw notFound();
   const { username, version, teams } = row;
   if (teams.length === 0) return 0;
@@ -94,7 +97,10 @@ const changeTeams = async (
 };
 
 /** Loads the teams to change, sorted by id like all appends to several streams. */
-const loadUserToMap = (store: EventStore, { user, groups, managed }: UserGroups): Promise<UserToMap | undefined> =>
+const loadUserToMap = (
+  store: EventStore,
+  { user, groups, managed, ofOwners = { groups, managed } }: UserGroups,
+): Promise<UserToMap | undefined> =>
   store.database.row<UserToMap>(sql`
     select u.username, su.version,
            coalesce((select jsonb_agg(to_jsonb(change) order by change.id) from (
@@ -102,13 +108,17 @@ const loadUserToMap = (store: EventStore, { user, groups, managed }: UserGroups)
                     ${buildSnapshotJson('st')} as snapshot, ou.id as membership, ou.status,
                     ${selectInvitation('ou')} as invitation,
                     case when sou.stream is not null then ${buildSnapshotJson('sou')} end as "membershipSnapshot"
-               from (select t.id, t.organization, t.sso_team_id = any (${groups}::text[]) as "isInGroup",
+               from (select t.id, t.organization,
+                            t.sso_team_id = any (case when o.owners_team = t.id then ${ofOwners.groups}::text[]
+                                                      else ${groups}::text[] end) as "isInGroup",
                             exists (select 1 from team_members tm where tm.team = t.id and tm.user_id = u.id) as "isMember",
                             ${selectOwners(sql.raw('t.id'))} as owners
-                       from teams t
+                       from teams t join organizations o on o.id = t.organization
                       where t.sso_team_id is not null
-                        and (${managed === null} or t.sso_team_id = any (${managed ?? []}::text[]))
-                        and (t.sso_team_id = any (${groups}::text[])
+                        and case when o.owners_team = t.id
+                                 then ${ofOwners.managed === null} or t.sso_team_id = any (${ofOwners.managed ?? []}::text[])
+                                 else ${managed === null} or t.sso_team_id = any (${managed ?? []}::text[]) end
+                        and (t.sso_team_id = any (${[...groups, ...ofOwners.groups]}::text[])
                              or t.id in (select team from team_members where user_id = u.id))) t
                join event_store.streams st on st.stream = t.id
                join event_store.streams so on so.stream = t.organization

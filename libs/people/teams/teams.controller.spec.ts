@@ -20,6 +20,7 @@ import {
   type TestServer,
 } from '../../../test/support/server.js';
 import { ensureUser, issueUserToken } from '../operator/people.operator.js';
+import { MAX_SSO_TEAMS } from './teams.handler.js';
 
 let server: TestServer;
 
@@ -544,5 +545,31 @@ describe('secret teams', () => {
       },
     );
     expect(getDetail(expectStatus(await server.post(path, nowhere), 422))).toBe('Team team-nowhere does not exist');
+  });
+});
+
+describe('teams of groups at an identity provider', () => {
+  it('are at most 100 in an organization', async () => {
+    const { name } = await makeOrganization(server, 'grouped');
+    const path = `/api/v2/organizations/${name}/teams`;
+    const create = (team: string, group: string | null) =>
+      server.post(path, resource('teams', { name: team, 'sso-team-id': group }));
+    const ids: string[] = [];
+    for (let n = 0; n < MAX_SSO_TEAMS; n += 1) {
+      ids.push(expectStatus(await create(`team-${n}`, 'everybody'), 201).body.data.id as string);
+    }
+    const manual = expectStatus(await create('manual', null), 201).body.data.id as string;
+    const update = (id: string, group: string | null) =>
+      server.patch(`/api/v2/teams/${id}`, resource('teams', { 'sso-team-id': group }));
+    for (const refused of [await create('more', 'everybody'), await update(manual, 'everybody')]) {
+      expect([refused.status, refused.body.errors[0].source.pointer, refused.text]).toEqual([
+        422,
+        '/data/attributes/sso-team-id',
+        expect.stringContaining('The organization has 100 teams with an SSO team id'),
+      ]);
+    }
+    expectStatus(await update(ids[0] ?? '', 'another'), 200);
+    expectStatus(await update(ids[0] ?? '', null), 200);
+    expectStatus(await update(manual, 'everybody'), 200);
   });
 });

@@ -40,6 +40,9 @@ import {
   type TeamForCommand,
 } from './teams.queries.js';
 
+/** The most teams of an organization with an `sso-team-id`. */
+export const MAX_SSO_TEAMS = 100;
+
 const refuseTaken = refuseTakenName('teams_organization_name_key');
 
 const changesOrganizationAccess = (before: TeamForCommand['organizationAccess'], changes: TeamChanges): boolean =>
@@ -54,6 +57,21 @@ const loadTeam = async <More extends object>(
   const row = await loadTeamForCommand<More>(store.database, actor, id, more);
   requireTeamChange(actor, permission, row);
   return { ...(await store.restore(id, team, row.snapshot)), row };
+};
+
+/**
+ * Refuses one more team with an `sso-team-id` than an organization can have. Each sign-in of a person in the group of all
+ * these teams changes all of them. Two requests at the same time can exceed the limit.
+ */
+const refuseManySsoTeams = async ({ database }: EventStore, organization: string, team: string): Promise<void> => {
+  const others = await database.rows(sql`
+    select 1 from teams where organization = ${organization} and sso_team_id is not null and id <> ${team}
+     limit ${MAX_SSO_TEAMS}`);
+  if (others.length < MAX_SSO_TEAMS) return;
+  throw unprocessable(
+    `The organization has ${MAX_SSO_TEAMS} teams with an SSO team id, the most that it can have. Remove one first`,
+    'sso-team-id',
+  );
 };
 
 const TOKENS = sql`, ${selectOwnedTokens(sql.raw('t.id'))} as tokens`;
@@ -108,6 +126,7 @@ export class TeamsHandler extends AggregateHandler<TeamOperations> {
           const parent = await loadParentOrganization(this.store.database, actor, 'manage-teams', organization);
           if (changesOrganizationAccess(NO_ORGANIZATION_ACCESS, data))
             requirePermission(actor, 'manage-organization-access', parent);
+          if (typeof data.ssoTeamId === 'string') await refuseManySsoTeams(this.store, parent.organization, id);
           return { ...newStream(id, team), parent };
         },
         command: () => ({ type: 'CreateTeam', data }) as const,
@@ -129,6 +148,9 @@ export class TeamsHandler extends AggregateHandler<TeamOperations> {
           const loaded = await loadTeam(this.store, { id, permission: 'manage-teams', actor });
           if (changesOrganizationAccess(loaded.row.organizationAccess, changes))
             requirePermission(actor, 'manage-organization-access', loaded.row);
+          if (typeof changes.ssoTeamId === 'string') {
+            await refuseManySsoTeams(this.store, loaded.row.organization, id);
+          }
           return loaded;
         },
         command: ({ row }) => ({ type: 'UpdateTeam', data: { changes, ofOwners: row.isOwners } }) as const,

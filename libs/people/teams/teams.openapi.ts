@@ -66,7 +66,10 @@ export const teamsOperations = describeController(TeamsController, TEAMS, {
       },
     }),
     answer: describeDocument('Team'),
-    refusals: { unprocessable: 'An attribute is not valid, or a team of the organization has the name.' },
+    refusals: {
+      unprocessable:
+        'An attribute is not valid, a team of the organization has the name, or 100 teams have an `sso-team-id`.',
+    },
   },
   show: {
     operationId: 'getTeam',

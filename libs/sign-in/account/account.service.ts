@@ -37,12 +37,16 @@ export class AccountService {
     private readonly bus: CommandBus,
   ) {}
 
-  /** Returns whether the person has signed in a short time ago, as changes of factors require. */
+  /**
+   * Returns whether the person has signed in a short time ago, as changes of factors require. With an identity provider,
+   * the time counts at which the person authenticated there: the provider signs people in without asking them anything.
+   */
   async hasRecentSignIn(actor: Actor): Promise<boolean> {
     const { store, clock } = this.dependencies;
     if (actor.token === null) return false;
-    const { createdAt } = await findSession(store.database, actor, actor.token);
-    return clock.now().getTime() - Date.parse(createdAt) < RECENT_MS;
+    const { method, createdAt, authenticatedAt } = await findSession(store.database, actor, actor.token);
+    const at = method === 'oidc' ? authenticatedAt : createdAt;
+    return at !== null && clock.now().getTime() - Date.parse(at) < RECENT_MS;
   }
 
   async setPassword(actor: Actor, password: string): Promise<void> {

@@ -43,14 +43,28 @@ export type SignInResult =
 
 const FAILED: SignInResult = { outcome: 'failed' };
 
-/** `provider`: id of the identity provider. `providerSession`: its own id of the person's session, if it has one. */
-export type ProvedIdentity = {
+const providerProof = z.object({
+  /** Id of the identity provider. */
+  provider: z.string(),
+  /** The provider's own id of the person's session, if it has one. */
+  providerSession: z.string().nullable(),
+  /** When the person authenticated at the provider, if it states that. */
+  authenticatedAt: z.iso.datetime().nullable(),
+});
+
+/** What an identity provider has proved about a person. */
+export type ProvedIdentity = z.infer<typeof providerProof> & {
   readonly user: string;
-  readonly provider: string;
-  readonly providerSession: string | null;
+  /** Whether the provider has required a second factor. Otherwise the person's own one-time codes count. */
+  readonly provesTwoFactor: boolean;
 };
 
-const pendingContent = z.object({ user: z.string(), method: z.enum(['password', 'link']), at: z.iso.datetime() });
+const pendingContent = z.object({
+  user: z.string(),
+  method: z.enum(['password', 'link', 'oidc']),
+  at: z.iso.datetime(),
+  proof: providerProof.optional(),
+});
 export type PendingSignIn = z.infer<typeof pendingContent>;
 const deviceContent = z.object({ user: z.string(), device: z.string() });
 
@@ -128,13 +142,14 @@ export class SignInFlow {
     const { store, tokens } = this.dependencies;
     const pending = tokens.read('second-factor', readCookie(cookies, SECOND_FACTOR_COOKIE), pendingContent);
     if (!pending || (await hasNewerPassword(store.database, pending.user, new Date(pending.at)))) return null;
+    if (pending.proof && !(await this.isEnabled(pending.proof.provider))) return null;
     return (await requiresSecondFactor(store.database, pending.user)) ? pending : null;
   }
 
   /** Completes a sign-in with a one-time code or with a recovery code, which has more characters. */
   async completeWithCode(pending: PendingSignIn, code: string, request: SignInRequest): Promise<SignInResult> {
     const { store, clock, totpEnvelope } = this.dependencies;
-    const { user, method } = pending;
+    const { user, method, proof } = pending;
     const counters = this.listCounters(user, request);
     await this.admit(counters);
     const isRecoveryCode = code.replaceAll(/[^A-Za-z0-9]/g, '').length > 6;
@@ -150,7 +165,8 @@ export class SignInFlow {
       const command = { type: 'UseRecoveryCode' } as const;
       await this.record(user, (person) => ({ ...command, data: person }), request);
     }
-    return this.start({ user, method, assurance: 'two-factor' }, request);
+    const assurance = method === 'oidc' ? 'oidc-two-factor' : 'two-factor';
+    return this.start({ user, method, assurance, ...proof }, request);
   }
 
   /** Counts an attempt to prove an identity. Throws `too-many` if the address must wait. */
@@ -158,13 +174,25 @@ export class SignInFlow {
     return this.admit([countByAddress(request.request.address)]);
   }
 
-  /** Signs in a person that an identity provider has identified. */
+  /** Signs in a person that an identity provider has identified, or asks for the person's one-time code. */
   async signInWithIdentity(
-    { user, provider, providerSession }: ProvedIdentity,
+    { user, provesTwoFactor, ...stated }: ProvedIdentity,
     request: SignInRequest,
   ): Promise<SignInResult> {
+    const { store, clock } = this.dependencies;
+    const now = clock.now().toISOString();
+    const { authenticatedAt } = stated;
+    // The clock of the provider may be ahead.
+    const proof = {
+      ...stated,
+      authenticatedAt: authenticatedAt !== null && authenticatedAt > now ? now : authenticatedAt,
+    };
+    if (!provesTwoFactor && (await requiresSecondFactor(store.database, user))) {
+      return this.requireCode(user, 'oidc', proof);
+    }
     await this.forgive([countByAddress(request.request.address)]);
-    return this.start({ user, method: 'oidc', assurance: 'oidc', provider, providerSession }, request);
+    const assurance = provesTwoFactor ? 'oidc-two-factor' : 'oidc';
+    return this.start({ user, method: 'oidc', assurance, ...proof }, request);
   }
 
   /** Records that a provider has identified a person who may not sign in. */
@@ -177,9 +205,14 @@ export class SignInFlow {
     return this.record(user, (person) => ({ type: 'LinkIdentity', data: { ...person, ...identity } }), request);
   }
 
-  private requireCode(user: string, method: PendingSignIn['method']): SignInResult {
+  private async isEnabled(provider: string): Promise<boolean> {
+    return (await this.dependencies.options.listOptions()).some(({ id }) => id === provider);
+  }
+
+  private requireCode(user: string, method: PendingSignIn['method'], proof?: PendingSignIn['proof']): SignInResult {
     const { tokens, clock } = this.dependencies;
-    const token = tokens.sign('second-factor', { user, method, at: clock.now().toISOString() }, SECOND_FACTOR_MS);
+    const pending: PendingSignIn = { user, method, at: clock.now().toISOString(), ...(proof && { proof }) };
+    const token = tokens.sign('second-factor', pending, SECOND_FACTOR_MS);
     return {
       outcome: 'needs-second-factor',
       cookies: [formatCookie(SECOND_FACTOR_COOKIE, token, SECOND_FACTOR_MS)],

@@ -53,15 +53,13 @@ export const signInMethodsEvents: EventKinds<SignInMethodsEvent> = {
   PasskeyRenamed: definePasskeyChange('passkey_renamed'),
   PasskeyRemoved: definePasskeyChange('passkey_removed'),
   IdentityLinked: {
-    ...defineEvent(linked, 'update', ({ provider, issuer }: LinkedIdentity) => ({
-      change: 'identity_linked',
+    ...defineEvent(linked, 'link_identity', ({ provider, issuer }: LinkedIdentity) => ({
       identity_provider: provider,
       issuer,
     })),
     personal: (data) => [...describeUsername(data), { at: ['subject'], person: data.user, kind: 'detail' }],
   },
-  IdentityUnlinked: defineEvent(unlinked, 'update', ({ provider }) => ({
-    change: 'identity_unlinked',
+  IdentityUnlinked: defineEvent(unlinked, 'unlink_identity', ({ provider }) => ({
     identity_provider: provider,
   })),
   SignInLinkCreated: defineEvent(

@@ -40,12 +40,15 @@ const renderProviderSignOut = ({ name, signOutPath }: SignInOption): Html =>
     You are signed out here. <a href="${signOutPath}">Sign out at ${name} too</a>
   </p>`;
 
-const renderOption = ({ name, path }: SignInOption, returnTo: string | null): Html =>
-  html` <p>
-    <a class="button secondary" href="${path}${returnTo !== null && `?return_to=${encodeURIComponent(returnTo)}`}">
-      Continue with ${name}</a
-    >
+const renderOption = ({ name, path }: SignInOption, { returnTo, isConfirmation = false }: SignInPage): Html => {
+  const query = new URLSearchParams({
+    ...(returnTo === null ? {} : { return_to: returnTo }),
+    ...(isConfirmation ? { confirm: '1' } : {}),
+  }).toString();
+  return html` <p>
+    <a class="button secondary" href="${query === '' ? path : `${path}?${query}`}">Continue with ${name}</a>
   </p>`;
+};
 
 const renderPasswordForm = ({ returnTo, login, error }: SignInPage): Html =>
   html` <form method="post" action="/sign-in">
@@ -82,7 +85,7 @@ export const renderSignInPage = (page: SignInPage): HtmlPage =>
         ceremony: page.ceremony,
         fields: renderHiddenField('return_to', page.returnTo),
       })}
-      ${page.options.map((option) => renderOption(option, page.returnTo))}
+      ${page.options.map((option) => renderOption(option, page))}
       <p class="muted">
         You have no account, or cannot sign in? The operator of this server can send you a sign-in link.
       </p>
@@ -107,7 +110,7 @@ export const renderSecondFactorPage = ({ returnTo, error }: SecondFactorPage): H
         })}
         <button>Continue</button>
       </form>
-      <p><a href="/sign-in">Sign in in another way</a></p>
+      <p><a href="/sign-in">Use another sign-in method</a></p>
     `,
   });
 

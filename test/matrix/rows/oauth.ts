@@ -51,7 +51,7 @@ export const oauthRows: readonly MatrixRow[] = [
     route: 'POST /oauth/back-channel-logout/:provider',
     about: { ...site, params: () => ({ provider: 'none' }) },
     demands: 'anybody',
-    status: 404,
+    status: 400,
     trail: [],
     successes: 'libs/identity-providers/logout/back-channel-logout.controller.spec.ts',
   },

@@ -148,6 +148,8 @@ capabilities:
 {{ include "cadastre.variable" (list "CADASTRE_OIDC_USERNAME_CLAIM" .usernameClaim) }}
 {{ include "cadastre.variable" (list "CADASTRE_OIDC_EXTERNAL_ID_CLAIM" .externalIdClaim) }}
 {{ include "cadastre.variable" (list "CADASTRE_OIDC_MAP_GROUPS" (ternary "on" "off" .mapGroups)) }}
+{{ include "cadastre.variable" (list "CADASTRE_OIDC_MAPPED_GROUPS" (join "," .mappedGroups)) }}
+{{ include "cadastre.variable" (list "CADASTRE_OIDC_PROVES_TWO_FACTOR" (ternary "on" "off" .provesTwoFactor)) }}
 {{- end }}
 {{- end }}
 {{- end }}
