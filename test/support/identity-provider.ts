@@ -2,6 +2,8 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import type { AddressInfo } from 'node:net';
 import { exportJWK, generateKeyPair, SignJWT, decodeJwt, importJWK, type JWK, type JWTPayload } from 'jose';
 import { Provider, type ClientMetadata, type Configuration } from 'oidc-provider';
+import { answerLogin, LOGIN_PATH } from './identity-provider-login.js';
+import { createRecordStore, type ProviderRecords } from './identity-provider-records.js';
 
 type TestClaims = Readonly<Record<string, unknown>>;
 
@@ -49,6 +51,8 @@ export type TestIdentityProvider = {
 
 const ALGORITHM = 'RS256';
 const TOKEN_LIFE_S = 300;
+/** Seconds. */
+const LIFETIMES = { AccessToken: 600, Grant: 3_600, IdToken: 3_600, Interaction: 600, Session: 3_600 };
 const DISCOVERY = '/.well-known/openid-configuration';
 
 const makeKey = async (kid: string): Promise<JWK> => {
@@ -65,9 +69,11 @@ type ProviderState = {
   keys: readonly JWK[];
   readonly clients: Map<string, ClientMetadata>;
   readonly people: Map<string, TestClaims>;
+  readonly records: ProviderRecords;
 };
 
-const configure = ({ keys, clients, people }: ProviderState): Configuration => ({
+const configure = ({ keys, clients, people, records }: ProviderState): Configuration => ({
+  adapter: (kind) => createRecordStore(kind, records),
   clients: [...clients.values()],
   jwks: { keys: keys as NonNullable<Configuration['jwks']>['keys'] },
   cookies: { keys: ['test'] },
@@ -80,10 +86,12 @@ const configure = ({ keys, clients, people }: ProviderState): Configuration => (
   // Like most providers, ID tokens contain the claims of the scopes.
   conformIdTokenClaims: false,
   features: {
-    devInteractions: { enabled: true },
+    devInteractions: { enabled: false },
     backchannelLogout: { enabled: true },
     rpInitiatedLogout: { enabled: true },
   },
+  interactions: { url: (_, { uid }) => `${LOGIN_PATH}${uid}` },
+  ttl: LIFETIMES,
   findAccount: (_, id) => {
     const claims = people.get(id);
     return claims && { accountId: id, claims: () => ({ sub: id, ...claims }) };
@@ -117,11 +125,17 @@ const changeJson = (response: ServerResponse, change: (body: TestClaims) => Prom
 export const startIdentityProvider = async (): Promise<TestIdentityProvider> => {
   let keyNumber = 1;
   const unpublished = await makeKey('unpublished');
-  const state: ProviderState = { keys: [await makeKey('key-1')], clients: new Map(), people: new Map() };
+  const state: ProviderState = {
+    keys: [await makeKey('key-1')],
+    clients: new Map(),
+    people: new Map(),
+    records: new Map(),
+  };
   let forgery: TokenForgery | null = null;
   let isAway = false;
   let isSilent = false;
   let metadataChange: ((metadata: TestClaims) => TestClaims) | null = null;
+  let provider: Provider;
   let handle: (request: IncomingMessage, response: ServerResponse) => unknown;
   const requests: string[] = [];
   const tokenResponses: TestClaims[] = [];
@@ -138,11 +152,13 @@ export const startIdentityProvider = async (): Promise<TestIdentityProvider> => 
     }
     const change = metadataChange;
     if (change && request.url === DISCOVERY) changeJson(response, (body) => Promise.resolve(change(body)));
+    if (request.url?.startsWith(LOGIN_PATH)) return void answerLogin(provider, request, response);
     return void handle(request, response);
   });
   const issuer = `http://localhost:${await listen(server)}`;
   const restart = (): void => {
-    handle = new Provider(issuer, configure(state)).callback();
+    provider = new Provider(issuer, configure(state));
+    handle = provider.callback();
   };
   restart();
 
