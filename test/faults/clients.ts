@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import { setTimeout as wait } from 'node:timers/promises';
 import { resource, tagBindings } from '../support/seeds.js';
 import { newStateVersion, pathOf, stateFile } from '../support/state-file.js';
 import { RequestLedger, type RequestOutcome } from './ledger.js';
@@ -29,9 +30,11 @@ export class Clients {
   private running: Promise<unknown> = Promise.resolve();
   private failure: Promise<never> = new Promise(() => undefined);
 
+  /** `pauseMs`: between the turns of a client, so that a long test does not write more than it needs. */
   constructor(
     private readonly target: ClientTarget,
     private readonly organization: string,
+    private readonly pauseMs = 0,
   ) {}
 
   start(count: number): void {
@@ -59,7 +62,10 @@ export class Clients {
       });
       if (created.outcome !== 'acknowledged') continue;
       const id = created.body.data.id as string;
-      for (let turn = 1; turn <= 5 && !this.stopping; turn += 1) await this.turn(id, turn, `${name}, turn ${turn}`);
+      for (let turn = 1; turn <= 5 && !this.stopping; turn += 1) {
+        await this.turn(id, turn, `${name}, turn ${turn}`);
+        if (this.pauseMs > 0) await wait(this.pauseMs);
+      }
     }
   }
 
