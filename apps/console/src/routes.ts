@@ -1,5 +1,6 @@
 import { organizationRoute, rootRoute, workspaceRoute } from './parent-routes.js';
 import { organizationsRoute, startRoute } from './screens/organizations/organizations.routes.js';
+import { stateVersionsRoute } from './screens/state-versions/state-versions.routes.js';
 import { workspaceOverviewRoute } from './screens/workspace-overview/workspace-overview.routes.js';
 import { workspaceStateRoute } from './screens/workspace-state/workspace-state.routes.js';
 import { workspaceTimelineRoute } from './screens/workspace-timeline/workspace-timeline.routes.js';
@@ -10,6 +11,7 @@ import { workspacesRoute } from './screens/workspaces/workspaces.routes.js';
 
 const workspaceScreens = workspaceRoute.addChildren([
   // One screen a line.
+  stateVersionsRoute,
   workspaceOverviewRoute,
   workspaceStateRoute,
   workspaceTimelineRoute,

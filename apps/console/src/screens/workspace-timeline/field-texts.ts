@@ -1,4 +1,4 @@
-import { describeHolder, findIncluded } from '../../api/included.js';
+import { findIncluded } from '../../api/included.js';
 import type { ChangedField } from '../../api/history.js';
 import type { WorkspaceDocument } from '../../api/workspaces.js';
 
@@ -61,14 +61,12 @@ export type WorkspaceField = { readonly label: string; readonly value: string };
 /** Returns the fields of a workspace that the timeline compares, in the order of the screen. */
 export const listWorkspaceFields = (document: WorkspaceDocument): readonly WorkspaceField[] => {
   const { attributes, relationships } = document.data;
-  const lock = attributes.locked
-    ? `by ${describeHolder(document, relationships['locked-by'].data)}${attributes['locked-reason'] ? `: ${attributes['locked-reason']}` : ''}`
-    : 'no';
   const fields = {
     Name: attributes.name,
     Description: attributes.description,
     Project: findIncluded(document, relationships.project.data)?.attributes.name,
-    Locked: lock,
+    Locked: attributes.locked,
+    'Reason of the lock': attributes['locked-reason'],
     Tags: listTags(document),
     'Execution mode': attributes['execution-mode'],
     'Terraform version': attributes['terraform-version'],

@@ -5,6 +5,7 @@ export type WorkspaceTab = { readonly label: string; readonly path: string };
 export const WORKSPACE_TABS: readonly WorkspaceTab[] = [
   { label: 'Overview', path: '' },
   { label: 'State', path: 'state' },
+  { label: 'State versions', path: 'states' },
   { label: 'Variables', path: 'variables' },
   { label: 'Timeline', path: 'timeline' },
 ];
