@@ -33,7 +33,7 @@ const LockNotice = ({ organization, workspace }: PartProps) => {
   );
 };
 
-const LatestRun = ({ workspace }: { readonly workspace: WorkspaceDocument }) => {
+const LatestRun = ({ organization, workspace }: PartProps) => {
   const { permissions } = workspace.data.attributes;
   const run = findIncluded(workspace, workspace.data.relationships['current-run'].data);
   return (
@@ -42,7 +42,17 @@ const LatestRun = ({ workspace }: { readonly workspace: WorkspaceDocument }) => 
         <FactList
           facts={[
             { label: 'Status', value: <RunStatusBadge status={run.attributes.status} /> },
-            { label: 'Message', value: run.attributes.message },
+            {
+              label: 'Message',
+              value: (
+                <Link
+                  to="/$organization/workspaces/$workspace/runs/$run"
+                  params={{ organization, workspace: workspace.data.attributes.name, run: run.id }}
+                >
+                  {run.attributes.message || run.id}
+                </Link>
+              ),
+            },
             { label: 'Created', value: <RelativeTime value={run.attributes['created-at']} /> },
           ]}
         />
@@ -177,7 +187,7 @@ const Overview = ({ organization, workspace }: PartProps) => (
     {workspace.data.attributes.locked && <LockNotice organization={organization} workspace={workspace} />}
     <SimpleGrid cols={{ base: 1, md: 2 }}>
       <Stack>
-        <LatestRun workspace={workspace} />
+        <LatestRun organization={organization} workspace={workspace} />
         <CurrentState organization={organization} workspace={workspace} />
         <Card title="Use this workspace">
           <Text size="sm" c="dimmed">
