@@ -5,6 +5,7 @@ import { inspectScreen, openConsole } from '../support/console.js';
 import {
   expectStatus,
   grantWorkspaceAccess,
+  makeAgentToken,
   makeConfigurationVersion,
   makeMember,
   makeOrganization,
@@ -26,7 +27,8 @@ let team: string;
 beforeAll(async () => {
   [server, browser] = await Promise.all([startTestServer({ forBrowsers: true }), openBrowser()]);
   const { ownersTeam } = await makeOrganization(server, 'acme');
-  executor = server.as(await makeRemotePool(server, 'acme', 'executors'));
+  const pool = await makeRemotePool(server, 'acme', 'executors');
+  executor = server.as(await makeAgentToken(server, pool));
   owner = (await makeMember(server, 'acme', 'olga', [ownersTeam])).id;
   team = await makeTeam(server, 'acme', 'readers');
   reader = (await makeMember(server, 'acme', 'rita', [team])).id;
@@ -48,7 +50,7 @@ const makeWorkspaceWithRun = async (name: string, message: string): Promise<stri
 const plan = async (run: string): Promise<void> => {
   const path = `/api/v2/runs/${run}/progress`;
   expectStatus(await executor.post(path, reportBody('planning')), 200);
-  const counts = { 'resource-additions': 2, 'resource-changes': 1, 'has-changes': true };
+  const counts = { 'resource-additions': 2, 'resource-changes': 1 };
   expectStatus(await executor.post(path, reportBody('planned', counts)), 200);
 };
 

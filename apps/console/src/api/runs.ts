@@ -7,7 +7,7 @@ import { organizationKey } from './organizations.js';
 
 export type ConsoleRun = ApiResource<'Run'>;
 export type RunDocument = ApiResource<'RunDocumentWithIncluded'>;
-type RunPage = ApiResource<'RunPageWithIncluded'>;
+type RunPageDocument = ApiResource<'RunPageWithIncluded'>;
 
 const PAGE_SIZE = 50;
 const LIST_INCLUDES = ['created_by', 'workspace', 'plan'] as const;
@@ -33,7 +33,7 @@ export type RunListRow = {
   readonly plan: readonly [number, number, number] | null;
 };
 
-const toRow = ({ id, attributes, relationships }: ConsoleRun, page: RunPage): RunListRow => {
+const toRow = ({ id, attributes, relationships }: ConsoleRun, page: RunPageDocument): RunListRow => {
   const plan = findIncluded(page, relationships.plan.data)?.attributes;
   return {
     id,
@@ -51,7 +51,7 @@ const toRow = ({ id, attributes, relationships }: ConsoleRun, page: RunPage): Ru
 
 export type RunListPage = { readonly rows: readonly RunListRow[]; readonly next: number | null };
 
-const toListPage = (page: RunPage): RunListPage => ({
+const toListPage = (page: RunPageDocument): RunListPage => ({
   rows: page.data.map((run) => toRow(run, page)),
   next: page.meta.pagination['next-page'],
 });

@@ -1,6 +1,6 @@
 /* The differences of two files with states, in the format of version 4. Members that a file lacks count as absent. */
 
-type JsonObject = Readonly<Record<string, unknown>>;
+type StateObject = Readonly<Record<string, unknown>>;
 
 export type ValueDifference = {
   /** The path of an attribute, such as `tags.env`. */
@@ -23,10 +23,10 @@ export type StateDifference = {
   readonly outputs: readonly ValueDifference[];
 };
 
-const isObject = (value: unknown): value is JsonObject =>
+const isObject = (value: unknown): value is StateObject =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
 
-const toObjects = (value: unknown): readonly JsonObject[] => (Array.isArray(value) ? value.filter(isObject) : []);
+const toObjects = (value: unknown): readonly StateObject[] => (Array.isArray(value) ? value.filter(isObject) : []);
 
 type StateValue = { readonly text: string; readonly isSensitive: boolean };
 type ValuesByPath = ReadonlyMap<string, StateValue>;
@@ -38,14 +38,14 @@ const flatten = (value: unknown, path: readonly string[]): readonly (readonly [r
 };
 
 /** A step is `{ type: 'get_attr', value: 'tags' }` or `{ type: 'index', value: { value: 0, type: 'number' } }`. */
-const toSegment = ({ value }: JsonObject): string => String(isObject(value) ? value['value'] : value);
+const toSegment = ({ value }: StateObject): string => String(isObject(value) ? value['value'] : value);
 
-const listSensitivePaths = (instance: JsonObject): readonly (readonly string[])[] => {
+const listSensitivePaths = (instance: StateObject): readonly (readonly string[])[] => {
   const paths = instance['sensitive_attributes'];
   return Array.isArray(paths) ? paths.map((path: unknown) => toObjects(path).map((step) => toSegment(step))) : [];
 };
 
-const readValues = (instance: JsonObject): ValuesByPath => {
+const readValues = (instance: StateObject): ValuesByPath => {
   const sensitive = listSensitivePaths(instance);
   return new Map(
     flatten(instance['attributes'] ?? {}, []).map(([path, text]) => {
@@ -55,7 +55,7 @@ const readValues = (instance: JsonObject): ValuesByPath => {
   );
 };
 
-const formatAddress = (resource: JsonObject, instance: JsonObject): string => {
+const formatAddress = (resource: StateObject, instance: StateObject): string => {
   const { module, mode, type, name } = resource;
   const index = instance['index_key'];
   const parts = [module, mode === 'data' ? 'data' : undefined, type, name].filter((part) => part !== undefined);
@@ -63,7 +63,7 @@ const formatAddress = (resource: JsonObject, instance: JsonObject): string => {
   return `${parts.join('.')}${index === undefined ? '' : `[${JSON.stringify(index)}]`}${deposed}`;
 };
 
-const readInstances = (state: JsonObject): ReadonlyMap<string, ValuesByPath> =>
+const readInstances = (state: StateObject): ReadonlyMap<string, ValuesByPath> =>
   new Map(
     toObjects(state['resources']).flatMap((resource) =>
       toObjects(resource['instances']).map(
@@ -72,7 +72,7 @@ const readInstances = (state: JsonObject): ReadonlyMap<string, ValuesByPath> =>
     ),
   );
 
-const readOutputs = (state: JsonObject): ValuesByPath => {
+const readOutputs = (state: StateObject): ValuesByPath => {
   const outputs = isObject(state['outputs']) ? Object.entries(state['outputs']) : [];
   return new Map(
     outputs.flatMap(([name, output]) =>
@@ -98,7 +98,7 @@ const compareValues = (before: ValuesByPath, after: ValuesByPath): readonly Valu
   });
 
 /** Returns which resources and outputs differ. The values of sensitive attributes are left out. */
-export const compareStates = (before: JsonObject, after: JsonObject): StateDifference => {
+export const compareStates = (before: StateObject, after: StateObject): StateDifference => {
   const [old, next] = [readInstances(before), readInstances(after)];
   const resources = listKeys(old, next).flatMap((address): readonly ResourceDifference[] => {
     const values = compareValues(old.get(address) ?? NO_VALUES, next.get(address) ?? NO_VALUES);

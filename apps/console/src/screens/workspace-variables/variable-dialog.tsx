@@ -1,6 +1,6 @@
 import { Button, Checkbox, Group, Modal, SegmentedControl, Stack, Textarea, TextInput } from '@mantine/core';
 import { useState, type SyntheticEvent } from 'react';
-import { useChangeVariable, type ConsoleVariable, type VariableAttributes } from '../../api/variables.js';
+import { useChangeVariable, type ConsoleVariable, type NewVariable } from '../../api/variables.js';
 import type { Workspace } from '../../api/workspaces.js';
 import { findFieldProblem, FormProblems } from '../../components/problems.js';
 import { showToast } from '../../components/toasts.js';
@@ -20,7 +20,7 @@ type VariableDialogProps = {
   readonly onClose: () => void;
 };
 
-type FormValues = Required<{ [K in keyof VariableAttributes]: NonNullable<VariableAttributes[K]> }>;
+type FormValues = Required<{ [K in keyof NewVariable]: NonNullable<NewVariable[K]> }>;
 
 const toFormValues = (variable: ConsoleVariable | null): FormValues => ({
   key: variable?.attributes.key ?? '',
@@ -32,10 +32,10 @@ const toFormValues = (variable: ConsoleVariable | null): FormValues => ({
 });
 
 /** The value of a sensitive variable is not known here. An empty field keeps it. */
-const toAttributes = (values: FormValues, wasSensitive: boolean): VariableAttributes => {
+const toAttributes = (values: FormValues, wasSensitive: boolean): NewVariable => {
   if (!wasSensitive) return values;
   const { key: _, value, ...rest } = values;
-  return { ...rest, ...(value === '' ? {} : { value }) } as VariableAttributes;
+  return { ...rest, ...(value === '' ? {} : { value }) } as NewVariable;
 };
 
 type FieldsProps = {
