@@ -4,7 +4,7 @@ import { Link, useParams } from '@tanstack/react-router';
 import { findIncluded } from '../../api/included.js';
 import { runQuery, type RunDocument } from '../../api/runs.js';
 import { Card, FactList, type LabeledFact } from '../../components/card.js';
-import { CopyButton } from '../../components/copy.js';
+import { CopyableId } from '../../components/copy.js';
 import { hasEnded, PlanCounts, RunStatusBadge } from '../../components/run-status.js';
 import { QueryState } from '../../components/states.js';
 import { RelativeTime } from '../../components/times.js';
@@ -19,23 +19,24 @@ const formatKind = ({ attributes }: RunDocument['data']): string => {
   return attributes['plan-only'] ? 'Plans only' : 'Plans and applies';
 };
 
+const listPhases = (document: RunDocument): readonly LabeledFact[] => {
+  const { relationships } = document.data;
+  const phases = [
+    { label: 'Plan', phase: findIncluded(document, relationships.plan.data)?.attributes },
+    { label: 'Apply', phase: findIncluded(document, relationships.apply.data)?.attributes },
+  ];
+  return phases.map(({ label, phase }) => {
+    if (phase?.status !== 'finished') return { label, value: phase?.status ?? '–' };
+    const counts = [phase['resource-additions'], phase['resource-changes'], phase['resource-destructions']] as const;
+    return { label, value: <PlanCounts counts={counts} isDone={label === 'Apply'} /> };
+  });
+};
+
 const listFacts = (document: RunDocument): readonly LabeledFact[] => {
   const { id, attributes, relationships } = document.data;
-  const plan = findIncluded(document, relationships.plan.data)?.attributes;
-  const apply = findIncluded(document, relationships.apply.data)?.attributes;
   const confirmedBy = findIncluded(document, relationships['confirmed-by'].data);
-  const counts = (done: NonNullable<typeof plan | typeof apply>) =>
-    [done['resource-additions'], done['resource-changes'], done['resource-destructions']] as const;
   return [
-    {
-      label: 'Id',
-      value: (
-        <Group gap={4} wrap="nowrap">
-          <code>{id}</code>
-          <CopyButton text={id} label="Copy the id" />
-        </Group>
-      ),
-    },
+    { label: 'Id', value: <CopyableId id={id} /> },
     { label: 'Status', value: <RunStatusBadge status={attributes.status} /> },
     ...(attributes.status === 'pending'
       ? [{ label: 'Runs ahead', value: attributes['position-in-queue'].toLocaleString() }]
@@ -48,14 +49,7 @@ const listFacts = (document: RunDocument): readonly LabeledFact[] => {
     },
     ...(confirmedBy ? [{ label: 'Confirmed by', value: confirmedBy.attributes.username }] : []),
     { label: 'Terraform version', value: attributes['terraform-version'] },
-    {
-      label: 'Plan',
-      value: plan?.status === 'finished' ? <PlanCounts counts={counts(plan)} /> : (plan?.status ?? '–'),
-    },
-    {
-      label: 'Apply',
-      value: apply?.status === 'finished' ? <PlanCounts counts={counts(apply)} isDone /> : (apply?.status ?? '–'),
-    },
+    ...listPhases(document),
   ];
 };
 

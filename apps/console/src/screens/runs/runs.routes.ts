@@ -1,12 +1,7 @@
 import { createRoute, lazyRouteComponent } from '@tanstack/react-router';
-import { organizationRunsQuery, type RunSearch } from '../../api/runs.js';
+import { organizationRunsQuery } from '../../api/runs.js';
 import { organizationRoute } from '../../parent-routes.js';
-
-/** Reads the filter of the list from the address. It ignores what it does not know. */
-export const parseRunSearch = ({ group, q }: Readonly<Record<string, unknown>>): RunSearch => ({
-  ...(group === 'final' || group === 'non_final' ? { group } : {}),
-  ...(typeof q === 'string' && q !== '' ? { q } : {}),
-});
+import { parseRunSearch } from './runs.search.js';
 
 export const runsRoute = createRoute({
   getParentRoute: () => organizationRoute,

@@ -9,7 +9,7 @@ import { Page } from '../../components/page.js';
 import { RunList } from '../../components/run-list.js';
 import { EmptyState } from '../../components/states.js';
 import { useShortcut } from '../../shortcuts/shortcuts.js';
-import { parseRunSearch } from './runs.routes.js';
+import { parseRunSearch } from './runs.search.js';
 
 const TYPING_MS = 250;
 const POLL_MS = 15_000;

@@ -28,6 +28,8 @@ const isObject = (value: unknown): value is StateObject =>
 
 const toObjects = (value: unknown): readonly StateObject[] => (Array.isArray(value) ? value.filter(isObject) : []);
 
+const toText = (value: unknown): string => (typeof value === 'string' ? value : JSON.stringify(value));
+
 type StateValue = { readonly text: string; readonly isSensitive: boolean };
 type ValuesByPath = ReadonlyMap<string, StateValue>;
 
@@ -38,7 +40,7 @@ const flatten = (value: unknown, path: readonly string[]): readonly (readonly [r
 };
 
 /** A step is `{ type: 'get_attr', value: 'tags' }` or `{ type: 'index', value: { value: 0, type: 'number' } }`. */
-const toSegment = ({ value }: StateObject): string => String(isObject(value) ? value['value'] : value);
+const toSegment = ({ value }: StateObject): string => toText(isObject(value) ? value['value'] : value);
 
 const listSensitivePaths = (instance: StateObject): readonly (readonly string[])[] => {
   const paths = instance['sensitive_attributes'];
@@ -58,8 +60,10 @@ const readValues = (instance: StateObject): ValuesByPath => {
 const formatAddress = (resource: StateObject, instance: StateObject): string => {
   const { module, mode, type, name } = resource;
   const index = instance['index_key'];
-  const parts = [module, mode === 'data' ? 'data' : undefined, type, name].filter((part) => part !== undefined);
-  const deposed = instance['deposed'] === undefined ? '' : ` (deposed ${String(instance['deposed'])})`;
+  const parts = [module, mode === 'data' ? 'data' : undefined, type, name].flatMap((part) =>
+    part === undefined ? [] : [toText(part)],
+  );
+  const deposed = instance['deposed'] === undefined ? '' : ` (deposed ${toText(instance['deposed'])})`;
   return `${parts.join('.')}${index === undefined ? '' : `[${JSON.stringify(index)}]`}${deposed}`;
 };
 
@@ -93,8 +97,8 @@ const compareValues = (before: ValuesByPath, after: ValuesByPath): readonly Valu
     const [old, next] = [before.get(path), after.get(path)];
     if (old?.text === next?.text) return [];
     const isSensitive = old?.isSensitive === true || next?.isSensitive === true;
-    const toText = (value: StateValue | undefined) => (value === undefined ? null : isSensitive ? '' : value.text);
-    return [{ path, before: toText(old), after: toText(next), isSensitive }];
+    const render = (value: StateValue | undefined) => (value === undefined ? null : isSensitive ? '' : value.text);
+    return [{ path, before: render(old), after: render(next), isSensitive }];
   });
 
 /** Returns which resources and outputs differ. The values of sensitive attributes are left out. */

@@ -2,7 +2,8 @@ import { Badge, Button, Radio, Table } from '@mantine/core';
 import { describeHolder } from '../../api/included.js';
 import type { StateVersionPage } from '../../api/states.js';
 import { RelativeTime } from '../../components/times.js';
-import type { StateComparison } from './state-versions.routes.js';
+import { WideTable } from '../../components/wide-table.js';
+import type { StateComparison } from './state-versions.search.js';
 import classes from './state-versions.module.css';
 
 const STATUS_LABELS = {
@@ -79,30 +80,28 @@ const VersionRow = ({ page, version, previous, current, comparison, onCompare }:
 export const VersionTable = ({ pages, ...props }: TableProps) => {
   const versions = pages.flatMap((page) => page.data.map((version) => ({ page, version })));
   return (
-    <div className={classes['scroll']}>
-      <Table aria-label="State versions" verticalSpacing="xs">
-        <Table.Thead>
-          <Table.Tr>
-            {['From', 'To', 'Serial', 'Created', 'Created by', 'Terraform', 'Status'].map((heading) => (
-              <Table.Th key={heading}>{heading}</Table.Th>
-            ))}
-            <Table.Th>
-              <span className={classes['hidden']}>Comparison</span>
-            </Table.Th>
-          </Table.Tr>
-        </Table.Thead>
-        <Table.Tbody>
-          {versions.map(({ page, version }, index) => (
-            <VersionRow
-              key={version.id}
-              page={page}
-              version={version}
-              previous={versions[index + 1]?.version}
-              {...props}
-            />
+    <WideTable label="State versions">
+      <Table.Thead>
+        <Table.Tr>
+          {['From', 'To', 'Serial', 'Created', 'Created by', 'Terraform', 'Status'].map((heading) => (
+            <Table.Th key={heading}>{heading}</Table.Th>
           ))}
-        </Table.Tbody>
-      </Table>
-    </div>
+          <Table.Th>
+            <span className={classes['hidden']}>Comparison</span>
+          </Table.Th>
+        </Table.Tr>
+      </Table.Thead>
+      <Table.Tbody>
+        {versions.map(({ page, version }, index) => (
+          <VersionRow
+            key={version.id}
+            page={page}
+            version={version}
+            previous={versions[index + 1]?.version}
+            {...props}
+          />
+        ))}
+      </Table.Tbody>
+    </WideTable>
   );
 };

@@ -5,7 +5,7 @@ import { presentLockQuery } from '../../api/locks.js';
 import { describeHolder, findIncluded } from '../../api/included.js';
 import { workspaceQuery, type WorkspaceDocument } from '../../api/workspaces.js';
 import { Card, FactList, type LabeledFact } from '../../components/card.js';
-import { CodeBlock, CopyButton } from '../../components/copy.js';
+import { CodeBlock, CopyableId } from '../../components/copy.js';
 import { LockIcon } from '../../components/icons.js';
 import { RunStatusBadge } from '../../components/run-status.js';
 import { TerraformBlock } from '../../components/terraform-block.js';
@@ -116,15 +116,7 @@ const listSettings = ({ organization, workspace }: PartProps): readonly LabeledF
   const project = findIncluded(workspace, relationships.project.data);
   const repository = attributes['vcs-repo'];
   return [
-    {
-      label: 'Id',
-      value: (
-        <Group gap={4} wrap="nowrap">
-          <code>{id}</code>
-          <CopyButton text={id} label="Copy the id" />
-        </Group>
-      ),
-    },
+    { label: 'Id', value: <CopyableId id={id} /> },
     {
       label: 'Project',
       value: project && (
