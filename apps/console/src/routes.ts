@@ -1,6 +1,13 @@
 import { organizationRoute, rootRoute, workspaceRoute } from './parent-routes.js';
 import { organizationsRoute, startRoute } from './screens/organizations/organizations.routes.js';
+import { runsRoute } from './screens/runs/runs.routes.js';
+import { stateVersionsRoute } from './screens/state-versions/state-versions.routes.js';
 import { workspaceOverviewRoute } from './screens/workspace-overview/workspace-overview.routes.js';
+import {
+  terraformRunRoute,
+  workspaceRunRoute,
+  workspaceRunsRoute,
+} from './screens/workspace-runs/workspace-runs.routes.js';
 import { workspaceStateRoute } from './screens/workspace-state/workspace-state.routes.js';
 import { workspaceTimelineRoute } from './screens/workspace-timeline/workspace-timeline.routes.js';
 import { workspaceVariablesRoute } from './screens/workspace-variables/workspace-variables.routes.js';
@@ -10,7 +17,10 @@ import { workspacesRoute } from './screens/workspaces/workspaces.routes.js';
 
 const workspaceScreens = workspaceRoute.addChildren([
   // One screen a line.
+  stateVersionsRoute,
   workspaceOverviewRoute,
+  workspaceRunRoute,
+  workspaceRunsRoute,
   workspaceStateRoute,
   workspaceTimelineRoute,
   workspaceVariablesRoute,
@@ -18,7 +28,9 @@ const workspaceScreens = workspaceRoute.addChildren([
 
 const organizationScreens = organizationRoute.addChildren([
   // One screen a line.
+  runsRoute,
   startRoute,
+  terraformRunRoute,
   workspacesRoute,
   workspaceScreens,
 ]);

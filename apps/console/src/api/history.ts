@@ -8,6 +8,8 @@ export type WorkspaceChange = ApiResource<'WorkspaceChange'>;
 export type ChangedField = ApiResource<'WorkspaceFieldChange'>;
 
 const PAGE_SIZE = 30;
+/** The history has no past versions of people, so the holder of a lock has no name here. */
+const PAST_INCLUDES = ['project', 'effective_tag_bindings'] as const;
 
 /** The changes of a workspace, the newest first, page by page. */
 export const changesQuery = (organization: string, name: string, id: string) =>
@@ -26,9 +28,7 @@ export const workspaceAsOfQuery = (organization: string, name: string, id: strin
   queryOptions({
     queryKey: [...workspaceKey(organization, name), 'as-of', id, time],
     queryFn: ({ signal }) => {
-      const include = ['project', 'locked_by', 'effective_tag_bindings'] as (
-        'project' | 'locked_by' | 'effective_tag_bindings'
-      )[];
+      const include = [...PAST_INCLUDES];
       const params = { path: { id }, query: { 'as-of': time, include } };
       return readDocument(api.GET('/api/v2/workspaces/{id}', { params, signal }));
     },

@@ -1,4 +1,5 @@
 import { infiniteQueryOptions, queryOptions } from '@tanstack/react-query';
+import type { ApiResource } from '#client';
 import { readDocument } from './api-error.js';
 import { api } from './client.js';
 
@@ -50,3 +51,29 @@ export const outputsQuery = (workspace: string) =>
 export const readOutputValue = async (id: string): Promise<unknown> =>
   (await readDocument(api.GET('/api/v2/state-version-outputs/{id}', { params: { path: { id } } }))).data.attributes
     .value;
+
+export type StateVersionPage = ApiResource<'StateVersionPageWithIncluded'>;
+
+/** The state versions of a workspace, the newest first, page by page. */
+export const stateVersionsQuery = (workspace: string) =>
+  infiniteQueryOptions({
+    ...ONCE,
+    queryKey: [...currentStateKey(workspace), 'versions'],
+    queryFn: ({ pageParam, signal }) => {
+      const query = { 'page[number]': pageParam, 'page[size]': 50, include: ['created_by' as const] };
+      const params = { path: { id: workspace }, query };
+      return readDocument(api.GET('/api/v2/workspaces/{id}/state-versions', { params, signal }));
+    },
+    initialPageParam: 1,
+    getNextPageParam: (page) => page.meta.pagination['next-page'],
+  });
+
+/** The file of a state version. It can contain secrets, so it leaves the memory with the screen. */
+export const stateFileQuery = (id: string) =>
+  queryOptions({
+    ...ONCE,
+    gcTime: 0,
+    queryKey: ['state-files', id],
+    queryFn: ({ signal }): Promise<Readonly<Record<string, unknown>>> =>
+      readDocument(api.GET('/api/v2/state-versions/{id}/download', { params: { path: { id } }, signal })),
+  });

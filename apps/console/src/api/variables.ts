@@ -6,7 +6,7 @@ import { readAllPages } from './pages.js';
 import { workspaceKey } from './workspaces.js';
 
 export type ConsoleVariable = ApiResource<'Variable'>;
-export type VariableAttributes = RequestResource<'createWorkspaceVariable'>['attributes'];
+export type VariableFormBody = RequestResource<'createWorkspaceVariable'>['attributes'];
 
 const PAGE_SIZE = 100;
 
@@ -76,8 +76,8 @@ export const variablesQuery = (organization: string, name: string, id: string) =
   });
 
 export type VariableChange =
-  | { readonly action: 'create'; readonly attributes: VariableAttributes }
-  | { readonly action: 'update'; readonly variable: string; readonly attributes: Partial<VariableAttributes> }
+  | { readonly action: 'create'; readonly attributes: VariableFormBody }
+  | { readonly action: 'update'; readonly variable: string; readonly attributes: Partial<VariableFormBody> }
   | { readonly action: 'delete'; readonly variable: string };
 
 /** Creates, changes or deletes a variable of the workspace itself. */

@@ -1,4 +1,4 @@
-import { ActionIcon, Tooltip } from '@mantine/core';
+import { ActionIcon, Group, Tooltip } from '@mantine/core';
 import { useEffect, useState } from 'react';
 import { CheckIcon, CopyIcon } from './icons.js';
 import { showToast } from './toasts.js';
@@ -54,4 +54,12 @@ export const CodeBlock = ({ code, label }: { readonly code: string; readonly lab
       <CopyButton text={code} label={`Copy ${label}`} />
     </div>
   </div>
+);
+
+/** An id with a button that copies it. */
+export const CopyableId = ({ id }: { readonly id: string }) => (
+  <Group gap={4} wrap="nowrap">
+    <code>{id}</code>
+    <CopyButton text={id} label="Copy the id" />
+  </Group>
 );

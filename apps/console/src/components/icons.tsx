@@ -106,6 +106,12 @@ export const AlertIcon = defineIcon(
 export const VariableIcon = defineIcon(
   <path d="M8 4C5 4 6 11 3 12c3 1 2 8 5 8m8-16c3 0 2 7 5 8-3 1-2 8-5 8M9.5 9.5l5 5m0-5-5 5" />,
 );
+export const RunIcon = defineIcon(
+  <>
+    <circle cx="12" cy="12" r="9" />
+    <path d="m10 8.5 5.5 3.5-5.5 3.5z" />
+  </>,
+);
 export const ResourceIcon = defineIcon(
   <>
     <path d="m12 2 8 4.5v9L12 20l-8-4.5v-9z" />

@@ -39,3 +39,30 @@ export const RunStatusBadge = ({ status }: { readonly status: StatusOfRun }) => 
     {formatRunStatus(status)}
   </Badge>
 );
+
+const ENDED: ReadonlySet<StatusOfRun> = new Set([
+  'applied',
+  'planned_and_finished',
+  'discarded',
+  'errored',
+  'canceled',
+  'force_canceled',
+]);
+
+/** Returns whether nothing changes the run any more. */
+export const hasEnded = (status: StatusOfRun): boolean => ENDED.has(status);
+
+type PlanCountsProps = {
+  /** The numbers of resources that are added, changed and destroyed. */
+  readonly counts: readonly [number, number, number];
+  readonly isDone?: boolean;
+};
+
+/** Shows how many resources a plan changes, or an apply has changed. */
+export const PlanCounts = ({ counts: [added, changed, destroyed], isDone = false }: PlanCountsProps) => (
+  <span>
+    {isDone
+      ? `${added} added, ${changed} changed, ${destroyed} destroyed`
+      : `${added} to add, ${changed} to change, ${destroyed} to destroy`}
+  </span>
+);

@@ -5,7 +5,7 @@ import { presentLockQuery } from '../../api/locks.js';
 import { describeHolder, findIncluded } from '../../api/included.js';
 import { workspaceQuery, type WorkspaceDocument } from '../../api/workspaces.js';
 import { Card, FactList, type LabeledFact } from '../../components/card.js';
-import { CodeBlock, CopyButton } from '../../components/copy.js';
+import { CodeBlock, CopyableId } from '../../components/copy.js';
 import { LockIcon } from '../../components/icons.js';
 import { RunStatusBadge } from '../../components/run-status.js';
 import { TerraformBlock } from '../../components/terraform-block.js';
@@ -33,7 +33,7 @@ const LockNotice = ({ organization, workspace }: PartProps) => {
   );
 };
 
-const LatestRun = ({ workspace }: { readonly workspace: WorkspaceDocument }) => {
+const LatestRun = ({ organization, workspace }: PartProps) => {
   const { permissions } = workspace.data.attributes;
   const run = findIncluded(workspace, workspace.data.relationships['current-run'].data);
   return (
@@ -42,7 +42,17 @@ const LatestRun = ({ workspace }: { readonly workspace: WorkspaceDocument }) => 
         <FactList
           facts={[
             { label: 'Status', value: <RunStatusBadge status={run.attributes.status} /> },
-            { label: 'Message', value: run.attributes.message },
+            {
+              label: 'Message',
+              value: (
+                <Link
+                  to="/$organization/workspaces/$workspace/runs/$run"
+                  params={{ organization, workspace: workspace.data.attributes.name, run: run.id }}
+                >
+                  {run.attributes.message || run.id}
+                </Link>
+              ),
+            },
             { label: 'Created', value: <RelativeTime value={run.attributes['created-at']} /> },
           ]}
         />
@@ -106,15 +116,7 @@ const listSettings = ({ organization, workspace }: PartProps): readonly LabeledF
   const project = findIncluded(workspace, relationships.project.data);
   const repository = attributes['vcs-repo'];
   return [
-    {
-      label: 'Id',
-      value: (
-        <Group gap={4} wrap="nowrap">
-          <code>{id}</code>
-          <CopyButton text={id} label="Copy the id" />
-        </Group>
-      ),
-    },
+    { label: 'Id', value: <CopyableId id={id} /> },
     {
       label: 'Project',
       value: project && (
@@ -177,7 +179,7 @@ const Overview = ({ organization, workspace }: PartProps) => (
     {workspace.data.attributes.locked && <LockNotice organization={organization} workspace={workspace} />}
     <SimpleGrid cols={{ base: 1, md: 2 }}>
       <Stack>
-        <LatestRun workspace={workspace} />
+        <LatestRun organization={organization} workspace={workspace} />
         <CurrentState organization={organization} workspace={workspace} />
         <Card title="Use this workspace">
           <Text size="sm" c="dimmed">

@@ -5,6 +5,7 @@ import { outputsQuery, readOutputValue } from '../../api/states.js';
 import { CopyButton } from '../../components/copy.js';
 import { QueryState } from '../../components/states.js';
 import { showToast } from '../../components/toasts.js';
+import { WideTable } from '../../components/wide-table.js';
 import classes from './workspace-state.module.css';
 
 type Output = ApiResource<'StateVersionOutput'>;
@@ -67,22 +68,20 @@ export const Outputs = ({ workspace }: { readonly workspace: string }) => {
             The state has no outputs.
           </Text>
         ) : (
-          <div className={classes['scroll']}>
-            <Table aria-label="Outputs" verticalSpacing="xs">
-              <Table.Thead>
-                <Table.Tr>
-                  <Table.Th>Name</Table.Th>
-                  <Table.Th>Type</Table.Th>
-                  <Table.Th>Value</Table.Th>
-                </Table.Tr>
-              </Table.Thead>
-              <Table.Tbody>
-                {outputs.map((output) => (
-                  <OutputRow key={output.id} output={output} />
-                ))}
-              </Table.Tbody>
-            </Table>
-          </div>
+          <WideTable label="Outputs">
+            <Table.Thead>
+              <Table.Tr>
+                <Table.Th>Name</Table.Th>
+                <Table.Th>Type</Table.Th>
+                <Table.Th>Value</Table.Th>
+              </Table.Tr>
+            </Table.Thead>
+            <Table.Tbody>
+              {outputs.map((output) => (
+                <OutputRow key={output.id} output={output} />
+              ))}
+            </Table.Tbody>
+          </WideTable>
         )
       }
     </QueryState>

@@ -2,7 +2,7 @@ import { Button, Table, Text } from '@mantine/core';
 import { useInfiniteQuery } from '@tanstack/react-query';
 import { resourcesQuery } from '../../api/states.js';
 import { ErrorState, LoadingLines } from '../../components/states.js';
-import classes from './workspace-state.module.css';
+import { WideTable } from '../../components/wide-table.js';
 
 export const Resources = ({ workspace }: { readonly workspace: string }) => {
   const query = useInfiniteQuery(resourcesQuery(workspace));
@@ -18,26 +18,24 @@ export const Resources = ({ workspace }: { readonly workspace: string }) => {
   }
   return (
     <>
-      <div className={classes['scroll']}>
-        <Table aria-label="Resources" verticalSpacing="xs">
-          <Table.Thead>
-            <Table.Tr>
-              <Table.Th>Address</Table.Th>
-              <Table.Th>Provider</Table.Th>
+      <WideTable label="Resources">
+        <Table.Thead>
+          <Table.Tr>
+            <Table.Th>Address</Table.Th>
+            <Table.Th>Provider</Table.Th>
+          </Table.Tr>
+        </Table.Thead>
+        <Table.Tbody>
+          {resources.map(({ id, attributes }) => (
+            <Table.Tr key={id}>
+              <Table.Td>
+                <code>{attributes.address}</code>
+              </Table.Td>
+              <Table.Td>{attributes.provider}</Table.Td>
             </Table.Tr>
-          </Table.Thead>
-          <Table.Tbody>
-            {resources.map(({ id, attributes }) => (
-              <Table.Tr key={id}>
-                <Table.Td>
-                  <code>{attributes.address}</code>
-                </Table.Td>
-                <Table.Td>{attributes.provider}</Table.Td>
-              </Table.Tr>
-            ))}
-          </Table.Tbody>
-        </Table>
-      </div>
+          ))}
+        </Table.Tbody>
+      </WideTable>
       {query.hasNextPage && (
         <div>
           <Button variant="default" loading={query.isFetchingNextPage} onClick={() => void query.fetchNextPage()}>

@@ -1,4 +1,4 @@
-import { describeHolder, findIncluded } from '../../api/included.js';
+import { findIncluded } from '../../api/included.js';
 import type { ChangedField } from '../../api/history.js';
 import type { WorkspaceDocument } from '../../api/workspaces.js';
 
@@ -17,10 +17,12 @@ export const formatEventName = (event: string): string => {
 const isRecord = (value: unknown): value is Readonly<Record<string, unknown>> =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
 
+const toText = (value: unknown): string => (typeof value === 'string' ? value : JSON.stringify(value));
+
 const formatRecord = (value: Readonly<Record<string, unknown>>): string => {
   if (typeof value['key'] === 'string')
-    return value['value'] ? `${value['key']}: ${String(value['value'])}` : value['key'];
-  if ('name' in value) return String(value['name'] ?? value['type']);
+    return value['value'] ? `${value['key']}: ${toText(value['value'])}` : value['key'];
+  if ('name' in value) return toText(value['name'] ?? value['type']);
   const members = Object.entries(value).filter(([, member]) => member !== null && member !== false);
   return members
     .map(([name, member]) => `${formatFieldName(name).toLowerCase()}: ${formatFieldValue(member)}`)
@@ -33,7 +35,7 @@ export const formatFieldValue = (value: unknown): string | null => {
   if (typeof value === 'boolean') return value ? 'yes' : 'no';
   if (Array.isArray(value)) return value.length === 0 ? null : value.map((each) => formatFieldValue(each)).join(', ');
   if (isRecord(value)) return formatRecord(value) || null;
-  return String(value);
+  return toText(value);
 };
 
 export type ListDifference = { readonly removed: readonly string[]; readonly added: readonly string[] };
@@ -61,14 +63,12 @@ export type WorkspaceField = { readonly label: string; readonly value: string };
 /** Returns the fields of a workspace that the timeline compares, in the order of the screen. */
 export const listWorkspaceFields = (document: WorkspaceDocument): readonly WorkspaceField[] => {
   const { attributes, relationships } = document.data;
-  const lock = attributes.locked
-    ? `by ${describeHolder(document, relationships['locked-by'].data)}${attributes['locked-reason'] ? `: ${attributes['locked-reason']}` : ''}`
-    : 'no';
   const fields = {
     Name: attributes.name,
     Description: attributes.description,
     Project: findIncluded(document, relationships.project.data)?.attributes.name,
-    Locked: lock,
+    Locked: attributes.locked,
+    'Reason of the lock': attributes['locked-reason'],
     Tags: listTags(document),
     'Execution mode': attributes['execution-mode'],
     'Terraform version': attributes['terraform-version'],

@@ -46,7 +46,7 @@ export const TimeSlider = ({ first, last, value, marks, onChange, onNow }: TimeS
       />
       <datalist id={`${id}-marks`}>
         {marks.map((mark) => (
-          <option key={mark} value={mark} />
+          <option key={mark} value={mark} aria-label={formatExactTime(new Date(mark).toISOString())} />
         ))}
       </datalist>
       <Group gap="xs">

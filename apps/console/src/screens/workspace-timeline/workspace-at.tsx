@@ -3,6 +3,7 @@ import { useQuery } from '@tanstack/react-query';
 import { workspaceAsOfQuery } from '../../api/history.js';
 import type { WorkspaceDocument } from '../../api/workspaces.js';
 import { QueryState } from '../../components/states.js';
+import { WideTable } from '../../components/wide-table.js';
 import { listWorkspaceFields } from './field-texts.js';
 import classes from './workspace-timeline.module.css';
 
@@ -19,30 +20,28 @@ const FieldTable = ({ then, now }: FieldTableProps) => {
           ? 'Every field is as it is now.'
           : `${count} field${count === 1 ? ' differs' : 's differ'} from now.`}
       </Text>
-      <div className={classes['scroll']}>
-        <Table aria-label="Fields of the workspace" verticalSpacing={6}>
-          <Table.Thead>
-            <Table.Tr>
-              <Table.Th>Field</Table.Th>
-              <Table.Th>At this time</Table.Th>
-              <Table.Th>Now</Table.Th>
+      <WideTable label="Fields of the workspace" verticalSpacing={6}>
+        <Table.Thead>
+          <Table.Tr>
+            <Table.Th>Field</Table.Th>
+            <Table.Th>At this time</Table.Th>
+            <Table.Th>Now</Table.Th>
+          </Table.Tr>
+        </Table.Thead>
+        <Table.Tbody>
+          {fields.map(({ label, value, now: presentValue }) => (
+            <Table.Tr key={label} className={value === presentValue ? undefined : classes['different']}>
+              <Table.Th scope="row" fw={500}>
+                {label}
+              </Table.Th>
+              <Table.Td>{value}</Table.Td>
+              <Table.Td>
+                {value === presentValue ? <span className={classes['same']}>same</span> : presentValue}
+              </Table.Td>
             </Table.Tr>
-          </Table.Thead>
-          <Table.Tbody>
-            {fields.map(({ label, value, now: presentValue }) => (
-              <Table.Tr key={label} className={value === presentValue ? undefined : classes['different']}>
-                <Table.Th scope="row" fw={500}>
-                  {label}
-                </Table.Th>
-                <Table.Td>{value}</Table.Td>
-                <Table.Td>
-                  {value === presentValue ? <span className={classes['same']}>same</span> : presentValue}
-                </Table.Td>
-              </Table.Tr>
-            ))}
-          </Table.Tbody>
-        </Table>
-      </div>
+          ))}
+        </Table.Tbody>
+      </WideTable>
     </>
   );
 };

@@ -1,6 +1,6 @@
 import { Button, Checkbox, Group, Modal, SegmentedControl, Stack, Textarea, TextInput } from '@mantine/core';
 import { useState, type SyntheticEvent } from 'react';
-import { useChangeVariable, type ConsoleVariable, type VariableAttributes } from '../../api/variables.js';
+import { useChangeVariable, type ConsoleVariable, type VariableFormBody } from '../../api/variables.js';
 import type { Workspace } from '../../api/workspaces.js';
 import { findFieldProblem, FormProblems } from '../../components/problems.js';
 import { showToast } from '../../components/toasts.js';
@@ -20,22 +20,28 @@ type VariableDialogProps = {
   readonly onClose: () => void;
 };
 
-type FormValues = Required<{ [K in keyof VariableAttributes]: NonNullable<VariableAttributes[K]> }>;
+type FormValues = Required<{ [K in keyof VariableFormBody]: NonNullable<VariableFormBody[K]> }>;
 
-const toFormValues = (variable: ConsoleVariable | null): FormValues => ({
-  key: variable?.attributes.key ?? '',
-  value: variable?.attributes.value ?? '',
-  description: variable?.attributes.description ?? '',
-  category: variable?.attributes.category ?? 'terraform',
-  hcl: variable?.attributes.hcl ?? false,
-  sensitive: variable?.attributes.sensitive ?? false,
-});
+const NEW_VALUES: FormValues = {
+  key: '',
+  value: '',
+  description: '',
+  category: 'terraform',
+  hcl: false,
+  sensitive: false,
+};
+
+const toFormValues = (variable: ConsoleVariable | null): FormValues => {
+  if (!variable) return NEW_VALUES;
+  const { key, value, description, category, hcl, sensitive } = variable.attributes;
+  return { key, value: value ?? '', description: description ?? '', category, hcl, sensitive };
+};
 
 /** The value of a sensitive variable is not known here. An empty field keeps it. */
-const toAttributes = (values: FormValues, wasSensitive: boolean): VariableAttributes => {
+const toAttributes = (values: FormValues, wasSensitive: boolean): VariableFormBody => {
   if (!wasSensitive) return values;
   const { key: _, value, ...rest } = values;
-  return { ...rest, ...(value === '' ? {} : { value }) } as VariableAttributes;
+  return { ...rest, ...(value === '' ? {} : { value }) } as VariableFormBody;
 };
 
 type FieldsProps = {

@@ -1,5 +1,6 @@
 import { Badge, Button, Group, Table, Text } from '@mantine/core';
 import type { ConsoleVariable, VariableDefinition, VariableGroup } from '../../api/variables.js';
+import { WideTable } from '../../components/wide-table.js';
 import classes from './workspace-variables.module.css';
 
 const Source = ({ set }: { readonly set: VariableDefinition['set'] }) => {
@@ -87,30 +88,28 @@ const VariableRow = (props: RowProps) => {
 export const VariableTable = ({ label, groups, ...actions }: TableProps) => {
   if (groups.length === 0) return <Text size="sm">There is none.</Text>;
   return (
-    <div className={classes['scroll']}>
-      <Table aria-label={label} verticalSpacing="xs">
-        <Table.Thead>
-          <Table.Tr>
-            <Table.Th>Key</Table.Th>
-            <Table.Th>Value</Table.Th>
-            <Table.Th>Defined in</Table.Th>
-            <Table.Th>
-              <span className={classes['hidden']}>Actions</span>
-            </Table.Th>
-          </Table.Tr>
-        </Table.Thead>
-        <Table.Tbody>
-          {groups.flatMap(({ effective, overridden }) => {
-            const source = effective.set?.attributes.name ?? 'this workspace';
-            return [
-              <VariableRow key={effective.variable.id} definition={effective} overriddenBy={null} {...actions} />,
-              ...overridden.map((definition) => (
-                <VariableRow key={definition.variable.id} definition={definition} overriddenBy={source} {...actions} />
-              )),
-            ];
-          })}
-        </Table.Tbody>
-      </Table>
-    </div>
+    <WideTable label={label}>
+      <Table.Thead>
+        <Table.Tr>
+          <Table.Th>Key</Table.Th>
+          <Table.Th>Value</Table.Th>
+          <Table.Th>Defined in</Table.Th>
+          <Table.Th>
+            <span className={classes['hidden']}>Actions</span>
+          </Table.Th>
+        </Table.Tr>
+      </Table.Thead>
+      <Table.Tbody>
+        {groups.flatMap(({ effective, overridden }) => {
+          const source = effective.set?.attributes.name ?? 'this workspace';
+          return [
+            <VariableRow key={effective.variable.id} definition={effective} overriddenBy={null} {...actions} />,
+            ...overridden.map((definition) => (
+              <VariableRow key={definition.variable.id} definition={definition} overriddenBy={source} {...actions} />
+            )),
+          ];
+        })}
+      </Table.Tbody>
+    </WideTable>
   );
 };

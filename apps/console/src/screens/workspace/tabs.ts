@@ -4,7 +4,9 @@ export type WorkspaceTab = { readonly label: string; readonly path: string };
 /** The screens of a workspace, in the order of the tabs. A screen gets an entry when it exists. */
 export const WORKSPACE_TABS: readonly WorkspaceTab[] = [
   { label: 'Overview', path: '' },
+  { label: 'Runs', path: 'runs' },
   { label: 'State', path: 'state' },
+  { label: 'State versions', path: 'states' },
   { label: 'Variables', path: 'variables' },
   { label: 'Timeline', path: 'timeline' },
 ];

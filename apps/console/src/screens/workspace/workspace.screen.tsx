@@ -32,7 +32,7 @@ const Tabs = ({ base }: { readonly base: string }) => (
         key={path}
         to={path === '' ? base : `${base}/${path}`}
         className={classes['tab']}
-        activeOptions={{ exact: path === '' }}
+        activeOptions={{ exact: path === '', includeSearch: false }}
         activeProps={{ 'aria-current': 'page' }}
       >
         {label}

@@ -1,0 +1,86 @@
+import { Button, Table } from '@mantine/core';
+import type { UseInfiniteQueryResult } from '@tanstack/react-query';
+import { Link } from '@tanstack/react-router';
+import type { ReactNode } from 'react';
+import { ApiError } from '../api/api-error.js';
+import type { RunListPage, RunListRow } from '../api/runs.js';
+import { PlanCounts, RunStatusBadge } from './run-status.js';
+import { ErrorState, LoadingLines, NotFoundState } from './states.js';
+import { RelativeTime } from './times.js';
+import classes from './run-list.module.css';
+
+type RunRowProps = { readonly organization: string; readonly run: RunListRow; readonly withWorkspace: boolean };
+
+const RunRow = ({ organization, run, withWorkspace }: RunRowProps) => (
+  <Table.Tr>
+    <Table.Td>
+      <RunStatusBadge status={run.status} />
+    </Table.Td>
+    <Table.Td className={classes['message']}>
+      <Link
+        to="/$organization/workspaces/$workspace/runs/$run"
+        params={{ organization, workspace: run.workspace, run: run.id }}
+        className={classes['link']}
+      >
+        {run.message || run.id}
+      </Link>
+    </Table.Td>
+    {withWorkspace && (
+      <Table.Td>
+        <Link to="/$organization/workspaces/$workspace" params={{ organization, workspace: run.workspace }}>
+          {run.workspace}
+        </Link>
+      </Table.Td>
+    )}
+    <Table.Td className={classes['wide']}>{run.plan && <PlanCounts counts={run.plan} />}</Table.Td>
+    <Table.Td className={classes['wide']}>{run.createdBy}</Table.Td>
+    <Table.Td className={classes['wide']}>
+      <RelativeTime value={run.createdAt} />
+    </Table.Td>
+  </Table.Tr>
+);
+
+type RunListProps = {
+  readonly organization: string;
+  readonly query: UseInfiniteQueryResult<{ readonly pages: readonly RunListPage[] }>;
+  readonly withWorkspace: boolean;
+  /** Stands in for an empty list. */
+  readonly empty: ReactNode;
+};
+
+/** Runs, the newest first. */
+export const RunList = ({ organization, query, withWorkspace, empty }: RunListProps) => {
+  if (query.error instanceof ApiError && query.error.isNotFound) return <NotFoundState what="list of runs" />;
+  if (query.error) return <ErrorState error={query.error} onRetry={() => void query.refetch()} />;
+  if (!query.data) return <LoadingLines count={6} height={36} />;
+  const runs = query.data.pages.flatMap(({ rows }) => rows);
+  if (runs.length === 0) return empty;
+  return (
+    <>
+      <div className={classes['frame']}>
+        <Table aria-label="Runs" verticalSpacing="sm" horizontalSpacing="md" highlightOnHover>
+          <Table.Thead>
+            <Table.Tr>
+              <Table.Th>Status</Table.Th>
+              <Table.Th>Message</Table.Th>
+              {withWorkspace && <Table.Th>Workspace</Table.Th>}
+              <Table.Th className={classes['wide']}>Plan</Table.Th>
+              <Table.Th className={classes['wide']}>Created by</Table.Th>
+              <Table.Th className={classes['wide']}>Created</Table.Th>
+            </Table.Tr>
+          </Table.Thead>
+          <Table.Tbody>
+            {runs.map((run) => (
+              <RunRow key={run.id} organization={organization} run={run} withWorkspace={withWorkspace} />
+            ))}
+          </Table.Tbody>
+        </Table>
+      </div>
+      {query.hasNextPage && (
+        <Button mt="md" variant="default" loading={query.isFetchingNextPage} onClick={() => void query.fetchNextPage()}>
+          Load earlier runs
+        </Button>
+      )}
+    </>
+  );
+};

@@ -1,0 +1,81 @@
+import { Button, Group, Modal, Stack, Text, Textarea } from '@mantine/core';
+import { useState, type SyntheticEvent } from 'react';
+import { findIncluded } from '../../api/included.js';
+import { useChangeRun, type ConsoleRunAction, type RunDocument } from '../../api/runs.js';
+import { FormProblems } from '../../components/problems.js';
+import { PlanCounts } from '../../components/run-status.js';
+import { showToast } from '../../components/toasts.js';
+
+const EXPLANATIONS: Readonly<Record<ConsoleRunAction, string>> = {
+  apply: 'An executor applies the plan. It changes the resources of this workspace.',
+  discard: 'The plan is not applied, and the run ends.',
+  cancel: 'If an executor works on the run, the server asks it to stop. What it has changed stays changed.',
+  'force-cancel': 'The run ends at once, although its executor may still work. The state can then be incomplete.',
+};
+
+const MESSAGES: Readonly<Record<ConsoleRunAction, string>> = {
+  apply: 'The run is confirmed.',
+  discard: 'The run is discarded.',
+  cancel: 'The run is canceled, or stops soon.',
+  'force-cancel': 'The run is canceled.',
+};
+
+type ActionDialogProps = {
+  readonly organization: string;
+  readonly document: RunDocument;
+  readonly action: ConsoleRunAction;
+  readonly label: string;
+  readonly onClose: () => void;
+};
+
+export const RunActionDialog = ({ organization, document, action, label, onClose }: ActionDialogProps) => {
+  const [comment, setComment] = useState('');
+  const change = useChangeRun(organization, document.data.id);
+  const plan = findIncluded(document, document.data.relationships.plan.data)?.attributes;
+  const send = (event: SyntheticEvent) => {
+    event.preventDefault();
+    // A promise, because this dialog leaves the screen when the run has ended.
+    change.mutateAsync({ action, comment: comment.trim() }).then(
+      () => {
+        showToast({ kind: 'success', message: MESSAGES[action] });
+        onClose();
+      },
+      // The dialog shows why.
+      () => undefined,
+    );
+  };
+  return (
+    <Modal opened onClose={onClose} title={label} closeButtonProps={{ 'aria-label': 'Close' }}>
+      <form onSubmit={send}>
+        <Stack>
+          <Text size="sm">{EXPLANATIONS[action]}</Text>
+          {action === 'apply' && plan && (
+            <Text size="sm" fw={600}>
+              <PlanCounts
+                counts={[plan['resource-additions'], plan['resource-changes'], plan['resource-destructions']]}
+              />
+            </Text>
+          )}
+          <FormProblems error={change.error} />
+          <Textarea
+            label="Comment"
+            description="Everybody who may read the run can read it."
+            data-autofocus
+            autosize
+            minRows={2}
+            value={comment}
+            onChange={(event) => setComment(event.currentTarget.value)}
+          />
+          <Group justify="flex-end">
+            <Button variant="default" onClick={onClose}>
+              Back
+            </Button>
+            <Button type="submit" color={action === 'apply' ? undefined : 'red'} loading={change.isPending}>
+              {label}
+            </Button>
+          </Group>
+        </Stack>
+      </form>
+    </Modal>
+  );
+};

@@ -1,0 +1,90 @@
+import { Group } from '@mantine/core';
+import { lazy, Suspense, useState } from 'react';
+import type { ConsoleRunAction, RunDocument } from '../../api/runs.js';
+import { PermittedButton } from '../../components/permitted-button.js';
+import { hasEnded } from '../../components/run-status.js';
+
+const RunActionDialog = lazy(async () => ({ default: (await import('./run-action-dialog.js')).RunActionDialog }));
+
+type ActionButton = {
+  readonly action: ConsoleRunAction;
+  readonly label: string;
+  readonly isPermitted: boolean;
+  /** Whether the status of the run allows the action. */
+  readonly isPossible: boolean;
+  readonly reason: string;
+};
+
+const NO_APPLY = 'You need a team that may apply runs of this workspace.';
+const NO_CANCEL = 'You need a team that may plan or apply runs of this workspace.';
+
+const listActions = ({ data: { attributes } }: RunDocument): readonly ActionButton[] => {
+  const { actions, permissions } = attributes;
+  return [
+    {
+      action: 'apply',
+      label: 'Confirm and apply',
+      isPermitted: permissions['can-apply'],
+      isPossible: actions['is-confirmable'],
+      reason: NO_APPLY,
+    },
+    {
+      action: 'discard',
+      label: 'Discard',
+      isPermitted: permissions['can-discard'],
+      isPossible: actions['is-discardable'],
+      reason: NO_APPLY,
+    },
+    {
+      action: 'cancel',
+      label: 'Cancel the run',
+      isPermitted: permissions['can-cancel'],
+      isPossible: actions['is-cancelable'],
+      reason: NO_CANCEL,
+    },
+    {
+      action: 'force-cancel',
+      label: 'Force cancel',
+      isPermitted: permissions['can-force-cancel'],
+      isPossible: actions['is-force-cancelable'],
+      reason: 'You need a team with admin access to this workspace.',
+    },
+  ];
+};
+
+type ActionsProps = { readonly organization: string; readonly document: RunDocument };
+
+/** What the person may do with the run. Actions that its status does not allow are absent. */
+export const RunActions = ({ organization, document }: ActionsProps) => {
+  const [open, setOpen] = useState<ActionButton | null>(null);
+  if (hasEnded(document.data.attributes.status)) return null;
+  const buttons = listActions(document).filter(
+    ({ action, isPermitted, isPossible }) => isPossible || (!isPermitted && action !== 'force-cancel'),
+  );
+  return (
+    <Group gap="sm">
+      {buttons.map((button) => (
+        <PermittedButton
+          key={button.action}
+          variant={button.action === 'apply' ? 'filled' : 'default'}
+          isPermitted={button.isPermitted}
+          reason={button.reason}
+          onClick={() => setOpen(button)}
+        >
+          {button.label}
+        </PermittedButton>
+      ))}
+      <Suspense>
+        {open && (
+          <RunActionDialog
+            organization={organization}
+            document={document}
+            action={open.action}
+            label={open.label}
+            onClose={() => setOpen(null)}
+          />
+        )}
+      </Suspense>
+    </Group>
+  );
+};

@@ -1,0 +1,45 @@
+import { Text } from '@mantine/core';
+import { useQuery } from '@tanstack/react-query';
+import { runEventsQuery, type ConsoleRun } from '../../api/runs.js';
+import { findIncluded } from '../../api/included.js';
+import { QueryState } from '../../components/states.js';
+import { RelativeTime } from '../../components/times.js';
+import classes from './run.module.css';
+
+/** `plan_queued` is shown as `Plan queued`. */
+const formatAction = (action: string): string => {
+  const words = action.replaceAll('_', ' ');
+  return `${words.charAt(0).toUpperCase()}${words.slice(1)}`;
+};
+
+/** What happened to a run, the oldest first. Another status loads it again. */
+export const RunEvents = ({ organization, run }: { readonly organization: string; readonly run: ConsoleRun }) => {
+  const options = runEventsQuery(organization, run.id);
+  const query = useQuery({ ...options, queryKey: [...options.queryKey, run.attributes.status] });
+  return (
+    <QueryState query={query} what="run">
+      {(document) => (
+        <ol className={classes['events']}>
+          {document.data.map((event) => {
+            const comment = findIncluded(document, event.relationships.comment.data)?.attributes.body;
+            const actor = findIncluded(document, event.relationships.actor.data)?.attributes.username;
+            return (
+              <li key={event.id}>
+                <div>
+                  <strong>{formatAction(event.attributes.action)}</strong>{' '}
+                  <Text size="sm" c="dimmed" component="span">
+                    {actor && `by ${actor}, `}
+                    <RelativeTime value={event.attributes['created-at']} />
+                  </Text>
+                </div>
+                {(comment ?? event.attributes.description) && (
+                  <blockquote className={classes['comment']}>{comment ?? event.attributes.description}</blockquote>
+                )}
+              </li>
+            );
+          })}
+        </ol>
+      )}
+    </QueryState>
+  );
+};

@@ -1,0 +1,78 @@
+import { Button, Stack, Text } from '@mantine/core';
+import { useInfiniteQuery, useQuery } from '@tanstack/react-query';
+import { useNavigate, useParams, useSearch } from '@tanstack/react-router';
+import { stateVersionsQuery, type StateVersionPage } from '../../api/states.js';
+import { workspaceQuery, type Workspace } from '../../api/workspaces.js';
+import { Card } from '../../components/card.js';
+import { CodeBlock } from '../../components/copy.js';
+import { ResourceIcon } from '../../components/icons.js';
+import { EmptyState, ErrorState, LoadingLines } from '../../components/states.js';
+import { Comparison } from './comparison.js';
+import { VersionTable } from './version-table.js';
+
+const ROUTE = '/$organization/workspaces/$workspace/states';
+
+const NoVersion = () => (
+  <EmptyState icon={ResourceIcon} title="There is no state version yet">
+    <Text>The first apply of a configuration with this workspace uploads a state.</Text>
+    <CodeBlock code={'terraform init\nterraform apply'} label="the commands" />
+  </EmptyState>
+);
+
+const formatTitle = (pages: readonly StateVersionPage[], from: string, to: string): string => {
+  const serialOf = (id: string) =>
+    pages.flatMap(({ data }) => data).find((version) => version.id === id)?.attributes.serial ?? id;
+  return `From serial ${serialOf(from)} to serial ${serialOf(to)}`;
+};
+
+const Versions = ({ workspace }: { readonly workspace: Workspace }) => {
+  const { from, to } = useSearch({ from: ROUTE });
+  const navigate = useNavigate({ from: ROUTE });
+  const query = useInfiniteQuery(stateVersionsQuery(workspace.id));
+  if (query.error) return <ErrorState error={query.error} onRetry={() => void query.refetch()} />;
+  if (!query.data) return <LoadingLines count={6} />;
+  const { pages } = query.data;
+  if (pages.every(({ data }) => data.length === 0)) return <NoVersion />;
+  return (
+    <Stack>
+      <Text size="sm" c="dimmed">
+        Choose two versions to compare. The audit trail records that you read the states.
+      </Text>
+      {from !== undefined && to !== undefined && (
+        <Comparison key={`${from} ${to}`} from={from} to={to} title={formatTitle(pages, from, to)} />
+      )}
+      <Card title="State versions">
+        <VersionTable
+          pages={pages}
+          current={workspace.relationships['current-state-version'].data?.id ?? null}
+          comparison={{ from, to }}
+          onCompare={(search) => void navigate({ search, replace: true })}
+        />
+        {query.hasNextPage && (
+          <div>
+            <Button variant="default" loading={query.isFetchingNextPage} onClick={() => void query.fetchNextPage()}>
+              Load earlier versions
+            </Button>
+          </div>
+        )}
+      </Card>
+    </Stack>
+  );
+};
+
+/** The states that a workspace has had, and what differs between two of them. */
+export const StateVersionsScreen = () => {
+  const { organization, workspace: name } = useParams({ from: ROUTE });
+  const { data } = useQuery(workspaceQuery(organization, name));
+  if (!data) return null;
+  if (!data.data.attributes.permissions['can-read-state-versions']) {
+    return (
+      <EmptyState icon={ResourceIcon} title="You may not read the states">
+        <Text>
+          Ask an owner of the organization for a team with read access to the state versions of this workspace.
+        </Text>
+      </EmptyState>
+    );
+  }
+  return <Versions workspace={data.data} />;
+};

@@ -1,0 +1,107 @@
+import { Badge, Button, Radio, Table } from '@mantine/core';
+import { describeHolder } from '../../api/included.js';
+import type { StateVersionPage } from '../../api/states.js';
+import { RelativeTime } from '../../components/times.js';
+import { WideTable } from '../../components/wide-table.js';
+import type { StateComparison } from './state-versions.search.js';
+import classes from './state-versions.module.css';
+
+const STATUS_LABELS = {
+  pending: 'Waits for its file',
+  finalized: 'Complete',
+  discarded: 'Discarded',
+  backing_data_soft_deleted: 'File deleted, can be restored',
+  backing_data_permanently_deleted: 'File deleted',
+} as const;
+
+type StateVersion = StateVersionPage['data'][number];
+
+type TableProps = {
+  readonly pages: readonly StateVersionPage[];
+  readonly current: string | null;
+  readonly comparison: StateComparison;
+  readonly onCompare: (comparison: StateComparison) => void;
+};
+
+type RowProps = Omit<TableProps, 'pages'> & {
+  readonly page: StateVersionPage;
+  readonly version: StateVersion;
+  /** The version before this one, if it is loaded. */
+  readonly previous: StateVersion | undefined;
+};
+
+const VersionRow = ({ page, version, previous, current, comparison, onCompare }: RowProps) => {
+  const { id, attributes, relationships } = version;
+  const hasFile = attributes.status === 'finalized';
+  const choose = (side: 'from' | 'to') => (
+    <Radio
+      name={side}
+      aria-label={`Compare ${side} serial ${attributes.serial}`}
+      disabled={!hasFile}
+      checked={comparison[side] === id}
+      onChange={() => onCompare({ ...comparison, [side]: id })}
+    />
+  );
+  return (
+    <Table.Tr>
+      <Table.Td>{choose('from')}</Table.Td>
+      <Table.Td>{choose('to')}</Table.Td>
+      <Table.Td>
+        {attributes.serial.toLocaleString()}{' '}
+        {id === current && (
+          <Badge variant="light" color="green" tt="none" radius="sm">
+            Current
+          </Badge>
+        )}
+      </Table.Td>
+      <Table.Td>
+        <RelativeTime value={attributes['created-at']} />
+      </Table.Td>
+      <Table.Td>{describeHolder(page, relationships['created-by'].data)}</Table.Td>
+      <Table.Td>{attributes['terraform-version'] ?? 'unknown'}</Table.Td>
+      <Table.Td>{STATUS_LABELS[attributes.status]}</Table.Td>
+      <Table.Td ta="right">
+        {previous?.attributes.status === 'finalized' && hasFile && (
+          <Button
+            size="compact-sm"
+            variant="default"
+            aria-label={`Show what serial ${attributes.serial} changed`}
+            onClick={() => onCompare({ from: previous.id, to: id })}
+          >
+            Changes
+          </Button>
+        )}
+      </Table.Td>
+    </Table.Tr>
+  );
+};
+
+/** The state versions, the newest first. */
+export const VersionTable = ({ pages, ...props }: TableProps) => {
+  const versions = pages.flatMap((page) => page.data.map((version) => ({ page, version })));
+  return (
+    <WideTable label="State versions">
+      <Table.Thead>
+        <Table.Tr>
+          {['From', 'To', 'Serial', 'Created', 'Created by', 'Terraform', 'Status'].map((heading) => (
+            <Table.Th key={heading}>{heading}</Table.Th>
+          ))}
+          <Table.Th>
+            <span className={classes['hidden']}>Comparison</span>
+          </Table.Th>
+        </Table.Tr>
+      </Table.Thead>
+      <Table.Tbody>
+        {versions.map(({ page, version }, index) => (
+          <VersionRow
+            key={version.id}
+            page={page}
+            version={version}
+            previous={versions[index + 1]?.version}
+            {...props}
+          />
+        ))}
+      </Table.Tbody>
+    </WideTable>
+  );
+};
