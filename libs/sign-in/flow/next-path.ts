@@ -1,9 +1,7 @@
-import type { SignInResult } from './sign-in-flow.service.js';
-
 const HOME = '/account';
 
 /** Returns the path of the page after a successful step of a sign-in. `returnTo`: the page that the person wants. */
-export const getNextPath = (outcome: Exclude<SignInResult['outcome'], 'failed'>, returnTo: string | null): string => {
+export const getNextPath = (outcome: 'signed-in' | 'needs-second-factor', returnTo: string | null): string => {
   if (outcome === 'signed-in') return returnTo ?? HOME;
   return `/sign-in/second-factor${returnTo === null ? '' : `?return_to=${encodeURIComponent(returnTo)}`}`;
 };
