@@ -9,7 +9,7 @@ const Source = ({ set }: { readonly set: VariableDefinition['set'] }) => {
     <Group gap={6}>
       {set.attributes.name}
       {set.attributes.priority && (
-        <Badge variant="light" color="blue" tt="none" radius="sm">
+        <Badge variant="light" color="blue" tt="none" radius="sm" miw="max-content">
           Priority set
         </Badge>
       )}

@@ -1,6 +1,7 @@
 import { Badge } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
-import { Link, Outlet, useParams } from '@tanstack/react-router';
+import { Link, Outlet, useLocation, useParams } from '@tanstack/react-router';
+import { useEffect, useRef } from 'react';
 import { findIncluded } from '../../api/included.js';
 import { workspaceQuery, type WorkspaceDocument } from '../../api/workspaces.js';
 import { LockIcon } from '../../components/icons.js';
@@ -25,21 +26,29 @@ const StateBadges = ({ workspace }: { readonly workspace: WorkspaceDocument }) =
   );
 };
 
-const Tabs = ({ base }: { readonly base: string }) => (
-  <nav aria-label="Workspace" className={classes['tabs']}>
-    {WORKSPACE_TABS.map(({ label, path }) => (
-      <Link
-        key={path}
-        to={path === '' ? base : `${base}/${path}`}
-        className={classes['tab']}
-        activeOptions={{ exact: path === '', includeSearch: false }}
-        activeProps={{ 'aria-current': 'page' }}
-      >
-        {label}
-      </Link>
-    ))}
-  </nav>
-);
+const Tabs = ({ base }: { readonly base: string }) => {
+  const bar = useRef<HTMLElement>(null);
+  const current = useLocation({ select: ({ pathname }) => pathname });
+  // In a narrow window, the bar scrolls.
+  useEffect(() => {
+    bar.current?.querySelector('[aria-current="page"]')?.scrollIntoView({ block: 'nearest', inline: 'center' });
+  }, [current]);
+  return (
+    <nav aria-label="Workspace" className={classes['tabs']} ref={bar}>
+      {WORKSPACE_TABS.map(({ label, path }) => (
+        <Link
+          key={path}
+          to={path === '' ? base : `${base}/${path}`}
+          className={classes['tab']}
+          activeOptions={{ exact: path === '', includeSearch: false }}
+          activeProps={{ 'aria-current': 'page' }}
+        >
+          {label}
+        </Link>
+      ))}
+    </nav>
+  );
+};
 
 /** What all screens of a workspace have: its name, its lock and its tabs. */
 export const WorkspaceScreen = () => {
