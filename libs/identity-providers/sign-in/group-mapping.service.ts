@@ -9,7 +9,7 @@ import { ProvisionedUsers } from './provisioned-users.port.js';
 import { listOwnersGroups, selectMappedGroups } from './mapped-groups.js';
 import { listStatements, storeStatedGroups } from './stated-groups.queries.js';
 
-type StatedGroups = {
+type GroupsOfSignIn = {
   readonly user: string;
   /** Null if the provider stated none. */
   readonly groups: readonly string[] | null;
@@ -35,7 +35,7 @@ export class GroupMapping {
 
   async apply(
     { id: provider, settings }: IdentityProviderRow,
-    { user, groups, requestId }: StatedGroups,
+    { user, groups, requestId }: GroupsOfSignIn,
   ): Promise<void> {
     if (!settings.mapsGroups) return;
     if (groups === null) {

@@ -70,12 +70,12 @@ const withAdmin = async <T>(kafka: Kafka, work: (admin: Admin) => Promise<T>): P
   }
 };
 
-type Comparison = {
+type TopicComparison = {
   readonly definitions: readonly TopicDefinition[];
   readonly differences: readonly TopicDifference[];
 };
 
-const compare = async (admin: Admin, topics: readonly NamedTopic[], settings: TopicSettings): Promise<Comparison> => {
+const compare = async (admin: Admin, topics: readonly NamedTopic[], settings: TopicSettings): Promise<TopicComparison> => {
   const { brokers } = await admin.describeCluster();
   const definitions = topics.map(({ name, use }) => defineTopic(name, use, settings, brokers.length));
   const existing = await describeTopics(
