@@ -3242,6 +3242,23 @@ export interface paths {
     patch?: never;
     trace?: never;
   };
+  '/api/v2/admin/site-status': {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    /** Show versions, settings, processes, followers and storage of the site */
+    get: operations['getSiteStatus'];
+    put?: never;
+    post?: never;
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
   '/api/v2/organizations/{organization}/ssh-keys': {
     parameters: {
       query?: never;
@@ -9974,6 +9991,91 @@ export interface components {
       scimType?: string;
       /** @example Not found */
       detail: string;
+    };
+    SiteStatusDocument: {
+      data: components['schemas']['SiteStatus'];
+    };
+    /** @description Versions, settings, processes, followers and storage of the site. It contains no secret. */
+    SiteStatus: {
+      /** @example site */
+      id: string;
+      /** @constant */
+      type: 'site-statuses';
+      attributes: {
+        /**
+         * @description The version of the gateway that answers.
+         * @example 0.2.0
+         */
+        version: string;
+        /** @example 18.4 */
+        'postgres-version': string;
+        /**
+         * @description The size of the database in bytes.
+         * @example 84934656
+         */
+        'database-bytes': number;
+        /**
+         * @description The number of events in the log, as Postgres estimates it.
+         * @example 120000
+         */
+        'event-count': number;
+        settings: {
+          /** @example CADASTRE_EDITION */
+          name: string;
+          /** @example all */
+          value: string;
+        }[];
+        processes: {
+          /**
+           * @description The role of the process, or a command.
+           * @example serve
+           */
+          name: string;
+          /**
+           * @description The address from which it is connected to Postgres; null for a socket of the same machine.
+           * @example 192.0.2.7
+           */
+          address: string | null;
+          /**
+           * @description The number of its connections to Postgres.
+           * @example 6
+           */
+          connections: number;
+          /**
+           * Format: date-time
+           * @description When the oldest of these connections was opened.
+           * @example 2026-01-31T12:30:15.123Z
+           */
+          since: string;
+        }[];
+        followers: {
+          /** @example audit_trail */
+          name: string;
+          /**
+           * @description Whether a process runs it.
+           * @example true
+           */
+          running: boolean;
+          /**
+           * @description The number of events that it has not read, counted up to 100,000.
+           * @example 0
+           */
+          behind: number;
+          /**
+           * @description Seconds since it last stored its progress; null if it never did.
+           * @example 3
+           */
+          'idle-seconds': number | null;
+        }[];
+      };
+      relationships: Record<string, never>;
+      links: {
+        /**
+         * Format: uri-reference
+         * @example /api/v2/admin/site-status
+         */
+        self: string;
+      };
     };
     SshKeyPage: {
       data: components['schemas']['SshKey'][];
@@ -33382,6 +33484,32 @@ export interface operations {
           'application/vnd.api+json': components['schemas']['ErrorDocument'];
         };
       };
+    };
+  };
+  getSiteStatus: {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    requestBody?: never;
+    responses: {
+      /** @description The document. */
+      200: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/vnd.api+json': components['schemas']['SiteStatusDocument'];
+        };
+      };
+      400: components['responses']['BadRequest'];
+      401: components['responses']['Unauthorized'];
+      404: components['responses']['NotFound'];
+      429: components['responses']['TooMany'];
+      500: components['responses']['InternalServerError'];
+      503: components['responses']['Unavailable'];
     };
   };
   listSshKeys: {

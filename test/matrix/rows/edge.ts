@@ -40,6 +40,7 @@ export const edge: readonly MatrixRow[] = [
     demands: 'anybody',
     status: 200,
   },
+  { route: 'GET /admin/site-status', about: site, demands: ['manage-site'], status: 200 },
   {
     route: 'GET /organizations/:organization/events',
     about: organization,
