@@ -1,4 +1,5 @@
 import { organizationRoute, rootRoute, workspaceRoute } from './parent-routes.js';
+import { auditTrailRoute } from './screens/audit-trail/audit-trail.routes.js';
 import { organizationsRoute, startRoute } from './screens/organizations/organizations.routes.js';
 import { runsRoute } from './screens/runs/runs.routes.js';
 import { stateVersionsRoute } from './screens/state-versions/state-versions.routes.js';
@@ -32,6 +33,7 @@ const organizationScreens = organizationRoute.addChildren([
   startRoute,
   terraformRunRoute,
   workspacesRoute,
+  auditTrailRoute,
   workspaceScreens,
 ]);
 
