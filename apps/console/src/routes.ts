@@ -5,6 +5,7 @@ import { runsRoute } from './screens/runs/runs.routes.js';
 import { stateVersionsRoute } from './screens/state-versions/state-versions.routes.js';
 import { providerRoute } from './screens/provider/provider.routes.js';
 import { registryRoute } from './screens/registry/registry.routes.js';
+import { siteRoute } from './screens/site/site.routes.js';
 import { workspaceOverviewRoute } from './screens/workspace-overview/workspace-overview.routes.js';
 import {
   terraformRunRoute,
@@ -44,5 +45,6 @@ const organizationScreens = organizationRoute.addChildren([
 export const routeTree = rootRoute.addChildren([
   // One screen a line.
   organizationsRoute,
+  siteRoute,
   organizationScreens,
 ]);
