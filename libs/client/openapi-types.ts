@@ -10068,7 +10068,6 @@ export interface components {
           'idle-seconds': number | null;
         }[];
       };
-      relationships: Record<string, never>;
       links: {
         /**
          * Format: uri-reference

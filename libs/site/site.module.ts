@@ -1,6 +1,6 @@
 import { Module, type DynamicModule } from '@nestjs/common';
 import { SITE_FACTS, type SiteFacts } from './status/site-facts.js';
-import { SiteStatusController } from './status/site-status.controller.js';
+import { SiteStatusesController } from './status/site-statuses.controller.js';
 
 export type SiteModuleOptions = SiteFacts;
 
@@ -10,7 +10,7 @@ export class SiteModule {
   static with(facts: SiteModuleOptions): DynamicModule {
     return {
       module: SiteModule,
-      controllers: [SiteStatusController],
+      controllers: [SiteStatusesController],
       providers: [{ provide: SITE_FACTS, useValue: facts }],
     };
   }

@@ -36,6 +36,5 @@ export const siteStatusSchema = defineResource({
     processes: z.array(process),
     followers: z.array(follower),
   },
-  relationships: {},
   links: { self: serverPath('/api/v2/admin/site-status') },
 });

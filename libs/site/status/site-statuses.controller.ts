@@ -4,12 +4,12 @@ import { readFollowerStates } from '#event-store';
 import { renderDocument, type Document } from '#json-api';
 import { Database } from '#postgres';
 import { SITE_FACTS, type SiteFacts } from './site-facts.js';
-import { listProcesses, readDatabaseFacts } from './site-status.queries.js';
+import { listProcesses, readDatabaseFacts } from './site-statuses.queries.js';
 
 const PATH = '/api/v2/admin/site-status';
 
 @Controller('api/v2/admin/site-status')
-export class SiteStatusController {
+export class SiteStatusesController {
   constructor(
     private readonly database: Database,
     @Inject(SITE_FACTS) private readonly facts: SiteFacts,
