@@ -15,7 +15,7 @@ export const LAYERS = [
   ['blob-store', 'json-api', 'message-log', 'vault'],
   ['access', 'backup'],
   ['document-cache', 'pages'],
-  ['api-docs', 'console', 'edge', 'reads'],
+  ['api-docs', 'console', 'edge', 'reads', 'site'],
   ['data-retention-policies', 'people', 'ssh-keys'],
   ['agents', 'scim', 'tag-bindings', 'workload-identities'],
   ['organizations', 'sign-in'],

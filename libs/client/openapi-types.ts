@@ -240,6 +240,43 @@ export interface paths {
     patch?: never;
     trace?: never;
   };
+  '/api/v2/organizations/{organization}/audit-trail': {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    /**
+     * Read the audit trail of an organization
+     * @description Pages have the newest entries first. With `after`, entries follow in the order in which they were recorded. With the media type `application/x-ndjson` and without page parameters, the answer has all entries in that order. Owners, site admins and both kinds of tokens that can read the trail may read it.
+     */
+    get: operations['listAuditTrailOfOrganization'];
+    put?: never;
+    post?: never;
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
+  '/api/v2/organizations/{organization}/audit-trail/{id}': {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    /** Show an entry of the audit trail */
+    get: operations['showAuditTrailEntry'];
+    put?: never;
+    post?: never;
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
   '/api/v2/organizations/{organization}/audit-trail-settings': {
     parameters: {
       query?: never;
@@ -3199,6 +3236,23 @@ export interface paths {
     put?: never;
     /** Revoke a token on a page */
     post: operations['revokeOwnToken'];
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
+  '/api/v2/admin/site-status': {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    /** Show versions, settings, processes, followers and storage of the site */
+    get: operations['getSiteStatus'];
+    put?: never;
+    post?: never;
     delete?: never;
     options?: never;
     head?: never;
@@ -7070,6 +7124,62 @@ export interface components {
         } | null;
       };
     };
+    /** @description An entry of the audit trail, its event, and related entries. */
+    AuditTrailEntryDetails: {
+      data: components['schemas']['AuditTrailEntry'];
+      event: components['schemas']['AuditTrailEvent'];
+      /** @description Other entries of the same request, oldest first, among the 200 entries before and the 200 entries after this one. */
+      related: components['schemas']['AuditTrailEntry'][];
+    };
+    /** @description The event that an entry of the audit trail records. */
+    AuditTrailEvent: {
+      /**
+       * @description The type of the CloudEvent.
+       * @example cadastre.WorkspaceLocked.v1
+       */
+      type: string;
+      /**
+       * Format: date-time
+       * @description When the event happened.
+       * @example 2026-01-31T12:30:15.123Z
+       */
+      time: string;
+      /**
+       * @description The stream of the event, and the key of the message in Kafka.
+       * @example ws-7hQ2vXbN4kTgYw3D
+       */
+      stream: string;
+      /**
+       * @description The number of the event in its stream.
+       * @example 4
+       */
+      version: number;
+      /**
+       * @description The first part of the position in the log: the Postgres transaction.
+       * @example 7421
+       */
+      transaction: string;
+      /**
+       * @description The second part of the position in the log.
+       * @example 1290
+       */
+      position: number;
+      /**
+       * @description All events of one request share it.
+       * @example 0c1d2e3f-4a5b-4c6d-8e7f-9a0b1c2d3e4f
+       */
+      correlation_id: string;
+      /**
+       * @description The id of the event that caused this one, if a background process appended it.
+       * @example 0c1d2e3f-4a5b-4c6d-8e7f-9a0b1c2d3e4f
+       */
+      causation_id: string | null;
+      /**
+       * @description The Kafka topic of the event; null if the server publishes to no Kafka.
+       * @example cadastre.workspaces
+       */
+      topic: string | null;
+    };
     AuditTrailSettingsDocument: {
       data: components['schemas']['AuditTrailSettings'];
     };
@@ -9882,6 +9992,90 @@ export interface components {
       /** @example Not found */
       detail: string;
     };
+    SiteStatusDocument: {
+      data: components['schemas']['SiteStatus'];
+    };
+    /** @description Versions, settings, processes, followers and storage of the site. It contains no secret. */
+    SiteStatus: {
+      /** @example site */
+      id: string;
+      /** @constant */
+      type: 'site-statuses';
+      attributes: {
+        /**
+         * @description The version of the gateway that answers.
+         * @example 0.2.0
+         */
+        version: string;
+        /** @example 18.4 */
+        'postgres-version': string;
+        /**
+         * @description The size of the database in bytes.
+         * @example 84934656
+         */
+        'database-bytes': number;
+        /**
+         * @description The number of events in the log, as Postgres estimates it.
+         * @example 120000
+         */
+        'event-count': number;
+        settings: {
+          /** @example CADASTRE_EDITION */
+          name: string;
+          /** @example all */
+          value: string;
+        }[];
+        processes: {
+          /**
+           * @description The role of the process, or a command.
+           * @example serve
+           */
+          name: string;
+          /**
+           * @description The address from which it is connected to Postgres; null for a socket of the same machine.
+           * @example 192.0.2.7
+           */
+          address: string | null;
+          /**
+           * @description The number of its connections to Postgres.
+           * @example 6
+           */
+          connections: number;
+          /**
+           * Format: date-time
+           * @description When the oldest of these connections was opened.
+           * @example 2026-01-31T12:30:15.123Z
+           */
+          since: string;
+        }[];
+        followers: {
+          /** @example audit_trail */
+          name: string;
+          /**
+           * @description Whether a process runs it.
+           * @example true
+           */
+          running: boolean;
+          /**
+           * @description The number of events that it has not read, counted up to 100,000.
+           * @example 0
+           */
+          behind: number;
+          /**
+           * @description Seconds since it last stored its progress; null if it never did.
+           * @example 3
+           */
+          'idle-seconds': number | null;
+        }[];
+      };
+      links: {
+        /**
+         * Format: uri-reference
+         * @example /api/v2/admin/site-status
+         */
+        self: string;
+      };
+    };
     SshKeyPage: {
       data: components['schemas']['SshKey'][];
       links: components['schemas']['PageLinks'];
@@ -11790,6 +11984,129 @@ export interface operations {
           'application/vnd.api+json': components['schemas']['ErrorDocument'];
         };
       };
+      429: components['responses']['TooMany'];
+      500: components['responses']['InternalServerError'];
+      503: components['responses']['Unavailable'];
+    };
+  };
+  listAuditTrailOfOrganization: {
+    parameters: {
+      query?: {
+        /** @description The number of the page. */
+        'page[number]'?: number;
+        /** @description The same as `page[number]`. */
+        page?: number;
+        /** @description The number of resources on a page. A larger number than 1000 counts as 1000. */
+        'page[size]'?: number;
+        /** @description Only entries later than this ISO 8601 timestamp. */
+        since?: string;
+        /** @description Only entries not later than this ISO 8601 timestamp. */
+        until?: string;
+        /** @description Only entries after the entry with this id. An empty value starts with the oldest entry. */
+        after?: string;
+        /** @description Only entries of these types of resources, such as `workspace` or `team_project`. Separate values with commas. */
+        'filter[resource-type]'?: string[];
+        /** @description Only entries with these actions, such as `lock`. Separate values with commas. */
+        'filter[action]'?: string[];
+        /** @description Only entries of these accounts or tokens, by id or name. Separate values with commas. */
+        'filter[actor]'?: string[];
+        /** @description Only entries of resources with these ids. Separate values with commas. */
+        'filter[resource-id]'?: string[];
+        /** @description The format of the answer, for links: it wins over the `Accept` header. `ndjson` is answered as a file. */
+        format?: 'json' | 'ndjson';
+      };
+      header?: never;
+      path: {
+        /** @description The name of the organization. */
+        organization: string;
+      };
+      cookie?: never;
+    };
+    requestBody?: never;
+    responses: {
+      /** @description A page as JSON, or lines with one `AuditTrailEntry` each. */
+      200: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/json': components['schemas']['AuditTrailPage'];
+          'application/x-ndjson': string;
+        };
+      };
+      /** @description A page parameter is not valid, or `after` is sent with a page number. */
+      400: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          /**
+           * @example {
+           *       "errors": [
+           *         {
+           *           "status": "400",
+           *           "title": "bad request",
+           *           "detail": "A page parameter is not valid, or `after` is sent with a page number."
+           *         }
+           *       ]
+           *     }
+           */
+          'application/vnd.api+json': components['schemas']['ErrorDocument'];
+        };
+      };
+      401: components['responses']['Unauthorized'];
+      404: components['responses']['NotFound'];
+      /** @description A timestamp, a filter or `after` is not valid, or entries after that one were deleted (`meta.gone` is true). */
+      422: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          /**
+           * @example {
+           *       "errors": [
+           *         {
+           *           "status": "422",
+           *           "title": "invalid attribute",
+           *           "detail": "A timestamp, a filter or `after` is not valid, or entries after that one were deleted (`meta.gone` is true)."
+           *         }
+           *       ]
+           *     }
+           */
+          'application/vnd.api+json': components['schemas']['ErrorDocument'];
+        };
+      };
+      429: components['responses']['TooMany'];
+      500: components['responses']['InternalServerError'];
+      503: components['responses']['Unavailable'];
+    };
+  };
+  showAuditTrailEntry: {
+    parameters: {
+      query?: never;
+      header?: never;
+      path: {
+        /** @description The name of the organization. */
+        organization: string;
+        /** @description The id of the audit trail. */
+        id: string;
+      };
+      cookie?: never;
+    };
+    requestBody?: never;
+    responses: {
+      /** @description The content. */
+      200: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/json': components['schemas']['AuditTrailEntryDetails'];
+        };
+      };
+      400: components['responses']['BadRequest'];
+      401: components['responses']['Unauthorized'];
+      404: components['responses']['NotFound'];
       429: components['responses']['TooMany'];
       500: components['responses']['InternalServerError'];
       503: components['responses']['Unavailable'];
@@ -33166,6 +33483,32 @@ export interface operations {
           'application/vnd.api+json': components['schemas']['ErrorDocument'];
         };
       };
+    };
+  };
+  getSiteStatus: {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    requestBody?: never;
+    responses: {
+      /** @description The document. */
+      200: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/vnd.api+json': components['schemas']['SiteStatusDocument'];
+        };
+      };
+      400: components['responses']['BadRequest'];
+      401: components['responses']['Unauthorized'];
+      404: components['responses']['NotFound'];
+      429: components['responses']['TooMany'];
+      500: components['responses']['InternalServerError'];
+      503: components['responses']['Unavailable'];
     };
   };
   listSshKeys: {

@@ -61,6 +61,7 @@ const NOUNS: Readonly<Record<string, string>> = {
   'audit-facts': 'entries for the trail, in its own format',
   events: 'a live stream for browsers',
   'audit-trail': 'the contract gives the trail a format of its own (§2.5)',
+  'organization-audit-trail': 'the contract gives the trail a format of its own (§2.5)',
   'scim-groups': 'SCIM, a protocol of identity providers',
   'scim-protocol': 'SCIM, a protocol of identity providers',
   'scim-users': 'SCIM, a protocol of identity providers',
@@ -106,6 +107,10 @@ const STATEMENTS: Readonly<Record<string, number>> = {
   '/api/v2/workspaces/:id/lock-history': 2,
   '/api/v2/workspaces/:id/history': 3,
   '/api/v2/organizations/:organization/events': 2,
+  // The organization, the page that the caller has begun, the follower, the trail, the entries and the names in them.
+  '/api/v2/organizations/:organization/audit-trail': 6,
+  // Each follower has a statement of its own.
+  '/api/v2/admin/site-status': 10,
 };
 
 let server: TestServer;

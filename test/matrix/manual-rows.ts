@@ -114,6 +114,7 @@ export const BY_HAND: Readonly<Record<string, readonly string[]>> = {
   'POST /organizations/:organization/relationships/data-retention-policy': [...OWNERS],
   'DELETE /organizations/:organization': [...OWNERS],
   'GET /organization/audit-trail': [ORGANIZATION, 'token for the audit trail'],
+  'GET /organizations/:organization/audit-trail': [...OWNERS, ORGANIZATION, 'token for the audit trail'],
   'POST /admin/organizations/:organization/subscription': ['site admin'],
   'PATCH /projects/:id': [
     ...OWNERS,

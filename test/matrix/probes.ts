@@ -154,7 +154,7 @@ export const OF_ORGANIZATION: PermissionMap = {
       const names = { name: world.unique('made'), namespace: 'hashicorp', 'registry-name': 'public' };
       return api.post(`${ACME}/registry-providers`, resource('registry-providers', names));
     },
-    'can-read-audit-trail': ({ api }) => api.get('/api/v2/organization/audit-trail'),
+    'can-read-audit-trail': ({ api }) => api.get(`${ACME}/audit-trail`),
     'can-manage-auditing': ({ api }) => api.get(`${ACME}/audit-trail-settings`),
   },
   byTable: {

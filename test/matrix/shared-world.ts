@@ -204,6 +204,7 @@ const furnish = async (
   const comment = idOf(await server.post(`/api/v2/runs/${run}/comments`, resource('comments', { body: 'Hm.' })));
   const events = expectStatus(await server.get(`/api/v2/runs/${run}/run-events`), 200);
   const { relationships } = expectStatus(await server.get(`/api/v2/runs/${run}`), 200).body.data;
+  const trail = expectStatus(await server.get('/api/v2/organizations/acme/audit-trail?page[size]=1'), 200);
   return {
     ...(await furnishRegistry(server)),
     sshKey,
@@ -220,6 +221,7 @@ const furnish = async (
     runBeside: await makeSpeculativeRun(server, beside),
     runFar: await makeSpeculativeRun(server, far),
     comment,
+    auditEntry: trail.body.data[0].id as string,
     runEvent: events.body.data[0].id as string,
     plan: relationships.plan.data.id as string,
     apply: relationships.apply.data.id as string,

@@ -1,7 +1,11 @@
 import { organizationRoute, rootRoute, workspaceRoute } from './parent-routes.js';
+import { auditTrailRoute } from './screens/audit-trail/audit-trail.routes.js';
 import { organizationsRoute, startRoute } from './screens/organizations/organizations.routes.js';
 import { runsRoute } from './screens/runs/runs.routes.js';
 import { stateVersionsRoute } from './screens/state-versions/state-versions.routes.js';
+import { providerRoute } from './screens/provider/provider.routes.js';
+import { registryRoute } from './screens/registry/registry.routes.js';
+import { siteRoute } from './screens/site/site.routes.js';
 import { workspaceOverviewRoute } from './screens/workspace-overview/workspace-overview.routes.js';
 import {
   terraformRunRoute,
@@ -32,11 +36,15 @@ const organizationScreens = organizationRoute.addChildren([
   startRoute,
   terraformRunRoute,
   workspacesRoute,
+  registryRoute,
+  providerRoute,
+  auditTrailRoute,
   workspaceScreens,
 ]);
 
 export const routeTree = rootRoute.addChildren([
   // One screen a line.
   organizationsRoute,
+  siteRoute,
   organizationScreens,
 ]);

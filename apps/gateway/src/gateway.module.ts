@@ -23,6 +23,7 @@ import { RetentionModule } from '#retention';
 import { RunsModule } from '#runs';
 import { ScimModule } from '#scim';
 import { SignInModule } from '#sign-in';
+import { SiteModule } from '#site';
 import { SshKeysModule } from '#ssh-keys';
 import { StateModule } from '#state';
 import { TagsModule } from '#tags';
@@ -31,6 +32,7 @@ import { VaultModule } from '#vault';
 import { WorkloadIdentitiesModule } from '#workload-identities';
 import { WorkspacesModule } from '#workspaces';
 import type { Runtime } from '../../runtime.js';
+import { collectSiteFacts } from './site-facts.js';
 
 /** Interceptors that remove from documents what the edition does not have. */
 const listEditionInterceptors = (edition: Runtime['settings']['edition']): Provider[] => {
@@ -82,6 +84,7 @@ export class GatewayModule {
         // The self-hosted edition has no trail, so reads are not recorded.
         ReadsModule.with({ recorded: !selfHosted }),
         ...FILES_AND_HEALTH,
+        SiteModule.with(collectSiteFacts(runtime)),
         DocumentCacheModule.with({ ...runtime, documentCacheBytes: settings.documentCacheBytes }),
         ...listPeopleModules(runtime),
         ScimModule.with(settings),

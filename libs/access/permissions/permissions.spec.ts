@@ -154,7 +154,7 @@ const NOT_OF_OWNERS: readonly Permission[] = [
   'change-email',
   'accept-membership',
   'leave-organization',
-  'read-audit-trail',
+  'read-audit-trail-of-token',
   'execute-run',
 ];
 
@@ -167,10 +167,11 @@ const OF_ROLE: Readonly<Record<Exclude<Role, 'user-token' | 'site-admin'>, reado
     ...MANAGES_ALL_PROJECTS,
     'manage-agent-pools',
     'read-audit-trail',
+    'read-audit-trail-of-token',
     'report-facts',
   ],
   scim: ['provision-users'],
-  'audit-token': ['list-organization', 'read-audit-trail'],
+  'audit-token': ['list-organization', 'read-audit-trail', 'read-audit-trail-of-token'],
   agent: ['execute-run'],
   run: ['read-entitlements', 'read-providers'],
   member: MEMBER_PERMISSIONS,
@@ -341,8 +342,8 @@ describe('callers by kind', () => {
       .filter(([role]) => role !== 'agent' && role !== 'scim')
       .flatMap(([, words]) => words);
     expect(otherPermissions.filter((word) => !OF_ROLE.owner.includes(word))).toEqual([
-      'read-audit-trail',
-      'read-audit-trail',
+      'read-audit-trail-of-token',
+      'read-audit-trail-of-token',
     ]);
   });
 

@@ -45,7 +45,9 @@ export const permissions = {
   // The CLI requests these first, also in a run (clients.md §7).
   'read-entitlements': { roles: [...EVERYBODY, 'run'] },
   'manage-subscription': { roles: ['site-admin'] },
-  'read-audit-trail': { roles: ['organization-token', 'audit-token'] },
+  'read-audit-trail': { roles: ['owner', 'organization-token', 'audit-token'] },
+  // The path without an organization: the trail of the organization that the token belongs to.
+  'read-audit-trail-of-token': { roles: ['organization-token', 'audit-token'] },
   // Reports of other services about things that Cadastre does not own. Not for tokens that only read.
   'report-facts': { roles: OWNERS_AND_TOKEN },
   // The retention of the audit trail.

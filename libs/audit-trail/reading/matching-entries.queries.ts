@@ -19,7 +19,7 @@ import { RESOURCE_PART_BITS } from '../writing/entry-indexes.queries.js';
 
 export type TrailFilter = Pick<TrailQuery, 'organization' | 'filter'>;
 
-/** Returns the caller for limits on slow reads. The caller of an audit trail is the organization of the token. */
+/** Returns the caller for limits on slow reads: everybody who reads an audit trail shares those of its organization. */
 export const getSlowReadCaller = ({ organization }: TrailFilter): { readonly id: string } => ({ id: organization });
 
 const PER_BLOCK = sql.raw(String(ENTRIES_PER_BLOCK));

@@ -6,12 +6,14 @@ import type { TrailPageQuery } from './trail-query.filter.js';
 import { PAGINATION_LIFETIME_MS, type PinnedPagination } from './pagination.js';
 
 /**
- * Identifies a reader. An organization has one token of each kind, so kind and organization identify the token. The
- * user agent distinguishes two readers that share a token.
+ * Identifies a reader. An organization has one token of each kind, so kind and organization identify the token. A person
+ * can read the trails of several organizations. The user agent distinguishes two readers that share a token.
  */
-export const computeReaderKey = (actor: Actor, { since, until, filter, page }: TrailPageQuery): Buffer =>
+export const computeReaderKey = (actor: Actor, { organization, since, until, filter, page }: TrailPageQuery): Buffer =>
   createHash('sha256')
-    .update(JSON.stringify([actor.id, actor.kind, actor.request.userAgent, since, until, filter, page.size]))
+    .update(
+      JSON.stringify([actor.id, actor.kind, organization, actor.request.userAgent, since, until, filter, page.size]),
+    )
     .digest();
 
 const computeExpiryLimit = (now: Date): string => new Date(now.getTime() - PAGINATION_LIFETIME_MS).toISOString();

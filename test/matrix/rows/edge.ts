@@ -1,4 +1,4 @@
-import type { MatrixRow } from '../matrix.js';
+import type { MatrixRow, MatrixTarget } from '../matrix.js';
 import { resource } from '../../support/seeds.js';
 import { inAcme, organization, site } from '../targets.js';
 
@@ -21,6 +21,11 @@ const open: readonly MatrixRow[] = (
   ] as const
 ).map(([path, status]) => ({ route: `GET ${path}`, about: site, demands: 'anybody', status }));
 
+const auditEntry: MatrixTarget = {
+  scope: inAcme,
+  params: (_, { acme, resources }) => ({ organization: acme.name, id: resources.auditEntry }),
+};
+
 export const edge: readonly MatrixRow[] = [
   ...open,
   {
@@ -35,6 +40,7 @@ export const edge: readonly MatrixRow[] = [
     demands: 'anybody',
     status: 200,
   },
+  { route: 'GET /admin/site-status', about: site, demands: ['manage-site'], status: 200 },
   {
     route: 'GET /organizations/:organization/events',
     about: organization,
@@ -44,6 +50,18 @@ export const edge: readonly MatrixRow[] = [
   {
     route: 'GET /organization/audit-trail',
     about: { ...site, scope: inAcme },
+    demands: ['read-audit-trail-of-token'],
+    status: 200,
+  },
+  {
+    route: 'GET /organizations/:organization/audit-trail',
+    about: organization,
+    demands: ['read-audit-trail'],
+    status: 200,
+  },
+  {
+    route: 'GET /organizations/:organization/audit-trail/:id',
+    about: auditEntry,
     demands: ['read-audit-trail'],
     status: 200,
   },

@@ -118,3 +118,23 @@ export const ResourceIcon = defineIcon(
     <path d="m4 6.5 8 4.5 8-4.5M12 11v9" />
   </>,
 );
+export const AuditTrailIcon = defineIcon(
+  <>
+    <path d="M8 6h12M8 12h12M8 18h12" />
+    <path d="M4 6h.01M4 12h.01M4 18h.01" />
+  </>,
+);
+export const RegistryIcon = defineIcon(
+  <>
+    <rect x="3" y="4" width="18" height="7" rx="1.5" />
+    <rect x="3" y="14" width="18" height="6" rx="1.5" />
+    <path d="M7 7.5h.01M7 17h.01" />
+  </>,
+);
+export const SiteIcon = defineIcon(
+  <>
+    <rect x="4" y="3" width="16" height="7" rx="1.5" />
+    <rect x="4" y="14" width="16" height="7" rx="1.5" />
+    <path d="M8 6.5h.01M8 17.5h.01M12 6.5h4m-4 11h4" />
+  </>,
+);

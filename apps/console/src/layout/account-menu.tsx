@@ -1,8 +1,9 @@
 import { Menu } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
+import { Link } from '@tanstack/react-router';
 import { useRef } from 'react';
 import { accountQuery } from '../api/account.js';
-import { KeyboardIcon, SignOutIcon, UserIcon } from '../components/icons.js';
+import { KeyboardIcon, SignOutIcon, SiteIcon, UserIcon } from '../components/icons.js';
 import { useOpenDialog } from './dialogs.js';
 import type { MenuProps } from './menu-button.js';
 
@@ -20,6 +21,11 @@ export const AccountMenu = ({ children }: MenuProps) => {
           <Menu.Item leftSection={<UserIcon size={16} />} component="a" href="/account">
             Your account
           </Menu.Item>
+          {account?.attributes['is-site-admin'] && (
+            <Menu.Item leftSection={<SiteIcon size={16} />} renderRoot={(props) => <Link {...props} to="/~site" />}>
+              Site
+            </Menu.Item>
+          )}
           <Menu.Item leftSection={<KeyboardIcon size={16} />} onClick={() => openDialog('shortcuts')}>
             Keyboard shortcuts
           </Menu.Item>

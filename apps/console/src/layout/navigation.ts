@@ -1,7 +1,7 @@
 import { useQuery } from '@tanstack/react-query';
 import type { ComponentType } from 'react';
 import { organizationQuery, type Organization } from '../api/organizations.js';
-import { RunIcon, WorkspaceIcon, type IconProps } from '../components/icons.js';
+import { AuditTrailIcon, RegistryIcon, RunIcon, WorkspaceIcon, type IconProps } from '../components/icons.js';
 
 export type NavigationEntry = {
   readonly label: string;
@@ -19,6 +19,8 @@ const NAVIGATION: readonly NavigationEntry[] = [
   // One screen a line.
   { label: 'Workspaces', path: 'workspaces', icon: WorkspaceIcon, key: 'w' },
   { label: 'Runs', path: 'runs', icon: RunIcon, key: 'u' },
+  { label: 'Registry', path: 'registry', icon: RegistryIcon, key: 'r' },
+  { label: 'Audit trail', path: 'audit-trail', icon: AuditTrailIcon, key: 'a', permission: 'can-read-audit-trail' },
 ];
 
 /** Returns the path of the first screen of an organization. */

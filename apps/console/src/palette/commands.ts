@@ -3,9 +3,10 @@ import { useDebouncedValue } from '@mantine/hooks';
 import { useInfiniteQuery, useQuery } from '@tanstack/react-query';
 import { useNavigate } from '@tanstack/react-router';
 import type { ComponentType } from 'react';
+import { accountQuery } from '../api/account.js';
 import { organizationsQuery } from '../api/organizations.js';
 import { workspaceSuggestionsQuery } from '../api/workspaces.js';
-import { OrganizationIcon, UserIcon, WorkspaceIcon, type IconProps } from '../components/icons.js';
+import { OrganizationIcon, SiteIcon, UserIcon, WorkspaceIcon, type IconProps } from '../components/icons.js';
 import { COLOR_SCHEMES } from '../layout/color-schemes.js';
 import { getOrganizationPath, useNavigation } from '../layout/navigation.js';
 
@@ -23,6 +24,7 @@ export type Command = {
 const useScreenCommands = (organization: string | null): readonly Command[] => {
   const navigate = useNavigate();
   const { setColorScheme } = useMantineColorScheme();
+  const { data: account } = useQuery(accountQuery);
   const screens = useNavigation(organization).map(({ label, path, icon }) => ({
     group: 'Screens',
     label,
@@ -32,6 +34,9 @@ const useScreenCommands = (organization: string | null): readonly Command[] => {
   return [
     ...screens,
     { group: 'Screens', label: 'Organizations', icon: OrganizationIcon, run: () => void navigate({ to: '/' }) },
+    ...(account?.attributes['is-site-admin']
+      ? [{ group: 'Screens', label: 'Site', icon: SiteIcon, run: () => void navigate({ to: '/~site' }) }]
+      : []),
     { group: 'Screens', label: 'Your account', icon: UserIcon, run: () => window.location.assign('/account') },
     ...COLOR_SCHEMES.map(({ value, label, icon }) => ({
       group: 'Colors',

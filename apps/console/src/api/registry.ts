@@ -1,0 +1,121 @@
+import { infiniteQueryOptions, queryOptions, useMutation, useQueryClient } from '@tanstack/react-query';
+import type { ApiResource } from '#client';
+import { readDocument, requireSuccess } from './api-error.js';
+import { api } from './client.js';
+import { organizationKey } from './organizations.js';
+
+export type Provider = ApiResource<'RegistryProvider'>;
+export type ProviderVersion = ApiResource<'RegistryProviderVersion'>;
+export type ProviderPlatform = ApiResource<'RegistryProviderPlatform'>;
+export type GpgKey = ApiResource<'GpgKey'>;
+
+const PAGE_SIZE = 20;
+const ALL = 100;
+
+/** Everything in the registry of an organization has a key that begins with this one. */
+export const registryKey = (organization: string) => [...organizationKey(organization), 'registry'] as const;
+
+const providerKey = (organization: string, name: string) => [...registryKey(organization), 'provider', name] as const;
+
+/** The path parameters of a private provider. */
+export const toProviderPath = (organization: string, name: string) => ({
+  organization,
+  registryName: 'private',
+  namespace: organization,
+  name,
+});
+
+export const PROVIDER_PATH =
+  '/api/v2/organizations/{organization}/registry-providers/{registryName}/{namespace}/{name}';
+
+/** The providers of the organization, page by page. */
+export const providersQuery = (organization: string) =>
+  infiniteQueryOptions({
+    queryKey: [...registryKey(organization), 'providers'],
+    queryFn: ({ pageParam, signal }) => {
+      const params = { path: { organization }, query: { 'page[number]': pageParam, 'page[size]': ALL } };
+      return readDocument(api.GET('/api/v2/organizations/{organization}/registry-providers', { params, signal }));
+    },
+    initialPageParam: 1,
+    getNextPageParam: (page) => page.meta.pagination['next-page'],
+  });
+
+export const providerQuery = (organization: string, name: string) =>
+  queryOptions({
+    queryKey: [...providerKey(organization, name), 'details'],
+    queryFn: async ({ signal }) =>
+      (await readDocument(api.GET(PROVIDER_PATH, { params: { path: toProviderPath(organization, name) }, signal })))
+        .data,
+  });
+
+/** The versions of a provider, newest first, page by page. */
+export const versionsQuery = (organization: string, name: string) =>
+  infiniteQueryOptions({
+    queryKey: [...providerKey(organization, name), 'versions'],
+    queryFn: ({ pageParam, signal }) => {
+      const query = { 'page[number]': pageParam, 'page[size]': PAGE_SIZE };
+      const params = { path: toProviderPath(organization, name), query };
+      return readDocument(api.GET(`${PROVIDER_PATH}/versions`, { params, signal }));
+    },
+    initialPageParam: 1,
+    getNextPageParam: (page) => page.meta.pagination['next-page'],
+  });
+
+/** The platforms of a version. */
+export const platformsQuery = (organization: string, name: string, version: string) =>
+  queryOptions({
+    queryKey: [...providerKey(organization, name), 'platforms', version],
+    queryFn: async ({ signal }) => {
+      const path = { ...toProviderPath(organization, name), version };
+      const params = { path, query: { 'page[size]': ALL } };
+      return (await readDocument(api.GET(`${PROVIDER_PATH}/versions/{version}/platforms`, { params, signal }))).data;
+    },
+  });
+
+/** The public keys that sign versions. */
+export const gpgKeysQuery = (organization: string) =>
+  queryOptions({
+    queryKey: [...registryKey(organization), 'gpg-keys'],
+    queryFn: async ({ signal }) => {
+      const params = { query: { 'filter[namespace]': organization, 'page[size]': ALL } };
+      return (await readDocument(api.GET('/api/registry/private/v2/gpg-keys', { params, signal }))).data;
+    },
+  });
+
+export const useAddGpgKey = (organization: string) => {
+  const queries = useQueryClient();
+  return useMutation({
+    mutationFn: (armor: string) => {
+      const attributes = { namespace: organization, 'ascii-armor': armor };
+      return readDocument(
+        api.POST('/api/registry/private/v2/gpg-keys', { body: { data: { type: 'gpg-keys', attributes } } }),
+      );
+    },
+    onSettled: () => queries.invalidateQueries({ queryKey: registryKey(organization) }),
+  });
+};
+
+/** Something in the registry that can be deleted. */
+export type RegistryTarget =
+  | { readonly kind: 'provider'; readonly name: string }
+  | { readonly kind: 'version'; readonly name: string; readonly version: string }
+  | { readonly kind: 'key'; readonly keyId: string };
+
+export const useDeleteFromRegistry = (organization: string) => {
+  const queries = useQueryClient();
+  return useMutation({
+    mutationFn: (target: RegistryTarget) => {
+      if (target.kind === 'key') {
+        const path = { namespace: organization, keyId: target.keyId };
+        return requireSuccess(
+          api.DELETE('/api/registry/private/v2/gpg-keys/{namespace}/{keyId}', { params: { path } }),
+        );
+      }
+      const path = toProviderPath(organization, target.name);
+      if (target.kind === 'provider') return requireSuccess(api.DELETE(PROVIDER_PATH, { params: { path } }));
+      const params = { path: { ...path, version: target.version } };
+      return requireSuccess(api.DELETE(`${PROVIDER_PATH}/versions/{version}`, { params }));
+    },
+    onSettled: () => queries.invalidateQueries({ queryKey: registryKey(organization) }),
+  });
+};

@@ -1,0 +1,14 @@
+import { createRoute, lazyRouteComponent } from '@tanstack/react-router';
+import { newestEntriesQuery } from '../../api/audit-trail.js';
+import { organizationRoute } from '../../parent-routes.js';
+import { parseTrailSearch, toTrailFilter } from './audit-trail.search.js';
+
+export const auditTrailRoute = createRoute({
+  getParentRoute: () => organizationRoute,
+  path: '/audit-trail',
+  validateSearch: parseTrailSearch,
+  loaderDeps: ({ search }) => toTrailFilter(search),
+  loader: ({ context: { queryClient }, params: { organization }, deps }) =>
+    void queryClient.prefetchQuery(newestEntriesQuery(organization, deps)),
+  component: lazyRouteComponent(() => import('./audit-trail.screen.js'), 'AuditTrailScreen'),
+});

@@ -1,0 +1,182 @@
+import { Alert, Button, Group, Switch, Text } from '@mantine/core';
+import { useNavigate, useParams, useSearch } from '@tanstack/react-router';
+import { lazy, Suspense, useState } from 'react';
+import { ApiError } from '../../api/api-error.js';
+import { getExportAddress, type TrailEntry, type TrailFilter } from '../../api/audit-trail.js';
+import { AuditTrailIcon, ChevronDownIcon, SearchIcon } from '../../components/icons.js';
+import { Page } from '../../components/page.js';
+import { EmptyState, ErrorState, LoadingLines, NotFoundState } from '../../components/states.js';
+import { VirtualGrid } from '../../components/virtual-grid.js';
+import { TRAIL_COLUMNS } from './trail-columns.js';
+import { toTrailFilter } from './audit-trail.search.js';
+import type { ChangeTrailFilter } from './trail-filters.js';
+import { useTrailList, type TrailList } from './trail-list.js';
+import classes from './audit-trail.module.css';
+
+const TrailFilters = lazy(async () => ({ default: (await import('./trail-filters.js')).TrailFilters }));
+const EntryPanel = lazy(async () => ({ default: (await import('./entry-panel.js')).EntryPanel }));
+
+const countFilters = ({ since, until, type = [], action = [], actor = [], resource = [] }: TrailFilter): number =>
+  [since, until].filter((time) => time !== undefined).length + [type, action, actor, resource].flat().length;
+
+const formatCount = (count: number): string => `${count.toLocaleString()} entr${count === 1 ? 'y' : 'ies'}`;
+
+const NoMatch = ({ onClear }: { readonly onClear: () => void }) => (
+  <EmptyState icon={SearchIcon} title="No entry matches">
+    <Text>The filters exclude every entry that is kept. New entries that match appear here.</Text>
+    <div>
+      <Button variant="default" onClick={onClear}>
+        Show all entries
+      </Button>
+    </div>
+  </EmptyState>
+);
+
+const NoEntry = () => (
+  <EmptyState icon={AuditTrailIcon} title="There is no entry">
+    <Text>
+      The trail records changes, and reads of secrets, while recording is on and the organization is entitled to a
+      trail. Entries are deleted when they are older than its retention.
+    </Text>
+  </EmptyState>
+);
+
+type ContentProps = {
+  readonly list: TrailList;
+  readonly isFiltered: boolean;
+  readonly onClear: () => void;
+  readonly onOpen: (entry: TrailEntry) => void;
+};
+
+const TrailContent = ({ list, isFiltered, onClear, onOpen }: ContentProps) => {
+  if (list.error instanceof ApiError && list.error.isNotFound) return <NotFoundState what="audit trail" />;
+  if (list.error) return <ErrorState error={list.error} onRetry={list.retry} />;
+  if (list.total === undefined) return <LoadingLines count={8} height={32} />;
+  if (list.total === 0) return isFiltered ? <NoMatch onClear={onClear} /> : <NoEntry />;
+  return (
+    <VirtualGrid
+      label="Entries"
+      columns={TRAIL_COLUMNS}
+      count={list.total}
+      getRow={list.getRow}
+      getRowId={({ id }) => id}
+      onRange={list.onRange}
+      onOpen={onOpen}
+      sort=""
+      onSort={() => undefined}
+    />
+  );
+};
+
+const NewEntries = ({ tail }: Pick<TrailList, 'tail'>) => {
+  if (tail.error) {
+    return (
+      <Alert color="orange" variant="light" mb="sm" title="New entries do not arrive">
+        <Group gap="sm">
+          <Text size="sm">{tail.error.message}</Text>
+          <Button size="compact-sm" variant="default" onClick={tail.retry}>
+            Try again
+          </Button>
+        </Group>
+      </Alert>
+    );
+  }
+  if (tail.waiting === 0) return null;
+  return (
+    <Button variant="light" mb="sm" onClick={tail.show}>
+      Show {formatCount(tail.waiting).replace(' ', ' new ')}
+    </Button>
+  );
+};
+
+const suggest = (list: TrailList, count: number) => {
+  const entries = Array.from({ length: Math.min(count, 100) }, (_, index) => list.getRow(index)).filter(
+    (entry) => entry !== undefined,
+  );
+  return {
+    types: [...new Set(entries.map(({ resource }) => resource.type))].toSorted(),
+    actions: [...new Set(entries.map(({ resource }) => resource.action))].toSorted(),
+  };
+};
+
+type ToolbarProps = {
+  readonly filter: TrailFilter;
+  readonly list: TrailList;
+  readonly isLive: boolean;
+  readonly onLive: (isLive: boolean) => void;
+  readonly onChange: ChangeTrailFilter;
+};
+
+const TrailToolbar = ({ filter, list, isLive, onLive, onChange }: ToolbarProps) => {
+  const filters = countFilters(filter);
+  const [isOpen, setOpen] = useState(filters > 0);
+  return (
+    <>
+      <Group gap="md" className={classes['toolbar']}>
+        <Button
+          variant="default"
+          aria-expanded={isOpen}
+          rightSection={<ChevronDownIcon size={14} />}
+          onClick={() => setOpen(!isOpen)}
+        >
+          {filters === 0 ? 'Filters' : `Filters (${filters})`}
+        </Button>
+        <Switch
+          label="Follow new entries"
+          checked={isLive}
+          disabled={filter.until !== undefined}
+          onChange={(event) => onLive(event.currentTarget.checked)}
+        />
+        <Text size="sm" c="dimmed" role="status">
+          {list.total === undefined ? 'Loading …' : formatCount(list.total)}
+        </Text>
+      </Group>
+      <Suspense>
+        {isOpen && <TrailFilters filter={filter} suggestions={suggest(list, list.total ?? 0)} onChange={onChange} />}
+      </Suspense>
+    </>
+  );
+};
+
+/** Who did what in an organization. */
+export const AuditTrailScreen = () => {
+  const { organization } = useParams({ from: '/$organization/audit-trail' });
+  const search = useSearch({ from: '/$organization/audit-trail' });
+  const navigate = useNavigate({ from: '/$organization/audit-trail' });
+  const [isLive, setLive] = useState(true);
+  const { entry } = search;
+  const filter = toTrailFilter(search);
+  const follows = isLive && filter.until === undefined;
+  const list = useTrailList(organization, filter, follows);
+  const change: ChangeTrailFilter = (changes) =>
+    void navigate({ search: (before) => ({ ...before, ...changes }) as typeof search, replace: true });
+  const open = (id: string | undefined) =>
+    void navigate({ search: id === undefined ? filter : { ...filter, entry: id } });
+  return (
+    <Page
+      title="Audit trail"
+      breadcrumbs={[{ label: organization, to: `/${organization}` }]}
+      description="Who did what, and when. The newest entry comes first."
+      isFilled
+      actions={
+        <Button component="a" variant="default" href={getExportAddress(organization, filter)} download>
+          Export {countFilters(filter) > 0 ? 'what matches' : 'all'} (JSON lines)
+        </Button>
+      }
+    >
+      <TrailToolbar filter={filter} list={list} isLive={follows} onLive={setLive} onChange={change} />
+      <NewEntries tail={list.tail} />
+      <TrailContent
+        list={list}
+        isFiltered={countFilters(filter) > 0}
+        onClear={() => void navigate({ search: {}, replace: true })}
+        onOpen={({ id }) => open(id)}
+      />
+      <Suspense>
+        {entry !== undefined && (
+          <EntryPanel organization={organization} search={search} id={entry} onClose={() => open(undefined)} />
+        )}
+      </Suspense>
+    </Page>
+  );
+};

@@ -1,0 +1,24 @@
+import type { TrailFilter } from '../../api/audit-trail.js';
+import { toList } from '../../search-params.js';
+
+export type TrailSearch = TrailFilter & {
+  /** The id of the entry that the panel shows. */
+  readonly entry?: string;
+};
+
+const toText = (value: unknown): string | undefined => (typeof value === 'string' && value !== '' ? value : undefined);
+
+const TEXTS = ['since', 'until', 'entry'] as const;
+const LISTS = ['type', 'action', 'actor', 'resource'] as const;
+
+/** Reads the filter and the open entry from the address. It ignores what it does not know. */
+export const parseTrailSearch = (search: Readonly<Record<string, unknown>>): TrailSearch => ({
+  ...Object.fromEntries(TEXTS.flatMap((name) => (toText(search[name]) ? [[name, toText(search[name])]] : []))),
+  ...Object.fromEntries(
+    LISTS.flatMap((name) => (toList(search[name]).length > 0 ? [[name, toList(search[name])]] : [])),
+  ),
+});
+
+/** Returns the search without the open entry. */
+export const toTrailFilter = (search: TrailSearch): TrailFilter =>
+  Object.fromEntries(Object.entries(search).filter(([name]) => name !== 'entry'));

@@ -1,0 +1,162 @@
+import { Drawer, Group, Stack, Text, Title } from '@mantine/core';
+import { useQuery } from '@tanstack/react-query';
+import { Link } from '@tanstack/react-router';
+import { useId, type ReactNode } from 'react';
+import { trailEntryQuery, type TrailEntry, type TrailEntryDetails } from '../../api/audit-trail.js';
+import { FactList, type LabeledFact } from '../../components/card.js';
+import { CodeBlock, CopyButton } from '../../components/copy.js';
+import { QueryState } from '../../components/states.js';
+import { formatExactTime, RelativeTime } from '../../components/times.js';
+import type { TrailSearch } from './audit-trail.search.js';
+import { formatWords } from './trail-columns.js';
+import classes from './audit-trail.module.css';
+
+const Section = ({ title, children }: { readonly title: string; readonly children: ReactNode }) => {
+  const id = useId();
+  return (
+    <section aria-labelledby={id}>
+      <Title order={3} size="h6" mb="xs" id={id}>
+        {title}
+      </Title>
+      {children}
+    </section>
+  );
+};
+
+const Id = ({ value, label }: { readonly value: string; readonly label: string }) => (
+  <Group gap={4} wrap="nowrap">
+    <code>{value}</code>
+    <CopyButton text={value} label={`Copy ${label}`} />
+  </Group>
+);
+
+const listEntryFacts = ({ timestamp, auth, resource }: TrailEntry): readonly LabeledFact[] => [
+  { label: 'Time', value: formatExactTime(timestamp) },
+  { label: 'Who', value: auth.description },
+  { label: 'Account or token', value: <Id value={auth.accessor_id} label="the id of the account" /> },
+  ...(auth.impersonator_id === null ? [] : [{ label: 'On behalf by', value: <code>{auth.impersonator_id}</code> }]),
+  { label: 'Resource', value: <Id value={resource.id} label="the id of the resource" /> },
+];
+
+const listRequestFacts = ({ request, auth }: TrailEntry): readonly LabeledFact[] => [
+  {
+    label: 'Request id',
+    value:
+      request.id === null ? (
+        auth.type === 'System' ? (
+          'None: the server did this itself.'
+        ) : (
+          'None'
+        )
+      ) : (
+        <Id value={request.id} label="the id of the request" />
+      ),
+  },
+  { label: 'Address', value: request.address ?? 'Not recorded' },
+  { label: 'Client', value: request.user_agent ?? 'Not recorded' },
+];
+
+const listEventFacts = ({ event }: TrailEntryDetails): readonly LabeledFact[] => [
+  { label: 'Type', value: <code>{event.type}</code> },
+  { label: 'Position in the log', value: `${event.transaction} / ${event.position}` },
+  { label: 'Stream', value: `${event.stream}, event ${event.version}` },
+  {
+    label: 'Kafka',
+    value:
+      event.topic === null ? (
+        'This server publishes to no Kafka.'
+      ) : (
+        <>
+          Topic <code>{event.topic}</code>, key <code>{event.stream}</code>
+        </>
+      ),
+  },
+  ...(event.causation_id === null ? [] : [{ label: 'Caused by event', value: <code>{event.causation_id}</code> }]),
+];
+
+type RelatedProps = {
+  readonly organization: string;
+  readonly search: TrailSearch;
+  readonly related: readonly TrailEntry[];
+};
+
+const RelatedEntries = ({ organization, search, related }: RelatedProps) =>
+  related.length === 0 ? (
+    <Text size="sm" c="dimmed">
+      The request has no other entry.
+    </Text>
+  ) : (
+    <ol className={classes['related']}>
+      {related.map(({ id, timestamp, resource }) => (
+        <li key={id}>
+          <Link to="/$organization/audit-trail" params={{ organization }} search={{ ...search, entry: id }} replace>
+            {formatWords(resource.type)} {formatWords(resource.action)}
+          </Link>{' '}
+          <Text span size="sm" c="dimmed">
+            <code>{resource.id}</code>, <RelativeTime value={timestamp} />
+          </Text>
+        </li>
+      ))}
+    </ol>
+  );
+
+type StoryProps = Omit<RelatedProps, 'related'> & { readonly details: TrailEntryDetails };
+
+const EntryStory = ({ organization, search, details }: StoryProps) => {
+  const { data: entry, related } = details;
+  return (
+    <Stack gap="lg">
+      <Title order={2} size="h4">
+        {formatWords(entry.resource.type)} {formatWords(entry.resource.action)}
+      </Title>
+      <Section title="What happened">
+        <FactList facts={listEntryFacts(entry)} />
+      </Section>
+      {entry.resource.meta && (
+        <Section title="Details">
+          <CodeBlock code={JSON.stringify(entry.resource.meta, null, 2)} label="the details" />
+        </Section>
+      )}
+      <Section title="Request">
+        <FactList facts={listRequestFacts(entry)} />
+      </Section>
+      <Section title="Other entries of the request">
+        <RelatedEntries organization={organization} search={search} related={related} />
+      </Section>
+      <Section title="Event">
+        <FactList facts={listEventFacts(details)} />
+      </Section>
+      <Section title="Entry">
+        <CodeBlock code={JSON.stringify(entry, null, 2)} label="the entry" />
+      </Section>
+    </Stack>
+  );
+};
+
+type EntryPanelProps = {
+  readonly organization: string;
+  readonly search: TrailSearch;
+  readonly id: string;
+  readonly onClose: () => void;
+};
+
+/** Everything about one entry. */
+export const EntryPanel = ({ organization, search, id, onClose }: EntryPanelProps) => {
+  const query = useQuery(trailEntryQuery(organization, id));
+  return (
+    <Drawer
+      opened
+      onClose={onClose}
+      position="right"
+      size="lg"
+      title="Entry of the audit trail"
+      closeButtonProps={{ 'aria-label': 'Close' }}
+      transitionProps={{ duration: 0 }}
+      attributes={{ header: { role: 'none' } }}
+    >
+      <QueryState query={query} what="entry">
+        {(details) => <EntryStory organization={organization} search={search} details={details} />}
+      </QueryState>
+    </Drawer>
+  );
+};

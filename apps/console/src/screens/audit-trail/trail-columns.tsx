@@ -1,0 +1,51 @@
+import { Text } from '@mantine/core';
+import type { TrailEntry } from '../../api/audit-trail.js';
+import { RelativeTime } from '../../components/times.js';
+import type { GridColumn } from '../../components/virtual-grid.js';
+import classes from './audit-trail.module.css';
+
+/** `agent_pool` is shown as `agent pool`. */
+export const formatWords = (text: string): string => text.replaceAll('_', ' ');
+
+/** The columns of the list, newest entry first. */
+export const TRAIL_COLUMNS: readonly GridColumn<TrailEntry>[] = [
+  {
+    id: 'time',
+    header: 'Time',
+    meta: { width: 'minmax(5.25rem, 1fr)' },
+    cell: ({ row: { original } }) => <RelativeTime value={original.timestamp} />,
+  },
+  {
+    id: 'actor',
+    header: 'Who',
+    meta: { width: 'minmax(4rem, 1.3fr)' },
+    cell: ({ row: { original } }) => original.auth.description,
+  },
+  {
+    id: 'action',
+    header: 'Action',
+    meta: { width: 'minmax(8rem, 1.8fr)' },
+    cell: ({ row: { original } }) => (
+      <span className={classes['action']}>
+        {formatWords(original.resource.type)} <strong>{formatWords(original.resource.action)}</strong>
+      </span>
+    ),
+  },
+  {
+    id: 'resource',
+    header: 'Resource',
+    meta: { width: 'minmax(9rem, 1.8fr)', isWide: true },
+    cell: ({ row: { original } }) => <code>{original.resource.id}</code>,
+  },
+  {
+    id: 'client',
+    header: 'Address',
+    meta: { width: 'minmax(7rem, 1fr)', isWide: true },
+    cell: ({ row: { original } }) =>
+      original.request.address ?? (
+        <Text span size="sm" c="dimmed">
+          {original.auth.type === 'System' ? 'the server' : '–'}
+        </Text>
+      ),
+  },
+];

@@ -1,0 +1,69 @@
+import { useDebouncedCallback } from '@mantine/hooks';
+import { useQueries, useQuery } from '@tanstack/react-query';
+import { useCallback, useState } from 'react';
+import {
+  ENTRIES_IN_PAGE,
+  newestEntriesQuery,
+  olderEntriesQuery,
+  type TrailEntry,
+  type TrailFilter,
+} from '../../api/audit-trail.js';
+import { useLiveTail, type LiveTail } from './live-tail.js';
+
+/** Pages that the person only scrolls past are not requested. */
+const SETTLED_MS = 80;
+
+type RowRange = { readonly first: number; readonly last: number };
+
+const toPage = (index: number): number => Math.floor(index / ENTRIES_IN_PAGE) + 1;
+
+/** Returns the numbers of the pages in the window, except the first page, which is loaded anyway. */
+const listOlderPages = ({ first, last }: RowRange): readonly number[] => {
+  const [from, to] = [toPage(first), toPage(last)];
+  return Array.from({ length: to - from + 1 }, (_, index) => from + index).filter((page) => page > 1);
+};
+
+export type TrailList = {
+  /** Undefined until the first page is loaded. */
+  readonly total: number | undefined;
+  readonly error: Error | null;
+  readonly retry: () => void;
+  readonly getRow: (index: number) => TrailEntry | undefined;
+  readonly onRange: (first: number, last: number) => void;
+  readonly tail: LiveTail;
+};
+
+/** Returns the loaded pages by their number. The first page has the entry `anchor` at its top. */
+const useOlderPages = (organization: string, filter: TrailFilter, first: readonly TrailEntry[], range: RowRange) => {
+  const [anchor] = first;
+  const numbers = anchor ? listOlderPages(range) : [];
+  const results = useQueries({
+    queries: numbers.map((page) => olderEntriesQuery(organization, filter, anchor?.timestamp ?? '', page)),
+  });
+  const loaded = results.flatMap(({ data }, position) => (data ? [[numbers[position] ?? 0, data.data] as const] : []));
+  return { results, pages: new Map([[1, first] as const, ...loaded]) };
+};
+
+/** Loads the pages in the window, and follows the trail if `isLive`. */
+export const useTrailList = (organization: string, filter: TrailFilter, isLive: boolean): TrailList => {
+  const [range, setRange] = useState<RowRange>({ first: 0, last: 0 });
+  const newest = useQuery(newestEntriesQuery(organization, filter));
+  const first = newest.data?.data ?? [];
+  const after = isLive && newest.data ? (first[0]?.id ?? '') : null;
+  const tail = useLiveTail({ organization, filter, after, isAtTop: range.first === 0 });
+  const added = tail.entries.length;
+  const inPages = { first: Math.max(range.first - added, 0), last: Math.max(range.last - added, 0) };
+  const { results, pages } = useOlderPages(organization, filter, first, inPages);
+  const settle = useDebouncedCallback(setRange, SETTLED_MS);
+  const onRange = useCallback((from: number, to: number) => settle({ first: from, last: to }), [settle]);
+  const failed = [newest, ...results].filter(({ error }) => error !== null);
+  return {
+    total: newest.data && newest.data.pagination.total_count + added,
+    error: failed[0]?.error ?? null,
+    retry: () => failed.forEach((each) => void each.refetch()),
+    getRow: (index) =>
+      index < added ? tail.entries[index] : pages.get(toPage(index - added))?.[(index - added) % ENTRIES_IN_PAGE],
+    onRange,
+    tail,
+  };
+};

@@ -1,0 +1,139 @@
+import { Button, Group, Stack, Text } from '@mantine/core';
+import { useDisclosure } from '@mantine/hooks';
+import { useInfiniteQuery, useQuery } from '@tanstack/react-query';
+import { useNavigate, useParams } from '@tanstack/react-router';
+import { lazy, Suspense, useState } from 'react';
+import { providerQuery, versionsQuery, type ProviderVersion, type RegistryTarget } from '../../api/registry.js';
+import { Card } from '../../components/card.js';
+import { CodeBlock } from '../../components/copy.js';
+import { RegistryIcon } from '../../components/icons.js';
+import { Page } from '../../components/page.js';
+import { PermittedButton } from '../../components/permitted-button.js';
+import { EmptyState, ErrorState, LoadingLines, QueryState } from '../../components/states.js';
+import { VersionMatrix } from './version-matrix.js';
+
+const PublishDialog = lazy(async () => ({ default: (await import('../registry/publish-dialog.js')).PublishDialog }));
+const DeleteDialog = lazy(async () => ({ default: (await import('../registry/delete-dialog.js')).DeleteDialog }));
+
+const NEEDS_RIGHT = 'You need a team with the right to manage providers.';
+
+const buildRequirement = (organization: string, provider: string, version: string): string =>
+  `terraform {
+  required_providers {
+    ${provider} = {
+      source  = "${window.location.host}/${organization}/${provider}"
+      version = "${version}"
+    }
+  }
+}`;
+
+type PartProps = { readonly organization: string; readonly provider: string };
+
+const Requirement = ({ organization, provider, versions }: PartProps & { versions: readonly ProviderVersion[] }) => {
+  const usable = versions.find(({ attributes }) => attributes.usable);
+  return (
+    <Card title="Use this provider">
+      {usable ? (
+        <>
+          <Text size="sm" c="dimmed">
+            Add this block to a configuration, and run <code>terraform init</code>.
+          </Text>
+          <CodeBlock
+            code={buildRequirement(organization, provider, usable.attributes.version)}
+            label="the required_providers block"
+          />
+        </>
+      ) : (
+        <Text size="sm">No version can be installed yet. The table lists what each lacks.</Text>
+      )}
+    </Card>
+  );
+};
+
+type VersionsProps = PartProps & { readonly onDelete: (version: string) => void };
+
+const Versions = ({ organization, provider, onDelete }: VersionsProps) => {
+  const query = useInfiniteQuery(versionsQuery(organization, provider));
+  if (query.error) return <ErrorState error={query.error} onRetry={() => void query.refetch()} />;
+  if (!query.data) return <LoadingLines />;
+  const versions = query.data.pages.flatMap(({ data }) => data);
+  if (versions.length === 0) {
+    return (
+      <EmptyState icon={RegistryIcon} title="There is no version yet">
+        <Text>Build and sign a release with GoReleaser, and publish its files.</Text>
+        <CodeBlock code="goreleaser release --clean --skip=publish" label="the command" />
+      </EmptyState>
+    );
+  }
+  return (
+    <Stack>
+      <VersionMatrix organization={organization} provider={provider} versions={versions} onDelete={onDelete} />
+      {query.hasNextPage && (
+        <Group>
+          <Button variant="default" loading={query.isFetchingNextPage} onClick={() => void query.fetchNextPage()}>
+            Load more
+          </Button>
+        </Group>
+      )}
+      <Requirement organization={organization} provider={provider} versions={versions} />
+    </Stack>
+  );
+};
+
+/** The versions of a private provider. */
+export const ProviderScreen = () => {
+  const { organization, provider } = useParams({ from: '/$organization/registry/$provider' });
+  const navigate = useNavigate();
+  const query = useQuery(providerQuery(organization, provider));
+  const canManage = query.data?.attributes.permissions['can-delete'] ?? false;
+  const [isPublishing, publishing] = useDisclosure(false);
+  const [target, setTarget] = useState<RegistryTarget | null>(null);
+  const leave = () => void navigate({ to: '/$organization/registry', params: { organization } });
+  return (
+    <Page
+      title={provider}
+      breadcrumbs={[
+        { label: organization, to: `/${organization}` },
+        { label: 'Registry', to: `/${organization}/registry` },
+      ]}
+      actions={
+        query.data && (
+          <>
+            <PermittedButton
+              variant="default"
+              isPermitted={canManage}
+              reason={NEEDS_RIGHT}
+              onClick={() => setTarget({ kind: 'provider', name: provider })}
+            >
+              Delete the provider
+            </PermittedButton>
+            <PermittedButton isPermitted={canManage} reason={NEEDS_RIGHT} onClick={publishing.open}>
+              Publish a version
+            </PermittedButton>
+          </>
+        )
+      }
+    >
+      <QueryState query={query} what="provider">
+        {() => (
+          <Versions
+            organization={organization}
+            provider={provider}
+            onDelete={(version) => setTarget({ kind: 'version', name: provider, version })}
+          />
+        )}
+      </QueryState>
+      <Suspense>
+        {isPublishing && <PublishDialog organization={organization} onClose={publishing.close} />}
+        {target && (
+          <DeleteDialog
+            organization={organization}
+            target={target}
+            onClose={() => setTarget(null)}
+            {...(target.kind === 'provider' ? { onDeleted: leave } : {})}
+          />
+        )}
+      </Suspense>
+    </Page>
+  );
+};

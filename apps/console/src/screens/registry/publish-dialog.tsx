@@ -1,0 +1,149 @@
+import '@mantine/dropzone/styles.layer.css';
+import { Alert, Button, Group, Modal, Progress, Select, Stack, Text } from '@mantine/core';
+import { Dropzone } from '@mantine/dropzone';
+import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
+import { useNavigate } from '@tanstack/react-router';
+import { useEffect, useRef, useState } from 'react';
+import { gpgKeysQuery, registryKey } from '../../api/registry.js';
+import { CodeBlock } from '../../components/copy.js';
+import { FormProblems } from '../../components/problems.js';
+import { showToast } from '../../components/toasts.js';
+import { publishRelease, type PublishProgress } from './publish-release.js';
+import { readRelease, ReleaseError, type Release } from './release-files.js';
+import classes from './registry.module.css';
+
+const COMMAND = 'goreleaser release --clean --skip=publish';
+
+const ReleaseSummary = ({ release: { name, version, archives, protocols } }: { readonly release: Release }) => (
+  <Text size="sm">
+    Provider <strong>{name}</strong>, version <strong>{version}</strong>, protocol {protocols.join(', ')}, platforms:{' '}
+    {archives.map(({ os, arch }) => `${os}/${arch}`).join(', ')}
+  </Text>
+);
+
+type FilesProps = {
+  readonly release: Release | null;
+  readonly isBusy: boolean;
+  readonly onRelease: (release: Release | null) => void;
+};
+
+/** Takes the files of a release. */
+const ReleaseDrop = ({ release, isBusy, onRelease }: FilesProps) => {
+  const [problem, setProblem] = useState<string | null>(null);
+  const open = useRef<() => void>(null);
+  const take = async (files: readonly File[]) => {
+    try {
+      onRelease(await readRelease(files));
+      setProblem(null);
+    } catch (error) {
+      if (!(error instanceof ReleaseError)) throw error;
+      onRelease(null);
+      setProblem(error.message);
+    }
+  };
+  return (
+    <>
+      <Dropzone
+        openRef={open}
+        activateOnClick={false}
+        activateOnKeyboard={false}
+        disabled={isBusy}
+        onDrop={(files: readonly File[]) => void take(files)}
+        className={classes['drop']}
+        inputProps={{ 'aria-label': 'Files of the release' }}
+        attributes={{ root: { role: 'group', 'aria-label': 'Drop the files of the release here' } }}
+        enablePointerEvents
+        tabIndex={-1}
+      >
+        <Stack gap="xs" align="center">
+          {release ? (
+            <ReleaseSummary release={release} />
+          ) : (
+            <Text size="sm">Drop all files of the folder dist here.</Text>
+          )}
+          <Button variant="default" disabled={isBusy} onClick={() => open.current?.()}>
+            Choose files
+          </Button>
+        </Stack>
+      </Dropzone>
+      {problem !== null && (
+        <Alert color="red" role="alert">
+          {problem}
+        </Alert>
+      )}
+    </>
+  );
+};
+
+const UploadProgress = ({ progress: { file, sentBytes, totalBytes } }: { readonly progress: PublishProgress }) => {
+  const percent = totalBytes === 0 ? 100 : Math.floor((sentBytes / totalBytes) * 100);
+  return (
+    <div>
+      <Progress value={percent} aria-label="Upload" />
+      <Text size="sm" c="dimmed" mt={4}>
+        {percent} %: {file}
+      </Text>
+    </div>
+  );
+};
+
+type PublishDialogProps = { readonly organization: string; readonly onClose: () => void };
+
+/** Publishes a version from the files that GoReleaser writes. */
+export const PublishDialog = ({ organization, onClose }: PublishDialogProps) => {
+  const navigate = useNavigate();
+  const queries = useQueryClient();
+  const { data: keys = [] } = useQuery(gpgKeysQuery(organization));
+  const [release, setRelease] = useState<Release | null>(null);
+  const [chosenKey, setChosenKey] = useState<string | null>(null);
+  const [progress, setProgress] = useState<PublishProgress | null>(null);
+  const [stop] = useState(() => new AbortController());
+  useEffect(() => () => stop.abort(), [stop]);
+  const keyIds = keys.map(({ attributes }) => attributes['key-id']);
+  const keyId = chosenKey ?? (keyIds.length === 1 ? (keyIds[0] ?? null) : null);
+  const publication = useMutation({
+    mutationFn: (options: { readonly release: Release; readonly keyId: string }) =>
+      publishRelease({ ...options, organization, signal: stop.signal, onProgress: setProgress }),
+    onSettled: () => queries.invalidateQueries({ queryKey: registryKey(organization) }),
+    retry: false,
+  });
+  const publish = () => {
+    if (release === null || keyId === null) return;
+    const onSuccess = () => {
+      showToast({ kind: 'success', message: `${release.name} ${release.version} is uploaded.` });
+      onClose();
+      void navigate({ to: '/$organization/registry/$provider', params: { organization, provider: release.name } });
+    };
+    publication.mutate({ release, keyId }, { onSuccess });
+  };
+  return (
+    <Modal opened onClose={onClose} size="lg" title="Publish a version" closeButtonProps={{ 'aria-label': 'Close' }}>
+      <Stack>
+        <Text size="sm">
+          Build and sign the release in the repository of the provider. The server checks checksums and the signature.
+        </Text>
+        <CodeBlock code={COMMAND} label="the build command" />
+        <ReleaseDrop release={release} isBusy={publication.isPending} onRelease={setRelease} />
+        <Select
+          label="GPG key that signs the release"
+          description={
+            keyIds.length === 0 ? 'The registry has no key yet. Add it on the screen of the registry.' : null
+          }
+          data={keyIds}
+          value={keyId}
+          onChange={setChosenKey}
+        />
+        <FormProblems error={publication.error} />
+        {progress && <UploadProgress progress={progress} />}
+        <Group justify="flex-end">
+          <Button variant="default" onClick={onClose}>
+            Cancel
+          </Button>
+          <Button disabled={release === null || keyId === null} loading={publication.isPending} onClick={publish}>
+            {publication.error ? 'Try again' : 'Publish'}
+          </Button>
+        </Group>
+      </Stack>
+    </Modal>
+  );
+};

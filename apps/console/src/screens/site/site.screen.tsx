@@ -1,0 +1,192 @@
+import { Badge, Button, Group, SimpleGrid, Stack, Table, Text } from '@mantine/core';
+import { useQuery } from '@tanstack/react-query';
+import { Link } from '@tanstack/react-router';
+import { ApiError } from '../../api/api-error.js';
+import { siteStatusQuery, type SiteStatus } from '../../api/site.js';
+import { Card, FactList } from '../../components/card.js';
+import { CodeBlock } from '../../components/copy.js';
+import { SiteIcon } from '../../components/icons.js';
+import { Page } from '../../components/page.js';
+import { EmptyState, QueryState } from '../../components/states.js';
+import { RelativeTime } from '../../components/times.js';
+import classes from './site.module.css';
+
+type PartProps = { readonly status: SiteStatus };
+
+const BYTES = ['B', 'kB', 'MB', 'GB', 'TB'] as const;
+
+const formatBytes = (bytes: number): string => {
+  const unit = Math.min(Math.floor(Math.log10(Math.max(bytes, 1)) / 3), BYTES.length - 1);
+  return `${(bytes / 1_000 ** unit).toLocaleString(undefined, { maximumFractionDigits: 1 })} ${BYTES[unit] ?? ''}`;
+};
+
+/** The count of the API stops at this number. */
+const MOST_COUNTED = 100_000;
+const FAR_BEHIND = 1_000;
+
+const formatBehind = (behind: number): string =>
+  behind >= MOST_COUNTED ? `${MOST_COUNTED.toLocaleString()} or more` : behind.toLocaleString();
+
+const FollowerBadge = ({ running, behind }: SiteStatus['followers'][number]) => {
+  const [color, text] = !running
+    ? (['red', 'No process runs it'] as const)
+    : behind > FAR_BEHIND
+      ? (['yellow', 'Far behind'] as const)
+      : (['green', 'Runs'] as const);
+  return (
+    <Badge variant="light" color={color} tt="none" radius="sm">
+      {text}
+    </Badge>
+  );
+};
+
+const Followers = ({ status: { followers } }: PartProps) => (
+  <Card title="Followers">
+    {followers.some(({ running }) => !running) && (
+      <>
+        <Text size="sm">A follower that nobody runs stops the audit trail, Kafka or runs. Start a projector:</Text>
+        <CodeBlock code="npm run cadastre -- projector" label="the start command" />
+      </>
+    )}
+    <div className={classes['scroll']} tabIndex={0} role="region" aria-label="Followers with their lag">
+      <Table verticalSpacing="xs" aria-label="Followers">
+        <Table.Thead>
+          <Table.Tr>
+            <Table.Th>Name</Table.Th>
+            <Table.Th>Status</Table.Th>
+            <Table.Th ta="right">Events behind</Table.Th>
+            <Table.Th ta="right">Last progress</Table.Th>
+          </Table.Tr>
+        </Table.Thead>
+        <Table.Tbody>
+          {followers.map((follower) => (
+            <Table.Tr key={follower.name}>
+              <Table.Td>
+                <code>{follower.name}</code>
+              </Table.Td>
+              <Table.Td>
+                <FollowerBadge {...follower} />
+              </Table.Td>
+              <Table.Td ta="right">{formatBehind(follower.behind)}</Table.Td>
+              <Table.Td ta="right">
+                {follower['idle-seconds'] === null ? 'never' : `${follower['idle-seconds'].toLocaleString()} s ago`}
+              </Table.Td>
+            </Table.Tr>
+          ))}
+        </Table.Tbody>
+      </Table>
+    </div>
+  </Card>
+);
+
+const Processes = ({ status: { processes } }: PartProps) => (
+  <Card title="Processes">
+    <Text size="sm" c="dimmed">
+      Processes and commands with a connection to Postgres.
+    </Text>
+    <div className={classes['scroll']} tabIndex={0} role="region" aria-label="Processes with their connections">
+      <Table verticalSpacing="xs" aria-label="Processes">
+        <Table.Thead>
+          <Table.Tr>
+            <Table.Th>Name</Table.Th>
+            <Table.Th>Address</Table.Th>
+            <Table.Th ta="right">Connections</Table.Th>
+            <Table.Th ta="right">Since</Table.Th>
+          </Table.Tr>
+        </Table.Thead>
+        <Table.Tbody>
+          {processes.map(({ name, address, connections, since }) => (
+            <Table.Tr key={`${name} ${address ?? ''}`}>
+              <Table.Td>{name}</Table.Td>
+              <Table.Td>{address ?? 'this machine'}</Table.Td>
+              <Table.Td ta="right">{connections.toLocaleString()}</Table.Td>
+              <Table.Td ta="right">
+                <RelativeTime value={since} />
+              </Table.Td>
+            </Table.Tr>
+          ))}
+        </Table.Tbody>
+      </Table>
+    </div>
+  </Card>
+);
+
+const Settings = ({ status: { settings } }: PartProps) => (
+  <Card title="Settings in force">
+    <Text size="sm" c="dimmed">
+      Of the gateway that answered. Secrets are never shown.
+    </Text>
+    <dl className={classes['settings']}>
+      {settings.map(({ name, value }) => (
+        <div key={name}>
+          <dt>
+            <code>{name}</code>
+          </dt>
+          <dd>{value}</dd>
+        </div>
+      ))}
+    </dl>
+  </Card>
+);
+
+const Overview = ({ status }: PartProps) => (
+  <Card title="Version and storage">
+    <FactList
+      facts={[
+        { label: 'Cadastre', value: status.version },
+        { label: 'Postgres', value: status['postgres-version'] },
+        { label: 'Database', value: formatBytes(status['database-bytes']) },
+        { label: 'Events in the log', value: `about ${status['event-count'].toLocaleString()}` },
+      ]}
+    />
+  </Card>
+);
+
+const Verification = () => (
+  <Card title="Verify">
+    <Text size="sm" c="dimmed">
+      These commands compare every view with the log, and examine the whole installation. Jobs and their last success
+      are in the metrics at <code>/metrics</code>.
+    </Text>
+    <CodeBlock code={'npm run cadastre -- verify\nnpm run cadastre -- doctor'} label="the verification commands" />
+  </Card>
+);
+
+const Status = ({ status }: PartProps) => (
+  <SimpleGrid cols={{ base: 1, md: 2 }} spacing="md">
+    <Stack className={classes['column']}>
+      <Overview status={status} />
+      <Followers status={status} />
+      <Processes status={status} />
+    </Stack>
+    <Stack className={classes['column']}>
+      <Settings status={status} />
+      <Verification />
+    </Stack>
+  </SimpleGrid>
+);
+
+const AdministratorsOnly = () => (
+  <EmptyState icon={SiteIcon} title="This screen is for site administrators">
+    <Text>Your account does not administer this site. Ask a site administrator for what you need to know.</Text>
+    <Group justify="center">
+      <Button renderRoot={(props) => <Link {...props} to="/" />}>Go to your organizations</Button>
+    </Group>
+  </EmptyState>
+);
+
+/** The site, for its administrators. */
+export const SiteScreen = () => {
+  const query = useQuery(siteStatusQuery);
+  return (
+    <Page title="Site" description="The whole installation. Only site administrators see this screen.">
+      {query.error instanceof ApiError && query.error.isNotFound ? (
+        <AdministratorsOnly />
+      ) : (
+        <QueryState query={query} what="screen">
+          {(status) => <Status status={status} />}
+        </QueryState>
+      )}
+    </Page>
+  );
+};

@@ -1,0 +1,63 @@
+import { VERSION, type Settings } from '#host';
+import type { SiteModuleOptions, SiteSetting } from '#site';
+import { createFileSweepers, moduleDefinitions } from '../../modules.js';
+import type { Runtime } from '../../runtime.js';
+
+const formatYes = (isOn: boolean): string => (isOn ? 'on' : 'off');
+
+const formatLimit = (limit: number | null): string => (limit === null ? 'no limit' : String(limit));
+
+/** Lists settings that an administrator asks for most. It names every setting, so that a secret is never in it. */
+export const listSiteSettings = ({
+  edition,
+  featureSet,
+  publicUrl,
+  kafka,
+  s3,
+  blobsFolder,
+  tokenLifetime,
+  sessions,
+  oidc,
+  globalRemoteState,
+  auditClientDetails,
+  retentionCheckMs,
+  softDeletedDays,
+  limits,
+  requestLog,
+  tracing,
+  logLevel,
+}: Settings): readonly SiteSetting[] => [
+  { name: 'CADASTRE_PUBLIC_URL', value: publicUrl },
+  { name: 'CADASTRE_EDITION', value: edition },
+  { name: 'CADASTRE_FEATURE_SET', value: featureSet },
+  { name: 'KAFKA_BROKERS', value: kafka === null ? 'not set: nothing is published' : kafka.brokers.join(', ') },
+  ...(kafka === null ? [] : [{ name: 'CADASTRE_TOPIC_PREFIX', value: kafka.topicPrefix }]),
+  s3 === null ? { name: 'CADASTRE_BLOBS', value: blobsFolder } : { name: 'CADASTRE_S3_BUCKET', value: s3.bucket },
+  {
+    name: 'CADASTRE_TOKEN_LIFETIME',
+    value: tokenLifetime === null ? 'tokens do not expire' : `${tokenLifetime.years} years, ${tokenLifetime.days} days`,
+  },
+  { name: 'CADASTRE_SESSION_IDLE_MINUTES', value: String(sessions.idleMinutes) },
+  { name: 'CADASTRE_SESSION_HOURS', value: String(sessions.hours) },
+  { name: 'CADASTRE_OIDC_ISSUER', value: oidc === null ? 'not set' : oidc.issuer },
+  { name: 'CADASTRE_GLOBAL_REMOTE_STATE', value: formatYes(globalRemoteState) },
+  { name: 'CADASTRE_AUDIT_CLIENT_DETAILS', value: formatYes(auditClientDetails) },
+  { name: 'CADASTRE_RETENTION_CHECK_MINUTES', value: String(retentionCheckMs / 60_000) },
+  { name: 'CADASTRE_SOFT_DELETED_DAYS', value: String(softDeletedDays) },
+  { name: 'CADASTRE_RATE_LIMIT', value: formatLimit(limits.perToken) },
+  { name: 'CADASTRE_ADDRESS_RATE_LIMIT', value: formatLimit(limits.perAddress) },
+  { name: 'CADASTRE_REQUEST_LOG', value: formatYes(requestLog) },
+  { name: 'LOG_LEVEL', value: logLevel },
+  { name: 'OTEL_EXPORTER_OTLP_ENDPOINT', value: tracing === null ? 'not set: no traces' : 'set' },
+];
+
+/** Returns what the gateway describes to administrators of the site. */
+export const collectSiteFacts = ({ settings, blobs, store }: Runtime): SiteModuleOptions => ({
+  version: VERSION,
+  settings: listSiteSettings(settings),
+  followers: [
+    ...moduleDefinitions.flatMap((definition) => definition.followers),
+    ...createFileSweepers(blobs, store.database),
+    ...(settings.kafka === null ? [] : [{ name: 'publisher' }]),
+  ],
+});

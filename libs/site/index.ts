@@ -1,0 +1,2 @@
+export { SiteModule, type SiteModuleOptions } from './site.module.js';
+export type { SiteSetting } from './status/site-facts.js';

@@ -1,0 +1,48 @@
+import { Controller, Get, Inject } from '@nestjs/common';
+import { CurrentActor, requirePermission, SITE_SCOPE, verifyCurrentAccess, type Actor } from '#access';
+import { readFollowerStates } from '#event-store';
+import { renderDocument, type Document } from '#json-api';
+import { Database } from '#postgres';
+import { SITE_FACTS, type SiteFacts } from './site-facts.js';
+import { listProcesses, readDatabaseFacts } from './site-statuses.queries.js';
+
+const PATH = '/api/v2/admin/site-status';
+
+@Controller('api/v2/admin/site-status')
+export class SiteStatusesController {
+  constructor(
+    private readonly database: Database,
+    @Inject(SITE_FACTS) private readonly facts: SiteFacts,
+  ) {}
+
+  @Get()
+  async show(@CurrentActor() actor: Actor): Promise<Document> {
+    await verifyCurrentAccess(this.database, actor);
+    requirePermission(actor, 'manage-site', SITE_SCOPE);
+    const { version, settings, followers } = this.facts;
+    const [{ postgresVersion, databaseBytes, events }, processes, states] = await Promise.all([
+      readDatabaseFacts(this.database),
+      listProcesses(this.database),
+      readFollowerStates(this.database, followers),
+    ]);
+    return renderDocument({
+      id: 'site',
+      type: 'site-statuses',
+      attributes: {
+        version,
+        'postgres-version': postgresVersion,
+        'database-bytes': databaseBytes,
+        'event-count': events,
+        settings,
+        processes,
+        followers: states.map(({ name, isLed, behind, idleSeconds }) => ({
+          name,
+          running: isLed,
+          behind,
+          'idle-seconds': idleSeconds,
+        })),
+      },
+      links: { self: PATH },
+    });
+  }
+}

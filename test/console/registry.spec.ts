@@ -1,0 +1,177 @@
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { ensureUser } from '#people';
+import { openBrowser, type TestBrowser, type TestPage } from '../support/browser.js';
+import { inspectScreen, openConsole } from '../support/console.js';
+import { pathOfVersion } from '../support/registry.js';
+import {
+  addGpgKey,
+  checksumsOf,
+  makeRelease,
+  makeSigner,
+  publish,
+  TestRelease,
+  type Signer,
+} from '../support/releases.js';
+import { expectStatus, makeMember, makeOrganization } from '../support/seeds.js';
+import { startTestServer, type TestServer } from '../support/server.js';
+
+let server: TestServer;
+let browser: TestBrowser;
+let signer: Signer;
+let owner: string;
+let member: string;
+
+beforeAll(async () => {
+  [server, browser, signer] = await Promise.all([startTestServer({ forBrowsers: true }), openBrowser(), makeSigner()]);
+  for (const name of ['acme', 'fresh']) {
+    const { ownersTeam } = await makeOrganization(server, name);
+    owner = (await makeMember(server, name, 'olga', [ownersTeam])).id;
+  }
+  member = (await makeMember(server, 'acme', 'mia')).id;
+  await addGpgKey(server, 'acme', signer);
+  const released = await makeRelease(server, 'acme', 'aws', signer);
+  await publish(server, released, signer, released.archive('linux'), released.archive('darwin', 'arm64'));
+  const body = {
+    type: 'registry-provider-versions',
+    attributes: { version: '1.1.0', 'key-id': signer.keyId, protocols: ['5.0'] },
+  };
+  expectStatus(await server.post(released.path.replace(/\/1\.0\.0$/, ''), { data: body }), 201);
+  const next = new TestRelease(server, 'acme', 'aws', '1.1.0');
+  await next.addPlatform(next.archive('linux'));
+});
+
+afterAll(async () => {
+  await browser.close();
+  await server.close();
+});
+
+const open = async (user: string, path: string, title: string): Promise<TestPage> => {
+  const page = await openConsole(browser, server, { user, path });
+  await page.getByRole('heading', { level: 1, name: title }).waitFor();
+  return page;
+};
+
+/** Returns the files of a release, as a browser uploads them. */
+const listFiles = async (version: string) => {
+  const release = new TestRelease(server, 'acme', 'example', version);
+  const archives = [release.archive('linux'), release.archive('windows')];
+  const sums = checksumsOf(...archives);
+  const prefix = `terraform-provider-example_${version}`;
+  return [
+    ...archives.map(({ filename, bytes }) => ({ name: filename, mimeType: 'application/zip', buffer: bytes })),
+    { name: `${prefix}_SHA256SUMS`, mimeType: 'text/plain', buffer: sums },
+    { name: `${prefix}_SHA256SUMS.sig`, mimeType: 'application/octet-stream', buffer: await signer.sign(sums) },
+  ];
+};
+
+describe('the registry', () => {
+  it('lists providers and keys, and leads to the versions of a provider', async () => {
+    const page = await open(owner, '/app/acme/registry', 'Registry');
+    await page.getByRole('row').filter({ hasText: 'aws' }).waitFor();
+    await page.getByText(signer.keyId).waitFor();
+    expect(await inspectScreen(page, 'registry')).toEqual([]);
+    await page.getByRole('link', { name: 'aws' }).click();
+    await page.getByRole('heading', { level: 1, name: 'aws' }).waitFor();
+    expect(page.url()).toBe(`${server.url}/app/acme/registry/aws`);
+    await page.context().close();
+  });
+
+  it('describes the next step while it is empty', async () => {
+    const page = await open(owner, '/app/fresh/registry', 'Registry');
+    await page.getByRole('heading', { name: 'There is no provider yet' }).waitFor();
+    await page.getByText('There is no key yet.').waitFor();
+    expect(await inspectScreen(page, 'registry-empty')).toEqual([]);
+    await page.getByRole('button', { name: 'Add a key' }).click();
+    const dialog = page.getByRole('dialog', { name: 'Add a GPG key' });
+    await dialog.getByLabel('Public key').fill('no key');
+    await dialog.getByRole('button', { name: 'Add', exact: true }).click();
+    await dialog.locator('textarea[aria-invalid="true"]').waitFor();
+    await dialog.getByLabel('Public key').fill(signer.armor);
+    expect(await inspectScreen(page, 'registry-add-key')).toEqual([]);
+    await dialog.getByRole('button', { name: 'Add', exact: true }).click();
+    await page.getByText(signer.keyId).waitFor();
+    await page.context().close();
+  });
+
+  it('does not exist for a stranger', async () => {
+    const { id } = await ensureUser(server.store, server.runtime.ids, 'nina', false);
+    const page = await open(id, '/app/acme/registry', 'Registry');
+    await page.getByRole('heading', { name: 'This organization does not exist, or you have no access' }).waitFor();
+    expect(await inspectScreen(page, 'registry-no-access')).toEqual([]);
+    await page.context().close();
+  });
+});
+
+describe('a provider', () => {
+  it('shows what each version and platform lacks, and the block to paste', async () => {
+    const page = await open(owner, '/app/acme/registry/aws', 'aws');
+    const complete = page.getByRole('row').filter({ hasText: '1.0.0' });
+    await complete.getByText('Can be installed').waitFor();
+    await complete.getByText('signature verified').waitFor();
+    const incomplete = page.getByRole('row').filter({ hasText: '1.1.0' });
+    await incomplete
+      .getByText('Missing: SHA256SUMS, SHA256SUMS.sig, terraform-provider-aws_1.1.0_linux_amd64.zip')
+      .waitFor();
+    await incomplete.getByText('zip missing').waitFor();
+    const block = page.getByRole('region', { name: 'the required_providers block' });
+    expect(await block.textContent()).toContain(`source  = "${new URL(server.url).host}/acme/aws"`);
+    expect(await block.textContent()).toContain('version = "1.0.0"');
+    expect(await inspectScreen(page, 'provider')).toEqual([]);
+    await page.context().close();
+  });
+
+  it('lets a member read, and names the right that changes need', async () => {
+    const page = await open(member, '/app/acme/registry/aws', 'aws');
+    await page.getByRole('row').filter({ hasText: '1.0.0' }).getByText('Can be installed').waitFor();
+    const button = page.getByRole('button', { name: 'Delete version 1.0.0' });
+    expect(await button.getAttribute('aria-disabled')).toBe('true');
+    await page.getByRole('button', { name: 'Publish a version' }).hover();
+    await page.getByRole('tooltip', { name: 'You need a team with the right to manage providers.' }).first().waitFor();
+    await page.context().close();
+  });
+
+  it('is published from the files of a release, and continues after an interruption', async () => {
+    const page = await open(owner, '/app/acme/registry', 'Registry');
+    await page.getByRole('button', { name: 'Publish a version' }).click();
+    const dialog = page.getByRole('dialog', { name: 'Publish a version' });
+    const files = await listFiles('2.0.0');
+    const input = dialog.locator('input[type="file"]');
+    await input.setInputFiles(files.slice(1));
+    await dialog
+      .getByRole('alert')
+      .filter({ hasText: 'terraform-provider-example_2.0.0_linux_amd64.zip is missing.' })
+      .waitFor();
+    await input.setInputFiles(files);
+    await dialog.getByText('linux/amd64, windows/amd64').waitFor();
+    expect(await inspectScreen(page, 'registry-publish')).toEqual([]);
+    let isFirst = true;
+    await page.route('**/api/registry/private/v2/uploads/**', async (route) => {
+      const fails = isFirst && (route.request().postDataBuffer()?.length ?? 0) === files[0]?.buffer.length;
+      if (fails) isFirst = false;
+      await (fails ? route.abort() : route.continue());
+    });
+    await dialog.getByRole('button', { name: 'Publish', exact: true }).click();
+    await dialog.getByRole('button', { name: 'Try again' }).click();
+    await page.getByRole('heading', { level: 1, name: 'example' }).waitFor();
+    await page.getByRole('row').filter({ hasText: '2.0.0' }).getByText('Can be installed').waitFor();
+    expect(
+      expectStatus(await server.get(pathOfVersion('acme', 'example', '2.0.0')), 200).body.data.attributes.missing,
+    ).toEqual([]);
+    await page.context().close();
+  });
+
+  it('loses a version after its number is typed', async () => {
+    const page = await open(owner, '/app/acme/registry/aws', 'aws');
+    await page.getByRole('button', { name: 'Delete version 1.1.0' }).click();
+    const dialog = page.getByRole('dialog', { name: 'Delete aws 1.1.0' });
+    const confirm = dialog.getByRole('button', { name: 'Delete', exact: true });
+    await dialog.getByLabel('Type 1.1.0 to confirm').fill('1.0.0');
+    expect(await confirm.isDisabled()).toBe(true);
+    await dialog.getByLabel('Type 1.1.0 to confirm').fill('1.1.0');
+    expect(await inspectScreen(page, 'provider-delete')).toEqual([]);
+    await page.keyboard.press('Enter');
+    await page.getByRole('row').filter({ hasText: '1.1.0' }).waitFor({ state: 'detached' });
+    expectStatus(await server.get(pathOfVersion('acme', 'aws', '1.1.0')), 404);
+    await page.context().close();
+  });
+});

@@ -1,0 +1,75 @@
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { ensureUser } from '#people';
+import { openBrowser, type TestBrowser, type TestPage } from '../support/browser.js';
+import { inspectScreen, openConsole } from '../support/console.js';
+import { makeMember, makeOrganization } from '../support/seeds.js';
+import { startTestServer, type TestServer } from '../support/server.js';
+
+let server: TestServer;
+let browser: TestBrowser;
+let admin: string;
+let owner: string;
+
+beforeAll(async () => {
+  [server, browser] = await Promise.all([startTestServer({ forBrowsers: true, followers: true }), openBrowser()]);
+  const { ownersTeam } = await makeOrganization(server, 'acme');
+  owner = (await makeMember(server, 'acme', 'olga', [ownersTeam])).id;
+  admin = (await ensureUser(server.store, server.runtime.ids, 'root', true)).id;
+});
+
+afterAll(async () => {
+  await browser.close();
+  await server.close();
+});
+
+const open = async (user: string, path: string, title: string): Promise<TestPage> => {
+  const page = await openConsole(browser, server, { user, path });
+  await page.getByRole('heading', { level: 1, name: title }).waitFor();
+  return page;
+};
+
+describe('the site', () => {
+  it('shows versions, followers, processes and settings to a site administrator', async () => {
+    const page = await open(admin, '/app/~site', 'Site');
+    await page.getByRole('row').filter({ hasText: 'audit_trail' }).getByText('Runs').waitFor();
+    const storage = page.getByRole('region', { name: 'Version and storage' });
+    await storage
+      .getByText(/^\d+\.\d+\.\d+/)
+      .first()
+      .waitFor();
+    await page.getByRole('region', { name: 'Settings in force' }).getByText('CADASTRE_EDITION').waitFor();
+    await page.getByRole('table', { name: 'Processes' }).getByRole('row').nth(1).waitFor();
+    expect(await inspectScreen(page, 'site')).toEqual([]);
+    await page.context().close();
+  });
+
+  it('is reached by the menu of the account and by the palette', async () => {
+    const page = await open(admin, '/app', 'Organizations');
+    await page.getByRole('button', { name: 'Account' }).click();
+    await page.getByRole('menuitem', { name: 'Site' }).click();
+    await page.getByRole('heading', { level: 1, name: 'Site' }).waitFor();
+    expect(page.url()).toBe(`${server.url}/app/~site`);
+    await page.goto(`${server.url}/app`);
+    await page.getByRole('heading', { level: 1, name: 'Organizations' }).waitFor();
+    await page.keyboard.press('Control+k');
+    await page.getByRole('combobox', { name: 'Search and commands' }).fill('site');
+    await page.getByRole('option', { name: 'Site' }).click();
+    await page.getByRole('heading', { level: 1, name: 'Site' }).waitFor();
+    expect(page.pageErrors).toEqual([]);
+    await page.context().close();
+  });
+
+  it('does not exist for an owner of an organization, and for a person without one', async () => {
+    const { id } = await ensureUser(server.store, server.runtime.ids, 'nina', false);
+    for (const user of [owner, id]) {
+      const page = await open(user, '/app/~site', 'Site');
+      await page.getByRole('heading', { name: 'This screen is for site administrators' }).waitFor();
+      await page.getByRole('button', { name: 'Account' }).click();
+      await page.getByRole('menuitem', { name: 'Your account' }).waitFor();
+      expect(await page.getByRole('menuitem', { name: 'Site' }).count()).toBe(0);
+      await page.keyboard.press('Escape');
+      expect(await inspectScreen(page, 'site-no-access')).toEqual([]);
+      await page.context().close();
+    }
+  });
+});
