@@ -168,6 +168,7 @@ const OF_ROLE: Readonly<Record<Exclude<Role, 'user-token' | 'site-admin'>, reado
     'manage-agent-pools',
     'read-audit-trail',
     'report-facts',
+    'explain-access',
   ],
   scim: ['provision-users'],
   'audit-token': ['list-organization', 'read-audit-trail'],
@@ -266,6 +267,7 @@ const OF_OWN_RESOURCES: readonly Permission[] = [
   'read-memberships',
   'accept-membership',
   'leave-organization',
+  'explain-access',
 ];
 
 const LEAST_ON_WORKSPACE: WorkspaceAccess = {
