@@ -2,6 +2,7 @@ import { organizationRoute, rootRoute, workspaceRoute } from './parent-routes.js
 import { organizationsRoute, startRoute } from './screens/organizations/organizations.routes.js';
 import { runsRoute } from './screens/runs/runs.routes.js';
 import { stateVersionsRoute } from './screens/state-versions/state-versions.routes.js';
+import { reservedKeysRoute, tagsRoute } from './screens/tags/tags.routes.js';
 import { accessRoute, teamRoute, teamsRoute, whyRoute } from './screens/teams/teams.routes.js';
 import { workspaceOverviewRoute } from './screens/workspace-overview/workspace-overview.routes.js';
 import {
@@ -36,6 +37,8 @@ const organizationScreens = organizationRoute.addChildren([
   accessRoute,
   whyRoute,
   teamRoute,
+  tagsRoute,
+  reservedKeysRoute,
   workspacesRoute,
   workspaceScreens,
 ]);

@@ -1,7 +1,7 @@
 import { useQuery } from '@tanstack/react-query';
 import type { ComponentType } from 'react';
 import { organizationQuery, type Organization } from '../api/organizations.js';
-import { RunIcon, TeamIcon, WorkspaceIcon, type IconProps } from '../components/icons.js';
+import { RunIcon, TagIcon, TeamIcon, WorkspaceIcon, type IconProps } from '../components/icons.js';
 
 export type NavigationEntry = {
   readonly label: string;
@@ -20,6 +20,7 @@ const NAVIGATION: readonly NavigationEntry[] = [
   { label: 'Workspaces', path: 'workspaces', icon: WorkspaceIcon, key: 'w' },
   { label: 'Runs', path: 'runs', icon: RunIcon, key: 'u' },
   { label: 'Teams and access', path: 'teams', icon: TeamIcon, key: 't' },
+  { label: 'Tags', path: 'tags', icon: TagIcon, key: 'l' },
 ];
 
 /** Returns the path of the first screen of an organization. */
