@@ -1,5 +1,6 @@
 import { organizationRoute, rootRoute, workspaceRoute } from './parent-routes.js';
 import { organizationsRoute, startRoute } from './screens/organizations/organizations.routes.js';
+import { peopleRoute, tokensRoute } from './screens/people/people.routes.js';
 import { runsRoute } from './screens/runs/runs.routes.js';
 import { stateVersionsRoute } from './screens/state-versions/state-versions.routes.js';
 import { reservedKeysRoute, tagsRoute } from './screens/tags/tags.routes.js';
@@ -39,6 +40,8 @@ const organizationScreens = organizationRoute.addChildren([
   teamRoute,
   tagsRoute,
   reservedKeysRoute,
+  peopleRoute,
+  tokensRoute,
   workspacesRoute,
   workspaceScreens,
 ]);

@@ -1,7 +1,7 @@
 import { useQuery } from '@tanstack/react-query';
 import type { ComponentType } from 'react';
 import { organizationQuery, type Organization } from '../api/organizations.js';
-import { RunIcon, TagIcon, TeamIcon, WorkspaceIcon, type IconProps } from '../components/icons.js';
+import { RunIcon, TagIcon, TeamIcon, UserIcon, WorkspaceIcon, type IconProps } from '../components/icons.js';
 
 export type NavigationEntry = {
   readonly label: string;
@@ -21,6 +21,7 @@ const NAVIGATION: readonly NavigationEntry[] = [
   { label: 'Runs', path: 'runs', icon: RunIcon, key: 'u' },
   { label: 'Teams and access', path: 'teams', icon: TeamIcon, key: 't' },
   { label: 'Tags', path: 'tags', icon: TagIcon, key: 'l' },
+  { label: 'People and tokens', path: 'people', icon: UserIcon, key: 'p' },
 ];
 
 /** Returns the path of the first screen of an organization. */
