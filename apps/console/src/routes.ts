@@ -1,5 +1,6 @@
 import { organizationRoute, rootRoute, workspaceRoute } from './parent-routes.js';
-import { organizationsRoute, startRoute } from './screens/organizations/organizations.routes.js';
+import { homeRoute } from './screens/home/home.routes.js';
+import { organizationsRoute } from './screens/organizations/organizations.routes.js';
 import { peopleRoute, tokensRoute } from './screens/people/people.routes.js';
 import { runsRoute } from './screens/runs/runs.routes.js';
 import { stateVersionsRoute } from './screens/state-versions/state-versions.routes.js';
@@ -32,16 +33,16 @@ const workspaceScreens = workspaceRoute.addChildren([
 const organizationScreens = organizationRoute.addChildren([
   // One screen a line.
   runsRoute,
-  startRoute,
   terraformRunRoute,
+  homeRoute,
   teamsRoute,
   accessRoute,
   whyRoute,
   teamRoute,
-  tagsRoute,
-  reservedKeysRoute,
   peopleRoute,
   tokensRoute,
+  tagsRoute,
+  reservedKeysRoute,
   workspacesRoute,
   workspaceScreens,
 ]);

@@ -7,7 +7,7 @@ import { organizationsQuery } from '../api/organizations.js';
 import { workspaceSuggestionsQuery } from '../api/workspaces.js';
 import { OrganizationIcon, UserIcon, WorkspaceIcon, type IconProps } from '../components/icons.js';
 import { COLOR_SCHEMES } from '../layout/color-schemes.js';
-import { getOrganizationPath, useNavigation } from '../layout/navigation.js';
+import { getOrganizationPath, getScreenPath, useNavigation } from '../layout/navigation.js';
 
 const SEARCH_DELAY_MS = 150;
 const MAX_ORGANIZATIONS = 6;
@@ -23,11 +23,11 @@ export type Command = {
 const useScreenCommands = (organization: string | null): readonly Command[] => {
   const navigate = useNavigate();
   const { setColorScheme } = useMantineColorScheme();
-  const screens = useNavigation(organization).map(({ label, path, icon }) => ({
+  const screens = useNavigation(organization).map((entry) => ({
     group: 'Screens',
-    label,
-    icon,
-    run: () => void navigate({ to: `/${organization ?? ''}/${path}` }),
+    label: entry.label,
+    icon: entry.icon,
+    run: () => void navigate({ to: getScreenPath(organization ?? '', entry) }),
   }));
   return [
     ...screens,
