@@ -158,6 +158,7 @@ const Toolbar = () => {
         }}
       />
       <SegmentedControl
+        transitionDuration={0}
         aria-label="Status"
         data={[
           { value: 'all', label: 'All' },

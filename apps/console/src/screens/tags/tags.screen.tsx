@@ -152,6 +152,7 @@ const Toolbar = () => {
   return (
     <Group gap="sm" className={classes['toolbar']}>
       <SegmentedControl
+        transitionDuration={0}
         aria-label="Workspaces to show"
         data={[
           { value: 'all', label: 'All workspaces' },

@@ -150,6 +150,7 @@ export const ExplanationForm = (props: FormProps) => {
   return (
     <Stack gap="sm">
       <SegmentedControl
+        transitionDuration={0}
         aria-label="Person or team"
         w="fit-content"
         data={[
