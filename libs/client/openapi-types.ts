@@ -1083,6 +1083,46 @@ export interface paths {
     patch?: never;
     trace?: never;
   };
+  '/api/v2/organizations/{organization}/access-explanations': {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    /**
+     * Explain why a user or a team has a permission
+     * @description Send `filter[user]` or `filter[team]`. Without a workspace and a project, the explanation is about the whole organization. Owners can have the access of everybody explained, and everybody their own.
+     */
+    get: operations['explainAccess'];
+    put?: never;
+    post?: never;
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
+  '/api/v2/organizations/{organization}/access-rows': {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    /**
+     * List the access of all teams to projects and workspaces
+     * @description Each project is followed by its workspaces. The access of teams to the whole organization is not listed here: teams show it.
+     */
+    get: operations['listAccessRows'];
+    put?: never;
+    post?: never;
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
   '/api/v2/users/{id}/authentication-tokens': {
     parameters: {
       query?: never;
@@ -8241,6 +8281,183 @@ export interface components {
     };
     OrganizationTokenTtlPolicyList: {
       data: components['schemas']['OrganizationTokenTtlPolicy'][];
+    };
+    AccessExplanationDocument: {
+      data: components['schemas']['AccessExplanation'];
+    };
+    /** @description Why a user or a team has a permission, or does not have it. */
+    AccessExplanation: {
+      /** @example user-8Xc3kYb2TqLw9RfZ:apply-run:ws-7hQ2vXbN4kTgYw3D */
+      id: string;
+      /** @constant */
+      type: 'access-explanations';
+      attributes: {
+        /**
+         * @example apply-run
+         * @enum {string}
+         */
+        permission:
+          | 'read-organization'
+          | 'update-organization'
+          | 'delete-organization'
+          | 'read-audit-trail'
+          | 'report-facts'
+          | 'manage-audit-trail'
+          | 'manage-organization-tokens'
+          | 'manage-memberships'
+          | 'read-teams'
+          | 'manage-teams'
+          | 'manage-organization-access'
+          | 'manage-team-membership'
+          | 'manage-owners'
+          | 'create-project'
+          | 'replace-remote-state-consumers'
+          | 'force-delete-workspace'
+          | 'delete-tags'
+          | 'read-reserved-tag-keys'
+          | 'manage-reserved-tag-keys'
+          | 'read-providers'
+          | 'manage-providers'
+          | 'read-ssh-keys'
+          | 'manage-ssh-keys'
+          | 'read-agent-pools'
+          | 'manage-agent-pools'
+          | 'manage-agent-tokens'
+          | 'manage-remote-agent-pools'
+          | 'read-project'
+          | 'create-workspace'
+          | 'update-project'
+          | 'change-project-execution'
+          | 'delete-project'
+          | 'read-project-access'
+          | 'manage-project-access'
+          | 'read-variable-sets'
+          | 'manage-variable-sets'
+          | 'read-workspace'
+          | 'read-workspace-history'
+          | 'update-workspace'
+          | 'move-workspace'
+          | 'delete-workspace'
+          | 'force-delete-own-workspace'
+          | 'lock-workspace'
+          | 'force-unlock-workspace'
+          | 'tag-workspace'
+          | 'assign-ssh-key'
+          | 'manage-data-retention'
+          | 'manage-run-tasks'
+          | 'read-runs'
+          | 'queue-run'
+          | 'comment-run'
+          | 'apply-run'
+          | 'force-cancel-run'
+          | 'read-configuration-version'
+          | 'create-configuration-version'
+          | 'delete-configuration-data'
+          | 'read-variables'
+          | 'update-variables'
+          | 'read-state-outputs'
+          | 'read-state'
+          | 'create-state'
+          | 'delete-state-data'
+          | 'read-workspace-access'
+          | 'manage-workspace-access';
+        /** @description What the server decides for a request with this permission. */
+        'is-permitted': boolean;
+        steps: {
+          /**
+           * @description Where the step looks for the permission.
+           * @enum {string}
+           */
+          source: 'account' | 'site' | 'membership' | 'organization-access' | 'project-access' | 'workspace-access';
+          /** @description The team of the access. Null if the step concerns no team. */
+          team: {
+            /** @example team-3kPz8WvQy5NxTbRc */
+            id: string;
+            /** @example platform */
+            name: string;
+          } | null;
+          /**
+           * @description The level or the right that the step found. Null for none.
+           * @example write
+           */
+          access: string | null;
+          /** @description Whether this step alone gives the permission. */
+          gives: boolean;
+          /**
+           * @description The step in a sentence.
+           * @example The team platform has write access to the project Shops, which includes this permission.
+           */
+          detail: string;
+        }[];
+        /** @description Roles in the organization, each of which gives the permission. */
+        'sufficient-roles': string[];
+        /** @description Levels of access to the project or the workspace, each of which gives the permission. */
+        'sufficient-levels': string[];
+      };
+      relationships: {
+        subject: {
+          data: components['schemas']['UserIdentifier'] | components['schemas']['TeamIdentifier'];
+          links?: components['schemas']['RelatedLinks'];
+        };
+        /** @description Only explanations about a workspace or a project have it. */
+        resource?: {
+          data: components['schemas']['WorkspaceIdentifier'] | components['schemas']['ProjectIdentifier'];
+          links?: components['schemas']['RelatedLinks'];
+        };
+      };
+    };
+    AccessRowPage: {
+      data: components['schemas']['AccessRow'][];
+      links: components['schemas']['PageLinks'];
+      meta: {
+        pagination: components['schemas']['Pagination'];
+      };
+    };
+    /** @description A project or a workspace, with the access of each team. It has the id of the project or workspace. */
+    AccessRow: {
+      /** @example ws-7hQ2vXbN4kTgYw3D */
+      id: string;
+      /** @constant */
+      type: 'access-rows';
+      attributes: {
+        /** @enum {string} */
+        kind: 'projects' | 'workspaces';
+        /** @example network */
+        name: string;
+        /** @example Default Project */
+        'project-name': string;
+        /** @description The access of the teams that you may see. A workspace shows the access to its project too. */
+        accesses: {
+          /**
+           * @description The id of the `team-workspaces` or `team-projects`.
+           * @example tws-9xTc4QvKz7LbNw2R
+           */
+          id: string;
+          /** @example team-3kPz8WvQy5NxTbRc */
+          team: string;
+          /** @enum {string} */
+          on: 'project' | 'workspace';
+          /** @enum {string} */
+          level: 'read' | 'plan' | 'write' | 'admin' | 'custom' | 'maintain';
+        }[];
+        /** @description What the caller may do. */
+        permissions: {
+          /** @example true */
+          'can-manage-workspace-access': boolean;
+          /** @example true */
+          'can-manage-project-access': boolean;
+        };
+      };
+      relationships: {
+        project: {
+          data: components['schemas']['ProjectIdentifier'];
+          links?: components['schemas']['RelatedLinks'];
+        };
+        workspace: {
+          data: components['schemas']['WorkspaceIdentifier'] | null;
+          links?: components['schemas']['RelatedLinks'];
+        };
+      };
     };
     AuthenticationTokenPage: {
       data: components['schemas']['AuthenticationToken'][];
@@ -16712,6 +16929,148 @@ export interface operations {
         };
       };
       400: components['responses']['BadRequest'];
+      404: components['responses']['NotFound'];
+      429: components['responses']['TooMany'];
+      500: components['responses']['InternalServerError'];
+      503: components['responses']['Unavailable'];
+    };
+  };
+  explainAccess: {
+    parameters: {
+      query: {
+        /** @description The id of a member. */
+        'filter[user]'?: string;
+        /** @description The id of a team. */
+        'filter[team]'?: string;
+        /** @description The permission. */
+        'filter[permission]':
+          | 'read-organization'
+          | 'update-organization'
+          | 'delete-organization'
+          | 'read-audit-trail'
+          | 'report-facts'
+          | 'manage-audit-trail'
+          | 'manage-organization-tokens'
+          | 'manage-memberships'
+          | 'read-teams'
+          | 'manage-teams'
+          | 'manage-organization-access'
+          | 'manage-team-membership'
+          | 'manage-owners'
+          | 'create-project'
+          | 'replace-remote-state-consumers'
+          | 'force-delete-workspace'
+          | 'delete-tags'
+          | 'read-reserved-tag-keys'
+          | 'manage-reserved-tag-keys'
+          | 'read-providers'
+          | 'manage-providers'
+          | 'read-ssh-keys'
+          | 'manage-ssh-keys'
+          | 'read-agent-pools'
+          | 'manage-agent-pools'
+          | 'manage-agent-tokens'
+          | 'manage-remote-agent-pools'
+          | 'read-project'
+          | 'create-workspace'
+          | 'update-project'
+          | 'change-project-execution'
+          | 'delete-project'
+          | 'read-project-access'
+          | 'manage-project-access'
+          | 'read-variable-sets'
+          | 'manage-variable-sets'
+          | 'read-workspace'
+          | 'read-workspace-history'
+          | 'update-workspace'
+          | 'move-workspace'
+          | 'delete-workspace'
+          | 'force-delete-own-workspace'
+          | 'lock-workspace'
+          | 'force-unlock-workspace'
+          | 'tag-workspace'
+          | 'assign-ssh-key'
+          | 'manage-data-retention'
+          | 'manage-run-tasks'
+          | 'read-runs'
+          | 'queue-run'
+          | 'comment-run'
+          | 'apply-run'
+          | 'force-cancel-run'
+          | 'read-configuration-version'
+          | 'create-configuration-version'
+          | 'delete-configuration-data'
+          | 'read-variables'
+          | 'update-variables'
+          | 'read-state-outputs'
+          | 'read-state'
+          | 'create-state'
+          | 'delete-state-data'
+          | 'read-workspace-access'
+          | 'manage-workspace-access';
+        /** @description The id of a workspace. */
+        'filter[workspace]'?: string;
+        /** @description The id of a project. */
+        'filter[project]'?: string;
+      };
+      header?: never;
+      path: {
+        /** @description The name of the organization. */
+        organization: string;
+      };
+      cookie?: never;
+    };
+    requestBody?: never;
+    responses: {
+      /** @description The document. */
+      200: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/vnd.api+json': components['schemas']['AccessExplanationDocument'];
+        };
+      };
+      400: components['responses']['BadRequest'];
+      401: components['responses']['Unauthorized'];
+      404: components['responses']['NotFound'];
+      429: components['responses']['TooMany'];
+      500: components['responses']['InternalServerError'];
+      503: components['responses']['Unavailable'];
+    };
+  };
+  listAccessRows: {
+    parameters: {
+      query?: {
+        /** @description The number of the page. */
+        'page[number]'?: number;
+        /** @description The number of resources on a page. A larger number than 100 counts as 100. */
+        'page[size]'?: number;
+        /** @description Only projects and workspaces with this text in their name, ignoring case. */
+        q?: string;
+        /** @description Only this project and its workspaces. */
+        'filter[project][id]'?: string;
+      };
+      header?: never;
+      path: {
+        /** @description The name of the organization. */
+        organization: string;
+      };
+      cookie?: never;
+    };
+    requestBody?: never;
+    responses: {
+      /** @description The document. */
+      200: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/vnd.api+json': components['schemas']['AccessRowPage'];
+        };
+      };
+      400: components['responses']['BadRequest'];
+      401: components['responses']['Unauthorized'];
       404: components['responses']['NotFound'];
       429: components['responses']['TooMany'];
       500: components['responses']['InternalServerError'];
@@ -34596,6 +34955,8 @@ export interface operations {
         'filter[project][id]'?: string;
         /** @description Only workspaces without a value for this key. Their other missing keys are shown too. */
         'filter[key]'?: string;
+        /** @description Only workspaces without a value for this key, which is not reserved yet. Send it before you reserve the key. */
+        'filter[proposed-key]'?: string;
       };
       header?: never;
       path: {

@@ -2,6 +2,8 @@ import { Module, type DynamicModule } from '@nestjs/common';
 import { CqrsModule } from '@nestjs/cqrs';
 import { Quotas } from '#kernel';
 import { NameEraser } from '#personal-data';
+import { AccessExplanationsController } from './access-explanations/access-explanations.controller.js';
+import { AccessRowsController } from './access-rows/access-rows.controller.js';
 import { AuthenticationTokensController } from './authentication-tokens/authentication-tokens.controller.js';
 import { AuthenticationTokensHandler, TOKEN_LIFETIME } from './authentication-tokens/authentication-tokens.handler.js';
 import { AvatarsController } from './users/avatars.controller.js';
@@ -29,6 +31,8 @@ export type PeopleOptions = {
 @Module({
   imports: [CqrsModule],
   controllers: [
+    AccessExplanationsController,
+    AccessRowsController,
     AvatarsController,
     AuthenticationTokensController,
     TeamProjectsController,

@@ -87,6 +87,8 @@ const SHARED_CONTROLLERS: Readonly<Record<string, readonly string[]>> = {
 const QUERIES: Readonly<Record<string, string>> = {
   '/api/v2/state-versions': 'filter%5Borganization%5D%5Bname%5D=acme&filter%5Bworkspace%5D%5Bname%5D=one',
   '/api/registry/private/v2/gpg-keys': 'filter%5Bnamespace%5D=acme',
+  // TEAM stands for the id of a team.
+  '/api/v2/organizations/:organization/access-explanations': 'filter%5Bteam%5D=TEAM&filter%5Bpermission%5D=read-runs',
   '/api/v2/vars': 'filter%5Borganization%5D%5Bname%5D=acme&filter%5Bworkspace%5D%5Bname%5D=one',
 };
 
@@ -259,7 +261,9 @@ const typesIn = (body: { data?: { type: string } | { type: string }[] | null }):
 const isReadOnly = ({ method, path }: Route): boolean => method === 'GET' || (method === 'POST' && path in PREVIEWS);
 
 const send = ({ method, path: template }: Route, path: string): Promise<ApiResponse> =>
-  method === 'GET' ? server.get(`${path}?${QUERIES[template] ?? ''}`) : server.post(path, PREVIEWS[template]);
+  method === 'GET'
+    ? server.get(`${path}?${(QUERIES[template] ?? '').replace('TEAM', seeds['teams'] ?? '')}`)
+    : server.post(path, PREVIEWS[template]);
 
 /** Returns the types of the resources in the responses to all reads of a module. */
 const responseTypesOf = async (endpointModule: EndpointModule): Promise<{ path: string; type: string }[]> => {

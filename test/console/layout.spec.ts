@@ -41,6 +41,11 @@ describe('the keyboard alone', () => {
     await page.keyboard.press('Tab');
     expect(await nameOfFocus(page)).toBe('acme');
     await page.keyboard.press('Enter');
+    await waitForTitle(page, 'acme');
+    await page.getByRole('region', { name: 'Changed last' }).getByText('network').waitFor();
+    expect(await nameOfFocus(page)).toBe('acme');
+    await page.keyboard.press('g');
+    await page.keyboard.press('w');
     await waitForTitle(page, 'Workspaces');
     await page.getByRole('row').filter({ hasText: 'network' }).waitFor();
     expect(await nameOfFocus(page)).toBe('Workspaces');

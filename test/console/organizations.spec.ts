@@ -39,8 +39,8 @@ describe('the organizations', () => {
     expect(await page.getByText('other').count()).toBe(0);
     expect(await inspectScreen(page, 'organizations')).toEqual([]);
     await row.getByRole('link', { name: 'acme' }).click();
-    await page.getByRole('heading', { level: 1, name: 'Workspaces' }).waitFor();
-    expect(page.url()).toBe(`${server.url}/app/acme/workspaces`);
+    await page.getByRole('heading', { level: 1, name: 'acme' }).waitFor();
+    expect(page.url()).toBe(`${server.url}/app/acme`);
     await page.context().close();
   });
 
@@ -74,7 +74,7 @@ describe('a new organization', () => {
     expect(await inspectScreen(page, 'organization-dialog')).toEqual([]);
     await dialog.getByRole('button', { name: 'Create' }).click();
     await page.getByRole('heading', { name: 'There is no workspace yet' }).waitFor();
-    expect(page.url()).toBe(`${server.url}/app/paul-and-co/workspaces`);
+    expect(page.url()).toBe(`${server.url}/app/paul-and-co`);
     await page.getByText('The organization paul-and-co is created.').waitFor();
     const block = page.getByRole('region', { name: 'the terraform block' });
     expect(await block.textContent()).toContain('organization = "paul-and-co"');

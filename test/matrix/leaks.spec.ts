@@ -254,6 +254,21 @@ describe('an id of another organization, or of a hidden resource, gets the same 
       (api, id) => api.get(`/api/v2/organizations/acme/tag-compliance?filter[project][id]=${id}`),
     ],
     [
+      'as the project of the access of teams',
+      'project',
+      'owner',
+      (api, id) => api.get(`/api/v2/organizations/acme/access-rows?filter[project][id]=${id}`),
+    ],
+    [
+      'as the workspace of an explanation of access',
+      'workspace',
+      'owner',
+      (api, id) =>
+        api.get(
+          `/api/v2/organizations/acme/access-explanations?filter[user]=${getTarget(world.callers, 'owner').id}&filter[permission]=apply-run&filter[workspace]=${id}`,
+        ),
+    ],
+    [
       'as a tag of a new workspace',
       'tag',
       'owner',

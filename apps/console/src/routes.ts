@@ -1,11 +1,15 @@
 import { organizationRoute, rootRoute, workspaceRoute } from './parent-routes.js';
 import { auditTrailRoute } from './screens/audit-trail/audit-trail.routes.js';
-import { organizationsRoute, startRoute } from './screens/organizations/organizations.routes.js';
-import { runsRoute } from './screens/runs/runs.routes.js';
-import { stateVersionsRoute } from './screens/state-versions/state-versions.routes.js';
+import { homeRoute } from './screens/home/home.routes.js';
+import { organizationsRoute } from './screens/organizations/organizations.routes.js';
+import { peopleRoute, tokensRoute } from './screens/people/people.routes.js';
 import { providerRoute } from './screens/provider/provider.routes.js';
 import { registryRoute } from './screens/registry/registry.routes.js';
+import { runsRoute } from './screens/runs/runs.routes.js';
 import { siteRoute } from './screens/site/site.routes.js';
+import { stateVersionsRoute } from './screens/state-versions/state-versions.routes.js';
+import { reservedKeysRoute, tagsRoute } from './screens/tags/tags.routes.js';
+import { accessRoute, teamRoute, teamsRoute, whyRoute } from './screens/teams/teams.routes.js';
 import { workspaceOverviewRoute } from './screens/workspace-overview/workspace-overview.routes.js';
 import {
   terraformRunRoute,
@@ -33,8 +37,16 @@ const workspaceScreens = workspaceRoute.addChildren([
 const organizationScreens = organizationRoute.addChildren([
   // One screen a line.
   runsRoute,
-  startRoute,
   terraformRunRoute,
+  homeRoute,
+  teamsRoute,
+  accessRoute,
+  whyRoute,
+  teamRoute,
+  peopleRoute,
+  tokensRoute,
+  tagsRoute,
+  reservedKeysRoute,
   workspacesRoute,
   registryRoute,
   providerRoute,

@@ -169,6 +169,7 @@ const OF_ROLE: Readonly<Record<Exclude<Role, 'user-token' | 'site-admin'>, reado
     'read-audit-trail',
     'read-audit-trail-of-token',
     'report-facts',
+    'explain-access',
   ],
   scim: ['provision-users'],
   'audit-token': ['list-organization', 'read-audit-trail', 'read-audit-trail-of-token'],
@@ -267,6 +268,7 @@ const OF_OWN_RESOURCES: readonly Permission[] = [
   'read-memberships',
   'accept-membership',
   'leave-organization',
+  'explain-access',
 ];
 
 const LEAST_ON_WORKSPACE: WorkspaceAccess = {

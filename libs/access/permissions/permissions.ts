@@ -82,6 +82,8 @@ export const permissions = {
   'manage-organization-access': { roles: [...OWNERS_AND_TOKEN, 'manageOrganizationAccess'] },
   'manage-team-membership': { roles: [...OWNERS_AND_TOKEN, 'manageMembership'] },
   'manage-team-tokens': { roles: [...OWNERS_AND_TOKEN, 'manageTeams'], grant: 'own-team-tokens' },
+  // Explanations name secret teams and the access of others. Everybody may have their own explained.
+  'explain-access': { roles: OWNERS_AND_TOKEN, self: true },
   // Members of the owners team and its token own the organization, so only owners may manage them.
   'manage-owners': { roles: ['owner'] },
 
@@ -176,6 +178,9 @@ export const permissions = {
 } as const satisfies Record<string, PermissionRule>;
 
 export type Permission = keyof typeof permissions;
+
+/** Returns the roles that suffice for the permission, in the organization or at the site. */
+export const listSufficientRoles = (permission: Permission): readonly Role[] => permissions[permission].roles;
 
 /** Returns the capability that gives teams the permission on a workspace or project. */
 export const getRequiredCapability = (permission: Permission): Capability | undefined => {

@@ -106,6 +106,20 @@ describe('the list of compliance gaps', () => {
     expect(answer.body.meta.pagination['total-count']).toBe(names.length);
   });
 
+  it('shows what would be a gap if another key were reserved', async () => {
+    const answer = await list('filter[proposed-key]=team');
+    expect(answer.body.meta.pagination['total-count']).toBe(6);
+    expect(gapsIn(answer)[0]).toEqual(['alone', ['team']]);
+    expect(gapsIn(answer)[1]).toEqual(['bare', ['env', 'owner', 'team']]);
+    // A key that is reserved already has the gaps that it has.
+    const names = (gaps: ApiResponse) => gapsIn(gaps).map(([name]) => name);
+    expect(names(await list('filter[proposed-key]=owner'))).toEqual(names(await list('filter[key]=owner')));
+    expect(gapsIn(await list(`filter[proposed-key]=team&filter[project][id]=${lab}`))).toEqual([
+      ['alone', ['team']],
+      ['bare', ['env', 'owner', 'team']],
+    ]);
+  });
+
   it('shows all missing keys of a workspace, whatever the filter', async () => {
     const [first] = (await list('filter[key]=owner')).body.data;
     expect(first).toEqual((await list()).body.data[0]);

@@ -39,7 +39,11 @@ export class TagComplianceGapsController {
     @Req() request: FastifyRequest,
     @CurrentActor() actor: Actor,
   ): Promise<Document> {
-    const filter = { project: getParameter(query, 'filter[project][id]'), key: getParameter(query, 'filter[key]') };
+    const filter = {
+      project: getParameter(query, 'filter[project][id]'),
+      key: getParameter(query, 'filter[key]'),
+      proposedKey: getParameter(query, 'filter[proposed-key]') || undefined,
+    };
     const list = (page: PageRequest) => listTagComplianceGaps(this.database, actor, name, page, filter);
     return renderList(request, list, renderTagComplianceGap);
   }

@@ -12,6 +12,9 @@ export const tagComplianceGapsOperations = describeController(TagComplianceGapsC
       'filter[key]': textParameter(
         'Only workspaces without a value for this key. Their other missing keys are shown too.',
       ),
+      'filter[proposed-key]': textParameter(
+        'Only workspaces without a value for this key, which is not reserved yet. Send it before you reserve the key.',
+      ),
     },
     answer: describePage('TagComplianceGap'),
   },

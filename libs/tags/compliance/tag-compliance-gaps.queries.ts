@@ -25,26 +25,33 @@ export type GapFilter = {
   readonly project: string | undefined;
   /** Only workspaces without a value for this key. Their other missing keys are shown too. */
   readonly key: string | undefined;
+  /** Only workspaces without a value for this key, which counts as reserved. */
+  readonly proposedKey: string | undefined;
 };
+
+/** Selects the reserved keys of an organization, with the proposed one. */
+const selectKeys = (organization: Sql, proposedKey: string | undefined): Sql => sql`
+  (select key from reserved_tag_keys where organization = ${organization}
+   ${proposedKey ? sql`union select ${proposedKey}::text` : sql.raw('')})`;
 
 /**
  * Selects the reserved keys that the workspace `w` has no value for. Its own tag takes precedence, even without a
  * value, as a flat tag.
  */
-const MISSING_KEYS = sql.raw(`array(
-  select rk.key from reserved_tag_keys rk
+const selectMissingKeys = (proposedKey: string | undefined): Sql => sql`array(
+  select rk.key from ${selectKeys(sql.raw('w.organization'), proposedKey)} rk
     left join workspace_tags t on t.workspace = w.id and t.key = rk.key
     left join project_tags pt on pt.project = w.project and pt.key = rk.key
-   where rk.organization = w.organization
-     and coalesce(case when t.key is null then pt.value else t.value end, '') = ''
-   order by rk.key)`);
+   where coalesce(case when t.key is null then pt.value else t.value end, '') = ''
+   order by rk.key)`;
 
 /**
  * Selects the workspaces of `owner` with a gap: workspaces whose own tag has no value, and workspaces without an own
  * tag in projects that have no value either. If projects have values, few rows are read, however many workspaces there
  * are.
  */
-const selectGaps = (actor: Actor, { project, key }: GapFilter): Sql => {
+const selectGaps = (actor: Actor, { project, key: reservedKey, proposedKey }: GapFilter): Sql => {
+  const key = proposedKey ?? reservedKey;
   const isInScope = sql.and([
     sql`(owner.whole or w.id in (${selectGrantedWorkspaces(actor)}))`,
     ...(project ? [sql`w.project = ${project}`] : []),
@@ -52,7 +59,8 @@ const selectGaps = (actor: Actor, { project, key }: GapFilter): Sql => {
   return sql`
     select distinct lacking.id, lacking.name
       from owner
-      join reserved_tag_keys rk on rk.organization = owner.id and ${key ? sql`rk.key = ${key}` : sql`true`}
+      cross join lateral (select owner.id as organization, key from ${selectKeys(sql.raw('owner.id'), proposedKey)} k
+                           where ${key ? sql`key = ${key}` : sql`true`}) rk
       cross join lateral (
         select w.id, w.name
           from workspace_tags t join workspaces w on w.id = t.workspace
@@ -82,7 +90,7 @@ export const listTagComplianceGaps = async (
     gaps as materialized (${selectGaps(actor, filter)})
     select owner.id as owner, (select count(*) from gaps) as total, page.*
       from owner left join lateral (
-        select w.id, w.name, w.project, p.name as "projectName", ${MISSING_KEYS} as "missingKeys"
+        select w.id, w.name, w.project, p.name as "projectName", ${selectMissingKeys(filter.proposedKey)} as "missingKeys"
           from (select id from gaps order by name ${buildLimit(page)}) shown
           join workspaces w on w.id = shown.id join projects p on p.id = w.project) page on true
      order by page.name`;

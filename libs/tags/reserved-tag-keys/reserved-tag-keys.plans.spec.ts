@@ -92,7 +92,7 @@ const ONE_ROW_EACH = 100_000;
 
 describe('100,000 workspaces', () => {
   const gapsOf = (caller: CallerKind, filter: Partial<GapFilter>, organization = LARGE) => {
-    const all = { project: undefined, key: undefined, ...filter };
+    const all = { project: undefined, key: undefined, proposedKey: undefined, ...filter };
     return (database: Database) => listTagComplianceGaps(database, actors[caller], organization, PAGE, all);
   };
 

@@ -1,3 +1,4 @@
+import { access } from './access.js';
 import { agentsAndKeys } from './agents.js';
 import { edge } from './edge.js';
 import { facts } from './facts.js';
@@ -38,6 +39,7 @@ export const ROWS = {
     ...teams,
     ...tokens,
     ...teamAccess,
+    ...access,
     ...identityProviderRows,
     ...scim,
     ...workloadIdentities,

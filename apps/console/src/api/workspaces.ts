@@ -172,3 +172,11 @@ export const useChangeLock = (organization: string, { id }: Workspace) => {
     onSettled: () => queries.invalidateQueries({ queryKey: workspacesKey(organization) }),
   });
 };
+
+/** A workspace by its id, for a choice that an address names. */
+export const workspaceByIdQuery = (organization: string, id: string) =>
+  queryOptions({
+    queryKey: [...workspacesKey(organization), 'by-id', id],
+    queryFn: async ({ signal }) =>
+      (await readDocument(api.GET('/api/v2/workspaces/{id}', { params: { path: { id } }, signal }))).data,
+  });

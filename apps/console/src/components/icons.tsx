@@ -138,3 +138,22 @@ export const SiteIcon = defineIcon(
     <path d="M8 6.5h.01M8 17.5h.01M12 6.5h4m-4 11h4" />
   </>,
 );
+export const TeamIcon = defineIcon(
+  <>
+    <circle cx="9" cy="8" r="3.5" />
+    <path d="M2.5 20a6.5 6.5 0 0 1 13 0M16 4.7a3.5 3.5 0 0 1 0 6.6M18 14.2a6.5 6.5 0 0 1 3.5 5.8" />
+  </>,
+);
+export const TagIcon = defineIcon(
+  <>
+    <path d="M3 12V4a1 1 0 0 1 1-1h8l9 9-9 9z" />
+    <path d="M7.5 7.5h.01" />
+  </>,
+);
+export const KeyIcon = defineIcon(
+  <>
+    <circle cx="8" cy="15" r="4" />
+    <path d="m11 12 9-9m-4 4 3 3" />
+  </>,
+);
+export const HomeIcon = defineIcon(<path d="m3 11 9-8 9 8v9a1 1 0 0 1-1 1h-5v-7H9v7H4a1 1 0 0 1-1-1z" />);

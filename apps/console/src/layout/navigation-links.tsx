@@ -1,21 +1,29 @@
 import { NavLink, Stack } from '@mantine/core';
 import { Link, useNavigate } from '@tanstack/react-router';
 import { useShortcut } from '../shortcuts/shortcuts.js';
-import { useNavigation, type NavigationEntry } from './navigation.js';
+import { getScreenPath, useNavigation, type NavigationEntry } from './navigation.js';
 import classes from './layout.module.css';
 
 type EntryProps = { readonly entry: NavigationEntry; readonly organization: string };
 
-const NavigationLink = ({ entry: { label, path, key, icon: Icon }, organization }: EntryProps) => {
+const NavigationLink = ({ entry, organization }: EntryProps) => {
+  const { label, path, key, icon: Icon } = entry;
   const navigate = useNavigate();
-  const to = `/${organization}/${path}`;
+  const to = getScreenPath(organization, entry);
   useShortcut({ keys: `g ${key}`, label: `Go to ${label.toLowerCase()}`, run: () => void navigate({ to }) });
   return (
     <NavLink
       label={label}
       leftSection={<Icon />}
       className={classes['link']}
-      renderRoot={(props) => <Link {...props} to={to} activeProps={{ 'data-active': true, 'aria-current': 'page' }} />}
+      renderRoot={(props) => (
+        <Link
+          {...props}
+          to={to}
+          activeOptions={{ exact: path === '' }}
+          activeProps={{ 'data-active': true, 'aria-current': 'page' }}
+        />
+      )}
     />
   );
 };

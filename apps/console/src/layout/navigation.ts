@@ -1,7 +1,17 @@
 import { useQuery } from '@tanstack/react-query';
 import type { ComponentType } from 'react';
 import { organizationQuery, type Organization } from '../api/organizations.js';
-import { AuditTrailIcon, RegistryIcon, RunIcon, WorkspaceIcon, type IconProps } from '../components/icons.js';
+import {
+  AuditTrailIcon,
+  HomeIcon,
+  RegistryIcon,
+  RunIcon,
+  TagIcon,
+  TeamIcon,
+  UserIcon,
+  WorkspaceIcon,
+  type IconProps,
+} from '../components/icons.js';
 
 export type NavigationEntry = {
   readonly label: string;
@@ -16,15 +26,23 @@ export type NavigationEntry = {
 
 /** The screens of an organization, in the order of the navigation. A screen gets an entry when it exists. */
 const NAVIGATION: readonly NavigationEntry[] = [
-  // One screen a line.
+  // One screen a line. Home has the address of the organization.
+  { label: 'Home', path: '', icon: HomeIcon, key: 'h' },
   { label: 'Workspaces', path: 'workspaces', icon: WorkspaceIcon, key: 'w' },
   { label: 'Runs', path: 'runs', icon: RunIcon, key: 'u' },
+  { label: 'Teams and access', path: 'teams', icon: TeamIcon, key: 't' },
+  { label: 'Tags', path: 'tags', icon: TagIcon, key: 'l' },
   { label: 'Registry', path: 'registry', icon: RegistryIcon, key: 'r' },
+  { label: 'People and tokens', path: 'people', icon: UserIcon, key: 'p' },
   { label: 'Audit trail', path: 'audit-trail', icon: AuditTrailIcon, key: 'a', permission: 'can-read-audit-trail' },
 ];
 
 /** Returns the path of the first screen of an organization. */
-export const getOrganizationPath = (organization: string): string => `/${organization}/${NAVIGATION[0]?.path ?? ''}`;
+export const getOrganizationPath = (organization: string): string => `/${organization}`;
+
+/** Returns the path of a screen of an organization. */
+export const getScreenPath = (organization: string, { path }: NavigationEntry): string =>
+  path === '' ? getOrganizationPath(organization) : `/${organization}/${path}`;
 
 /** Returns the screens of the organization that the person may see. Null for no organization. */
 export const useNavigation = (organization: string | null): readonly NavigationEntry[] => {

@@ -8,7 +8,7 @@ import { organizationsQuery } from '../api/organizations.js';
 import { workspaceSuggestionsQuery } from '../api/workspaces.js';
 import { OrganizationIcon, SiteIcon, UserIcon, WorkspaceIcon, type IconProps } from '../components/icons.js';
 import { COLOR_SCHEMES } from '../layout/color-schemes.js';
-import { getOrganizationPath, useNavigation } from '../layout/navigation.js';
+import { getOrganizationPath, getScreenPath, useNavigation } from '../layout/navigation.js';
 
 const SEARCH_DELAY_MS = 150;
 const MAX_ORGANIZATIONS = 6;
@@ -25,11 +25,11 @@ const useScreenCommands = (organization: string | null): readonly Command[] => {
   const navigate = useNavigate();
   const { setColorScheme } = useMantineColorScheme();
   const { data: account } = useQuery(accountQuery);
-  const screens = useNavigation(organization).map(({ label, path, icon }) => ({
+  const screens = useNavigation(organization).map((entry) => ({
     group: 'Screens',
-    label,
-    icon,
-    run: () => void navigate({ to: `/${organization ?? ''}/${path}` }),
+    label: entry.label,
+    icon: entry.icon,
+    run: () => void navigate({ to: getScreenPath(organization ?? '', entry) }),
   }));
   return [
     ...screens,

@@ -42,6 +42,7 @@ const RunFilter = ({ search, onChange }: FilterProps) => {
         }}
       />
       <SegmentedControl
+        transitionDuration={0}
         aria-label="Status"
         data={GROUPS}
         value={search.group ?? ''}

@@ -56,6 +56,7 @@ const VariableFields = ({ values, isNew, wasSensitive, error, onChange }: Fields
   <>
     {isNew && (
       <SegmentedControl
+        transitionDuration={0}
         aria-label="Category"
         data={CATEGORIES}
         value={values.category}

@@ -1,0 +1,72 @@
+import { queryOptions } from '@tanstack/react-query';
+import { readDocument } from './api-error.js';
+import { api } from './client.js';
+import { findIncluded } from './included.js';
+import { organizationKey } from './organizations.js';
+
+/* What the first screen of an organization shows: a few rows of each list, and the number of all. */
+
+const ROWS_IN_CARD = 6;
+
+const homeKey = (organization: string) => [...organizationKey(organization), 'home'] as const;
+
+/** The workspaces that changed last. */
+export const lastChangesQuery = (organization: string) =>
+  queryOptions({
+    queryKey: [...homeKey(organization), 'changes'],
+    queryFn: async ({ signal }) => {
+      const params = {
+        path: { organization },
+        query: { 'page[size]': ROWS_IN_CARD, sort: '-latest-change-at' as const },
+      };
+      const path = '/api/v2/organizations/{organization}/workspaces';
+      const { data, meta } = await readDocument(api.GET(path, { params, signal }));
+      const rows = data.map(({ id, attributes }) => ({
+        id,
+        name: attributes.name,
+        changedAt: attributes['latest-change-at'],
+      }));
+      return { rows, total: meta.pagination['total-count'] };
+    },
+  });
+
+/** The present locks, the oldest first. */
+export const locksQuery = (organization: string) =>
+  queryOptions({
+    queryKey: [...homeKey(organization), 'locks'],
+    queryFn: async ({ signal }) => {
+      const params = { path: { organization }, query: { 'page[size]': ROWS_IN_CARD } };
+      const path = '/api/v2/organizations/{organization}/locks';
+      const { data, meta } = await readDocument(api.GET(path, { params, signal }));
+      const rows = data.map(({ id, attributes }) => ({
+        id,
+        workspace: attributes['workspace-name'] ?? '',
+        holder: attributes['locked-by-name'] ?? 'a team that you may not see',
+        since: attributes['locked-at'],
+        reason: attributes.reason,
+      }));
+      return { rows, total: meta.pagination['total-count'] };
+    },
+  });
+
+/** The runs that wait until a person confirms or discards them. */
+export const waitingRunsQuery = (organization: string) =>
+  queryOptions({
+    queryKey: [...homeKey(organization), 'waiting-runs'],
+    queryFn: async ({ signal }) => {
+      const query = {
+        'page[size]': ROWS_IN_CARD,
+        'filter[status_group]': ['discardable' as const],
+        include: ['workspace' as const],
+      };
+      const params = { path: { organization }, query };
+      const document = await readDocument(api.GET('/api/v2/organizations/{organization}/runs', { params, signal }));
+      return document.data.map(({ id, attributes, relationships }) => ({
+        id,
+        workspace: findIncluded(document, relationships.workspace.data)?.attributes.name ?? '',
+        status: attributes.status,
+        message: attributes.message,
+        since: attributes['created-at'],
+      }));
+    },
+  });

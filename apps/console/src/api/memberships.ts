@@ -1,0 +1,113 @@
+import { infiniteQueryOptions, queryOptions, useMutation, useQueryClient } from '@tanstack/react-query';
+import type { ApiResource } from '#client';
+import { readDocument, requireSuccess } from './api-error.js';
+import { api } from './client.js';
+import { findIncluded } from './included.js';
+import { organizationKey } from './organizations.js';
+
+type MembershipPage = ApiResource<'OrganizationMembershipPageWithIncluded'>;
+
+const PAGE_SIZE = 100;
+const SUGGESTIONS = 50;
+
+/** Everything about the members of an organization has a key that begins with this one. */
+const membersKey = (organization: string) => [...organizationKey(organization), 'members'] as const;
+
+/** The server records reads of members in the audit trail, so nothing requests them again by itself. */
+const ONCE = { staleTime: Number.POSITIVE_INFINITY, refetchOnWindowFocus: false } as const;
+
+export type ListedMember = {
+  /** The id of the membership. */
+  readonly id: string;
+  readonly user: string;
+  readonly name: string;
+  readonly email: string;
+  readonly isInvited: boolean;
+  readonly since: string;
+  /** Names of the teams that the person may see. */
+  readonly teams: readonly string[];
+};
+
+const toMemberRow = (document: MembershipPage, membership: MembershipPage['data'][number]): ListedMember => {
+  const { id, attributes, relationships } = membership;
+  return {
+    id,
+    user: relationships.user.data.id,
+    name: findIncluded(document, relationships.user.data)?.attributes.username ?? attributes.email,
+    email: attributes.email,
+    isInvited: attributes.status === 'invited',
+    since: attributes['created-at'],
+    teams: relationships.teams.data.flatMap((team) => findIncluded(document, team)?.attributes.name ?? []),
+  };
+};
+
+const readMembers = async (
+  organization: string,
+  query: Readonly<Record<string, string | number>>,
+  signal: AbortSignal,
+) => {
+  const params = { path: { organization }, query: { ...query, include: ['user' as const, 'teams' as const] } };
+  const document = await readDocument(
+    api.GET('/api/v2/organizations/{organization}/organization-memberships', { params, signal }),
+  );
+  return {
+    rows: document.data.map((membership) => toMemberRow(document, membership)),
+    total: document.meta.pagination['total-count'],
+    next: document.meta.pagination['next-page'],
+  };
+};
+
+export type MemberSearch = { readonly name?: string; readonly status?: 'active' | 'invited' };
+
+/** Members and invitations, page by page. */
+export const membersQuery = (organization: string, { name, status }: MemberSearch) =>
+  infiniteQueryOptions({
+    ...ONCE,
+    queryKey: [...membersKey(organization), 'list', name, status],
+    queryFn: ({ pageParam, signal }) =>
+      readMembers(
+        organization,
+        {
+          'page[number]': pageParam,
+          'page[size]': PAGE_SIZE,
+          ...(name ? { q: name } : {}),
+          ...(status ? { 'filter[status]': status } : {}),
+        },
+        signal,
+      ),
+    initialPageParam: 1,
+    getNextPageParam: ({ next }) => next,
+  });
+
+/** Active members with this text in their name, for suggestions. */
+export const memberSuggestionsQuery = (organization: string, name: string) =>
+  queryOptions({
+    ...ONCE,
+    queryKey: [...membersKey(organization), 'suggestions', name],
+    queryFn: async ({ signal }) => {
+      const query = { 'page[size]': SUGGESTIONS, 'filter[status]': 'active', ...(name === '' ? {} : { q: name }) };
+      return (await readMembers(organization, query, signal)).rows;
+    },
+  });
+
+export const useInviteMember = (organization: string) => {
+  const queries = useQueryClient();
+  return useMutation({
+    mutationFn: ({ email, teams }: { readonly email: string; readonly teams: readonly string[] }) => {
+      const params = { path: { organization } };
+      const relationships = { teams: { data: teams.map((id) => ({ type: 'teams' as const, id })) } };
+      const body = { data: { type: 'organization-memberships' as const, attributes: { email }, relationships } };
+      return readDocument(api.POST('/api/v2/organizations/{organization}/organization-memberships', { params, body }));
+    },
+    onSuccess: () => queries.invalidateQueries({ queryKey: organizationKey(organization) }),
+  });
+};
+
+export const useRemoveMember = (organization: string) => {
+  const queries = useQueryClient();
+  return useMutation({
+    mutationFn: (id: string) =>
+      requireSuccess(api.DELETE('/api/v2/organization-memberships/{id}', { params: { path: { id } } })),
+    onSuccess: () => queries.invalidateQueries({ queryKey: organizationKey(organization) }),
+  });
+};

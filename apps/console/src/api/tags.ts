@@ -1,0 +1,176 @@
+import { queryOptions, useMutation, useQueryClient } from '@tanstack/react-query';
+import type { ApiResource } from '#client';
+import { readDocument, requireSuccess } from './api-error.js';
+import { api } from './client.js';
+import { findIncluded } from './included.js';
+import { organizationKey } from './organizations.js';
+
+export type ReservedTagKey = ApiResource<'ReservedTagKey'>;
+type TaggedWorkspacePage = ApiResource<'WorkspacePageWithIncluded'>;
+
+/** The number of workspaces that the API returns at most in one page. */
+export const TAG_ROWS_IN_PAGE = 100;
+
+const MAX_KEYS = 100;
+const SHOWN_GAPS = 8;
+
+/** Everything about tags of an organization has a key that begins with this one. */
+const tagsKey = (organization: string) => [...organizationKey(organization), 'tags'] as const;
+
+export const reservedKeysQuery = (organization: string) =>
+  queryOptions({
+    queryKey: [...tagsKey(organization), 'reserved'],
+    queryFn: async ({ signal }) => {
+      const params = { path: { organization }, query: { 'page[size]': MAX_KEYS } };
+      const path = '/api/v2/organizations/{organization}/reserved-tag-keys';
+      return (await readDocument(api.GET(path, { params, signal }))).data;
+    },
+  });
+
+/** A tag of a workspace. `isInherited`: the project binds it. An empty value is a tag without a value. */
+export type TagCell = { readonly key: string; readonly value: string; readonly isInherited: boolean };
+
+export type WorkspaceTagsRow = {
+  readonly id: string;
+  readonly name: string;
+  readonly project: string;
+  readonly tags: readonly TagCell[];
+  /** Reserved keys without a value, if the server has listed them. */
+  readonly missing: readonly string[] | null;
+};
+
+export type TagRowPage = { readonly rows: readonly WorkspaceTagsRow[]; readonly total: number };
+
+const toTagRow = (document: TaggedWorkspacePage, workspace: TaggedWorkspacePage['data'][number]): WorkspaceTagsRow => {
+  const { id, attributes, relationships } = workspace;
+  const bindings = relationships['effective-tag-bindings']?.data ?? [];
+  const tags = bindings.flatMap((identifier): TagCell[] => {
+    const binding = findIncluded(document, identifier);
+    if (!binding) return [];
+    const { key, value } = binding.attributes;
+    return [{ key, value, isInherited: binding.links?.['inherited-from'] !== undefined }];
+  });
+  const bound = new Set(tags.map(({ key }) => key));
+  const flat = attributes['tag-names'].filter((name) => !bound.has(name));
+  return {
+    id,
+    name: attributes.name,
+    project: findIncluded(document, relationships.project.data)?.attributes.name ?? '',
+    tags: [...tags, ...flat.map((key) => ({ key, value: '', isInherited: false }))],
+    missing: null,
+  };
+};
+
+/** One page of workspaces with the tags that apply to them. */
+export const tagRowsQuery = (organization: string, name: string, page: number) =>
+  queryOptions({
+    queryKey: [...tagsKey(organization), 'rows', name, page],
+    queryFn: async ({ signal }): Promise<TagRowPage> => {
+      const query = {
+        'page[number]': page,
+        'page[size]': TAG_ROWS_IN_PAGE,
+        include: ['project' as const, 'effective_tag_bindings' as const],
+        ...(name === '' ? {} : { 'search[name]': name }),
+      };
+      const params = { path: { organization }, query };
+      const document = await readDocument(
+        api.GET('/api/v2/organizations/{organization}/workspaces', { params, signal }),
+      );
+      return {
+        rows: document.data.map((workspace) => toTagRow(document, workspace)),
+        total: document.meta.pagination['total-count'],
+      };
+    },
+  });
+
+/** One page of the workspaces that have no value for a reserved key. */
+export const gapRowsQuery = (organization: string, page: number) =>
+  queryOptions({
+    queryKey: [...tagsKey(organization), 'gaps', page],
+    queryFn: async ({ signal }): Promise<TagRowPage> => {
+      const query = { 'page[number]': page, 'page[size]': TAG_ROWS_IN_PAGE };
+      const params = { path: { organization }, query };
+      const { data, meta } = await readDocument(
+        api.GET('/api/v2/organizations/{organization}/tag-compliance', { params, signal }),
+      );
+      return {
+        rows: data.map(({ id, attributes }): WorkspaceTagsRow => ({
+          id,
+          name: attributes['workspace-name'],
+          project: attributes['project-name'],
+          tags: [],
+          missing: attributes['missing-keys'],
+        })),
+        total: meta.pagination['total-count'],
+      };
+    },
+  });
+
+/** What a person wants to reserve. `id`: the reserved key that changes, or null. */
+export type KeyProposal = { readonly id: string | null; readonly key: string; readonly disableOverrides: boolean };
+
+/** What a reservation would do: the workspaces that override the key, and those without a value. It changes nothing. */
+export const keyPreviewQuery = (organization: string, { id, key, disableOverrides }: KeyProposal) =>
+  queryOptions({
+    queryKey: [...tagsKey(organization), 'preview', id, key, disableOverrides],
+    queryFn: async ({ signal }) => {
+      const attributes = { key, 'disable-overrides': disableOverrides };
+      const body = { data: { type: 'reserved-tag-keys' as const, ...(id === null ? {} : { id }), attributes } };
+      const path = { organization };
+      const [preview, gaps] = await Promise.all([
+        readDocument(
+          api.POST('/api/v2/organizations/{organization}/reserved-tag-keys/actions/preview', {
+            params: { path, query: { 'page[size]': SHOWN_GAPS } },
+            body,
+            signal,
+          }),
+        ),
+        readDocument(
+          api.GET('/api/v2/organizations/{organization}/tag-compliance', {
+            params: { path, query: { 'page[size]': SHOWN_GAPS, 'filter[proposed-key]': key } },
+            signal,
+          }),
+        ),
+      ]);
+      const { after } = preview.meta.preview;
+      return {
+        overrides: preview.data.map(({ attributes: each }) => ({
+          workspace: each['workspace-name'],
+          value: each.value,
+          projectValue: each['project-value'],
+        })),
+        overrideCount: after['override-count'],
+        refusedIn: after['refused-in'],
+        gaps: gaps.data.map(({ attributes: each }) => each['workspace-name']),
+        gapCount: gaps.meta.pagination['total-count'],
+      };
+    },
+  });
+
+export const useSaveReservedKey = (organization: string) => {
+  const queries = useQueryClient();
+  return useMutation({
+    mutationFn: ({ id, key, disableOverrides }: KeyProposal) => {
+      const attributes = { key, 'disable-overrides': disableOverrides };
+      const body = { data: { type: 'reserved-tag-keys' as const, attributes } };
+      return id === null
+        ? requireSuccess(
+            api.POST('/api/v2/organizations/{organization}/reserved-tag-keys', {
+              params: { path: { organization } },
+              body,
+            }),
+          )
+        : requireSuccess(api.PATCH('/api/v2/reserved-tag-keys/{id}', { params: { path: { id } }, body }));
+    },
+    onSuccess: () => queries.invalidateQueries({ queryKey: tagsKey(organization) }),
+  });
+};
+
+export const useDeleteReservedKey = (organization: string) => {
+  const queries = useQueryClient();
+  return useMutation({
+    mutationFn: (id: string) =>
+      requireSuccess(api.DELETE('/api/v2/reserved-tag-keys/{id}', { params: { path: { id } } })),
+    onSuccess: () => queries.invalidateQueries({ queryKey: tagsKey(organization) }),
+  });
+};

@@ -1,0 +1,92 @@
+import { infiniteQueryOptions, queryOptions, useMutation, useQueryClient } from '@tanstack/react-query';
+import type { ApiResource, RequestResource } from '#client';
+import { readDocument } from './api-error.js';
+import { api } from './client.js';
+import { findIncluded } from './included.js';
+import { organizationKey } from './organizations.js';
+
+export type Team = ApiResource<'Team'>;
+
+const PAGE_SIZE = 100;
+const SUGGESTIONS = 50;
+
+/** Everything about the teams of an organization has a key that begins with this one. */
+export const teamsKey = (organization: string) => [...organizationKey(organization), 'teams'] as const;
+
+/** The teams that the person may see, page by page. */
+export const teamsQuery = (organization: string) =>
+  infiniteQueryOptions({
+    queryKey: [...teamsKey(organization), 'list'],
+    queryFn: ({ pageParam, signal }) => {
+      const params = { path: { organization }, query: { 'page[number]': pageParam, 'page[size]': PAGE_SIZE } };
+      return readDocument(api.GET('/api/v2/organizations/{organization}/teams', { params, signal }));
+    },
+    initialPageParam: 1,
+    getNextPageParam: (page) => page.meta.pagination['next-page'],
+  });
+
+/** Teams with this text in their name, for suggestions. */
+export const teamSuggestionsQuery = (organization: string, name: string) =>
+  queryOptions({
+    queryKey: [...teamsKey(organization), 'suggestions', name],
+    queryFn: async ({ signal }) => {
+      const query = { 'page[size]': SUGGESTIONS, ...(name === '' ? {} : { q: name }) };
+      const params = { path: { organization }, query };
+      return (await readDocument(api.GET('/api/v2/organizations/{organization}/teams', { params, signal }))).data;
+    },
+  });
+
+export const teamQuery = (organization: string, id: string) =>
+  queryOptions({
+    queryKey: [...teamsKey(organization), 'one', id],
+    queryFn: async ({ signal }) =>
+      (await readDocument(api.GET('/api/v2/teams/{id}', { params: { path: { id } }, signal }))).data,
+  });
+
+export type TeamMemberRow = {
+  /** The id of the membership. */
+  readonly id: string;
+  readonly user: string;
+  readonly name: string;
+  readonly email: string;
+  readonly isInvited: boolean;
+};
+
+/** The members of a team, page by page. The server records this read in the audit trail. */
+export const teamMembersQuery = (organization: string, id: string) =>
+  infiniteQueryOptions({
+    queryKey: [...teamsKey(organization), 'members', id],
+    staleTime: Number.POSITIVE_INFINITY,
+    refetchOnWindowFocus: false,
+    queryFn: async ({ pageParam, signal }) => {
+      const query = { 'page[number]': pageParam, 'page[size]': PAGE_SIZE, include: ['user' as const] };
+      const params = { path: { id }, query };
+      const document = await readDocument(
+        api.GET('/api/v2/teams/{id}/relationships/organization-memberships', { params, signal }),
+      );
+      const rows = document.data.map(
+        ({ id: membership, attributes: { email, status }, relationships }): TeamMemberRow => ({
+          id: membership,
+          user: relationships.user.data.id,
+          email,
+          isInvited: status === 'invited',
+          name: findIncluded(document, relationships.user.data)?.attributes.username ?? email,
+        }),
+      );
+      return { rows, next: document.meta.pagination['next-page'] };
+    },
+    initialPageParam: 1,
+    getNextPageParam: ({ next }) => next,
+  });
+
+export const useCreateTeam = (organization: string) => {
+  const queries = useQueryClient();
+  return useMutation({
+    mutationFn: async (attributes: RequestResource<'createTeam'>['attributes']) => {
+      const params = { path: { organization } };
+      const body = { data: { type: 'teams' as const, attributes } };
+      return (await readDocument(api.POST('/api/v2/organizations/{organization}/teams', { params, body }))).data;
+    },
+    onSuccess: () => queries.invalidateQueries({ queryKey: teamsKey(organization) }),
+  });
+};

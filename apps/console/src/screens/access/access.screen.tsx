@@ -1,0 +1,192 @@
+import { Button, Group, Text, TextInput } from '@mantine/core';
+import { useDebouncedCallback } from '@mantine/hooks';
+import { useInfiniteQuery, useQuery } from '@tanstack/react-query';
+import { useNavigate, useParams, useSearch } from '@tanstack/react-router';
+import { lazy, Suspense, useEffect, useState } from 'react';
+import { ACCESS_ROWS_IN_PAGE, accessPageQuery, type AccessMatrixRow } from '../../api/access.js';
+import { ApiError } from '../../api/api-error.js';
+import { organizationQuery } from '../../api/organizations.js';
+import { teamsQuery, type Team } from '../../api/teams.js';
+import { SearchIcon, TeamIcon } from '../../components/icons.js';
+import { MatrixGrid, type MatrixCell } from '../../components/matrix-grid.js';
+import { Page } from '../../components/page.js';
+import { usePagedRows, type PagedRows } from '../../components/paged-rows.js';
+import { EmptyState, ErrorState, LoadingLines } from '../../components/states.js';
+import { TeamTabs } from '../teams/team-tabs.js';
+import { describeSources, listAccessSources, sortTeams, type AccessSource } from './access-sources.js';
+import { parseAccessSearch } from './access.search.js';
+import classes from './access.module.css';
+
+const AccessDialog = lazy(async () => ({ default: (await import('./access-dialog.js')).AccessDialog }));
+
+const TYPING_MS = 200;
+
+const SHORT = { workspace: 'workspace', project: 'project', organization: 'organization' } as const;
+
+const CellContent = ({ sources }: { readonly sources: readonly AccessSource[] }) => {
+  const [first, ...others] = sources;
+  if (!first) return <span className={classes['none']}>–</span>;
+  return (
+    <>
+      <span className={classes['level']}>{first.level}</span>
+      <span className={classes['source']}>
+        {SHORT[first.from]}
+        {others.length > 0 && ` +${others.length}`}
+      </span>
+    </>
+  );
+};
+
+/** All teams are columns, so all pages of them are loaded. */
+const useAllTeams = (organization: string): readonly Team[] | undefined => {
+  const { data, hasNextPage, isFetching, fetchNextPage } = useInfiniteQuery(teamsQuery(organization));
+  useEffect(() => {
+    if (hasNextPage && !isFetching) void fetchNextPage();
+  }, [hasNextPage, isFetching, fetchNextPage]);
+  return data?.pages.flatMap((page) => page.data);
+};
+
+type MatrixProps = {
+  readonly organization: string;
+  readonly rows: PagedRows<AccessMatrixRow>;
+  readonly count: number;
+  readonly teams: readonly Team[];
+};
+
+const AccessMatrix = ({ organization, rows, count, teams: unsorted }: MatrixProps) => {
+  const { data } = useQuery(organizationQuery(organization));
+  const owners = data?.relationships['owners-team'].data?.id;
+  const teams = sortTeams(unsorted, owners);
+  const [opened, setOpened] = useState<{ readonly row: string; readonly team: string } | null>(null);
+  const getCell = (index: number, column: number): MatrixCell => {
+    const row = rows.getRow(index);
+    const team = teams[column];
+    if (!row || !team) return { label: 'Loading', content: null };
+    const sources = listAccessSources(row, team, owners);
+    const label = `${team.attributes.name}, ${row.attributes.name}: ${describeSources(sources)}`;
+    return { label, content: <CellContent sources={sources} /> };
+  };
+  const open = (index: number, column: number): void => {
+    const [row, team] = [rows.getRow(index), teams[column]];
+    if (row && team) setOpened({ row: row.id, team: team.id });
+  };
+  const openedRow = Array.from({ length: opened ? count : 0 }, (_, index) => rows.getRow(index)).find(
+    (row) => row?.id === opened?.row,
+  );
+  const openedTeam = teams.find(({ id }) => id === opened?.team);
+  return (
+    <>
+      <MatrixGrid
+        label="Access of teams"
+        corner="Project, workspace"
+        columns={teams.map(({ id, attributes }) => ({ id, label: attributes.name }))}
+        columnWidth={216}
+        count={count}
+        getRow={(index) => {
+          const row = rows.getRow(index);
+          if (!row) return undefined;
+          const { kind, name } = row.attributes;
+          const isGroup = kind === 'projects';
+          const label = isGroup ? `Project ${name}` : name;
+          return { label, isGroup, header: <span className={classes[isGroup ? 'project' : 'workspace']}>{name}</span> };
+        }}
+        getCell={getCell}
+        onRange={rows.onRange}
+        onOpen={open}
+      />
+      <Suspense>
+        {openedRow && openedTeam && (
+          <AccessDialog
+            organization={organization}
+            row={openedRow}
+            team={openedTeam}
+            sources={listAccessSources(openedRow, openedTeam, owners)}
+            onClose={() => setOpened(null)}
+          />
+        )}
+      </Suspense>
+    </>
+  );
+};
+
+const NoPermission = ({ organization }: { readonly organization: string }) => {
+  const navigate = useNavigate();
+  return (
+    <EmptyState icon={TeamIcon} title="You may not see the access of all teams">
+      <Text>
+        It takes a team that may read all projects or workspaces of the organization. Your own access is explained to
+        you in any case.
+      </Text>
+      <div>
+        <Button onClick={() => void navigate({ to: `/${organization}/teams/why` })}>Why can I do something?</Button>
+      </div>
+    </EmptyState>
+  );
+};
+
+const Content = ({ organization }: { readonly organization: string }) => {
+  const search = useSearch({ from: '/$organization/teams/access' });
+  const rows = usePagedRows(ACCESS_ROWS_IN_PAGE, (page) => accessPageQuery(organization, search, page));
+  const teams = useAllTeams(organization);
+  if (rows.error instanceof ApiError && rows.error.isNotFound) return <NoPermission organization={organization} />;
+  if (rows.error) return <ErrorState error={rows.error} onRetry={rows.retry} />;
+  return (
+    <>
+      <Toolbar total={rows.total} />
+      {rows.total === undefined || teams === undefined ? (
+        <LoadingLines count={8} height={32} />
+      ) : rows.total === 0 ? (
+        <EmptyState icon={SearchIcon} title="No project and no workspace matches">
+          <Text>Change the text above.</Text>
+        </EmptyState>
+      ) : (
+        <AccessMatrix organization={organization} rows={rows} count={rows.total} teams={teams} />
+      )}
+    </>
+  );
+};
+
+const Toolbar = ({ total }: { readonly total: number | undefined }) => {
+  const { name = '' } = useSearch({ from: '/$organization/teams/access' });
+  const navigate = useNavigate({ from: '/$organization/teams/access' });
+  const [text, setText] = useState(name);
+  const apply = useDebouncedCallback(
+    (value: string) =>
+      void navigate({ search: (before) => parseAccessSearch({ ...before, name: value.trim() }), replace: true }),
+    TYPING_MS,
+  );
+  return (
+    <Group gap="sm" className={classes['toolbar']}>
+      <TextInput
+        type="search"
+        className={classes['search']}
+        aria-label="Search projects and workspaces by name"
+        placeholder="Search by name"
+        leftSection={<SearchIcon size={16} />}
+        value={text}
+        onChange={(event) => {
+          setText(event.currentTarget.value);
+          apply(event.currentTarget.value);
+        }}
+      />
+      <Text size="sm" c="dimmed" role="status">
+        {total === undefined ? 'Loading …' : `${total.toLocaleString()} row${total === 1 ? '' : 's'}`}
+      </Text>
+    </Group>
+  );
+};
+
+/** Which team has which access to which project and workspace, and from where. */
+export const AccessScreen = () => {
+  const { organization } = useParams({ from: '/$organization/teams/access' });
+  return (
+    <Page
+      title="Access"
+      breadcrumbs={[{ label: organization }, { label: 'Teams', to: `/${organization}/teams` }]}
+      isFilled
+    >
+      <TeamTabs organization={organization} />
+      <Content organization={organization} />
+    </Page>
+  );
+};

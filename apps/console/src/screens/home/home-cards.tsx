@@ -1,0 +1,187 @@
+import { Anchor, Text } from '@mantine/core';
+import { useInfiniteQuery, useQuery } from '@tanstack/react-query';
+import { Link } from '@tanstack/react-router';
+import type { ReactNode } from 'react';
+import { lastChangesQuery, locksQuery, waitingRunsQuery } from '../../api/home.js';
+import { teamsQuery } from '../../api/teams.js';
+import { teamTokensQuery } from '../../api/tokens.js';
+import { Card } from '../../components/card.js';
+import { RunStatusBadge } from '../../components/run-status.js';
+import { LoadingLines, QueryState } from '../../components/states.js';
+import { RelativeTime, useNow } from '../../components/times.js';
+import classes from './home.module.css';
+
+type CardProps = { readonly organization: string };
+
+const SOON_MS = 14 * 24 * 60 * 60_000;
+
+type WorkspaceLinkProps = CardProps & { readonly name: string };
+
+const WorkspaceLink = ({ organization, name }: WorkspaceLinkProps) => (
+  <Link
+    to="/$organization/workspaces/$workspace"
+    params={{ organization, workspace: name }}
+    className={classes['name']}
+  >
+    {name}
+  </Link>
+);
+
+type RowProps = { readonly time: string; readonly children: ReactNode };
+
+const Row = ({ time, children }: RowProps) => (
+  <li className={classes['row']}>
+    <div>{children}</div>
+    <span className={classes['time']}>
+      <RelativeTime value={time} />
+    </span>
+  </li>
+);
+
+const Nothing = ({ children }: { readonly children: ReactNode }) => (
+  <Text size="sm" c="dimmed">
+    {children}
+  </Text>
+);
+
+const More = ({ count, total, what }: { readonly count: number; readonly total: number; readonly what: string }) =>
+  total > count ? (
+    <Text size="sm" c="dimmed">
+      and {(total - count).toLocaleString()} more {what}
+    </Text>
+  ) : null;
+
+export const LastChangesCard = ({ organization }: CardProps) => {
+  const query = useQuery(lastChangesQuery(organization));
+  return (
+    <Card
+      title="Changed last"
+      actions={
+        <Anchor
+          size="sm"
+          renderRoot={(props) => <Link {...props} to="/$organization/workspaces" params={{ organization }} />}
+        >
+          All workspaces
+        </Anchor>
+      }
+    >
+      <QueryState query={query} what="organization" loading={<LoadingLines count={4} height={16} />}>
+        {({ rows }) => (
+          <ul className={classes['rows']}>
+            {rows.map(({ id, name, changedAt }) => (
+              <Row key={id} time={changedAt}>
+                <WorkspaceLink organization={organization} name={name} />
+              </Row>
+            ))}
+          </ul>
+        )}
+      </QueryState>
+    </Card>
+  );
+};
+
+export const LocksCard = ({ organization }: CardProps) => {
+  const query = useQuery(locksQuery(organization));
+  return (
+    <Card title="Locks, the oldest first">
+      <QueryState query={query} what="organization" loading={<LoadingLines count={3} height={16} />}>
+        {({ rows, total }) =>
+          rows.length === 0 ? (
+            <Nothing>No workspace that you may read is locked.</Nothing>
+          ) : (
+            <>
+              <ul className={classes['rows']}>
+                {rows.map(({ id, workspace, holder, since, reason }) => (
+                  <Row key={id} time={since}>
+                    <WorkspaceLink organization={organization} name={workspace} />
+                    <div className={classes['note']}>
+                      {holder}
+                      {reason === '' ? '' : `: ${reason}`}
+                    </div>
+                  </Row>
+                ))}
+              </ul>
+              <More count={rows.length} total={total} what="locks" />
+            </>
+          )
+        }
+      </QueryState>
+    </Card>
+  );
+};
+
+export const WaitingRunsCard = ({ organization }: CardProps) => {
+  const query = useQuery(waitingRunsQuery(organization));
+  return (
+    <Card title="Runs that wait for a person">
+      <QueryState query={query} what="organization" loading={<LoadingLines count={3} height={16} />}>
+        {(runs) =>
+          runs.length === 0 ? (
+            <Nothing>No run that you may read waits.</Nothing>
+          ) : (
+            <ul className={classes['rows']}>
+              {runs.map(({ id, workspace, status, message, since }) => (
+                <Row key={id} time={since}>
+                  <Link
+                    to="/$organization/workspaces/$workspace/runs/$run"
+                    params={{ organization, workspace, run: id }}
+                    className={classes['name']}
+                  >
+                    {workspace}
+                  </Link>{' '}
+                  <RunStatusBadge status={status} />
+                  <div className={classes['note']}>{message}</div>
+                </Row>
+              ))}
+            </ul>
+          )
+        }
+      </QueryState>
+    </Card>
+  );
+};
+
+/** The list of tokens begins with those that end first. */
+export const EndingTokensCard = ({ organization }: CardProps) => {
+  const now = useNow();
+  const query = useInfiniteQuery(teamTokensQuery(organization));
+  const teams = useInfiniteQuery(teamsQuery(organization));
+  const names = new Map(
+    teams.data?.pages.flatMap(({ data }) => data.map(({ id, attributes }) => [id, attributes.name] as const)),
+  );
+  const tokens = query.data?.pages.flatMap(({ data }) => data);
+  // Without tokens that the person may manage, there is nothing to say.
+  if (!tokens || tokens.length === 0) return null;
+  const ending = tokens.flatMap(({ id, attributes, relationships }) => {
+    const end = attributes['expired-at'];
+    if (end === null || new Date(end).getTime() > now + SOON_MS) return [];
+    const team = relationships.team?.data.id ?? '';
+    return [{ id, end, team: names.get(team) ?? team, description: attributes.description ?? '' }];
+  });
+  return (
+    <Card
+      title="Tokens that end within two weeks"
+      actions={
+        <Anchor
+          size="sm"
+          renderRoot={(props) => <Link {...props} to="/$organization/people/tokens" params={{ organization }} />}
+        >
+          All tokens
+        </Anchor>
+      }
+    >
+      {ending.length === 0 ? (
+        <Nothing>No token of a team that you may manage ends soon.</Nothing>
+      ) : (
+        <ul className={classes['rows']}>
+          {ending.map(({ id, end, team, description }) => (
+            <Row key={id} time={end}>
+              <b>{team}</b>
+              <div className={classes['note']}>{description}</div>
+            </Row>
+          ))}
+        </ul>
+      )}
+    </Card>
+  );
+};

@@ -1,0 +1,14 @@
+import { createRoute, lazyRouteComponent } from '@tanstack/react-router';
+import { lastChangesQuery, locksQuery, waitingRunsQuery } from '../../api/home.js';
+import { organizationRoute } from '../../parent-routes.js';
+
+export const homeRoute = createRoute({
+  getParentRoute: () => organizationRoute,
+  path: '/',
+  loader: ({ context: { queryClient }, params: { organization } }) => {
+    void queryClient.prefetchQuery(lastChangesQuery(organization));
+    void queryClient.prefetchQuery(locksQuery(organization));
+    void queryClient.prefetchQuery(waitingRunsQuery(organization));
+  },
+  component: lazyRouteComponent(() => import('./home.screen.js'), 'HomeScreen'),
+});

@@ -1,0 +1,204 @@
+import { Anchor, Badge, Button, Group, SegmentedControl, Table, Text, TextInput } from '@mantine/core';
+import { useDebouncedCallback, useDisclosure } from '@mantine/hooks';
+import { useInfiniteQuery, useQuery } from '@tanstack/react-query';
+import { Link, useNavigate, useParams, useSearch } from '@tanstack/react-router';
+import { lazy, Suspense, useState } from 'react';
+import { ApiError } from '../../api/api-error.js';
+import { membersQuery, type ListedMember } from '../../api/memberships.js';
+import { organizationQuery } from '../../api/organizations.js';
+import { PlusIcon, SearchIcon, UserIcon } from '../../components/icons.js';
+import { Page } from '../../components/page.js';
+import { PermittedButton } from '../../components/permitted-button.js';
+import { EmptyState, ErrorState, LoadingLines, NotFoundState } from '../../components/states.js';
+import { RelativeTime } from '../../components/times.js';
+import { PeopleTabs } from './people-tabs.js';
+import { parseMemberSearch } from './people.search.js';
+import classes from '../teams/teams.module.css';
+
+const InviteDialog = lazy(async () => ({ default: (await import('./invite-dialog.js')).InviteDialog }));
+const RemoveMemberDialog = lazy(async () => ({ default: (await import('./invite-dialog.js')).RemoveMemberDialog }));
+
+const TYPING_MS = 200;
+const NO_INVITATION = 'You need a team that may manage membership, or to be an owner of the organization.';
+
+type RowProps = {
+  readonly organization: string;
+  readonly member: ListedMember;
+  readonly canManage: boolean;
+  readonly onRemove: () => void;
+};
+
+const MemberTableRow = ({ organization, member, canManage, onRemove }: RowProps) => (
+  <Table.Tr>
+    <Table.Td>
+      <Group gap="xs">
+        <Text size="sm" fw={600}>
+          {member.name}
+        </Text>
+        {member.isInvited && (
+          <Badge variant="light" color="yellow" tt="none" radius="sm">
+            Invited
+          </Badge>
+        )}
+      </Group>
+    </Table.Td>
+    <Table.Td className={classes['wide']}>{member.email}</Table.Td>
+    <Table.Td className={classes['wide']}>{member.teams.join(', ') || '–'}</Table.Td>
+    <Table.Td className={classes['wide']}>
+      <RelativeTime value={member.since} />
+    </Table.Td>
+    <Table.Td>
+      <Group gap="sm" wrap="nowrap">
+        {!member.isInvited && (
+          <Anchor
+            size="sm"
+            className={classes['wide']}
+            aria-label={`Explain the access of ${member.name}`}
+            renderRoot={(props) => (
+              <Link {...props} to="/$organization/teams/why" params={{ organization }} search={{ user: member.user }} />
+            )}
+          >
+            Explain access
+          </Anchor>
+        )}
+        {canManage && (
+          <Button
+            size="compact-sm"
+            variant="subtle"
+            color="red"
+            aria-label={`Remove ${member.name}`}
+            onClick={onRemove}
+          >
+            Remove
+          </Button>
+        )}
+      </Group>
+    </Table.Td>
+  </Table.Tr>
+);
+
+type MembersProps = { readonly organization: string; readonly canManage: boolean };
+
+const Members = ({ organization, canManage }: MembersProps) => {
+  const search = useSearch({ from: '/$organization/people' });
+  const [removed, setRemoved] = useState<ListedMember | null>(null);
+  const query = useInfiniteQuery(membersQuery(organization, search));
+  if (query.error instanceof ApiError && query.error.isNotFound) return <NotFoundState what="organization" />;
+  if (query.error) return <ErrorState error={query.error} onRetry={() => void query.refetch()} />;
+  if (!query.data) return <LoadingLines count={5} height={40} />;
+  const members = query.data.pages.flatMap(({ rows }) => rows);
+  if (members.length === 0) {
+    return (
+      <EmptyState icon={UserIcon} title={search.status === 'invited' ? 'No invitation is open' : 'Nobody matches'}>
+        <Text>The server sends no mail. People see an invitation when they sign in.</Text>
+      </EmptyState>
+    );
+  }
+  return (
+    <>
+      <div className={classes['frame']}>
+        <Table verticalSpacing="sm" horizontalSpacing="md" aria-label="Members">
+          <Table.Thead>
+            <Table.Tr>
+              <Table.Th>Name</Table.Th>
+              <Table.Th className={classes['wide']}>E-mail address</Table.Th>
+              <Table.Th className={classes['wide']}>Teams</Table.Th>
+              <Table.Th className={classes['wide']}>Since</Table.Th>
+              <Table.Th>Actions</Table.Th>
+            </Table.Tr>
+          </Table.Thead>
+          <Table.Tbody>
+            {members.map((member) => (
+              <MemberTableRow
+                key={member.id}
+                organization={organization}
+                member={member}
+                canManage={canManage}
+                onRemove={() => setRemoved(member)}
+              />
+            ))}
+          </Table.Tbody>
+        </Table>
+      </div>
+      {query.hasNextPage && (
+        <Button mt="md" variant="default" loading={query.isFetchingNextPage} onClick={() => void query.fetchNextPage()}>
+          Load more
+        </Button>
+      )}
+      <Suspense>
+        {removed && (
+          <RemoveMemberDialog organization={organization} member={removed} onClose={() => setRemoved(null)} />
+        )}
+      </Suspense>
+    </>
+  );
+};
+
+const Toolbar = () => {
+  const search = useSearch({ from: '/$organization/people' });
+  const navigate = useNavigate({ from: '/$organization/people' });
+  const [text, setText] = useState(search.name ?? '');
+  const change = (changes: Readonly<Record<string, unknown>>) =>
+    void navigate({ search: (before) => parseMemberSearch({ ...before, ...changes }), replace: true });
+  const apply = useDebouncedCallback((name: string) => change({ name: name.trim() }), TYPING_MS);
+  return (
+    <Group gap="sm" mb="sm">
+      <TextInput
+        type="search"
+        flex={1}
+        miw="12rem"
+        maw="26rem"
+        aria-label="Search people by name or address"
+        placeholder="Search by name or address"
+        leftSection={<SearchIcon size={16} />}
+        value={text}
+        onChange={(event) => {
+          setText(event.currentTarget.value);
+          apply(event.currentTarget.value);
+        }}
+      />
+      <SegmentedControl
+        transitionDuration={0}
+        aria-label="Status"
+        data={[
+          { value: 'all', label: 'All' },
+          { value: 'active', label: 'Members' },
+          { value: 'invited', label: 'Invitations' },
+        ]}
+        value={search.status ?? 'all'}
+        onChange={(status) => change({ status: status === 'all' ? undefined : status })}
+      />
+    </Group>
+  );
+};
+
+/** The members of an organization, and its invitations. */
+export const PeopleScreen = () => {
+  const { organization } = useParams({ from: '/$organization/people' });
+  const [isInviting, dialog] = useDisclosure(false);
+  const { data } = useQuery(organizationQuery(organization));
+  const canManage = data?.attributes.permissions['can-manage-users'] ?? false;
+  return (
+    <Page
+      title="People"
+      breadcrumbs={[{ label: organization }]}
+      actions={
+        data && (
+          <PermittedButton
+            isPermitted={canManage}
+            reason={NO_INVITATION}
+            leftSection={<PlusIcon size={16} />}
+            onClick={dialog.open}
+          >
+            Invite
+          </PermittedButton>
+        )
+      }
+    >
+      <PeopleTabs organization={organization} />
+      <Toolbar />
+      <Members organization={organization} canManage={canManage} />
+      <Suspense>{isInviting && <InviteDialog organization={organization} onClose={dialog.close} />}</Suspense>
+    </Page>
+  );
+};

@@ -1,0 +1,159 @@
+import { Alert, Button, Checkbox, Group, Modal, Stack, Text, TextInput } from '@mantine/core';
+import { useDebouncedValue } from '@mantine/hooks';
+import { useQuery } from '@tanstack/react-query';
+import { useState, type SyntheticEvent } from 'react';
+import {
+  keyPreviewQuery,
+  useDeleteReservedKey,
+  useSaveReservedKey,
+  type KeyProposal,
+  type ReservedTagKey,
+} from '../../api/tags.js';
+import { ApiError } from '../../api/api-error.js';
+import { findFieldProblem, FormProblems } from '../../components/problems.js';
+import { LoadingLines } from '../../components/states.js';
+import { showToast } from '../../components/toasts.js';
+
+const TYPING_MS = 300;
+
+const count = (number: number, one: string): string => `${number.toLocaleString()} ${one}${number === 1 ? '' : 's'}`;
+
+const listNames = (names: readonly string[], total: number): string =>
+  `${names.join(', ')}${total > names.length ? ` and ${(total - names.length).toLocaleString()} more` : ''}`;
+
+type PreviewProps = { readonly organization: string; readonly proposal: KeyProposal };
+
+/** What the change would do, before it is saved. */
+const Preview = ({ organization, proposal }: PreviewProps) => {
+  const query = useQuery({ ...keyPreviewQuery(organization, proposal), enabled: proposal.key !== '', retry: false });
+  if (proposal.key === '') return null;
+  if (query.error instanceof ApiError) {
+    return (
+      <Alert color="red" variant="light" role="status">
+        {query.error.message}
+      </Alert>
+    );
+  }
+  if (!query.data) return <LoadingLines count={3} height={16} />;
+  const { gaps, gapCount, overrides, overrideCount, refusedIn } = query.data;
+  return (
+    <Alert color={gapCount > 0 || overrideCount > 0 ? 'yellow' : 'green'} variant="light" title="Preview" role="status">
+      <Stack gap="xs">
+        <Text size="sm">
+          {gapCount === 0
+            ? 'Every workspace that you may read has a value for this key.'
+            : `${count(gapCount, 'workspace')} without a value: ${listNames(gaps, gapCount)}.`}
+        </Text>
+        <Text size="sm">
+          {overrideCount === 0
+            ? 'No workspace overrides the value of its project.'
+            : `${overrideCount === 1 ? '1 workspace overrides its project' : `${overrideCount.toLocaleString()} workspaces override their projects`}: ${listNames(
+                overrides.map(
+                  ({ workspace, value, projectValue }) => `${workspace} (${value} instead of ${projectValue})`,
+                ),
+                overrideCount,
+              )}.`}
+        </Text>
+        {proposal.disableOverrides && (
+          <Text size="sm">
+            New values of workspaces are refused in {count(refusedIn.projects, 'project')} with{' '}
+            {count(refusedIn.workspaces, 'workspace')}. Values that exist stay.
+          </Text>
+        )}
+      </Stack>
+    </Alert>
+  );
+};
+
+type DialogProps = {
+  readonly organization: string;
+  /** Null: a new one. */
+  readonly reservedKey: ReservedTagKey | null;
+  readonly onClose: () => void;
+};
+
+export const ReservedKeyDialog = ({ organization, reservedKey, onClose }: DialogProps) => {
+  const [key, setKey] = useState(reservedKey?.attributes.key ?? '');
+  const [disableOverrides, setDisableOverrides] = useState(reservedKey?.attributes['disable-overrides'] ?? false);
+  const [previewed] = useDebouncedValue(key.trim(), TYPING_MS);
+  const change = useSaveReservedKey(organization);
+  const id = reservedKey?.id ?? null;
+  const save = (event: SyntheticEvent) => {
+    event.preventDefault();
+    const onSuccess = () => {
+      showToast({ kind: 'success', message: `The key ${key.trim()} is reserved.` });
+      onClose();
+    };
+    change.mutate({ id, key: key.trim(), disableOverrides }, { onSuccess });
+  };
+  return (
+    <Modal
+      opened
+      onClose={onClose}
+      title={reservedKey ? `Change ${reservedKey.attributes.key}` : 'Reserve a key'}
+      closeButtonProps={{ 'aria-label': 'Close' }}
+    >
+      <form onSubmit={save}>
+        <Stack>
+          <FormProblems error={change.error} fields={['key']} />
+          <TextInput
+            label="Key"
+            required
+            data-autofocus
+            autoComplete="off"
+            placeholder="cost-center"
+            value={key}
+            onChange={(event) => setKey(event.currentTarget.value)}
+            error={findFieldProblem(change.error, 'key')}
+          />
+          <Checkbox
+            label="Workspaces must not override the value of their project"
+            checked={disableOverrides}
+            onChange={(event) => setDisableOverrides(event.currentTarget.checked)}
+          />
+          <Preview organization={organization} proposal={{ id, key: previewed, disableOverrides }} />
+          <Group justify="flex-end">
+            <Button variant="default" onClick={onClose}>
+              Cancel
+            </Button>
+            <Button type="submit" loading={change.isPending}>
+              {reservedKey ? 'Save' : 'Reserve'}
+            </Button>
+          </Group>
+        </Stack>
+      </form>
+    </Modal>
+  );
+};
+
+type DeleteProps = Omit<DialogProps, 'reservedKey'> & { readonly reservedKey: ReservedTagKey };
+
+export const DeleteKeyDialog = ({ organization, reservedKey, onClose }: DeleteProps) => {
+  const change = useDeleteReservedKey(organization);
+  const name = reservedKey.attributes.key;
+  const remove = () =>
+    change.mutate(reservedKey.id, {
+      onSuccess: () => {
+        showToast({ kind: 'success', message: `The key ${name} is no longer reserved.` });
+        onClose();
+      },
+    });
+  return (
+    <Modal opened onClose={onClose} title={`Remove ${name}`} closeButtonProps={{ 'aria-label': 'Close' }}>
+      <Stack>
+        <Text size="sm">
+          The key is then a tag as any other. Values of workspaces and projects stay, and gaps are not listed any more.
+        </Text>
+        <FormProblems error={change.error} />
+        <Group justify="flex-end">
+          <Button variant="default" onClick={onClose}>
+            Cancel
+          </Button>
+          <Button color="red" loading={change.isPending} onClick={remove}>
+            Remove
+          </Button>
+        </Group>
+      </Stack>
+    </Modal>
+  );
+};

@@ -1,0 +1,200 @@
+import { Button, Group, SegmentedControl, Text, TextInput } from '@mantine/core';
+import { useDebouncedCallback } from '@mantine/hooks';
+import { useQuery } from '@tanstack/react-query';
+import { useNavigate, useParams, useSearch } from '@tanstack/react-router';
+import { useState } from 'react';
+import { ApiError } from '../../api/api-error.js';
+import {
+  gapRowsQuery,
+  reservedKeysQuery,
+  TAG_ROWS_IN_PAGE,
+  tagRowsQuery,
+  type WorkspaceTagsRow,
+} from '../../api/tags.js';
+import { CodeBlock } from '../../components/copy.js';
+import { CheckIcon, LockIcon, SearchIcon, TagIcon } from '../../components/icons.js';
+import { MatrixGrid } from '../../components/matrix-grid.js';
+import { Page } from '../../components/page.js';
+import { usePagedRows, type PagedRows } from '../../components/paged-rows.js';
+import { EmptyState, ErrorState, LoadingLines, NotFoundState } from '../../components/states.js';
+import { TagTabs } from './tag-tabs.js';
+import { listTagKeys, renderTagCell } from './tag-cell.js';
+import { parseTagSearch, type TagSearch } from './tags.search.js';
+import classes from './tags.module.css';
+
+const TYPING_MS = 200;
+
+const TAGS_BLOCK = `resource "tfe_workspace" "network" {
+  name = "network"
+  tags = { env = "prod" }
+}`;
+
+type MatrixProps = {
+  readonly organization: string;
+  readonly rows: PagedRows<WorkspaceTagsRow>;
+  readonly count: number;
+  readonly reservedKeys: ReadonlySet<string>;
+  readonly keys: readonly string[];
+};
+
+const TagMatrix = ({ organization, rows, count, reservedKeys, keys }: MatrixProps) => {
+  const navigate = useNavigate();
+  return (
+    <MatrixGrid
+      label="Tags of workspaces"
+      corner="Workspace"
+      count={count}
+      columns={keys.map((key) => ({
+        id: key,
+        label: reservedKeys.has(key) ? `${key}, reserved` : key,
+        header: reservedKeys.has(key) ? (
+          <span className={classes['reserved']}>
+            <LockIcon size={12} />
+            {key}
+          </span>
+        ) : (
+          key
+        ),
+      }))}
+      getRow={(index) => {
+        const row = rows.getRow(index);
+        return row && { label: `${row.name}, project ${row.project}`, header: row.name };
+      }}
+      getCell={(index, column) => {
+        const [row, key = ''] = [rows.getRow(index), keys[column]];
+        if (!row) return { label: 'Loading', content: null };
+        return renderTagCell({ row, key, isReserved: reservedKeys.has(key) });
+      }}
+      onRange={rows.onRange}
+      onOpen={(index) => {
+        const row = rows.getRow(index);
+        if (row)
+          void navigate({ to: '/$organization/workspaces/$workspace', params: { organization, workspace: row.name } });
+      }}
+    />
+  );
+};
+
+const NoGap = ({
+  hasReservedKeys,
+  organization,
+}: {
+  readonly hasReservedKeys: boolean;
+  readonly organization: string;
+}) => {
+  const navigate = useNavigate();
+  if (hasReservedKeys) {
+    return (
+      <EmptyState icon={CheckIcon} title="No workspace has a gap">
+        <Text>Every workspace that you may read has a value for each reserved key.</Text>
+      </EmptyState>
+    );
+  }
+  return (
+    <EmptyState icon={TagIcon} title="No key is reserved">
+      <Text>A gap is a workspace without a value for a reserved key. Reserve the keys that every workspace needs.</Text>
+      <div>
+        <Button onClick={() => void navigate({ to: '/$organization/tags/reserved', params: { organization } })}>
+          Reserved keys
+        </Button>
+      </div>
+    </EmptyState>
+  );
+};
+
+const NoTag = () => (
+  <EmptyState icon={TagIcon} title="No workspace here has a tag">
+    <Text>Bind tags to workspaces or to projects, whose workspaces inherit them. With the provider tfe:</Text>
+    <CodeBlock code={TAGS_BLOCK} label="the resource" />
+  </EmptyState>
+);
+
+const Content = ({ organization }: { readonly organization: string }) => {
+  const { name = '', view } = useSearch({ from: '/$organization/tags' });
+  const reserved = useQuery(reservedKeysQuery(organization));
+  const rows = usePagedRows(TAG_ROWS_IN_PAGE, (page) =>
+    view === 'gaps' ? gapRowsQuery(organization, page) : tagRowsQuery(organization, name, page),
+  );
+  const error = rows.error ?? reserved.error;
+  if (error instanceof ApiError && error.isNotFound) return <NotFoundState what="organization" />;
+  if (error) return <ErrorState error={error} onRetry={rows.retry} />;
+  if (rows.total === undefined || !reserved.data) return <LoadingLines count={8} height={32} />;
+  if (rows.total === 0) {
+    return view === 'gaps' ? (
+      <NoGap hasReservedKeys={reserved.data.length > 0} organization={organization} />
+    ) : (
+      <EmptyState icon={SearchIcon} title="No workspace matches">
+        <Text>You may read no workspace with this text in its name.</Text>
+      </EmptyState>
+    );
+  }
+  const keys = listTagKeys(reserved.data, rows.loaded);
+  if (keys.length === 0) return <NoTag />;
+  const reservedKeys = new Set(reserved.data.map(({ attributes }) => attributes.key));
+  return (
+    <TagMatrix
+      key={`${view ?? ''} ${name}`}
+      organization={organization}
+      rows={rows}
+      count={rows.total}
+      reservedKeys={reservedKeys}
+      keys={keys}
+    />
+  );
+};
+
+const Toolbar = () => {
+  const { name = '', view } = useSearch({ from: '/$organization/tags' });
+  const navigate = useNavigate({ from: '/$organization/tags' });
+  const [text, setText] = useState(name);
+  const change = (search: TagSearch) => void navigate({ search: parseTagSearch(search), replace: true });
+  const apply = useDebouncedCallback((value: string) => change({ name: value.trim() }), TYPING_MS);
+  return (
+    <Group gap="sm" className={classes['toolbar']}>
+      <SegmentedControl
+        transitionDuration={0}
+        aria-label="Workspaces to show"
+        data={[
+          { value: 'all', label: 'All workspaces' },
+          { value: 'gaps', label: 'With gaps' },
+        ]}
+        value={view ?? 'all'}
+        onChange={(value) => {
+          setText('');
+          change(value === 'gaps' ? { view: 'gaps' } : {});
+        }}
+      />
+      {view === undefined && (
+        <TextInput
+          type="search"
+          className={classes['search']}
+          aria-label="Search workspaces by name"
+          placeholder="Search by name"
+          leftSection={<SearchIcon size={16} />}
+          value={text}
+          onChange={(event) => {
+            setText(event.currentTarget.value);
+            apply(event.currentTarget.value);
+          }}
+        />
+      )}
+      {view === undefined && (
+        <Text size="sm" c="dimmed">
+          Gray values come from the project.
+        </Text>
+      )}
+    </Group>
+  );
+};
+
+/** The tags of all workspaces, and where a reserved key has no value. */
+export const TagsScreen = () => {
+  const { organization } = useParams({ from: '/$organization/tags' });
+  return (
+    <Page title="Tags" breadcrumbs={[{ label: organization }]} isFilled>
+      <TagTabs organization={organization} />
+      <Toolbar />
+      <Content organization={organization} />
+    </Page>
+  );
+};

@@ -1,0 +1,59 @@
+import { Button, Group, Modal, Radio, Stack, TextInput } from '@mantine/core';
+import { useNavigate } from '@tanstack/react-router';
+import { useState, type SyntheticEvent } from 'react';
+import { useCreateTeam } from '../../api/teams.js';
+import { findFieldProblem, FormProblems } from '../../components/problems.js';
+import { showToast } from '../../components/toasts.js';
+
+type DialogProps = { readonly organization: string; readonly onClose: () => void };
+
+export const CreateTeamDialog = ({ organization, onClose }: DialogProps) => {
+  const navigate = useNavigate();
+  const [name, setName] = useState('');
+  const [visibility, setVisibility] = useState<'secret' | 'organization'>('organization');
+  const creation = useCreateTeam(organization);
+  const create = (event: SyntheticEvent) => {
+    event.preventDefault();
+    const onSuccess = ({ id }: { readonly id: string }) => {
+      showToast({ kind: 'success', message: `The team ${name} is created.` });
+      void navigate({ to: `/${organization}/teams/${id}` });
+    };
+    creation.mutate({ name, visibility }, { onSuccess });
+  };
+  return (
+    <Modal opened onClose={onClose} title="New team" closeButtonProps={{ 'aria-label': 'Close' }}>
+      <form onSubmit={create}>
+        <Stack>
+          <FormProblems error={creation.error} fields={['name']} />
+          <TextInput
+            label="Name"
+            required
+            data-autofocus
+            autoComplete="off"
+            value={name}
+            onChange={(event) => setName(event.currentTarget.value)}
+            error={findFieldProblem(creation.error, 'name')}
+          />
+          <Radio.Group
+            label="Visible to"
+            value={visibility}
+            onChange={(value) => setVisibility(value === 'secret' ? 'secret' : 'organization')}
+          >
+            <Stack gap="xs" mt="xs">
+              <Radio value="organization" label="Every member of the organization" />
+              <Radio value="secret" label="Its members and owners only" />
+            </Stack>
+          </Radio.Group>
+          <Group justify="flex-end">
+            <Button variant="default" onClick={onClose}>
+              Cancel
+            </Button>
+            <Button type="submit" loading={creation.isPending}>
+              Create
+            </Button>
+          </Group>
+        </Stack>
+      </form>
+    </Modal>
+  );
+};

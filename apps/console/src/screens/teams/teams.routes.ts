@@ -1,0 +1,41 @@
+import { createRoute, lazyRouteComponent } from '@tanstack/react-router';
+import { accessPageQuery } from '../../api/access.js';
+import { teamQuery, teamsQuery } from '../../api/teams.js';
+import { organizationRoute } from '../../parent-routes.js';
+import { parseAccessSearch } from '../access/access.search.js';
+import { parseExplanationRequest } from '../why-access/why.search.js';
+
+export const teamsRoute = createRoute({
+  getParentRoute: () => organizationRoute,
+  path: '/teams',
+  loader: ({ context: { queryClient }, params: { organization } }) =>
+    void queryClient.prefetchInfiniteQuery(teamsQuery(organization)),
+  component: lazyRouteComponent(() => import('./teams.screen.js'), 'TeamsScreen'),
+});
+
+export const teamRoute = createRoute({
+  getParentRoute: () => organizationRoute,
+  path: '/teams/$team',
+  loader: ({ context: { queryClient }, params: { organization, team } }) =>
+    void queryClient.prefetchQuery(teamQuery(organization, team)),
+  component: lazyRouteComponent(() => import('../team/team.screen.js'), 'TeamScreen'),
+});
+
+export const accessRoute = createRoute({
+  getParentRoute: () => organizationRoute,
+  path: '/teams/access',
+  validateSearch: parseAccessSearch,
+  loaderDeps: ({ search }) => search,
+  loader: ({ context: { queryClient }, params: { organization }, deps }) => {
+    void queryClient.prefetchQuery(accessPageQuery(organization, deps, 1));
+    void queryClient.prefetchInfiniteQuery(teamsQuery(organization));
+  },
+  component: lazyRouteComponent(() => import('../access/access.screen.js'), 'AccessScreen'),
+});
+
+export const whyRoute = createRoute({
+  getParentRoute: () => organizationRoute,
+  path: '/teams/why',
+  validateSearch: parseExplanationRequest,
+  component: lazyRouteComponent(() => import('../why-access/why.screen.js'), 'WhyScreen'),
+});

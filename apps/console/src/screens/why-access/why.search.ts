@@ -1,0 +1,17 @@
+import type { ExplanationSearch, ExplainablePermission } from '../../api/access.js';
+import { PERMISSIONS } from './permissions.js';
+
+const toText = (value: unknown): string | undefined => (typeof value === 'string' && value !== '' ? value : undefined);
+
+const toPermission = (value: unknown): ExplainablePermission | undefined =>
+  PERMISSIONS.flatMap(({ items }) => items).find((each) => each === value);
+
+/** Reads what a person wants explained from the address. It ignores what it does not know. */
+export const parseExplanationRequest = (search: Readonly<Record<string, unknown>>): ExplanationSearch => {
+  const texts = (['user', 'team', 'workspace', 'project'] as const).flatMap((name) => {
+    const text = toText(search[name]);
+    return text === undefined ? [] : [[name, text] as const];
+  });
+  const permission = toPermission(search['permission']);
+  return { ...Object.fromEntries(texts), ...(permission === undefined ? {} : { permission }) };
+};

@@ -1,0 +1,83 @@
+import { Controller, Get, Param, Query } from '@nestjs/common';
+import { badRequest } from '#kernel';
+import { CurrentActor, type Actor } from '#access';
+import { Database } from '#postgres';
+import {
+  getParameter,
+  renderDocument,
+  requireParameter,
+  toOne,
+  type Document,
+  type QueryParameters as QueryOf,
+  type Resource,
+} from '#json-api';
+import { explainAccess, type AccessExplanation } from './access-explanation.js';
+import { loadExplanationRequest, type ExplanationRequest } from './access-explanations.queries.js';
+import { EXPLAINED_PERMISSIONS, type ExplainedPermission } from './explained-permissions.js';
+
+const parsePermission = (query: QueryOf): ExplainedPermission => {
+  const text = requireParameter(query, 'filter[permission]');
+  const permission = EXPLAINED_PERMISSIONS.find((each) => each === text);
+  if (permission !== undefined) return permission;
+  const detail = `filter[permission]: must be one of ${EXPLAINED_PERMISSIONS.join(', ')}, got "${text}"`;
+  throw badRequest(detail, 'filter[permission]');
+};
+
+/** Returns the one of two parameters that was sent, or null for none. */
+const parseEither = <A extends string, B extends string>(
+  query: QueryOf,
+  first: A,
+  second: B,
+): { readonly kind: A | B; readonly id: string } | null => {
+  const [one, other] = [getParameter(query, `filter[${first}]`), getParameter(query, `filter[${second}]`)];
+  if (one && other) {
+    throw badRequest(`filter[${second}]: cannot be sent together with filter[${first}]`, `filter[${second}]`);
+  }
+  if (one) return { kind: first, id: one };
+  return other ? { kind: second, id: other } : null;
+};
+
+const parseExplanationRequest = (query: QueryOf): ExplanationRequest => {
+  const subject = parseEither(query, 'user', 'team');
+  if (subject === null) throw badRequest('filter[user] or filter[team] is required', 'filter[user]');
+  return { subject, permission: parsePermission(query), resource: parseEither(query, 'workspace', 'project') };
+};
+
+/** Renders an explanation. Its id is made from the request, because the server stores no explanations. */
+const renderAccessExplanation = (
+  { subject, permission, resource }: ExplanationRequest,
+  { isPermitted, steps, sufficient }: AccessExplanation,
+): Resource => ({
+  id: [subject.id, permission, ...(resource === null ? [] : [resource.id])].join(':'),
+  type: 'access-explanations',
+  attributes: {
+    permission,
+    'is-permitted': isPermitted,
+    steps,
+    'sufficient-roles': sufficient.roles,
+    'sufficient-levels': sufficient.levels,
+  },
+  relationships: {
+    subject: toOne(`${subject.kind}s`, subject.id, `/api/v2/${subject.kind}s/${subject.id}`),
+    ...(resource === null
+      ? {}
+      : { resource: toOne(`${resource.kind}s`, resource.id, `/api/v2/${resource.kind}s/${resource.id}`) }),
+  },
+});
+
+@Controller('api/v2')
+export class AccessExplanationsController {
+  constructor(private readonly database: Database) {}
+
+  @Get('organizations/:organization/access-explanations')
+  async explain(
+    @Param('organization') organization: string,
+    @Query() query: QueryOf,
+    @CurrentActor() actor: Actor,
+  ): Promise<Document> {
+    const request = parseExplanationRequest(query);
+    const { subject, resource } = await loadExplanationRequest(this.database, actor, organization, request);
+    const explanation = explainAccess({ subject, permission: request.permission }, resource);
+    return renderDocument(renderAccessExplanation(request, explanation));
+  }
+}

@@ -1,0 +1,94 @@
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { ensureUser } from '#people';
+import { openBrowser, type TestBrowser, type TestPage } from '../support/browser.js';
+import { inspectScreen, openConsole } from '../support/console.js';
+import {
+  expectStatus,
+  grantWorkspaceAccess,
+  makeMember,
+  makeOrganization,
+  makeTeam,
+  makeWorkspace,
+  resource,
+} from '../support/seeds.js';
+import { startTestServer, type TestServer } from '../support/server.js';
+
+let server: TestServer;
+let browser: TestBrowser;
+let owner: string;
+let reader: string;
+
+beforeAll(async () => {
+  [server, browser] = await Promise.all([startTestServer({ forBrowsers: true, followers: true }), openBrowser()]);
+  const { ownersTeam } = await makeOrganization(server, 'acme');
+  const fresh = await makeOrganization(server, 'fresh');
+  owner = (await makeMember(server, 'acme', 'olga', [ownersTeam])).id;
+  const network = await makeWorkspace(server, 'acme', 'network');
+  const storage = await makeWorkspace(server, 'acme', 'storage');
+  expectStatus(await server.post(`/api/v2/workspaces/${network}/actions/lock`, { reason: 'Upgrade' }), 200);
+  const team = await makeTeam(server, 'acme', 'readers');
+  await grantWorkspaceAccess(server, team, storage, 'read');
+  reader = (await makeMember(server, 'acme', 'rita', [team])).id;
+  const soon = new Date(Date.now() + 3 * 24 * 60 * 60_000).toISOString();
+  const token = resource('authentication-tokens', { description: 'Nightly', 'expired-at': soon });
+  expectStatus(await server.post(`/api/v2/teams/${team}/authentication-tokens`, token), 201);
+  const invitation = resource(
+    'organization-memberships',
+    { email: 'olga@people.test' },
+    {
+      teams: { data: [{ type: 'teams', id: fresh.ownersTeam }] },
+    },
+  );
+  const answer = await server.post('/api/v2/organizations/fresh/organization-memberships', invitation);
+  const { id } = expectStatus(answer, 201).body.data;
+  expectStatus(await server.post(`/api/v2/organization-memberships/${id}/actions/accept`), 200);
+});
+
+afterAll(async () => {
+  await browser.close();
+  await server.close();
+});
+
+const open = async (user: string, organization = 'acme'): Promise<TestPage> => {
+  const page = await openConsole(browser, server, { user, path: `/app/${organization}` });
+  await page.getByRole('heading', { level: 1, name: organization }).waitFor();
+  return page;
+};
+
+describe('the first screen of an organization', () => {
+  it('shows locks, waiting runs, the last changes and tokens that end soon', async () => {
+    const page = await open(owner);
+    const locks = page.getByRole('region', { name: 'Locks, the oldest first' });
+    await locks.getByText('admin: Upgrade').waitFor();
+    await page.getByRole('region', { name: 'Tokens that end within two weeks' }).getByText('Nightly').waitFor();
+    await page.getByRole('region', { name: 'Runs that wait for a person' }).getByText('No run').waitFor();
+    await page.getByRole('region', { name: 'Changed last' }).getByRole('link', { name: 'storage' }).waitFor();
+    expect(await inspectScreen(page, 'home')).toEqual([]);
+    await locks.getByRole('link', { name: 'network' }).click();
+    await page.getByRole('heading', { level: 1, name: 'network' }).waitFor();
+    await page.keyboard.press('g');
+    await page.keyboard.press('h');
+    await page.getByRole('heading', { level: 1, name: 'acme' }).waitFor();
+    await page.context().close();
+  });
+
+  it('shows a member only what the member may read', async () => {
+    const page = await open(reader);
+    await page.getByRole('region', { name: 'Changed last' }).getByRole('link', { name: 'storage' }).waitFor();
+    await page.getByText('No workspace that you may read is locked.').waitFor();
+    expect(await page.getByText('network').count()).toBe(0);
+    expect(await inspectScreen(page, 'home-reader')).toEqual([]);
+    await page.context().close();
+  });
+
+  it('describes the next step if there is no workspace, and hides an organization of others', async () => {
+    const page = await open(owner, 'fresh');
+    await page.getByRole('heading', { name: 'There is no workspace yet' }).waitFor();
+    expect(await inspectScreen(page, 'home-empty')).toEqual([]);
+    await page.context().close();
+    const { id } = await ensureUser(server.store, server.runtime.ids, 'nina', false);
+    const other = await open(id);
+    await other.getByRole('heading', { name: 'This organization does not exist, or you have no access' }).waitFor();
+    await other.context().close();
+  });
+});
