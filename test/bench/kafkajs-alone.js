@@ -10,7 +10,11 @@ const quiet = { debug: () => undefined, info: () => undefined, warn: () => undef
 const sendAll = async (messages, brokers, origin) => {
   const connection = { brokers: brokers.split(','), clientId: 'bench-bound' };
   const topics = listTopics(eventRegistry, origin.prefix);
-  await new KafkaPublisher(connection, eventRegistry, origin, quiet).ensureTopics(topics, { partitions: 6, replicas: null, retentionDays: null });
+  await new KafkaPublisher(connection, eventRegistry, origin, quiet).ensureTopics(topics, {
+    partitions: 6,
+    replicas: null,
+    retentionDays: null,
+  });
   const producer = createKafkaClient(connection, quiet).producer({ idempotent: true, maxInFlightRequests: 1 });
   await producer.connect();
   const send = (all) =>

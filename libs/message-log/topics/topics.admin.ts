@@ -75,7 +75,11 @@ type TopicComparison = {
   readonly differences: readonly TopicDifference[];
 };
 
-const compare = async (admin: Admin, topics: readonly NamedTopic[], settings: TopicSettings): Promise<TopicComparison> => {
+const compare = async (
+  admin: Admin,
+  topics: readonly NamedTopic[],
+  settings: TopicSettings,
+): Promise<TopicComparison> => {
   const { brokers } = await admin.describeCluster();
   const definitions = topics.map(({ name, use }) => defineTopic(name, use, settings, brokers.length));
   const existing = await describeTopics(
