@@ -177,7 +177,7 @@ describe('a group of SCIM', () => {
     expectStatus(await scim.patch(url, operation('externalId', '7')), 200);
     expectStatus(await scim.patch(url, operation('active', false)), 200);
     expectStatus(await scim.delete(url), 204);
-    await createScimUser(scim, 'watched@people.test');
+    await createScimUser(scim, 'watched@people.test', { externalId: '7' });
     await waitForFollowers(server.store, 'audit_trail');
     const trail = await readTrail(auditor, { 'page[size]': '100' });
     const byScim = trail.data.filter(({ auth }) => auth.description === 'identity provider');

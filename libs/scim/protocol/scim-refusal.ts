@@ -1,7 +1,8 @@
 import { Refusal } from '#kernel';
 
 /** Values of `scimType` (RFC 7644 §3.12) that the server sends. */
-export type ScimType = 'uniqueness' | 'invalidFilter' | 'invalidPath' | 'invalidSyntax' | 'invalidValue' | 'noTarget';
+export type ScimType =
+  'uniqueness' | 'invalidFilter' | 'invalidPath' | 'invalidSyntax' | 'invalidValue' | 'mutability' | 'noTarget';
 
 /** A refusal with a `scimType`. */
 export class ScimRefusal extends Refusal {

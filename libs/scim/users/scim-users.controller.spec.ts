@@ -153,7 +153,7 @@ describe('a user of SCIM', () => {
       externalId: 'new',
     });
     expectStatus(await scim.delete(`/scim/v2/Users/${id}`), 204);
-    expect((await createScimUser(scim, 'incident@people.test'))['active']).toBe(false);
+    expect((await createScimUser(scim, 'incident@people.test', { externalId: 'new' }))['active']).toBe(false);
     expectStatus(await change('unsuspend'), 200);
     for (const active of [false, true]) {
       expect(expectStatus(await patch(id, { op: 'replace', value: { active } }), 200).body.active).toBe(active);
@@ -193,12 +193,14 @@ describe('a user of SCIM', () => {
   it('does not come back for another person, whose external id differs', async () => {
     const { id } = await createScimUser(scim, 'reused@people.test', { externalId: 'first' });
     expectStatus(await scim.delete(`/scim/v2/Users/${id}`), 204);
-    const other = { userName: 'reused@people.test', externalId: 'second' };
-    const refused = expectStatus(await scim.post('/scim/v2/Users', other), 409);
-    expect(refused.body).toMatchObject({
-      scimType: 'uniqueness',
-      detail: expect.stringContaining('a deleted user with another externalId has it'),
-    });
+    for (const externalId of ['second', null]) {
+      const other = { userName: 'reused@people.test', externalId };
+      const refused = expectStatus(await scim.post('/scim/v2/Users', other), 409);
+      expect(refused.body).toMatchObject({
+        scimType: 'uniqueness',
+        detail: expect.stringContaining('a deleted user with another externalId has it'),
+      });
+    }
     expect((await createScimUser(scim, 'reused@people.test', { externalId: 'first' })).id).toBe(id);
   });
 
@@ -215,10 +217,22 @@ describe('a user of SCIM', () => {
       id,
       { op: 'add', path: 'emails[type eq "work"].value', value: 'new@people.test' },
       { op: 'replace', path: 'urn:ietf:params:scim:schemas:extension:enterprise:2.0:User:department', value: 'x' },
-      { op: 'remove', path: 'externalId' },
     );
-    expect(expectStatus(patched, 200).body).not.toHaveProperty('externalId');
-    expect(patched.body.emails).toMatchObject([{ value: 'new@people.test' }]);
+    expect(expectStatus(patched, 200).body.emails).toMatchObject([{ value: 'new@people.test' }]);
+  });
+
+  it('keeps its external id, which says who signs in as the user', async () => {
+    const userName = 'identity@people.test';
+    const { id } = await createScimUser(scim, userName, { externalId: 'mine' });
+    const refused = { scimType: 'mutability', detail: expect.stringContaining('externalId: ') };
+    const requests = [
+      scim.put(`/scim/v2/Users/${id}`, { userName, externalId: 'another' }),
+      patch(id, { op: 'replace', path: 'externalId', value: 'another' }),
+      patch(id, { op: 'remove', path: 'externalId' }),
+    ];
+    for (const answer of await Promise.all(requests)) expect(expectStatus(answer, 400).body).toMatchObject(refused);
+    const put = expectStatus(await scim.put(`/scim/v2/Users/${id}`, { userName }), 200);
+    expect(put.body.externalId).toBe('mine');
   });
 
   it('keeps the changes of concurrent patches', async () => {

@@ -41,14 +41,31 @@ const refuseTakenEmail = (error: unknown): never => {
   throw error;
 };
 
-/** Another person can have got the user name of a deleted user. The account then must not come back for that person. */
+/**
+ * Another person can have got the user name of a deleted user. The account must not come back for that person, so the
+ * request must state the `externalId` of the deleted user, if that user had one.
+ */
 const refuseOtherPerson = ({ loaded: { state } }: LoadedScimUser, { externalId = null }: ScimUserInput): void => {
   const formerId = state.status === 'absent' ? null : state.externalId;
-  if (formerId === null || externalId === null || formerId === externalId) return;
+  if (formerId === null || formerId === externalId) return;
   throw new ScimRefusal(
     'uniqueness',
     'userName: a deleted user with another externalId has it. Send another userName, or have that user forgotten',
   );
+};
+
+const createExternalIdRefusal = (): ScimRefusal =>
+  new ScimRefusal('mutability', 'externalId: it says who signs in as the user, and cannot change once it is set');
+
+/**
+ * Returns the names that a request states. An `externalId` is set once: with a change, whoever has a token for SCIM
+ * could sign in as somebody else.
+ */
+const keepExternalId = (present: ScimUserRow, input: ScimUserInput): ScimUserNames => {
+  const { userName, externalId } = getNames(input);
+  if (present.externalId === null) return { userName, externalId };
+  if (externalId !== null && externalId !== present.externalId) throw createExternalIdRefusal();
+  return { userName, externalId: present.externalId };
 };
 
 /**
@@ -162,7 +179,7 @@ const updateScimUser = (
     const present = await findScimUser(store.database, actor, id);
     const input = read(present);
     const email = chooseEmail(input);
-    const change = { names: getNames(input), active: input.active ?? undefined };
+    const change = { names: keepExternalId(present, input), active: input.active ?? undefined };
     const changes = email === null || email === present.email ? {} : { email };
     if (input.userName === present.userName) return changeUser(store, actor, loaded, { ...change, changes });
     const username = chooseUsername(input.userName);
@@ -191,7 +208,9 @@ export const patchScimUser = (
   updateScimUser(store, id, actor, (present) => {
     const { userName, externalId, active } = present;
     const patched = patchUser({ userName, externalId, active, emails: listEmails(present) }, operations);
-    return parseScimBody(scimUserBody, patched);
+    const input = parseScimBody(scimUserBody, patched);
+    if (externalId !== null && getNames(input).externalId === null) throw createExternalIdRefusal();
+    return input;
   });
 
 /**
