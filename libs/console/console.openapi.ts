@@ -15,6 +15,7 @@ export const consoleOperations = describeController(ConsoleController, CONSOLE, 
     operationId: 'getConsoleFile',
     summary: 'Download a file of the web console',
     path: { file: { description: 'The name of the file.', example: 'index.js' } },
-    answer: describeFile('text/javascript'),
+    // A name without a dot is a screen of an organization that is called `assets`.
+    answer: [describeFile('text/javascript'), describeFile('text/css'), describeFile('text/html')],
   },
 });

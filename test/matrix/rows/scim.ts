@@ -58,7 +58,7 @@ const resources: readonly MatrixRow[] = RESOURCES.flatMap(({ path, about, body }
       status: 200,
       trail: [],
       bodyFor: ({ world }) => ({
-        Operations: [{ op: 'replace', path: 'externalId', value: world.unique('external') }],
+        Operations: [{ op: 'replace', path: 'displayName', value: world.unique('scim') }],
       }),
     },
     { ...row, route: `DELETE ${path}/:id`, status: 204, trail: [] },
