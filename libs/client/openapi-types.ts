@@ -12489,13 +12489,15 @@ export interface operations {
     };
     requestBody?: never;
     responses: {
-      /** @description The content. */
+      /** @description The file, or the page of the console. */
       200: {
         headers: {
           [name: string]: unknown;
         };
         content: {
           'text/javascript': string;
+          'text/css': string;
+          'text/html': string;
         };
       };
       400: components['responses']['BadRequest'];

@@ -1,4 +1,4 @@
-import { describeController, describeFile } from '#json-api/description';
+import { describeAlternatives, describeController, describeFile } from '#json-api/description';
 import { ConsoleController } from './console.controller.js';
 
 export const CONSOLE = { name: 'Console', description: 'The web console for browsers.' };
@@ -16,6 +16,11 @@ export const consoleOperations = describeController(ConsoleController, CONSOLE, 
     summary: 'Download a file of the web console',
     path: { file: { description: 'The name of the file.', example: 'index.js' } },
     // A name without a dot is a screen of an organization that is called `assets`.
-    answer: [describeFile('text/javascript'), describeFile('text/css'), describeFile('text/html')],
+    answer: describeAlternatives(
+      [describeFile('text/javascript'), describeFile('text/css'), describeFile('text/html')],
+      {
+        description: 'The file, or the page of the console.',
+      },
+    ),
   },
 });
