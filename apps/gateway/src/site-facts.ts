@@ -8,7 +8,12 @@ const formatYes = (isOn: boolean): string => (isOn ? 'on' : 'off');
 const formatLimit = (limit: number | null): string => (limit === null ? 'no limit' : String(limit));
 
 /** Lists settings that an administrator asks for most. It names every setting, so that a secret is never in it. */
-export const listSiteSettings = ({
+export const listSiteSettings = (settings: Settings): readonly SiteSetting[] => [
+  ...listServiceSettings(settings),
+  ...listLimitSettings(settings),
+];
+
+const listServiceSettings = ({
   edition,
   featureSet,
   publicUrl,
@@ -16,16 +21,6 @@ export const listSiteSettings = ({
   s3,
   blobsFolder,
   tokenLifetime,
-  sessions,
-  oidc,
-  globalRemoteState,
-  auditClientDetails,
-  retentionCheckMs,
-  softDeletedDays,
-  limits,
-  requestLog,
-  tracing,
-  logLevel,
 }: Settings): readonly SiteSetting[] => [
   { name: 'CADASTRE_PUBLIC_URL', value: publicUrl },
   { name: 'CADASTRE_EDITION', value: edition },
@@ -37,6 +32,20 @@ export const listSiteSettings = ({
     name: 'CADASTRE_TOKEN_LIFETIME',
     value: tokenLifetime === null ? 'tokens do not expire' : `${tokenLifetime.years} years, ${tokenLifetime.days} days`,
   },
+];
+
+const listLimitSettings = ({
+  sessions,
+  oidc,
+  globalRemoteState,
+  auditClientDetails,
+  retentionCheckMs,
+  softDeletedDays,
+  limits,
+  requestLog,
+  tracing,
+  logLevel,
+}: Settings): readonly SiteSetting[] => [
   { name: 'CADASTRE_SESSION_IDLE_MINUTES', value: String(sessions.idleMinutes) },
   { name: 'CADASTRE_SESSION_HOURS', value: String(sessions.hours) },
   { name: 'CADASTRE_OIDC_ISSUER', value: oidc === null ? 'not set' : oidc.issuer },

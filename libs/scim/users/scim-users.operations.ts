@@ -58,7 +58,7 @@ const createExternalIdRefusal = (): ScimRefusal =>
   new ScimRefusal('mutability', 'externalId: it says who signs in as the user, and cannot change once it is set');
 
 /**
- * Returns the names that a request states. An `externalId` is set once: with a change, whoever has a token for SCIM
+ * Returns the names that a request states. An `externalId` is set once: otherwise every service with a token for SCIM
  * could sign in as somebody else.
  */
 const keepExternalId = (present: ScimUserRow, input: ScimUserInput): ScimUserNames => {

@@ -58,7 +58,7 @@ const resources: readonly MatrixRow[] = RESOURCES.flatMap(({ path, about, body }
       status: 200,
       trail: [],
       bodyFor: ({ world }) => ({
-        Operations: [{ op: 'replace', path: 'displayName', value: world.unique('scim') }],
+        Operations: [{ op: 'replace', path: 'externalId', value: world.unique('external') }],
       }),
     },
     { ...row, route: `DELETE ${path}/:id`, status: 204, trail: [] },

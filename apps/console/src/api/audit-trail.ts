@@ -4,9 +4,9 @@ import { readDocument } from './api-error.js';
 import { api } from './client.js';
 import { organizationKey } from './organizations.js';
 
-export type TrailEntry = ApiResource<'AuditTrailEntry'>;
+export type AuditTrailRow = ApiResource<'AuditTrailEntry'>;
 export type TrailEntryDetails = ApiResource<'AuditTrailEntryDetails'>;
-type TrailPage = ApiResource<'AuditTrailPage'>;
+type AuditTrailPage = ApiResource<'AuditTrailPage'>;
 
 /** The number of entries in a page of the list. */
 export const ENTRIES_IN_PAGE = 100;
@@ -15,7 +15,7 @@ const MAX_NEW_ENTRIES = 1_000;
 const TAIL_MS = 4_000;
 
 /** How to filter the trail. The names are those in the address of the screen. */
-export type TrailFilter = {
+export type AuditTrailFilter = {
   /** Times are ISO 8601. */
   readonly since?: string;
   readonly until?: string;
@@ -29,7 +29,7 @@ export type TrailFilter = {
 
 const trailKey = (organization: string) => [...organizationKey(organization), 'audit-trail'] as const;
 
-const toParameters = ({ since, until, type, action, actor, resource }: TrailFilter) => ({
+const toParameters = ({ since, until, type, action, actor, resource }: AuditTrailFilter) => ({
   ...(since ? { since } : {}),
   ...(until ? { until } : {}),
   ...(type?.length ? { 'filter[resource-type]': [...type] } : {}),
@@ -46,13 +46,13 @@ type TrailParameters = ReturnType<typeof toParameters> & {
   readonly 'page[size]': number;
 };
 
-const readPage = async (organization: string, query: TrailParameters, signal: AbortSignal): Promise<TrailPage> => {
+const readPage = async (organization: string, query: TrailParameters, signal: AbortSignal): Promise<AuditTrailPage> => {
   const answer = await readDocument(api.GET(PATH, { params: { path: { organization }, query }, signal }));
-  return answer as TrailPage;
+  return answer as AuditTrailPage;
 };
 
 /** The newest entries at the time when the list is opened, with the number of all. */
-export const newestEntriesQuery = (organization: string, filter: TrailFilter) =>
+export const newestEntriesQuery = (organization: string, filter: AuditTrailFilter) =>
   queryOptions({
     queryKey: [...trailKey(organization), 'newest', filter],
     queryFn: ({ signal }) => readPage(organization, { ...toParameters(filter), 'page[size]': ENTRIES_IN_PAGE }, signal),
@@ -63,7 +63,7 @@ export const newestEntriesQuery = (organization: string, filter: TrailFilter) =>
   });
 
 /** An older page. `until`: the time of the newest entry of the first page, so that later entries move no page. */
-export const olderEntriesQuery = (organization: string, filter: TrailFilter, until: string, page: number) =>
+export const olderEntriesQuery = (organization: string, filter: AuditTrailFilter, until: string, page: number) =>
   queryOptions({
     queryKey: [...trailKey(organization), 'older', filter, until, page],
     queryFn: ({ signal }) => {
@@ -73,13 +73,13 @@ export const olderEntriesQuery = (organization: string, filter: TrailFilter, unt
     staleTime: Number.POSITIVE_INFINITY,
   });
 
-type NewEntries = { readonly entries: readonly TrailEntry[]; readonly next: string };
+type NewEntries = { readonly entries: readonly AuditTrailRow[]; readonly next: string };
 
 /**
  * The entries that were added after the entry `after`, newest first. It is empty at first, and each request adds what has
  * come since the previous one. The tab must be in front.
  */
-export const newEntriesQuery = (organization: string, filter: TrailFilter, after: string) => {
+export const newEntriesQuery = (organization: string, filter: AuditTrailFilter, after: string) => {
   const queryKey = [...trailKey(organization), 'new', filter, after] as const;
   return queryOptions({
     queryKey,
@@ -106,7 +106,7 @@ export const trailEntryQuery = (organization: string, id: string) =>
   });
 
 /** Returns the address of a file with all entries that match. */
-export const getExportAddress = (organization: string, filter: TrailFilter): string => {
+export const getExportAddress = (organization: string, filter: AuditTrailFilter): string => {
   const parameters = new URLSearchParams({ format: 'ndjson' });
   for (const [name, value] of Object.entries(toParameters(filter))) parameters.set(name, [value].flat().join(','));
   return `/api/v2/organizations/${encodeURIComponent(organization)}/audit-trail?${parameters.toString()}`;

@@ -2,7 +2,7 @@ import { Alert, Button, Group, Switch, Text } from '@mantine/core';
 import { useNavigate, useParams, useSearch } from '@tanstack/react-router';
 import { lazy, Suspense, useState } from 'react';
 import { ApiError } from '../../api/api-error.js';
-import { getExportAddress, type TrailEntry, type TrailFilter } from '../../api/audit-trail.js';
+import { getExportAddress, type AuditTrailRow, type AuditTrailFilter } from '../../api/audit-trail.js';
 import { AuditTrailIcon, ChevronDownIcon, SearchIcon } from '../../components/icons.js';
 import { Page } from '../../components/page.js';
 import { EmptyState, ErrorState, LoadingLines, NotFoundState } from '../../components/states.js';
@@ -16,7 +16,7 @@ import classes from './audit-trail.module.css';
 const TrailFilters = lazy(async () => ({ default: (await import('./trail-filters.js')).TrailFilters }));
 const EntryPanel = lazy(async () => ({ default: (await import('./entry-panel.js')).EntryPanel }));
 
-const countFilters = ({ since, until, type = [], action = [], actor = [], resource = [] }: TrailFilter): number =>
+const countFilters = ({ since, until, type = [], action = [], actor = [], resource = [] }: AuditTrailFilter): number =>
   [since, until].filter((time) => time !== undefined).length + [type, action, actor, resource].flat().length;
 
 const formatCount = (count: number): string => `${count.toLocaleString()} entr${count === 1 ? 'y' : 'ies'}`;
@@ -45,7 +45,7 @@ type ContentProps = {
   readonly list: TrailList;
   readonly isFiltered: boolean;
   readonly onClear: () => void;
-  readonly onOpen: (entry: TrailEntry) => void;
+  readonly onOpen: (entry: AuditTrailRow) => void;
 };
 
 const TrailContent = ({ list, isFiltered, onClear, onOpen }: ContentProps) => {
@@ -100,7 +100,7 @@ const suggest = (list: TrailList, count: number) => {
 };
 
 type ToolbarProps = {
-  readonly filter: TrailFilter;
+  readonly filter: AuditTrailFilter;
   readonly list: TrailList;
   readonly isLive: boolean;
   readonly onLive: (isLive: boolean) => void;

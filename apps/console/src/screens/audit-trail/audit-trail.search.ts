@@ -1,7 +1,7 @@
-import type { TrailFilter } from '../../api/audit-trail.js';
+import type { AuditTrailFilter } from '../../api/audit-trail.js';
 import { toList } from '../../search-params.js';
 
-export type TrailSearch = TrailFilter & {
+export type TrailSearch = AuditTrailFilter & {
   /** The id of the entry that the panel shows. */
   readonly entry?: string;
 };
@@ -20,5 +20,5 @@ export const parseTrailSearch = (search: Readonly<Record<string, unknown>>): Tra
 });
 
 /** Returns the search without the open entry. */
-export const toTrailFilter = (search: TrailSearch): TrailFilter =>
+export const toTrailFilter = (search: TrailSearch): AuditTrailFilter =>
   Object.fromEntries(Object.entries(search).filter(([name]) => name !== 'entry'));

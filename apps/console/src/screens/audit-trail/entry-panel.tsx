@@ -2,7 +2,7 @@ import { Drawer, Group, Stack, Text, Title } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import { useId, type ReactNode } from 'react';
-import { trailEntryQuery, type TrailEntry, type TrailEntryDetails } from '../../api/audit-trail.js';
+import { trailEntryQuery, type AuditTrailRow, type TrailEntryDetails } from '../../api/audit-trail.js';
 import { FactList, type LabeledFact } from '../../components/card.js';
 import { CodeBlock, CopyButton } from '../../components/copy.js';
 import { QueryState } from '../../components/states.js';
@@ -30,7 +30,7 @@ const Id = ({ value, label }: { readonly value: string; readonly label: string }
   </Group>
 );
 
-const listEntryFacts = ({ timestamp, auth, resource }: TrailEntry): readonly LabeledFact[] => [
+const listEntryFacts = ({ timestamp, auth, resource }: AuditTrailRow): readonly LabeledFact[] => [
   { label: 'Time', value: formatExactTime(timestamp) },
   { label: 'Who', value: auth.description },
   { label: 'Account or token', value: <Id value={auth.accessor_id} label="the id of the account" /> },
@@ -38,7 +38,7 @@ const listEntryFacts = ({ timestamp, auth, resource }: TrailEntry): readonly Lab
   { label: 'Resource', value: <Id value={resource.id} label="the id of the resource" /> },
 ];
 
-const listRequestFacts = ({ request, auth }: TrailEntry): readonly LabeledFact[] => [
+const listRequestFacts = ({ request, auth }: AuditTrailRow): readonly LabeledFact[] => [
   {
     label: 'Request id',
     value:
@@ -77,7 +77,7 @@ const listEventFacts = ({ event }: TrailEntryDetails): readonly LabeledFact[] =>
 type RelatedProps = {
   readonly organization: string;
   readonly search: TrailSearch;
-  readonly related: readonly TrailEntry[];
+  readonly related: readonly AuditTrailRow[];
 };
 
 const RelatedEntries = ({ organization, search, related }: RelatedProps) =>

@@ -1,10 +1,10 @@
 import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
-import { newEntriesQuery, type TrailEntry, type TrailFilter } from '../../api/audit-trail.js';
+import { newEntriesQuery, type AuditTrailRow, type AuditTrailFilter } from '../../api/audit-trail.js';
 
 export type LiveTail = {
   /** New entries in the list, newest first. */
-  readonly entries: readonly TrailEntry[];
+  readonly entries: readonly AuditTrailRow[];
   /** The number of new entries that wait until the person wants to see them. */
   readonly waiting: number;
   readonly error: Error | null;
@@ -14,14 +14,14 @@ export type LiveTail = {
 
 type TailOptions = {
   readonly organization: string;
-  readonly filter: TrailFilter;
+  readonly filter: AuditTrailFilter;
   /** The id of the newest entry in the list; empty for a list without entries; null for no tail. */
   readonly after: string | null;
   /** Whether new entries enter the list at once. If the person reads further down, they wait. */
   readonly isAtTop: boolean;
 };
 
-const NONE: readonly TrailEntry[] = [];
+const NONE: readonly AuditTrailRow[] = [];
 
 /** Follows the trail. */
 export const useLiveTail = ({ organization, filter, after, isAtTop }: TailOptions): LiveTail => {

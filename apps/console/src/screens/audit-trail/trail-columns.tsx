@@ -1,5 +1,5 @@
 import { Text } from '@mantine/core';
-import type { TrailEntry } from '../../api/audit-trail.js';
+import type { AuditTrailRow } from '../../api/audit-trail.js';
 import { RelativeTime } from '../../components/times.js';
 import type { GridColumn } from '../../components/virtual-grid.js';
 import classes from './audit-trail.module.css';
@@ -8,7 +8,7 @@ import classes from './audit-trail.module.css';
 export const formatWords = (text: string): string => text.replaceAll('_', ' ');
 
 /** The columns of the list, newest entry first. */
-export const TRAIL_COLUMNS: readonly GridColumn<TrailEntry>[] = [
+export const TRAIL_COLUMNS: readonly GridColumn<AuditTrailRow>[] = [
   {
     id: 'time',
     header: 'Time',

@@ -1,5 +1,5 @@
 import { Button, Group, SimpleGrid, TagsInput, TextInput } from '@mantine/core';
-import type { TrailFilter } from '../../api/audit-trail.js';
+import type { AuditTrailFilter } from '../../api/audit-trail.js';
 import classes from './audit-trail.module.css';
 
 const HOUR_MS = 60 * 60 * 1_000;
@@ -19,7 +19,9 @@ const NO_FILTER = {
 } as const;
 
 /** Changes members of the filter. Undefined removes a member. */
-export type ChangeTrailFilter = (changes: { readonly [K in keyof TrailFilter]?: TrailFilter[K] | undefined }) => void;
+export type ChangeTrailFilter = (changes: {
+  readonly [K in keyof AuditTrailFilter]?: AuditTrailFilter[K] | undefined;
+}) => void;
 
 const pad = (n: number): string => String(n).padStart(2, '0');
 
@@ -37,7 +39,7 @@ const fromLocalField = (text: string): string | undefined => {
 };
 
 type FilterProps = {
-  readonly filter: TrailFilter;
+  readonly filter: AuditTrailFilter;
   /** Types and actions in the list, as suggestions. */
   readonly suggestions: { readonly types: readonly string[]; readonly actions: readonly string[] };
   readonly onChange: ChangeTrailFilter;

@@ -5,8 +5,8 @@ import {
   ENTRIES_IN_PAGE,
   newestEntriesQuery,
   olderEntriesQuery,
-  type TrailEntry,
-  type TrailFilter,
+  type AuditTrailRow,
+  type AuditTrailFilter,
 } from '../../api/audit-trail.js';
 import { useLiveTail, type LiveTail } from './live-tail.js';
 
@@ -28,13 +28,18 @@ export type TrailList = {
   readonly total: number | undefined;
   readonly error: Error | null;
   readonly retry: () => void;
-  readonly getRow: (index: number) => TrailEntry | undefined;
+  readonly getRow: (index: number) => AuditTrailRow | undefined;
   readonly onRange: (first: number, last: number) => void;
   readonly tail: LiveTail;
 };
 
 /** Returns the loaded pages by their number. The first page has the entry `anchor` at its top. */
-const useOlderPages = (organization: string, filter: TrailFilter, first: readonly TrailEntry[], range: RowRange) => {
+const useOlderPages = (
+  organization: string,
+  filter: AuditTrailFilter,
+  first: readonly AuditTrailRow[],
+  range: RowRange,
+) => {
   const [anchor] = first;
   const numbers = anchor ? listOlderPages(range) : [];
   const results = useQueries({
@@ -45,7 +50,7 @@ const useOlderPages = (organization: string, filter: TrailFilter, first: readonl
 };
 
 /** Loads the pages in the window, and follows the trail if `isLive`. */
-export const useTrailList = (organization: string, filter: TrailFilter, isLive: boolean): TrailList => {
+export const useTrailList = (organization: string, filter: AuditTrailFilter, isLive: boolean): TrailList => {
   const [range, setRange] = useState<RowRange>({ first: 0, last: 0 });
   const newest = useQuery(newestEntriesQuery(organization, filter));
   const first = newest.data?.data ?? [];

@@ -8,7 +8,7 @@ import { gpgKeysQuery, registryKey } from '../../api/registry.js';
 import { CodeBlock } from '../../components/copy.js';
 import { FormProblems } from '../../components/problems.js';
 import { showToast } from '../../components/toasts.js';
-import { publishRelease, type PublishProgress } from './publish-release.js';
+import { publishRelease, type ReleaseProgress } from './publish-release.js';
 import { readRelease, ReleaseError, type Release } from './release-files.js';
 import classes from './registry.module.css';
 
@@ -75,7 +75,7 @@ const ReleaseDrop = ({ release, isBusy, onRelease }: FilesProps) => {
   );
 };
 
-const UploadProgress = ({ progress: { file, sentBytes, totalBytes } }: { readonly progress: PublishProgress }) => {
+const UploadProgress = ({ progress: { file, sentBytes, totalBytes } }: { readonly progress: ReleaseProgress }) => {
   const percent = totalBytes === 0 ? 100 : Math.floor((sentBytes / totalBytes) * 100);
   return (
     <div>
@@ -96,7 +96,7 @@ export const PublishDialog = ({ organization, onClose }: PublishDialogProps) => 
   const { data: keys = [] } = useQuery(gpgKeysQuery(organization));
   const [release, setRelease] = useState<Release | null>(null);
   const [chosenKey, setChosenKey] = useState<string | null>(null);
-  const [progress, setProgress] = useState<PublishProgress | null>(null);
+  const [progress, setProgress] = useState<ReleaseProgress | null>(null);
   const [stop] = useState(() => new AbortController());
   useEffect(() => () => stop.abort(), [stop]);
   const keyIds = keys.map(({ attributes }) => attributes['key-id']);

@@ -3,19 +3,19 @@ import { api } from '../../api/client.js';
 import { PROVIDER_PATH, toProviderPath, type ProviderPlatform, type ProviderVersion } from '../../api/registry.js';
 import type { Release, ReleaseArchive } from './release-files.js';
 
-export type PublishProgress = {
+export type ReleaseProgress = {
   /** The name of the file that is uploaded. */
   readonly file: string;
   readonly sentBytes: number;
   readonly totalBytes: number;
 };
 
-type PublishOptions = {
+type ReleasePublishing = {
   readonly organization: string;
   readonly release: Release;
   readonly keyId: string;
   readonly signal: AbortSignal;
-  readonly onProgress: (progress: PublishProgress) => void;
+  readonly onProgress: (progress: ReleaseProgress) => void;
 };
 
 const VERSION_PATH = `${PROVIDER_PATH}/versions/{version}` as const;
@@ -30,7 +30,7 @@ const findDocument = async <T>(answer: Promise<T>): Promise<T | null> => {
   }
 };
 
-const createMissingProvider = async ({ organization, release: { name } }: PublishOptions): Promise<void> => {
+const createMissingProvider = async ({ organization, release: { name } }: ReleasePublishing): Promise<void> => {
   const path = toProviderPath(organization, name);
   if (await findDocument(readDocument(api.GET(PROVIDER_PATH, { params: { path } })))) return;
   const attributes = { name, namespace: organization, 'registry-name': 'private' as const };
@@ -41,7 +41,7 @@ const createMissingProvider = async ({ organization, release: { name } }: Publis
 };
 
 /** Returns the version, which an interrupted upload can have created. */
-const openVersion = async ({ organization, release, keyId }: PublishOptions): Promise<ProviderVersion> => {
+const openVersion = async ({ organization, release, keyId }: ReleasePublishing): Promise<ProviderVersion> => {
   const { name, version, protocols } = release;
   const path = toProviderPath(organization, name);
   const existing = await findDocument(readDocument(api.GET(VERSION_PATH, { params: { path: { ...path, version } } })));
@@ -56,7 +56,7 @@ const openVersion = async ({ organization, release, keyId }: PublishOptions): Pr
 };
 
 const openPlatform = async (
-  { organization, release: { name, version } }: PublishOptions,
+  { organization, release: { name, version } }: ReleasePublishing,
   { os, arch, shasum, file }: ReleaseArchive,
 ): Promise<ProviderPlatform> => {
   const path = { ...toProviderPath(organization, name), version };
@@ -103,12 +103,12 @@ const sendFile = (
     request.send(file);
   });
 
-type Upload = { readonly file: File; readonly link: string | undefined };
+type FileToUpload = { readonly file: File; readonly link: string | undefined };
 
 /** The signature comes last, and clients see no version without it. Files without a link are uploaded already. */
-const listUploads = async (options: PublishOptions, version: ProviderVersion): Promise<readonly Upload[]> => {
+const listUploads = async (options: ReleasePublishing, version: ProviderVersion): Promise<readonly FileToUpload[]> => {
   const { checksums, signature, archives } = options.release;
-  const uploads: Upload[] = [{ file: checksums, link: version.links['shasums-upload'] }];
+  const uploads: FileToUpload[] = [{ file: checksums, link: version.links['shasums-upload'] }];
   for (const archive of archives) {
     const { links } = await openPlatform(options, archive);
     uploads.push({ file: archive.file, link: links['provider-binary-upload'] });
@@ -117,7 +117,7 @@ const listUploads = async (options: PublishOptions, version: ProviderVersion): P
 };
 
 /** Creates what is missing of the provider, the version and its platforms, and uploads the files that are missing. */
-export const publishRelease = async (options: PublishOptions): Promise<void> => {
+export const publishRelease = async (options: ReleasePublishing): Promise<void> => {
   const { signal, onProgress } = options;
   await createMissingProvider(options);
   const uploads = await listUploads(options, await openVersion(options));
