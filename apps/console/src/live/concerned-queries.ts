@@ -46,6 +46,8 @@ export const isConcerned = (organization: string, { queryKey }: Query, batch: Ch
  * Returns whether the query may read again by itself. The server records some reads in the audit trail: queries that never
  * become stale wait until a person opens them again, and queries with `readAgainFor` wait for messages about these types.
  */
-export const mayReadAgain = ({ meta, observers }: Query, { types }: ChangeBatch): boolean =>
+export const mayReadAgain = ({ meta, observers, state }: Query, { types }: ChangeBatch): boolean =>
+  // An error that replaces a screen stays until the person tries again.
+  !(state.status === 'error' && state.data === undefined) &&
   (meta?.readAgainFor?.some((type) => types.has(type)) ?? true) &&
   observers.every(({ options }) => options.staleTime !== Number.POSITIVE_INFINITY);
