@@ -1,4 +1,3 @@
-import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, it } from '@jest/globals';
 import { openBrowser, type TestBrowser, type TestPage } from '../../support/browser.js';
@@ -7,6 +6,7 @@ import { openConsole } from '../../support/console.js';
 import { ROOT } from '../../support/folders.js';
 import { startTestServer, type TestServer } from '../../support/server.js';
 import { fillSampleSite, SampleIds } from './sample-site.js';
+import { writeImage } from './write-image.js';
 
 const MAX_BYTES = 150_000;
 const NETWORK = '/acme/workspaces/network';
@@ -57,7 +57,7 @@ it.each(SCREENS)('the image of $name has at most 150 kB', async ({ name, path, t
   await page.waitForLoadState('networkidle');
   await replaceHost();
   const image = await page.screenshot({ animations: 'disabled', caret: 'hide' });
-  if (process.env['UPDATE_IMAGES']) await writeFile(join(ROOT, 'docs/images', `console-${name}.png`), image);
+  if (process.env['UPDATE_IMAGES']) await writeImage(browser, join(ROOT, 'docs/images', `console-${name}.png`), image);
   expect(image.length).toBeLessThanOrEqual(MAX_BYTES);
   expect(page.pageErrors).toEqual([]);
 });

@@ -44,7 +44,10 @@ const upload = async (api: ApiTestClient, workspace: string, serial: number, nam
     cidr: { value: `10.${serial}.0.0/16`, type: 'string' },
     password: { value: `secret-${serial}`, type: 'string', sensitive: true },
   };
-  const body = newStateVersion(stateFile({ serial, lineage: LINEAGE, outputs, names }), { inline: true });
+  const body = newStateVersion(
+    stateFile({ serial, lineage: LINEAGE, outputs, names, makeId: (name) => `${name}-${serial}` }),
+    { inline: true },
+  );
   expectStatus(await api.post(`/api/v2/workspaces/${workspace}/state-versions`, body), 201);
   expectStatus(await api.post(`/api/v2/workspaces/${workspace}/actions/unlock`), 200);
 };
@@ -111,8 +114,9 @@ const addOthers = async ({ clock, person }: Site): Promise<void> => {
 /** Fills the server. Returns the id of the person who looks at the screens. */
 export const fillSampleSite = async (server: TestServer, clock: FixedClock): Promise<string> => {
   const { ownersTeam } = await makeOrganization(server, 'acme');
-  await makeOrganization(server, 'sandbox');
   const person = await makeMember(server, 'acme', 'olga', [ownersTeam]);
+  // Whoever creates an organization owns it.
+  await makeOrganization(person, 'sandbox');
   const site = { server, clock, person };
   await addOthers(site);
   await addNetwork(site);
