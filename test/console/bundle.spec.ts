@@ -25,17 +25,17 @@ beforeAll(async () => {
   files = (await readJson('files.json')) as FileSizes;
 });
 
-const addChunk = (name: string, found: Set<string>): void => {
-  if (found.has(name)) return;
-  found.add(name);
-  for (const imported of chunks[name]?.imports ?? []) addChunk(imported, found);
+const addChunk = (name: string, names: Set<string>): void => {
+  if (names.has(name)) return;
+  names.add(name);
+  for (const imported of chunks[name]?.imports ?? []) addChunk(imported, names);
 };
 
 /** Returns the compressed bytes of the scripts that these parts of the console need together. */
 const countBytes = (names: readonly string[]): number => {
-  const found = new Set<string>();
-  for (const name of names) addChunk(name, found);
-  return [...found].reduce((sum, name) => sum + (files[chunks[name]?.file ?? '']?.sizes.gzip ?? Number.NaN), 0);
+  const needed = new Set<string>();
+  for (const name of names) addChunk(name, needed);
+  return [...needed].reduce((sum, name) => sum + (files[chunks[name]?.file ?? '']?.sizes.gzip ?? Number.NaN), 0);
 };
 
 describe('the scripts of the console', () => {

@@ -115,7 +115,7 @@ const addOthers = async ({ clock, person }: Site): Promise<void> => {
 export const fillSampleSite = async (server: TestServer, clock: FixedClock): Promise<string> => {
   const { ownersTeam } = await makeOrganization(server, 'acme');
   const person = await makeMember(server, 'acme', 'olga', [ownersTeam]);
-  // Whoever creates an organization owns it.
+  // A person owns the organizations that the person creates.
   await makeOrganization(person, 'sandbox');
   const site = { server, clock, person };
   await addOthers(site);
