@@ -13,6 +13,8 @@ type Parts = {
   readonly lineage?: string;
   readonly outputs?: object;
   readonly names?: readonly string[];
+  /** Returns the id of a resource. */
+  readonly makeId?: (name: string) => string;
 };
 
 /** Returns a state as terraform writes it, with these outputs and a resource for each of the names. */
@@ -21,6 +23,7 @@ export const stateFile = ({
   lineage = randomUUID(),
   outputs = {},
   names = ['it'],
+  makeId = () => randomUUID(),
 }: Parts = {}): TestStateFile => {
   const bytes = Buffer.from(
     JSON.stringify({
@@ -34,7 +37,7 @@ export const stateFile = ({
         type: 'terraform_data',
         name,
         provider: 'provider["terraform.io/builtin/terraform"]',
-        instances: [{ schema_version: 0, attributes: { id: randomUUID() }, sensitive_attributes: [] }],
+        instances: [{ schema_version: 0, attributes: { id: makeId(name) }, sensitive_attributes: [] }],
       })),
       check_results: null,
     }),

@@ -28,3 +28,12 @@ export const queryClient = new QueryClient({
     },
   },
 });
+
+declare module '@tanstack/react-query' {
+  interface Register {
+    readonly queryMeta: {
+      /** The server records each read in the audit trail, so only live messages about these types cause another one. */
+      readonly readAgainFor?: readonly string[];
+    };
+  }
+}

@@ -58,6 +58,7 @@ const readOfSets = async (id: string, signal: AbortSignal): Promise<readonly Var
 export const variablesQuery = (organization: string, name: string, id: string) =>
   queryOptions({
     queryKey: [...workspaceKey(organization, name), 'variables', id],
+    meta: { readAgainFor: ['vars', 'varsets'] },
     queryFn: async ({ signal }): Promise<readonly VariableGroup[]> => {
       const [effective, own, ofSets] = await Promise.all([
         readEffective(id, signal),

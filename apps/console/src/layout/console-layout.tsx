@@ -11,6 +11,10 @@ import { NavigationLinks } from './navigation-links.js';
 import { SearchButton } from './search-button.js';
 import classes from './layout.module.css';
 
+/** Also waits until the tab is in front. */
+const waitForPaint = (): Promise<void> =>
+  new Promise((resolve) => void requestAnimationFrame(() => setTimeout(resolve)));
+
 const CommandPalette = lazy(async () => ({
   default: (await import('../palette/command-palette.js')).CommandPalette,
 }));
@@ -19,6 +23,10 @@ const ShortcutsDialog = lazy(async () => ({
 }));
 const AccountMenu = lazy(async () => ({ default: (await import('./account-menu.js')).AccountMenu }));
 const ColorSchemeMenu = lazy(async () => ({ default: (await import('./color-scheme-menu.js')).ColorSchemeMenu }));
+const LiveUpdates = lazy(async () => {
+  await waitForPaint();
+  return { default: (await import('../live/live-updates.js')).LiveUpdates };
+});
 const OrganizationMenu = lazy(async () => ({ default: (await import('./organization-menu.js')).OrganizationMenu }));
 
 const useDialogs = () => {
@@ -68,6 +76,7 @@ const Header = ({ organization, isMenuOpen, onMenu, onSearch }: HeaderProps) => 
       }
     />
     <span className={classes['space']} />
+    <Suspense>{organization !== null && <LiveUpdates organization={organization} />}</Suspense>
     <SearchButton onOpen={onSearch} />
     <MenuButton
       menu={ColorSchemeMenu}

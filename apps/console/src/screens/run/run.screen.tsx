@@ -8,6 +8,7 @@ import { CopyableId } from '../../components/copy.js';
 import { hasEnded, PlanCounts, RunStatusBadge } from '../../components/run-status.js';
 import { QueryState } from '../../components/states.js';
 import { RelativeTime } from '../../components/times.js';
+import { usePollInterval } from '../../live/live-state.js';
 import { RunActions } from './run-actions.js';
 import { RunEvents } from './run-events.js';
 
@@ -82,9 +83,10 @@ const Run = ({ organization, workspace, document }: RunProps) => (
 /** A run: its plan, what happened to it, and what the person may do. */
 export const RunScreen = () => {
   const { organization, workspace, run } = useParams({ from: '/$organization/workspaces/$workspace/runs/$run' });
+  const interval = usePollInterval(POLL_MS);
   const query = useQuery({
     ...runQuery(organization, run),
-    refetchInterval: ({ state: { data } }) => (data && hasEnded(data.data.attributes.status) ? false : POLL_MS),
+    refetchInterval: ({ state: { data } }) => (data && hasEnded(data.data.attributes.status) ? false : interval),
   });
   return (
     <QueryState query={query} what="run">

@@ -8,6 +8,7 @@ import { RunIcon, SearchIcon } from '../../components/icons.js';
 import { Page } from '../../components/page.js';
 import { RunList } from '../../components/run-list.js';
 import { EmptyState } from '../../components/states.js';
+import { usePollInterval } from '../../live/live-state.js';
 import { useShortcut } from '../../shortcuts/shortcuts.js';
 import { parseRunSearch } from './runs.search.js';
 
@@ -67,7 +68,8 @@ export const RunsScreen = () => {
   const { organization } = useParams({ from: '/$organization/runs' });
   const search = useSearch({ from: '/$organization/runs' });
   const navigate = useNavigate({ from: '/$organization/runs' });
-  const query = useInfiniteQuery({ ...organizationRunsQuery(organization, search), refetchInterval: POLL_MS });
+  const refetchInterval = usePollInterval(POLL_MS);
+  const query = useInfiniteQuery({ ...organizationRunsQuery(organization, search), refetchInterval });
   return (
     <Page title="Runs" breadcrumbs={[{ label: organization }]}>
       <RunFilter

@@ -1,6 +1,7 @@
 import { Alert, Stack, Text } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { useNavigate, useParams, useSearch } from '@tanstack/react-router';
+import { lazy, Suspense } from 'react';
 import { explanationQuery, type ShownExplanation, type ExplanationSearch } from '../../api/access.js';
 import { ApiError } from '../../api/api-error.js';
 import { Card } from '../../components/card.js';
@@ -8,9 +9,11 @@ import { CheckIcon, CloseIcon } from '../../components/icons.js';
 import { Page } from '../../components/page.js';
 import { ErrorState, LoadingLines } from '../../components/states.js';
 import { TeamTabs } from '../teams/team-tabs.js';
-import { ExplanationForm } from './explanation-form.js';
 import { parseExplanationRequest } from './why.search.js';
 import classes from './why.module.css';
+
+/** The fields load more code than the rest of the screen. */
+const ExplanationForm = lazy(async () => ({ default: (await import('./explanation-form.js')).ExplanationForm }));
 
 type Step = ShownExplanation['attributes']['steps'][number];
 
@@ -121,7 +124,9 @@ export const WhyScreen = () => {
     >
       <TeamTabs organization={organization} />
       <Stack gap="lg">
-        <ExplanationForm organization={organization} search={search} onChange={change} />
+        <Suspense fallback={<LoadingLines count={2} height={60} />}>
+          <ExplanationForm organization={organization} search={search} onChange={change} />
+        </Suspense>
         <Answer organization={organization} search={search} />
       </Stack>
     </Page>

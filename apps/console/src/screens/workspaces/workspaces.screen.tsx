@@ -1,13 +1,11 @@
 import { Button, Text } from '@mantine/core';
 import { useNavigate, useParams, useSearch } from '@tanstack/react-router';
-import { useMemo } from 'react';
+import { lazy, Suspense, useMemo } from 'react';
 import type { WorkspaceSearch } from '../../api/workspaces.js';
 import { ApiError } from '../../api/api-error.js';
-import { CodeBlock } from '../../components/copy.js';
-import { SearchIcon, WorkspaceIcon } from '../../components/icons.js';
+import { SearchIcon } from '../../components/icons.js';
 import { Page } from '../../components/page.js';
 import { EmptyState, ErrorState, LoadingLines, NotFoundState } from '../../components/states.js';
-import { TerraformBlock } from '../../components/terraform-block.js';
 import { VirtualGrid } from '../../components/virtual-grid.js';
 import { createWorkspaceColumns } from './workspace-columns.js';
 import { useWorkspacePages, type WorkspaceList } from './workspace-pages.js';
@@ -16,13 +14,8 @@ import { parseWorkspaceSearch, type ChangeSearch } from './workspaces.search.js'
 
 const DEFAULT_SORT = 'name';
 
-const NoWorkspace = ({ organization }: { readonly organization: string }) => (
-  <EmptyState icon={WorkspaceIcon} title="There is no workspace yet">
-    <Text>Add this block to a Terraform configuration, and initialize it. Terraform creates the workspace.</Text>
-    <TerraformBlock organization={organization} workspace="hello" />
-    <CodeBlock code="terraform init" label="the command" />
-  </EmptyState>
-);
+/** Its parts need code that a list with workspaces does not. */
+const NoWorkspace = lazy(async () => ({ default: (await import('./no-workspace.js')).NoWorkspace }));
 
 const NoMatch = ({ onClear }: { readonly onClear: () => void }) => (
   <EmptyState icon={SearchIcon} title="No workspace matches">
@@ -50,7 +43,12 @@ const WorkspaceListContent = ({ organization, search, list, onChange }: ContentP
   const { sort = DEFAULT_SORT, ...filters } = search;
   if (list.total === 0) {
     const clear = () => onChange({ name: undefined, tags: undefined, project: undefined, status: undefined });
-    return Object.keys(filters).length > 0 ? <NoMatch onClear={clear} /> : <NoWorkspace organization={organization} />;
+    if (Object.keys(filters).length > 0) return <NoMatch onClear={clear} />;
+    return (
+      <Suspense fallback={<LoadingLines count={8} height={40} />}>
+        <NoWorkspace organization={organization} />
+      </Suspense>
+    );
   }
   return (
     <VirtualGrid

@@ -1,0 +1,125 @@
+import { createHash } from 'node:crypto';
+import { RandomIds } from '#host';
+import { FixedClock } from '../../support/clocks.js';
+import {
+  bindTags,
+  expectStatus,
+  makeAgentToken,
+  makeConfigurationVersion,
+  makeMember,
+  makeOrganization,
+  makeProject,
+  makeRemotePool,
+  makeRun,
+  makeWorkspace,
+  related,
+  reportBody,
+  resource,
+  type SeededMember,
+} from '../../support/seeds.js';
+import type { ApiTestClient, TestServer } from '../../support/server.js';
+import { newStateVersion, stateFile } from '../../support/state-file.js';
+import { makeSet, makeVariable } from '../../support/variables.js';
+
+/* The organization that the images of the documentation show. It is the same each time, so that images change only with screens. */
+
+/** Ids that are the same in each run. */
+export class SampleIds extends RandomIds {
+  private count = 0;
+
+  override next(prefix: string): string {
+    this.count += 1;
+    return `${prefix}-${createHash('sha256').update(String(this.count)).digest('hex').slice(0, 16)}`;
+  }
+}
+
+const LINEAGE = '6f1d2a34-9c1b-4a57-8f0e-2b7c3d4e5f60';
+const OTHERS = ['billing', 'cache', 'certificates', 'database', 'dns', 'identity', 'ledger', 'mail', 'monitoring'];
+
+type Site = { readonly server: TestServer; readonly clock: FixedClock; readonly person: SeededMember };
+
+const upload = async (api: ApiTestClient, workspace: string, serial: number, names: readonly string[]) => {
+  expectStatus(await api.post(`/api/v2/workspaces/${workspace}/actions/lock`), 200);
+  const outputs = {
+    cidr: { value: `10.${serial}.0.0/16`, type: 'string' },
+    password: { value: `secret-${serial}`, type: 'string', sensitive: true },
+  };
+  const body = newStateVersion(
+    stateFile({ serial, lineage: LINEAGE, outputs, names, makeId: (name) => `${name}-${serial}` }),
+    { inline: true },
+  );
+  expectStatus(await api.post(`/api/v2/workspaces/${workspace}/state-versions`, body), 201);
+  expectStatus(await api.post(`/api/v2/workspaces/${workspace}/actions/unlock`), 200);
+};
+
+const addVariables = async ({ person }: Site, workspace: string): Promise<void> => {
+  const path = `/api/v2/workspaces/${workspace}/vars`;
+  await makeVariable(person, path, { key: 'region', value: 'eu-central-1', description: 'Where the networks are' });
+  await makeVariable(person, path, { key: 'cidr', value: '10.0.0.0/16' });
+  await makeVariable(person, path, { key: 'TOKEN', value: 'a-secret', category: 'env', sensitive: true });
+  const targets = { workspaces: { data: [{ type: 'workspaces', id: workspace }] } };
+  const set = await makeSet(person, 'acme', 'Company rules', { priority: true }, targets);
+  await makeVariable(person, `/api/v2/varsets/${set.id}/relationships/vars`, { value: 'eu-west-3' });
+};
+
+/** The workspace `network` with a history, states, variables and runs. */
+const addNetwork = async (site: Site): Promise<void> => {
+  const { server, clock, person } = site;
+  const network = await makeWorkspace(person, 'acme', 'network', { description: 'Networks of all regions' });
+  clock.pass({ minutes: 45 });
+  await bindTags(person, `workspaces/${network}`, { env: 'prod', team: 'platform' });
+  await upload(person, network, 1, ['vpc', 'gateway']);
+  clock.pass({ days: 1 });
+  await addVariables(site, network);
+  const change = resource('workspaces', { description: 'Networks of Europe', 'auto-apply': true });
+  expectStatus(await person.patch(`/api/v2/workspaces/${network}`, change), 200);
+  clock.pass({ days: 1, minutes: 20 });
+  await upload(person, network, 2, ['vpc', 'subnet', 'firewall']);
+  clock.pass({ minutes: 30 });
+  const pool = await makeRemotePool(server, 'acme', 'executors');
+  const executor = server.as(await makeAgentToken(server, pool));
+  await makeConfigurationVersion(person, network);
+  const settings = resource('workspaces', { 'auto-apply': false });
+  expectStatus(await person.patch(`/api/v2/workspaces/${network}`, settings), 200);
+  const run = await makeRun(person, network, { message: 'Add a subnet for the ledger' });
+  clock.pass({ minutes: 2 });
+  const progress = `/api/v2/runs/${run}/progress`;
+  expectStatus(await executor.post(progress, reportBody('planning')), 200);
+  const counts = { 'resource-additions': 2, 'resource-changes': 1 };
+  expectStatus(await executor.post(progress, reportBody('planned', counts)), 200);
+};
+
+const addOthers = async ({ clock, person }: Site): Promise<void> => {
+  const shops = await makeProject(person, 'acme', 'Shops');
+  const ids = new Map<string, string>();
+  for (const name of OTHERS) {
+    ids.set(name, await makeWorkspace(person, 'acme', name));
+    clock.pass({ minutes: 50 });
+  }
+  const get = (name: string): string => ids.get(name) ?? '';
+  for (const name of ['billing', 'ledger']) {
+    const path = `/api/v2/projects/${shops}/relationships/workspaces`;
+    expectStatus(await person.post(path, related('workspaces', get(name))), 204);
+  }
+  for (const name of ['database', 'dns', 'identity'])
+    await bindTags(person, `workspaces/${get(name)}`, { env: 'prod' });
+  await makeConfigurationVersion(person, get('cache'));
+  const canceled = await makeRun(person, get('cache'), { message: 'Resize the cache' });
+  expectStatus(await person.post(`/api/v2/runs/${canceled}/actions/cancel`), 202);
+  clock.pass({ minutes: 15 });
+  const reason = { reason: 'Upgrade of the database' };
+  expectStatus(await person.post(`/api/v2/workspaces/${get('database')}/actions/lock`, reason), 200);
+};
+
+/** Fills the server. Returns the id of the person who looks at the screens. */
+export const fillSampleSite = async (server: TestServer, clock: FixedClock): Promise<string> => {
+  const { ownersTeam } = await makeOrganization(server, 'acme');
+  const person = await makeMember(server, 'acme', 'olga', [ownersTeam]);
+  // A person owns the organizations that the person creates.
+  await makeOrganization(person, 'sandbox');
+  const site = { server, clock, person };
+  await addOthers(site);
+  await addNetwork(site);
+  clock.pass({ minutes: 3 });
+  return person.id;
+};
