@@ -100,8 +100,11 @@ export class SignInFlow {
       if (account) await this.recordFailure(account.id, 'password', request);
       return FAILED;
     }
-    // With a second factor, the attempts count until it is right too.
-    if (account.hasTotp) return this.requireCode(account.id, 'password');
+    if (account.hasTotp) {
+      // The attempts of the account count until the code is right too.
+      await this.forgiveAddress(request);
+      return this.requireCode(account.id, 'password');
+    }
     await this.forgive(counters);
     return this.start({ user: account.id, method: 'password', assurance: 'password' }, request);
   }
@@ -129,10 +132,9 @@ export class SignInFlow {
 
   async signInWithPasskey(answer: PasskeyAnswer, request: SignInRequest): Promise<SignInResult> {
     const { store, clock, ceremonies } = this.dependencies;
-    await this.admit([countByAddress(request.request.address)]);
+    // No attempt counts: nobody can guess a signature, and others at the address cannot delay the person.
     const passkey = await ceremonies.verifySignIn(answer);
     if (!passkey) return FAILED;
-    await this.forgive([countByAddress(request.request.address)]);
     await store.database.rows(recordPasskeyUse(passkey.id, passkey.newCounter, clock.now()));
     return this.start({ user: passkey.user, method: 'passkey', assurance: 'two-factor' }, request);
   }
@@ -187,10 +189,10 @@ export class SignInFlow {
       ...stated,
       authenticatedAt: authenticatedAt !== null && authenticatedAt > now ? now : authenticatedAt,
     };
+    await this.forgiveAddress(request);
     if (!provesTwoFactor && (await requiresSecondFactor(store.database, user))) {
       return this.requireCode(user, 'oidc', proof);
     }
-    await this.forgive([countByAddress(request.request.address)]);
     const assurance = provesTwoFactor ? 'oidc-two-factor' : 'oidc';
     return this.start({ user, method: 'oidc', assurance, ...proof }, request);
   }
@@ -266,6 +268,11 @@ export class SignInFlow {
 
   private forgive(counters: readonly AttemptCounter[]): Promise<void> {
     return forgiveAttempts(this.dependencies.store.database, counters, this.dependencies.clock.now());
+  }
+
+  /** Takes back the count of the address after a right first factor. The code has a count of its own. */
+  private forgiveAddress({ request }: SignInRequest): Promise<void> {
+    return this.forgive([countByAddress(request.address)]);
   }
 
   private recordFailure(user: string, method: FailedMethod, request: SignInRequest): Promise<void> {
