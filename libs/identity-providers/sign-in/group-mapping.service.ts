@@ -7,7 +7,7 @@ import type { IdentityProviderRow } from '../providers/identity-providers.querie
 import { ProviderDirectory } from '../providers/provider-directory.service.js';
 import { ProvisionedUsers } from './provisioned-users.port.js';
 import { listOwnersGroups, selectMappedGroups } from './mapped-groups.js';
-import { listStatements, storeStatedGroups } from './stated-groups.queries.js';
+import { listStatements, storeMappedStatement, storeStatedGroups } from './stated-groups.queries.js';
 
 type GroupsOfSignIn = {
   readonly user: string;
@@ -60,6 +60,11 @@ export class GroupMapping {
     const all = [...new Set([...statements.flatMap((one) => one.groups), ...provisioned])];
     const context = createSystemContext('identity provider', requestId ?? this.ids.uuid());
     const userGroups = { user, groups: all, managed: null, ofOwners };
-    await mapGroupsToTeams({ store: this.store, ids: this.ids }, userGroups, context);
+    try {
+      await mapGroupsToTeams({ store: this.store, ids: this.ids }, userGroups, context);
+    } finally {
+      // The provider can be disabled while the teams change.
+      await storeMappedStatement(database, { user, provider, ...mapped }, this.clock.now());
+    }
   }
 }
