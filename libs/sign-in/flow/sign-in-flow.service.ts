@@ -9,7 +9,7 @@ import { endSessions, startSession, type SignIn } from '#people';
 import { admitAttempt, countByAddress, forgiveAttempts, type AttemptCounter } from '../attempts/attempts.queries.js';
 import { useSignInLink } from '../links/sign-in-links.operator.js';
 import { deleteAllMethods } from '../methods/secrets.queries.js';
-import { ChangeSignInMethods } from '../methods/sign-in-methods.commands.js';
+import { ChangeSignInMethods, type MethodsChange } from '../methods/sign-in-methods.commands.js';
 import type { FailedMethod, LinkedIdentity } from '../methods/sign-in-methods.js';
 import { recordPasskeyUse } from '../passkeys/passkeys.queries.js';
 import type { PasskeyAnswer, PasskeyCeremonies } from '../passkeys/passkey-ceremonies.service.js';
@@ -202,9 +202,13 @@ export class SignInFlow {
     return this.recordFailure(user, 'oidc', request);
   }
 
-  /** Links an account with an identity before the person has a session. No session ends. */
+  /**
+   * Links an account with an identity before the person has a session. No session ends. Throws `not-found` if the person
+   * is suspended or does not exist any more.
+   */
   linkIdentity(user: string, identity: LinkedIdentity, request: SignInRequest): Promise<void> {
-    return this.record(user, (person) => ({ type: 'LinkIdentity', data: { ...person, ...identity } }), request);
+    const command: MethodsChange['command'] = (person) => ({ type: 'LinkIdentity', data: { ...person, ...identity } });
+    return this.record(user, command, request, true);
   }
 
   private async isEnabled(provider: string): Promise<boolean> {
@@ -281,11 +285,12 @@ export class SignInFlow {
 
   private async record(
     user: string,
-    command: ConstructorParameters<typeof ChangeSignInMethods<'RecordSignIn'>>[1]['command'],
+    command: MethodsChange['command'],
     { request }: SignInRequest,
+    refusesSuspended = false,
   ): Promise<void> {
     const createContext = (person: { readonly id: string; readonly username: string }) =>
       createPersonContext(person, request);
-    await this.bus.execute(new ChangeSignInMethods('RecordSignIn', { user, command, createContext }));
+    await this.bus.execute(new ChangeSignInMethods('RecordSignIn', { user, command, createContext, refusesSuspended }));
   }
 }
