@@ -22,7 +22,7 @@ import type { IdentityClaims } from '../protocol/identity-claims.js';
 import type { IdentityProviderRow } from '../providers/identity-providers.queries.js';
 import type { GroupMapping } from './group-mapping.service.js';
 import type { ProvisionedUsers } from './provisioned-users.port.js';
-import { findTrustedEmail, findUnsatisfiedRules, type SignInFault } from './sign-in-rules.js';
+import { findTrustedEmail, findTrustedExternalId, findUnsatisfiedRules, type SignInFault } from './sign-in-rules.js';
 
 /** `cookies` are values of Set-Cookie. */
 export type IdentitySignInResult =
@@ -81,7 +81,7 @@ export class IdentitySignIn {
     const { store, provisioned } = this.dependencies;
     const identity = { issuer: provider.settings.issuer, subject: claims.subject };
     const linked = await findUserByIdentity(store.database, identity);
-    const { externalId } = claims;
+    const externalId = findTrustedExternalId(claims, provider.settings);
     const id = linked ?? (externalId === null ? null : await provisioned.findUserByExternalId(externalId));
     if (id === null) return undefined;
     if (linked === undefined && (await listLinkedIdentities(store.database, id)).length > 0) return undefined;
