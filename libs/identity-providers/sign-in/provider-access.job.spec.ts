@@ -116,6 +116,20 @@ describe('an identity provider that is disabled', () => {
     await configure({ enabled: true });
   });
 
+  it('ends the access of others after one failure, and retries', async () => {
+    const [ivan, jana] = [await signIn('ivan', ['developers']), await signIn('jana', ['developers'])];
+    await configure({ enabled: false });
+    const append = jest.spyOn(server.store, 'append').mockRejectedValueOnce(new Error('the disk is full'));
+    await expect(runJob()).rejects.toThrow('Access from identity providers did not end: 1');
+    append.mockRestore();
+    const signedIn = [await isSignedIn(ivan), await isSignedIn(jana)];
+    expect(signedIn.filter(Boolean)).toHaveLength(1);
+    expect([await listTeams('ivan'), await listTeams('jana')]).toEqual([[], []]);
+    expect(await runJob()).toBe(1);
+    expect([await isSignedIn(ivan), await isSignedIn(jana)]).toEqual([false, false]);
+    await configure({ enabled: true });
+  });
+
   it('takes away teams that a sign-in adds at the same time', async () => {
     // The sign-in has read the enabled providers, and has not changed the teams yet.
     jest.spyOn(server.resolve(ProvisionedUsers), 'listGroups').mockImplementation(async () => {

@@ -69,11 +69,15 @@ export const listStatements = (database: Database, user: string, now: Date): Pro
                       where stored.id = statement.provider), provider = ${SETTINGS_PROVIDER_ID}) as "mapsGroups"
       from identity_providers.stated_groups statement where user_id = ${user} order by provider`);
 
-/** Returns people with statements that are over, at most `most`. */
-export const listUsersWithEndedStatements = async (database: Database, now: Date, most: number): Promise<string[]> => {
+/** Returns people with statements that are over, at most `most`, with ids after `after`. */
+export const listUsersWithEndedStatements = async (
+  database: Database,
+  now: Date,
+  { after, most }: { readonly after: string; readonly most: number },
+): Promise<string[]> => {
   const rows = await database.rows<{ user: string }>(sql`
     select distinct user_id as "user" from identity_providers.stated_groups statement
-     where ${isOver(now)} order by user_id limit ${most}`);
+     where ${isOver(now)} and user_id > ${after} order by user_id limit ${most}`);
   return rows.map(({ user }) => user);
 };
 
