@@ -31790,7 +31790,7 @@ export interface operations {
           'application/vnd.api+json': components['schemas']['ErrorDocument'];
         };
       };
-      /** @description There were too many attempts. */
+      /** @description The caller has sent too many requests. `Retry-After` is the number of seconds to wait. */
       429: {
         headers: {
           /** @description The number of seconds to wait. */
@@ -31805,7 +31805,7 @@ export interface operations {
            *         {
            *           "status": "429",
            *           "title": "Too many requests",
-           *           "detail": "There were too many attempts."
+           *           "detail": "The caller has sent too many requests. `Retry-After` is the number of seconds to wait."
            *         }
            *       ]
            *     }

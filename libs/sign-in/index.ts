@@ -15,4 +15,4 @@ export {
 export { prepareIdentityLink } from './identities/linked-identities.writes.js';
 export { createSignInLink, type SignInLink, type SignInLinkRequest } from './links/sign-in-links.operator.js';
 export type { LinkedIdentity, SignInMethodsEvent } from './methods/sign-in-methods.js';
-export { useChallenge } from './passkeys/passkeys.queries.js';
+export { isChallengeUsed, useChallenge } from './passkeys/passkeys.queries.js';

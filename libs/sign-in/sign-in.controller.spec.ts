@@ -187,6 +187,24 @@ describe('attempts', () => {
     expect(all.filter(({ status }) => status === 422)).toHaveLength(5);
   });
 
+  it('of the right password and code leave no count of the address', async () => {
+    const { secret } = await enableTotp(server, await makePerson(server, 'ines'));
+    // One more count would delay the next attempt.
+    await server.database.rows(sql`update sign_in.attempts set failures = 48 where key like 'address:%'`);
+    for (let signIn = 0; signIn < 4; signIn += 1) {
+      clock.pass({ seconds: 30 });
+      const client = open();
+      const [first, second] = [
+        await typePassword(client, 'ines'),
+        await client.post('/sign-in/second-factor', { code: computeTotpCode(secret, clock.now()) }),
+      ];
+      expect([first.status, outcomeOf(second)]).toEqual([303, [303, '/account']]);
+    }
+    const read = sql`select failures from sign_in.attempts where key like 'address:%'`;
+    expect(await server.database.rows<{ failures: number }>(read)).toEqual([{ failures: 48 }]);
+    await server.database.rows(sql`delete from sign_in.attempts where key like 'address:%'`);
+  });
+
   it('that fail are recorded in the log with the person', async () => {
     clock.pass({ minutes: 20 });
     await typePassword(open(), 'ada', 'four other words');

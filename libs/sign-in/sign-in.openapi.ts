@@ -51,7 +51,7 @@ export const signInOperations = describeController(SignInController, SIGN_IN, {
     body: describeFormBody(passkeyForm, { token: 'of-the-page', response: '{}' }),
     answer: nextPage,
     otherAnswers: again,
-    refusals: attempts,
+    refusals,
     refusalContent,
   },
   showSecondFactor: {

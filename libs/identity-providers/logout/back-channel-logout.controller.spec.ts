@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
 import type { JWTPayload } from 'jose';
 import { register } from 'prom-client';
 import { AdjustableClock } from '../../../test/support/clocks.js';
@@ -83,6 +83,17 @@ describe('a provider that ends a session', () => {
 describe('a logout token', () => {
   it.each(['logout+jwt', 'Logout+JWT', 'application/logout+jwt', 'JWT', null])('can have the type %s', async (typ) => {
     expect((await report(await provider.signToken(buildClaims({ sub: 'nobody' }), { typ }))).status).toBe(200);
+  });
+
+  it('works after an error of the server', async () => {
+    const hugo = await signIn('hugo');
+    const token = await provider.signToken(buildClaims({ sub: 'hugo' }));
+    const append = jest.spyOn(server.store, 'append').mockRejectedValueOnce(new Error('the disk is full'));
+    expect((await report(token)).status).toBe(500);
+    append.mockRestore();
+    expect(await isSignedIn(hugo)).toBe(true);
+    expect((await report(token)).status).toBe(200);
+    expect(await isSignedIn(hugo)).toBe(false);
   });
 
   it('is counted by its result', async () => {

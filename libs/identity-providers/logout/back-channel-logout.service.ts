@@ -3,11 +3,13 @@ import { createSystemContext } from '#access';
 import { EventStore } from '#event-store';
 import { Clock, Ids, sql, type EventContext } from '#kernel';
 import { endSessions, listUsersOfProviderSession } from '#people';
-import { findUserByIdentity, useChallenge } from '#sign-in';
+import { findUserByIdentity, isChallengeUsed, useChallenge } from '#sign-in';
 import type { LogoutClaims } from '../protocol/logout-claims.js';
 import { CLOCK_TOLERANCE_SECONDS, LOGOUT_TOKEN_SECONDS, OidcFlow } from '../protocol/oidc-flow.service.js';
 import { ProviderFault } from '../protocol/provider-fault.js';
 import type { IdentityProviderRow } from '../providers/identity-providers.queries.js';
+
+const createUsedFault = (): ProviderFault => new ProviderFault('invalid', 'the logout token was used before');
 
 /** Ends sessions here that a provider has ended (OpenID Connect Back-Channel Logout 1.0). */
 @Injectable()
@@ -25,7 +27,8 @@ export class BackChannelLogout {
    */
   async end(provider: IdentityProviderRow, token: string, request: EventContext['request']): Promise<void> {
     const claims = await this.oidc.verifyLogoutToken(provider, token);
-    await this.useOnce(provider, claims);
+    const challenge = `logout ${provider.settings.issuer} ${claims.jti}`;
+    if (await isChallengeUsed(this.store.database, challenge, this.clock.now())) throw createUsedFault();
     const context = { ...createSystemContext('identity provider', request.id ?? this.ids.uuid()), request };
     const { sid } = claims;
     const where =
@@ -35,16 +38,15 @@ export class BackChannelLogout {
     for (const user of await this.findUsers(provider, claims)) {
       await endSessions(this.store, { user, where, reason: 'provider' }, context);
     }
+    // Only now: the provider can send the token again after an error.
+    await this.useOnce(challenge);
   }
 
-  private async useOnce({ settings }: IdentityProviderRow, { jti }: LogoutClaims): Promise<void> {
+  private async useOnce(challenge: string): Promise<void> {
     const now = this.clock.now();
     // The token may be from a clock that is ahead. It is refused as too old afterwards.
     const expiredAt = new Date(now.getTime() + (LOGOUT_TOKEN_SECONDS + 2 * CLOCK_TOLERANCE_SECONDS) * 1_000);
-    const challenge = `logout ${settings.issuer} ${jti}`;
-    if (!(await useChallenge(this.store.database, challenge, { now, expiredAt }))) {
-      throw new ProviderFault('invalid', 'the logout token was used before');
-    }
+    if (!(await useChallenge(this.store.database, challenge, { now, expiredAt }))) throw createUsedFault();
   }
 
   private async findUsers({ id, settings }: IdentityProviderRow, { sid, sub = '' }: LogoutClaims): Promise<string[]> {

@@ -93,6 +93,15 @@ describe('the claims of a person', () => {
     const idToken = { 'https://example.com/roles': ['a'], nickname: 'ada', oid: '42', groups: ['b'] };
     expect(parse(idToken, {}, changes)).toMatchObject({ name: 'ada', groups: ['a'], externalId: '42' });
   });
+
+  it('have no external id that is an address of another source than its verification', () => {
+    const idToken = { email: 'eve@example.com' };
+    const userinfo = { email: 'ada@example.com', email_verified: true };
+    expect(parse(idToken, userinfo, { externalIdClaim: 'email' as never })).toMatchObject({
+      email: 'ada@example.com',
+      externalId: null,
+    });
+  });
 });
 
 describe('userinfo', () => {

@@ -15,7 +15,10 @@ export type IdentityClaims = {
   readonly isEmailVerified: boolean;
   /** Null if the provider states no groups, or no list of at most 1,000 groups. */
   readonly groups: readonly string[] | null;
-  /** The text that equals the `externalId` of a user that SCIM provisions; null if the settings name no such claim. */
+  /**
+   * The text that equals the `externalId` of a user that SCIM provisions; null if the settings name no such claim, or
+   * `email`: other rules apply to addresses (sign-in-rules.ts).
+   */
   readonly externalId: string | null;
 };
 
@@ -83,10 +86,6 @@ export const needsMoreClaims = (idToken: RawClaims, settings: ClaimSettings): bo
   return needed.some((claim) => idToken[claim] === undefined);
 };
 
-/** An address counts only if it is verified: otherwise a person could state that of another one. */
-const findExternalId = (claim: string, all: RawClaims, isEmailVerified: boolean): string | null =>
-  claim === 'email' && !isEmailVerified ? null : parseText(all[claim]);
-
 /**
  * Returns the claims of a person. `userinfo` adds claims that the ID token does not have. Returns null if the subject is
  * not 1 to 255 visible characters (OpenID Connect Core 1.0 §2).
@@ -108,6 +107,6 @@ export const parseIdentityClaims = (
     email,
     isEmailVerified,
     groups: parseGroups(all[groupsClaim]),
-    externalId: externalIdClaim === null ? null : findExternalId(externalIdClaim, all, isEmailVerified),
+    externalId: externalIdClaim === null || externalIdClaim === 'email' ? null : parseText(all[externalIdClaim]),
   };
 };

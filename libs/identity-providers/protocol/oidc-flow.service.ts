@@ -85,8 +85,6 @@ export class OidcFlow {
         expectedNonce: nonce,
         pkceCodeVerifier: verifier,
         idTokenExpected: true,
-        // Requires `auth_time` (OpenID Connect Core 1.0 §3.1.2.1).
-        ...(maxAge === null ? {} : { maxAge }),
       });
       // The library relies on TLS and does not check signatures by itself.
       const { payload } = await jwtVerify(tokens.id_token ?? '', keys.createFinder(fetchFromProvider), {
@@ -97,6 +95,7 @@ export class OidcFlow {
       const userinfo = hasUserinfo ? await fetchUserInfo(configuration, tokens.access_token, payload.sub ?? '') : {};
       const claims = parseIdentityClaims(payload, userinfo, settings);
       if (!claims) throw new ProviderFault('invalid', 'the subject is not 1 to 255 visible characters');
+      if (maxAge !== null) requireRecent(claims, maxAge, this.clock.now());
       return claims;
     });
   }
@@ -172,6 +171,14 @@ export class OidcFlow {
     return configuration;
   }
 }
+
+/** Requires `auth_time` (OpenID Connect Core 1.0 §3.1.2.1). Not the library: its error does not say that the time is missing. */
+const requireRecent = ({ authenticatedAt }: IdentityClaims, maxAge: number, now: Date): void => {
+  if (authenticatedAt === null) throw new ProviderFault('invalid', 'the ID token has no auth_time', true);
+  if (Date.parse(authenticatedAt) + (maxAge + CLOCK_TOLERANCE_SECONDS) * 1_000 < now.getTime()) {
+    throw new ProviderFault('invalid', 'auth_time is too old');
+  }
+};
 
 /** `client_secret_basic` is the default of OpenID Connect Discovery 1.0 §3. */
 const chooseAuthentication = (supported: readonly string[] = ['client_secret_basic'], clientSecret: string | null) => {

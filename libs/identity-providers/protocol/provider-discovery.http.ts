@@ -42,16 +42,23 @@ const refuse = (message: string): never => {
 };
 
 const checkEndpoints = (metadata: ServerMetadata): void => {
+  const needsHttps = metadata.issuer.startsWith('https:');
   for (const name of REQUIRED) if (metadata[name] === undefined) refuse(`the provider publishes no ${name}`);
   for (const name of [...REQUIRED, ...OPTIONAL]) {
     const address = metadata[name];
-    if (address !== undefined && !isUsableEndpoint(address)) refuse(`the provider publishes an insecure ${name}`);
+    if (address !== undefined && !isUsableEndpoint(address, needsHttps))
+      refuse(`the provider publishes an insecure ${name}`);
   }
 };
 
-/** Endpoints may have a query, unlike issuers. */
-const isUsableEndpoint = (address: unknown): boolean =>
-  typeof address === 'string' && isSecureAddress(address.replace(/\?.*$/, ''));
+/**
+ * Endpoints may have a query, unlike issuers. Plain HTTP is for providers on this machine, whose issuer has it too: others
+ * could lead requests with secrets to a service of this machine.
+ */
+const isUsableEndpoint = (address: unknown, needsHttps: boolean): boolean =>
+  typeof address === 'string' &&
+  isSecureAddress(address.replace(/\?.*$/, '')) &&
+  (!needsHttps || URL.parse(address)?.protocol === 'https:');
 
 const includes = (list: unknown, value: string): boolean => Array.isArray(list) && list.includes(value);
 

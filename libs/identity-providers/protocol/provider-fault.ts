@@ -9,6 +9,8 @@ export class ProviderFault extends Error {
   constructor(
     readonly kind: ProviderFaultKind,
     message: string,
+    /** Whether the provider does not state when the person authenticated, so that it can confirm nobody. */
+    readonly lacksAuthTime = false,
   ) {
     super(message);
   }

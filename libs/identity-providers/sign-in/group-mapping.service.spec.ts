@@ -1,4 +1,4 @@
-import { afterAll, afterEach, beforeAll, describe, expect, it, jest } from '@jest/globals';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, jest } from '@jest/globals';
 import { sql } from '#kernel';
 import { ensureUser, makeOwner } from '#people';
 import { AdjustableClock } from '../../../test/support/clocks.js';
@@ -47,6 +47,18 @@ const signIn = async (subject: string, groups?: unknown, id = acme, at = provide
   const response = await visitor.signIn(id, at, subject);
   expect([response.status, response.headers.get('location')]).toEqual([303, '/account']);
   return visitor;
+};
+
+/** Expects that the provider's person may not sign in. Returns the page. */
+const refuse = async (subject: string, groups: unknown): Promise<string> => {
+  provider.putPerson(subject, { preferred_username: subject, ...(groups === undefined ? {} : { groups }) });
+  const response = await new OidcVisitor(server).signIn(acme, provider, subject);
+  expect(response.status).toBe(403);
+  return response.text();
+};
+
+const suspend = async (user: string): Promise<void> => {
+  expectStatus(await server.post(`/api/v2/admin/users/${user}/actions/suspend`), 200);
 };
 
 const listTeams = async (username: string): Promise<readonly string[]> => {
@@ -123,6 +135,24 @@ describe('the groups of a person', () => {
     await new OidcVisitor(server).signIn(acme, provider, 'emil');
     expect(await listTeams('auditors')).toEqual(['auditors']);
     await configure(acme, { 'groups-claim': 'groups' });
+  });
+});
+
+describe('a person who may not sign in any more', () => {
+  it('loses the sessions and the teams that the provider gave', async () => {
+    const allowed = await signIn('nora', ['developers', 'operators']);
+    await configure(acme, { 'allowed-groups': ['operators'] });
+    expect(await refuse('nora', ['developers'])).toContain('You are in none of the groups');
+    expect([await listTeams('nora'), (await allowed.client.get('/account')).status]).toEqual([[], 303]);
+    await configure(acme, { 'allowed-groups': [] });
+  });
+
+  it('keeps the teams if the provider states no groups', async () => {
+    const allowed = await signIn('olga', ['developers']);
+    await configure(acme, { 'allowed-groups': ['developers'] });
+    await refuse('olga', undefined);
+    expect([await listTeams('olga'), (await allowed.client.get('/account')).status]).toEqual([['developers'], 303]);
+    await configure(acme, { 'allowed-groups': [] });
   });
 });
 
@@ -227,6 +257,60 @@ describe('a user that SCIM has provisioned', () => {
       }),
     ).toHaveLength(1);
     await configure(acme, { 'creates-users': true, 'external-id-claim': null });
+  });
+
+  describe('while the provider finds the user', () => {
+    let find: jest.SpiedFunction<ProvisionedUsers['findUserByExternalId']>;
+    let user: string;
+    let number = 0;
+
+    beforeEach(async () => {
+      number += 1;
+      user = (await ensureUser(server.store, server.runtime.ids, `scim-${number}`, false)).id;
+      find = jest.spyOn(server.resolve(ProvisionedUsers), 'findUserByExternalId').mockResolvedValue(user);
+      await configure(acme, { 'creates-users': false, 'external-id-claim': 'sub' });
+    });
+
+    afterEach(() => configure(acme, { 'creates-users': true, 'external-id-claim': null }));
+
+    const countLinks = async (): Promise<number> =>
+      (await readWholeLog(server.store)).filter(
+        ({ type, data }) => type === 'IdentityLinked' && (data as { user: string }).user === user,
+      ).length;
+
+    it('is linked once by two sign-ins at the same time', async () => {
+      let waiting: (() => void)[] = [];
+      find.mockImplementation(async () => {
+        // Both sign-ins read before one of them writes.
+        await new Promise<void>((resolve) => {
+          waiting.push(resolve);
+          if (waiting.length < 2) return;
+          for (const release of waiting) release();
+          waiting = [];
+        });
+        return user;
+      });
+      await Promise.all([signIn('s-twice', ['developers']), signIn('s-twice', ['developers'])]);
+      expect([await countLinks(), await listTeams(`scim-${number}`)]).toEqual([1, ['developers']]);
+    });
+
+    it('is not linked if an administrator suspends the user in between', async () => {
+      find.mockResolvedValueOnce(user).mockImplementation(async () => {
+        await suspend(user);
+        return user;
+      });
+      expect(await refuse('s-late', ['developers'])).toContain('Your account is suspended');
+      expect([await countLinks(), await listTeams(`scim-${number}`)]).toEqual([0, []]);
+    });
+
+    it('joins no team if an administrator suspends the user in between', async () => {
+      jest.spyOn(server.resolve(ProvisionedUsers), 'listGroups').mockImplementation(async () => {
+        await suspend(user);
+        return ['auditors'];
+      });
+      expect(await refuse('s-later', ['developers'])).toContain('Your account is suspended');
+      expect(await listTeams(`scim-${number}`)).toEqual([]);
+    });
   });
 
   it('is not looked for without such a claim', async () => {

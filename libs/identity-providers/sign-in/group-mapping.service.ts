@@ -1,5 +1,5 @@
 import { Injectable, Logger } from '@nestjs/common';
-import { Clock, Ids } from '#kernel';
+import { Clock, Ids, Refusal } from '#kernel';
 import { EventStore } from '#event-store';
 import { createSystemContext } from '#access';
 import { mapGroupsToTeams } from '#people';
@@ -7,7 +7,7 @@ import type { IdentityProviderRow } from '../providers/identity-providers.querie
 import { ProviderDirectory } from '../providers/provider-directory.service.js';
 import { ProvisionedUsers } from './provisioned-users.port.js';
 import { listOwnersGroups, selectMappedGroups } from './mapped-groups.js';
-import { listStatements, storeStatedGroups } from './stated-groups.queries.js';
+import { listStatements, storeMappedStatement, storeStatedGroups } from './stated-groups.queries.js';
 
 type GroupsOfSignIn = {
   readonly user: string;
@@ -33,14 +33,15 @@ export class GroupMapping {
     private readonly provisioned: ProvisionedUsers,
   ) {}
 
+  /** Returns false if the user is suspended or does not exist any more. No team changes then. */
   async apply(
     { id: provider, settings }: IdentityProviderRow,
     { user, groups, requestId }: GroupsOfSignIn,
-  ): Promise<void> {
-    if (!settings.mapsGroups) return;
+  ): Promise<boolean> {
+    if (!settings.mapsGroups) return true;
     if (groups === null) {
       this.logger.warn('The identity provider stated no groups, so no team changes', { provider, user });
-      return;
+      return true;
     }
     const { database } = this.store;
     const earlier = await listStatements(database, user, this.clock.now());
@@ -59,7 +60,16 @@ export class GroupMapping {
     };
     const all = [...new Set([...statements.flatMap((one) => one.groups), ...provisioned])];
     const context = createSystemContext('identity provider', requestId ?? this.ids.uuid());
-    const userGroups = { user, groups: all, managed: null, ofOwners };
-    await mapGroupsToTeams({ store: this.store, ids: this.ids }, userGroups, context);
+    const userGroups = { user, groups: all, managed: null, ofOwners, refusesSuspended: true };
+    try {
+      await mapGroupsToTeams({ store: this.store, ids: this.ids }, userGroups, context);
+      return true;
+    } catch (error) {
+      if (error instanceof Refusal && error.kind === 'not-found') return false;
+      throw error;
+    } finally {
+      // The provider can be disabled while the teams change.
+      await storeMappedStatement(database, { user, provider, ...mapped }, this.clock.now());
+    }
   }
 }

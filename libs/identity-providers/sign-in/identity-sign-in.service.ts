@@ -1,7 +1,14 @@
-import { Ids, Quotas } from '#kernel';
+import { Ids, Quotas, Refusal, sql } from '#kernel';
 import type { EventStore } from '#event-store';
-import { createPersonContext } from '#access';
-import { ACCOUNT_RACES, findUserSigningIn, isEmailTaken, prepareFirstAccount, type UserSigningIn } from '#people';
+import { createPersonContext, createSystemContext } from '#access';
+import {
+  ACCOUNT_RACES,
+  endSessions,
+  findUserSigningIn,
+  isEmailTaken,
+  prepareFirstAccount,
+  type UserSigningIn,
+} from '#people';
 import {
   findUserByIdentity,
   IDENTITY_RACE,
@@ -15,7 +22,7 @@ import type { IdentityClaims } from '../protocol/identity-claims.js';
 import type { IdentityProviderRow } from '../providers/identity-providers.queries.js';
 import type { GroupMapping } from './group-mapping.service.js';
 import type { ProvisionedUsers } from './provisioned-users.port.js';
-import { findTrustedEmail, findUnsatisfiedRules, type SignInFault } from './sign-in-rules.js';
+import { findTrustedEmail, findTrustedExternalId, findUnsatisfiedRules, type SignInFault } from './sign-in-rules.js';
 
 /** `cookies` are values of Set-Cookie. */
 export type IdentitySignInResult =
@@ -47,6 +54,7 @@ export class IdentitySignIn {
     const { provider, claims } = person;
     const account = await this.findAccount(person);
     const faults = findUnsatisfiedRules(claims, provider.settings);
+    if (account?.isLinked && !account.suspended && faults.length > 0) await this.endAccess(account.id, person, request);
     if (account?.suspended) faults.push('suspended');
     if (faults.length > 0) {
       if (account) await flow.recordRefusedIdentity(account.id, request);
@@ -54,7 +62,9 @@ export class IdentitySignIn {
     }
     const user = account ? await this.linkAccount(account, person, request) : await this.createAccount(person, request);
     if (typeof user !== 'string') return user;
-    await mapping.apply(provider, { user, groups: claims.groups, requestId: request.request.id });
+    const { groups } = claims;
+    const isMapped = await mapping.apply(provider, { user, groups, requestId: request.request.id });
+    if (!isMapped) return refuse('suspended');
     const { providerSession, authenticatedAt } = claims;
     const { provesTwoFactor } = provider.settings;
     const proved = { user, provider: provider.id, providerSession, authenticatedAt, provesTwoFactor };
@@ -71,7 +81,7 @@ export class IdentitySignIn {
     const { store, provisioned } = this.dependencies;
     const identity = { issuer: provider.settings.issuer, subject: claims.subject };
     const linked = await findUserByIdentity(store.database, identity);
-    const { externalId } = claims;
+    const externalId = findTrustedExternalId(claims, provider.settings);
     const id = linked ?? (externalId === null ? null : await provisioned.findUserByExternalId(externalId));
     if (id === null) return undefined;
     if (linked === undefined && (await listLinkedIdentities(store.database, id)).length > 0) return undefined;
@@ -79,13 +89,34 @@ export class IdentitySignIn {
     return user && { ...user, isLinked: linked !== undefined };
   }
 
-  private async linkAccount(
-    { id, isLinked }: FoundAccount,
+  /** Ends what the provider has given to a person who does not satisfy its rules any more: sessions, and teams of groups. */
+  private async endAccess(user: string, { provider, claims }: IdentifiedPerson, request: SignInRequest): Promise<void> {
+    const { store, ids, mapping } = this.dependencies;
+    const requestId = request.request.id ?? ids.uuid();
+    // If the provider stated no groups, no team changes, as for other sign-ins.
+    await mapping.apply(provider, { user, groups: claims.groups && [], requestId });
+    const where = sql`session.provider = ${provider.id}`;
+    await endSessions(store, { user, where, reason: 'provider' }, createSystemContext('identity provider', requestId));
+  }
+
+  /** Links an account that SCIM has provisioned. Returns its id, or the refusal. */
+  private linkAccount(
+    account: FoundAccount,
     person: IdentifiedPerson,
     request: SignInRequest,
-  ): Promise<string> {
-    if (!isLinked) await this.dependencies.flow.linkIdentity(id, this.describeIdentity(person), request);
-    return id;
+  ): Promise<string | IdentitySignInResult> {
+    const { store, flow } = this.dependencies;
+    const work = async (): Promise<string | IdentitySignInResult> => {
+      // Another sign-in of the person can link the account first.
+      const found = account.isLinked ? account : await this.findAccount(person);
+      if (!found) return refuse('account');
+      if (!found.isLinked) await flow.linkIdentity(found.id, this.describeIdentity(person), request);
+      return found.id;
+    };
+    return store.untilFirst(work, { races: IDENTITY_RACE }).catch((error: unknown) => {
+      if (error instanceof Refusal && error.kind === 'not-found') return refuse('suspended');
+      throw error;
+    });
   }
 
   /** Creates the account of a person who signs in for the first time. Returns its id, or the refusal. */

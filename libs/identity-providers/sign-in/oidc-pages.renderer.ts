@@ -5,13 +5,16 @@ import type { SignInFault } from './sign-in-rules.js';
 /** A page and its status. */
 export type StatusPage = { readonly status: number; readonly page: HtmlPage };
 
-/** `returnTo`: the page that the person wants; null for none. */
-type SignInTarget = { readonly returnTo: string | null };
+/** `returnTo`: the page that the person wants; null for none. `confirms`: a person with a session proves again who they are. */
+type SignInTarget = { readonly returnTo: string | null; readonly confirms?: boolean };
 
 /** Leads to all other sign-in methods. */
-const linkToSignIn = ({ returnTo }: SignInTarget) => {
-  const query = returnTo === null ? '' : `?return_to=${encodeURIComponent(returnTo)}`;
-  return { path: `/sign-in${query}`, text: 'Use another sign-in method' };
+const linkToSignIn = ({ returnTo, confirms = false }: SignInTarget) => {
+  const parts = [
+    ...(confirms ? ['confirm=1'] : []),
+    ...(returnTo === null ? [] : [`return_to=${encodeURIComponent(returnTo)}`]),
+  ];
+  return { path: parts.length === 0 ? '/sign-in' : `/sign-in?${parts.join('&')}`, text: 'Use another sign-in method' };
 };
 
 export const renderExpiredPage = (): StatusPage => ({
@@ -25,7 +28,7 @@ export const renderExpiredPage = (): StatusPage => ({
 
 /** `requestId` is for administrators: the log has the reason. */
 export const renderFaultPage = (
-  { kind, message }: ProviderFault,
+  { kind, message, lacksAuthTime }: ProviderFault,
   { name, requestId, ...target }: SignInTarget & { readonly name: string; readonly requestId: string },
 ): StatusPage => {
   const link = linkToSignIn(target);
@@ -42,6 +45,15 @@ export const renderFaultPage = (
       return { status: 403, page: renderMessagePage({ title: `${name} did not sign you in`, messages, link }) };
     }
     case 'invalid': {
+      if (lacksAuthTime) {
+        const messages = [
+          `${name} does not state when you signed in there. Use a password, a passkey or a sign-in link.`,
+        ];
+        return {
+          status: 400,
+          page: renderMessagePage({ title: `${name} cannot confirm who you are`, messages, link }),
+        };
+      }
       const messages = [
         'A check of the answer failed, so nothing has changed. Please start again.',
         `If it fails again, send this number to an administrator of this server: ${requestId}`,

@@ -133,14 +133,24 @@ describe('a person who confirms who they are with a provider', () => {
     expect(outcomeOf(changed)).toEqual([303, '/account?done=password']);
   });
 
-  it.each<[string, (claims: { auth_time?: unknown }) => object]>([
-    ['no time', (claims) => ({ ...claims, auth_time: undefined })],
-    ['an old time', (claims) => ({ ...claims, auth_time: Math.floor(Date.now() / 1_000) - 3_600 })],
-  ])('is refused if the provider states %s', async (_, forge) => {
+  const NO_TIME = 'Acme does not state when you signed in there. Use a password, a passkey or a sign-in link.';
+
+  it.each<[string, (claims: { auth_time?: unknown }) => object, string]>([
+    ['no time', (claims) => ({ ...claims, auth_time: undefined }), NO_TIME],
+    ['no number', (claims) => ({ ...claims, auth_time: 'now' }), 'is not valid'],
+    ['a negative time', (claims) => ({ ...claims, auth_time: -1 }), 'is not valid'],
+    [
+      'an old time',
+      (claims) => ({ ...claims, auth_time: Math.floor(clock.now().getTime() / 1_000) - 361 }),
+      'is not valid',
+    ],
+  ])('is refused if the provider states %s', async (_, forge, message) => {
     const { visitor } = await signIn('gina');
     provider.forgeIdTokens({ claims: forge as never });
-    const response = await visitor.signIn(acme, provider, 'gina', '?confirm=1');
+    const response = await visitor.signIn(acme, provider, 'gina', '?return_to=/account&confirm=1');
     provider.forgeIdTokens(null);
-    expect([response.status, await response.text()]).toEqual([400, expect.stringContaining('is not valid')]);
+    const page = await response.text();
+    expect([response.status, page]).toEqual([400, expect.stringContaining(message)]);
+    expect(page).toContain('href="/sign-in?confirm=1&amp;return_to=%2Faccount"');
   });
 });

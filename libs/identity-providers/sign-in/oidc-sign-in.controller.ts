@@ -93,13 +93,13 @@ export class OidcSignInController {
 
   private async signIn(
     reply: FastifyReply,
-    { provider, claims, pending: { returnTo } }: VerifiedSignIn,
+    { provider, claims, pending: { returnTo, confirms } }: VerifiedSignIn,
     request: SignInRequest,
   ): Promise<string | void> {
     const result = await this.identities.signIn({ provider, claims }, request);
     countOidcResult(provider.id, result.outcome === 'refused' ? 'not-allowed' : result.outcome);
     if (result.outcome === 'refused') {
-      return sendStatusPage(reply, renderRefusedPage(provider.settings.name, result.faults, { returnTo }));
+      return sendStatusPage(reply, renderRefusedPage(provider.settings.name, result.faults, { returnTo, confirms }));
     }
     void reply.header('set-cookie', [...result.cookies]);
     return redirectToPage(reply, getNextPath(result.outcome, returnTo));

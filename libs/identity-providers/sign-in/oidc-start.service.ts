@@ -56,7 +56,7 @@ export class OidcStart {
       requestId,
     });
     countOidcResult(id, error.kind);
-    const { returnTo } = purpose;
-    return sendStatusPage(reply, renderFaultPage(error, { name: settings.name, requestId, returnTo }));
+    const { returnTo, confirms } = purpose;
+    return sendStatusPage(reply, renderFaultPage(error, { name: settings.name, requestId, returnTo, confirms }));
   }
 }

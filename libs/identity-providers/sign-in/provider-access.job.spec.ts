@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { afterAll, afterEach, beforeAll, describe, expect, it, jest } from '@jest/globals';
 import { sql } from '#kernel';
 import { startSession } from '#people';
 import { createPersonContext } from '#access';
@@ -12,6 +12,7 @@ import { expectStatus, makeOrganization, makeTeam, resource } from '../../../tes
 import { startTestServer, type TestServer } from '../../../test/support/server.js';
 import { signInByLink } from '../../../test/support/sign-in.js';
 import { createProviderAccessJob } from './provider-access.job.js';
+import { ProvisionedUsers } from './provisioned-users.port.js';
 
 const clock = new AdjustableClock();
 let server: TestServer;
@@ -28,6 +29,10 @@ beforeAll(async () => {
 afterAll(async () => {
   await provider.close();
   await server.close();
+});
+
+afterEach(() => {
+  jest.restoreAllMocks();
 });
 
 const configure = async (attributes: object): Promise<void> => {
@@ -58,6 +63,15 @@ const listTeams = async (username: string): Promise<readonly string[]> => {
 
 const findUserId = async (username: string): Promise<string> =>
   (await server.database.row<{ id: string }>(sql`select id from users where username = ${username}`))?.id ?? '';
+
+/** Unlinks the only identity of a person, who then has a password. */
+const unlink = async (username: string): Promise<void> => {
+  const client = await signInByLink(server, await findUserId(username));
+  expect((await client.post('/account/password', { password: 'four random words' })).status).toBe(303);
+  const page = await (await client.get('/account')).text();
+  const [, path = ''] = /action="(\/account\/identities\/[^"]+)"/.exec(page) ?? [];
+  expect((await client.post(path)).headers.get('location')).toBe('/account?done=identity-unlinked');
+};
 
 const countStatements = async (): Promise<number> =>
   (await server.database.rows(sql`select 1 from identity_providers.stated_groups`)).length;
@@ -101,6 +115,34 @@ describe('an identity provider that is disabled', () => {
     expect([await countStatements(), await runJob()]).toEqual([0, 0]);
     await configure({ enabled: true });
   });
+
+  it('ends the access of others after one failure, and retries', async () => {
+    const [ivan, jana] = [await signIn('ivan', ['developers']), await signIn('jana', ['developers'])];
+    await configure({ enabled: false });
+    const append = jest.spyOn(server.store, 'append').mockRejectedValueOnce(new Error('the disk is full'));
+    await expect(runJob()).rejects.toThrow('Access from identity providers did not end: 1');
+    append.mockRestore();
+    const signedIn = [await isSignedIn(ivan), await isSignedIn(jana)];
+    expect(signedIn.filter(Boolean)).toHaveLength(1);
+    expect([await listTeams('ivan'), await listTeams('jana')]).toEqual([[], []]);
+    expect(await runJob()).toBe(1);
+    expect([await isSignedIn(ivan), await isSignedIn(jana)]).toEqual([false, false]);
+    await configure({ enabled: true });
+  });
+
+  it('takes away teams that a sign-in adds at the same time', async () => {
+    // The sign-in has read the enabled providers, and has not changed the teams yet.
+    jest.spyOn(server.resolve(ProvisionedUsers), 'listGroups').mockImplementation(async () => {
+      await configure({ enabled: false });
+      await runJob();
+      return [];
+    });
+    await signIn('gina', ['developers']);
+    expect(await listTeams('gina')).toEqual(['developers']);
+    await runJob();
+    expect([await listTeams('gina'), await countStatements()]).toEqual([[], 0]);
+    await configure({ enabled: true });
+  });
 });
 
 describe('a deleted identity provider', () => {
@@ -120,13 +162,22 @@ describe('a deleted identity provider', () => {
 describe('the groups of a person', () => {
   it('end when the person unlinks the identity', async () => {
     await signIn('dora', ['developers']);
-    const client = await signInByLink(server, await findUserId('dora'));
-    expect((await client.post('/account/password', { password: 'four random words' })).status).toBe(303);
-    const page = await (await client.get('/account')).text();
-    const [, path = ''] = /action="(\/account\/identities\/[^"]+)"/.exec(page) ?? [];
-    expect((await client.post(path)).headers.get('location')).toBe('/account?done=identity-unlinked');
+    await unlink('dora');
     await runJob();
     expect([await listTeams('dora'), await countStatements()]).toEqual([[], 0]);
+  });
+
+  it('end when the person unlinks the identity of a provider that was deleted and added again', async () => {
+    const settings = { name: 'Replaced', 'client-id': 'replaced', 'creates-users': true };
+    const old = await addIdentityProvider(server, provider, settings);
+    await signIn('hugo', ['developers'], old);
+    expectStatus(await server.delete(`/api/v2/admin/identity-providers/${old}`), 204);
+    await runJob();
+    const id = await addIdentityProvider(server, provider, settings);
+    await signIn('hugo', ['developers'], id);
+    await unlink('hugo');
+    await runJob();
+    expect([await listTeams('hugo'), await countStatements()]).toEqual([[], 0]);
   });
 
   it('end 90 days after the last sign-in', async () => {

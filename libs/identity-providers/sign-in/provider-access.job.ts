@@ -1,3 +1,4 @@
+import { Logger } from '@nestjs/common';
 import { Refusal, sql, type Clock, type Ids } from '#kernel';
 import { createSystemContext } from '#access';
 import type { EventStore } from '#event-store';
@@ -13,42 +14,73 @@ const MAX_PER_STEP = 100;
 
 type ProviderAccessDependencies = { readonly store: EventStore; readonly clock: Clock; readonly ids: Ids };
 
+/** Access of a person that must end: a session, or the teams of groups. `id`: of the session or the person. */
+type EndedAccess = { readonly id: string; readonly user: string };
+
+type AccessKind = {
+  /** Returns at most `MAX_PER_STEP`, by id, with ids after `after`. */
+  readonly list: (dependencies: ProviderAccessDependencies, after: string) => Promise<readonly EndedAccess[]>;
+  readonly end: (dependencies: ProviderAccessDependencies, access: EndedAccess) => Promise<unknown>;
+};
+
+const logger = new Logger('IdentityProviders');
+
 /**
  * Ends what identity providers have given that are disabled or deleted: the sessions that began with them, and the teams of
  * the groups that they stated. It also ends teams of groups that are too old, and of identities that people have unlinked.
+ * A failure does not prevent the others; the first error becomes the cause of the thrown one.
  */
 export const createProviderAccessJob = (dependencies: ProviderAccessDependencies): ScheduledJob => ({
   name: 'identity_provider_access',
   everyMs: EVERY_MS,
   run: async ({ signal, done }) => {
-    for (const endSome of [endSomeSessions, endSomeStatements]) {
-      while (!signal.aborted) {
-        const ended = await endSome(dependencies);
-        if (ended === 0) break;
-        done(ended);
+    const failures: unknown[] = [];
+    for (const kind of [sessions, statedGroups]) {
+      for await (const access of listAll(dependencies, kind)) {
+        if (signal.aborted) return;
+        try {
+          await kind.end(dependencies, access);
+          done();
+        } catch (error) {
+          logger.warn('The access of a person from an identity provider did not end', { user: access.user });
+          failures.push(error);
+        }
       }
+    }
+    if (failures.length > 0) {
+      throw new Error(`Access from identity providers did not end: ${failures.length}`, { cause: failures[0] });
     }
   },
 });
 
-/** Returns how many sessions it ended; 0 if there are no more. */
-const endSomeSessions = async ({ store, ids }: ProviderAccessDependencies): Promise<number> => {
-  const enabled = (await listEnabledProviders(store.database)).map(({ id }) => id);
-  const providers = [SETTINGS_PROVIDER_ID, ...enabled];
-  const sessions = await listSessionsOfOtherProviders(store.database, providers, MAX_PER_STEP);
-  for (const { id, user } of sessions) {
-    const context = createSystemContext('identity provider', ids.uuid());
-    await endSessions(store, { user, where: sql`session.id = ${id}`, reason: 'provider-disabled' }, context);
+async function* listAll(dependencies: ProviderAccessDependencies, { list }: AccessKind): AsyncGenerator<EndedAccess> {
+  let some = await list(dependencies, '');
+  while (some.length > 0) {
+    yield* some;
+    some = await list(dependencies, some.at(-1)?.id ?? '');
   }
-  return sessions.length;
+}
+
+const sessions: AccessKind = {
+  list: async ({ store }, after) => {
+    const enabled = (await listEnabledProviders(store.database)).map(({ id }) => id);
+    return listSessionsOfOtherProviders(store.database, [SETTINGS_PROVIDER_ID, ...enabled], {
+      after,
+      most: MAX_PER_STEP,
+    });
+  },
+  end: ({ store, ids }, { id, user }) => {
+    const context = createSystemContext('identity provider', ids.uuid());
+    return endSessions(store, { user, where: sql`session.id = ${id}`, reason: 'provider-disabled' }, context);
+  },
 };
 
-/** Returns the number of people whose statements it ended; 0 if there are no more. */
-const endSomeStatements = async (dependencies: ProviderAccessDependencies): Promise<number> => {
-  const { store, clock } = dependencies;
-  const users = await listUsersWithEndedStatements(store.database, clock.now(), MAX_PER_STEP);
-  for (const user of users) await endStatementsOf(dependencies, user);
-  return users.length;
+const statedGroups: AccessKind = {
+  list: async ({ store, clock }, after) => {
+    const users = await listUsersWithEndedStatements(store.database, clock.now(), { after, most: MAX_PER_STEP });
+    return users.map((user) => ({ id: user, user }));
+  },
+  end: (dependencies, { user }) => endStatementsOf(dependencies, user),
 };
 
 /**

@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import type { IdentityClaims } from '../protocol/identity-claims.js';
-import { findTrustedEmail, findUnsatisfiedRules } from './sign-in-rules.js';
+import { findTrustedEmail, findTrustedExternalId, findUnsatisfiedRules } from './sign-in-rules.js';
 
 const claims: IdentityClaims = {
   subject: '1',
@@ -44,5 +44,16 @@ describe('the address of a new account', () => {
     [null, 'that is missing', { email: null }, ['example.com']],
   ])('is %s for an address %s', (email, _, changes, allowedDomains) => {
     expect(findTrustedEmail({ ...claims, ...changes }, { allowedDomains })).toBe(email);
+  });
+});
+
+describe('the external id of a person', () => {
+  it.each<[string, Partial<IdentityClaims>, string, string[], string | null]>([
+    ['the claim of the settings', { externalId: '42' }, 'oid', [], '42'],
+    ['a verified address in an allowed domain', {}, 'email', ['example.com'], 'ada@Example.com'],
+    ['no address without allowed domains', {}, 'email', [], null],
+    ['no address that is not verified', { isEmailVerified: false }, 'email', ['example.com'], null],
+  ])('is %s', (_, changes, externalIdClaim, allowedDomains, expected) => {
+    expect(findTrustedExternalId({ ...claims, ...changes }, { externalIdClaim, allowedDomains })).toBe(expected);
   });
 });

@@ -24,6 +24,15 @@ export const findTrustedEmail = (
   { allowedDomains }: Pick<ProviderSettings, 'allowedDomains'>,
 ): string | null => (email !== null && isEmailVerified && isInDomain(email, allowedDomains) ? email : null);
 
+/**
+ * Returns the `externalId` of the user of SCIM who is this person; null for none. An address counts only under the rules
+ * of `findTrustedEmail`.
+ */
+export const findTrustedExternalId = (
+  claims: IdentityClaims,
+  settings: Pick<ProviderSettings, 'allowedDomains' | 'externalIdClaim'>,
+): string | null => (settings.externalIdClaim === 'email' ? findTrustedEmail(claims, settings) : claims.externalId);
+
 /** Returns the rules of the provider that the person does not satisfy. They apply to each sign-in. */
 export const findUnsatisfiedRules = (
   claims: IdentityClaims,

@@ -13,8 +13,10 @@ export const statedGroups: Projection<StatedGroupsEvent> = {
   name: 'stated_groups',
   tables: [],
   on: {
-    IdentityUnlinked: ({ user, provider }) => sql`
-      update identity_providers.stated_groups set ended = true where user_id = ${user} and provider = ${provider}`,
+    // The event names the provider of the time of the link: another one can have its issuer now. The next sign-in with a
+    // provider states its groups again.
+    IdentityUnlinked: ({ user }) => sql`
+      update identity_providers.stated_groups set ended = true where user_id = ${user}`,
     SignInMethodsReset: ({ user }) => sql`
       update identity_providers.stated_groups set ended = true where user_id = ${user}`,
     UserForgotten: (_, { stream }) => sql`delete from identity_providers.stated_groups where user_id = ${stream}`,

@@ -25,6 +25,23 @@ export const storeStatedGroups = async (
 };
 
 /**
+ * Stores again a statement whose groups have just been mapped to teams, with a later time. If the scheduled job has deleted
+ * it in the meantime, it is over: the job then finds it again, and removes the person from the teams.
+ */
+export const storeMappedStatement = async (
+  database: Database,
+  { user, provider, groups, ownersGroups }: StatedGroups,
+  now: Date,
+): Promise<void> => {
+  await database.rows(sql`
+    insert into identity_providers.stated_groups as statement
+           (user_id, provider, groups, owners_groups, stated_at, ended)
+    values (${user}, ${provider}, ${groups}::text[], ${ownersGroups}::text[], ${now}, true)
+    on conflict (user_id, provider) do update
+       set stated_at = greatest(excluded.stated_at, statement.stated_at + interval '1 millisecond')`);
+};
+
+/**
  * Returns a condition on `statement`: it is too old, the person has unlinked the identity, or the provider is not enabled.
  * This process may not know whether the settings of the gateways still describe a provider, so that one counts as enabled.
  */
@@ -52,11 +69,15 @@ export const listStatements = (database: Database, user: string, now: Date): Pro
                       where stored.id = statement.provider), provider = ${SETTINGS_PROVIDER_ID}) as "mapsGroups"
       from identity_providers.stated_groups statement where user_id = ${user} order by provider`);
 
-/** Returns people with statements that are over, at most `most`. */
-export const listUsersWithEndedStatements = async (database: Database, now: Date, most: number): Promise<string[]> => {
+/** Returns people with statements that are over, at most `most`, with ids after `after`. */
+export const listUsersWithEndedStatements = async (
+  database: Database,
+  now: Date,
+  { after, most }: { readonly after: string; readonly most: number },
+): Promise<string[]> => {
   const rows = await database.rows<{ user: string }>(sql`
     select distinct user_id as "user" from identity_providers.stated_groups statement
-     where ${isOver(now)} order by user_id limit ${most}`);
+     where ${isOver(now)} and user_id > ${after} order by user_id limit ${most}`);
   return rows.map(({ user }) => user);
 };
 

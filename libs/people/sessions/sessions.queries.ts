@@ -77,15 +77,18 @@ export const listUsersOfProviderSession = async (
   return rows.map(({ user }) => user);
 };
 
-/** Returns sessions that began with an identity provider which is not among these, at most `most`. */
+/**
+ * Returns sessions that began with an identity provider which is not among these, at most `most`, with ids after `after`.
+ */
 export const listSessionsOfOtherProviders = (
   database: Database,
   providers: readonly string[],
-  most: number,
+  { after, most }: { readonly after: string; readonly most: number },
 ): Promise<{ readonly id: string; readonly user: string }[]> =>
   database.rows<{ readonly id: string; readonly user: string }>(sql`
     select id, user_id as "user" from sessions
-     where provider is not null and provider <> all (${providers}::text[]) order by id limit ${most}`);
+     where provider is not null and provider <> all (${providers}::text[]) and id > ${after}
+     order by id limit ${most}`);
 
 export type OwnedSession = { readonly id: string; readonly snapshot: StreamSnapshot };
 

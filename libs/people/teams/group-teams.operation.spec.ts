@@ -99,6 +99,19 @@ describe('the groups of a user', () => {
     expect(await listTeams(bob)).toEqual(expectedTeams('developers'));
   });
 
+  it('change no team of a suspended user if the caller refuses them', async () => {
+    const user = await makeUser('suspended');
+    expectStatus(await server.post(`/api/v2/admin/users/${user}/actions/suspend`), 200);
+    const { store, runtime } = server;
+    const userGroups = { user, groups: ['developers'], managed: null, refusesSuspended: true };
+    const context = createSystemContext('test', 'test');
+    const work = mapGroupsToTeams({ store, ids: runtime.ids }, userGroups, context);
+    await expect(work).rejects.toMatchObject({ kind: 'not-found' });
+    expect(await listTeams(user)).toEqual([]);
+    await map(user, ['developers']);
+    expect(await listTeams(user)).toEqual(expectedTeams('developers'));
+  });
+
   it('append nothing if the teams match', async () => {
     const eve = await makeUser('eve');
     await map(eve, ['developers']);

@@ -24,6 +24,8 @@ export type UserGroups = {
   readonly managed: readonly string[] | null;
   /** The same for owners teams, if other rules apply to them. */
   readonly ofOwners?: Pick<UserGroups, 'groups' | 'managed'>;
+  /** Whether a suspended user counts as unknown. Default: false. */
+  readonly refusesSuspended?: boolean;
 };
 
 type TeamOfGroup = {
@@ -99,7 +101,7 @@ const changeTeams = async (
 /** Loads the teams to change, sorted by id like all appends to several streams. */
 const loadUserToMap = (
   store: EventStore,
-  { user, groups, managed, ofOwners = { groups, managed } }: UserGroups,
+  { user, groups, managed, ofOwners = { groups, managed }, refusesSuspended = false }: UserGroups,
 ): Promise<UserToMap | undefined> =>
   store.database.row<UserToMap>(sql`
     select u.username, su.version,
@@ -128,7 +130,7 @@ const loadUserToMap = (
                          else t."isMember" and t.owners is distinct from jsonb_build_array(u.id) end
               order by t.id limit ${TEAMS_PER_APPEND}) change), '[]') as teams
       from users u join event_store.streams su on su.stream = u.id
-     where u.id = ${user}`);
+     where u.id = ${user} and not (${refusesSuspended} and u.suspended)`);
 
 const listFirstOfOrganizations = (teams: readonly TeamOfGroup[]): readonly TeamOfGroup[] => [
   ...new Map(teams.map((one) => [one.organization, one])).values(),

@@ -74,6 +74,9 @@ const refuseManySsoTeams = async ({ database }: EventStore, organization: string
   );
 };
 
+/** A team with an `sso-team-id` is one of those that count already. */
+const hasSsoTeamId = (state: typeof team.initial): boolean => 'ssoTeamId' in state && state.ssoTeamId !== null;
+
 const TOKENS = sql`, ${selectOwnedTokens(sql.raw('t.id'))} as tokens`;
 
 type LoadedTeam = LoadedStream<typeof team.initial> & {
@@ -148,7 +151,7 @@ export class TeamsHandler extends AggregateHandler<TeamOperations> {
           const loaded = await loadTeam(this.store, { id, permission: 'manage-teams', actor });
           if (changesOrganizationAccess(loaded.row.organizationAccess, changes))
             requirePermission(actor, 'manage-organization-access', loaded.row);
-          if (typeof changes.ssoTeamId === 'string') {
+          if (typeof changes.ssoTeamId === 'string' && !hasSsoTeamId(loaded.state)) {
             await refuseManySsoTeams(this.store, loaded.row.organization, id);
           }
           return loaded;

@@ -9,7 +9,7 @@ import { endSessions, startSession, type SignIn } from '#people';
 import { admitAttempt, countByAddress, forgiveAttempts, type AttemptCounter } from '../attempts/attempts.queries.js';
 import { useSignInLink } from '../links/sign-in-links.operator.js';
 import { deleteAllMethods } from '../methods/secrets.queries.js';
-import { ChangeSignInMethods } from '../methods/sign-in-methods.commands.js';
+import { ChangeSignInMethods, type MethodsChange } from '../methods/sign-in-methods.commands.js';
 import type { FailedMethod, LinkedIdentity } from '../methods/sign-in-methods.js';
 import { recordPasskeyUse } from '../passkeys/passkeys.queries.js';
 import type { PasskeyAnswer, PasskeyCeremonies } from '../passkeys/passkey-ceremonies.service.js';
@@ -100,8 +100,11 @@ export class SignInFlow {
       if (account) await this.recordFailure(account.id, 'password', request);
       return FAILED;
     }
-    // With a second factor, the attempts count until it is right too.
-    if (account.hasTotp) return this.requireCode(account.id, 'password');
+    if (account.hasTotp) {
+      // The attempts of the account count until the code is right too.
+      await this.forgiveAddress(request);
+      return this.requireCode(account.id, 'password');
+    }
     await this.forgive(counters);
     return this.start({ user: account.id, method: 'password', assurance: 'password' }, request);
   }
@@ -129,10 +132,9 @@ export class SignInFlow {
 
   async signInWithPasskey(answer: PasskeyAnswer, request: SignInRequest): Promise<SignInResult> {
     const { store, clock, ceremonies } = this.dependencies;
-    await this.admit([countByAddress(request.request.address)]);
+    // No attempt counts: nobody can guess a signature, and others at the address cannot delay the person.
     const passkey = await ceremonies.verifySignIn(answer);
     if (!passkey) return FAILED;
-    await this.forgive([countByAddress(request.request.address)]);
     await store.database.rows(recordPasskeyUse(passkey.id, passkey.newCounter, clock.now()));
     return this.start({ user: passkey.user, method: 'passkey', assurance: 'two-factor' }, request);
   }
@@ -187,10 +189,10 @@ export class SignInFlow {
       ...stated,
       authenticatedAt: authenticatedAt !== null && authenticatedAt > now ? now : authenticatedAt,
     };
+    await this.forgiveAddress(request);
     if (!provesTwoFactor && (await requiresSecondFactor(store.database, user))) {
       return this.requireCode(user, 'oidc', proof);
     }
-    await this.forgive([countByAddress(request.request.address)]);
     const assurance = provesTwoFactor ? 'oidc-two-factor' : 'oidc';
     return this.start({ user, method: 'oidc', assurance, ...proof }, request);
   }
@@ -200,9 +202,13 @@ export class SignInFlow {
     return this.recordFailure(user, 'oidc', request);
   }
 
-  /** Links an account with an identity before the person has a session. No session ends. */
+  /**
+   * Links an account with an identity before the person has a session. No session ends. Throws `not-found` if the person
+   * is suspended or does not exist any more.
+   */
   linkIdentity(user: string, identity: LinkedIdentity, request: SignInRequest): Promise<void> {
-    return this.record(user, (person) => ({ type: 'LinkIdentity', data: { ...person, ...identity } }), request);
+    const command: MethodsChange['command'] = (person) => ({ type: 'LinkIdentity', data: { ...person, ...identity } });
+    return this.record(user, command, request, true);
   }
 
   private async isEnabled(provider: string): Promise<boolean> {
@@ -268,17 +274,23 @@ export class SignInFlow {
     return forgiveAttempts(this.dependencies.store.database, counters, this.dependencies.clock.now());
   }
 
+  /** Takes back the count of the address after a right first factor. The code has a count of its own. */
+  private forgiveAddress({ request }: SignInRequest): Promise<void> {
+    return this.forgive([countByAddress(request.address)]);
+  }
+
   private recordFailure(user: string, method: FailedMethod, request: SignInRequest): Promise<void> {
     return this.record(user, (person) => ({ type: 'FailSignIn', data: { ...person, method } }), request);
   }
 
   private async record(
     user: string,
-    command: ConstructorParameters<typeof ChangeSignInMethods<'RecordSignIn'>>[1]['command'],
+    command: MethodsChange['command'],
     { request }: SignInRequest,
+    refusesSuspended = false,
   ): Promise<void> {
     const createContext = (person: { readonly id: string; readonly username: string }) =>
       createPersonContext(person, request);
-    await this.bus.execute(new ChangeSignInMethods('RecordSignIn', { user, command, createContext }));
+    await this.bus.execute(new ChangeSignInMethods('RecordSignIn', { user, command, createContext, refusesSuspended }));
   }
 }

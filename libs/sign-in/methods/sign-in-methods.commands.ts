@@ -9,6 +9,8 @@ export type MethodsChange = {
   readonly createContext: (person: { readonly id: string; readonly username: string }) => EventContext;
   /** Statements that change secrets. They run in the transaction of the events. */
   readonly secrets?: readonly Sql[];
+  /** Whether a suspended person counts as unknown. Default: false. */
+  readonly refusesSuspended?: boolean;
 };
 
 export type SignInMethodsOperations = {

@@ -1,9 +1,13 @@
 import { CommandHandler } from '@nestjs/cqrs';
 import { notFound, sql, type Sql } from '#kernel';
-import { AggregateHandler, decideWrite, EventStore, type OperationTable } from '#event-store';
+import { AggregateHandler, decideWrite, EventStore, raiseConflictWhen, type OperationTable } from '#event-store';
 import { loadPersonWithSessions, prepareSessionEnds } from '#people';
 import { ChangeSignInMethods, type MethodsChange, type SignInMethodsOperations } from './sign-in-methods.commands.js';
 import { signInMethods, toMethodsStream } from './sign-in-methods.js';
+
+/** Fails an append if the person was suspended in between. */
+const refuseSuspended = (user: string): Sql =>
+  raiseConflictWhen(sql`exists (select 1 from users where id = ${user} and suspended)`);
 
 @CommandHandler(ChangeSignInMethods)
 export class SignInMethodsHandler extends AggregateHandler<SignInMethodsOperations> {
@@ -18,16 +22,26 @@ export class SignInMethodsHandler extends AggregateHandler<SignInMethodsOperatio
   }
 
   /** `ended`: a condition for the sessions that end in the same append. */
-  private change({ user, command, createContext, secrets = [] }: MethodsChange, ended: Sql): Promise<void> {
+  private change(
+    { user, command, createContext, secrets = [], refusesSuspended = false }: MethodsChange,
+    ended: Sql,
+  ): Promise<void> {
     const { store } = this;
     return store.untilFirst(async () => {
-      const person = await loadPersonWithSessions(store.database, sql`${user}`, ended);
+      const check = refusesSuspended ? sql`not u.suspended` : sql`true`;
+      const person = await loadPersonWithSessions(store.database, sql`${user}`, ended, check);
       if (!person) throw notFound('There is no such account');
       const { username, organizations } = person;
       const loaded = await store.load(toMethodsStream(user), signInMethods);
       const write = decideWrite(signInMethods, loaded, null, command({ user, username, organizations }));
+      const conditions = refusesSuspended ? [refuseSuspended(user)] : [];
       const ends = await prepareSessionEnds(store, person, 'factors-changed');
-      await store.append([...ends, ...(write.events.length > 0 ? [write] : [])], createContext(person), secrets);
+      await store.append(
+        [...ends, ...(write.events.length > 0 ? [write] : [])],
+        createContext(person),
+        secrets,
+        conditions,
+      );
     });
   }
 }

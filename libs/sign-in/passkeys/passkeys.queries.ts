@@ -45,6 +45,8 @@ export const deletePasskey = (id: string, user: string): Sql =>
 export const recordPasskeyUse = (id: string, counter: number, now: Date): Sql =>
   sql`update sign_in.passkeys set counter = ${counter}, last_used_at = ${now} where id = ${id}`;
 
+const hashChallenge = (challenge: string): Buffer => createHash('sha256').update(challenge).digest();
+
 /** Returns whether this is the first answer to the challenge. Later ones are refused until the challenge expires. */
 export const useChallenge = async (
   database: Database,
@@ -52,9 +54,19 @@ export const useChallenge = async (
   { now, expiredAt }: { readonly now: Date; readonly expiredAt: Date },
 ): Promise<boolean> => {
   await database.rows(sql`delete from sign_in.answered_challenges where expired_at <= ${now}`);
-  const hash = createHash('sha256').update(challenge).digest();
+  const hash = hashChallenge(challenge);
   const first = await database.row(sql`
     insert into sign_in.answered_challenges (hash, expired_at) values (${hash}, ${expiredAt})
     on conflict do nothing returning 1`);
   return first !== undefined;
+};
+
+/** Returns whether an answer to the challenge was stored with `useChallenge`, and has not expired. */
+export const isChallengeUsed = async (database: Database, challenge: string, now: Date): Promise<boolean> => {
+  const hash = hashChallenge(challenge);
+  return (
+    (await database.row(
+      sql`select 1 from sign_in.answered_challenges where hash = ${hash} and expired_at > ${now}`,
+    )) !== undefined
+  );
 };
