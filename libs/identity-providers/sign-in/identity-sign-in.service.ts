@@ -54,10 +54,9 @@ export class IdentitySignIn {
     const { provider, claims } = person;
     const account = await this.findAccount(person);
     const faults = findUnsatisfiedRules(claims, provider.settings);
-    if (account?.isLinked && !account.suspended && faults.length > 0) await this.endAccess(account.id, person, request);
     if (account?.suspended) faults.push('suspended');
     if (faults.length > 0) {
-      if (account) await flow.recordRefusedIdentity(account.id, request);
+      if (account) await this.recordRefusal(account, person, request);
       return refuse(...faults);
     }
     const user = account ? await this.linkAccount(account, person, request) : await this.createAccount(person, request);
@@ -84,9 +83,18 @@ export class IdentitySignIn {
     const externalId = findTrustedExternalId(claims, provider.settings);
     const id = linked ?? (externalId === null ? null : await provisioned.findUserByExternalId(externalId));
     if (id === null) return undefined;
-    if (linked === undefined && (await listLinkedIdentities(store.database, id)).length > 0) return undefined;
+    const isLinked = linked !== undefined || (await listLinkedIdentities(store.database, id)).length > 0;
+    // Another sign-in of the person can link the account between these reads.
+    if (isLinked && linked === undefined && (await findUserByIdentity(store.database, identity)) !== id)
+      return undefined;
     const user = await findUserSigningIn(store.database, id);
-    return user && { ...user, isLinked: linked !== undefined };
+    return user && { ...user, isLinked };
+  }
+
+  private async recordRefusal(account: FoundAccount, person: IdentifiedPerson, request: SignInRequest): Promise<void> {
+    const { id, isLinked, suspended } = account;
+    if (isLinked && !suspended) await this.endAccess(id, person, request);
+    await this.dependencies.flow.recordRefusedIdentity(id, request);
   }
 
   /** Ends what the provider has given to a person who does not satisfy its rules any more: sessions, and teams of groups. */
@@ -108,10 +116,10 @@ export class IdentitySignIn {
     const { store, flow } = this.dependencies;
     const work = async (): Promise<string | IdentitySignInResult> => {
       // Another sign-in of the person can link the account first.
-      const found = account.isLinked ? account : await this.findAccount(person);
-      if (!found) return refuse('account');
-      if (!found.isLinked) await flow.linkIdentity(found.id, this.describeIdentity(person), request);
-      return found.id;
+      const current = account.isLinked ? account : await this.findAccount(person);
+      if (!current) return refuse('account');
+      if (!current.isLinked) await flow.linkIdentity(current.id, this.describeIdentity(person), request);
+      return current.id;
     };
     return store.untilFirst(work, { races: IDENTITY_RACE }).catch((error: unknown) => {
       if (error instanceof Refusal && error.kind === 'not-found') return refuse('suspended');

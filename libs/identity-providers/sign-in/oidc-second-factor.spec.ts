@@ -154,3 +154,19 @@ describe('a person who confirms who they are with a provider', () => {
     expect(page).toContain('href="/sign-in?confirm=1&amp;return_to=%2Faccount"');
   });
 });
+
+// Last, because the clock of the provider does not move.
+describe('a sign-in with a provider and a code', () => {
+  it('leaves no count of the address', async () => {
+    const { createCode } = await makePersonWithCodes('hugo');
+    const addresses = sql`select failures from sign_in.attempts where key like 'address:%'`;
+    const before = await server.database.rows<{ failures: number }>(addresses);
+    for (let number = 0; number < 3; number += 1) {
+      clock.pass({ seconds: 30 });
+      const { visitor } = await signIn('hugo');
+      const done = await visitor.client.post('/sign-in/second-factor', { code: createCode() });
+      expect(outcomeOf(done)).toEqual([303, '/account']);
+    }
+    expect(await server.database.rows<{ failures: number }>(addresses)).toEqual(before);
+  });
+});
