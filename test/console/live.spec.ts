@@ -92,6 +92,7 @@ describe('the console', () => {
     await waitForLock(page, 'dns', 'While it was broken');
     await lock(second, 'After that');
     await waitForLock(page, 'mail', 'After that');
+    expect(await mark(page, 'Live').isVisible()).toBe(true);
     await page.context().close();
     await connection.close();
   });
@@ -109,6 +110,7 @@ describe('the console', () => {
     await setVisibility(list, 'visible');
     await mark(list, 'Live').waitFor();
     await waitForLock(list, 'cache', 'While it was hidden');
+    expect(list.pageErrors).toEqual([]);
     await list.context().close();
   });
 
