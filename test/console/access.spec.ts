@@ -74,10 +74,10 @@ describe('the teams of an organization', () => {
     const page = await open(owner, 'teams', 'Teams');
     await page.getByRole('button', { name: 'New team' }).click();
     const dialog = page.getByRole('dialog', { name: 'New team' });
-    await dialog.getByLabel('Name').fill('created');
+    await dialog.getByLabel('Name').fill('workers');
     expect(await inspectScreen(page, 'team-new')).toEqual([]);
     await dialog.getByRole('button', { name: 'Create' }).click();
-    await page.getByRole('heading', { level: 1, name: 'created' }).waitFor();
+    await page.getByRole('heading', { level: 1, name: 'workers' }).waitFor();
     await page.getByText('The team has no members yet.').waitFor();
     await page.context().close();
     const other = await open(reader, 'teams', 'Teams');

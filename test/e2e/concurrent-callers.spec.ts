@@ -130,10 +130,10 @@ describe('the state after all actions', () => {
     await expectViewsMatchLog(server, moduleDefinitions);
   });
 
-  it('names deleted workspaces only in history and audit trail', async () => {
+  it('names deleted workspaces only in history, in the audit trail, and for live streams that send the deletion', async () => {
     const columns = await server.database.rows<{ table: string; column: string }>(sql`
       select table_name as table, column_name as column from information_schema.columns
-       where table_schema = 'views' and data_type = 'text' and table_name !~ '^(history|audit)_'`);
+       where table_schema = 'views' and data_type = 'text' and table_name !~ '^(history_|audit_|granted_scopes$)'`);
     expect(columns).toContainEqual({ table: 'workspace_tags', column: 'workspace' });
     const dangling = columns.map(async ({ table, column }) => {
       const rows = await server.database.rows<{ id: string }>(sql`

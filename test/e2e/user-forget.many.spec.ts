@@ -87,7 +87,8 @@ describe('a person who is named in twenty thousand rows', () => {
     const { detail } = expectStatus(await server.delete(`/api/v2/admin/users/${person.id}`), 503).body.errors[0];
     Reflect.deleteProperty(forgetting, 'finish');
     expect(detail).toMatch(/^The user is forgotten/);
-    expect(server.database.count.statements - before).toBeLessThan(30);
+    // Each module deletes its own rows about the person, whatever their number.
+    expect(server.database.count.statements - before).toBeLessThan(40);
     expectStatus(await server.as(person.token).get('/api/v2/account/details'), 401);
     expectStatus(await server.get(`/api/v2/users/${person.id}`), 404);
     expect([await countWithName(), await isCleaned()]).toEqual([MANY + 1, false]);
