@@ -74,10 +74,10 @@ describe('the teams of an organization', () => {
     const page = await open(owner, 'teams', 'Teams');
     await page.getByRole('button', { name: 'New team' }).click();
     const dialog = page.getByRole('dialog', { name: 'New team' });
-    await dialog.getByLabel('Name').fill('workers');
+    await dialog.getByLabel('Name').fill('quality');
     expect(await inspectScreen(page, 'team-new')).toEqual([]);
     await dialog.getByRole('button', { name: 'Create' }).click();
-    await page.getByRole('heading', { level: 1, name: 'workers' }).waitFor();
+    await page.getByRole('heading', { level: 1, name: 'quality' }).waitFor();
     await page.getByText('The team has no members yet.').waitFor();
     await page.context().close();
     const other = await open(reader, 'teams', 'Teams');
@@ -123,7 +123,7 @@ describe('the matrix of access', () => {
     const first = page.getByRole('gridcell').first();
     await first.focus();
     await page.keyboard.press('End');
-    await page.waitForFunction("document.activeElement?.getAttribute('aria-label')?.startsWith('support, network')");
+    await page.locator('[aria-label^="support, network"]:focus').waitFor();
     await page.keyboard.press('Enter');
     const dialog = page.getByRole('dialog', { name: 'support: access to network' });
     await dialog.getByRole('combobox', { name: 'Access to the workspace network' }).click();

@@ -63,7 +63,7 @@ describe('the matrix of tags', () => {
     expect(await inspectScreen(page, 'tags')).toEqual([]);
     await cellOf(page, 'checkout, cost-center: 7').focus();
     await page.keyboard.press('ArrowDown');
-    await page.waitForFunction("document.activeElement?.getAttribute('aria-label')?.startsWith('lab, cost-center')");
+    await page.locator('[aria-label^="lab, cost-center"]:focus').waitFor();
     await page.keyboard.press('Enter');
     await page.getByRole('heading', { level: 1, name: 'lab' }).waitFor();
     await page.context().close();
