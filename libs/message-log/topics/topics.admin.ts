@@ -57,8 +57,26 @@ export const applyTopicSettings = (
     const configured = differences.filter(({ action }) => action === 'configure');
     for (const [topic, changes] of Map.groupBy(configured, (difference) => difference.topic))
       await configure(admin, topic, changes);
-    return (await compare(admin, topics, settings)).differences;
+    return compareAfterChange(admin, topics, settings);
   });
+
+/** Brokers describe the former values for a moment after a change. Returns the differences that remain after 10 s. */
+const compareAfterChange = async (
+  admin: Admin,
+  topics: readonly NamedTopic[],
+  settings: TopicSettings,
+): Promise<readonly TopicDifference[]> => {
+  let remaining: readonly TopicDifference[] = [];
+  const requireChange = async (): Promise<void> => {
+    remaining = (await compare(admin, topics, settings)).differences;
+    if (remaining.some(({ action }) => action !== 'keep')) throw new Error('the brokers have not changed every topic');
+  };
+  // The caller reports what remains.
+  await pRetry(requireChange, { retries: 12, minTimeout: 50, maxTimeout: 1_000 }).catch((error: unknown) => {
+    if (remaining.length === 0) throw error;
+  });
+  return remaining;
+};
 
 const withAdmin = async <T>(kafka: Kafka, work: (admin: Admin) => Promise<T>): Promise<T> => {
   const admin = kafka.admin();
