@@ -8,8 +8,7 @@ import { sql, type Clock, type EventContext, type Ids } from '#kernel';
 import { endSessions, startSession, type SignIn } from '#people';
 import { admitAttempt, countByAddress, forgiveAttempts, type AttemptCounter } from '../attempts/attempts.queries.js';
 import { useSignInLink } from '../links/sign-in-links.operator.js';
-import { deleteAllMethods } from '../methods/secrets.queries.js';
-import { ChangeSignInMethods, type MethodsChange } from '../methods/sign-in-methods.commands.js';
+import { ChangeSignInMethods, createMethodsReset, type MethodsChange } from '../methods/sign-in-methods.commands.js';
 import type { FailedMethod, LinkedIdentity } from '../methods/sign-in-methods.js';
 import { recordPasskeyUse } from '../passkeys/passkeys.queries.js';
 import type { PasskeyAnswer, PasskeyCeremonies } from '../passkeys/passkey-ceremonies.service.js';
@@ -116,15 +115,7 @@ export class SignInFlow {
     if (!link) return FAILED;
     const { user, resetsMethods } = link;
     if (resetsMethods) {
-      await this.bus.execute(
-        new ChangeSignInMethods('ChangeFactors', {
-          user,
-          exceptSession: null,
-          command: (person) => ({ type: 'ResetSignInMethods', data: person }),
-          createContext: (person) => createPersonContext(person, request.request),
-          secrets: deleteAllMethods(user),
-        }),
-      );
+      await this.bus.execute(createMethodsReset(user, (person) => createPersonContext(person, request.request)));
     }
     if (await requiresSecondFactor(store.database, user)) return this.requireCode(user, 'link');
     return this.start({ user, method: 'link', assurance: 'password' }, request);

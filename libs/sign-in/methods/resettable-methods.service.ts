@@ -2,8 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { CommandBus } from '@nestjs/cqrs';
 import type { EventContext } from '#kernel';
 import type { UserSignInMethods } from '#scim';
-import { deleteAllMethods } from './secrets.queries.js';
-import { ChangeSignInMethods } from './sign-in-methods.commands.js';
+import { createMethodsReset } from './sign-in-methods.commands.js';
 
 /** Resets the sign-in methods of users that an identity provider has deleted. */
 @Injectable()
@@ -11,14 +10,6 @@ export class ResettableMethods implements UserSignInMethods {
   constructor(private readonly bus: CommandBus) {}
 
   async reset(user: string, context: EventContext): Promise<void> {
-    await this.bus.execute(
-      new ChangeSignInMethods('ChangeFactors', {
-        user,
-        exceptSession: null,
-        command: (person) => ({ type: 'ResetSignInMethods', data: person }),
-        createContext: () => context,
-        secrets: deleteAllMethods(user),
-      }),
-    );
+    await this.bus.execute(createMethodsReset(user, () => context));
   }
 }

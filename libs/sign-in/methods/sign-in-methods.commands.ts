@@ -1,5 +1,6 @@
 import { AggregateCommand, type Operation } from '#event-store';
 import type { EventContext, Sql } from '#kernel';
+import { deleteAllMethods } from './secrets.queries.js';
 import type { SignInMethodsCommand, SignInPerson } from './sign-in-methods.js';
 
 export type MethodsChange = {
@@ -24,3 +25,16 @@ export class ChangeSignInMethods<T extends keyof SignInMethodsOperations> extend
   SignInMethodsOperations,
   T
 > {}
+
+/** Returns the command that removes every sign-in method of a user, and ends all sessions. */
+export const createMethodsReset = (
+  user: string,
+  createContext: MethodsChange['createContext'],
+): ChangeSignInMethods<'ChangeFactors'> =>
+  new ChangeSignInMethods('ChangeFactors', {
+    user,
+    exceptSession: null,
+    command: (person) => ({ type: 'ResetSignInMethods', data: person }),
+    createContext,
+    secrets: deleteAllMethods(user),
+  });
