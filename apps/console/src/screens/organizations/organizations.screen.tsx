@@ -14,7 +14,7 @@ import { TerraformBlock } from '../../components/terraform-block.js';
 import { CodeBlock } from '../../components/copy.js';
 import { RelativeTime } from '../../components/times.js';
 import { getOrganizationPath } from '../../layout/navigation.js';
-import classes from './organizations.module.css';
+import classes from '../../components/table-frame.module.css';
 
 const CreateOrganizationDialog = lazy(async () => ({
   default: (await import('./create-organization-dialog.js')).CreateOrganizationDialog,

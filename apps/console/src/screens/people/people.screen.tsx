@@ -13,7 +13,7 @@ import { EmptyState, ErrorState, LoadingLines, NotFoundState } from '../../compo
 import { RelativeTime } from '../../components/times.js';
 import { PeopleTabs } from './people-tabs.js';
 import { parseMemberSearch } from './people.search.js';
-import classes from '../teams/teams.module.css';
+import classes from '../../components/table-frame.module.css';
 
 const InviteDialog = lazy(async () => ({ default: (await import('./invite-dialog.js')).InviteDialog }));
 const RemoveMemberDialog = lazy(async () => ({ default: (await import('./invite-dialog.js')).RemoveMemberDialog }));

@@ -10,7 +10,7 @@ import { PermittedButton } from '../../components/permitted-button.js';
 import { EmptyState, LoadingLines, QueryState } from '../../components/states.js';
 import { RelativeTime } from '../../components/times.js';
 import { TagTabs } from '../tags/tag-tabs.js';
-import classes from '../teams/teams.module.css';
+import classes from '../../components/table-frame.module.css';
 
 const ReservedKeyDialog = lazy(async () => ({ default: (await import('./reserved-key-dialog.js')).ReservedKeyDialog }));
 const DeleteKeyDialog = lazy(async () => ({ default: (await import('./reserved-key-dialog.js')).DeleteKeyDialog }));

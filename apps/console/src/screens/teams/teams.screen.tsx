@@ -12,7 +12,7 @@ import { PermittedButton } from '../../components/permitted-button.js';
 import { EmptyState, ErrorState, LoadingLines, NotFoundState } from '../../components/states.js';
 import { formatRight, listRights } from './organization-access.js';
 import { TeamTabs } from './team-tabs.js';
-import classes from './teams.module.css';
+import classes from '../../components/table-frame.module.css';
 
 const CreateTeamDialog = lazy(async () => ({ default: (await import('./create-team-dialog.js')).CreateTeamDialog }));
 

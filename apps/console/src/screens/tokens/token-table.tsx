@@ -1,7 +1,7 @@
 import { Badge, Button, Table, Text } from '@mantine/core';
 import type { AuthenticationToken } from '../../api/tokens.js';
 import { RelativeTime, useNow } from '../../components/times.js';
-import classes from '../teams/teams.module.css';
+import classes from '../../components/table-frame.module.css';
 
 const SOON_MS = 14 * 24 * 60 * 60_000;
 

@@ -1,16 +1,15 @@
 import { Badge } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
-import { Link, Outlet, useLocation, useParams } from '@tanstack/react-router';
-import { useEffect, useRef } from 'react';
+import { Outlet, useParams } from '@tanstack/react-router';
 import { findIncluded } from '../../api/included.js';
 import { workspaceQuery, type WorkspaceDocument } from '../../api/workspaces.js';
 import { LockIcon } from '../../components/icons.js';
 import { Page } from '../../components/page.js';
 import { RunStatusBadge } from '../../components/run-status.js';
 import { LoadingLines, QueryState } from '../../components/states.js';
+import { TabLinks, type TabLink } from '../../components/tab-links.js';
 import { LockActions } from './lock-actions.js';
 import { WORKSPACE_TABS } from './tabs.js';
-import classes from './workspace.module.css';
 
 const StateBadges = ({ workspace }: { readonly workspace: WorkspaceDocument }) => {
   const run = findIncluded(workspace, workspace.data.relationships['current-run'].data);
@@ -26,29 +25,10 @@ const StateBadges = ({ workspace }: { readonly workspace: WorkspaceDocument }) =
   );
 };
 
-const Tabs = ({ base }: { readonly base: string }) => {
-  const bar = useRef<HTMLElement>(null);
-  const current = useLocation({ select: ({ pathname }) => pathname });
-  // In a narrow window, the bar scrolls.
-  useEffect(() => {
-    bar.current?.querySelector('[aria-current="page"]')?.scrollIntoView({ block: 'nearest', inline: 'center' });
-  }, [current]);
-  return (
-    <nav aria-label="Workspace" className={classes['tabs']} ref={bar}>
-      {WORKSPACE_TABS.map(({ label, path }) => (
-        <Link
-          key={path}
-          to={path === '' ? base : `${base}/${path}`}
-          className={classes['tab']}
-          activeOptions={{ exact: path === '', includeSearch: false }}
-          activeProps={{ 'aria-current': 'page' }}
-        >
-          {label}
-        </Link>
-      ))}
-    </nav>
+const listTabs = (base: string): readonly TabLink[] =>
+  WORKSPACE_TABS.map(({ label, path }) =>
+    path === '' ? { label, to: base } : { label, to: `${base}/${path}`, isParent: true },
   );
-};
 
 /** What all screens of a workspace have: its name, its lock and its tabs. */
 export const WorkspaceScreen = () => {
@@ -67,7 +47,7 @@ export const WorkspaceScreen = () => {
       <QueryState query={query} what="workspace" loading={<LoadingLines count={6} height={28} />}>
         {() => (
           <>
-            <Tabs base={`${list}/${name}`} />
+            <TabLinks label="Workspace" tabs={listTabs(`${list}/${name}`)} />
             <Outlet />
           </>
         )}
