@@ -38,6 +38,15 @@ const APPEARANCES = [
 
 const WCAG = ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice'];
 
+/** Changes colors and width, and ends the transitions that follow, so that what is read has its final colors. */
+const showAs = async (page: TestPage, { colorScheme, width, height }: (typeof APPEARANCES)[number]): Promise<void> => {
+  await page.emulateMedia({ colorScheme, reducedMotion: 'reduce' });
+  await page.setViewportSize({ width, height });
+  await page.locator(`html[data-mantine-color-scheme="${colorScheme}"]`).waitFor({ state: 'attached' });
+  // A text, because the types of the tests do not include those of browsers.
+  await page.evaluate('document.getAnimations().filter((a) => a instanceof CSSTransition).forEach((a) => a.finish())');
+};
+
 /** Returns one text for each rule of accessibility that the page breaks. */
 export const findViolations = async (page: TestPage): Promise<readonly string[]> => {
   const { violations } = await new AxeBuilder({ page }).withTags(WCAG).analyze();
@@ -55,12 +64,11 @@ export const inspectScreen = async (page: TestPage, name: string): Promise<reado
   const faults: string[] = [];
   const folder = process.env['CADASTRE_SCREENSHOTS'];
   if (folder !== undefined) await mkdir(folder, { recursive: true });
-  for (const { name: appearance, colorScheme, width, height } of APPEARANCES) {
-    await page.emulateMedia({ colorScheme, reducedMotion: 'reduce' });
-    await page.setViewportSize({ width, height });
+  for (const shown of APPEARANCES) {
+    const { name: appearance, width } = shown;
+    await showAs(page, shown);
     if (folder !== undefined) await page.screenshot({ path: join(folder, `${name}-${appearance}.png`) });
     faults.push(...(await findViolations(page)).map((fault) => `${name}, ${appearance}: ${fault}`));
-    // A text, because the types of the tests do not include those of browsers.
     const scrollWidth = (await page.evaluate('document.documentElement.scrollWidth')) as number;
     if (scrollWidth > width) faults.push(`${name}, ${appearance}: the page is ${scrollWidth} wide`);
   }
