@@ -2,6 +2,7 @@ import { execFile } from 'node:child_process';
 import { copyFile, cp, mkdir, mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { BUILD, ROOT } from '../support/folders.js';
 
@@ -241,6 +242,20 @@ describe('a flame graph', () => {
       ],
     });
     expect(tree.children).toHaveLength(1);
+  });
+
+  it('names the sources of what was bundled', async () => {
+    const folder = await mkdtemp(join(tmpdir(), 'cadastre-bundle-'));
+    const url = pathToFileURL(join(folder, 'bundle.js')).href;
+    const map = { version: 3, sources: ['../libs/edge/a.ts'], names: [], mappings: 'AAIA' };
+    await writeFile(join(folder, 'bundle.js.map'), JSON.stringify(map));
+    const nodes = [{ id: 1, callFrame: { ...frame('serve', url), columnNumber: 0 } }];
+    const { nodes: located } = await evaluate('source-lines.js', `await m.locateSources(${JSON.stringify({ nodes })})`);
+    await rm(folder, { recursive: true });
+    expect(located[0].callFrame).toMatchObject({
+      url: pathToFileURL(join(folder, '../libs/edge/a.ts')).href,
+      lineNumber: 4,
+    });
   });
 
   it('draws a box for each function', async () => {

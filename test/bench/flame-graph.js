@@ -13,8 +13,8 @@ const IDLE = '(idle)';
 const COLORS = [
   [/^\(garbage/, '#f87171'],
   [/^\(/, '#d1d5db'],
-  [/dist\/(?:libs|apps)\//, '#fb923c'],
   [/node_modules\//, '#fde047'],
+  [/\/(?:libs|apps)\//, '#fb923c'],
   [/./, '#93c5fd'],
 ];
 
@@ -23,8 +23,8 @@ const colorOf = (origin) => COLORS.find(([pattern]) => pattern.test(origin))?.[1
 
 const shorten = (url) =>
   url
-    .replace(/^.*\/dist\//, '')
     .replace(/^.*\/node_modules\//, '')
+    .replace(/^.*\/(?=(?:libs|apps)\/)/, '')
     .replace(/^file:\/\//, '');
 
 const labelOf = ({ functionName, url, lineNumber }) =>

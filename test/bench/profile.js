@@ -7,6 +7,7 @@ import { selectCases } from './cases.js';
 import { flameGraph } from './flame-graph.js';
 import { freePort, PROJECT } from './product.js';
 import { missingPrograms } from './programs.js';
+import { locateSources } from './source-lines.js';
 import { closeSubject, measure, openSubject } from './subjects.js';
 
 const SAMPLING_US = 500;
@@ -68,7 +69,7 @@ export const profile = async ({ name, seconds, connections, out, build = PROJECT
     inspector.close();
     await mkdir(dirname(file), { recursive: true });
     const title = `${one.title}: ${connections} connections, ${rate.toFixed(0)} requests/s, ${node.toFixed(3)} ms of CPU each in Node`;
-    await writeFile(file, flameGraph(recorded, title));
+    await writeFile(file, flameGraph(await locateSources(recorded), title));
     process.stdout.write(`wrote ${file}\n`);
     return true;
   } finally {

@@ -84,7 +84,8 @@ const compile = async (build: string): Promise<void> => {
   const docs = ['libs/api-docs/publish-files.build.ts', join(build, 'dist/api-docs')];
   const webConsole = ['apps/console/console.build.ts', join(build, 'dist/console')];
   const run = (program: readonly string[]) => promisify(execFile)(process.execPath, [...program], { cwd: ROOT });
-  await Promise.all([run([...args, ...options]), run(docs), run(webConsole)]);
+  const bundle = ['apps/cadastre/bundle.build.ts', join(build, 'dist')];
+  await Promise.all([run([...args, ...options]).then(() => run(bundle)), run(docs), run(webConsole)]);
   await copyFile(join(ROOT, 'package.json'), join(build, 'package.json'));
   await symlink(join(ROOT, 'node_modules'), join(build, 'node_modules'));
 };
