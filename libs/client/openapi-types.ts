@@ -671,7 +671,7 @@ export interface paths {
     head?: never;
     /**
      * Change an identity provider
-     * @description If the provider gets enabled or gets another issuer, the server checks its discovery document.
+     * @description If the provider gets enabled or gets another issuer, the server checks its discovery document. With another issuer, send `client-secret` too, because the server does not send the secret of one provider to another.
      */
     patch: operations['updateIdentityProvider'];
     trace?: never;

@@ -82,6 +82,31 @@ describe('an identity provider', () => {
         .yields({ type: 'IdentityProviderCreated', data: { ...names, ...defaults, issuer } }),
   );
 
+  it('does not keep its secret with another issuer', () => {
+    const issuer = 'https://other.example.com';
+    const withSecret: IdentityProviderEvent = {
+      type: 'IdentityProviderUpdated',
+      data: { changes: { hasClientSecret: true }, secretReplaced: true },
+    };
+    const updated = (changes: ProviderChanges, secretReplaced: boolean): IdentityProviderEvent => ({
+      type: 'IdentityProviderUpdated',
+      data: { changes, secretReplaced },
+    });
+    given(created, withSecret)
+      .when(update({ issuer }))
+      .refuses(
+        'unprocessable',
+        'Client secret must be sent with another issuer: the secret of the new client, or null if it has none',
+      );
+    given(created, withSecret)
+      .when(update({ issuer, hasClientSecret: true }, true))
+      .yields(updated({ issuer }, true));
+    given(created, withSecret)
+      .when(update({ issuer, hasClientSecret: false }))
+      .yields(updated({ issuer, hasClientSecret: false }, false));
+    given(created).when(update({ issuer })).yields(updated({ issuer }, false));
+  });
+
   it('records only what changes', () => {
     const updated = (changes: ProviderChanges, secretReplaced = false): IdentityProviderEvent => ({
       type: 'IdentityProviderUpdated',

@@ -1,4 +1,4 @@
-import { conflict, hasNoChanges, pickChanged, requireActive, type Decider, type Message } from '#kernel';
+import { conflict, hasNoChanges, pickChanged, requireActive, unprocessable, type Decider, type Message } from '#kernel';
 import {
   checkProviderSettings,
   normalizeProviderChanges,
@@ -8,6 +8,9 @@ import {
 } from './provider-settings.js';
 
 type NewProvider = ProviderChanges & Pick<ProviderSettings, 'name' | 'issuer' | 'clientId'>;
+
+const ISSUER_NEEDS_SECRET =
+  'Client secret must be sent with another issuer: the secret of the new client, or null if it has none';
 
 /**
  * A server that signs people in by OpenID Connect.
@@ -40,8 +43,12 @@ export const identityProvider: Decider<IdentityProviderState, IdentityProviderCo
       return [{ type: 'IdentityProviderCreated', data }];
     },
     UpdateIdentityProvider: ({ changes, secretReplaced }, state) => {
-      const changed = pickChanged(requireActive(state), normalizeProviderChanges(changes));
+      const present = requireActive(state);
+      const changed = pickChanged(present, normalizeProviderChanges(changes));
       checkProviderSettings(changed);
+      // The server sends the secret to the issuer, and the secret of one provider must not reach another.
+      const keepsSecret = present.hasClientSecret && !secretReplaced && changed.hasClientSecret !== false;
+      if (changed.issuer !== undefined && keepsSecret) throw unprocessable(ISSUER_NEEDS_SECRET, 'client-secret');
       if (hasNoChanges(changed) && !secretReplaced) return [];
       return [{ type: 'IdentityProviderUpdated', data: { changes: changed, secretReplaced } }];
     },

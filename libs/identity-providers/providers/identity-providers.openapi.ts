@@ -54,7 +54,9 @@ export const identityProvidersOperations = describeController(IdentityProvidersC
   update: {
     operationId: 'updateIdentityProvider',
     summary: 'Change an identity provider',
-    description: 'If the provider gets enabled or gets another issuer, the server checks its discovery document.',
+    description:
+      'If the provider gets enabled or gets another issuer, the server checks its discovery document. With another issuer, ' +
+      'send `client-secret` too, because the server does not send the secret of one provider to another.',
     body: describeBody(updateBody, {
       data: { type: 'identity-providers', attributes: { 'allowed-domains': ['example.com'] } },
     }),
