@@ -7,7 +7,7 @@
  * implements.
  */
 export const LAYERS = [
-  ['client', 'kernel'],
+  ['client', 'consumer', 'kernel'],
   ['tracing'],
   ['encryption', 'host', 'outbound', 'postgres', 'provider-release'],
   ['personal-data'],
@@ -161,9 +161,19 @@ export default {
       to: { pathNot: '^apps/credentials-helper/', dependencyTypesNot: ['core'] },
     },
     {
+      name: 'consumer-stands-alone',
+      comment: 'Others install the folder as a package, with kafkajs and pg beside it.',
+      severity: 'error',
+      from: { path: '^libs/consumer/', pathNot: '\\.spec\\.ts$' },
+      to: {
+        pathNot: ['^libs/consumer/', 'node_modules/(?:@types/)?(?:kafkajs|pg)/'],
+        dependencyTypesNot: ['core'],
+      },
+    },
+    {
       name: 'pg-at-the-edge',
       severity: 'error',
-      from: { pathNot: ['^(libs/postgres|libs/event-store/(?:keys|migrations)|apps|test)/', '[./]spec\\.ts$'] },
+      from: { pathNot: ['^(libs/consumer|libs/postgres|libs/event-store/(?:keys|migrations)|apps|test)/', '[./]spec\\.ts$'] },
       to: { path: 'node_modules/pg/' },
     },
     {
@@ -195,7 +205,7 @@ export default {
     {
       name: 'kafka-at-the-edge',
       severity: 'error',
-      from: { pathNot: ['^(libs/message-log|apps|test)/', '\\.spec\\.ts$'] },
+      from: { pathNot: ['^(libs/consumer|libs/message-log|apps|test)/', '\\.spec\\.ts$'] },
       to: { path: 'node_modules/kafkajs/' },
     },
   ],

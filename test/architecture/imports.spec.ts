@@ -185,6 +185,11 @@ const VIOLATIONS: readonly Planted[] = [
     content: `import { z } from 'zod'; export const schema = z;`,
   },
   {
+    rule: 'consumer-stands-alone',
+    file: 'libs/consumer/heavy.ts',
+    content: `import { z } from 'zod'; export const heavy = z;`,
+  },
+  {
     rule: 'pg-at-the-edge',
     file: 'libs/runs/runs.pool.ts',
     content: `import pg from 'pg'; export const pool = pg.Pool;`,
@@ -257,6 +262,11 @@ const LAWFUL: Readonly<Record<string, string>> = {
   'libs/client/index.ts': `export const client = 1;`,
   'apps/console/src/main.tsx': `import { client } from '#client'; export const Main = () => <p>{client}</p>;`,
   'apps/provider/src/publish.ts': `import { message } from '#kernel'; export const publish = message;`,
+  'libs/consumer/store.ts': `
+    import { Kafka } from 'kafkajs';
+    import pg from 'pg';
+    import { setTimeout } from 'node:timers/promises';
+    export const consumer = [Kafka, pg, setTimeout];`,
   'apps/credentials-helper/src/store.ts': `import { join } from 'node:path'; export const file = join('a', 'b');`,
   // The one process that contains all others imports them all.
   'apps/cadastre/src/serve.ts': `

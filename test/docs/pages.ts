@@ -10,6 +10,7 @@ import { copyChartFiles } from './chart-files.js';
 import { chartValuesPage } from './chart-values.js';
 import { renderClientTypes } from './client-types.js';
 import { compatibilityPage } from './compatibility.js';
+import { renderEventTypes } from './event-types.js';
 import { architecturePage } from './modules.js';
 import { buildOpenApiDocument } from './openapi.js';
 import { permissionsOf, routes, trailOf, type DocumentedRoute } from './routes.js';
@@ -350,6 +351,7 @@ export const pages = async (): Promise<Map<string, string>> => {
     ...(await copyChartFiles()),
     ['openapi.json', json(description)],
     ['../../libs/client/openapi-types.ts', await renderClientTypes(description)],
+    ['../../libs/consumer/event-types.ts', await renderEventTypes(eventRegistry)],
     ['asyncapi.json', json(buildAsyncApiDocument(eventRegistry, PREFIX, [factsChannel]))],
     ...Object.entries(buildEventSchemas(eventRegistry)).map(
       ([type, schema]) => [`schemas/${type}.json`, json(schema)] as const,

@@ -72,14 +72,14 @@ export const inspectScreen = async (page: TestPage, name: string): Promise<reado
   const faults: string[] = [];
   const folder = process.env['CADASTRE_SCREENSHOTS'];
   if (folder !== undefined) await mkdir(folder, { recursive: true });
-  for (const shown of APPEARANCES) {
-    const { name: appearance, colorScheme, width } = shown;
-    await showAs(page, shown);
-    if (folder !== undefined) await page.screenshot({ path: join(folder, `${name}-${appearance}.png`) });
+  for (const appearance of APPEARANCES) {
+    const { colorScheme, width } = appearance;
+    await showAs(page, appearance);
+    if (folder !== undefined) await page.screenshot({ path: join(folder, `${name}-${appearance.name}.png`) });
     const violations = await findViolations(page, { onlyColors: colorScheme === 'dark' });
-    faults.push(...violations.map((fault) => `${name}, ${appearance}: ${fault}`));
+    faults.push(...violations.map((fault) => `${name}, ${appearance.name}: ${fault}`));
     const scrollWidth = (await page.evaluate('document.documentElement.scrollWidth')) as number;
-    if (scrollWidth > width) faults.push(`${name}, ${appearance}: the page is ${scrollWidth} wide`);
+    if (scrollWidth > width) faults.push(`${name}, ${appearance.name}: the page is ${scrollWidth} wide`);
   }
   await page.emulateMedia({ colorScheme: 'light', reducedMotion: 'no-preference' });
   await page.setViewportSize({ width: 1280, height: 800 });

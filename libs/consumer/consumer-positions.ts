@@ -1,0 +1,52 @@
+import type { ClientBase } from 'pg';
+import { quoteName } from './consumer-tables.js';
+
+export type Partition = { readonly topic: string; readonly partition: number };
+
+/** How far one consumer has handled its partitions and streams. */
+export class ConsumerPositions {
+  private readonly schema: string;
+
+  constructor(
+    private readonly consumer: string,
+    schema: string,
+  ) {
+    this.schema = quoteName(schema);
+  }
+
+  /**
+   * Returns the offset at which a partition continues, 0 at first, and locks it until the end of the transaction: a process
+   * that lost the partition and does not know it yet cannot handle a record twice.
+   */
+  async lock(client: ClientBase, { topic, partition }: Partition): Promise<bigint> {
+    const key = [this.consumer, topic, partition];
+    await client.query(
+      `insert into ${this.schema}.offsets (consumer, topic, partition, next_offset) values ($1, $2, $3, 0)
+       on conflict do nothing`,
+      key,
+    );
+    const { rows } = await client.query<{ next_offset: string }>(
+      `select next_offset from ${this.schema}.offsets where consumer = $1 and topic = $2 and partition = $3 for update`,
+      key,
+    );
+    return BigInt(rows[0]?.next_offset ?? 0);
+  }
+
+  async store(client: ClientBase, { topic, partition }: Partition, nextOffset: bigint): Promise<void> {
+    await client.query(
+      `update ${this.schema}.offsets set next_offset = $4 where consumer = $1 and topic = $2 and partition = $3`,
+      [this.consumer, topic, partition, nextOffset.toString()],
+    );
+  }
+
+  /** Stores the last version of a stream. Returns false if that version, or a later one, is stored already. */
+  async storeVersion(client: ClientBase, topic: string, stream: string, version: number): Promise<boolean> {
+    const { rowCount } = await client.query(
+      `insert into ${this.schema}.streams (consumer, topic, stream, version) values ($1, $2, $3, $4)
+       on conflict (consumer, topic, stream) do update set version = excluded.version
+       where streams.version < excluded.version`,
+      [this.consumer, topic, stream, version],
+    );
+    return rowCount === 1;
+  }
+}

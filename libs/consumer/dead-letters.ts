@@ -1,0 +1,130 @@
+import type { ClientBase } from 'pg';
+import { readHeaders, type TopicRecord } from './cloud-event.js';
+import { quoteName } from './consumer-tables.js';
+
+/** A record that a consumer could not handle, or that waits behind one of the same key. */
+export type DeadLetter = {
+  readonly topic: string;
+  readonly partition: number;
+  readonly offset: bigint;
+  /** The stream of the event, or the id of the document. */
+  readonly key: string | null;
+  readonly error: string;
+  readonly isWaiting: boolean;
+  readonly receivedAt: Date;
+};
+
+export type RecordPlace = { readonly topic: string; readonly partition: number; readonly offset: bigint };
+
+/** A dead letter as it came. */
+export type StoredRecord = RecordPlace & { readonly record: TopicRecord };
+
+type LetterRow = {
+  readonly topic: string;
+  readonly partition: number;
+  readonly message_offset: string;
+  readonly key: Buffer | null;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly value: Buffer | null;
+  readonly error: string;
+  readonly is_waiting: boolean;
+  readonly received_at: Date;
+};
+
+const ERROR_MAX = 2_000;
+
+/** The dead letters of one consumer. */
+export class DeadLetters {
+  private readonly table: string;
+
+  constructor(
+    private readonly consumer: string,
+    schema: string,
+  ) {
+    this.table = `${quoteName(schema)}.dead_letters`;
+  }
+
+  /** Adds a record that failed. */
+  add(client: ClientBase, record: TopicRecord, place: RecordPlace, error: string): Promise<void> {
+    return this.insert(client, record, place, { error, isWaiting: false });
+  }
+
+  /** Adds a record of a key that has a dead letter. */
+  addWaiting(client: ClientBase, record: TopicRecord, place: RecordPlace): Promise<void> {
+    return this.insert(client, record, place, { error: 'waits for an earlier record of its key', isWaiting: true });
+  }
+
+  /** Returns which keys of these records have dead letters, in hexadecimal. */
+  async selectKeys(client: ClientBase, topic: string, records: readonly TopicRecord[]): Promise<ReadonlySet<string>> {
+    const keys = [...new Set(records.flatMap(({ key }) => (key === null ? [] : [key.toString('hex')])))];
+    const { rows } = await client.query<{ key: Buffer }>(
+      `select distinct key from ${this.table}
+       where consumer = $1 and topic = $2 and key in (select decode(k, 'hex') from unnest($3::text[]) k)`,
+      [this.consumer, topic, keys],
+    );
+    return new Set(rows.map(({ key }) => key.toString('hex')));
+  }
+
+  async list(client: ClientBase): Promise<readonly DeadLetter[]> {
+    const { rows } = await client.query<LetterRow>(
+      `select * from ${this.table} where consumer = $1 order by topic, partition, message_offset`,
+      [this.consumer],
+    );
+    return rows.map((row) => ({
+      topic: row.topic,
+      partition: row.partition,
+      offset: BigInt(row.message_offset),
+      key: row.key?.toString() ?? null,
+      error: row.error,
+      isWaiting: row.is_waiting,
+      receivedAt: row.received_at,
+    }));
+  }
+
+  /** Returns the first dead letter after a place. Null if there is none. */
+  async findNext(client: ClientBase, after: RecordPlace | null): Promise<StoredRecord | null> {
+    const { rows } = await client.query<LetterRow>(
+      `select * from ${this.table}
+       where consumer = $1 and ($2::text is null or (topic, partition, message_offset) > ($2, $3::int, $4::bigint))
+       order by topic, partition, message_offset limit 1`,
+      [this.consumer, after?.topic ?? null, after?.partition ?? 0, (after?.offset ?? 0n).toString()],
+    );
+    const [row] = rows;
+    if (!row) return null;
+    const record = { key: row.key, value: row.value, headers: row.headers };
+    return { topic: row.topic, partition: row.partition, offset: BigInt(row.message_offset), record };
+  }
+
+  /** Returns false if the dead letter is gone. */
+  async remove(client: ClientBase, { topic, partition, offset }: RecordPlace): Promise<boolean> {
+    const { rowCount } = await client.query(
+      `delete from ${this.table} where consumer = $1 and topic = $2 and partition = $3 and message_offset = $4`,
+      [this.consumer, topic, partition, offset.toString()],
+    );
+    return rowCount === 1;
+  }
+
+  private async insert(
+    client: ClientBase,
+    record: TopicRecord,
+    { topic, partition, offset }: RecordPlace,
+    { error, isWaiting }: { readonly error: string; readonly isWaiting: boolean },
+  ): Promise<void> {
+    const headers = JSON.stringify(readHeaders(record));
+    await client.query(
+      `insert into ${this.table} (consumer, topic, partition, message_offset, key, headers, value, error, is_waiting)
+       values ($1, $2, $3, $4, $5, $6, $7, $8, $9)`,
+      [
+        this.consumer,
+        topic,
+        partition,
+        offset.toString(),
+        record.key,
+        headers,
+        record.value,
+        error.slice(0, ERROR_MAX),
+        isWaiting,
+      ],
+    );
+  }
+}

@@ -1,0 +1,299 @@
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
+import type { Kafka, Message } from 'kafkajs';
+import pg from 'pg';
+import { createKafkaClient } from '#message-log';
+import { sendToTopic, startKafka, type TestKafka } from '../../test/support/kafka/index.js';
+import { waitForTopics } from '../../test/support/kafka/topic-reader.js';
+import { unmigratedDatabase, type TestDatabase } from '../../test/support/database.js';
+import { waitUntil } from '../../test/support/product.js';
+import { quiet } from '../../test/support/silent-logger.js';
+import { handleDocuments } from './document-handler.js';
+import { handleEvents, type EventHandlers } from './event-handlers.js';
+import { TransactionalConsumer, type ConsumerOptions } from './transactional-consumer.js';
+
+let broker: TestKafka;
+let kafka: Kafka;
+let testDatabase: TestDatabase;
+let database: pg.Pool;
+let topic: string;
+let number = 0;
+const open: TransactionalConsumer[] = [];
+const warnings: string[] = [];
+
+beforeAll(async () => {
+  broker = await startKafka();
+  kafka = createKafkaClient({ brokers: broker.brokers, clientId: 'test' }, quiet);
+});
+
+beforeEach(async () => {
+  testDatabase = await unmigratedDatabase();
+  database = new pg.Pool({ connectionString: testDatabase.url });
+  await database.query('create table locks (n serial, workspace text, version int, consumer text)');
+  topic = `site-${(number += 1)}.workspaces`;
+  const admin = kafka.admin();
+  await admin.connect();
+  await admin.createTopics({ waitForLeaders: false, topics: [{ topic, numPartitions: 3 }] });
+  await admin.disconnect();
+  await waitForTopics(broker.brokers, [topic]);
+});
+
+afterEach(async () => {
+  await Promise.all(open.splice(0).map((consumer) => consumer.stop()));
+  await database.end();
+  await testDatabase.drop();
+  warnings.length = 0;
+});
+
+afterAll(() => broker.stop());
+
+const lockedOf = (workspace: string, version: number, more: Readonly<Record<string, string>> = {}): Message => ({
+  key: workspace,
+  value: JSON.stringify({ holder: { type: 'users', id: 'user-1', name: 'ada' }, reason: `${version}` }),
+  headers: {
+    'content-type': 'application/json',
+    ce_specversion: '1.0',
+    ce_id: `${workspace}-${version}`,
+    ce_type: 'cadastre.WorkspaceLocked.v1',
+    ce_source: 'https://cadastre.example.com',
+    ce_time: '2026-01-01T00:00:00Z',
+    ce_stream: workspace,
+    ce_version: String(version),
+    ce_position: String(version),
+    ce_authtype: 'user',
+    ce_authid: 'user-1',
+    ...more,
+  },
+});
+
+const lockEvents = (workspaces: number, from: number, to: number): Message[] =>
+  Array.from({ length: to - from }, (_, n) => n + from).flatMap((version) =>
+    Array.from({ length: workspaces }, (_, workspace) => lockedOf(`ws-${workspace}`, version)),
+  );
+
+const send = (messages: readonly Message[]): Promise<void> => sendToTopic(broker.brokers, topic, messages);
+
+const insertLocks = (consumer = 'one'): EventHandlers => ({
+  WorkspaceLocked: async ({ stream, version }, client) => {
+    await client.query('insert into locks (workspace, version, consumer) values ($1, $2, $3)', [
+      stream,
+      version,
+      consumer,
+    ]);
+  },
+});
+
+const start = async (
+  handlers: EventHandlers,
+  options: Partial<ConsumerOptions> = {},
+): Promise<TransactionalConsumer> => {
+  const consumer = new TransactionalConsumer({
+    kafka,
+    database,
+    name: `inventory-${number}`,
+    topics: [topic],
+    handle: handleEvents({ handlers }),
+    logger: { warn: (message) => void warnings.push(message) },
+    ...options,
+  });
+  open.push(consumer);
+  await consumer.start();
+  return consumer;
+};
+
+const stop = async (consumer: TransactionalConsumer): Promise<void> => {
+  open.splice(open.indexOf(consumer), 1);
+  await consumer.stop();
+};
+
+const readLocks = async (): Promise<Readonly<Record<string, readonly number[]>>> => {
+  const { rows } = await database.query<{ workspace: string; versions: number[] }>(
+    'select workspace, array_agg(version order by n) as versions from locks group by workspace order by workspace',
+  );
+  return Object.fromEntries(rows.map(({ workspace, versions }) => [workspace, versions]));
+};
+
+const countLocks = async (): Promise<number> =>
+  Number((await database.query<{ count: string }>('select count(*) from locks')).rows[0]?.count);
+
+const range = (from: number, to: number): readonly number[] => Array.from({ length: to - from }, (_, n) => n + from);
+
+describe('a transactional consumer', () => {
+  it('handles each event once, in the order of its stream, also after a restart', async () => {
+    await send(lockEvents(5, 1, 101));
+    const first = await start(insertLocks());
+    await waitUntil(async () => (await countLocks()) >= 500, '500 locks are stored');
+    await stop(first);
+    await send(lockEvents(5, 101, 201));
+    await start(insertLocks());
+    await waitUntil(async () => (await countLocks()) >= 1_000, '1,000 locks are stored');
+    expect(await readLocks()).toEqual(Object.fromEntries(range(0, 5).map((n) => [`ws-${n}`, range(1, 201)])));
+  });
+
+  it('passes over events that were published twice', async () => {
+    await send([...lockEvents(2, 1, 4), ...lockEvents(2, 2, 6)]);
+    await start(insertLocks());
+    await waitUntil(async () => (await countLocks()) >= 10, '10 locks are stored');
+    expect(await readLocks()).toEqual({ 'ws-0': range(1, 6), 'ws-1': range(1, 6) });
+  });
+
+  it('continues at the offset in Postgres, whatever Kafka has stored', async () => {
+    await send(lockEvents(3, 1, 11));
+    const first = await start(insertLocks());
+    await waitUntil(async () => (await countLocks()) >= 30, '30 locks are stored');
+    await stop(first);
+    // As after a restored backup of the consumer's database.
+    await database.query('truncate locks');
+    await database.query('truncate cadastre_consumer.offsets, cadastre_consumer.streams');
+    await send(lockEvents(3, 11, 12));
+    await start(insertLocks());
+    await waitUntil(async () => (await countLocks()) >= 33, '33 locks are stored');
+    expect(await readLocks()).toEqual(Object.fromEntries(range(0, 3).map((n) => [`ws-${n}`, range(1, 12)])));
+  });
+
+  it('shares partitions with other processes, and takes over those of one that stops', async () => {
+    const first = await start(insertLocks('first'));
+    await start(insertLocks('second'));
+    await send(lockEvents(20, 1, 21));
+    await waitUntil(async () => (await countLocks()) >= 400, '400 locks are stored');
+    await stop(first);
+    await send(lockEvents(20, 21, 41));
+    await waitUntil(async () => (await countLocks()) >= 800, '800 locks are stored');
+    expect(await readLocks()).toEqual(Object.fromEntries(range(0, 20).map((n) => [`ws-${n}`, range(1, 41)])));
+    const { rows } = await database.query('select 1 from locks where version > 20 and consumer <> $1', ['second']);
+    expect(rows).toEqual([]);
+  });
+
+  it('undoes what a failed attempt wrote, and tries again', async () => {
+    let failures = 0;
+    await send(lockEvents(1, 1, 4));
+    await start({
+      WorkspaceLocked: async (event, client) => {
+        await insertLocks().WorkspaceLocked?.(event, client);
+        if (event.version === 2 && (failures += 1) < 3) throw new Error('no paper');
+      },
+    });
+    await waitUntil(async () => (await countLocks()) >= 3, '3 locks are stored');
+    expect(await readLocks()).toEqual({ 'ws-0': [1, 2, 3] });
+    expect(warnings.some((warning) => warning.endsWith('failed: no paper'))).toBe(true);
+  });
+});
+
+describe('a dead letter', () => {
+  it('holds up only its own stream, which continues in order after a retry', async () => {
+    let isBroken = true;
+    const handlers: EventHandlers = {
+      WorkspaceLocked: async (event, client) => {
+        if (isBroken && event.stream === 'ws-1' && event.version === 2) throw new Error('no paper');
+        await insertLocks().WorkspaceLocked?.(event, client);
+      },
+    };
+    await send(lockEvents(3, 1, 5));
+    const consumer = await start(handlers, { attempts: 2 });
+    await waitUntil(async () => (await consumer.listDeadLetters()).length >= 3, 'three dead letters are stored');
+    await waitUntil(async () => (await countLocks()) >= 9, 'the other locks are stored');
+    expect(await readLocks()).toEqual({ 'ws-0': range(1, 5), 'ws-1': [1], 'ws-2': range(1, 5) });
+    const letters = await consumer.listDeadLetters();
+    expect(letters.map(({ key, error, isWaiting }) => [key, error, isWaiting])).toEqual([
+      ['ws-1', 'no paper', false],
+      ['ws-1', 'waits for an earlier record of its key', true],
+      ['ws-1', 'waits for an earlier record of its key', true],
+    ]);
+    expect(await consumer.retryDeadLetters()).toEqual({ handled: 0, left: 3 });
+    isBroken = false;
+    expect(await consumer.retryDeadLetters()).toEqual({ handled: 3, left: 0 });
+    expect(await readLocks()).toMatchObject({ 'ws-1': range(1, 5) });
+  });
+
+  it('is a record that no attempt can read', async () => {
+    await send([
+      { key: 'ws-0', value: '{' },
+      lockedOf('ws-1', 1, { ce_type: 'cadastre.WorkspaceLocked.v2' }),
+      lockedOf('ws-2', 1),
+    ]);
+    const consumer = await start(insertLocks(), { attempts: 1_000 });
+    await waitUntil(async () => (await consumer.listDeadLetters()).length >= 2, 'two dead letters are stored');
+    await waitUntil(async () => (await countLocks()) >= 1, 'the other lock is stored');
+    const errors = (await consumer.listDeadLetters()).map(({ key, error }) => [key, error]);
+    expect(Object.fromEntries(errors)).toEqual({
+      'ws-0': 'the value of the record is no JSON',
+      'ws-1': 'WorkspaceLocked has schema version 2, and this kit reads up to 1. Update it, then retry',
+    });
+  });
+
+  it('is never a record that failed because Postgres was away', async () => {
+    let cuts = 0;
+    await send(lockEvents(1, 1, 3));
+    const consumer = await start(
+      {
+        WorkspaceLocked: async (event, client) => {
+          if ((cuts += 1) < 4) await client.query('select pg_terminate_backend(pg_backend_pid())');
+          await insertLocks().WorkspaceLocked?.(event, client);
+        },
+      },
+      { attempts: 1 },
+    );
+    await waitUntil(async () => (await countLocks()) >= 2, '2 locks are stored');
+    expect(await consumer.listDeadLetters()).toEqual([]);
+    expect(await readLocks()).toEqual({ 'ws-0': [1, 2] });
+  });
+});
+
+describe('records of an earlier schema version', () => {
+  const changed = (version: number): Message => ({
+    ...lockedOf('org-1', version, { ce_type: `cadastre.OrganizationFeatureSetChanged.v${version}` }),
+    value: JSON.stringify(
+      version === 1 ? { featureSet: 'free' } : { featureSet: 'everything', trailBegins: 'with_change' },
+    ),
+  });
+
+  it('are upcast before they are handled', async () => {
+    const handled: unknown[] = [];
+    const handlers: EventHandlers = {
+      OrganizationFeatureSetChanged: ({ data, schemaVersion }) => {
+        handled.push([schemaVersion, data]);
+        return Promise.resolve();
+      },
+    };
+    const upcasts = {
+      OrganizationFeatureSetChanged: { 1: (data: unknown) => ({ ...(data as object), trailBegins: 'with_change' }) },
+    };
+    await send([changed(1), changed(2)]);
+    await start({}, { handle: handleEvents({ handlers, upcasts }) });
+    await waitUntil(() => handled.length >= 2, 'both events are handled');
+    expect(handled).toEqual([
+      [2, { featureSet: 'free', trailBegins: 'with_change' }],
+      [2, { featureSet: 'everything', trailBegins: 'with_change' }],
+    ]);
+  });
+});
+
+describe('documents of a state topic', () => {
+  it('are a table without the history, and tombstones delete rows', async () => {
+    await database.query('create table copies (id text primary key, name text)');
+    await send([
+      { key: 'ws-1', value: JSON.stringify({ id: 'ws-1', attributes: { name: 'old' } }) },
+      { key: 'ws-2', value: JSON.stringify({ id: 'ws-2', attributes: { name: 'two' } }) },
+      { key: 'ws-1', value: JSON.stringify({ id: 'ws-1', attributes: { name: 'new' } }) },
+      { key: 'ws-2', value: null },
+    ]);
+    const handle = handleDocuments(async ({ id, resource }, client) => {
+      if (resource === null) await client.query('delete from copies where id = $1', [id]);
+      else
+        await client.query('insert into copies values ($1, $2) on conflict (id) do update set name = excluded.name', [
+          id,
+          (resource as { attributes: { name: string } }).attributes.name,
+        ]);
+    });
+    await start({}, { handle });
+    const readCopies = async (): Promise<unknown> => (await database.query('select * from copies order by id')).rows;
+    await waitUntil(
+      async () => (await database.query("select 1 from copies where name = 'new'")).rowCount === 1,
+      'a copy is new',
+    );
+    await waitUntil(
+      async () => (await database.query("select 1 from copies where id = 'ws-2'")).rowCount === 0,
+      'one is gone',
+    );
+    expect(await readCopies()).toEqual([{ id: 'ws-1', name: 'new' }]);
+  });
+});
