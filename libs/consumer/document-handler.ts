@@ -1,30 +1,57 @@
 import type { ClientBase } from 'pg';
-import { parseValue, readHeaders, UnreadableRecordError } from './cloud-event.js';
+import { parseValue, readHeaders, UnreadableRecordError, type TopicRecord } from './cloud-event.js';
 import type { RecordHandler } from './transactional-consumer.js';
 
-/** The newest document of a resource, from a state topic. */
+/** A JSON:API resource, as the API renders it for an owner of its organization. */
+export type StateResource = {
+  readonly id: string;
+  readonly type: string;
+  readonly attributes: Readonly<Record<string, unknown>>;
+  readonly relationships?: Readonly<Record<string, unknown>>;
+};
+
+/** The latest document of a resource, from a state topic. */
 export type StateDocument = {
   readonly id: string;
-  /** The JSON:API resource as an owner of its organization reads it. Null if the resource was deleted. */
-  readonly resource: Readonly<Record<string, unknown>> | null;
-  /** The headers as text, without those of CloudEvents. */
-  readonly headers: Readonly<Record<string, string>>;
+  /** Kind of resource, such as `workspaces`. A topic can have several. */
+  readonly kind: string;
+  /** Id of the organization. */
+  readonly organization: string;
+  /** Number of an event in the log of the site. The document has what happened up to it. */
+  readonly position: bigint;
+  /** Null if the resource was deleted. A list, such as of tag bindings, is the `data` of its document. */
+  readonly resource: StateResource | readonly unknown[] | null;
 };
 
 /** Stores or deletes a copy. It may get a document that it has had before, never an older one. */
-export type DocumentHandler = (document: StateDocument, client: ClientBase, topic: string) => Promise<void>;
+export type DocumentHandler = (document: StateDocument, client: ClientBase) => Promise<void>;
+
+const TYPE = /^cadastre\.state\.([a-z-]+)\.v\d+$/;
+
+/** Decodes a record of a state topic. Throws UnreadableRecordError for any other record. */
+export const decodeDocument = (record: TopicRecord): StateDocument => {
+  const { ce_type: type = '', ce_organization: organization, ce_position: position } = readHeaders(record);
+  const [, kind] = TYPE.exec(type) ?? [];
+  if (kind === undefined || record.key === null || !organization || !/^\d+$/.test(position ?? '')) {
+    throw new UnreadableRecordError('the record is not from a state topic of Cadastre');
+  }
+  return {
+    id: record.key.toString(),
+    kind,
+    organization,
+    position: BigInt(position ?? 0),
+    resource: record.value === null ? null : readData(parseValue(record.value)),
+  };
+};
+
+const readData = (document: unknown): StateResource | readonly unknown[] => {
+  const { data } = (document ?? {}) as { readonly data?: unknown };
+  if (typeof data === 'object' && data !== null) return data as StateResource | readonly unknown[];
+  throw new UnreadableRecordError('the document has no data');
+};
 
 /** Handles the documents of state topics, each key in order. */
 export const handleDocuments =
   (handle: DocumentHandler): RecordHandler =>
-  async (record, { client, topic }) => {
-    if (record.key === null) throw new UnreadableRecordError('the record of a state topic has no key');
-    const resource = record.value === null ? null : parseValue(record.value);
-    if (typeof resource !== 'object') throw new UnreadableRecordError('the document is no object');
-    const document = {
-      id: record.key.toString(),
-      resource: resource as StateDocument['resource'],
-      headers: readHeaders(record),
-    };
-    await handle(document, client, topic);
-  };
+  (record, { client }) =>
+    handle(decodeDocument(record), client);

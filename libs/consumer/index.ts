@@ -1,6 +1,12 @@
 export { decodeEvent, UnreadableRecordError, type CadastreEvent, type TopicRecord } from './cloud-event.js';
 export type { DeadLetter } from './dead-letters.js';
-export { handleDocuments, type DocumentHandler, type StateDocument } from './document-handler.js';
+export {
+  decodeDocument,
+  handleDocuments,
+  type DocumentHandler,
+  type StateDocument,
+  type StateResource,
+} from './document-handler.js';
 export { handleEvents, type EventHandlers, type EventOptions, type EventUpcasts } from './event-handlers.js';
 export { EVENT_VERSIONS, type EventData, type EventType } from './event-types.js';
 export {

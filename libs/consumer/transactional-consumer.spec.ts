@@ -7,7 +7,7 @@ import { waitForTopics } from '../../test/support/kafka/topic-reader.js';
 import { unmigratedDatabase, type TestDatabase } from '../../test/support/database.js';
 import { waitUntil } from '../../test/support/product.js';
 import { quiet } from '../../test/support/silent-logger.js';
-import { handleDocuments } from './document-handler.js';
+import { handleDocuments, type StateResource } from './document-handler.js';
 import { handleEvents, type EventHandlers } from './event-handlers.js';
 import { TransactionalConsumer, type ConsumerOptions } from './transactional-consumer.js';
 
@@ -270,19 +270,25 @@ describe('records of an earlier schema version', () => {
 describe('documents of a state topic', () => {
   it('are a table without the history, and tombstones delete rows', async () => {
     await database.query('create table copies (id text primary key, name text)');
+    const documentOf = (id: string, name: string | null): Message => ({
+      key: id,
+      value: name === null ? null : JSON.stringify({ data: { id, type: 'workspaces', attributes: { name } } }),
+      headers: { ce_type: 'cadastre.state.workspaces.v1', ce_organization: 'org-1', ce_position: '7' },
+    });
     await send([
-      { key: 'ws-1', value: JSON.stringify({ id: 'ws-1', attributes: { name: 'old' } }) },
-      { key: 'ws-2', value: JSON.stringify({ id: 'ws-2', attributes: { name: 'two' } }) },
-      { key: 'ws-1', value: JSON.stringify({ id: 'ws-1', attributes: { name: 'new' } }) },
-      { key: 'ws-2', value: null },
+      documentOf('ws-1', 'old'),
+      documentOf('ws-2', 'two'),
+      documentOf('ws-1', 'new'),
+      documentOf('ws-2', null),
     ]);
     const handle = handleDocuments(async ({ id, resource }, client) => {
       if (resource === null) await client.query('delete from copies where id = $1', [id]);
-      else
+      else {
         await client.query('insert into copies values ($1, $2) on conflict (id) do update set name = excluded.name', [
           id,
-          (resource as { attributes: { name: string } }).attributes.name,
+          (resource as StateResource).attributes['name'],
         ]);
+      }
     });
     await start({}, { handle });
     const readCopies = async (): Promise<unknown> => (await database.query('select * from copies order by id')).rows;
