@@ -34,13 +34,15 @@ export type ConsumerOptions = {
   readonly schema?: string;
   /** Attempts at a record before it becomes a dead letter. Outages of Postgres do not count. Default: 5. */
   readonly attempts?: number;
+  /** If one record fails, those of its transaction are handled again. 1 if a handler has effects outside. Default: 500. */
+  readonly recordsPerTransaction?: number;
   /** Default: `console`. */
   readonly logger?: ConsumerLogger;
 };
 
 const DEFAULT_SCHEMA = 'cadastre_consumer';
 const DEFAULT_ATTEMPTS = 5;
-const MAX_RECORDS_PER_TRANSACTION = 500;
+const DEFAULT_RECORDS_PER_TRANSACTION = 500;
 
 // The group replaces a killed process after this time. With kafkajs' default of 30 s, its records would wait that long.
 const SESSION_MS = 6_000;
@@ -162,7 +164,8 @@ export class TransactionalConsumer {
     try {
       if (await this.seekStoredOffset(batch)) return;
       const { topic, partition } = batch;
-      for (const records of splitIntoChunks(batch.messages)) {
+      const { recordsPerTransaction = DEFAULT_RECORDS_PER_TRANSACTION } = this.options;
+      for (const records of splitIntoChunks(batch.messages, recordsPerTransaction)) {
         if (!(await this.handleChunk({ topic, partition, records }, isOurs))) return;
         payload.resolveOffset(records.at(-1)?.offset ?? '');
         // For those who watch the lag of the group. The offset that counts is in Postgres.
@@ -275,10 +278,8 @@ export class TransactionalConsumer {
   }
 }
 
-const splitIntoChunks = (records: readonly KafkaMessage[]): readonly (readonly KafkaMessage[])[] =>
-  Array.from({ length: Math.ceil(records.length / MAX_RECORDS_PER_TRANSACTION) }, (_, n) =>
-    records.slice(n * MAX_RECORDS_PER_TRANSACTION, (n + 1) * MAX_RECORDS_PER_TRANSACTION),
-  );
+const splitIntoChunks = <R>(records: readonly R[], size: number): readonly (readonly R[])[] =>
+  Array.from({ length: Math.ceil(records.length / size) }, (_, n) => records.slice(n * size, (n + 1) * size));
 
 const toPlace = ({ topic, partition, records }: Chunk): RecordPlace => ({
   topic,
