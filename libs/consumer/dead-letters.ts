@@ -14,10 +14,10 @@ export type DeadLetter = {
   readonly receivedAt: Date;
 };
 
-export type RecordPlace = { readonly topic: string; readonly partition: number; readonly offset: bigint };
+export type TopicOffset = { readonly topic: string; readonly partition: number; readonly offset: bigint };
 
 /** A dead letter as it came. */
-export type StoredRecord = RecordPlace & { readonly record: TopicRecord };
+export type StoredRecord = TopicOffset & { readonly record: TopicRecord };
 
 type LetterRow = {
   readonly topic: string;
@@ -45,13 +45,13 @@ export class DeadLetters {
   }
 
   /** Adds a record that failed. */
-  add(client: ClientBase, record: TopicRecord, place: RecordPlace, error: string): Promise<void> {
-    return this.insert(client, record, place, { error, isWaiting: false });
+  add(client: ClientBase, record: TopicRecord, location: TopicOffset, error: string): Promise<void> {
+    return this.insert(client, record, location, { error, isWaiting: false });
   }
 
   /** Adds a record of a key that has a dead letter. */
-  addWaiting(client: ClientBase, record: TopicRecord, place: RecordPlace): Promise<void> {
-    return this.insert(client, record, place, { error: 'waits for an earlier record of its key', isWaiting: true });
+  addWaiting(client: ClientBase, record: TopicRecord, location: TopicOffset): Promise<void> {
+    return this.insert(client, record, location, { error: 'waits for an earlier record of its key', isWaiting: true });
   }
 
   /** Returns which keys of these records have dead letters, in hexadecimal. */
@@ -81,8 +81,8 @@ export class DeadLetters {
     }));
   }
 
-  /** Returns the first dead letter after a place. Null if there is none. */
-  async findNext(client: ClientBase, after: RecordPlace | null): Promise<StoredRecord | null> {
+  /** Returns the first dead letter after a location. Null if there is none. */
+  async findNext(client: ClientBase, after: TopicOffset | null): Promise<StoredRecord | null> {
     const { rows } = await client.query<LetterRow>(
       `select * from ${this.table}
        where consumer = $1 and ($2::text is null or (topic, partition, message_offset) > ($2, $3::int, $4::bigint))
@@ -96,7 +96,7 @@ export class DeadLetters {
   }
 
   /** Returns false if the dead letter is gone. */
-  async remove(client: ClientBase, { topic, partition, offset }: RecordPlace): Promise<boolean> {
+  async remove(client: ClientBase, { topic, partition, offset }: TopicOffset): Promise<boolean> {
     const { rowCount } = await client.query(
       `delete from ${this.table} where consumer = $1 and topic = $2 and partition = $3 and message_offset = $4`,
       [this.consumer, topic, partition, offset.toString()],
@@ -107,7 +107,7 @@ export class DeadLetters {
   private async insert(
     client: ClientBase,
     record: TopicRecord,
-    { topic, partition, offset }: RecordPlace,
+    { topic, partition, offset }: TopicOffset,
     { error, isWaiting }: { readonly error: string; readonly isWaiting: boolean },
   ): Promise<void> {
     const headers = JSON.stringify(readHeaders(record));

@@ -3,7 +3,7 @@ import { parseValue, readHeaders, UnreadableRecordError, type TopicRecord } from
 import type { RecordHandler } from './transactional-consumer.js';
 
 /** A JSON:API resource, as the API renders it for an owner of its organization. */
-export type StateResource = {
+export type DocumentResource = {
   readonly id: string;
   readonly type: string;
   readonly attributes: Readonly<Record<string, unknown>>;
@@ -20,7 +20,7 @@ export type StateDocument = {
   /** Number of an event in the log of the site. The document has what happened up to it. */
   readonly position: bigint;
   /** Null if the resource was deleted. A list, such as of tag bindings, is the `data` of its document. */
-  readonly resource: StateResource | readonly unknown[] | null;
+  readonly resource: DocumentResource | readonly unknown[] | null;
 };
 
 /** Stores or deletes a copy. It may get a document that it has had before, never an older one. */
@@ -44,9 +44,9 @@ export const decodeDocument = (record: TopicRecord): StateDocument => {
   };
 };
 
-const readData = (document: unknown): StateResource | readonly unknown[] => {
+const readData = (document: unknown): DocumentResource | readonly unknown[] => {
   const { data } = (document ?? {}) as { readonly data?: unknown };
-  if (typeof data === 'object' && data !== null) return data as StateResource | readonly unknown[];
+  if (typeof data === 'object' && data !== null) return data as DocumentResource | readonly unknown[];
   throw new UnreadableRecordError('the document has no data');
 };
 

@@ -5,7 +5,7 @@ export {
   handleDocuments,
   type DocumentHandler,
   type StateDocument,
-  type StateResource,
+  type DocumentResource,
 } from './document-handler.js';
 export { handleEvents, type EventHandlers, type EventOptions, type EventUpcasts } from './event-handlers.js';
 export { EVENT_VERSIONS, type EventData, type EventType } from './event-types.js';

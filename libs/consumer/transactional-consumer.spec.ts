@@ -7,7 +7,7 @@ import { waitForTopics } from '../../test/support/kafka/topic-reader.js';
 import { unmigratedDatabase, type TestDatabase } from '../../test/support/database.js';
 import { waitUntil } from '../../test/support/product.js';
 import { quiet } from '../../test/support/silent-logger.js';
-import { handleDocuments, type StateResource } from './document-handler.js';
+import { handleDocuments, type DocumentResource } from './document-handler.js';
 import { handleEvents, type EventHandlers } from './event-handlers.js';
 import { TransactionalConsumer, type ConsumerOptions } from './transactional-consumer.js';
 
@@ -286,7 +286,7 @@ describe('documents of a state topic', () => {
       else {
         await client.query('insert into copies values ($1, $2) on conflict (id) do update set name = excluded.name', [
           id,
-          (resource as StateResource).attributes['name'],
+          (resource as DocumentResource).attributes['name'],
         ]);
       }
     });

@@ -4,7 +4,7 @@ import type { ClientBase, Pool } from 'pg';
 import { UnreadableRecordError, type TopicRecord } from './cloud-event.js';
 import { ConsumerPositions, type Partition } from './consumer-positions.js';
 import { createTables } from './consumer-tables.js';
-import { DeadLetters, type DeadLetter, type RecordPlace, type StoredRecord } from './dead-letters.js';
+import { DeadLetters, type DeadLetter, type TopicOffset, type StoredRecord } from './dead-letters.js';
 import { isOutage } from './outages.js';
 import { inTransaction } from './transactions.js';
 
@@ -147,7 +147,7 @@ export class TransactionalConsumer {
       return true;
     } catch (error) {
       if (isOutage(error)) throw error;
-      this.logger.warn(`${describePlace(letter)} failed again: ${describe(error)}`);
+      this.logger.warn(`${describeLocation(letter)} failed again: ${describe(error)}`);
       return false;
     }
   }
@@ -208,7 +208,7 @@ export class TransactionalConsumer {
     const { attempts = DEFAULT_ATTEMPTS } = this.options;
     let last = failure;
     for (let done = 1; done < attempts && !(last instanceof UnreadableRecordError); done += 1) {
-      await this.pause(`${describePlace(toPlace(chunk))} failed: ${last.message}`);
+      await this.pause(`${describeLocation(toLocation(chunk))} failed: ${last.message}`);
       const outcome = await this.attempt((client) => this.handleRecords(client, chunk), isOurs);
       if (!(outcome instanceof Error)) return outcome === 'committed';
       last = outcome;
@@ -243,9 +243,9 @@ export class TransactionalConsumer {
     if (last === undefined) return;
     const waiting = await this.letters.selectKeys(client, topic, fresh);
     for (const record of fresh) {
-      const place = { topic, partition, offset: BigInt(record.offset) };
+      const location = { topic, partition, offset: BigInt(record.offset) };
       if (record.key !== null && waiting.has(record.key.toString('hex')))
-        await this.letters.addWaiting(client, record, place);
+        await this.letters.addWaiting(client, record, location);
       else await this.handle(client, topic, record);
     }
     await this.positions.store(client, { topic, partition }, BigInt(last.offset) + 1n);
@@ -262,10 +262,10 @@ export class TransactionalConsumer {
     const [record] = records;
     const next = await this.positions.lock(client, { topic, partition });
     if (record === undefined || BigInt(record.offset) < next) return;
-    const place = toPlace(chunk);
-    await this.letters.add(client, record, place, failure.message);
-    await this.positions.store(client, { topic, partition }, place.offset + 1n);
-    this.logger.warn(`${describePlace(place)} is a dead letter: ${failure.message}`);
+    const location = toLocation(chunk);
+    await this.letters.add(client, record, location, failure.message);
+    await this.positions.store(client, { topic, partition }, location.offset + 1n);
+    this.logger.warn(`${describeLocation(location)} is a dead letter: ${failure.message}`);
   }
 
   /** Waits before the next attempt, longer after each failure. Logs the failures 1, 2, 4, 8 … in a row. */
@@ -281,13 +281,13 @@ export class TransactionalConsumer {
 const splitIntoChunks = <R>(records: readonly R[], size: number): readonly (readonly R[])[] =>
   Array.from({ length: Math.ceil(records.length / size) }, (_, n) => records.slice(n * size, (n + 1) * size));
 
-const toPlace = ({ topic, partition, records }: Chunk): RecordPlace => ({
+const toLocation = ({ topic, partition, records }: Chunk): TopicOffset => ({
   topic,
   partition,
   offset: BigInt(records[0]?.offset ?? 0),
 });
 
-const describePlace = ({ topic, partition, offset }: RecordPlace): string =>
+const describeLocation = ({ topic, partition, offset }: TopicOffset): string =>
   `record ${offset} of ${topic}/${partition}`;
 
 const describe = (error: unknown): string => (error instanceof Error ? error.message : String(error));

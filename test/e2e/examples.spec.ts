@@ -14,6 +14,7 @@ import { ROOT } from '../support/folders.js';
 import { startKafka, type TestKafka } from '../support/kafka/index.js';
 import { waitForTopics } from '../support/kafka/topic-reader.js';
 import { waitUntil } from '../support/product.js';
+import { expectStatus } from '../support/seeds.js';
 import { startTestServer, type TestServer } from '../support/server.js';
 
 const run = promisify(execFile);
@@ -46,7 +47,7 @@ beforeAll(async () => {
   server = await startTestServer({ env: { KAFKA_BROKERS: kafka.brokers.join(',') }, followers: true });
   publisher = openPublisher(server.runtime);
   const organization = { type: 'organizations', attributes: { name: 'acme', email: 'ops@example.com' } };
-  expect((await server.post('/api/v2/organizations', { data: organization })).status).toBe(201);
+  expectStatus(await server.post('/api/v2/organizations', { data: organization }), 201);
   await waitForTopics(kafka.brokers, ['cadastre.workspaces']);
 });
 
@@ -68,8 +69,7 @@ afterEach(async () => {
 
 const createWorkspace = async (name: string, more: Readonly<Record<string, unknown>> = {}): Promise<string> => {
   const data = { type: 'workspaces', attributes: { name, ...more } };
-  const { status, body } = await server.post('/api/v2/organizations/acme/workspaces', { data });
-  expect(status).toBe(201);
+  const { body } = expectStatus(await server.post('/api/v2/organizations/acme/workspaces', { data }), 201);
   return body.data.id as string;
 };
 
