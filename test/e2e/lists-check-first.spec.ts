@@ -17,6 +17,7 @@ beforeAll(async () => {
   await makeOrganization(server, 'acme');
   await makeOrganization(server, 'other');
   workspace = await makeWorkspace(server, 'acme', 'one');
+  await makeWorkspace(server, 'acme', 'beside');
   pool = await makeAgentPool(server, 'acme', 'edge');
   team = await makeTeam(server, 'acme', 'crew');
   await makeProvider(server, 'acme', 'aws');
@@ -48,6 +49,7 @@ describe('a list of a caller without the permission', () => {
     ['configuration versions', 'configuration_versions', inWorkspace('configuration-versions')],
     ['flat tags of a workspace', 'workspace_tags', inWorkspace('relationships/tags')],
     ['remote state consumers', 'remote_state_consumers', inWorkspace('relationships/remote-state-consumers')],
+    ['remote state sources', 'remote_state_consumers', inWorkspace('relationships/remote-state-sources')],
     ['access of teams', 'team_workspaces', () => `/api/v2/team-workspaces?filter%5Bworkspace%5D%5Bid%5D=${workspace}`],
     ['agent pools', 'agent_pools', inOrganization('agent-pools')],
     ['agents', 'agents', () => `/api/v2/agent-pools/${pool}/agents`],

@@ -16,6 +16,7 @@ import {
 import { ChangeWorkspace } from '../workspaces/workspaces.commands.js';
 import type { ConsumerCommand } from './remote-state-consumers.js';
 import { listConsumers } from './remote-state-consumers.queries.js';
+import { listSources } from './remote-state-sources.queries.js';
 import { renderWorkspace } from '../workspaces/workspaces.document.js';
 
 /** A list is replaced as a whole, so it may be longer than other bodies. */
@@ -23,7 +24,9 @@ export const body = identifiersBody('workspaces', 1_000);
 
 const PATH = 'workspaces/:id/relationships/remote-state-consumers';
 
-/** Lists and changes the workspaces that may read the state of another workspace. */
+type ListRemoteStates = typeof listConsumers;
+
+/** Lists and changes the workspaces that may read the state of another workspace, and lists the states that one may read. */
 @Controller('api/v2')
 export class RemoteStateConsumersController {
   constructor(
@@ -32,17 +35,23 @@ export class RemoteStateConsumersController {
   ) {}
 
   @Get(PATH)
-  async list(
+  list(
     @Param('id') id: string,
     @Query() query: QueryOf,
     @Req() request: FastifyRequest,
     @CurrentActor() actor: Actor,
   ): Promise<Document> {
-    const page = parsePage(query);
-    const configured = getParameter(query, 'show_only_configured') === 'true';
-    const { rows, total } = await listConsumers(this.database, actor, id, page, configured);
-    const data = rows.map((row) => renderWorkspace(row, actor));
-    return renderPage(data, page, total, request.url);
+    return this.answer(listConsumers, id, query, { request, actor });
+  }
+
+  @Get('workspaces/:id/relationships/remote-state-sources')
+  listSources(
+    @Param('id') id: string,
+    @Query() query: QueryOf,
+    @Req() request: FastifyRequest,
+    @CurrentActor() actor: Actor,
+  ): Promise<Document> {
+    return this.answer(listSources, id, query, { request, actor });
   }
 
   @Post(PATH)
@@ -64,6 +73,19 @@ export class RemoteStateConsumersController {
   @HttpCode(204)
   remove(@Param('id') id: string, @Body() input: unknown, @CurrentActor() actor: Actor): Promise<void> {
     return this.change('RemoveRemoteStateConsumers', id, input, actor);
+  }
+
+  private async answer(
+    list: ListRemoteStates,
+    id: string,
+    query: QueryOf,
+    { request, actor }: { readonly request: FastifyRequest; readonly actor: Actor },
+  ): Promise<Document> {
+    const page = parsePage(query);
+    const configured = getParameter(query, 'show_only_configured') === 'true';
+    const { rows, total } = await list(this.database, actor, id, page, configured);
+    const data = rows.map((row) => renderWorkspace(row, actor));
+    return renderPage(data, page, total, request.url);
   }
 
   private async change(type: ConsumerCommand['type'], id: string, input: unknown, actor: Actor): Promise<void> {

@@ -33,6 +33,17 @@ export const remoteStateConsumersOperations = describeController(
       },
       answer: describePage('Workspace'),
     },
+    listSources: {
+      operationId: 'listRemoteStateSources',
+      summary: 'List the workspaces whose state the runs of a workspace may read',
+      query: {
+        ...pageParameters(),
+        show_only_configured: textParameter(
+          '`true` leaves out workspaces that share their state with the organization or the project.',
+        ),
+      },
+      answer: describePage('Workspace'),
+    },
     add: {
       ...change,
       operationId: 'addRemoteStateConsumers',

@@ -144,6 +144,13 @@ const consumers: readonly MatrixRow[] = [
     status: 200,
     shows: ({ caller, world, may }) => (may('read-workspace', besideTheWorkspace(caller, world)) ? ['beside'] : []),
   },
+  {
+    route: `GET ${byId}/relationships/remote-state-sources`,
+    about: { scope: besideTheWorkspace, params: (_, { beside }) => ({ id: beside }) },
+    demands: ['read-workspace'],
+    status: 200,
+    shows: ({ caller, world, may }) => (may('read-workspace', onTheWorkspace(caller, world)) ? ['one'] : []),
+  },
   { route: `POST ${CONSUMERS}`, ...namingBeside, demands: ['read-workspace', 'update-workspace'] },
   {
     route: `DELETE ${CONSUMERS}`,
