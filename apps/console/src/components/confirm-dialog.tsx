@@ -1,4 +1,5 @@
-import { Button, Group, Modal, Stack } from '@mantine/core';
+import { Modal, Stack } from '@mantine/core';
+import { DialogActions } from './dialog-actions.js';
 import type { ReactNode } from 'react';
 import { FormProblems } from './problems.js';
 
@@ -22,14 +23,14 @@ export const ConfirmDialog = (props: ConfirmDialogProps) => {
       <Stack>
         {children}
         <FormProblems error={error} />
-        <Group justify="flex-end">
-          <Button variant="default" data-autofocus onClick={onClose}>
-            Cancel
-          </Button>
-          <Button color="red" loading={isPending} onClick={onConfirm}>
-            {action}
-          </Button>
-        </Group>
+        <DialogActions
+          action={action}
+          isCancelFocused
+          isDangerous
+          isPending={isPending}
+          onAction={onConfirm}
+          onClose={onClose}
+        />
       </Stack>
     </Modal>
   );

@@ -1,9 +1,10 @@
-import { Button, Group, Modal, Stack, TextInput } from '@mantine/core';
+import { Modal, Stack, TextInput } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { useNavigate } from '@tanstack/react-router';
 import { useState, type SyntheticEvent } from 'react';
 import { accountQuery } from '../../api/account.js';
 import { useCreateOrganization } from '../../api/organizations.js';
+import { DialogActions } from '../../components/dialog-actions.js';
 import { findFieldProblem, FormProblems } from '../../components/problems.js';
 import { showToast } from '../../components/toasts.js';
 import { getOrganizationPath } from '../../layout/navigation.js';
@@ -48,14 +49,7 @@ export const CreateOrganizationDialog = ({ onClose }: { readonly onClose: () => 
             onChange={(event) => setEmail(event.currentTarget.value)}
             error={findFieldProblem(creation.error, 'email')}
           />
-          <Group justify="flex-end">
-            <Button variant="default" onClick={onClose}>
-              Cancel
-            </Button>
-            <Button type="submit" loading={creation.isPending}>
-              Create
-            </Button>
-          </Group>
+          <DialogActions action="Create" isPending={creation.isPending} onClose={onClose} />
         </Stack>
       </form>
     </Modal>

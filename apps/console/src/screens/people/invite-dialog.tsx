@@ -1,10 +1,11 @@
-import { Button, Group, Modal, MultiSelect, Stack, Text, TextInput } from '@mantine/core';
+import { Modal, MultiSelect, Stack, Text, TextInput } from '@mantine/core';
 import { useDebouncedValue } from '@mantine/hooks';
 import { useQuery } from '@tanstack/react-query';
 import { useState, type SyntheticEvent } from 'react';
 import { useInviteMember, useRemoveMember, type ListedMember } from '../../api/memberships.js';
 import { teamSuggestionsQuery } from '../../api/teams.js';
 import { ConfirmDialog } from '../../components/confirm-dialog.js';
+import { DialogActions } from '../../components/dialog-actions.js';
 import { findFieldProblem, FormProblems } from '../../components/problems.js';
 import { showToast } from '../../components/toasts.js';
 
@@ -51,14 +52,7 @@ export const InviteDialog = ({ organization, onClose }: DialogProps) => {
             onSearchChange={setText}
             comboboxProps={{ withinPortal: false }}
           />
-          <Group justify="flex-end">
-            <Button variant="default" onClick={onClose}>
-              Cancel
-            </Button>
-            <Button type="submit" loading={invitation.isPending}>
-              Invite
-            </Button>
-          </Group>
+          <DialogActions action="Invite" isPending={invitation.isPending} onClose={onClose} />
         </Stack>
       </form>
     </Modal>

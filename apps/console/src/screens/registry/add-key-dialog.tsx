@@ -1,7 +1,8 @@
-import { Button, Group, Modal, Stack, Text, Textarea } from '@mantine/core';
+import { Modal, Stack, Text, Textarea } from '@mantine/core';
 import { useState, type SyntheticEvent } from 'react';
 import { useAddGpgKey } from '../../api/registry.js';
 import { CodeBlock } from '../../components/copy.js';
+import { DialogActions } from '../../components/dialog-actions.js';
 import { findFieldProblem, FormProblems } from '../../components/problems.js';
 import { showToast } from '../../components/toasts.js';
 
@@ -35,14 +36,7 @@ export const AddKeyDialog = ({ organization, onClose }: AddKeyDialogProps) => {
             onChange={(event) => setArmor(event.currentTarget.value)}
             error={findFieldProblem(addition.error, 'ascii-armor')}
           />
-          <Group justify="flex-end">
-            <Button variant="default" onClick={onClose}>
-              Cancel
-            </Button>
-            <Button type="submit" loading={addition.isPending}>
-              Add
-            </Button>
-          </Group>
+          <DialogActions action="Add" isPending={addition.isPending} onClose={onClose} />
         </Stack>
       </form>
     </Modal>

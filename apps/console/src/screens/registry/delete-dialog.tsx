@@ -1,6 +1,7 @@
-import { Button, Group, Modal, Stack, Text, TextInput } from '@mantine/core';
+import { Modal, Stack, Text, TextInput } from '@mantine/core';
 import { useState, type SyntheticEvent } from 'react';
 import { useDeleteFromRegistry, type RegistryTarget } from '../../api/registry.js';
+import { DialogActions } from '../../components/dialog-actions.js';
 import { FormProblems } from '../../components/problems.js';
 import { showToast } from '../../components/toasts.js';
 
@@ -65,14 +66,13 @@ export const DeleteDialog = ({ organization, target, onClose, onDeleted }: Delet
             value={text}
             onChange={(event) => setText(event.currentTarget.value)}
           />
-          <Group justify="flex-end">
-            <Button variant="default" onClick={onClose}>
-              Cancel
-            </Button>
-            <Button type="submit" color="red" disabled={text !== typed} loading={deletion.isPending}>
-              Delete
-            </Button>
-          </Group>
+          <DialogActions
+            action="Delete"
+            isDisabled={text !== typed}
+            isDangerous
+            isPending={deletion.isPending}
+            onClose={onClose}
+          />
         </Stack>
       </form>
     </Modal>

@@ -1,11 +1,12 @@
 import '@mantine/dropzone/styles.layer.css';
-import { Alert, Button, Group, Modal, Progress, Select, Stack, Text } from '@mantine/core';
+import { Alert, Button, Modal, Progress, Select, Stack, Text } from '@mantine/core';
 import { Dropzone } from '@mantine/dropzone';
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { useNavigate } from '@tanstack/react-router';
 import { useEffect, useRef, useState } from 'react';
 import { gpgKeysQuery, registryKey } from '../../api/registry.js';
 import { CodeBlock } from '../../components/copy.js';
+import { DialogActions } from '../../components/dialog-actions.js';
 import { FormProblems } from '../../components/problems.js';
 import { showToast } from '../../components/toasts.js';
 import { publishRelease, type ReleaseProgress } from './publish-release.js';
@@ -135,14 +136,13 @@ export const PublishDialog = ({ organization, onClose }: PublishDialogProps) => 
         />
         <FormProblems error={publication.error} />
         {progress && <UploadProgress progress={progress} />}
-        <Group justify="flex-end">
-          <Button variant="default" onClick={onClose}>
-            Cancel
-          </Button>
-          <Button disabled={release === null || keyId === null} loading={publication.isPending} onClick={publish}>
-            {publication.error ? 'Try again' : 'Publish'}
-          </Button>
-        </Group>
+        <DialogActions
+          action={publication.error ? 'Try again' : 'Publish'}
+          isDisabled={release === null || keyId === null}
+          isPending={publication.isPending}
+          onAction={publish}
+          onClose={onClose}
+        />
       </Stack>
     </Modal>
   );

@@ -1,7 +1,8 @@
-import { Button, Group, Modal, Stack, Text, Textarea } from '@mantine/core';
+import { Modal, Stack, Text, Textarea } from '@mantine/core';
 import { useState, type SyntheticEvent } from 'react';
 import { findIncluded } from '../../api/included.js';
 import { useChangeRun, type ConsoleRunAction, type RunDocument } from '../../api/runs.js';
+import { DialogActions } from '../../components/dialog-actions.js';
 import { FormProblems } from '../../components/problems.js';
 import { PlanCounts } from '../../components/run-status.js';
 import { showToast } from '../../components/toasts.js';
@@ -66,14 +67,13 @@ export const RunActionDialog = ({ organization, document, action, label, onClose
             value={comment}
             onChange={(event) => setComment(event.currentTarget.value)}
           />
-          <Group justify="flex-end">
-            <Button variant="default" onClick={onClose}>
-              Back
-            </Button>
-            <Button type="submit" color={action === 'apply' ? undefined : 'red'} loading={change.isPending}>
-              {label}
-            </Button>
-          </Group>
+          <DialogActions
+            action={label}
+            cancel="Back"
+            isDangerous={action !== 'apply'}
+            isPending={change.isPending}
+            onClose={onClose}
+          />
         </Stack>
       </form>
     </Modal>

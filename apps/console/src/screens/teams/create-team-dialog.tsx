@@ -1,7 +1,8 @@
-import { Button, Group, Modal, Radio, Stack, TextInput } from '@mantine/core';
+import { Modal, Radio, Stack, TextInput } from '@mantine/core';
 import { useNavigate } from '@tanstack/react-router';
 import { useState, type SyntheticEvent } from 'react';
 import { useCreateTeam } from '../../api/teams.js';
+import { DialogActions } from '../../components/dialog-actions.js';
 import { findFieldProblem, FormProblems } from '../../components/problems.js';
 import { showToast } from '../../components/toasts.js';
 
@@ -44,14 +45,7 @@ export const CreateTeamDialog = ({ organization, onClose }: DialogProps) => {
               <Radio value="secret" label="Its members and owners only" />
             </Stack>
           </Radio.Group>
-          <Group justify="flex-end">
-            <Button variant="default" onClick={onClose}>
-              Cancel
-            </Button>
-            <Button type="submit" loading={creation.isPending}>
-              Create
-            </Button>
-          </Group>
+          <DialogActions action="Create" isPending={creation.isPending} onClose={onClose} />
         </Stack>
       </form>
     </Modal>

@@ -6,6 +6,7 @@ import { teamSuggestionsQuery } from '../../api/teams.js';
 import { useCreateToken, useRevokeToken, type RequestedToken } from '../../api/tokens.js';
 import { ConfirmDialog } from '../../components/confirm-dialog.js';
 import { CodeBlock } from '../../components/copy.js';
+import { DialogActions } from '../../components/dialog-actions.js';
 import { findFieldProblem, FormProblems } from '../../components/problems.js';
 import { showToast } from '../../components/toasts.js';
 import { describeToken, type ListedToken } from './token-table.js';
@@ -108,14 +109,7 @@ const TokenForm = ({ organization, isOwner, creation, onClose }: FormProps) => {
           onChange={(event) => setDay(event.currentTarget.value)}
           error={findFieldProblem(creation.error, 'expired-at')}
         />
-        <Group justify="flex-end">
-          <Button variant="default" onClick={onClose}>
-            Cancel
-          </Button>
-          <Button type="submit" disabled={owner === null} loading={creation.isPending}>
-            Create
-          </Button>
-        </Group>
+        <DialogActions action="Create" isDisabled={owner === null} isPending={creation.isPending} onClose={onClose} />
       </Stack>
     </form>
   );

@@ -1,7 +1,7 @@
-import { Button, Group, Modal, Stack, Text } from '@mantine/core';
+import { Text } from '@mantine/core';
 import { useChangeVariable, type ConsoleVariable } from '../../api/variables.js';
 import type { Workspace } from '../../api/workspaces.js';
-import { FormProblems } from '../../components/problems.js';
+import { ConfirmDialog } from '../../components/confirm-dialog.js';
 import { showToast } from '../../components/toasts.js';
 
 type DeleteDialogProps = {
@@ -22,19 +22,15 @@ export const DeleteVariableDialog = ({ organization, workspace, variable, onClos
     change.mutate({ action: 'delete', variable: variable.id }, { onSuccess });
   };
   return (
-    <Modal opened onClose={onClose} title={`Delete ${key}`} closeButtonProps={{ 'aria-label': 'Close' }}>
-      <Stack>
-        <FormProblems error={change.error} />
-        <Text size="sm">The next run no longer has this variable. The server cannot restore its value.</Text>
-        <Group justify="flex-end">
-          <Button variant="default" data-autofocus onClick={onClose}>
-            Cancel
-          </Button>
-          <Button color="red" loading={change.isPending} onClick={destroy}>
-            Delete
-          </Button>
-        </Group>
-      </Stack>
-    </Modal>
+    <ConfirmDialog
+      title={`Delete ${key}`}
+      action="Delete"
+      error={change.error}
+      isPending={change.isPending}
+      onConfirm={destroy}
+      onClose={onClose}
+    >
+      <Text size="sm">The next run no longer has this variable. The server cannot restore its value.</Text>
+    </ConfirmDialog>
   );
 };

@@ -1,7 +1,8 @@
-import { Button, Checkbox, Group, Modal, SegmentedControl, Stack, Textarea, TextInput } from '@mantine/core';
+import { Checkbox, Modal, SegmentedControl, Stack, Textarea, TextInput } from '@mantine/core';
 import { useState, type SyntheticEvent } from 'react';
 import { useChangeVariable, type ConsoleVariable, type VariableFormBody } from '../../api/variables.js';
 import type { Workspace } from '../../api/workspaces.js';
+import { DialogActions } from '../../components/dialog-actions.js';
 import { findFieldProblem, FormProblems } from '../../components/problems.js';
 import { showToast } from '../../components/toasts.js';
 
@@ -146,14 +147,7 @@ export const VariableDialog = ({ organization, workspace, variable, onClose }: V
             error={change.error}
             onChange={(changes) => setValues({ ...values, ...changes })}
           />
-          <Group justify="flex-end">
-            <Button variant="default" onClick={onClose}>
-              Cancel
-            </Button>
-            <Button type="submit" loading={change.isPending}>
-              Save
-            </Button>
-          </Group>
+          <DialogActions action="Save" isPending={change.isPending} onClose={onClose} />
         </Stack>
       </form>
     </Modal>

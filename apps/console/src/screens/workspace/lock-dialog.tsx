@@ -1,6 +1,7 @@
-import { Button, Group, Modal, Stack, Text, TextInput } from '@mantine/core';
+import { Modal, Stack, Text, TextInput } from '@mantine/core';
 import { useState, type SyntheticEvent } from 'react';
 import { useChangeLock, type Workspace } from '../../api/workspaces.js';
+import { DialogActions } from '../../components/dialog-actions.js';
 import { FormProblems } from '../../components/problems.js';
 import { showToast } from '../../components/toasts.js';
 
@@ -39,14 +40,7 @@ export const LockDialog = ({ organization, workspace, onClose }: DialogProps) =>
             value={reason}
             onChange={(event) => setReason(event.currentTarget.value)}
           />
-          <Group justify="flex-end">
-            <Button variant="default" onClick={onClose}>
-              Cancel
-            </Button>
-            <Button type="submit" loading={change.isPending}>
-              Lock
-            </Button>
-          </Group>
+          <DialogActions action="Lock" isPending={change.isPending} onClose={onClose} />
         </Stack>
       </form>
     </Modal>
@@ -86,14 +80,13 @@ export const ForceUnlockDialog = ({
             value={typed}
             onChange={(event) => setTyped(event.currentTarget.value)}
           />
-          <Group justify="flex-end">
-            <Button variant="default" onClick={onClose}>
-              Cancel
-            </Button>
-            <Button type="submit" color="red" disabled={typed !== name} loading={change.isPending}>
-              Force unlock
-            </Button>
-          </Group>
+          <DialogActions
+            action="Force unlock"
+            isDisabled={typed !== name}
+            isDangerous
+            isPending={change.isPending}
+            onClose={onClose}
+          />
         </Stack>
       </form>
     </Modal>
