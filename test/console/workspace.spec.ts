@@ -10,6 +10,7 @@ import {
   makeOrganization,
   makeTeam,
   makeWorkspace,
+  related,
 } from '../support/seeds.js';
 import { newStateVersion, stateFile } from '../support/state-file.js';
 import { startTestServer, type TestServer } from '../support/server.js';
@@ -43,6 +44,17 @@ beforeAll(async () => {
   await bindTags(server, `workspaces/${workspace}`, { env: 'prod' });
   await bindTags(server, `projects/${defaultProject}`, { 'cost-center': '7' });
   await uploadState();
+  const share = (source: string, ...consumers: readonly string[]) =>
+    server.post(
+      `/api/v2/workspaces/${source}/relationships/remote-state-consumers`,
+      related('workspaces', ...consumers),
+    );
+  await makeWorkspace(server, 'acme', 'dns', { 'global-remote-state': true });
+  const accounts = await makeWorkspace(server, 'acme', 'accounts');
+  expectStatus(await share(accounts, workspace), 204);
+  const readers = [];
+  for (let index = 1; index <= 10; index += 1) readers.push(await makeWorkspace(server, 'acme', `cluster-${index}`));
+  expectStatus(await share(workspace, ...readers), 204);
   const team = await makeTeam(server, 'acme', 'readers');
   await grantWorkspaceAccess(server, team, workspace, 'read');
   reader = (await makeMember(server, 'acme', 'rita', [team])).id;
@@ -173,6 +185,47 @@ describe('the state of a workspace', () => {
     await page.getByText('Networks of all regions').waitFor();
     await page.getByRole('region', { name: 'State' }).waitFor();
     expect(requested.filter((path) => /state-version|resources/.test(path))).toEqual([]);
+    await page.context().close();
+  });
+});
+
+describe('the graph of shared states', () => {
+  const sideOf = (page: TestPage, name: string) => page.getByRole('region', { name, exact: true });
+  const namesIn = (page: TestPage, name: string) => sideOf(page, name).getByRole('link').allInnerTexts();
+
+  it('shows whose states a workspace reads and who reads its own, and leads to them by keyboard', async () => {
+    const page = await openWorkspace(owner, 'network', '/state');
+    const sources = sideOf(page, 'Reads the states of');
+    await sources.getByRole('link', { name: 'accounts names this workspace' }).waitFor();
+    await sources.getByRole('link', { name: 'dns shares with the organization' }).waitFor();
+    expect(await namesIn(page, 'Is read by')).toHaveLength(6);
+    await press(page, 'Show more (4 left)');
+    await sideOf(page, 'Is read by').getByRole('link', { name: 'cluster-9' }).waitFor();
+    await page.getByRole('heading', { name: 'Shared states' }).scrollIntoViewIfNeeded();
+    expect(await inspectScreen(page, 'shared-states')).toEqual([]);
+    await sources.getByRole('link', { name: 'accounts' }).focus();
+    await page.keyboard.press('Tab');
+    await page.keyboard.press('Enter');
+    await page.getByText('Runs of all workspaces of the organization may read this state.').waitFor();
+    expect(page.url()).toBe(`${server.url}/app/acme/workspaces/dns/state`);
+    await page.context().close();
+  });
+
+  it('shows a member only the workspaces that they may read', async () => {
+    const page = await openWorkspace(reader, 'network', '/state');
+    await page.getByText('Runs of the workspaces that this workspace names may read its state.').waitFor();
+    await sideOf(page, 'Is read by').getByText('No other workspace').waitFor();
+    expect(await namesIn(page, 'Reads the states of')).toEqual([]);
+    await page.getByRole('heading', { name: 'Shared states' }).scrollIntoViewIfNeeded();
+    expect(await inspectScreen(page, 'shared-states-reader')).toEqual([]);
+    await page.context().close();
+  });
+
+  it('is hidden from people without access', async () => {
+    const { id } = await ensureUser(server.store, server.runtime.ids, 'sara', false);
+    const page = await openWorkspace(id, 'network', '/state');
+    await page.getByRole('heading', { name: 'This workspace does not exist, or you have no access' }).waitFor();
+    expect(await page.getByText('cluster-1').count()).toBe(0);
     await page.context().close();
   });
 });

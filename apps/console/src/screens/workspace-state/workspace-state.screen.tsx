@@ -1,6 +1,7 @@
 import { Stack, Text } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { useParams } from '@tanstack/react-router';
+import { lazy, Suspense } from 'react';
 import { currentStateQuery } from '../../api/states.js';
 import { describeHolder } from '../../api/included.js';
 import { workspaceQuery, type Workspace } from '../../api/workspaces.js';
@@ -11,6 +12,8 @@ import { EmptyState, QueryState } from '../../components/states.js';
 import { RelativeTime } from '../../components/times.js';
 import { Outputs } from './outputs.js';
 import { Resources } from './resources.js';
+
+const SharingGraph = lazy(async () => ({ default: (await import('./sharing-graph.js')).SharingGraph }));
 
 const KIB = 1024;
 
@@ -82,14 +85,21 @@ const StateContent = ({ workspace }: { readonly workspace: Workspace }) => {
   );
 };
 
-/** The current state of a workspace: its version, its outputs and its resources. */
+/** The current state of a workspace: its version, its outputs and its resources, and which workspaces share states with it. */
 export const WorkspaceStateScreen = () => {
   const { organization, workspace: name } = useParams({ from: '/$organization/workspaces/$workspace/state' });
   const { data } = useQuery(workspaceQuery(organization, name));
   if (!data) return null;
-  return data.data.relationships['current-state-version'].data === null ? (
-    <NoState />
-  ) : (
-    <StateContent workspace={data.data} />
+  return (
+    <Stack>
+      {data.data.relationships['current-state-version'].data === null ? (
+        <NoState />
+      ) : (
+        <StateContent workspace={data.data} />
+      )}
+      <Suspense>
+        <SharingGraph organization={organization} workspace={data.data} />
+      </Suspense>
+    </Stack>
   );
 };

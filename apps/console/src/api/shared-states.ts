@@ -1,0 +1,50 @@
+import { infiniteQueryOptions } from '@tanstack/react-query';
+import type { ApiResource } from '#client';
+import { readDocument } from './api-error.js';
+import { api } from './client.js';
+import { workspaceKey, type Workspace } from './workspaces.js';
+
+/** The directions of the graph: workspaces that read the state of a workspace, and workspaces whose state it reads. */
+export type SharingDirection = 'remote-state-consumers' | 'remote-state-sources';
+
+export type SharingWorkspace = {
+  readonly id: string;
+  readonly name: string;
+  readonly sharing: StateSharing;
+};
+
+/** With whom a workspace shares its state: all workspaces of the organization or project, or those that it names. */
+export type StateSharing = 'organization' | 'project' | 'names';
+
+export const getSharing = ({ attributes }: Workspace): StateSharing => {
+  if (attributes['global-remote-state']) return 'organization';
+  return attributes['project-remote-state'] ? 'project' : 'names';
+};
+
+const WORKSPACES_IN_GRAPH = 6;
+
+const readPage = (direction: SharingDirection, id: string, page: number, signal: AbortSignal) => {
+  const params = { path: { id }, query: { 'page[number]': page, 'page[size]': WORKSPACES_IN_GRAPH } };
+  const answer: Promise<ApiResource<'WorkspacePage'>> =
+    direction === 'remote-state-consumers'
+      ? readDocument(api.GET('/api/v2/workspaces/{id}/relationships/remote-state-consumers', { params, signal }))
+      : readDocument(api.GET('/api/v2/workspaces/{id}/relationships/remote-state-sources', { params, signal }));
+  return answer;
+};
+
+/** The workspaces that share a state with this one in one direction, by name, a few at a time. */
+export const sharingQuery = (organization: string, workspace: Workspace, direction: SharingDirection) =>
+  infiniteQueryOptions({
+    queryKey: [...workspaceKey(organization, workspace.attributes.name), direction, workspace.id],
+    queryFn: async ({ pageParam, signal }) => {
+      const { data, meta } = await readPage(direction, workspace.id, pageParam, signal);
+      const rows = data.map((one): SharingWorkspace => ({
+        id: one.id,
+        name: one.attributes.name,
+        sharing: getSharing(one),
+      }));
+      return { rows, next: meta.pagination['next-page'], total: meta.pagination['total-count'] };
+    },
+    initialPageParam: 1,
+    getNextPageParam: ({ next }) => next,
+  });
