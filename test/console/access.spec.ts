@@ -19,6 +19,7 @@ let browser: TestBrowser;
 let owner: string;
 let reader: string;
 let platform: string;
+let owners: string;
 let network: string;
 
 const TEAMS = ['audit', 'billing', 'data', 'finance', 'mobile', 'security', 'support'];
@@ -26,6 +27,7 @@ const TEAMS = ['audit', 'billing', 'data', 'finance', 'mobile', 'security', 'sup
 beforeAll(async () => {
   [server, browser] = await Promise.all([startTestServer({ forBrowsers: true, followers: true }), openBrowser()]);
   const { ownersTeam } = await makeOrganization(server, 'acme');
+  owners = ownersTeam;
   owner = (await makeMember(server, 'acme', 'olga', [ownersTeam])).id;
   const shops = await makeProject(server, 'acme', 'Shops');
   const inShops = { project: { data: { type: 'projects', id: shops } } };
@@ -87,8 +89,64 @@ describe('the teams of an organization', () => {
     await other.context().close();
   });
 
+  it('get members and lose them, after the owner has confirmed it', async () => {
+    const page = await open(owner, `teams/${platform}`, 'platform');
+    const members = page.getByRole('table', { name: 'Members' });
+    await members.getByText('paul@people.test').waitFor();
+    await page.getByRole('button', { name: 'Add people' }).click();
+    const dialog = page.getByRole('dialog', { name: 'Add people to platform' });
+    await dialog.getByRole('combobox', { name: 'People' }).fill('rit');
+    await page.getByRole('option', { name: 'rita (rita@people.test)' }).click();
+    expect(await inspectScreen(page, 'team-add-people')).toEqual([]);
+    await page.keyboard.press('Escape');
+    await dialog.getByRole('button', { name: 'Add', exact: true }).click();
+    await members.getByText('rita@people.test').waitFor();
+    await page.getByRole('heading', { name: 'Members (2)' }).waitFor();
+    await page.getByRole('button', { name: 'Remove rita' }).click();
+    const confirmation = page.getByRole('dialog', { name: 'Remove rita from platform' });
+    await confirmation.getByText('loses the access of this team at once').waitFor();
+    expect(await inspectScreen(page, 'team-remove-person')).toEqual([]);
+    await confirmation.getByRole('button', { name: 'Remove' }).click();
+    await members.getByText('rita@people.test').waitFor({ state: 'detached' });
+    await page.getByRole('heading', { name: 'Members (1)' }).waitFor();
+    await page.context().close();
+  });
+
+  it('keep at least one owner: the dialog shows why the server refuses', async () => {
+    const page = await open(owner, `teams/${owners}`, 'owners');
+    for (const name of ['admin', 'olga']) {
+      await page.getByRole('button', { name: `Remove ${name}` }).click();
+      await page
+        .getByRole('dialog', { name: `Remove ${name} from owners` })
+        .getByRole('button', { name: 'Remove' })
+        .click();
+      if (name === 'olga') break;
+      await page.getByRole('button', { name: `Remove ${name}` }).waitFor({ state: 'detached' });
+    }
+    await page.getByRole('dialog').getByRole('alert').waitFor();
+    expect(page.pageErrors).toEqual([]);
+    await page.context().close();
+  });
+
+  it('show a member who may only read which right is missing', async () => {
+    const page = await open(reader, `teams/${platform}`, 'platform');
+    await page.getByRole('heading', { name: 'Members (1)' }).waitFor();
+    const button = page.getByRole('button', { name: 'Add people' });
+    expect(await button.getAttribute('aria-disabled')).toBe('true');
+    await button.focus();
+    await page.getByRole('tooltip', { name: /You need a team that may manage membership/ }).waitFor();
+    await page.keyboard.press('Enter');
+    expect(await page.getByRole('dialog').count()).toBe(0);
+    expect(await inspectScreen(page, 'team-reader')).toEqual([]);
+    await page.context().close();
+  });
+
   it('are hidden from people without access', async () => {
     const { id } = await ensureUser(server.store, server.runtime.ids, 'nina', false);
+    const team = await openConsole(browser, server, { user: id, path: `/app/acme/teams/${platform}` });
+    await team.getByRole('heading', { name: 'This team does not exist, or you have no access' }).waitFor();
+    expect(await team.getByText('paul').count()).toBe(0);
+    await team.context().close();
     const page = await open(id, 'teams', 'Teams');
     await page.getByRole('heading', { name: 'This organization does not exist, or you have no access' }).waitFor();
     expect(page.pageErrors).toEqual([]);

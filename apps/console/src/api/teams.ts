@@ -1,6 +1,6 @@
 import { infiniteQueryOptions, queryOptions, useMutation, useQueryClient } from '@tanstack/react-query';
 import type { ApiResource, RequestResource } from '#client';
-import { readDocument } from './api-error.js';
+import { readDocument, requireSuccess } from './api-error.js';
 import { api } from './client.js';
 import { findIncluded } from './included.js';
 import { organizationKey } from './organizations.js';
@@ -88,5 +88,23 @@ export const useCreateTeam = (organization: string) => {
       return (await readDocument(api.POST('/api/v2/organizations/{organization}/teams', { params, body }))).data;
     },
     onSuccess: () => queries.invalidateQueries({ queryKey: teamsKey(organization) }),
+  });
+};
+
+type MemberChange = { readonly action: 'add' | 'remove'; readonly memberships: readonly string[] };
+
+/** Adds members of the organization to a team, or removes them from it. */
+export const useChangeTeamMembers = (organization: string, id: string) => {
+  const queries = useQueryClient();
+  return useMutation({
+    mutationFn: ({ action, memberships }: MemberChange) => {
+      const params = { path: { id } };
+      const data = memberships.map((membership) => ({ type: 'organization-memberships' as const, id: membership }));
+      const path = '/api/v2/teams/{id}/relationships/organization-memberships';
+      return requireSuccess(
+        action === 'add' ? api.POST(path, { params, body: { data } }) : api.DELETE(path, { params, body: { data } }),
+      );
+    },
+    onSuccess: () => queries.invalidateQueries({ queryKey: organizationKey(organization) }),
   });
 };

@@ -1,12 +1,13 @@
-import { Anchor, Badge, Button, Group, SimpleGrid, Table, Text } from '@mantine/core';
-import { useInfiniteQuery, useQuery } from '@tanstack/react-query';
+import { Anchor, SimpleGrid } from '@mantine/core';
+import { useQuery } from '@tanstack/react-query';
 import { Link, useParams } from '@tanstack/react-router';
-import { teamMembersQuery, teamQuery, type Team } from '../../api/teams.js';
+import { teamQuery, type Team } from '../../api/teams.js';
 import { organizationQuery } from '../../api/organizations.js';
 import { Card, FactList } from '../../components/card.js';
 import { Page } from '../../components/page.js';
-import { ErrorState, LoadingLines, QueryState } from '../../components/states.js';
+import { LoadingLines, QueryState } from '../../components/states.js';
 import { formatRight, listRights } from '../teams/organization-access.js';
+import { TeamMembers } from './team-members.js';
 
 type TeamProps = { readonly organization: string; readonly team: Team };
 
@@ -65,65 +66,6 @@ const Identity = ({ team: { id, attributes } }: TeamProps) => (
   </Card>
 );
 
-const Members = ({ organization, team }: TeamProps) => {
-  const query = useInfiniteQuery(teamMembersQuery(organization, team.id));
-  if (query.error) return <ErrorState error={query.error} onRetry={() => void query.refetch()} />;
-  if (!query.data) return <LoadingLines count={4} height={32} />;
-  const members = query.data.pages.flatMap(({ rows }) => rows);
-  if (members.length === 0) {
-    return <Text size="sm">The team has no members yet. Owners add people with the API or the provider tfe.</Text>;
-  }
-  return (
-    <>
-      <Table aria-label="Members" verticalSpacing="xs">
-        <Table.Thead>
-          <Table.Tr>
-            <Table.Th>Name</Table.Th>
-            <Table.Th>Explanation</Table.Th>
-          </Table.Tr>
-        </Table.Thead>
-        <Table.Tbody>
-          {members.map(({ id, name, email, isInvited, user }) => (
-            <Table.Tr key={id}>
-              <Table.Td>
-                <Group gap="xs">
-                  {name}
-                  {isInvited && (
-                    <Badge variant="light" color="yellow" tt="none" radius="sm">
-                      Invited
-                    </Badge>
-                  )}
-                </Group>
-                <Text size="sm" c="dimmed">
-                  {email}
-                </Text>
-              </Table.Td>
-              <Table.Td>
-                {!isInvited && (
-                  <Anchor
-                    size="sm"
-                    aria-label={`What may ${name} do?`}
-                    renderRoot={(props) => (
-                      <Link {...props} to="/$organization/teams/why" params={{ organization }} search={{ user }} />
-                    )}
-                  >
-                    What may they do?
-                  </Anchor>
-                )}
-              </Table.Td>
-            </Table.Tr>
-          ))}
-        </Table.Tbody>
-      </Table>
-      {query.hasNextPage && (
-        <Button variant="default" loading={query.isFetchingNextPage} onClick={() => void query.fetchNextPage()}>
-          Load more
-        </Button>
-      )}
-    </>
-  );
-};
-
 /** A team: what it may do, and who is in it. */
 export const TeamScreen = () => {
   const { organization, team: id } = useParams({ from: '/$organization/teams/$team' });
@@ -140,9 +82,7 @@ export const TeamScreen = () => {
               <Details organization={organization} team={team} />
               <Identity organization={organization} team={team} />
             </SimpleGrid>
-            <Card title={`Members (${team.attributes['users-count'].toLocaleString()})`}>
-              <Members organization={organization} team={team} />
-            </Card>
+            <TeamMembers organization={organization} team={team} />
           </>
         )}
       </QueryState>
