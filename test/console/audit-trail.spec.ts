@@ -96,15 +96,54 @@ describe('the audit trail', () => {
     await page.context().close();
   });
 
-  it('shows new entries as they happen', async () => {
+  it('adds new entries at each message of the live stream, without polling', async () => {
     const page = await openTrail(`?resource=${quiet}`);
+    await page.clock.install();
+    await page.reload();
     await waitForCount(page, '1 entry');
+    await page.getByRole('banner').getByText('Live', { exact: true }).waitFor();
     await act(olga, quiet, 'lock');
     await page.locator('[data-index="0"]').filter({ hasText: 'olga' }).filter({ hasText: 'workspace lock' }).waitFor();
-    await waitForCount(page, '2 entries');
+    const reads = { count: 0 };
+    page.on('request', (request) => void (reads.count += Number(request.url().includes('after='))));
+    // Polling would read again.
+    await page.clock.fastForward('00:20');
     await act(olga, quiet, 'unlock');
     await waitForCount(page, '3 entries');
+    expect(reads.count).toBe(1);
     expect(page.pageErrors).toEqual([]);
+    await page.context().close();
+  });
+
+  it('polls while there is no live stream', async () => {
+    const page = await openTrail(`?resource=${quiet}`);
+    await page.route('**/organizations/acme/events', (route) => route.abort());
+    await page.reload();
+    await waitForCount(page, '3 entries');
+    await act(olga, quiet, 'lock');
+    await waitForCount(page, '4 entries');
+    expect(await page.getByRole('banner').getByText('Live', { exact: true }).count()).toBe(0);
+    await act(olga, quiet, 'unlock');
+    await waitForCount(page, '5 entries');
+    await page.context().close();
+  });
+
+  it('lets new entries wait while a person reads further down, and shows them when the person asks', async () => {
+    const page = await openTrail();
+    await page.locator('[data-index="0"]').focus();
+    await page.keyboard.press('End');
+    await page.locator('[data-index="0"]').waitFor({ state: 'detached' });
+    await act(olga, quiet, 'lock');
+    await page.getByRole('button', { name: 'Show 1 new entry' }).waitFor();
+    await act(olga, quiet, 'unlock');
+    const button = page.getByRole('button', { name: 'Show 2 new entries' });
+    await button.waitFor();
+    expect(await inspectScreen(page, 'audit-trail-new')).toEqual([]);
+    const before = Number(await page.getByRole('grid').getAttribute('aria-rowcount'));
+    await button.click();
+    await button.waitFor({ state: 'detached' });
+    await page.locator('[data-index="0"]').filter({ hasText: 'workspace unlock' }).waitFor();
+    expect(Number(await page.getByRole('grid').getAttribute('aria-rowcount'))).toBe(before + 2);
     await page.context().close();
   });
 

@@ -12,7 +12,9 @@ type AuditTrailPage = ApiResource<'AuditTrailPage'>;
 export const ENTRIES_IN_PAGE = 100;
 /** More entries than these wait for the next request. */
 const MAX_NEW_ENTRIES = 1_000;
-const TAIL_MS = 4_000;
+
+/** The part of a key after the one of the trail, for entries that are added while the person looks. */
+export const NEW_ENTRIES = 'new';
 
 /** How to filter the trail. The names are those in the address of the screen. */
 export type AuditTrailFilter = {
@@ -80,7 +82,7 @@ type NewEntries = { readonly entries: readonly AuditTrailRow[]; readonly next: s
  * come since the previous one. The tab must be in front.
  */
 export const newEntriesQuery = (organization: string, filter: AuditTrailFilter, after: string) => {
-  const queryKey = [...trailKey(organization), 'new', filter, after] as const;
+  const queryKey = [...trailKey(organization), NEW_ENTRIES, filter, after] as const;
   return queryOptions({
     queryKey,
     queryFn: async ({ client, signal }): Promise<NewEntries> => {
@@ -92,8 +94,8 @@ export const newEntriesQuery = (organization: string, filter: AuditTrailFilter, 
         next: pagination.next_after ?? before.next,
       };
     },
-    refetchInterval: ({ state }) => (state.status === 'error' ? false : TAIL_MS),
-    staleTime: Number.POSITIVE_INFINITY,
+    // Each message of the live stream reads again (concerned-queries.ts).
+    staleTime: 0,
     gcTime: 0,
   });
 };

@@ -38,6 +38,8 @@ type VirtualGridProps<R extends RowData> = {
   /** A column's `sort`, with a leading `-` for the opposite order. */
   readonly sort: string;
   readonly onSort: (sort: string) => void;
+  /** Each other number scrolls to the first row, and moves the focus there. */
+  readonly restarts?: number;
 };
 
 const ROW_HEIGHT = 48;
@@ -104,11 +106,25 @@ const GridHead = ({ columns, ...order }: HeadProps) => (
   </div>
 );
 
+/** Another `cause`, such as another order, begins at the first row. */
+const useStart = (cause: unknown, scroller: RefObject<HTMLDivElement | null>): void => {
+  useEffect(() => {
+    // Chromium returns a promise, which React would take for the clean-up of the effect.
+    scroller.current?.scrollTo({ top: 0 });
+  }, [cause, scroller]);
+};
+
 /** Keeps the active row on the screen when the keyboard moves it, and in the document when the mouse scrolls it away. */
-const useActiveRow = (count: number) => {
+const useActiveRow = (count: number, restarts: number) => {
   const scroller = useRef<HTMLDivElement>(null);
   const [active, setActive] = useState(0);
   const [hasMoved, setMoved] = useState(false);
+  const [restartsBefore, setRestarts] = useState(restarts);
+  if (restarts !== restartsBefore) {
+    setRestarts(restarts);
+    setActive(0);
+    setMoved(true);
+  }
   const last = Math.max(count - 1, 0);
   const index = Math.min(active, last);
   const virtualizer = useVirtualizer({
@@ -121,7 +137,8 @@ const useActiveRow = (count: number) => {
   useLayoutEffect(() => {
     if (hasMoved)
       scroller.current?.querySelector<HTMLElement>(`[data-index="${index}"]`)?.focus({ preventScroll: true });
-  }, [hasMoved, index]);
+  }, [hasMoved, index, restarts]);
+  useStart(restarts, scroller);
   const move = (event: KeyboardEvent) => {
     const rowsInWindow = Math.floor((scroller.current?.clientHeight ?? 0) / ROW_HEIGHT) - 1;
     const target = moveByKey(event.key, index, last, rowsInWindow);
@@ -132,14 +149,6 @@ const useActiveRow = (count: number) => {
     virtualizer.scrollToIndex(target);
   };
   return { scroller, virtualizer, active: index, setActive, move };
-};
-
-/** Another order begins at the first row. */
-const useStartOfOrder = (sort: string, scroller: RefObject<HTMLDivElement | null>): void => {
-  useEffect(() => {
-    // Chromium returns a promise, which React would take for the clean-up of the effect.
-    scroller.current?.scrollTo({ top: 0 });
-  }, [sort, scroller]);
 };
 
 const useReportedRange = (first: number, last: number, onRange: (first: number, last: number) => void): void => {
@@ -184,15 +193,15 @@ const RowLimit = ({ id, shownCount }: { readonly id: string; readonly shownCount
 );
 
 export const VirtualGrid = <R extends RowData>(props: VirtualGridProps<R>) => {
-  const { label, columns, count, getRow, getRowId, onRange, onOpen, sort, onSort } = props;
+  const { label, columns, count, getRow, getRowId, onRange, onOpen, sort, onSort, restarts = 0 } = props;
   const id = useId();
   const shownCount = Math.min(count, MAX_ROWS);
-  const { scroller, virtualizer, active, setActive, move } = useActiveRow(shownCount);
+  const { scroller, virtualizer, active, setActive, move } = useActiveRow(shownCount, restarts);
   const items = virtualizer.getVirtualItems();
   const rows = useGridRows(columns, items, props);
   const { startIndex = 0, endIndex = 0 } = virtualizer.range ?? {};
   useReportedRange(startIndex, endIndex, onRange);
-  useStartOfOrder(sort, scroller);
+  useStart(sort, scroller);
   const open = (event: MouseEvent | KeyboardEvent): void => {
     const index = findIndex(event);
     const row = index === null ? undefined : getRow(index);

@@ -1,4 +1,5 @@
 import type { Query } from '@tanstack/react-query';
+import { NEW_ENTRIES } from '../api/audit-trail.js';
 import { organizationKey } from '../api/organizations.js';
 
 /** Resource types of the messages since the last refresh. `hasReset`: everything can be different. */
@@ -24,22 +25,23 @@ const KEYS_BY_TYPE: Readonly<Record<string, readonly string[]>> = {
   'gpg-keys': ['registry'],
 };
 
-/** The screen of the audit trail adds new entries itself, so that no row moves. */
-const NEVER = 'audit-trail';
+const AUDIT_TRAIL = 'audit-trail';
 
-const matchesKey = (key: unknown, { types, hasReset }: ChangeBatch): boolean => {
-  if (typeof key !== 'string' || key === NEVER) return false;
+const matchesKey = ([key, part]: readonly unknown[], { types, hasReset }: ChangeBatch): boolean => {
+  if (typeof key !== 'string') return false;
+  // Every change has an entry. Only the query of new entries reads again, so that no row moves.
+  if (key === AUDIT_TRAIL) return part === NEW_ENTRIES;
   // New types can appear in each release of the server.
   return hasReset || [...types].some((type) => KEYS_BY_TYPE[type]?.includes(key) ?? true);
 };
 
 /** Returns whether what the query has read can be outdated. */
 export const isConcerned = (organization: string, { queryKey }: Query, batch: ChangeBatch): boolean => {
-  const [root, name, key] = queryKey;
+  const [root, name, ...keys] = queryKey;
   if (root === 'states') return batch.hasReset || batch.types.has('state-versions');
   if (root === 'organization-list') return batch.types.has('organizations');
   const [ownRoot, ownName] = organizationKey(organization);
-  return root === ownRoot && name === ownName && matchesKey(key, batch);
+  return root === ownRoot && name === ownName && matchesKey(keys, batch);
 };
 
 /**

@@ -62,6 +62,7 @@ const TrailContent = ({ list, isFiltered, onClear, onOpen }: ContentProps) => {
       getRowId={({ id }) => id}
       onRange={list.onRange}
       onOpen={onOpen}
+      restarts={list.tail.shows}
       sort=""
       onSort={() => undefined}
     />

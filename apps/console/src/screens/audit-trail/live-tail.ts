@@ -1,6 +1,11 @@
 import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
 import { newEntriesQuery, type AuditTrailRow, type AuditTrailFilter } from '../../api/audit-trail.js';
+import { useLiveState } from '../../live/live-state.js';
+
+const POLL_MS = 4_000;
+/** The live stream has no messages about reads and tokens, so their entries arrive later than those of changes. */
+const LIVE_POLL_MS = 30_000;
 
 export type LiveTail = {
   /** New entries in the list, newest first. */
@@ -10,6 +15,8 @@ export type LiveTail = {
   readonly error: Error | null;
   readonly retry: () => void;
   readonly show: () => void;
+  /** How often the person wanted to see them. */
+  readonly shows: number;
 };
 
 type TailOptions = {
@@ -25,10 +32,16 @@ const NONE: readonly AuditTrailRow[] = [];
 
 /** Follows the trail. */
 export const useLiveTail = ({ organization, filter, after, isAtTop }: TailOptions): LiveTail => {
-  const query = useQuery({ ...newEntriesQuery(organization, filter, after ?? ''), enabled: after !== null });
+  const pollMs = useLiveState() === 'live' ? LIVE_POLL_MS : POLL_MS;
+  const query = useQuery({
+    ...newEntriesQuery(organization, filter, after ?? ''),
+    enabled: after !== null,
+    refetchInterval: ({ state }) => (state.status === 'error' ? false : pollMs),
+  });
   const all = (after === null ? undefined : query.data?.entries) ?? NONE;
   const list = JSON.stringify([organization, filter, after]);
   const [range, setRange] = useState({ list, count: 0 });
+  const [shows, setShows] = useState(0);
   const count = isAtTop ? all.length : range.list === list ? Math.min(range.count, all.length) : 0;
   if (range.list !== list || range.count !== count) setRange({ list, count });
   return {
@@ -36,6 +49,10 @@ export const useLiveTail = ({ organization, filter, after, isAtTop }: TailOption
     waiting: all.length - count,
     error: query.error,
     retry: () => void query.refetch(),
-    show: () => setRange({ list, count: all.length }),
+    show: () => {
+      setRange({ list, count: all.length });
+      setShows(shows + 1);
+    },
+    shows,
   };
 };
