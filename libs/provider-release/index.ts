@@ -12,7 +12,7 @@ export * from './checksums.js';
 export * from './manifest.js';
 export * from './rules.js';
 export type { KeyKind } from './key-rules.js';
-export { readPublicKey, signDetached, verifyDetached } from './openpgp.js';
+export { readKeyExpiry, readPublicKey, signDetached, verifyDetached } from './openpgp.js';
 export type { SigningInput } from './sign-detached.js';
 export type { SigningKey } from './signing-key.js';
 export type { DetachedSignature } from './verify-detached.js';

@@ -1,6 +1,6 @@
 import { beforeAll, describe, expect, it } from '@jest/globals';
 import { enums, readKey, revokeKey, readPrivateKey } from 'openpgp';
-import { readPublicKey } from './index.js';
+import { readKeyExpiry, readPublicKey } from './index.js';
 import { DSA, expectRefusal, keyPair, NOW, secondsOf, yearsAgo, type KeyPair } from './spec.js';
 
 const POINTER = '/data/attributes/ascii-armor';
@@ -13,6 +13,19 @@ const expectRefused = (armor: string, detail: string | RegExp): Promise<void> =>
 
 beforeAll(async () => {
   rsa = await keyPair({ keyExpirationTime: secondsOf(3) });
+});
+
+describe('reading the end of a key that was accepted before', () => {
+  it('returns the same time as reading the whole key', async () => {
+    expect(await readKeyExpiry(rsa.publicKey)).toBe(yearsAgo(-2).toISOString());
+    const expired = await keyPair({ date: yearsAgo(3), keyExpirationTime: secondsOf(2) });
+    expect(await readKeyExpiry(expired.publicKey)).toBe(yearsAgo(1).toISOString());
+  });
+
+  it('returns null for a key without an end', async () => {
+    expect(await readKeyExpiry(DSA.publicKey)).toBeNull();
+    expect(await readKeyExpiry((await keyPair()).publicKey)).toBeNull();
+  });
 });
 
 describe('reading a public key', () => {

@@ -67,6 +67,19 @@ export const parsePublicKey = async (armor: string): Promise<Key> => {
 };
 
 /**
+ * Returns when a key that was accepted before ends, or null if it has no end. It verifies no signature again, so that a list
+ * of keys costs little.
+ */
+export const readKeyExpiry = async (armor: string): Promise<Timestamp | null> => {
+  const [key] = await readKeys({ binaryKeys: decodeArmor(armor), config: OPENPGP_CONFIG });
+  const [newest] = (key?.users ?? [])
+    .flatMap(({ selfCertifications }) => selfCertifications)
+    .toSorted((left, right) => Number(right.created) - Number(left.created));
+  if (!key || !newest?.keyExpirationTime) return null;
+  return formatTimestamp(key.getCreationTime().getTime() + newest.keyExpirationTime * 1_000);
+};
+
+/**
  * Lists the parts of a key in the order of gpg, which signs with the newest signing subkey, otherwise with the primary
  * key.
  */

@@ -69,6 +69,7 @@ describe('a GPG key', () => {
       attributes: {
         'ascii-armor': armor,
         'key-id': keyId,
+        'expires-at': null,
         namespace: 'acme',
         source: '',
         'source-url': null,

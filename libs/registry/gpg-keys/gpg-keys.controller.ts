@@ -4,6 +4,7 @@ import type { FastifyRequest } from 'fastify';
 import { z } from 'zod';
 import { CurrentActor, type Actor } from '#access';
 import { Database } from '#postgres';
+import { readKeyExpiry } from '#provider-release';
 import {
   renderDocument,
   getListParameter,
@@ -25,12 +26,20 @@ const armor = text(65_536);
 export const createBody = resourceBody('gpg-keys', z.object({ namespace: text(255), 'ascii-armor': armor }));
 export const updateBody = resourceBody('gpg-keys', z.object({ namespace: text(255) }));
 
-const renderGpgKey = ({ id, namespace, keyId, asciiArmor, createdAt, updatedAt }: GpgKeyRow): Resource => ({
+const renderGpgKey = async ({
+  id,
+  namespace,
+  keyId,
+  asciiArmor,
+  createdAt,
+  updatedAt,
+}: GpgKeyRow): Promise<Resource> => ({
   id,
   type: 'gpg-keys',
   attributes: {
     'ascii-armor': asciiArmor,
     'key-id': keyId,
+    'expires-at': await readKeyExpiry(asciiArmor),
     namespace,
     // Set for keys of partners that HashiCorp has signed; no key here is one (clients.md §5).
     source: '',
@@ -57,26 +66,26 @@ export class GpgKeysController {
     requireParameter(query, 'filter[namespace]');
     const page = parsePage(query);
     const { rows, total } = await listGpgKeys(this.database, actor, getListParameter(query, 'filter[namespace]'), page);
-    return renderPage(rows.map(renderGpgKey), page, total, request.url);
+    return renderPage(await Promise.all(rows.map(renderGpgKey)), page, total, request.url);
   }
 
   @Post()
   async create(@Body() body: unknown, @CurrentActor() actor: Actor): Promise<Document> {
     const { namespace, 'ascii-armor': asciiArmor } = parseBody(createBody, body).data.attributes;
     const row = await this.bus.execute(new ChangeGpgKey('AddGpgKey', { namespace, asciiArmor, actor }));
-    return renderDocument(renderGpgKey(row));
+    return renderDocument(await renderGpgKey(row));
   }
 
   @Get(':namespace/:keyId')
   async show(@Param() path: GpgKeyPath, @CurrentActor() actor: Actor): Promise<Document> {
-    return renderDocument(renderGpgKey(await findGpgKey(this.database, actor, 'read-providers', path)));
+    return renderDocument(await renderGpgKey(await findGpgKey(this.database, actor, 'read-providers', path)));
   }
 
   @Patch(':namespace/:keyId')
   async update(@Param() path: GpgKeyPath, @Body() body: unknown, @CurrentActor() actor: Actor): Promise<Document> {
     const { namespace } = parseBody(updateBody, body).data.attributes;
     const row = await this.bus.execute(new ChangeGpgKey('MoveGpgKey', { path, namespace, actor }));
-    return renderDocument(renderGpgKey(row));
+    return renderDocument(await renderGpgKey(row));
   }
 
   @Delete(':namespace/:keyId')

@@ -14,6 +14,7 @@ export const gpgKeySchema = defineResource({
   attributes: {
     'ascii-armor': exampleText(EXAMPLE_ARMOR),
     'key-id': exampleText('34365D9472D7468F', 'The last 16 hexadecimal digits of the fingerprint.'),
+    'expires-at': timestamp('When the key ends; null if it has no end.').nullable(),
     namespace: exampleText('acme', 'The name of the organization.'),
     source: always(''),
     'source-url': always(null),

@@ -1,4 +1,4 @@
-import { sql, type Sql } from '#kernel';
+import { sql, type Sql, type Timestamp } from '#kernel';
 import type { TagFilterTerm } from '#tag-bindings';
 
 /** The filters of a list of workspaces. */
@@ -12,6 +12,8 @@ export type WorkspaceListFilter = {
   readonly tagged: readonly TagFilterTerm[];
   readonly project: string | undefined;
   readonly currentRunStatuses: readonly string[];
+  /** Only workspaces whose `latest-change-at` is this time or later. */
+  readonly changedSince: Timestamp | undefined;
 };
 
 /** In SQL: `w`, a workspace, and `owner`, its organization. */
@@ -98,6 +100,9 @@ const hasAllOwnTags = (keys: readonly string[]): readonly WorkspaceCondition[] =
   return [...first, ...(remainingKeys.length > 0 ? [{ where }] : [])];
 };
 
+/** Postgres estimates from its statistics, and an index has the workspaces of an organization in this order. */
+const hasChangedSince = (time: Timestamp): WorkspaceCondition => ({ where: sql`w.latest_change_at >= ${time}` });
+
 const hasNoTag = (keys: readonly string[]): WorkspaceCondition => ({
   where: sql`not exists (
     select 1 from workspace_tags t where t.organization = owner.id and t.key = any (${keys}::text[]) and t.workspace = w.id)`,
@@ -152,6 +157,7 @@ export const buildConditionAlternatives = (filter: WorkspaceListFilter): readonl
     ...(filter.name ? [hasInName(filter.name)] : []),
     ...(filter.wildcard ? [matchesWildcard(filter.wildcard)] : []),
     ...(filter.project ? [isInProject(filter.project)] : []),
+    ...(filter.changedSince ? [hasChangedSince(filter.changedSince)] : []),
     ...hasAllOwnTags(filter.tags),
     ...(filter.excludeTags.length > 0 ? [hasNoTag(filter.excludeTags)] : []),
     ...(filter.currentRunStatuses.length > 0 ? [hasCurrentRunIn(filter.currentRunStatuses)] : []),

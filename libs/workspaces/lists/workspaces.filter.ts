@@ -1,3 +1,4 @@
+import { badRequest, formatTimestamp, parseTimestamp, type Timestamp } from '#kernel';
 import { getListParameter, parseSort, getParameter, type QueryParameters } from '#json-api';
 import { parseTagFilter, type TagFilterTerm } from '#tag-bindings';
 import { SORTS, type WorkspaceFilter } from './workspace-lists.queries.js';
@@ -21,6 +22,19 @@ const parseWildcard = (query: QueryParameters): string | undefined => {
 const tagsIn = (query: QueryParameters, tagged: readonly TagFilterTerm[]): readonly string[] =>
   deduplicate(getListParameter(query, 'search[tags]')).filter((tag) => !tagged.some(({ key }) => key === tag));
 
+const CHANGED_SINCE = 'filter[changed-since]';
+
+const parseChangedSince = (query: QueryParameters): Timestamp | undefined => {
+  const text = getParameter(query, CHANGED_SINCE);
+  if (!text) return undefined;
+  const time = parseTimestamp(text);
+  if (time === undefined) {
+    const detail = `${CHANGED_SINCE} is not a valid ISO 8601 timestamp, such as 2026-01-31T12:30:15.123Z`;
+    throw badRequest(detail, CHANGED_SINCE);
+  }
+  return formatTimestamp(time);
+};
+
 /** Parses the query parameters of the list of workspaces (contract §4.3). */
 export const parseWorkspaceFilter = (query: QueryParameters): WorkspaceFilter => {
   const tagged = deduplicate(parseTagFilter(query));
@@ -31,6 +45,7 @@ export const parseWorkspaceFilter = (query: QueryParameters): WorkspaceFilter =>
     tagged,
     excludeTags: getListParameter(query, 'search[exclude-tags]'),
     project: getParameter(query, 'filter[project][id]'),
+    changedSince: parseChangedSince(query),
     currentRunStatuses: getListParameter(query, 'filter[current-run][status]'),
     ...parseSort(query, SORTS),
   };

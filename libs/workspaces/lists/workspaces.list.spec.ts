@@ -210,6 +210,24 @@ describe('the list of workspaces', () => {
     expect(paged).toEqual(expected);
   });
 
+  it('has on request only workspaces that changed at a time or later', async () => {
+    const all = (await list('sort=-latest-change-at')).body.data;
+    const [newest, second] = all.map(({ attributes }: any) => attributes['latest-change-at'] as string);
+    const since = async (time: string) => {
+      const { data, meta } = (await list(`sort=-latest-change-at&filter[changed-since]=${encodeURIComponent(time)}`))
+        .body;
+      return [data.map(({ id }: any) => id as string), meta.pagination['total-count']];
+    };
+    expect(await since(second)).toEqual([[all[0].id, all[1].id], 2]);
+    expect(await since(newest)).toEqual([[all[0].id], 1]);
+    expect(await since('2999-01-01T00:00:00+14:00')).toEqual([[], 0]);
+    const refused = expectStatus(await server.get(`${PATH}?filter[changed-since]=today`), 400);
+    expect(refused.body.errors[0]).toMatchObject({
+      detail: 'filter[changed-since] is not a valid ISO 8601 timestamp, such as 2026-01-31T12:30:15.123Z',
+      source: { parameter: 'filter[changed-since]' },
+    });
+  });
+
   it('has the documents of the workspaces’ own endpoints', async () => {
     for (const api of [server, few]) {
       const { body } = await list('search[name]=alpha', api);

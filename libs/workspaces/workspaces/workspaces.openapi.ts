@@ -95,6 +95,9 @@ const listQuery = {
   ),
   'filter[tagged][0][value]': textParameter('The value of the tag with the same number.', { mostCharacters: 256 }),
   'filter[project][id]': textParameter('Only workspaces of this project.'),
+  'filter[changed-since]': textParameter(
+    'Only workspaces whose `latest-change-at` is this ISO 8601 timestamp or later.',
+  ),
   'filter[current-run][status]': listParameter('Only workspaces whose current run has one of these statuses.'),
 };
 
