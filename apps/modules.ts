@@ -33,6 +33,7 @@ import { createExpiryJob, createRetentionJob } from '#retention';
 import { CONFIGURATION_FILES, createConfigurationSweeper, runsDefinition, createWaitingRemoteRunsJob } from '#runs';
 import { scimDefinition } from '#scim';
 import { signInDefinition } from '#sign-in';
+import { siteDefinition } from '#site';
 import { sshKeysDefinition } from '#ssh-keys';
 import { STATE_FILES, stateDefinition, createStateSweeper } from '#state';
 import { tagsDefinition } from '#tags';
@@ -72,6 +73,7 @@ export const moduleDefinitions: readonly ModuleDefinition[] = [
   backupDefinition,
   ...eventDefinitions,
   oauthDefinition,
+  siteDefinition,
   historyDefinition,
   liveEventsDefinition,
   createAuditTrailDefinition(eventRegistry),

@@ -8977,6 +8977,12 @@ export interface components {
          */
         'key-id': string;
         /**
+         * Format: date-time
+         * @description When the key ends; null if it has no end.
+         * @example 2026-01-31T12:30:15.123Z
+         */
+        'expires-at': string | null;
+        /**
          * @description The name of the organization.
          * @example acme
          */
@@ -10301,6 +10307,63 @@ export interface components {
            */
           'idle-seconds': number | null;
         }[];
+        'scheduled-jobs': {
+          /** @example audit_trail_pruning */
+          name: string;
+          /**
+           * @description The pause between two runs in seconds.
+           * @example 3600
+           */
+          'every-seconds': number;
+          /**
+           * Format: date-time
+           * @description When the last run ended; null if it never ran.
+           * @example 2026-01-31T12:30:15.123Z
+           */
+          'last-run-at': string | null;
+          /**
+           * @description The result of the last run; null if it never ran.
+           * @example succeeded
+           */
+          'last-result': ('succeeded' | 'failed') | null;
+          /**
+           * Format: date-time
+           * @description When the last run without an error ended; null if there was none.
+           * @example 2026-01-31T12:30:15.123Z
+           */
+          'last-success-at': string | null;
+          /**
+           * Format: date-time
+           * @description When the next run is due; null if it never ran or has failed. A job that fails is tried again within 5 minutes.
+           * @example 2026-01-31T12:30:15.123Z
+           */
+          'next-run-at': string | null;
+        }[];
+        /** @description The last run of `cadastre verify`; null if it never ran. */
+        'last-verification': {
+          /**
+           * Format: date-time
+           * @description When the command ended.
+           * @example 2026-01-31T12:30:15.123Z
+           */
+          'ended-at': string;
+          /**
+           * @description `clean` if all views and snapshots match the log, and every encrypted value has its key.
+           * @example clean
+           * @enum {string}
+           */
+          result: 'clean' | 'faulty';
+          /**
+           * @description With `position`: the end of the log when the command began; null if it was empty.
+           * @example 83021
+           */
+          transaction: string | null;
+          /**
+           * @description With `transaction`: the end of the log.
+           * @example 120000
+           */
+          position: number | null;
+        } | null;
       };
       links: {
         /**
@@ -37956,6 +38019,8 @@ export interface operations {
         'filter[tagged][0][value]'?: string;
         /** @description Only workspaces of this project. */
         'filter[project][id]'?: string;
+        /** @description Only workspaces whose `latest-change-at` is this ISO 8601 timestamp or later. */
+        'filter[changed-since]'?: string;
         /** @description Only workspaces whose current run has one of these statuses. Separate values with commas. */
         'filter[current-run][status]'?: string[];
       };

@@ -25,4 +25,4 @@ export {
   parseNamedStreams,
   refuseTakenName,
 } from './postgres-errors.js';
-export { ScheduledJobRunner, type JobRun, type ScheduledJob } from './scheduled-job-runner.js';
+export { ScheduledJobRunner, type JobRecorder, type JobRun, type ScheduledJob } from './scheduled-job-runner.js';

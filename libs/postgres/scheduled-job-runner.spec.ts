@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { sql, type Logger } from '#kernel';
 import { freshDatabase, type TestDatabase } from '../../test/support/database.js';
-import { ScheduledJobRunner, type JobRun } from './scheduled-job-runner.js';
+import { ScheduledJobRunner, type JobRecorder, type JobRun } from './scheduled-job-runner.js';
 import { jobMetrics } from './postgres.metrics.js';
 import { TestEventStore, waitForCondition } from '../event-store/spec.js';
 
@@ -30,10 +30,13 @@ const start = (run: (round: JobRun) => Promise<void> | void, everyMs = SOON_MS) 
   const record = (context: object, text: string): void => void lines.push({ text, context });
   const logger: Logger = { debug: record, info: record, warn: record };
   const job = { name: 'dusting', everyMs, run: async (round: JobRun) => run(round) };
-  const runner = new ScheduledJobRunner(testStore.database, job, logger);
+  const records: string[] = [];
+  const recordRun: JobRecorder = async (name, succeeded) =>
+    void records.push(`${name} ${succeeded ? 'succeeded' : 'failed'}`);
+  const runner = new ScheduledJobRunner(testStore.database, job, logger, recordRun);
   runners.push(runner);
   runner.start();
-  return { runner, said: lines };
+  return { runner, said: lines, records };
 };
 
 /** Returns the value of a metric for the job of this spec. */
@@ -49,6 +52,16 @@ describe('a scheduled job', () => {
     start(() => void ran.push('soon'));
     await waitForCondition(() => ran.length > 3);
     expect(ran.slice(0, 4)).toEqual(['late', 'soon', 'soon', 'soon']);
+  });
+
+  it('has the result of each run recorded', async () => {
+    let runs = 0;
+    const { records } = start(() => {
+      runs += 1;
+      if (runs === 2) throw new Error('no space left');
+    });
+    await waitForCondition(() => records.length > 2);
+    expect(records.slice(0, 3)).toEqual(['dusting succeeded', 'dusting failed', 'dusting succeeded']);
   });
 
   it('counts its processed items', async () => {

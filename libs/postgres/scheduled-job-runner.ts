@@ -23,6 +23,9 @@ export type JobRun = {
   readonly done: (items?: number) => void;
 };
 
+/** Records the end of a run. */
+export type JobRecorder = (job: string, succeeded: boolean) => Promise<void>;
+
 const STANDBY_MAX_MS = 30_000;
 const RETRY_FIRST_MS = 100;
 const RETRY_MAX_MS = 5 * 60 * 1_000;
@@ -43,6 +46,7 @@ export class ScheduledJobRunner {
     private readonly database: Database,
     private readonly job: ScheduledJob,
     logger: Logger,
+    private readonly record: JobRecorder,
   ) {
     const fields = { scheduledJob: job.name };
     const pauses = { firstMs: RETRY_FIRST_MS, maxMs: RETRY_MAX_MS };
@@ -76,11 +80,29 @@ export class ScheduledJobRunner {
       // Fails if the connection and its lock are lost. A session that has the lock gets it again.
       const [attempt] = await session.run<{ ok: boolean }>(sql`select pg_try_advisory_lock(${lock}) as ok`);
       if (!attempt?.ok) return false;
-      await this.job.run({ signal, done });
+      await this.run({ signal, done });
       this.backoff.succeeded();
       jobMetrics.lastSuccess.setToCurrentTime({ scheduled_job: name });
       await pause(everyMs, signal);
     }
     return true;
+  }
+
+  private async run(round: JobRun): Promise<void> {
+    try {
+      await this.job.run(round);
+    } catch (error) {
+      await this.recordFailure(error);
+      throw error;
+    }
+    await this.record(this.job.name, true);
+  }
+
+  private async recordFailure(error: unknown): Promise<void> {
+    try {
+      await this.record(this.job.name, false);
+    } catch (recordError) {
+      throw new AggregateError([error, recordError], 'a scheduled job failed, and its failure was not recorded');
+    }
   }
 }

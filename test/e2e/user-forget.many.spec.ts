@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { verifyView, verifySnapshots, listViews, type RebuildableView } from '#event-store';
 import { createNameErasureJob } from '#personal-data';
 import { ScheduledJobRunner } from '#postgres';
+import { createJobRecorder } from '#site';
 import { sql } from '#kernel';
 import { moduleDefinitions } from '../../apps/modules.js';
 import {
@@ -119,6 +120,7 @@ describe('a person who is named in twenty thousand rows', () => {
       server.database,
       createNameErasureJob(server.runtime.forgetting),
       server.runtime.logger,
+      createJobRecorder(server.database, server.runtime.clock),
     );
     job.start();
     await waitUntil(isCleaned, 'the job has cleaned all rows');

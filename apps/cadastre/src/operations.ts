@@ -14,6 +14,7 @@ import {
 } from '#people';
 import { listDifferentVersions, rebuildView, verifyView, verifySnapshots, type ViewDifference } from '#event-store';
 import { StartupError, type EnvironmentValues, type Settings } from '#host';
+import { readLogEnd, recordVerification } from '#site';
 import { describeMissingSite, hasEmbeddedSite } from '../../database-resources.js';
 import { migrateDatabase, openRuntime, type Runtime } from '../../runtime.js';
 import { moduleDefinitions, views as allViews } from '../../modules.js';
@@ -122,12 +123,15 @@ const verifyKeys = async (runtime: Runtime): Promise<boolean> => {
 
 /**
  * Returns false if a view or a snapshot differs from the log, if a view is still to be rebuilt, or if the key of an
- * encrypted value is missing.
+ * encrypted value is missing. The status of the site shows the result.
  */
 export const runVerify = async (settings: Settings): Promise<boolean> => {
   let clean = true;
   await withRuntime(settings, async (runtime) => {
+    const { store, clock } = runtime;
+    const end = await readLogEnd(store.database);
     clean = await verifySite(runtime);
+    await recordVerification(store.database, clock, { end, isClean: clean });
   });
   return clean;
 };

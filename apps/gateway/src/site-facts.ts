@@ -1,6 +1,6 @@
 import { VERSION, type Settings } from '#host';
 import type { SiteModuleOptions, SiteSetting } from '#site';
-import { createFileSweepers, moduleDefinitions } from '../../modules.js';
+import { createFileSweepers, createScheduledJobs, moduleDefinitions } from '../../modules.js';
 import type { Runtime } from '../../runtime.js';
 
 const formatYes = (isOn: boolean): string => (isOn ? 'on' : 'off');
@@ -61,12 +61,16 @@ const listLimitSettings = ({
 ];
 
 /** Returns what the gateway describes to administrators of the site. */
-export const collectSiteFacts = ({ settings, blobs, store }: Runtime): SiteModuleOptions => ({
-  version: VERSION,
-  settings: listSiteSettings(settings),
-  followers: [
-    ...moduleDefinitions.flatMap((definition) => definition.followers),
-    ...createFileSweepers(blobs, store.database),
-    ...(settings.kafka === null ? [] : [{ name: 'publisher' }]),
-  ],
-});
+export const collectSiteFacts = (runtime: Runtime): SiteModuleOptions => {
+  const { settings, blobs, store } = runtime;
+  return {
+    version: VERSION,
+    settings: listSiteSettings(settings),
+    followers: [
+      ...moduleDefinitions.flatMap((definition) => definition.followers),
+      ...createFileSweepers(blobs, store.database),
+      ...(settings.kafka === null ? [] : [{ name: 'publisher' }]),
+    ],
+    jobs: createScheduledJobs(runtime, settings).map(({ name, everyMs }) => ({ name, everyMs })),
+  };
+};

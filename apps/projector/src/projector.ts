@@ -1,5 +1,6 @@
 import { FollowerRunner } from '#event-store';
 import { ScheduledJobRunner } from '#postgres';
+import { createJobRecorder } from '#site';
 import type { Runtime } from '../../runtime.js';
 import { createScheduledJobs, moduleDefinitions, createFileSweepers } from '../../modules.js';
 
@@ -7,14 +8,15 @@ export type RunningProjector = { stop(): Promise<void> };
 
 /** Runs the followers of all modules, and the scheduled jobs. */
 export const openProjector = (runtime: Runtime): RunningProjector => {
-  const { store, blobs, logger, settings } = runtime;
+  const { store, blobs, clock, logger, settings } = runtime;
   const followers = [
     ...moduleDefinitions.flatMap((definition) => definition.followers),
     ...createFileSweepers(blobs, store.database),
   ];
   const runners = followers.map((follower) => new FollowerRunner(store, follower, logger));
+  const recordJobRun = createJobRecorder(store.database, clock);
   const timed = createScheduledJobs(runtime, settings).map(
-    (job) => new ScheduledJobRunner(store.database, job, logger),
+    (job) => new ScheduledJobRunner(store.database, job, logger, recordJobRun),
   );
   for (const running of [...runners, ...timed]) running.start();
   return {

@@ -5,6 +5,7 @@ export type SiteSetting = { readonly name: string; readonly value: string };
 export type SiteFacts = {
   readonly version: string;
   readonly settings: readonly SiteSetting[];
+  readonly jobs: readonly { readonly name: string; readonly everyMs: number }[];
   /** Followers that must run somewhere. */
   readonly followers: readonly { readonly name: string; readonly only?: readonly string[] }[];
 };

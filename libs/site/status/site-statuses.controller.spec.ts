@@ -2,8 +2,12 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { ensureUser } from '#people';
 import { expectStatus, makeMember, makeOrganization } from '../../../test/support/seeds.js';
 import { startTestServer, type TestServer } from '../../../test/support/server.js';
+import { collectSiteFacts } from '../../../apps/gateway/src/site-facts.js';
+import { createJobRecorder } from '../records/job-runs.queries.js';
+import { readLogEnd, recordVerification } from '../records/verifications.queries.js';
 
 const PATH = '/api/v2/admin/site-status';
+const HOUR_MS = 3_600_000;
 
 let server: TestServer;
 
@@ -30,6 +34,54 @@ describe('GET /admin/site-status', () => {
       running: true,
       behind: expect.any(Number),
     });
+  });
+
+  it('shows the last run of each scheduled job, and when the next one is due', async () => {
+    const record = createJobRecorder(server.database, { now: () => new Date('2026-03-01T10:00:00.000Z') });
+    const readJob = async (name: string) => {
+      const { attributes } = expectStatus(await server.get(PATH), 200).body.data;
+      return attributes['scheduled-jobs'].find((job: any) => job.name === name);
+    };
+    const { jobs } = collectSiteFacts(server.runtime);
+    const { name = '' } = jobs.find(({ everyMs }) => everyMs === HOUR_MS) ?? {};
+    const job = { name, 'every-seconds': 3_600 };
+    expect(await readJob(name)).toEqual({
+      ...job,
+      'last-run-at': null,
+      'last-result': null,
+      'last-success-at': null,
+      'next-run-at': null,
+    });
+    await record(name, true);
+    const success = { 'last-success-at': '2026-03-01T10:00:00.000Z' };
+    expect(await readJob(name)).toEqual({
+      ...job,
+      ...success,
+      'last-run-at': '2026-03-01T10:00:00.000Z',
+      'last-result': 'succeeded',
+      'next-run-at': '2026-03-01T11:00:00.000Z',
+    });
+    const later = createJobRecorder(server.database, { now: () => new Date('2026-03-01T11:00:00.000Z') });
+    await later(name, false);
+    expect(await readJob(name)).toEqual({
+      ...job,
+      ...success,
+      'last-run-at': '2026-03-01T11:00:00.000Z',
+      'last-result': 'failed',
+      'next-run-at': null,
+    });
+  });
+
+  it('shows when the views were last compared with the log, up to which position, and the result', async () => {
+    const clock = { now: () => new Date('2026-03-01T10:00:00.000Z') };
+    const shown = async () => expectStatus(await server.get(PATH), 200).body.data.attributes['last-verification'];
+    expect(await shown()).toBeNull();
+    const end = await readLogEnd(server.database);
+    await recordVerification(server.database, clock, { end, isClean: false });
+    expect(await shown()).toEqual({ 'ended-at': '2026-03-01T10:00:00.000Z', result: 'faulty', ...end });
+    expect(end).toEqual({ transaction: expect.stringMatching(/^\d+$/), position: expect.any(Number) });
+    await recordVerification(server.database, clock, { end: null, isClean: true });
+    expect(await shown()).toMatchObject({ result: 'clean', transaction: null, position: null });
   });
 
   it('contains no secret', async () => {

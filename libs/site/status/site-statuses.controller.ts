@@ -6,6 +6,10 @@ import { Database } from '#postgres';
 import { SITE_FACTS, type SiteFacts } from './site-facts.js';
 import { listProcesses, readDatabaseFacts } from './site-statuses.queries.js';
 
+import { readJobStates } from '../records/job-runs.queries.js';
+import { readVerification } from '../records/verifications.queries.js';
+import { renderJob, renderVerification } from './site-statuses.document.js';
+
 const PATH = '/api/v2/admin/site-status';
 
 @Controller('api/v2/admin/site-status')
@@ -19,11 +23,13 @@ export class SiteStatusesController {
   async show(@CurrentActor() actor: Actor): Promise<Document> {
     await verifyCurrentAccess(this.database, actor);
     requirePermission(actor, 'manage-site', SITE_SCOPE);
-    const { version, settings, followers } = this.facts;
-    const [{ postgresVersion, databaseBytes, events }, processes, states] = await Promise.all([
+    const { version, settings, followers, jobs } = this.facts;
+    const [{ postgresVersion, databaseBytes, events }, processes, states, jobStates, verification] = await Promise.all([
       readDatabaseFacts(this.database),
       listProcesses(this.database),
       readFollowerStates(this.database, followers),
+      readJobStates(this.database),
+      readVerification(this.database),
     ]);
     return renderDocument({
       id: 'site',
@@ -41,6 +47,8 @@ export class SiteStatusesController {
           behind,
           'idle-seconds': idleSeconds,
         })),
+        'scheduled-jobs': jobs.map((job) => renderJob(job, jobStates.get(job.name))),
+        'last-verification': renderVerification(verification),
       },
       links: { self: PATH },
     });

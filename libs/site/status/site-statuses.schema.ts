@@ -22,6 +22,35 @@ const follower = z.strictObject({
     .meta({ description: 'Seconds since it last stored its progress; null if it never did.', examples: [3] }),
 });
 
+const job = z.strictObject({
+  name: exampleText('audit_trail_pruning'),
+  'every-seconds': z.number().meta({ description: 'The pause between two runs in seconds.', examples: [3_600] }),
+  'last-run-at': timestamp('When the last run ended; null if it never ran.').nullable(),
+  'last-result': z
+    .enum(['succeeded', 'failed'])
+    .nullable()
+    .meta({ description: 'The result of the last run; null if it never ran.', examples: ['succeeded'] }),
+  'last-success-at': timestamp('When the last run without an error ended; null if there was none.').nullable(),
+  'next-run-at': timestamp(
+    'When the next run is due; null if it never ran or has failed. A job that fails is tried again within 5 minutes.',
+  ).nullable(),
+});
+
+const verification = z.strictObject({
+  'ended-at': timestamp('When the command ended.'),
+  result: z.enum(['clean', 'faulty']).meta({
+    description: '`clean` if all views and snapshots match the log, and every encrypted value has its key.',
+    examples: ['clean'],
+  }),
+  transaction: exampleText(
+    '83021',
+    'With `position`: the end of the log when the command began; null if it was empty.',
+  ).nullable(),
+  position: count('With `transaction`: the end of the log.')
+    .nullable()
+    .meta({ examples: [120_000] }),
+});
+
 export const siteStatusSchema = defineResource({
   name: 'SiteStatus',
   type: 'site-statuses',
@@ -35,6 +64,10 @@ export const siteStatusSchema = defineResource({
     settings: z.array(setting),
     processes: z.array(process),
     followers: z.array(follower),
+    'scheduled-jobs': z.array(job),
+    'last-verification': verification
+      .nullable()
+      .meta({ description: 'The last run of `cadastre verify`; null if it never ran.' }),
   },
   links: { self: serverPath('/api/v2/admin/site-status') },
 });
