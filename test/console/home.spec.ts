@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { ensureUser } from '#people';
 import { openBrowser, type TestBrowser, type TestPage } from '../support/browser.js';
 import { inspectScreen, openConsole } from '../support/console.js';
+import { addGpgKey, makeSigner } from '../support/releases.js';
 import {
   expectStatus,
   grantWorkspaceAccess,
@@ -17,6 +18,7 @@ let server: TestServer;
 let browser: TestBrowser;
 let owner: string;
 let reader: string;
+let keyId: string;
 
 beforeAll(async () => {
   [server, browser] = await Promise.all([startTestServer({ forBrowsers: true, followers: true }), openBrowser()]);
@@ -32,6 +34,11 @@ beforeAll(async () => {
   const soon = new Date(Date.now() + 3 * 24 * 60 * 60_000).toISOString();
   const token = resource('authentication-tokens', { description: 'Nightly', 'expired-at': soon });
   expectStatus(await server.post(`/api/v2/teams/${team}/authentication-tokens`, token), 201);
+  // The key is of the first of January 2026.
+  const age = Date.now() - Date.parse('2026-01-01T00:00:00Z');
+  const signer = await makeSigner({ lifetimeSeconds: Math.round((age + 20 * 24 * 60 * 60_000) / 1_000) });
+  keyId = signer.keyId;
+  await addGpgKey(server, 'acme', signer);
   const invitation = resource(
     'organization-memberships',
     { email: 'olga@people.test' },
@@ -70,6 +77,44 @@ describe('the first screen of an organization', () => {
     await page.keyboard.press('h');
     await page.getByRole('heading', { level: 1, name: 'acme' }).waitFor();
     await page.context().close();
+  });
+
+  it('counts the workspaces that changed since midnight in the time zone of the reader', async () => {
+    for (const [timezoneId, hour] of [
+      ['Pacific/Kiritimati', 'T10:00:00.000Z'],
+      ['Pacific/Niue', 'T11:00:00.000Z'],
+    ] as const) {
+      const page = await open(owner);
+      const devtools = await page.context().newCDPSession(page);
+      await devtools.send('Emulation.setTimezoneOverride', { timezoneId });
+      // Requests of the page before it had the time zone end here.
+      await page.goto('about:blank');
+      const request = page.waitForRequest((each) => each.url().includes('changed-since'));
+      await page.goto(`${server.url}/app/acme`);
+      const since = new URL((await request).url()).searchParams.get('filter[changed-since]') ?? '';
+      expect(since.endsWith(hour)).toBe(true);
+      const shown = page.getByRole('region', { name: 'Changed last' }).getByText(/changed today\.$/);
+      const midnight = encodeURIComponent(since);
+      const { body } = await server.get(`/api/v2/organizations/acme/workspaces?filter[changed-since]=${midnight}`);
+      const count = body.meta.pagination['total-count'] as number;
+      await shown.filter({ hasText: count === 0 ? 'No workspace' : `${count} workspaces` }).waitFor();
+      await page.context().close();
+    }
+  });
+
+  it('shows keys that end soon, and to site administrators whether followers keep up', async () => {
+    const page = await open(owner);
+    await page.getByRole('region', { name: 'GPG keys that end within two months' }).getByText(keyId).waitFor();
+    expect(await page.getByRole('region', { name: 'Followers of the site' }).count()).toBe(0);
+    await page.context().close();
+    const { id } = await ensureUser(server.store, server.runtime.ids, 'root', true);
+    const admin = await open(id);
+    const followers = admin.getByRole('region', { name: 'Followers of the site' });
+    await followers.getByText(/All \d+ followers run\./).waitFor();
+    expect(await inspectScreen(admin, 'home-administrator')).toEqual([]);
+    await followers.getByRole('link', { name: 'Status of the site' }).click();
+    await admin.getByRole('heading', { level: 1, name: 'Site' }).waitFor();
+    await admin.context().close();
   });
 
   it('shows a member only what the member may read', async () => {

@@ -160,6 +160,34 @@ describe('a provider', () => {
     await page.context().close();
   });
 
+  it('is published from files that a person drops', async () => {
+    const page = await open(owner, '/app/acme/registry', 'Registry');
+    await page.getByRole('button', { name: 'Publish a version' }).click();
+    const dialog = page.getByRole('dialog', { name: 'Publish a version' });
+    const files = (await listFiles('2.1.0')).map(({ name, mimeType, buffer }) => ({
+      name,
+      mimeType,
+      content: buffer.toString('base64'),
+    }));
+    // A text, because the types of the tests do not include those of browsers.
+    const transfer = await page.evaluateHandle(`(() => {
+      const transfer = new DataTransfer();
+      for (const { name, mimeType, content } of ${JSON.stringify(files)}) {
+        const bytes = Uint8Array.from(atob(content), (character) => character.charCodeAt(0));
+        transfer.items.add(new File([bytes], name, { type: mimeType }));
+      }
+      return transfer;
+    })()`);
+    const target = dialog.locator('input[type="file"]').locator('xpath=..');
+    for (const type of ['dragenter', 'dragover', 'drop']) await target.dispatchEvent(type, { dataTransfer: transfer });
+    await dialog.getByText('linux/amd64, windows/amd64').waitFor();
+    await dialog.getByRole('button', { name: 'Publish', exact: true }).click();
+    await page.getByRole('heading', { level: 1, name: 'example' }).waitFor();
+    await page.getByRole('row').filter({ hasText: '2.1.0' }).getByText('Can be installed').waitFor();
+    expect(page.pageErrors).toEqual([]);
+    await page.context().close();
+  });
+
   it('loses a version after its number is typed', async () => {
     const page = await open(owner, '/app/acme/registry/aws', 'aws');
     await page.getByRole('button', { name: 'Delete version 1.1.0' }).click();

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { ensureUser } from '#people';
+import { createJobRecorder, readLogEnd, recordVerification } from '#site';
 import { openBrowser, type TestBrowser, type TestPage } from '../support/browser.js';
 import { inspectScreen, openConsole } from '../support/console.js';
 import { makeMember, makeOrganization } from '../support/seeds.js';
@@ -14,6 +15,11 @@ beforeAll(async () => {
   [server, browser] = await Promise.all([startTestServer({ forBrowsers: true, followers: true }), openBrowser()]);
   const { ownersTeam } = await makeOrganization(server, 'acme');
   owner = (await makeMember(server, 'acme', 'olga', [ownersTeam])).id;
+  const { database, runtime } = server;
+  const record = createJobRecorder(database, runtime.clock);
+  await record('abandoned_uploads', true);
+  await record('ended_sessions', false);
+  await recordVerification(database, runtime.clock, { end: await readLogEnd(database), isClean: true });
   admin = (await ensureUser(server.store, server.runtime.ids, 'root', true)).id;
 });
 
@@ -39,6 +45,15 @@ describe('the site', () => {
       .waitFor();
     await page.getByRole('region', { name: 'Settings in force' }).getByText('CADASTRE_EDITION').waitFor();
     await page.getByRole('table', { name: 'Processes' }).getByRole('row').nth(1).waitFor();
+    const jobs = page.getByRole('table', { name: 'Scheduled jobs' });
+    const job = jobs.getByRole('row').filter({ hasText: 'abandoned_uploads' });
+    await job.getByText('Succeeded').waitFor();
+    await job.getByText('in 1 hour').or(job.getByText('in 60 minutes')).waitFor();
+    await jobs.getByRole('row').filter({ hasText: 'ended_sessions' }).getByText('Failed').waitFor();
+    await jobs.getByRole('row').filter({ hasText: 'view_versions' }).getByText('never').waitFor();
+    const verification = page.getByRole('region', { name: 'Verify' });
+    await verification.getByText('Everything matches the log').waitFor();
+    await verification.getByText('Up to position').waitFor();
     expect(await inspectScreen(page, 'site')).toEqual([]);
     await page.context().close();
   });

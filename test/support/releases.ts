@@ -14,13 +14,14 @@ export type Signer = {
   sign(content: Uint8Array): Promise<Buffer>;
 };
 
-/** Makes an RSA key. With `subkey` a signing subkey signs instead of the primary key. */
-export const makeSigner = async ({ subkey = false } = {}): Promise<Signer> => {
+/** Makes an RSA key of 2026-01-01. With `subkey` a signing subkey signs instead of the primary key. 0: it has no end. */
+export const makeSigner = async ({ subkey = false, lifetimeSeconds = 0 } = {}): Promise<Signer> => {
   const { publicKey: armor, privateKey } = await generateKey({
     type: 'rsa',
     rsaBits: 2048,
     userIDs: [{ name: 'Release', email: 'release@example.test' }],
     subkeys: subkey ? [{ sign: true }] : [],
+    keyExpirationTime: lifetimeSeconds,
     // The clock of a test can be behind the machine's clock.
     date: new Date('2026-01-01T00:00:00Z'),
     format: 'armored',

@@ -30,6 +30,17 @@ export const lastChangesQuery = (organization: string) =>
     },
   });
 
+/** The number of workspaces that changed since midnight in the time zone of the reader. */
+export const changesTodayQuery = (organization: string, midnight: string) =>
+  queryOptions({
+    queryKey: [...homeKey(organization), 'changes-today', midnight],
+    queryFn: async ({ signal }) => {
+      const params = { path: { organization }, query: { 'page[size]': 1, 'filter[changed-since]': midnight } };
+      const path = '/api/v2/organizations/{organization}/workspaces';
+      return (await readDocument(api.GET(path, { params, signal }))).meta.pagination['total-count'];
+    },
+  });
+
 /** The present locks, the oldest first. */
 export const locksQuery = (organization: string) =>
   queryOptions({

@@ -58,6 +58,9 @@ const subscribe = (listener: () => void): (() => void) => {
 /** Returns the present time in milliseconds, and renders again when half a minute has passed. */
 export const useNow = (): number => useSyncExternalStore(subscribe, () => clock.now);
 
+/** Returns the last midnight in the time zone of the reader, and renders again after the next one. */
+export const useMidnight = (): string => new Date(new Date(useNow()).setHours(0, 0, 0, 0)).toISOString();
+
 /** Shows how long ago something happened, and the exact time to those who point at it. */
 export const RelativeTime = ({ value }: { readonly value: string }) => {
   const now = useNow();

@@ -1,19 +1,15 @@
 import { Anchor, Text } from '@mantine/core';
-import { useInfiniteQuery, useQuery } from '@tanstack/react-query';
+import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import type { ReactNode } from 'react';
-import { lastChangesQuery, locksQuery, waitingRunsQuery } from '../../api/home.js';
-import { teamsQuery } from '../../api/teams.js';
-import { teamTokensQuery } from '../../api/tokens.js';
+import { changesTodayQuery, lastChangesQuery, locksQuery, waitingRunsQuery } from '../../api/home.js';
 import { Card } from '../../components/card.js';
 import { RunStatusBadge } from '../../components/run-status.js';
 import { LoadingLines, QueryState } from '../../components/states.js';
-import { RelativeTime, useNow } from '../../components/times.js';
+import { RelativeTime, useMidnight } from '../../components/times.js';
 import classes from './home.module.css';
 
-type CardProps = { readonly organization: string };
-
-const SOON_MS = 14 * 24 * 60 * 60_000;
+export type CardProps = { readonly organization: string };
 
 type WorkspaceLinkProps = CardProps & { readonly name: string };
 
@@ -29,7 +25,7 @@ const WorkspaceLink = ({ organization, name }: WorkspaceLinkProps) => (
 
 type RowProps = { readonly time: string; readonly children: ReactNode };
 
-const Row = ({ time, children }: RowProps) => (
+export const Row = ({ time, children }: RowProps) => (
   <li className={classes['row']}>
     <div>{children}</div>
     <span className={classes['time']}>
@@ -38,7 +34,7 @@ const Row = ({ time, children }: RowProps) => (
   </li>
 );
 
-const Nothing = ({ children }: { readonly children: ReactNode }) => (
+export const Nothing = ({ children }: { readonly children: ReactNode }) => (
   <Text size="sm" c="dimmed">
     {children}
   </Text>
@@ -50,6 +46,20 @@ const More = ({ count, total, what }: { readonly count: number; readonly total: 
       and {(total - count).toLocaleString()} more {what}
     </Text>
   ) : null;
+
+const ChangesToday = ({ organization }: CardProps) => {
+  const { data: count } = useQuery(changesTodayQuery(organization, useMidnight()));
+  if (count === undefined) return null;
+  return (
+    <Text size="sm">
+      {count === 0
+        ? 'No workspace has changed today.'
+        : count === 1
+          ? '1 workspace has changed today.'
+          : `${count.toLocaleString()} workspaces have changed today.`}
+    </Text>
+  );
+};
 
 export const LastChangesCard = ({ organization }: CardProps) => {
   const query = useQuery(lastChangesQuery(organization));
@@ -67,13 +77,16 @@ export const LastChangesCard = ({ organization }: CardProps) => {
     >
       <QueryState query={query} what="organization" loading={<LoadingLines count={4} height={16} />}>
         {({ rows }) => (
-          <ul className={classes['rows']}>
-            {rows.map(({ id, name, changedAt }) => (
-              <Row key={id} time={changedAt}>
-                <WorkspaceLink organization={organization} name={name} />
-              </Row>
-            ))}
-          </ul>
+          <>
+            <ChangesToday organization={organization} />
+            <ul className={classes['rows']}>
+              {rows.map(({ id, name, changedAt }) => (
+                <Row key={id} time={changedAt}>
+                  <WorkspaceLink organization={organization} name={name} />
+                </Row>
+              ))}
+            </ul>
+          </>
         )}
       </QueryState>
     </Card>
@@ -137,51 +150,6 @@ export const WaitingRunsCard = ({ organization }: CardProps) => {
           )
         }
       </QueryState>
-    </Card>
-  );
-};
-
-/** The list of tokens begins with those that end first. */
-export const EndingTokensCard = ({ organization }: CardProps) => {
-  const now = useNow();
-  const query = useInfiniteQuery(teamTokensQuery(organization));
-  const teams = useInfiniteQuery(teamsQuery(organization));
-  const names = new Map(
-    teams.data?.pages.flatMap(({ data }) => data.map(({ id, attributes }) => [id, attributes.name] as const)),
-  );
-  const tokens = query.data?.pages.flatMap(({ data }) => data);
-  // Without tokens that the person may manage, there is nothing to say.
-  if (!tokens || tokens.length === 0) return null;
-  const ending = tokens.flatMap(({ id, attributes, relationships }) => {
-    const end = attributes['expired-at'];
-    if (end === null || new Date(end).getTime() > now + SOON_MS) return [];
-    const team = relationships.team?.data.id ?? '';
-    return [{ id, end, team: names.get(team) ?? team, description: attributes.description ?? '' }];
-  });
-  return (
-    <Card
-      title="Tokens that end within two weeks"
-      actions={
-        <Anchor
-          size="sm"
-          renderRoot={(props) => <Link {...props} to="/$organization/people/tokens" params={{ organization }} />}
-        >
-          All tokens
-        </Anchor>
-      }
-    >
-      {ending.length === 0 ? (
-        <Nothing>No token of a team that you may manage ends soon.</Nothing>
-      ) : (
-        <ul className={classes['rows']}>
-          {ending.map(({ id, end, team, description }) => (
-            <Row key={id} time={end}>
-              <b>{team}</b>
-              <div className={classes['note']}>{description}</div>
-            </Row>
-          ))}
-        </ul>
-      )}
     </Card>
   );
 };

@@ -7,7 +7,9 @@ import { WorkspaceIcon } from '../../components/icons.js';
 import { Page } from '../../components/page.js';
 import { EmptyState, LoadingLines, QueryState } from '../../components/states.js';
 import { TerraformBlock } from '../../components/terraform-block.js';
-import { EndingTokensCard, LastChangesCard, LocksCard, WaitingRunsCard } from './home-cards.js';
+import { EndingKeysCard, EndingTokensCard } from './ending-cards.js';
+import { LastChangesCard, LocksCard, WaitingRunsCard } from './home-cards.js';
+import { SiteCard } from './site-card.js';
 
 const NoWorkspace = ({ organization }: { readonly organization: string }) => (
   <EmptyState icon={WorkspaceIcon} title="There is no workspace yet">
@@ -33,6 +35,8 @@ export const HomeScreen = () => {
               <LocksCard organization={organization} />
               <LastChangesCard organization={organization} />
               <EndingTokensCard organization={organization} />
+              <EndingKeysCard organization={organization} />
+              <SiteCard />
             </SimpleGrid>
           )
         }

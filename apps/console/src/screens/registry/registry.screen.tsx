@@ -126,12 +126,19 @@ const Keys = ({ organization, canManage, onAdd, onDelete }: KeysProps) => {
               There is no key yet. Every version is signed by one: add the public key before you publish.
             </Text>
           ) : (
-            keys.map(({ id, attributes: { 'key-id': keyId, 'created-at': createdAt } }) => (
+            keys.map(({ id, attributes: { 'key-id': keyId, 'created-at': createdAt, 'expires-at': end } }) => (
               <div key={id} className={classes['key']}>
                 <div>
                   <code>{keyId}</code>
                   <Text size="xs" c="dimmed">
-                    added <RelativeTime value={createdAt} />
+                    added <RelativeTime value={createdAt} />,{' '}
+                    {end === null ? (
+                      'has no end'
+                    ) : (
+                      <>
+                        ends <RelativeTime value={end} />
+                      </>
+                    )}
                   </Text>
                 </div>
                 <PermittedButton

@@ -9,6 +9,8 @@ import { SiteIcon } from '../../components/icons.js';
 import { Page } from '../../components/page.js';
 import { EmptyState, QueryState } from '../../components/states.js';
 import { RelativeTime } from '../../components/times.js';
+import { FAR_BEHIND, formatBehind } from './follower-lag.js';
+import { ScheduledJobs } from './scheduled-jobs.js';
 import classes from './site.module.css';
 
 type PartProps = { readonly status: SiteStatus };
@@ -19,13 +21,6 @@ const formatBytes = (bytes: number): string => {
   const unit = Math.min(Math.floor(Math.log10(Math.max(bytes, 1)) / 3), BYTES.length - 1);
   return `${(bytes / 1_000 ** unit).toLocaleString(undefined, { maximumFractionDigits: 1 })} ${BYTES[unit] ?? ''}`;
 };
-
-/** The count of the API stops at this number. */
-const MOST_COUNTED = 100_000;
-const FAR_BEHIND = 1_000;
-
-const formatBehind = (behind: number): string =>
-  behind >= MOST_COUNTED ? `${MOST_COUNTED.toLocaleString()} or more` : behind.toLocaleString();
 
 const FollowerBadge = ({ running, behind }: SiteStatus['followers'][number]) => {
   const [color, text] = !running
@@ -142,11 +137,31 @@ const Overview = ({ status }: PartProps) => (
   </Card>
 );
 
-const Verification = () => (
+const Verification = ({ status: { 'last-verification': last } }: PartProps) => (
   <Card title="Verify">
+    {last ? (
+      <FactList
+        facts={[
+          {
+            label: 'Result',
+            value: (
+              <Badge variant="light" color={last.result === 'clean' ? 'green' : 'red'} tt="none" radius="sm">
+                {last.result === 'clean' ? 'Everything matches the log' : 'Something differs: run the command'}
+              </Badge>
+            ),
+          },
+          { label: 'Ended', value: <RelativeTime value={last['ended-at']} /> },
+          {
+            label: 'Up to position',
+            value: last.position === null ? 'The log was empty' : `${last.transaction ?? ''} / ${last.position}`,
+          },
+        ]}
+      />
+    ) : (
+      <Text size="sm">Nobody has verified this site yet.</Text>
+    )}
     <Text size="sm" c="dimmed">
-      These commands compare every view with the log, and examine the whole installation. Jobs and their last success
-      are in the metrics at <code>/metrics</code>.
+      These commands compare every view with the log, and examine the whole installation.
     </Text>
     <CodeBlock code={'npm run cadastre -- verify\nnpm run cadastre -- doctor'} label="the verification commands" />
   </Card>
@@ -157,11 +172,12 @@ const Status = ({ status }: PartProps) => (
     <Stack className={classes['column']}>
       <Overview status={status} />
       <Followers status={status} />
+      <ScheduledJobs status={status} />
       <Processes status={status} />
     </Stack>
     <Stack className={classes['column']}>
       <Settings status={status} />
-      <Verification />
+      <Verification status={status} />
     </Stack>
   </SimpleGrid>
 );
