@@ -1,4 +1,5 @@
-import { Modal, Stack } from '@mantine/core';
+import { Stack } from '@mantine/core';
+import { Dialog } from './dialog.js';
 import { DialogActions } from './dialog-actions.js';
 import type { ReactNode } from 'react';
 import { FormProblems } from './problems.js';
@@ -19,7 +20,7 @@ type ConfirmDialogProps = {
 export const ConfirmDialog = (props: ConfirmDialogProps) => {
   const { title, children, action, error, isPending, onConfirm, onClose } = props;
   return (
-    <Modal opened onClose={onClose} title={title} closeButtonProps={{ 'aria-label': 'Close' }}>
+    <Dialog onClose={onClose} title={title}>
       <Stack>
         {children}
         <FormProblems error={error} />
@@ -32,6 +33,6 @@ export const ConfirmDialog = (props: ConfirmDialogProps) => {
           onClose={onClose}
         />
       </Stack>
-    </Modal>
+    </Dialog>
   );
 };

@@ -1,5 +1,5 @@
-import { Modal } from '@mantine/core';
 import { useEffect, useId, useRef, useState, type KeyboardEvent, type ReactNode } from 'react';
+import { Dialog } from '../components/dialog.js';
 import { SearchIcon } from '../components/icons.js';
 import { useCommands, type Command } from './commands.js';
 import classes from './command-palette.module.css';
@@ -170,8 +170,7 @@ const Palette = ({ organization, onClose }: PaletteProps) => {
 
 /** Searches workspaces, organizations and screens, and runs commands. */
 export const CommandPalette = (props: PaletteProps) => (
-  <Modal
-    opened
+  <Dialog
     onClose={props.onClose}
     withCloseButton={false}
     padding={0}
@@ -181,5 +180,5 @@ export const CommandPalette = (props: PaletteProps) => (
     attributes={{ content: { 'aria-label': LABEL } }}
   >
     <Palette {...props} />
-  </Modal>
+  </Dialog>
 );

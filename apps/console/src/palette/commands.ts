@@ -79,7 +79,9 @@ export const useCommands = (organization: string | null, query: string): Readonl
   const commands = useScreenCommands(organization).filter(({ label }) =>
     label.toLowerCase().includes(text.toLowerCase()),
   );
-  const results = useSearchResults(organization, searched);
+  const searchResults = useSearchResults(organization, searched);
+  // Results of an earlier text would come before the command that matches this one.
+  const results = searched === text ? searchResults : [];
   // Without a text, the screens come first: they are what a short visit needs.
   return Map.groupBy(text === '' ? [...commands, ...results] : [...results, ...commands], ({ group }) => group);
 };

@@ -1,4 +1,5 @@
-import { Group, Kbd, Modal, Stack, Switch, Table, Text } from '@mantine/core';
+import { Group, Kbd, Stack, Switch, Table, Text } from '@mantine/core';
+import { Dialog } from '../components/dialog.js';
 import { getModifierName } from './modifier.js';
 import { useShortcuts } from './shortcuts.js';
 
@@ -21,7 +22,7 @@ export const ShortcutsDialog = ({ onClose }: { readonly onClose: () => void }) =
     { keys: 'Enter', label: 'Open the row' },
   ];
   return (
-    <Modal opened onClose={onClose} title="Keyboard shortcuts" closeButtonProps={{ 'aria-label': 'Close' }}>
+    <Dialog onClose={onClose} title="Keyboard shortcuts">
       <Stack>
         <Table aria-label="Keyboard shortcuts" verticalSpacing={6}>
           <Table.Tbody>
@@ -45,6 +46,6 @@ export const ShortcutsDialog = ({ onClose }: { readonly onClose: () => void }) =
           Press Esc to close.
         </Text>
       </Stack>
-    </Modal>
+    </Dialog>
   );
 };

@@ -1,8 +1,9 @@
-import { Alert, Anchor, Button, Group, Input, Modal, Select, Stack, Text } from '@mantine/core';
+import { Alert, Anchor, Button, Group, Input, Select, Stack, Text } from '@mantine/core';
 import { Link } from '@tanstack/react-router';
 import { useState, type SyntheticEvent } from 'react';
 import { PROJECT_LEVELS, useChangeAccess, WORKSPACE_LEVELS, type AccessMatrixRow } from '../../api/access.js';
 import type { Team } from '../../api/teams.js';
+import { Dialog } from '../../components/dialog.js';
 import { FormProblems } from '../../components/problems.js';
 import { showToast } from '../../components/toasts.js';
 import type { AccessSource } from './access-sources.js';
@@ -126,12 +127,7 @@ export const AccessDialog = ({ organization, row, team, sources, onClose }: Acce
   };
   const form = { organization, row, team, onDone: onClose };
   return (
-    <Modal
-      opened
-      onClose={onClose}
-      title={`${team.attributes.name}: access to ${name}`}
-      closeButtonProps={{ 'aria-label': 'Close' }}
-    >
+    <Dialog onClose={onClose} title={`${team.attributes.name}: access to ${name}`}>
       <Stack>
         {isWorkspace && (
           <AccessForm {...form} on="workspace" source={sources.find(({ from }) => from === 'workspace')} />
@@ -151,6 +147,6 @@ export const AccessDialog = ({ organization, row, team, sources, onClose }: Acce
           Why can this team do something here?
         </Anchor>
       </Stack>
-    </Modal>
+    </Dialog>
   );
 };

@@ -5,6 +5,7 @@ import { useId, type ReactNode } from 'react';
 import { trailEntryQuery, type AuditTrailRow, type TrailEntryDetails } from '../../api/audit-trail.js';
 import { FactList, type LabeledFact } from '../../components/card.js';
 import { CodeBlock, CopyButton } from '../../components/copy.js';
+import { useFocusReturn } from '../../components/focus-return.js';
 import { QueryState } from '../../components/states.js';
 import { formatExactTime, RelativeTime } from '../../components/times.js';
 import type { TrailSearch } from './audit-trail.search.js';
@@ -143,6 +144,7 @@ type EntryPanelProps = {
 /** Everything about one entry. */
 export const EntryPanel = ({ organization, search, id, onClose }: EntryPanelProps) => {
   const query = useQuery(trailEntryQuery(organization, id));
+  useFocusReturn();
   return (
     <Drawer
       opened

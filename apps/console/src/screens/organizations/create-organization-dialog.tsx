@@ -1,9 +1,10 @@
-import { Modal, Stack, TextInput } from '@mantine/core';
+import { Stack, TextInput } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { useNavigate } from '@tanstack/react-router';
 import { useState, type SyntheticEvent } from 'react';
 import { accountQuery } from '../../api/account.js';
 import { useCreateOrganization } from '../../api/organizations.js';
+import { Dialog } from '../../components/dialog.js';
 import { DialogActions } from '../../components/dialog-actions.js';
 import { findFieldProblem, FormProblems } from '../../components/problems.js';
 import { showToast } from '../../components/toasts.js';
@@ -26,7 +27,7 @@ export const CreateOrganizationDialog = ({ onClose }: { readonly onClose: () => 
     creation.mutate({ name, email }, { onSuccess });
   };
   return (
-    <Modal opened onClose={onClose} title="New organization" closeButtonProps={{ 'aria-label': 'Close' }}>
+    <Dialog onClose={onClose} title="New organization">
       <form onSubmit={create}>
         <Stack>
           <FormProblems error={creation.error} fields={FIELDS} />
@@ -52,6 +53,6 @@ export const CreateOrganizationDialog = ({ onClose }: { readonly onClose: () => 
           <DialogActions action="Create" isPending={creation.isPending} onClose={onClose} />
         </Stack>
       </form>
-    </Modal>
+    </Dialog>
   );
 };

@@ -1,10 +1,11 @@
-import { Modal, MultiSelect, Stack, Text, TextInput } from '@mantine/core';
+import { MultiSelect, Stack, Text, TextInput } from '@mantine/core';
 import { useDebouncedValue } from '@mantine/hooks';
 import { useQuery } from '@tanstack/react-query';
 import { useState, type SyntheticEvent } from 'react';
 import { useInviteMember, useRemoveMember, type ListedMember } from '../../api/memberships.js';
 import { teamSuggestionsQuery } from '../../api/teams.js';
 import { ConfirmDialog } from '../../components/confirm-dialog.js';
+import { Dialog } from '../../components/dialog.js';
 import { DialogActions } from '../../components/dialog-actions.js';
 import { findFieldProblem, FormProblems } from '../../components/problems.js';
 import { showToast } from '../../components/toasts.js';
@@ -27,7 +28,7 @@ export const InviteDialog = ({ organization, onClose }: DialogProps) => {
     invitation.mutate({ email: email.trim(), teams }, { onSuccess });
   };
   return (
-    <Modal opened onClose={onClose} title="Invite a person" closeButtonProps={{ 'aria-label': 'Close' }}>
+    <Dialog onClose={onClose} title="Invite a person">
       <form onSubmit={invite}>
         <Stack>
           <Text size="sm">The server sends no mail. Tell the person to sign in with this address, and to accept.</Text>
@@ -55,7 +56,7 @@ export const InviteDialog = ({ organization, onClose }: DialogProps) => {
           <DialogActions action="Invite" isPending={invitation.isPending} onClose={onClose} />
         </Stack>
       </form>
-    </Modal>
+    </Dialog>
   );
 };
 

@@ -1,7 +1,8 @@
-import { Modal, Stack, Text, Textarea } from '@mantine/core';
+import { Stack, Text, Textarea } from '@mantine/core';
 import { useState, type SyntheticEvent } from 'react';
 import { useAddGpgKey } from '../../api/registry.js';
 import { CodeBlock } from '../../components/copy.js';
+import { Dialog } from '../../components/dialog.js';
 import { DialogActions } from '../../components/dialog-actions.js';
 import { findFieldProblem, FormProblems } from '../../components/problems.js';
 import { showToast } from '../../components/toasts.js';
@@ -20,7 +21,7 @@ export const AddKeyDialog = ({ organization, onClose }: AddKeyDialogProps) => {
     addition.mutate(armor, { onSuccess });
   };
   return (
-    <Modal opened onClose={onClose} size="lg" title="Add a GPG key" closeButtonProps={{ 'aria-label': 'Close' }}>
+    <Dialog onClose={onClose} size="lg" title="Add a GPG key">
       <form onSubmit={add}>
         <Stack>
           <Text size="sm">Print the public key (RSA or DSA), and paste it here.</Text>
@@ -39,6 +40,6 @@ export const AddKeyDialog = ({ organization, onClose }: AddKeyDialogProps) => {
           <DialogActions action="Add" isPending={addition.isPending} onClose={onClose} />
         </Stack>
       </form>
-    </Modal>
+    </Dialog>
   );
 };

@@ -1,6 +1,7 @@
-import { Modal, Stack, Text, TextInput } from '@mantine/core';
+import { Stack, Text, TextInput } from '@mantine/core';
 import { useState, type SyntheticEvent } from 'react';
 import { useDeleteFromRegistry, type RegistryTarget } from '../../api/registry.js';
+import { Dialog } from '../../components/dialog.js';
 import { DialogActions } from '../../components/dialog-actions.js';
 import { FormProblems } from '../../components/problems.js';
 import { showToast } from '../../components/toasts.js';
@@ -54,7 +55,7 @@ export const DeleteDialog = ({ organization, target, onClose, onDeleted }: Delet
     deletion.mutate(target, { onSuccess });
   };
   return (
-    <Modal opened onClose={onClose} title={title} closeButtonProps={{ 'aria-label': 'Close' }}>
+    <Dialog onClose={onClose} title={title}>
       <form onSubmit={confirm}>
         <Stack>
           <Text size="sm">{effect}</Text>
@@ -75,6 +76,6 @@ export const DeleteDialog = ({ organization, target, onClose, onDeleted }: Delet
           />
         </Stack>
       </form>
-    </Modal>
+    </Dialog>
   );
 };

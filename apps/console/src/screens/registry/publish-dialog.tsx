@@ -1,11 +1,12 @@
 import '@mantine/dropzone/styles.layer.css';
-import { Alert, Button, Modal, Progress, Select, Stack, Text } from '@mantine/core';
+import { Alert, Button, Progress, Select, Stack, Text } from '@mantine/core';
 import { Dropzone } from '@mantine/dropzone';
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { useNavigate } from '@tanstack/react-router';
 import { useEffect, useRef, useState } from 'react';
 import { gpgKeysQuery, registryKey } from '../../api/registry.js';
 import { CodeBlock } from '../../components/copy.js';
+import { Dialog } from '../../components/dialog.js';
 import { DialogActions } from '../../components/dialog-actions.js';
 import { FormProblems } from '../../components/problems.js';
 import { showToast } from '../../components/toasts.js';
@@ -118,7 +119,7 @@ export const PublishDialog = ({ organization, onClose }: PublishDialogProps) => 
     publication.mutate({ release, keyId }, { onSuccess });
   };
   return (
-    <Modal opened onClose={onClose} size="lg" title="Publish a version" closeButtonProps={{ 'aria-label': 'Close' }}>
+    <Dialog onClose={onClose} size="lg" title="Publish a version">
       <Stack>
         <Text size="sm">
           Build and sign the release in the repository of the provider. The server checks checksums and the signature.
@@ -144,6 +145,6 @@ export const PublishDialog = ({ organization, onClose }: PublishDialogProps) => 
           onClose={onClose}
         />
       </Stack>
-    </Modal>
+    </Dialog>
   );
 };

@@ -1,4 +1,4 @@
-import { Alert, Button, Checkbox, Group, Modal, Stack, Text, TextInput } from '@mantine/core';
+import { Alert, Button, Checkbox, Group, Stack, Text, TextInput } from '@mantine/core';
 import { useDebouncedValue } from '@mantine/hooks';
 import { useQuery } from '@tanstack/react-query';
 import { useState, type SyntheticEvent } from 'react';
@@ -10,6 +10,7 @@ import {
   type ReservedTagKey,
 } from '../../api/tags.js';
 import { ApiError } from '../../api/api-error.js';
+import { Dialog } from '../../components/dialog.js';
 import { findFieldProblem, FormProblems } from '../../components/problems.js';
 import { LoadingLines } from '../../components/states.js';
 import { showToast } from '../../components/toasts.js';
@@ -87,12 +88,7 @@ export const ReservedKeyDialog = ({ organization, reservedKey, onClose }: Dialog
     change.mutate({ id, key: key.trim(), disableOverrides }, { onSuccess });
   };
   return (
-    <Modal
-      opened
-      onClose={onClose}
-      title={reservedKey ? `Change ${reservedKey.attributes.key}` : 'Reserve a key'}
-      closeButtonProps={{ 'aria-label': 'Close' }}
-    >
+    <Dialog onClose={onClose} title={reservedKey ? `Change ${reservedKey.attributes.key}` : 'Reserve a key'}>
       <form onSubmit={save}>
         <Stack>
           <FormProblems error={change.error} fields={['key']} />
@@ -122,7 +118,7 @@ export const ReservedKeyDialog = ({ organization, reservedKey, onClose }: Dialog
           </Group>
         </Stack>
       </form>
-    </Modal>
+    </Dialog>
   );
 };
 
@@ -139,7 +135,7 @@ export const DeleteKeyDialog = ({ organization, reservedKey, onClose }: DeletePr
       },
     });
   return (
-    <Modal opened onClose={onClose} title={`Remove ${name}`} closeButtonProps={{ 'aria-label': 'Close' }}>
+    <Dialog onClose={onClose} title={`Remove ${name}`}>
       <Stack>
         <Text size="sm">
           The key is then a tag as any other. Values of workspaces and projects stay, and gaps are not listed any more.
@@ -154,6 +150,6 @@ export const DeleteKeyDialog = ({ organization, reservedKey, onClose }: DeletePr
           </Button>
         </Group>
       </Stack>
-    </Modal>
+    </Dialog>
   );
 };

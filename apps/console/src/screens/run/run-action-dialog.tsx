@@ -1,7 +1,8 @@
-import { Modal, Stack, Text, Textarea } from '@mantine/core';
+import { Stack, Text, Textarea } from '@mantine/core';
 import { useState, type SyntheticEvent } from 'react';
 import { findIncluded } from '../../api/included.js';
 import { useChangeRun, type ConsoleRunAction, type RunDocument } from '../../api/runs.js';
+import { Dialog } from '../../components/dialog.js';
 import { DialogActions } from '../../components/dialog-actions.js';
 import { FormProblems } from '../../components/problems.js';
 import { PlanCounts } from '../../components/run-status.js';
@@ -46,7 +47,7 @@ export const RunActionDialog = ({ organization, document, action, label, onClose
     );
   };
   return (
-    <Modal opened onClose={onClose} title={label} closeButtonProps={{ 'aria-label': 'Close' }}>
+    <Dialog onClose={onClose} title={label}>
       <form onSubmit={send}>
         <Stack>
           <Text size="sm">{EXPLANATIONS[action]}</Text>
@@ -76,6 +77,6 @@ export const RunActionDialog = ({ organization, document, action, label, onClose
           />
         </Stack>
       </form>
-    </Modal>
+    </Dialog>
   );
 };

@@ -1,10 +1,11 @@
-import { Modal, MultiSelect, Stack, Text } from '@mantine/core';
+import { MultiSelect, Stack, Text } from '@mantine/core';
 import { useDebouncedValue } from '@mantine/hooks';
 import { useQuery } from '@tanstack/react-query';
 import { useState, type SyntheticEvent } from 'react';
 import { memberSuggestionsQuery } from '../../api/memberships.js';
 import { useChangeTeamMembers, type Team, type TeamMemberRow } from '../../api/teams.js';
 import { ConfirmDialog } from '../../components/confirm-dialog.js';
+import { Dialog } from '../../components/dialog.js';
 import { DialogActions } from '../../components/dialog-actions.js';
 import { FormProblems } from '../../components/problems.js';
 import { showToast } from '../../components/toasts.js';
@@ -42,12 +43,7 @@ export const AddMembersDialog = ({ organization, team, present, onClose }: AddMe
     change.mutate({ action: 'add', memberships }, { onSuccess });
   };
   return (
-    <Modal
-      opened
-      onClose={onClose}
-      title={`Add people to ${team.attributes.name}`}
-      closeButtonProps={{ 'aria-label': 'Close' }}
-    >
+    <Dialog onClose={onClose} title={`Add people to ${team.attributes.name}`}>
       <form onSubmit={add}>
         {/* The list of suggestions fits in the dialog. */}
         <Stack mih="22rem" justify="space-between">
@@ -76,7 +72,7 @@ export const AddMembersDialog = ({ organization, team, present, onClose }: AddMe
           />
         </Stack>
       </form>
-    </Modal>
+    </Dialog>
   );
 };
 

@@ -1,7 +1,8 @@
-import { Modal, Radio, Stack, TextInput } from '@mantine/core';
+import { Radio, Stack, TextInput } from '@mantine/core';
 import { useNavigate } from '@tanstack/react-router';
 import { useState, type SyntheticEvent } from 'react';
 import { useCreateTeam } from '../../api/teams.js';
+import { Dialog } from '../../components/dialog.js';
 import { DialogActions } from '../../components/dialog-actions.js';
 import { findFieldProblem, FormProblems } from '../../components/problems.js';
 import { showToast } from '../../components/toasts.js';
@@ -22,7 +23,7 @@ export const CreateTeamDialog = ({ organization, onClose }: DialogProps) => {
     creation.mutate({ name, visibility }, { onSuccess });
   };
   return (
-    <Modal opened onClose={onClose} title="New team" closeButtonProps={{ 'aria-label': 'Close' }}>
+    <Dialog onClose={onClose} title="New team">
       <form onSubmit={create}>
         <Stack>
           <FormProblems error={creation.error} fields={['name']} />
@@ -48,6 +49,6 @@ export const CreateTeamDialog = ({ organization, onClose }: DialogProps) => {
           <DialogActions action="Create" isPending={creation.isPending} onClose={onClose} />
         </Stack>
       </form>
-    </Modal>
+    </Dialog>
   );
 };

@@ -1,4 +1,4 @@
-import { Alert, Button, Group, Modal, Select, Stack, Text, TextInput } from '@mantine/core';
+import { Alert, Button, Group, Select, Stack, Text, TextInput } from '@mantine/core';
 import { useDebouncedValue } from '@mantine/hooks';
 import { useQuery } from '@tanstack/react-query';
 import { useState, type SyntheticEvent } from 'react';
@@ -6,6 +6,7 @@ import { teamSuggestionsQuery } from '../../api/teams.js';
 import { useCreateToken, useRevokeToken, type RequestedToken } from '../../api/tokens.js';
 import { ConfirmDialog } from '../../components/confirm-dialog.js';
 import { CodeBlock } from '../../components/copy.js';
+import { Dialog } from '../../components/dialog.js';
 import { DialogActions } from '../../components/dialog-actions.js';
 import { findFieldProblem, FormProblems } from '../../components/problems.js';
 import { showToast } from '../../components/toasts.js';
@@ -118,13 +119,13 @@ const TokenForm = ({ organization, isOwner, creation, onClose }: FormProps) => {
 export const CreateTokenDialog = (props: CreateProps) => {
   const creation = useCreateToken(props.organization);
   return (
-    <Modal opened onClose={props.onClose} title="New token" closeButtonProps={{ 'aria-label': 'Close' }}>
+    <Dialog onClose={props.onClose} title="New token">
       {creation.data === undefined ? (
         <TokenForm {...props} creation={creation} />
       ) : (
         <CreatedToken secret={creation.data} onClose={props.onClose} />
       )}
-    </Modal>
+    </Dialog>
   );
 };
 

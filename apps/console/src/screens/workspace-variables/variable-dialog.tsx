@@ -1,7 +1,8 @@
-import { Checkbox, Modal, SegmentedControl, Stack, Textarea, TextInput } from '@mantine/core';
+import { Checkbox, SegmentedControl, Stack, Textarea, TextInput } from '@mantine/core';
 import { useState, type SyntheticEvent } from 'react';
 import { useChangeVariable, type ConsoleVariable, type VariableFormBody } from '../../api/variables.js';
 import type { Workspace } from '../../api/workspaces.js';
+import { Dialog } from '../../components/dialog.js';
 import { DialogActions } from '../../components/dialog-actions.js';
 import { findFieldProblem, FormProblems } from '../../components/problems.js';
 import { showToast } from '../../components/toasts.js';
@@ -131,12 +132,7 @@ export const VariableDialog = ({ organization, workspace, variable, onClose }: V
     );
   };
   return (
-    <Modal
-      opened
-      onClose={onClose}
-      title={variable ? `Change ${variable.attributes.key}` : 'New variable'}
-      closeButtonProps={{ 'aria-label': 'Close' }}
-    >
+    <Dialog onClose={onClose} title={variable ? `Change ${variable.attributes.key}` : 'New variable'}>
       <form onSubmit={save}>
         <Stack>
           <FormProblems error={change.error} fields={FIELDS} />
@@ -150,6 +146,6 @@ export const VariableDialog = ({ organization, workspace, variable, onClose }: V
           <DialogActions action="Save" isPending={change.isPending} onClose={onClose} />
         </Stack>
       </form>
-    </Modal>
+    </Dialog>
   );
 };

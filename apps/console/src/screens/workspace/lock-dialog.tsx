@@ -1,6 +1,7 @@
-import { Modal, Stack, Text, TextInput } from '@mantine/core';
+import { Stack, Text, TextInput } from '@mantine/core';
 import { useState, type SyntheticEvent } from 'react';
 import { useChangeLock, type Workspace } from '../../api/workspaces.js';
+import { Dialog } from '../../components/dialog.js';
 import { DialogActions } from '../../components/dialog-actions.js';
 import { FormProblems } from '../../components/problems.js';
 import { showToast } from '../../components/toasts.js';
@@ -19,12 +20,7 @@ export const LockDialog = ({ organization, workspace, onClose }: DialogProps) =>
     change.mutate({ action: 'lock', reason: reason.trim() }, { onSuccess });
   };
   return (
-    <Modal
-      opened
-      onClose={onClose}
-      title={`Lock ${workspace.attributes.name}`}
-      closeButtonProps={{ 'aria-label': 'Close' }}
-    >
+    <Dialog onClose={onClose} title={`Lock ${workspace.attributes.name}`}>
       <form onSubmit={lock}>
         <Stack>
           <Text size="sm">
@@ -43,7 +39,7 @@ export const LockDialog = ({ organization, workspace, onClose }: DialogProps) =>
           <DialogActions action="Lock" isPending={change.isPending} onClose={onClose} />
         </Stack>
       </form>
-    </Modal>
+    </Dialog>
   );
 };
 
@@ -65,7 +61,7 @@ export const ForceUnlockDialog = ({
     if (typed === name) change.mutate({ action: 'force-unlock' }, { onSuccess });
   };
   return (
-    <Modal opened onClose={onClose} title={`Force unlock ${name}`} closeButtonProps={{ 'aria-label': 'Close' }}>
+    <Dialog onClose={onClose} title={`Force unlock ${name}`}>
       <form onSubmit={unlock}>
         <Stack>
           <Text size="sm">
@@ -89,6 +85,6 @@ export const ForceUnlockDialog = ({
           />
         </Stack>
       </form>
-    </Modal>
+    </Dialog>
   );
 };
