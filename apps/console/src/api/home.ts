@@ -41,6 +41,12 @@ export const changesTodayQuery = (organization: string, midnight: string) =>
     },
   });
 
+/** Runs have no name: the API names them by their id. */
+const describeLockHolder = (name: string | null | undefined): string => {
+  if (!name) return 'a team that you may not see';
+  return name.startsWith('run-') ? `run ${name}` : name;
+};
+
 /** The present locks, the oldest first. */
 export const locksQuery = (organization: string) =>
   queryOptions({
@@ -52,7 +58,7 @@ export const locksQuery = (organization: string) =>
       const rows = data.map(({ id, attributes }) => ({
         id,
         workspace: attributes['workspace-name'] ?? '',
-        holder: attributes['locked-by-name'] ?? 'a team that you may not see',
+        holder: describeLockHolder(attributes['locked-by-name']),
         since: attributes['locked-at'],
         reason: attributes.reason,
       }));

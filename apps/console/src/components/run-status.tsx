@@ -35,7 +35,16 @@ export const formatRunStatus = (status: StatusOfRun): string => {
 };
 
 export const RunStatusBadge = ({ status }: { readonly status: StatusOfRun }) => (
-  <Badge variant="light" color={COLORS[status] ?? 'blue'} tt="none" fw={600} radius="sm">
+  <Badge
+    variant="light"
+    color={COLORS[status] ?? 'blue'}
+    tt="none"
+    fw={600}
+    radius="sm"
+    miw="max-content"
+    px={6}
+    lts={0}
+  >
     {formatRunStatus(status)}
   </Badge>
 );

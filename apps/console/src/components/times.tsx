@@ -65,7 +65,7 @@ export const useMidnight = (): string => new Date(new Date(useNow()).setHours(0,
 export const RelativeTime = ({ value }: { readonly value: string }) => {
   const now = useNow();
   return (
-    <time dateTime={value} title={formatExactTime(value)}>
+    <time dateTime={value} title={formatExactTime(value)} style={{ whiteSpace: 'nowrap' }}>
       {formatRelativeTime(value, now)}
     </time>
   );

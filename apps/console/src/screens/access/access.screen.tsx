@@ -80,7 +80,7 @@ const AccessMatrix = ({ organization, rows, count, teams: unsorted }: MatrixProp
         label="Access of teams"
         corner="Project, workspace"
         columns={teams.map(({ id, attributes }) => ({ id, label: attributes.name }))}
-        columnWidth={216}
+        columnWidth={264}
         count={count}
         getRow={(index) => {
           const row = rows.getRow(index);

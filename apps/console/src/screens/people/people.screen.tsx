@@ -1,12 +1,13 @@
-import { Anchor, Badge, Button, Group, SegmentedControl, Table, Text, TextInput } from '@mantine/core';
-import { useDebouncedCallback, useDisclosure } from '@mantine/hooks';
+import { Anchor, Badge, Button, Group, Table, Text } from '@mantine/core';
+import { useDisclosure } from '@mantine/hooks';
 import { useInfiniteQuery, useQuery } from '@tanstack/react-query';
 import { Link, useNavigate, useParams, useSearch } from '@tanstack/react-router';
 import { lazy, Suspense, useState } from 'react';
 import { ApiError } from '../../api/api-error.js';
 import { membersQuery, type ListedMember } from '../../api/memberships.js';
 import { organizationQuery } from '../../api/organizations.js';
-import { PlusIcon, SearchIcon, UserIcon } from '../../components/icons.js';
+import { FilterBar } from '../../components/filter-bar.js';
+import { PlusIcon, UserIcon } from '../../components/icons.js';
 import { Page } from '../../components/page.js';
 import { PermittedButton } from '../../components/permitted-button.js';
 import { EmptyState, ErrorState, LoadingLines, NotFoundState } from '../../components/states.js';
@@ -18,7 +19,6 @@ import classes from '../../components/table-frame.module.css';
 const InviteDialog = lazy(async () => ({ default: (await import('./invite-dialog.js')).InviteDialog }));
 const RemoveMemberDialog = lazy(async () => ({ default: (await import('./invite-dialog.js')).RemoveMemberDialog }));
 
-const TYPING_MS = 200;
 const NO_INVITATION = 'You need a team that may manage membership, or to be an owner of the organization.';
 
 type RowProps = {
@@ -42,7 +42,7 @@ const MemberTableRow = ({ organization, member, canManage, onRemove }: RowProps)
         )}
       </Group>
     </Table.Td>
-    <Table.Td className={classes['wide']}>{member.email}</Table.Td>
+    <Table.Td className={classes['wide']}>{member.email || '–'}</Table.Td>
     <Table.Td className={classes['wide']}>{member.teams.join(', ') || '–'}</Table.Td>
     <Table.Td className={classes['wide']}>
       <RelativeTime value={member.since} />
@@ -134,41 +134,27 @@ const Members = ({ organization, canManage }: MembersProps) => {
   );
 };
 
+const STATUSES = [
+  { value: '', label: 'All' },
+  { value: 'active', label: 'Members' },
+  { value: 'invited', label: 'Invitations' },
+];
+
 const Toolbar = () => {
   const search = useSearch({ from: '/$organization/people' });
   const navigate = useNavigate({ from: '/$organization/people' });
-  const [text, setText] = useState(search.name ?? '');
   const change = (changes: Readonly<Record<string, unknown>>) =>
     void navigate({ search: (before) => parseMemberSearch({ ...before, ...changes }), replace: true });
-  const apply = useDebouncedCallback((name: string) => change({ name: name.trim() }), TYPING_MS);
   return (
-    <Group gap="sm" mb="sm">
-      <TextInput
-        type="search"
-        flex={1}
-        miw="12rem"
-        maw="26rem"
-        aria-label="Search people by name or address"
-        placeholder="Search by name or address"
-        leftSection={<SearchIcon size={16} />}
-        value={text}
-        onChange={(event) => {
-          setText(event.currentTarget.value);
-          apply(event.currentTarget.value);
-        }}
-      />
-      <SegmentedControl
-        transitionDuration={0}
-        aria-label="Status"
-        data={[
-          { value: 'all', label: 'All' },
-          { value: 'active', label: 'Members' },
-          { value: 'invited', label: 'Invitations' },
-        ]}
-        value={search.status ?? 'all'}
-        onChange={(status) => change({ status: status === 'all' ? undefined : status })}
-      />
-    </Group>
+    <FilterBar
+      label="Search people by name or address"
+      placeholder="Search by name or address"
+      text={search.name ?? ''}
+      onText={(name) => change({ name })}
+      statuses={STATUSES}
+      status={search.status ?? ''}
+      onStatus={(status) => change({ status })}
+    />
   );
 };
 

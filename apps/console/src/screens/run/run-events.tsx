@@ -25,13 +25,13 @@ export const RunEvents = ({ organization, run }: { readonly organization: string
             const actor = findIncluded(document, event.relationships.actor.data)?.attributes.username;
             return (
               <li key={event.id}>
-                <div>
+                <Text size="sm">
                   <strong>{formatAction(event.attributes.action)}</strong>{' '}
                   <Text size="sm" c="dimmed" component="span">
                     {actor && `by ${actor}, `}
                     <RelativeTime value={event.attributes['created-at']} />
                   </Text>
-                </div>
+                </Text>
                 {(comment ?? event.attributes.description) && (
                   <blockquote className={classes['comment']}>{comment ?? event.attributes.description}</blockquote>
                 )}

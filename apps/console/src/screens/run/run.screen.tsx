@@ -72,11 +72,11 @@ const Run = ({ organization, workspace, document }: RunProps) => (
         <RunEvents organization={organization} run={document.data} />
       </Card>
     </SimpleGrid>
-    <Text size="sm" c="dimmed">
-      {hasEnded(document.data.attributes.status)
-        ? 'The run has ended.'
-        : 'This page shows changes within a few seconds.'}
-    </Text>
+    {hasEnded(document.data.attributes.status) && (
+      <Text size="sm" c="dimmed">
+        The run has ended.
+      </Text>
+    )}
   </Stack>
 );
 

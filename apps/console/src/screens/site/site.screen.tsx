@@ -176,8 +176,8 @@ const Status = ({ status }: PartProps) => (
       <Processes status={status} />
     </Stack>
     <Stack className={classes['column']}>
-      <Settings status={status} />
       <Verification status={status} />
+      <Settings status={status} />
     </Stack>
   </SimpleGrid>
 );
