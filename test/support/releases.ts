@@ -14,8 +14,8 @@ export type Signer = {
   sign(content: Uint8Array): Promise<Buffer>;
 };
 
-/** Makes an RSA key of 2026-01-01. With `subkey` a signing subkey signs instead of the primary key. 0: it has no end. */
-export const makeSigner = async ({ subkey = false, lifetimeSeconds = 0 } = {}): Promise<Signer> => {
+/** Makes an RSA key of 2026-01-01. With `subkey` a signing subkey signs instead of the primary key. 0: it has no end. `now`: the time of its signatures. */
+export const makeSigner = async ({ subkey = false, lifetimeSeconds = 0, now = new Date() } = {}): Promise<Signer> => {
   const { publicKey: armor, privateKey } = await generateKey({
     type: 'rsa',
     rsaBits: 2048,
@@ -26,7 +26,6 @@ export const makeSigner = async ({ subkey = false, lifetimeSeconds = 0 } = {}): 
     date: new Date('2026-01-01T00:00:00Z'),
     format: 'armored',
   });
-  const now = new Date();
   const { keyId } = await readPublicKey(armor, now);
   return {
     keyId,

@@ -1,16 +1,24 @@
 import { createHash } from 'node:crypto';
 import { RandomIds } from '#host';
+import { createJobRecorder, readLogEnd, recordVerification } from '#site';
+import { collectSiteFacts } from '../../../apps/gateway/src/site-facts.js';
 import { FixedClock } from '../../support/clocks.js';
+import { makeProvider, publishVersion } from '../../support/registry.js';
+import { addGpgKey, makeSigner } from '../../support/releases.js';
 import {
   bindTags,
   expectStatus,
+  grantProjectAccess,
+  grantWorkspaceAccess,
   makeAgentToken,
   makeConfigurationVersion,
   makeMember,
   makeOrganization,
   makeProject,
   makeRemotePool,
+  makeReservedTagKey,
   makeRun,
+  makeTeam,
   makeWorkspace,
   related,
   reportBody,
@@ -111,6 +119,70 @@ const addOthers = async ({ clock, person }: Site): Promise<void> => {
   expectStatus(await person.post(`/api/v2/workspaces/${get('database')}/actions/lock`, reason), 200);
 };
 
+/** Teams with members, access and a token, and a reserved key. */
+const addTeams = async ({ server, clock, person }: Site): Promise<void> => {
+  const make = (name: string, access: object = {}) =>
+    makeTeam(person, 'acme', name, { visibility: 'organization', 'organization-access': access });
+  const [platform, shops, auditors] = [
+    await make('platform', { 'manage-workspaces': true, 'manage-providers': true }),
+    await make('shops'),
+    await make('auditors'),
+  ];
+  const list = expectStatus(await person.get('/api/v2/organizations/acme/projects'), 200).body.data;
+  const project = list.find(({ attributes }: { attributes: { name: string } }) => attributes.name === 'Shops').id;
+  await grantProjectAccess(person, shops, project as string, 'write');
+  await grantProjectAccess(person, auditors, project as string, 'read');
+  const network = expectStatus(await person.get('/api/v2/organizations/acme/workspaces/network'), 200).body.data.id;
+  await grantWorkspaceAccess(person, shops, network as string, 'plan');
+  for (const [name, team] of [
+    ['paul', platform],
+    ['maria', platform],
+    ['sven', shops],
+    ['aiko', auditors],
+  ] as const) {
+    clock.pass({ minutes: 7 });
+    await makeMember(server, 'acme', name, [team]);
+  }
+  const end = new Date(clock.now().getTime() + 9 * 24 * 60 * 60_000).toISOString();
+  const token = resource('authentication-tokens', { description: 'Pipeline of the shops', 'expired-at': end });
+  expectStatus(await person.post(`/api/v2/teams/${shops}/authentication-tokens`, token), 201);
+  await makeReservedTagKey(person, 'acme', 'cost-center');
+  await bindTags(person, `projects/${project as string}`, { 'cost-center': '1207' });
+};
+
+/** States that workspaces share. */
+const shareStates = async ({ person }: Site): Promise<void> => {
+  const get = async (name: string): Promise<string> =>
+    expectStatus(await person.get(`/api/v2/organizations/acme/workspaces/${name}`), 200).body.data.id as string;
+  const share = async (source: string, ...consumers: readonly string[]) => {
+    const ids = await Promise.all(consumers.map(get));
+    const path = `/api/v2/workspaces/${await get(source)}/relationships/remote-state-consumers`;
+    expectStatus(await person.post(path, related('workspaces', ...ids)), 204);
+  };
+  await share('network', 'billing', 'database', 'ledger', 'monitoring');
+  await share('dns', 'network');
+  const shared = resource('workspaces', { 'global-remote-state': true });
+  expectStatus(await person.patch(`/api/v2/workspaces/${await get('identity')}`, shared), 200);
+};
+
+/** A provider with two versions. */
+const addProvider = async ({ server, clock }: Site): Promise<void> => {
+  const signer = await makeSigner({ now: clock.now() });
+  await addGpgKey(server, 'acme', signer);
+  await makeProvider(server, 'acme', 'example');
+  for (const version of ['1.0.0', '1.1.0']) {
+    clock.pass({ minutes: 25 });
+    await publishVersion(server, 'acme', 'example', version, signer);
+  }
+};
+
+/** What an administrator sees about the processes of the site. */
+const recordJobs = async ({ server, clock }: Site): Promise<void> => {
+  const record = createJobRecorder(server.database, clock);
+  for (const { name } of collectSiteFacts(server.runtime).jobs) await record(name, true);
+  await recordVerification(server.database, clock, { end: await readLogEnd(server.database), isClean: true });
+};
+
 /** Fills the server. Returns the id of the person who looks at the screens. */
 export const fillSampleSite = async (server: TestServer, clock: FixedClock): Promise<string> => {
   const { ownersTeam } = await makeOrganization(server, 'acme');
@@ -120,6 +192,10 @@ export const fillSampleSite = async (server: TestServer, clock: FixedClock): Pro
   const site = { server, clock, person };
   await addOthers(site);
   await addNetwork(site);
+  await addTeams(site);
+  await shareStates(site);
+  await addProvider(site);
+  await recordJobs(site);
   clock.pass({ minutes: 3 });
   return person.id;
 };
