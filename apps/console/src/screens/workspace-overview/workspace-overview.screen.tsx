@@ -18,16 +18,23 @@ const LockNotice = ({ organization, workspace }: PartProps) => {
   const { data: lock } = useQuery(presentLockQuery(organization, workspace.data));
   const holder =
     lock?.attributes['locked-by-name'] ?? describeHolder(workspace, workspace.data.relationships['locked-by'].data);
+  const isRun = workspace.data.relationships['locked-by'].data?.type === 'runs';
   const reason = workspace.data.attributes['locked-reason'];
+  const noReason = isRun ? 'The run unlocks the workspace when it ends.' : 'The holder gave no reason.';
   return (
-    <Alert color="orange" variant="light" icon={<LockIcon />} title={`Locked by ${holder}`}>
+    <Alert
+      color="orange"
+      variant="light"
+      icon={<LockIcon />}
+      title={isRun ? `Locked by the run ${holder}` : `Locked by ${holder}`}
+    >
       <Text size="sm">
         {lock && (
           <>
-            Since <RelativeTime value={lock.attributes['locked-at']} />.{' '}
+            Locked <RelativeTime value={lock.attributes['locked-at']} />.{' '}
           </>
         )}
-        {reason ? `Reason: ${reason}` : 'The holder gave no reason.'}
+        {reason ? `Reason: ${reason}` : noReason}
       </Text>
     </Alert>
   );
