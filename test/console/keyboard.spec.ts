@@ -52,8 +52,8 @@ afterAll(async () => {
 const IS_VISIBLE = `(() => {
   const element = document.activeElement;
   // Some fields have no size, because their label draws them.
-  const shown = [element, ...(element.labels ?? [])].find((each) => each.getBoundingClientRect().width > 1) ?? element;
-  const { top, bottom, left, right, width, height } = shown.getBoundingClientRect();
+  const box = [element, ...(element.labels ?? [])].find((each) => each.getBoundingClientRect().width > 1) ?? element;
+  const { top, bottom, left, right, width, height } = box.getBoundingClientRect();
   const isInWindow = width > 0 && height > 0 && bottom > 0 && right > 0 && top < innerHeight && left < innerWidth;
   const accent = getComputedStyle(document.documentElement).getPropertyValue('--console-accent').trim();
   const probe = document.createElement('i');
@@ -80,7 +80,7 @@ const describeFocus = async (page: TestPage): Promise<string> => {
 };
 
 /** Presses Tab until an element with this description has the focus. Every element on the way is named and visible. */
-const tabTo = async (page: TestPage, wanted: string | RegExp): Promise<void> => {
+const tabTo = async (page: TestPage, target: string | RegExp): Promise<void> => {
   const passed: string[] = [];
   while (passed.length < MOST_STEPS) {
     await page.keyboard.press('Tab');
@@ -90,9 +90,9 @@ const tabTo = async (page: TestPage, wanted: string | RegExp): Promise<void> => 
     if (focus === '') continue;
     expect([focus, /^[\w-]+ "/.test(focus) || focus.startsWith('region')]).toEqual([focus, true]);
     expect([focus, await page.evaluate(IS_VISIBLE)]).toEqual([focus, true]);
-    if (typeof wanted === 'string' ? focus.startsWith(wanted) : wanted.test(focus)) return;
+    if (typeof target === 'string' ? focus.startsWith(target) : target.test(focus)) return;
   }
-  throw new Error(`${String(wanted)} is not reached: ${passed.join(', ')}`);
+  throw new Error(`${String(target)} is not reached: ${passed.join(', ')}`);
 };
 
 const waitForTitle = (page: TestPage, name: string) => page.getByRole('heading', { level: 1, name }).waitFor();

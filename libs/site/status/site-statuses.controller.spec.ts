@@ -74,14 +74,15 @@ describe('GET /admin/site-status', () => {
 
   it('shows when the views were last compared with the log, up to which position, and the result', async () => {
     const clock = { now: () => new Date('2026-03-01T10:00:00.000Z') };
-    const shown = async () => expectStatus(await server.get(PATH), 200).body.data.attributes['last-verification'];
-    expect(await shown()).toBeNull();
+    const readVerification = async () =>
+      expectStatus(await server.get(PATH), 200).body.data.attributes['last-verification'];
+    expect(await readVerification()).toBeNull();
     const end = await readLogEnd(server.database);
     await recordVerification(server.database, clock, { end, isClean: false });
-    expect(await shown()).toEqual({ 'ended-at': '2026-03-01T10:00:00.000Z', result: 'faulty', ...end });
+    expect(await readVerification()).toEqual({ 'ended-at': '2026-03-01T10:00:00.000Z', result: 'faulty', ...end });
     expect(end).toEqual({ transaction: expect.stringMatching(/^\d+$/), position: expect.any(Number) });
     await recordVerification(server.database, clock, { end: null, isClean: true });
-    expect(await shown()).toMatchObject({ result: 'clean', transaction: null, position: null });
+    expect(await readVerification()).toMatchObject({ result: 'clean', transaction: null, position: null });
   });
 
   it('contains no secret', async () => {

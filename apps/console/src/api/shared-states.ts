@@ -13,7 +13,7 @@ export type SharingWorkspace = {
   readonly sharing: StateSharing;
 };
 
-/** With whom a workspace shares its state: all workspaces of the organization or project, or those that it names. */
+/** The workspaces that may read a state: all of the organization or of the project, or those that the workspace names. */
 export type StateSharing = 'organization' | 'project' | 'names';
 
 export const getSharing = ({ attributes }: Workspace): StateSharing => {
