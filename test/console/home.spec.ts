@@ -93,11 +93,11 @@ describe('the first screen of an organization', () => {
       await page.goto(`${server.url}/app/acme`);
       const since = new URL((await request).url()).searchParams.get('filter[changed-since]') ?? '';
       expect(since.endsWith(hour)).toBe(true);
-      const sentence = page.getByRole('region', { name: 'Changed last' }).getByText(/changed today\.$/);
+      const note = page.getByRole('region', { name: 'Changed last' }).getByText(/changed today\.$/);
       const midnight = encodeURIComponent(since);
       const { body } = await server.get(`/api/v2/organizations/acme/workspaces?filter[changed-since]=${midnight}`);
       const count = body.meta.pagination['total-count'] as number;
-      await sentence.filter({ hasText: count === 0 ? 'No workspace' : `${count} workspaces` }).waitFor();
+      await note.filter({ hasText: count === 0 ? 'No workspace' : `${count} workspaces` }).waitFor();
       await page.context().close();
     }
   });
