@@ -1,6 +1,6 @@
 export { EventStoreModule, type EventStoreOptions } from './event-store.module.js';
 export { EventStore } from './event-store.js';
-export { MAX_LOG_CHANGES, selectLogChanges, selectViewsState, type LogChange } from './barrier/log-changes.queries.js';
+export { MAX_LOG_CHANGES, selectLogChanges, selectViewExchanges, selectViewsState, type LogChange } from './barrier/log-changes.queries.js';
 export { AggregateCommand, AggregateHandler, type Operation, type OperationTable } from './aggregate.commands.js';
 export {
   getFirstRow,

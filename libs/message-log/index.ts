@@ -1,4 +1,4 @@
-export { buildAsyncApiDocument, type InboundChannel } from './schemas/async-api.js';
+export { buildAsyncApiDocument, type InboundChannel, type StateChannelMessage } from './schemas/async-api.js';
 export {
   toCloudEventType,
   toKafkaMessage,
@@ -14,6 +14,7 @@ export {
   type MessageResult,
 } from './consuming/topic-consumer.js';
 export { createKafkaClient, type KafkaConnection } from './connection/kafka-connection.js';
+export { MessageSender } from './publishing/message-sender.js';
 export { KafkaPublisher } from './publishing/kafka-publisher.js';
 export { buildSecurityOptions, type KafkaSecurity } from './connection/kafka-security.js';
 export { buildEventSchemas, type JsonSchema } from './schemas/schemas.js';
