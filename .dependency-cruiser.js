@@ -14,7 +14,7 @@ export const LAYERS = [
   ['event-store'],
   ['blob-store', 'json-api', 'message-log', 'vault'],
   ['access', 'backup'],
-  ['document-cache', 'pages'],
+  ['document-cache', 'pages', 'state-topics'],
   ['api-docs', 'console', 'edge', 'reads', 'site'],
   ['data-retention-policies', 'people', 'ssh-keys'],
   ['agents', 'scim', 'tag-bindings', 'workload-identities'],

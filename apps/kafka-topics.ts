@@ -10,7 +10,9 @@ import {
 } from '#message-log';
 import { FACTS_TOPIC } from '#facts';
 import { StartupError, type KafkaSettings, type Settings } from '#host';
+import { listStateTopics, STATE_TOPICS } from '#state-topics';
 import { eventRegistry } from './modules.js';
+import { publishedResources } from './published-resources.js';
 import type { ProcessLogger } from './runtime.js';
 
 const requireKafka = ({ kafka }: Settings): KafkaSettings => {
@@ -18,12 +20,17 @@ const requireKafka = ({ kafka }: Settings): KafkaSettings => {
   return kafka;
 };
 
+/** Returns the followers of the publisher; none if the site publishes nothing. */
+export const listPublishers = ({ kafka }: Settings): readonly { readonly name: string }[] =>
+  kafka ? [{ name: 'publisher' }, { name: STATE_TOPICS }] : [];
+
 /** Returns the topics that the publisher writes and reads. The self-hosted edition records no facts. */
 export const listSiteTopics = ({ edition }: Settings, prefix: string): readonly NamedTopic[] => {
   const facts = toTopicName({ topic: FACTS_TOPIC }, prefix);
   const inbound = edition === 'self-hosted' ? [] : [facts, `${facts}.rejected`];
   return [
     ...listTopics(eventRegistry, prefix).map((name) => ({ name, use: 'log' as const })),
+    ...listStateTopics(publishedResources, prefix).map((name) => ({ name, use: 'state' as const })),
     ...inbound.map((name) => ({ name, use: 'inbound' as const })),
   ];
 };

@@ -34,6 +34,7 @@ import { CONFIGURATION_FILES, createConfigurationSweeper, runsDefinition, create
 import { scimDefinition } from '#scim';
 import { signInDefinition } from '#sign-in';
 import { sshKeysDefinition } from '#ssh-keys';
+import { stateTopicsDefinition } from '#state-topics';
 import { STATE_FILES, stateDefinition, createStateSweeper } from '#state';
 import { tagsDefinition } from '#tags';
 import { variablesDefinition } from '#variables';
@@ -74,6 +75,7 @@ export const moduleDefinitions: readonly ModuleDefinition[] = [
   oauthDefinition,
   historyDefinition,
   liveEventsDefinition,
+  stateTopicsDefinition,
   createAuditTrailDefinition(eventRegistry),
 ];
 

@@ -1,5 +1,6 @@
 import { VERSION, type Settings } from '#host';
 import type { SiteModuleOptions, SiteSetting } from '#site';
+import { listPublishers } from '../../kafka-topics.js';
 import { createFileSweepers, moduleDefinitions } from '../../modules.js';
 import type { Runtime } from '../../runtime.js';
 
@@ -67,6 +68,6 @@ export const collectSiteFacts = ({ settings, blobs, store }: Runtime): SiteModul
   followers: [
     ...moduleDefinitions.flatMap((definition) => definition.followers),
     ...createFileSweepers(blobs, store.database),
-    ...(settings.kafka === null ? [] : [{ name: 'publisher' }]),
+    ...listPublishers(settings),
   ],
 });
