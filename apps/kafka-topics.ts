@@ -15,7 +15,8 @@ import { eventRegistry } from './modules.js';
 import { publishedResources } from './published-resources.js';
 import type { ProcessLogger } from './runtime.js';
 
-const requireKafka = ({ kafka }: Settings): KafkaSettings => {
+/** Throws if the site publishes nothing. */
+export const requireKafka = ({ kafka }: Settings): KafkaSettings => {
   if (!kafka) throw new StartupError('KAFKA_BROKERS is not set: this site publishes nothing');
   return kafka;
 };

@@ -16,9 +16,17 @@ export {
 export { createKafkaClient, type KafkaConnection } from './connection/kafka-connection.js';
 export { MessageSender } from './publishing/message-sender.js';
 export { KafkaPublisher } from './publishing/kafka-publisher.js';
+export { replayLog, REPLAY_HEADER, type ReplayRequest, type ReplayResult } from './replay/log-replay.js';
+export type { ReplayStart } from './replay/log-replay.queries.js';
 export { buildSecurityOptions, type KafkaSecurity } from './connection/kafka-security.js';
 export { buildEventSchemas, type JsonSchema } from './schemas/schemas.js';
 export type { TopicSettings } from './topics/topic-definition.js';
 export { describeAction, describeDifference, type TopicDifference } from './topics/topic-differences.js';
-export { applyTopicSettings, findTopicDifferences, listTopics, type NamedTopic } from './topics/topics.admin.js';
+export {
+  applyTopicSettings,
+  findTopicDifferences,
+  hasTopic,
+  listTopics,
+  type NamedTopic,
+} from './topics/topics.admin.js';
 export { createPublisherFollower } from './publishing/publisher.follower.js';

@@ -33,6 +33,10 @@ export const ensureTopics = (
     }
   });
 
+/** Returns whether the brokers have the topic. */
+export const hasTopic = (kafka: Kafka, name: string): Promise<boolean> =>
+  withAdmin(kafka, async (admin) => (await admin.listTopics()).includes(name));
+
 /** Returns those of these existing topics that never had a message: a topic was deleted, or the cluster is new. */
 export const listUnwrittenTopics = (kafka: Kafka, topics: readonly string[]): Promise<readonly string[]> =>
   withAdmin(kafka, async (admin) => {
