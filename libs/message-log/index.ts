@@ -14,7 +14,7 @@ export {
   type MessageResult,
 } from './consuming/topic-consumer.js';
 export { createKafkaClient, type KafkaConnection } from './connection/kafka-connection.js';
-export { MessageSender } from './publishing/message-sender.js';
+export { MessageSender, type LeadershipCheck } from './publishing/message-sender.js';
 export { KafkaPublisher } from './publishing/kafka-publisher.js';
 export { replayLog, REPLAY_HEADER, type ReplayRequest, type ReplayResult } from './replay/log-replay.js';
 export type { ReplayStart } from './replay/log-replay.queries.js';

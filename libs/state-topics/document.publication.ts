@@ -77,7 +77,7 @@ export class DocumentPublication {
     const messages = [...changed, ...deletions].map((state) =>
       toStateMessage(this.resource, state, this.origin, this.clock.now()),
     );
-    if (messages.length > 0) await this.sender.send(messages);
+    if (messages.length > 0) await this.sender.send(messages, async () => void (await run(sql`select`)));
     const documents = states.map(toStored);
     if (documents.length > 0) await run(storeDocuments(this.resource.type, documents));
     const deleted = deletions.map(({ key }) => key);

@@ -43,7 +43,7 @@ let prefix = 'site';
 
 /** Starts the publisher of state topics, as the process `publisher` does. */
 const startPublishing = (): void => {
-  sender = new MessageSender({ brokers: kafka.brokers, clientId: 'test' }, quiet);
+  sender = new MessageSender({ brokers: kafka.brokers, clientId: 'test' }, quiet, `${prefix}.state-topics`);
   const follower = createStateTopicsFollower({
     resources: publishedResources,
     organizations: ALL_ORGANIZATIONS,

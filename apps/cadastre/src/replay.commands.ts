@@ -95,7 +95,7 @@ const sendEvents = async (
   options: ReplayOptions,
   signal: AbortSignal,
 ): Promise<ReplayResult> => {
-  const sender = new MessageSender(connectTo(kafka), runtime.logger);
+  const sender = new MessageSender(connectTo(kafka), runtime.logger, null);
   const session = await runtime.store.database.session();
   const progress = new TerminalProgress();
   try {

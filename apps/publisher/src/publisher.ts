@@ -32,7 +32,8 @@ export const openPublisher = (runtime: Runtime): RunningPublisher | null => {
   const connection = { brokers, clientId: 'cadastre-publisher', ...buildSecurityOptions(settings.kafka) };
   const origin = { source: settings.publicUrl, prefix: topicPrefix, mode: cloudEvents };
   const kafka = new KafkaPublisher(connection, eventRegistry, origin, logger);
-  const sender = new MessageSender({ ...connection, clientId: 'cadastre-state-topics' }, logger);
+  const stateConnection = { ...connection, clientId: 'cadastre-state-topics' };
+  const sender = new MessageSender(stateConnection, logger, `${topicPrefix}.state-topics`);
   const resources = { resources: publishedResources, organizations: ALL_ORGANIZATIONS, projections: store.projections };
   const runners = [
     createPublisherFollower(kafka, listTopics(eventRegistry, topicPrefix), topics),

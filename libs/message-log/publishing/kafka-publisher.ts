@@ -3,7 +3,7 @@ import { openSpan } from '#tracing';
 import { toKafkaMessage, type OutboundMessage, type CloudEventSource } from './cloud-event.js';
 import type { KafkaConnection } from '../connection/kafka-connection.js';
 import type { TopicSettings } from '../topics/topic-definition.js';
-import { MessageSender } from './message-sender.js';
+import { MessageSender, type LeadershipCheck } from './message-sender.js';
 
 /**
  * Publishes the log to Kafka topics, at least once.
@@ -20,7 +20,7 @@ export class KafkaPublisher {
     private readonly origin: CloudEventSource,
     logger: Logger,
   ) {
-    this.sender = new MessageSender(connection, logger);
+    this.sender = new MessageSender(connection, logger, `${origin.prefix}.publisher`);
   }
 
   /** Reports at once whether the brokers can be reached. `publish` connects by itself. */
@@ -38,13 +38,16 @@ export class KafkaPublisher {
 
   /**
    * Resolves when all in-sync replicas have acknowledged every event. If it rejects, an unknown part was published, and
-   * the caller must publish all events since its checkpoint again.
+   * the caller must publish all events since its checkpoint again. `requireLeadership`: see MessageSender.
    */
-  async publish(events: readonly RecordedEvent[]): Promise<void> {
+  async publish(events: readonly RecordedEvent[], requireLeadership?: LeadershipCheck): Promise<void> {
     const messages = events.map((event) => this.toMessage(event));
     const spans = messages.map(openSendSpan);
     try {
-      await this.sender.send(messages.map((message, n) => withTraceparent(message, spans[n]?.traceparent)));
+      await this.sender.send(
+        messages.map((message, n) => withTraceparent(message, spans[n]?.traceparent)),
+        requireLeadership,
+      );
       for (const span of spans) span?.end();
     } catch (error) {
       for (const span of spans) span?.end(error);

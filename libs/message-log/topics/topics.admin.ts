@@ -37,10 +37,15 @@ export const ensureTopics = (
 export const hasTopic = (kafka: Kafka, name: string): Promise<boolean> =>
   withAdmin(kafka, async (admin) => (await admin.listTopics()).includes(name));
 
-/** Returns those of these existing topics that never had a message: a topic was deleted, or the cluster is new. */
+/**
+ * Returns those of these existing topics that never had a message: a topic was deleted, or the cluster is new. Brokers
+ * refuse the request for a moment after the creation of a topic.
+ */
 export const listUnwrittenTopics = (kafka: Kafka, topics: readonly string[]): Promise<readonly string[]> =>
   withAdmin(kafka, async (admin) => {
-    const offsets = await Promise.all(topics.map((topic) => admin.fetchTopicOffsets(topic)));
+    const fetchOffsets = (topic: string) =>
+      pRetry(() => admin.fetchTopicOffsets(topic), { retries: 6, minTimeout: 50, maxTimeout: 1_000 });
+    const offsets = await Promise.all(topics.map(fetchOffsets));
     return topics.filter((_, n) => offsets[n]?.every(({ high }) => high === '0'));
   });
 

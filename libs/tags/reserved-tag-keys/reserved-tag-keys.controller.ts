@@ -4,14 +4,7 @@ import type { FastifyRequest } from 'fastify';
 import { CurrentActor, type Actor } from '#access';
 import { Database } from '#postgres';
 import { notFound } from '#kernel';
-import {
-  renderDocument,
-  renderList,
-  parseBody,
-  omitNullish,
-  fromAttributes,
-  type Document,
-} from '#json-api';
+import { renderDocument, renderList, parseBody, omitNullish, fromAttributes, type Document } from '#json-api';
 import { createBody, updateBody } from './reserved-tag-keys.body.js';
 import { ChangeReservedTagKey } from './reserved-tag-keys.commands.js';
 import { renderReservedTagKey } from './reserved-tag-keys.document.js';

@@ -1,7 +1,13 @@
 import type { Resource } from '#json-api';
 import type { ReservedTagKeyRow } from './reserved-tag-keys.queries.js';
 
-export const renderReservedTagKey = ({ id, key, disableOverrides, createdAt, updatedAt }: ReservedTagKeyRow): Resource => ({
+export const renderReservedTagKey = ({
+  id,
+  key,
+  disableOverrides,
+  createdAt,
+  updatedAt,
+}: ReservedTagKeyRow): Resource => ({
   id,
   type: 'reserved-tag-keys',
   attributes: {
