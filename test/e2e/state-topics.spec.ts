@@ -74,8 +74,8 @@ const readTables = async () => {
 };
 
 const expectTopicsLikeApi = async (): Promise<void> => {
-  const [tables, shown] = [await readTables(), await readShownDocuments(owner, 'acme')];
-  for (const topic of TOPICS) expect([topic, tables[topic]]).toEqual([topic, shown[topic]]);
+  const [tables, documents] = [await readTables(), await readShownDocuments(owner, 'acme')];
+  for (const topic of TOPICS) expect([topic, tables[topic]]).toEqual([topic, documents[topic]]);
 };
 
 const workspacePath = (id: string, action: string): string => `/api/v2/workspaces/${id}/actions/${action}`;

@@ -86,10 +86,10 @@ const startLoad = () => {
 /** Returns the versions of each stream, without those that the topic has already shown. */
 const listNewVersions = (messages: readonly TopicMessage[]): ReadonlyMap<string, readonly number[]> => {
   const versions = new Map<string, number[]>();
-  const seen = new Set<string>();
+  const ids = new Set<string>();
   for (const { key, headers } of messages) {
-    if (seen.has(headers['ce_id'] ?? '')) continue;
-    seen.add(headers['ce_id'] ?? '');
+    if (ids.has(headers['ce_id'] ?? '')) continue;
+    ids.add(headers['ce_id'] ?? '');
     versions.set(key ?? '', [...(versions.get(key ?? '') ?? []), Number(headers['ce_version'])]);
   }
   return versions;
@@ -112,10 +112,10 @@ const expectCompleteTopics = async (publisher: RunningPublisher): Promise<void> 
     const positions = own.map(({ headers }) => Number(headers['ce_position']));
     expect(positions).toEqual(positions.toSorted((a, b) => a - b));
   }
-  const shown = await readShownDocuments(owner, 'acme');
-  expect(toTable(states)).toEqual(shown['workspaces.state']);
+  const documents = await readShownDocuments(owner, 'acme');
+  expect(toTable(states)).toEqual(documents['workspaces.state']);
   for (const topic of ['organizations.state', 'tags.state'])
-    expect(toTable(await readWholeTopic(kafka.brokers, `cadastre.${topic}`))).toEqual(shown[topic]);
+    expect(toTable(await readWholeTopic(kafka.brokers, `cadastre.${topic}`))).toEqual(documents[topic]);
 };
 
 beforeAll(async () => {

@@ -19,7 +19,7 @@ import { withRuntime } from './operations.js';
 import { printLine } from './output.js';
 import { parseCount } from './seed/seed-options.js';
 
-export type ReplayOptions = {
+export type ReplayCommandOptions = {
   readonly from: ReplayStart;
   readonly to: string;
   readonly toPosition?: number;
@@ -61,7 +61,7 @@ export const addReplayOptions = (command: Command): Command =>
 const requireTarget = async (
   settings: Settings,
   kafka: KafkaSettings,
-  { to, yes = false }: ReplayOptions,
+  { to, yes = false }: ReplayCommandOptions,
   confirm: Confirm | null,
 ): Promise<void> => {
   const live = listSiteTopics(settings, kafka.topicPrefix).find(({ name }) => name === to);
@@ -82,7 +82,7 @@ const prepareTopic = async (
   { logger }: Runtime,
   kafka: KafkaSettings,
   sender: MessageSender,
-  { to, create = false }: ReplayOptions,
+  { to, create = false }: ReplayCommandOptions,
 ): Promise<void> => {
   if (create) return sender.ensureTopics([{ name: to, use: 'log' }], kafka.topics);
   if (await hasTopic(createKafkaClient(connectTo(kafka), logger), to)) return;
@@ -92,7 +92,7 @@ const prepareTopic = async (
 const sendEvents = async (
   runtime: Runtime,
   kafka: KafkaSettings,
-  options: ReplayOptions,
+  options: ReplayCommandOptions,
   signal: AbortSignal,
 ): Promise<ReplayResult> => {
   const sender = new MessageSender(connectTo(kafka), runtime.logger, null);
@@ -123,7 +123,7 @@ const sendEvents = async (
 /** Sends events of the log to a topic again. Returns false if it was stopped. */
 export const runReplay = async (
   settings: Settings,
-  options: ReplayOptions,
+  options: ReplayCommandOptions,
   confirm: Confirm | null,
   stopping: AbortSignal,
 ): Promise<boolean> => {

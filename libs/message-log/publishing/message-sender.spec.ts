@@ -43,8 +43,8 @@ describe('a sender that another one has replaced', () => {
     await earlier.send(messagesTo('a', '1', '2', '3'));
     await later.send(messagesTo('a', '4'));
     // It would write to all partitions, also to those that the other sender has not touched.
-    const stale = Array.from({ length: 40 }, (_, n) => `stale-${n}`);
-    await expect(earlier.send(messagesTo('a', ...stale))).rejects.toThrow('Kafka did not accept the events');
+    const oldValues = Array.from({ length: 40 }, (_, n) => `old-${n}`);
+    await expect(earlier.send(messagesTo('a', ...oldValues))).rejects.toThrow('Kafka did not accept the events');
     await later.send(messagesTo('a', '5'));
     expect(await valuesOf('a')).toEqual(['1', '2', '3', '4', '5']);
   });
@@ -54,7 +54,7 @@ describe('a sender that another one has replaced', () => {
     const [earlier, later] = [createSender('site.b'), createSender('site.b')];
     await later.send(messagesTo('b', '1'));
     // Opens a producer, which fences the leader, before it finds out.
-    await expect(earlier.send(messagesTo('b', 'stale'), loseLeadership)).rejects.toThrow('another process leads');
+    await expect(earlier.send(messagesTo('b', 'old'), loseLeadership)).rejects.toThrow('another process leads');
     await expect(later.send(messagesTo('b', '2'))).rejects.toThrow('Kafka did not accept the events');
     await later.send(messagesTo('b', '2'));
     expect(await valuesOf('b')).toEqual(['1', '2']);

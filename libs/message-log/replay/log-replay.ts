@@ -49,7 +49,7 @@ export const replayLog = async (request: ReplayRequest, dependencies: ReplayDepe
   const [first] = castRows<ReplayBoundRow>(await run(selectReplayStart(request.from)));
   const [last] = castRows<ReplayBoundRow>(await run(selectReplayEnd(request.toPosition)));
   if (!first || !last) return { sent: 0, next: null };
-  const isWanted = createFilter(request, last);
+  const matches = createFilter(request, last);
   const pace = createPace(request.rate, dependencies.clock, signal);
   let position: LogPosition = { transaction: first.transaction, position: first.position - 1 };
   let sent = 0;
@@ -59,7 +59,7 @@ export const replayLog = async (request: ReplayRequest, dependencies: ReplayDepe
     const events = await store.read(position, limit, run, { only: request.types, outside: true });
     const end = events.at(-1);
     if (!end) break;
-    const messages = events.filter(isWanted).map((event) => toReplayMessage(event, request.topic, dependencies));
+    const messages = events.filter(matches).map((event) => toReplayMessage(event, request.topic, dependencies));
     if (messages.length > 0) await sender.send(messages);
     position = toPosition(end);
     sent += messages.length;
