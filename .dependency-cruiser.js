@@ -14,7 +14,7 @@ export const LAYERS = [
   ['event-store'],
   ['blob-store', 'json-api', 'message-log', 'vault'],
   ['access', 'backup'],
-  ['document-cache', 'pages'],
+  ['document-cache', 'pages', 'state-topics'],
   ['api-docs', 'console', 'edge', 'reads', 'site'],
   ['data-retention-policies', 'people', 'ssh-keys'],
   ['agents', 'scim', 'tag-bindings', 'workload-identities'],
@@ -173,7 +173,9 @@ export default {
     {
       name: 'pg-at-the-edge',
       severity: 'error',
-      from: { pathNot: ['^(libs/consumer|libs/postgres|libs/event-store/(?:keys|migrations)|apps|test)/', '[./]spec\\.ts$'] },
+      from: {
+        pathNot: ['^(libs/consumer|libs/postgres|libs/event-store/(?:keys|migrations)|apps|test)/', '[./]spec\\.ts$'],
+      },
       to: { path: 'node_modules/pg/' },
     },
     {

@@ -10,13 +10,20 @@ import {
 } from '#message-log';
 import { FACTS_TOPIC } from '#facts';
 import { StartupError, type KafkaSettings, type Settings } from '#host';
+import { listStateTopics, STATE_TOPICS } from '#state-topics';
 import { eventRegistry } from './modules.js';
+import { publishedResources } from './published-resources.js';
 import type { ProcessLogger } from './runtime.js';
 
-const requireKafka = ({ kafka }: Settings): KafkaSettings => {
+/** Throws if the site publishes nothing. */
+export const requireKafka = ({ kafka }: Settings): KafkaSettings => {
   if (!kafka) throw new StartupError('KAFKA_BROKERS is not set: this site publishes nothing');
   return kafka;
 };
+
+/** Returns the followers of the publisher; none if the site publishes nothing. */
+export const listPublishers = ({ kafka }: Settings): readonly { readonly name: string }[] =>
+  kafka ? [{ name: 'publisher' }, { name: STATE_TOPICS }] : [];
 
 /** Returns the topics that the publisher writes and reads. The self-hosted edition records no facts. */
 export const listSiteTopics = ({ edition }: Settings, prefix: string): readonly NamedTopic[] => {
@@ -24,6 +31,7 @@ export const listSiteTopics = ({ edition }: Settings, prefix: string): readonly 
   const inbound = edition === 'self-hosted' ? [] : [facts, `${facts}.rejected`];
   return [
     ...listTopics(eventRegistry, prefix).map((name) => ({ name, use: 'log' as const })),
+    ...listStateTopics(publishedResources, prefix).map((name) => ({ name, use: 'state' as const })),
     ...inbound.map((name) => ({ name, use: 'inbound' as const })),
   ];
 };

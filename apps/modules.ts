@@ -35,6 +35,7 @@ import { scimDefinition } from '#scim';
 import { signInDefinition } from '#sign-in';
 import { siteDefinition } from '#site';
 import { sshKeysDefinition } from '#ssh-keys';
+import { stateTopicsDefinition } from '#state-topics';
 import { STATE_FILES, stateDefinition, createStateSweeper } from '#state';
 import { tagsDefinition } from '#tags';
 import { variablesDefinition } from '#variables';
@@ -76,6 +77,7 @@ export const moduleDefinitions: readonly ModuleDefinition[] = [
   siteDefinition,
   historyDefinition,
   liveEventsDefinition,
+  stateTopicsDefinition,
   createAuditTrailDefinition(eventRegistry),
 ];
 

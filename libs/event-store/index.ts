@@ -1,6 +1,12 @@
 export { EventStoreModule, type EventStoreOptions } from './event-store.module.js';
 export { EventStore } from './event-store.js';
-export { MAX_LOG_CHANGES, selectLogChanges, selectViewsState, type LogChange } from './barrier/log-changes.queries.js';
+export {
+  MAX_LOG_CHANGES,
+  selectLogChanges,
+  selectViewExchanges,
+  selectViewsState,
+  type LogChange,
+} from './barrier/log-changes.queries.js';
 export { AggregateCommand, AggregateHandler, type Operation, type OperationTable } from './aggregate.commands.js';
 export {
   getFirstRow,
@@ -21,6 +27,7 @@ export type { Follower, TableIndexes } from './followers/follower.js';
 export { waitForFollower, type AwaitedEvents } from './followers/wait-for-follower.js';
 export { EVENT_CONTEXT, IS_SETTLED, type OrganizationExtent } from './log-queries.js';
 export { LogWatch, type RoundResult } from './followers/log-watch.js';
+export { requireOpenSession } from './followers/shared-session.js';
 export { FollowerRunner } from './followers/follower-runner.js';
 export { isAheadOfCluster, readFollowerStates, type FollowerState } from './followers/follower-states.js';
 export { listEncryptedColumns, MissingPreviousKeyError, WrongEncryptionKeyError } from './keys/encryption-key.js';

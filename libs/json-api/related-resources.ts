@@ -1,6 +1,6 @@
 import type { Sql } from '#kernel';
 import { rowCasts, runCombinedQueries, type Database, type DatabaseRow } from '#postgres';
-import type { Resource } from './document.js';
+import type { Document, Resource } from './document.js';
 
 type Resources = readonly Resource[] | Promise<readonly Resource[]>;
 
@@ -16,6 +16,25 @@ export const defineRelated = <R extends DatabaseRow>(
   query: Sql,
   render: (rows: readonly R[]) => Resources,
 ): RelatedResources => {
+  const cast = rowCasts.create<R>();
+  return { query, render: (rows) => render(cast(rows)) };
+};
+
+/** A document with the id of the resource that it is about. */
+export type KeyedDocument = { readonly key: string; readonly document: Document };
+
+/** The query for rows of resources, whose column `id` is the key, and the function that renders them. */
+export type KeyedDocuments = {
+  readonly query: Sql;
+  readonly render: (rows: readonly DatabaseRow[]) => RenderedDocuments;
+};
+
+type RenderedDocuments = readonly KeyedDocument[] | Promise<readonly KeyedDocument[]>;
+
+export const defineKeyedDocuments = <R extends DatabaseRow>(
+  query: Sql,
+  render: (rows: readonly R[]) => RenderedDocuments,
+): KeyedDocuments => {
   const cast = rowCasts.create<R>();
   return { query, render: (rows) => render(cast(rows)) };
 };

@@ -1,4 +1,4 @@
-export { buildAsyncApiDocument, type InboundChannel } from './schemas/async-api.js';
+export { buildAsyncApiDocument, type InboundChannel, type StateChannelMessage } from './schemas/async-api.js';
 export {
   toCloudEventType,
   toKafkaMessage,
@@ -14,10 +14,19 @@ export {
   type MessageResult,
 } from './consuming/topic-consumer.js';
 export { createKafkaClient, type KafkaConnection } from './connection/kafka-connection.js';
+export { MessageSender, type LeadershipCheck } from './publishing/message-sender.js';
 export { KafkaPublisher } from './publishing/kafka-publisher.js';
+export { replayLog, REPLAY_HEADER, type ReplayRequest, type ReplayResult } from './replay/log-replay.js';
+export type { ReplayStart } from './replay/log-replay.queries.js';
 export { buildSecurityOptions, type KafkaSecurity } from './connection/kafka-security.js';
 export { buildEventSchemas, type JsonSchema } from './schemas/schemas.js';
 export type { TopicSettings } from './topics/topic-definition.js';
 export { describeAction, describeDifference, type TopicDifference } from './topics/topic-differences.js';
-export { applyTopicSettings, findTopicDifferences, listTopics, type NamedTopic } from './topics/topics.admin.js';
+export {
+  applyTopicSettings,
+  findTopicDifferences,
+  hasTopic,
+  listTopics,
+  type NamedTopic,
+} from './topics/topics.admin.js';
 export { createPublisherFollower } from './publishing/publisher.follower.js';

@@ -1,4 +1,4 @@
-import { Counter, Gauge } from 'prom-client';
+import { Counter, Gauge, Histogram } from 'prom-client';
 
 /** Metrics of consumed topics, served at /metrics (docs/reference/metrics.md lists them). */
 export const consumerMetrics = {
@@ -16,5 +16,20 @@ export const consumerMetrics = {
     name: 'cadastre_inbox_lag_messages',
     help: 'Messages in a partition after the last handled message, at the time it was handled',
     labelNames: ['topic', 'partition'],
+  }),
+};
+
+/** Metrics of messages that this process sends. */
+export const senderMetrics = {
+  messages: new Counter({
+    name: 'cadastre_kafka_sent_messages_total',
+    help: 'Messages that all in-sync replicas have acknowledged',
+    labelNames: ['topic'],
+  }),
+  seconds: new Histogram({
+    name: 'cadastre_kafka_send_seconds',
+    help: 'Time until a batch of messages was acknowledged, or had failed',
+    labelNames: ['client', 'result'],
+    buckets: [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 15],
   }),
 };

@@ -8,6 +8,7 @@ export {
   type TokenOverview,
   type UserOverview,
 } from './operator/accounts.operator.js';
+export { publishedTeams } from './teams/teams.published.js';
 export { PeopleModule } from './people.module.js';
 export {
   ADMIN_USERNAME,

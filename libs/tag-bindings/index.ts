@@ -30,6 +30,7 @@ export {
   selectRelatedTagBindings,
 } from './tag-bindings.related.js';
 export { listTagIds, resolveTagNames, type TagNames, type TagReference } from './tag-references.js';
+export { publishedBindings } from './tag-bindings.published.js';
 export { parseTagFilter, type TagFilterTerm } from './tag.filter.js';
 export {
   parseBindings,

@@ -74,6 +74,19 @@ export const selectWorkspaceBindings = (ids: Sql, extent: BindingExtent, actor: 
 export const selectProjectBindings = (ids: Sql, actor: Actor): Sql => sql`
   select ${COLUMNS} from projects p cross join lateral (${selectBindingsOfProject(actor)}) b where p.id = any (${ids}) order by ${ORDER}`;
 
+/** A binding of an owner, or the owner alone if it has no bindings. */
+export type OwnedBinding = { readonly id: string } & (BindingRow | { readonly key: null });
+
+/** Selects rows of the type OwnedBinding: the own bindings of workspaces. */
+export const selectBindingsByWorkspace = (ids: Sql, actor: Actor): Sql => sql`
+  select w.id, ${COLUMNS} from workspaces w left join lateral (${selectOwnBindings(actor)}) b on true
+   where w.id = any (${ids}) order by w.id, ${ORDER}`;
+
+/** Selects rows of the type OwnedBinding: the bindings of projects. */
+export const selectBindingsByProject = (ids: Sql, actor: Actor): Sql => sql`
+  select p.id, ${COLUMNS} from projects p left join lateral (${selectBindingsOfProject(actor)}) b on true
+   where p.id = any (${ids}) order by p.id, ${ORDER}`;
+
 /** A binding with the requested owner; only the owner if it has no bindings. */
 type ScopedBinding = { readonly organization: string; readonly grants: readonly Grant[] } & (
   BindingRow | { readonly key: null }

@@ -1,3 +1,4 @@
+export { publishedWorkspaces } from './workspaces/workspaces.published.js';
 export { workspacesDefinition } from './workspaces.definition.js';
 export type { WorkspaceEvent } from './workspaces/workspace.js';
 export type { WorkspaceRow } from './workspaces/workspaces.queries.js';

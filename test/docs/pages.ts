@@ -1,6 +1,8 @@
 import { permissions } from '#access';
 import type { EventKind } from '#kernel';
 import { factsChannel, factSchemas, formatRowName, OWN_RESOURCE_TYPES, CATALOGUE_ROWS } from '#facts';
+import { publishedResources } from '../../apps/published-resources.js';
+import { toStateType } from '#state-topics';
 import { buildAsyncApiDocument, toCloudEventType, buildEventSchemas, toTopicName } from '#message-log';
 import { eventRegistry, moduleDefinitions } from '../../apps/modules.js';
 import { SECRET_FILES } from '../../libs/host/settings/settings.js';
@@ -123,10 +125,19 @@ const eventTables = (): string[] =>
     '',
   ]);
 
+const describeTopics = () => {
+  const states = publishedResources.map((resource) => ({
+    topic: resource.topic,
+    name: resource.type,
+    type: toStateType(resource),
+    description: resource.description,
+  }));
+  return buildAsyncApiDocument(eventRegistry, PREFIX, [factsChannel], states);
+};
+
 /** Renders the headers of all messages, as the AsyncAPI document describes them. */
-const headerTable = (): string => {
-  const { required, properties } = buildAsyncApiDocument(eventRegistry, PREFIX).components.schemas
-    .CloudEventHeaders as unknown as {
+const headerTable = (schema: 'CloudEventHeaders' | 'StateHeaders'): string => {
+  const { required, properties } = describeTopics().components.schemas[schema] as unknown as {
     required: readonly string[];
     properties: Readonly<Record<string, { description?: string; const?: string; enum?: readonly string[] }>>;
   };
@@ -159,6 +170,61 @@ await consumer.run({
 });
 `.trim();
 
+const STATE_CONSUMER = `
+import kafkajs from 'kafkajs';
+
+const kafka = new kafkajs.Kafka({ clientId: 'example', brokers: process.env.KAFKA_BROKERS.split(',') });
+const consumer = kafka.consumer({ groupId: 'example-table' });
+const workspaces = new Map();
+
+await consumer.connect();
+await consumer.subscribe({ topics: ['cadastre.workspaces.state'], fromBeginning: true });
+await consumer.run({
+  eachMessage: async ({ message }) => {
+    const id = message.key.toString();
+    if (message.value === null) workspaces.delete(id);
+    else workspaces.set(id, JSON.parse(message.value).data);
+    console.log(workspaces.size, 'workspaces');
+  },
+});
+`.trim();
+
+const stateTopicsSection = (): readonly string[] => [
+  '## State topics',
+  '',
+  'A state topic contains the latest document of each resource, for consumers that need a table and not the history. Kafka compacts it:',
+  'it keeps the last message of each key. Read a topic from its beginning, and you have the table that the API shows.',
+  '',
+  table(
+    ['Topic', '`ce_type`', 'Documents'],
+    publishedResources
+      .toSorted((a, b) => (a.topic < b.topic ? -1 : a.topic > b.topic ? 1 : 0))
+      .map((resource) => [code(toTopicName(resource, PREFIX)), code(toStateType(resource)), resource.description]),
+  ),
+  '',
+  'The key is the id of the resource, and the value is the response of the API to an owner of the organization: `{"data": …}`.',
+  'A message without a value says that the resource does not exist any more. Documents contain no secrets, no signed links, no e-mail',
+  'addresses and no names of people: people have ids. A public GPG key is published as its owner made it.',
+  '',
+  headerTable('StateHeaders'),
+  '',
+  '- Documents of a key are in order. The last one equals the resource at its `ce_position` or later.',
+  '- Several changes of a resource in a short time can give one document. The topics of events have every change.',
+  '- A document can be published twice. Ignore a `ce_id` that you have seen, or write the row again.',
+  '- The topics also get documents that change because of another resource, for example the execution mode of an organization.',
+  '- If you configure Kafka later, or delete a state topic, the publisher publishes all documents with the next event of the log.',
+  '- After an upgrade that changes documents, the publisher publishes the changed ones again, with a higher `ce_schemaversion`.',
+  '- `KAFKA_CLOUD_EVENTS=structured` does not apply: a message in structured mode always has a value.',
+  '- Kafka compacts a topic at the latest a day after a change. Until then it also contains earlier documents.',
+  '',
+  'This program for Node keeps a table of all workspaces:',
+  '',
+  '```js',
+  STATE_CONSUMER,
+  '```',
+  '',
+];
+
 export const eventsPage = (): string =>
   [
     '# Events',
@@ -175,13 +241,16 @@ export const eventsPage = (): string =>
     'A message is a CloudEvent 1.0 in binary content mode. Its value is the data of the event as JSON; each event type has a',
     'JSON Schema. Its key is the stream, which is the id of the resource (`ws-…`). Everything else is in headers:',
     '',
-    headerTable(),
+    headerTable('CloudEventHeaders'),
     '',
     'With `KAFKA_CLOUD_EVENTS=structured`, the value is one JSON document instead: the same attributes without `ce_`, and the',
     'data as `data`. The `content-type` is then `application/cloudevents+json; charset=UTF-8`. Key and `traceparent` stay.',
     '',
     'The publisher delivers each event at least once, and the events of a stream in order. After a failure it can repeat',
     'events. Recognise a repeated event by `ce_id`, or by a `ce_version` that is not above the last one of its stream.',
+    '',
+    'Each batch is a transaction of Kafka. Read committed messages only: set `isolation.level=read_committed` in clients of Java and',
+    'librdkafka; it is the default of kafkajs. Otherwise you can see messages of batches that were given up, which are repeated.',
     '',
     'The version of a schema is raised when the shape of the data changes. The publisher publishes each event in the newest',
     'version at that time. Messages that are already in a topic stay as they are.',
@@ -194,6 +263,7 @@ export const eventsPage = (): string =>
     CONSUMER,
     '```',
     '',
+    ...stateTopicsSection(),
     ...eventTables(),
   ].join('\n');
 
@@ -352,7 +422,7 @@ export const pages = async (): Promise<Map<string, string>> => {
     ['openapi.json', json(description)],
     ['../../libs/client/openapi-types.ts', await renderClientTypes(description)],
     ['../../libs/consumer/event-types.ts', await renderEventTypes(eventRegistry)],
-    ['asyncapi.json', json(buildAsyncApiDocument(eventRegistry, PREFIX, [factsChannel]))],
+    ['asyncapi.json', json(describeTopics())],
     ...Object.entries(buildEventSchemas(eventRegistry)).map(
       ([type, schema]) => [`schemas/${type}.json`, json(schema)] as const,
     ),

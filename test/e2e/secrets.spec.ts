@@ -5,11 +5,13 @@ import { gzipSync } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import pg from 'pg';
 import { listTopics } from '#message-log';
+import { listStateTopics } from '#state-topics';
 import { eventRegistry } from '../../apps/modules.js';
-import { readTopic, startKafka, type TestKafka } from '../support/kafka/index.js';
+import { publishedResources } from '../../apps/published-resources.js';
+import { readTopic, readWholeTopic, startKafka, type TestKafka } from '../support/kafka/index.js';
 import { waitForTopics, withoutRedeliveries } from '../support/kafka/topic-reader.js';
 import { startOtlpReceiver, type OtlpReceiver } from '../support/otlp-receiver.js';
-import { launchProduct, type Product } from '../support/product.js';
+import { launchProduct, waitUntil, type Product } from '../support/product.js';
 import { expectStatus, makeOrganization, makeToken, makeWorkspace, resource } from '../support/seeds.js';
 import { createApiTestClient, type ApiResponse, type ApiTestClient } from '../support/server.js';
 import { useSecretsOfOpenId } from './secrets.oidc.js';
@@ -182,6 +184,8 @@ let database: ReadonlyMap<string, string>;
 let topics: string;
 let output: string;
 
+const readMetrics = async ({ url }: Product): Promise<string> => (await fetch(`${url}/metrics`)).text();
+
 beforeAll(async () => {
   kafka = await startKafka();
   collector = await startOtlpReceiver();
@@ -200,7 +204,14 @@ beforeAll(async () => {
   const events = database.get('event_store.events')?.split('\n').length ?? 0;
   await waitForTopics(kafka.brokers, names);
   const messages = await readTopic(kafka.brokers, names, (all) => withoutRedeliveries(all).length >= events);
-  topics = JSON.stringify(messages);
+  await waitUntil(
+    async () => /follower_lag_seconds\{follower="state_topics"\} 0\n/.test(await readMetrics(product)),
+    'the state topics are complete',
+  );
+  const states = await Promise.all(
+    listStateTopics(publishedResources, 'cadastre').map((name) => readWholeTopic(kafka.brokers, name)),
+  );
+  topics = JSON.stringify([messages, states]);
   const ended = await product.stop();
   output = ended.stdout + ended.stderr;
 }, LONG);

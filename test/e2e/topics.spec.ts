@@ -1,7 +1,9 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import type { Admin } from 'kafkajs';
 import { createKafkaClient, listTopics } from '#message-log';
+import { listStateTopics } from '#state-topics';
 import { eventRegistry } from '../../apps/modules.js';
+import { publishedResources } from '../../apps/published-resources.js';
 import { startKafka, type TestKafka } from '../support/kafka/index.js';
 import { launchProduct, type Product } from '../support/product.js';
 import { quiet } from '../support/silent-logger.js';
@@ -10,8 +12,9 @@ let kafka: TestKafka;
 let product: Product;
 let admin: Admin;
 
-/** Topics of the log, the one of facts, and the one of rejected facts. */
-const TOPICS = listTopics(eventRegistry, 'cadastre').length + 2;
+/** Topics of the log, state topics, the one of facts, and the one of rejected facts. */
+const TOPICS =
+  listTopics(eventRegistry, 'cadastre').length + listStateTopics(publishedResources, 'cadastre').length + 2;
 
 beforeAll(async () => {
   kafka = await startKafka();
@@ -74,6 +77,10 @@ describe('the commands for topics', () => {
       'retention.ms': '-1',
       'max.message.bytes': '8388608',
       'segment.bytes': '1048576',
+    });
+    expect(await readConfig('cadastre.workspaces.state')).toMatchObject({
+      'cleanup.policy': 'compact',
+      'max.compaction.lag.ms': '86400000',
     });
     const remaining = await product.run('topics', 'check', '--json');
     expect(remaining.code).toBe(1);

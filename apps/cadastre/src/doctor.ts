@@ -20,7 +20,7 @@ import {
 import { describeDatabaseError } from '../../database-errors.js';
 import { describeWrongKey, hasEmbeddedSite, MISSING_PREVIOUS_KEY } from '../../database-resources.js';
 import { openRuntime, type Runtime } from '../../runtime.js';
-import { compareSiteTopics } from '../../kafka-topics.js';
+import { compareSiteTopics, listPublishers } from '../../kafka-topics.js';
 import { moduleDefinitions, createFileSweepers, views } from '../../modules.js';
 import { describeFailure } from './start-errors.js';
 
@@ -178,17 +178,19 @@ const describeClock = (database: Date, before: Date, after: Date): Finding => {
 };
 
 const inspectFollowers = async ({ store, blobs, settings }: Runtime): Promise<readonly Finding[]> => {
-  const publisher = settings.kafka ? [{ name: 'publisher' }] : [];
+  const publishers = listPublishers(settings);
   const followers = [
     ...moduleDefinitions.flatMap((definition) => definition.followers),
     ...createFileSweepers(blobs, store.database),
-    ...publisher,
+    ...publishers,
   ];
   return (await readFollowerStates(store.database, followers)).map(({ name, isLed, behind, idleSeconds }) => {
     const check = `follower ${name}`;
     const progress = idleSeconds === null ? 'no progress yet' : `last progress ${idleSeconds} s ago`;
     if (!isLed) {
-      const process = name === 'publisher' ? 'serve or publisher' : 'serve or projector';
+      const process = publishers.some((publisher) => publisher.name === name)
+        ? 'serve or publisher'
+        : 'serve or projector';
       return reportFailed(check, `no process runs it, ${behind} events behind; start ${process}`);
     }
     return behind > FAR_BEHIND

@@ -39,6 +39,7 @@ import {
   type OrganizationImportOptions,
 } from './backup/organization.commands.js';
 import { parsePosition, parseTime, type BackupOptions, type RestoreOptions } from './backup/backup-options.js';
+import { addReplayOptions, runReplay, type ReplayCommandOptions } from './replay.commands.js';
 import { parseCount, parsePrefix, type SeedOptions } from './seed/seed-options.js';
 import { serve, serveGateway, serveProjector, servePublisher } from './serve.js';
 import { runUserSignInLink, type SignInLinkOptions } from './sign-in-links.js';
@@ -336,6 +337,18 @@ topics
       runTopicsApply(await loadCommandSettings(), { ...options, confirm: promptAtTerminal() }),
     ),
   );
+
+addReplayOptions(
+  program
+    .command('replay')
+    .description('send events of the log to a topic of Kafka again, while the publisher runs; Ctrl-C stops it'),
+).action(
+  withErrorReport((options: ReplayCommandOptions) =>
+    runUntilStopRequest(async (stopping) => {
+      if (!(await runReplay(await loadCommandSettings(), options, promptAtTerminal(), stopping))) process.exitCode = 1;
+    }).then(() => undefined),
+  ),
+);
 
 user
   .command('sign-in-link <name>')

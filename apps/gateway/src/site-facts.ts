@@ -1,5 +1,6 @@
 import { VERSION, type Settings } from '#host';
 import type { SiteModuleOptions, SiteSetting } from '#site';
+import { listPublishers } from '../../kafka-topics.js';
 import { createFileSweepers, createScheduledJobs, moduleDefinitions } from '../../modules.js';
 import type { Runtime } from '../../runtime.js';
 
@@ -69,7 +70,7 @@ export const collectSiteFacts = (runtime: Runtime): SiteModuleOptions => {
     followers: [
       ...moduleDefinitions.flatMap((definition) => definition.followers),
       ...createFileSweepers(blobs, store.database),
-      ...(settings.kafka === null ? [] : [{ name: 'publisher' }]),
+      ...listPublishers(settings),
     ],
     jobs: createScheduledJobs(runtime, settings).map(({ name, everyMs }) => ({ name, everyMs })),
   };

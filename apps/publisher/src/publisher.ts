@@ -1,21 +1,25 @@
 import type { KafkaSettings } from '#host';
+import { ALL_ORGANIZATIONS } from '#organizations';
 import { FollowerRunner } from '#event-store';
 import { createFactMessageHandler, FACTS_TOPIC } from '#facts';
 import {
   TopicConsumer,
   KafkaPublisher,
+  MessageSender,
   createPublisherFollower,
   buildSecurityOptions,
   toTopicName,
   listTopics,
   type KafkaConnection,
 } from '#message-log';
+import { createStateTopicsFollower } from '#state-topics';
 import type { Runtime } from '../../runtime.js';
 import { eventRegistry } from '../../modules.js';
+import { publishedResources } from '../../published-resources.js';
 
 export type RunningPublisher = { stop(): Promise<void> };
 
-/** Publishes the log and records facts of other services. Returns null if no brokers are configured. */
+/** Publishes the log and the latest documents, and records facts of other services. Returns null if no brokers are configured. */
 export const openPublisher = (runtime: Runtime): RunningPublisher | null => {
   const { store, settings, logger } = runtime;
   if (!settings.kafka) return null;
@@ -26,23 +30,21 @@ export const openPublisher = (runtime: Runtime): RunningPublisher | null => {
     logger.warn({ mechanism }, 'the Kafka credentials are sent without encryption; set KAFKA_TLS=on');
   }
   const connection = { brokers, clientId: 'cadastre-publisher', ...buildSecurityOptions(settings.kafka) };
-  const kafka = new KafkaPublisher(
-    connection,
-    eventRegistry,
-    { source: settings.publicUrl, prefix: topicPrefix, mode: cloudEvents },
-    logger,
-  );
-  const runner = new FollowerRunner(
-    store,
+  const origin = { source: settings.publicUrl, prefix: topicPrefix, mode: cloudEvents };
+  const kafka = new KafkaPublisher(connection, eventRegistry, origin, logger);
+  const stateConnection = { ...connection, clientId: 'cadastre-state-topics' };
+  const sender = new MessageSender(stateConnection, logger, `${topicPrefix}.state-topics`);
+  const resources = { resources: publishedResources, organizations: ALL_ORGANIZATIONS, projections: store.projections };
+  const runners = [
     createPublisherFollower(kafka, listTopics(eventRegistry, topicPrefix), topics),
-    logger,
-  );
-  runner.start();
+    createStateTopicsFollower({ ...resources, sender, origin, settings: topics, clock: runtime.clock }),
+  ].map((follower) => new FollowerRunner(store, follower, logger));
+  for (const runner of runners) runner.start();
   const consumer = openFactConsumer(runtime, { ...connection, clientId: 'cadastre-facts' }, settings.kafka);
   return {
     stop: async () => {
-      await Promise.all([runner.stop(), consumer?.stop()]);
-      await kafka.disconnect();
+      await Promise.all([...runners.map((runner) => runner.stop()), consumer?.stop()]);
+      await Promise.all([kafka.disconnect(), sender.disconnect()]);
     },
   };
 };

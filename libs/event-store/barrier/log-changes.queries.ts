@@ -33,10 +33,15 @@ export const selectLogChanges = (snapshot: string | null): Sql => sql`
            (select ${FIELDS} from event_store.events where transaction >= pg_snapshot_xmax(${snapshot}::pg_snapshot)
              order by transaction, position limit ${MAX_LOG_CHANGES + 1})) e)`;
 
+/** Selects a text that each exchange of a rebuilt view changes; with `views` only those views. */
+export const selectViewExchanges = (views: readonly string[] | null = null): Sql => sql`
+  (select coalesce(sum(xmin::text::bigint), 0)::text from event_store.view_versions
+    where ${views}::text[] is null or view = any (${views}::text[]))`;
+
 /**
  * Selects a text that changes when views change without an event: while the names of forgotten people are removed it is
  * null, and each exchange of a rebuilt view changes it.
  */
 export const selectViewsState = (): Sql => sql`
   (case when not exists (select from event_store.person_keys where key is null and cleaned_at is null)
-        then (select coalesce(sum(xmin::text::bigint), 0)::text from event_store.view_versions) end)`;
+        then ${selectViewExchanges()} end)`;

@@ -57,7 +57,7 @@ describe('the lag of a follower', () => {
   });
 
   it('is zero at the end of the log', async () => {
-    expect(await readLags(testStore.database, ['nobody'])).toEqual([{ follower: 'nobody', seconds: 0 }]);
+    expect(await readLags(testStore.database, ['nobody'])).toEqual([{ follower: 'nobody', seconds: 0, events: 0 }]);
     await makeOld(10);
     run(() => Promise.resolve([]));
     await waitForFollower(testStore.database, 'lag_watch');

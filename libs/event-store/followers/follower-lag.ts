@@ -19,10 +19,23 @@ export const reportLag = (database: Database, follower: string): (() => void) =>
   };
 };
 
-export type FollowerLag = { readonly follower: string; readonly seconds: number };
+/** `events`: number of events that the follower has not passed, counted up to MAX_BACKLOG_EVENTS. */
+export type FollowerLag = { readonly follower: string; readonly seconds: number; readonly events: number };
 
-/** Returns the lag of each follower in this process, except those whose database does not respond within 2 s. */
-export const readCurrentLags = async (): Promise<readonly FollowerLag[]> => {
+const MAX_BACKLOG_EVENTS = 10_000;
+
+let underway: Promise<readonly FollowerLag[]> | null = null;
+
+/**
+ * Returns the lag of each follower in this process, except those whose database does not respond within 2 s. The metrics
+ * of a scrape share a statement.
+ */
+export const readCurrentLags = (): Promise<readonly FollowerLag[]> => {
+  underway ??= readAllLags().finally(() => (underway = null));
+  return underway;
+};
+
+const readAllLags = async (): Promise<readonly FollowerLag[]> => {
   const lags = await Promise.all(
     [...runningFollowers].map(([database, followers]) => readLagsInTime(database, [...followers.keys()])),
   );
@@ -40,16 +53,22 @@ const readLagsInTime = async (database: Database, followers: readonly string[]):
 };
 
 /**
- * Returns the age of the oldest event that each follower has not passed; zero at the end of the log. Reads one row of
- * the primary key for each follower.
+ * Returns the age of the oldest event that each follower has not passed, zero at the end of the log, and the number of
+ * such events. Reads the primary key only, up to a limit.
  */
 export const readLags = (database: Database, followers: readonly string[]): Promise<FollowerLag[]> =>
   database.rows<FollowerLag>(sql`
     select f.follower,
-           coalesce(greatest(extract(epoch from clock_timestamp() - e.time), 0), 0)::float8 as seconds
+           coalesce(greatest(extract(epoch from clock_timestamp() - e.time), 0), 0)::float8 as seconds,
+           unread.events
       from unnest(${followers}::text[]) as f (follower)
       left join event_store.checkpoints c on c.follower = f.follower
       left join lateral (
         select time from event_store.events
          where (transaction, position) > (coalesce(c.transaction, '0'::xid8), coalesce(c.position, 0))
-         order by transaction, position limit 1) e on true`);
+         order by transaction, position limit 1) e on true
+      cross join lateral (
+        select count(*) as events from (
+          select from event_store.events
+           where (transaction, position) > (coalesce(c.transaction, '0'::xid8), coalesce(c.position, 0))
+           limit ${MAX_BACKLOG_EVENTS}) listed) unread`);

@@ -24,4 +24,14 @@ export const followerMetrics = {
       for (const { follower, seconds } of lags) this.set({ follower }, seconds);
     },
   }),
+  backlog: new Gauge({
+    name: 'cadastre_follower_backlog_events',
+    help: 'Events of the log that a follower has not passed, at the time of the scrape; counted up to 10000',
+    labelNames: ['follower'],
+    async collect() {
+      const lags = await readCurrentLags();
+      this.reset();
+      for (const { follower, events } of lags) this.set({ follower }, events);
+    },
+  }),
 };

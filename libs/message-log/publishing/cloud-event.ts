@@ -18,11 +18,15 @@ export type CloudEventSource = {
 export type OutboundMessage = {
   readonly topic: string;
   readonly key: string;
-  readonly value: string;
+  /** Null deletes the key from a compacted topic. */
+  readonly value: string | null;
   readonly headers: Readonly<Record<string, string>>;
   /** Milliseconds since 1970: the time of the event, not of its publication. */
   readonly timestamp: string;
 };
+
+/** A message about an event. It always has a value. */
+export type EventMessage = OutboundMessage & { readonly value: string };
 
 export const toTopicName = (kind: Pick<EventKind<never>, 'topic'>, prefix: string): string => `${prefix}.${kind.topic}`;
 
@@ -41,7 +45,7 @@ export const toKafkaMessage = (
   event: RecordedEvent,
   kind: EventKind<never>,
   { source, prefix, mode }: CloudEventSource,
-): OutboundMessage => ({
+): EventMessage => ({
   topic: toTopicName(kind, prefix),
   // §3.1: the producer chooses the key. All events of a stream have one key and so one partition, which keeps their
   // order.
@@ -50,7 +54,7 @@ export const toKafkaMessage = (
   timestamp: String(Date.parse(event.time)),
 });
 
-type MessageContent = Pick<OutboundMessage, 'value' | 'headers'>;
+type MessageContent = Pick<OutboundMessage, 'headers'> & { readonly value: string };
 
 /** §3.2. The value is only the data (§3.2.2). */
 const toBinaryContent = (event: RecordedEvent, source: string): MessageContent => ({

@@ -1,4 +1,4 @@
-import type { IHeaders, Kafka, PartitionerArgs, RecordMetadata } from 'kafkajs';
+import type { IHeaders, Kafka, PartitionerArgs, Producer, ProducerConfig, RecordMetadata } from 'kafkajs';
 import { loadKafkajs } from '../connection/kafkajs.js';
 
 /** A message to send, with text for events of the log, or with the received bytes. */
@@ -21,31 +21,99 @@ export type OpenProducer = {
 /** Less than the client's request time-out, so that the broker's error "not enough replicas" arrives in time. */
 const ACK_TIMEOUT_MS = 10_000;
 
-export const openProducer = async (kafka: Kafka): Promise<OpenProducer> => {
-  const chosen = new Set<string>();
-  const producer = kafka.producer({
-    idempotent: true,
-    maxInFlightRequests: 1,
-    // ensureTopics creates topics with the configuration for a log.
-    allowAutoTopicCreation: false,
-    createPartitioner: () => createRecordingPartitioner(chosen),
-  });
+/**
+ * After this time the broker aborts the transaction of a publisher that has stopped. Until then, readers of committed
+ * messages wait for its end, unless another publisher takes over.
+ */
+const TRANSACTION_TIMEOUT_MS = 30_000;
+
+/**
+ * A broker refuses the next transaction until it has written the end of the last one, for some milliseconds
+ * (CONCURRENT_TRANSACTIONS). With the usual first pause of 100 ms, each batch would take that long.
+ */
+const TRANSACTION_RETRY = { initialRetryTime: 10, multiplier: 2, factor: 0.2, maxRetryTime: 1_000, retries: 8 };
+
+const createOptions = (chosen: Set<string>): ProducerConfig => ({
+  idempotent: true,
+  maxInFlightRequests: 1,
+  // ensureTopics creates topics with the configuration for a log.
+  allowAutoTopicCreation: false,
+  createPartitioner: () => createRecordingPartitioner(chosen),
+});
+
+const connect = async (producer: Producer): Promise<void> => {
   try {
     await producer.connect();
   } catch (error) {
     await producer.disconnect();
     throw error;
   }
+};
+
+/** Sends one request, and throws unless brokers have acknowledged all of its messages. */
+const sendRequest = async (
+  { sendBatch }: Pick<Producer, 'sendBatch'>,
+  messages: readonly OutgoingMessage[],
+  chosen: Set<string>,
+): Promise<void> => {
+  chosen.clear();
+  const topicMessages = [...Map.groupBy(messages, ({ topic }) => topic)].map(([topic, all]) => ({
+    topic,
+    messages: all,
+  }));
+  const acknowledged = await sendBatch({ topicMessages, acks: -1, timeout: ACK_TIMEOUT_MS });
+  const missing = listUnacknowledged(chosen, acknowledged);
+  if (missing.length > 0) throw new Error(`no broker acknowledged ${missing.join(', ')}`);
+};
+
+export const openProducer = async (kafka: Kafka): Promise<OpenProducer> => {
+  const chosen = new Set<string>();
+  const producer = kafka.producer(createOptions(chosen));
+  await connect(producer);
   return {
-    send: async (messages) => {
-      chosen.clear();
-      const topicMessages = [...Map.groupBy(messages, ({ topic }) => topic)].map(([topic, all]) => ({
-        topic,
-        messages: all,
-      }));
-      const acknowledged = await producer.sendBatch({ topicMessages, acks: -1, timeout: ACK_TIMEOUT_MS });
-      const missing = listUnacknowledged(chosen, acknowledged);
-      if (missing.length > 0) throw new Error(`no broker acknowledged ${missing.join(', ')}`);
+    send: (messages) => sendRequest(producer, messages, chosen),
+    close: () => producer.disconnect(),
+  };
+};
+
+/** An open producer whose messages become visible together. After a failed `send` it must be closed and not used again. */
+export type FencedProducer = {
+  /** Resolves when the transaction with all requests is committed. */
+  send(requests: readonly (readonly OutgoingMessage[])[]): Promise<void>;
+  close(): Promise<void>;
+};
+
+/**
+ * Opens a producer that ends all earlier ones with this id: the broker raises the epoch of the id, aborts an open
+ * transaction, and refuses every later request with a lower epoch. `requireLeadership` runs after that, and rejects if this
+ * process does not lead. A process that leads then has the highest epoch, or another process has led since.
+ */
+export const openFencedProducer = async (
+  kafka: Kafka,
+  transactionalId: string,
+  requireLeadership: () => Promise<void>,
+): Promise<FencedProducer> => {
+  const chosen = new Set<string>();
+  const producer = kafka.producer({
+    ...createOptions(chosen),
+    transactionalId,
+    transactionTimeout: TRANSACTION_TIMEOUT_MS,
+    retry: TRANSACTION_RETRY,
+  });
+  await connect(producer);
+  try {
+    // kafkajs gets the epoch with the first transaction.
+    await (await producer.transaction()).abort();
+    await requireLeadership();
+  } catch (error) {
+    await producer.disconnect();
+    throw error;
+  }
+  return {
+    send: async (requests) => {
+      const transaction = await producer.transaction();
+      for (const messages of requests) await sendRequest(transaction, messages, chosen);
+      await transaction.commit();
     },
     close: () => producer.disconnect(),
   };

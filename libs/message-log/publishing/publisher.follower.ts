@@ -1,4 +1,4 @@
-import type { Follower } from '#event-store';
+import { requireOpenSession, type Follower } from '#event-store';
 import type { TopicSettings } from '../topics/topic-definition.js';
 import type { KafkaPublisher } from './kafka-publisher.js';
 
@@ -14,12 +14,13 @@ export const createPublisherFollower = (
   let prepared = false;
   return {
     name: 'publisher',
-    batch: 500,
+    // A batch is a transaction, which costs the same for each number of events.
+    batch: 1_000,
     tables: [],
-    follow: async (events) => {
+    follow: async (events, session) => {
       if (!prepared) await kafka.ensureTopics(topics, settings);
       prepared = true;
-      await kafka.publish(events);
+      await kafka.publish(events, () => requireOpenSession(session));
       return [];
     },
   };

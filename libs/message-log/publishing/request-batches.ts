@@ -32,7 +32,7 @@ const RECORD_OVERHEAD = 32;
 const HEADER_OVERHEAD = 4;
 
 const bytesOf = ({ key, value, headers }: OutboundMessage): number => {
-  let bytes = RECORD_OVERHEAD + Buffer.byteLength(key) + Buffer.byteLength(value);
+  let bytes = RECORD_OVERHEAD + Buffer.byteLength(key) + Buffer.byteLength(value ?? '');
   for (const name of Object.keys(headers)) {
     bytes += HEADER_OVERHEAD + name.length + Buffer.byteLength(headers[name] ?? '');
   }

@@ -2,6 +2,13 @@ import type { EventKind, EventRegistry } from '#kernel';
 import { toCloudEventType, toTopicName } from '../publishing/cloud-event.js';
 import { buildEventSchemas, type JsonSchema } from './schemas.js';
 
+const INFO = {
+  title: 'Cadastre events',
+  version: '1.0.0',
+  description:
+    'Every change, as CloudEvents 1.0 in binary content mode. Delivered at least once and in order within a stream.',
+};
+
 const HEADERS: JsonSchema = {
   type: 'object',
   description: 'The attributes of a CloudEvent in binary content mode. All values are UTF-8 strings.',
@@ -77,6 +84,62 @@ export type InboundChannel = {
   readonly payload: JsonSchema;
 };
 
+/** A message of a compacted topic: the latest document of a resource, or no value if it does not exist any more. */
+export type StateChannelMessage = {
+  readonly topic: string;
+  /** Name of the kind of resource. */
+  readonly name: string;
+  readonly type: string;
+  readonly description: string;
+};
+
+const STATE_HEADERS: JsonSchema = {
+  type: 'object',
+  description: 'The attributes of a CloudEvent in binary content mode. All values are UTF-8 strings.',
+  required: [
+    'ce_specversion',
+    'ce_id',
+    'ce_type',
+    'ce_source',
+    'ce_subject',
+    'ce_organization',
+    'ce_schemaversion',
+    'ce_position',
+  ],
+  properties: {
+    'content-type': { const: 'application/json', description: 'Absent if the message has no value.' },
+    ce_specversion: { const: '1.0' },
+    ce_id: {
+      type: 'string',
+      pattern: '^[0-9a-f]{32}$',
+      description: 'Derived from the content. Redelivery repeats it.',
+    },
+    ce_type: {
+      type: 'string',
+      description: '`cadastre.state.`, the kind of resource, `.v` and the version of its schema.',
+    },
+    ce_source: { type: 'string', format: 'uri-reference', description: 'Public URL of the site.' },
+    ce_subject: { type: 'string', description: 'Id of the resource, which is also the message key.' },
+    ce_organization: { type: 'string', description: 'Id of the organization.' },
+    ce_schemaversion: {
+      type: 'string',
+      pattern: '^[1-9][0-9]*$',
+      description: 'Version of the schema of the document.',
+    },
+    ce_version: {
+      type: 'string',
+      pattern: '^[1-9][0-9]*$',
+      description:
+        'Version of the stream of the resource: the document contains exactly the events of the stream up to it. Absent if a resource without a stream of its own was deleted.',
+    },
+    ce_position: {
+      type: 'string',
+      pattern: '^[0-9]+$',
+      description: 'Position in the log. The document contains the event at this position; it never falls for a key.',
+    },
+  },
+};
+
 /**
  * Returns the AsyncAPI 3.0 document: a channel for each published topic, a message for each event type, and a channel
  * for each topic that Cadastre reads.
@@ -85,33 +148,37 @@ export const buildAsyncApiDocument = (
   registry: EventRegistry,
   prefix: string,
   inbound: readonly InboundChannel[] = [],
+  states: readonly StateChannelMessage[] = [],
 ) => {
   const payloads = buildEventSchemas(registry);
   const kinds = Object.entries(registry);
   const topics = [...Map.groupBy(kinds, ([, kind]) => kind.topic)];
+  const stateTopics = [...Map.groupBy(states, ({ topic }) => topic)];
   return {
     asyncapi: '3.0.0',
-    info: {
-      title: 'Cadastre events',
-      version: '1.0.0',
-      description:
-        'Every change, as CloudEvents 1.0 in binary content mode. Delivered at least once and in order within a stream.',
-    },
+    info: INFO,
     defaultContentType: 'application/json',
     channels: Object.fromEntries([
       ...topics.map(([topic, members]) => [topic, channel(topic, members, prefix)] as const),
+      ...stateTopics.map(([topic, members]) => [topic, stateChannel(topic, members, prefix)] as const),
       ...inbound.map((one) => [one.topic, inboundChannel(one, prefix)] as const),
     ]),
     operations: Object.fromEntries([
       ...topics.map(([topic]) => [`publish-${topic}`, operation('send', topic)] as const),
+      ...stateTopics.map(([topic]) => [`publish-${topic}`, operation('send', topic)] as const),
       ...inbound.map(({ topic }) => [`receive-${topic}`, operation('receive', topic)] as const),
     ]),
     components: {
       messages: Object.fromEntries([
         ...kinds.map(([type, kind]) => [type, message(type, kind)] as const),
+        ...states.map((one) => [toStateName(one), stateMessage(one)] as const),
         ...inbound.map((one) => [one.type, inboundMessage(one)] as const),
       ]),
-      schemas: { ...payloads, CloudEventHeaders: HEADERS },
+      schemas: {
+        ...payloads,
+        CloudEventHeaders: HEADERS,
+        ...(states.length === 0 ? {} : { StateHeaders: STATE_HEADERS }),
+      },
     },
   };
 };
@@ -129,6 +196,41 @@ const inboundChannel = ({ topic, type, description }: InboundChannel, prefix: st
   description,
   messages: { [type]: { $ref: `#/components/messages/${type}` } },
   bindings: { kafka: { topic: toTopicName({ topic }, prefix), bindingVersion: '0.5.0' } },
+});
+
+const toStateName = ({ name }: StateChannelMessage): string => `state.${name}`;
+
+const stateChannel = (topic: string, members: readonly StateChannelMessage[], prefix: string) => ({
+  address: toTopicName({ topic }, prefix),
+  description: 'A compacted topic with the latest document of each resource.',
+  messages: Object.fromEntries(
+    members.map((one) => [toStateName(one), { $ref: `#/components/messages/${toStateName(one)}` }]),
+  ),
+  bindings: {
+    kafka: {
+      topic: toTopicName({ topic }, prefix),
+      topicConfiguration: { 'cleanup.policy': ['compact'] },
+      bindingVersion: '0.5.0',
+    },
+  },
+});
+
+const stateMessage = (one: StateChannelMessage) => ({
+  name: toStateName(one),
+  title: one.type,
+  summary: one.description,
+  contentType: 'application/json',
+  headers: {
+    type: 'object',
+    allOf: [{ $ref: '#/components/schemas/StateHeaders' }],
+    properties: { ce_type: { const: one.type } },
+  },
+  payload: {
+    type: ['object', 'null'],
+    required: ['data'],
+    properties: { data: { description: 'The resource, or a list of resources, as openapi.json describes them.' } },
+  },
+  bindings: { kafka: { key: { type: 'string', description: 'Id of the resource.' }, bindingVersion: '0.5.0' } },
 });
 
 const inboundMessage = ({ type, headers, payload }: InboundChannel) => ({

@@ -15,8 +15,8 @@ export type TopicDefinition = {
   readonly config: Readonly<Record<string, string>>;
 };
 
-/** A topic of events of the log, or one of messages of other services. */
-export type TopicUse = 'log' | 'inbound';
+/** A topic of events of the log, of the latest documents of resources, or of messages of other services. */
+export type TopicUse = 'log' | 'state' | 'inbound';
 
 const REPLICAS = 3;
 const DAY_MS = 24 * 60 * 60 * 1_000;
@@ -52,12 +52,32 @@ const INBOUND_CONFIG = {
   'max.message.bytes': MAX_MESSAGE_BYTES,
 } as const;
 
+/**
+ * Kafka keeps the last message of each key for ever. The last setting bounds how long an earlier document of a resource
+ * remains: without it, brokers never compact the segment that they write.
+ */
+const STATE_CONFIG = {
+  'cleanup.policy': 'compact',
+  'message.timestamp.type': 'CreateTime',
+  'max.message.bytes': MAX_MESSAGE_BYTES,
+  'max.compaction.lag.ms': String(DAY_MS),
+} as const;
+
+const buildConfig = (use: TopicUse, settings: TopicSettings): Readonly<Record<string, string>> => {
+  if (use === 'log') return buildLogConfig(settings);
+  return use === 'state' ? STATE_CONFIG : INBOUND_CONFIG;
+};
+
 /** Returns what the settings demand of a topic in a cluster with this number of brokers. */
 export const defineTopic = (name: string, use: TopicUse, settings: TopicSettings, brokers: number): TopicDefinition => {
   const replicas = settings.replicas ?? Math.min(REPLICAS, brokers);
-  const config = use === 'log' ? buildLogConfig(settings) : INBOUND_CONFIG;
   // With three replicas, an acknowledged event survives the loss of a broker, and publishing continues while one broker
   // is down.
   const minInsync = replicas >= REPLICAS ? '2' : '1';
-  return { name, partitions: settings.partitions, replicas, config: { ...config, 'min.insync.replicas': minInsync } };
+  return {
+    name,
+    partitions: settings.partitions,
+    replicas,
+    config: { ...buildConfig(use, settings), 'min.insync.replicas': minInsync },
+  };
 };

@@ -14,7 +14,7 @@ export type NamedTopic = { readonly name: string; readonly use: TopicUse };
 
 /**
  * Creates missing topics. An existing topic belongs to the operator: it is compared with the settings and not changed,
- * and a difference of a topic of the log is logged.
+ * and a difference of a topic that Cadastre writes is logged.
  */
 export const ensureTopics = (
   kafka: Kafka,
@@ -25,12 +25,28 @@ export const ensureTopics = (
   withAdmin(kafka, async (admin) => {
     const { definitions, differences } = await compare(admin, topics, settings);
     await create(admin, selectMissing(definitions, differences), logger);
-    const logTopics = new Set(topics.filter(({ use }) => use === 'log').map(({ name }) => name));
-    const differing = differences.filter(({ topic, action }) => action !== 'create' && logTopics.has(topic));
+    const ownTopics = new Set(topics.filter(({ use }) => use !== 'inbound').map(({ name }) => name));
+    const differing = differences.filter(({ topic, action }) => action !== 'create' && ownTopics.has(topic));
     for (const [topic, all] of Map.groupBy(differing, (difference) => difference.topic)) {
       const values = Object.fromEntries(all.map(({ attribute, actual, target }) => [attribute, { actual, target }]));
       logger.warn({ topic, ...values }, 'this Kafka topic differs from the settings; see "cadastre topics plan"');
     }
+  });
+
+/** Returns whether the brokers have the topic. */
+export const hasTopic = (kafka: Kafka, name: string): Promise<boolean> =>
+  withAdmin(kafka, async (admin) => (await admin.listTopics()).includes(name));
+
+/**
+ * Returns those of these existing topics that never had a message: a topic was deleted, or the cluster is new. Brokers
+ * refuse the request for a moment after the creation of a topic.
+ */
+export const listUnwrittenTopics = (kafka: Kafka, topics: readonly string[]): Promise<readonly string[]> =>
+  withAdmin(kafka, async (admin) => {
+    const fetchOffsets = (topic: string) =>
+      pRetry(() => admin.fetchTopicOffsets(topic), { retries: 6, minTimeout: 50, maxTimeout: 1_000 });
+    const offsets = await Promise.all(topics.map(fetchOffsets));
+    return topics.filter((_, n) => offsets[n]?.every(({ high }) => high === '0'));
   });
 
 /** Returns how the topics of the cluster differ from the settings. Rejects if no broker responds. */

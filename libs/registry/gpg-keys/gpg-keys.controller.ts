@@ -4,7 +4,6 @@ import type { FastifyRequest } from 'fastify';
 import { z } from 'zod';
 import { CurrentActor, type Actor } from '#access';
 import { Database } from '#postgres';
-import { readKeyExpiry } from '#provider-release';
 import {
   renderDocument,
   getListParameter,
@@ -16,40 +15,15 @@ import {
   text,
   type Document,
   type QueryParameters as QueryOf,
-  type Resource,
 } from '#json-api';
 import { ChangeGpgKey } from './gpg-keys.commands.js';
-import { findGpgKey, listGpgKeys, type GpgKeyPath, type GpgKeyRow } from './gpg-keys.queries.js';
+import { renderGpgKey } from './gpg-keys.document.js';
+import { findGpgKey, listGpgKeys, type GpgKeyPath } from './gpg-keys.queries.js';
 
 /** Largest accepted text, in characters. An RSA key of 4,096 bits with a dozen user ids and subkeys has 10,000. */
 const armor = text(65_536);
 export const createBody = resourceBody('gpg-keys', z.object({ namespace: text(255), 'ascii-armor': armor }));
 export const updateBody = resourceBody('gpg-keys', z.object({ namespace: text(255) }));
-
-const renderGpgKey = async ({
-  id,
-  namespace,
-  keyId,
-  asciiArmor,
-  createdAt,
-  updatedAt,
-}: GpgKeyRow): Promise<Resource> => ({
-  id,
-  type: 'gpg-keys',
-  attributes: {
-    'ascii-armor': asciiArmor,
-    'key-id': keyId,
-    'expires-at': await readKeyExpiry(asciiArmor),
-    namespace,
-    // Set for keys of partners that HashiCorp has signed; no key here is one (clients.md §5).
-    source: '',
-    'source-url': null,
-    'trust-signature': '',
-    'created-at': createdAt,
-    'updated-at': updatedAt,
-  },
-  links: { self: `/api/registry/private/v2/gpg-keys/${namespace}/${keyId}` },
-});
 
 /**
  * Endpoints of the public keys that sign providers. Their paths start with the registry's own prefix, not with /api/v2.

@@ -26,6 +26,8 @@ const FROM = sql.raw('from gpg_keys k join organizations o on o.id = k.organizat
 
 export const selectGpgKeyById = (id: string): Sql => sql`select ${columns} ${FROM} where k.id = ${id}`;
 
+export const selectGpgKeysByIds = (ids: Sql): Sql => sql`select ${columns} ${FROM} where k.id = any (${ids})`;
+
 export type GpgKeyForCommand = GpgKeyRow & { readonly organizationVersion: number; readonly snapshot: StreamSnapshot };
 
 /** Returns the key. Throws not-found if it does not exist, and a refusal if the caller lacks the permission. */

@@ -2,12 +2,12 @@ import { can, type Identity } from '#access';
 import { toOne, type Resource } from '#json-api';
 import type { RegistryProviderPlatformRow } from './registry-provider-platforms.queries.js';
 import { buildProviderPath } from '../providers/registry-providers.document.js';
-import type { ReleaseLinks } from '../release-files/release.links.js';
+import type { FileLinks } from '../release-files/release.links.js';
 
 export const renderRegistryProviderPlatform = (
   row: RegistryProviderPlatformRow,
   actor: Identity,
-  links: ReleaseLinks,
+  links: FileLinks,
 ): Resource => {
   const version = `${buildProviderPath(row.organizationName, row.providerName)}/versions/${row.version}`;
   const manages = can(actor, 'manage-providers', row);

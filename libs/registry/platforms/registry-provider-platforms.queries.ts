@@ -26,6 +26,9 @@ const columns = sql.raw(`
 export const selectPlatformById = (id: string): Sql => sql`
   select ${columns} ${FROM_VERSIONS} join registry_provider_platforms l on l.version = v.id where l.id = ${id}`;
 
+export const selectPlatformsByIds = (ids: Sql): Sql => sql`
+  select ${columns} ${FROM_VERSIONS} join registry_provider_platforms l on l.version = v.id where l.id = any (${ids})`;
+
 export const findPlatform = async (
   database: Database,
   actor: Actor,

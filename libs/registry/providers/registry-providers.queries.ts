@@ -117,6 +117,10 @@ const FROM = sql.raw('from registry_providers p join organizations o on o.id = p
 
 export const selectRegistryProviderById = (id: string): Sql => sql`select ${columns} ${FROM} where p.id = ${id}`;
 
+/** Selects providers that the API shows. It shows public ones only while the organization curates them. */
+export const selectShownProvidersByIds = (ids: Sql): Sql =>
+  sql`select ${columns} ${FROM} where p.id = any (${ids}) and (p.namespace is null or ${IS_CURATING})`;
+
 /** Returns the condition that a row of `p` and `o` is the provider at this path. */
 export const isProviderAt = ({ organization, registryName, namespace, name }: ProviderPath): Sql =>
   registryName === 'public'

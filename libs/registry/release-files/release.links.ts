@@ -26,6 +26,9 @@ const parseSubject = (subject: string): ReleaseFile => {
 const signLink = (links: SignedLinks, file: ReleaseFile): string =>
   links.sign(formatSubject(file), LINK_LIFETIME_MS, SAME_FOR_MS);
 
+/** The links to files in documents. */
+export type FileLinks = Pick<ReleaseLinks, 'upload' | 'download'>;
+
 /** Absolute URLs of files. A URL replaces the permission: clients send no token with it (clients.md §5). */
 export class ReleaseLinks {
   constructor(

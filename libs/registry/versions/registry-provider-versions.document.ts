@@ -3,7 +3,7 @@ import { linkTo, toMany, toOne, type Resource } from '#json-api';
 import { formatChecksumsName, formatSignatureName } from '#provider-release';
 import type { RegistryProviderVersionRow, VersionCompleteness } from './registry-provider-versions.queries.js';
 import { buildProviderPath } from '../providers/registry-providers.document.js';
-import type { ReleaseLinks } from '../release-files/release.links.js';
+import type { FileLinks } from '../release-files/release.links.js';
 
 /** Returns what is missing before the version can be installed, in the order of upload. */
 export const listMissing = (row: VersionCompleteness): readonly string[] => [
@@ -21,7 +21,7 @@ export const isUsable = ({ publishedAt, platforms, hasKey }: RegistryProviderVer
 const buildFileLinks = (
   row: RegistryProviderVersionRow,
   mayUpload: boolean,
-  links: ReleaseLinks,
+  links: FileLinks,
 ): Readonly<Record<string, string>> => {
   const { id: version } = row;
   const release = { name: row.providerName, version: row.version };
@@ -39,7 +39,7 @@ const buildFileLinks = (
 export const renderRegistryProviderVersion = (
   row: RegistryProviderVersionRow,
   actor: Identity,
-  links: ReleaseLinks,
+  links: FileLinks,
 ): Resource => {
   const provider = buildProviderPath(row.organizationName, row.providerName);
   const path = `${provider}/versions/${row.version}`;

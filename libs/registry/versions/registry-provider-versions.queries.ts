@@ -67,6 +67,8 @@ export const FROM_VERSIONS = sql.raw(`from registry_provider_versions v
 
 export const selectVersionById = (id: string): Sql => sql`select ${columns} ${FROM_VERSIONS} where v.id = ${id}`;
 
+export const selectVersionsByIds = (ids: Sql): Sql => sql`select ${columns} ${FROM_VERSIONS} where v.id = any (${ids})`;
+
 /** Returns the newest of these versions, newest first, as many as fit into the bytes of one page. */
 export const newestVersions = (ids: Sql): Sql => sql`
   select ${columns}

@@ -4,33 +4,11 @@ import type { FastifyRequest } from 'fastify';
 import { CurrentActor, type Actor } from '#access';
 import { Database } from '#postgres';
 import { notFound } from '#kernel';
-import {
-  renderDocument,
-  renderList,
-  parseBody,
-  omitNullish,
-  fromAttributes,
-  type Document,
-  type Resource,
-} from '#json-api';
+import { renderDocument, renderList, parseBody, omitNullish, fromAttributes, type Document } from '#json-api';
 import { createBody, updateBody } from './reserved-tag-keys.body.js';
 import { ChangeReservedTagKey } from './reserved-tag-keys.commands.js';
-import { listReservedTagKeys, type ReservedTagKeyRow } from './reserved-tag-keys.queries.js';
-
-const renderReservedTagKey = ({ id, key, disableOverrides, createdAt, updatedAt }: ReservedTagKeyRow): Resource => ({
-  id,
-  type: 'reserved-tag-keys',
-  attributes: {
-    key,
-    'disable-overrides': disableOverrides,
-    'created-at': createdAt,
-    'updated-at': updatedAt,
-    // go-tfe decodes the times only under these names (struct tags of ReservedTagKeyState in 1.110); without them they
-    // would be zero.
-    created_at: createdAt,
-    updated_at: updatedAt,
-  },
-});
+import { renderReservedTagKey } from './reserved-tag-keys.document.js';
+import { listReservedTagKeys } from './reserved-tag-keys.queries.js';
 
 /** The path of the contract, and the path that clients use (clients.md §1). */
 const BY_ID = ['reserved-tags/:id', 'reserved-tag-keys/:id'];

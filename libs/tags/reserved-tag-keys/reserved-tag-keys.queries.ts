@@ -27,6 +27,9 @@ const LIST = {
 export const selectReservedTagKeyById = (id: string): Sql =>
   sql`select ${COLUMNS} from reserved_tag_keys rk where rk.id = ${id}`;
 
+export const selectReservedTagKeysByIds = (ids: Sql): Sql =>
+  sql`select ${COLUMNS} from reserved_tag_keys rk where rk.id = any (${ids})`;
+
 type ReservedTagKeyForCommand = ReservedTagKeyRow & {
   readonly snapshot: StreamSnapshot;
   /** Version of the organization: after its deletion, no event about its contents may follow. */

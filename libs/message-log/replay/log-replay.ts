@@ -1,0 +1,102 @@
+import type { Clock, EventRegistry, LogPosition, RecordedEvent } from '#kernel';
+import { isAfter, toPosition, type EventStore } from '#event-store';
+import { castRows, pause, type QueryRunner } from '#postgres';
+import { toKafkaMessage, type CloudEventSource, type OutboundMessage } from '../publishing/cloud-event.js';
+import type { MessageSender } from '../publishing/message-sender.js';
+import { selectReplayEnd, selectReplayStart, type ReplayBoundRow, type ReplayStart } from './log-replay.queries.js';
+
+/** Marks messages of a replay. Everything else is as the publisher sends it. */
+export const REPLAY_HEADER = 'cadastre-replay';
+
+/** Events that one statement reads and one request sends. */
+const PAGE = 500;
+const SECOND_MS = 1_000;
+
+export type ReplayRequest = {
+  readonly from: ReplayStart;
+  /** The last position; null for the end of the log. */
+  readonly toPosition: number | null;
+  /** Types of the events; null for all. */
+  readonly types: readonly string[] | null;
+  /** Full name of the topic. */
+  readonly topic: string;
+  /** Most events in a second. */
+  readonly rate: number;
+};
+
+export type ReplayDependencies = {
+  readonly store: EventStore;
+  readonly registry: EventRegistry;
+  readonly origin: CloudEventSource;
+  readonly sender: Pick<MessageSender, 'send'>;
+  readonly clock: Clock;
+  /** Runs the statements, on a connection that nobody else uses. */
+  readonly run: QueryRunner;
+  readonly signal: AbortSignal;
+  /** Is called after each page. */
+  readonly report: (progress: { readonly sent: number; readonly position: number }) => void;
+};
+
+/** `next`: position of the first event that was not sent; null if the replay has ended. */
+export type ReplayResult = { readonly sent: number; readonly next: number | null };
+
+/**
+ * Sends events of the log to a topic again, in the order of the log, as the publisher sends them, with a header. Changes no
+ * checkpoint. Stops after the present page if the signal aborts.
+ */
+export const replayLog = async (request: ReplayRequest, dependencies: ReplayDependencies): Promise<ReplayResult> => {
+  const { store, run, signal, sender, report } = dependencies;
+  const [first] = castRows<ReplayBoundRow>(await run(selectReplayStart(request.from)));
+  const [last] = castRows<ReplayBoundRow>(await run(selectReplayEnd(request.toPosition)));
+  if (!first || !last) return { sent: 0, next: null };
+  const matches = createFilter(request, last);
+  const pace = createPace(request.rate, dependencies.clock, signal);
+  let position: LogPosition = { transaction: first.transaction, position: first.position - 1 };
+  let sent = 0;
+  while (isAfter(last, position)) {
+    if (signal.aborted) return { sent, next: await findNext(position, dependencies) };
+    const limit = Math.min(PAGE, request.rate);
+    const events = await store.read(position, limit, run, { only: request.types, outside: true });
+    const end = events.at(-1);
+    if (!end) break;
+    const messages = events.filter(matches).map((event) => toReplayMessage(event, request.topic, dependencies));
+    if (messages.length > 0) await sender.send(messages);
+    position = toPosition(end);
+    sent += messages.length;
+    report({ sent, position: end.position });
+    await pace(sent);
+  }
+  return { sent, next: null };
+};
+
+/** A page of some types also contains its last event, whatever its type. */
+const createFilter = ({ types, toPosition: limit }: ReplayRequest, last: LogPosition) => {
+  const names = types === null ? null : new Set(types);
+  return (event: RecordedEvent): boolean =>
+    !isAfter(event, last) && (limit === null || event.position <= limit) && (names === null || names.has(event.type));
+};
+
+const toReplayMessage = (
+  event: RecordedEvent,
+  topic: string,
+  { registry, origin }: Pick<ReplayDependencies, 'registry' | 'origin'>,
+): OutboundMessage => {
+  const kind = registry[event.type];
+  if (!kind) throw new Error(`unknown event type ${event.type}`);
+  const message = toKafkaMessage(event, kind, origin);
+  return { ...message, topic, headers: { ...message.headers, [REPLAY_HEADER]: 'true' } };
+};
+
+/** Returns a function that waits until this number of events may have been sent. */
+const createPace = (rate: number, clock: Clock, signal: AbortSignal): ((sent: number) => Promise<void>) => {
+  const startedAt = clock.now().getTime();
+  return async (sent) => {
+    const waitMs = startedAt + (sent / rate) * SECOND_MS - clock.now().getTime();
+    if (waitMs > 0) await pause(waitMs, signal);
+  };
+};
+
+const findNext = async (after: LogPosition, { store, run }: Pick<ReplayDependencies, 'store' | 'run'>) => {
+  const [next] = await store.read(after, 1, run, { keepEncrypted: true });
+  return next?.position ?? null;
+};

@@ -1,0 +1,28 @@
+import { readKeyExpiry } from '#provider-release';
+import type { Resource } from '#json-api';
+import type { GpgKeyRow } from './gpg-keys.queries.js';
+
+export const renderGpgKey = async ({
+  id,
+  namespace,
+  keyId,
+  asciiArmor,
+  createdAt,
+  updatedAt,
+}: GpgKeyRow): Promise<Resource> => ({
+  id,
+  type: 'gpg-keys',
+  attributes: {
+    'ascii-armor': asciiArmor,
+    'key-id': keyId,
+    'expires-at': await readKeyExpiry(asciiArmor),
+    namespace,
+    // Set for keys of partners that HashiCorp has signed; no key here is one (clients.md §5).
+    source: '',
+    'source-url': null,
+    'trust-signature': '',
+    'created-at': createdAt,
+    'updated-at': updatedAt,
+  },
+  links: { self: `/api/registry/private/v2/gpg-keys/${namespace}/${keyId}` },
+});

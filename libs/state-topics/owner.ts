@@ -1,0 +1,22 @@
+import type { Actor, Role } from '#access';
+
+const OWNER: ReadonlySet<Role> = new Set<Role>(['owner', 'member']);
+
+/** Returns a caller that owns these organizations, and that is no user. */
+export const createOwner = (organizations: readonly string[]): Actor => ({
+  kind: 'user',
+  id: '',
+  name: '',
+  siteAdmin: false,
+  credential: 'token',
+  assurance: null,
+  teams: [],
+  rolesByOrganization: new Map(organizations.map((organization) => [organization, OWNER])),
+  closedTo: new Set(),
+  expiredAt: null,
+  token: null,
+  subjects: '{}',
+  epoch: 0,
+  snapshot: null,
+  request: { id: null, address: null, userAgent: null },
+});
