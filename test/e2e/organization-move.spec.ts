@@ -21,6 +21,7 @@ import { countAllKeyUses } from '../../apps/cadastre/src/key-uses.js';
 import { ENCRYPTED_FILES, moduleDefinitions } from '../../apps/modules.js';
 import { readLines } from '../../libs/audit-trail/spec.js';
 import { listFiles, readContent } from '../../libs/blob-store/spec.js';
+import { makeNotificationConfiguration } from '../support/notification-receiver.js';
 import { startIdentityProvider } from '../support/identity-provider.js';
 import { repeatInterrupted } from '../support/interruptions.js';
 import { logLength, readWholeLog, waitForFollowers } from '../support/event-log.js';
@@ -111,6 +112,10 @@ const fillOrganization = async (): Promise<void> => {
   await makeProvider(source, 'acme', 'cloud');
   await publishVersion(source, 'acme', 'cloud', '1.0.0', signer);
   expectStatus(await source.post(`/api/v2/organizations/acme/ssh-keys`, resource('ssh-keys', SSH_KEY)), 201);
+  await makeNotificationConfiguration(source, `workspaces/${workspace}`, 'ops', {
+    token: 'a key',
+    triggers: ['run:errored'],
+  });
   expectStatus(await source.delete(`/api/v2/admin/users/${leaver.id}`), 204);
 };
 
@@ -329,6 +334,7 @@ describe('an imported organization', () => {
     '/api/v2/organizations/acme/ssh-keys',
     `/api/v2/workspaces/${workspace}`,
     `/api/v2/workspaces/${workspace}/vars`,
+    `/api/v2/workspaces/${workspace}/notification-configurations`,
     `/api/v2/workspaces/${workspace}/tag-bindings`,
     `/api/v2/state-versions/${stateVersion}`,
     `/api/v2/configuration-versions/${configurationVersion}`,

@@ -6,6 +6,7 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import pg from 'pg';
 import { listTopics } from '#message-log';
 import { eventRegistry } from '../../apps/modules.js';
+import { newNotificationConfiguration } from '../support/notification-receiver.js';
 import { readTopic, startKafka, type TestKafka } from '../support/kafka/index.js';
 import { waitForTopics, withoutRedeliveries } from '../support/kafka/topic-reader.js';
 import { startOtlpReceiver, type OtlpReceiver } from '../support/otlp-receiver.js';
@@ -88,6 +89,20 @@ const useEverySecret = async (api: ApiTestClient): Promise<void> => {
       '/api/v2/organizations/acme/ssh-keys',
       resource('ssh-keys', { name: 'x', value: `ssh-rsa ${invented('the wrong half')}` }),
     ),
+  );
+
+  const notifications = `/api/v2/workspaces/${workspace}/notification-configurations`;
+  const notify = (secret: string, more: object = {}): object =>
+    newNotificationConfiguration('hook', {
+      token: invented(`${secret} of a webhook`),
+      url: `http://127.0.0.1:9/${invented(`path of the ${secret}`)}`,
+      ...more,
+    });
+  const hook = expectStatus(await api.post(notifications, notify('token')), 201).body.data.id as string;
+  refusals.push(
+    await api.post(notifications, notify('unreachable token', { enabled: true })),
+    await api.post(notifications, notify('wrong token', { 'destination-type': 'slack' })),
+    await api.post(`/api/v2/notification-configurations/${hook}/actions/verify`),
   );
 
   const variable = (value: string, more: object = {}): object =>
