@@ -31,7 +31,10 @@ export type SubscribableScope = {
  * read configurations, because those show the URL, which is a secret.
  */
 export const requireNotificationAccess = (actor: Actor, scope: SubscribableScope): void => {
-  if (scope.subscribableType === 'workspaces') return requirePermission(actor, 'update-workspace', scope);
+  if (scope.subscribableType === 'workspaces') {
+    requirePermission(actor, 'read-workspace', scope);
+    return requirePermission(actor, 'update-workspace', scope);
+  }
   if (scope.subscribableType === 'organizations') {
     return requirePermission(actor, 'update-organization', { organization: scope.organization });
   }

@@ -19,7 +19,7 @@ type NotificationOwner = {
 };
 
 const OWNERS: readonly NotificationOwner[] = [
-  { path: '/workspaces/:id', about: workspace, demands: ['update-workspace'] },
+  { path: '/workspaces/:id', about: workspace, demands: ['read-workspace', 'update-workspace'] },
   { path: '/organizations/:organization', about: organization, demands: ['update-organization'] },
   {
     path: '/teams/:id',
