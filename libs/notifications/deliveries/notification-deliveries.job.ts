@@ -3,6 +3,7 @@ import type { Clock } from '#kernel';
 import type { OutboundFetch } from '#outbound';
 import { castRows, pause, type Database, type JobRun, type ScheduledJob } from '#postgres';
 import { Vault } from '#vault';
+import type { Destination } from '../configurations/destinations.js';
 import { NotificationSecrets } from '../configurations/notification-secrets.service.js';
 import {
   claimDueDeliveries,
@@ -47,6 +48,8 @@ export const createNotificationDeliveriesJob = (dependencies: NotificationDelive
 
 const DISABLED = 'The configuration was disabled before the notification was sent';
 
+const UNREADABLE = 'The URL could not be decrypted: the encryption key is another one, or the secret is damaged';
+
 class DeliveryRound {
   private readonly requests = new Set<Promise<void>>();
   private readonly running = new Map<string, number>();
@@ -55,6 +58,8 @@ class DeliveryRound {
   private readonly limits: DeliveryLimits;
   /** The first error of the round: for example, the database was not available for a result. */
   private failure: { readonly error: unknown } | null = null;
+
+  private reportedAt = Number.NEGATIVE_INFINITY;
 
   constructor(
     private readonly dependencies: NotificationDeliveriesDependencies,
@@ -73,10 +78,12 @@ class DeliveryRound {
       for (const delivery of claimed) this.start(delivery);
       if (this.requests.size === 0) break;
       await this.waitForChange();
+      await this.report();
     }
     await Promise.all(this.requests);
-    await this.report();
     if (this.failure) throw this.failure.error;
+    // Without a request, all that was due has been taken.
+    if (!signal.aborted) reportDue(0, 0);
   }
 
   private async claim(): Promise<readonly DueDelivery[]> {
@@ -116,16 +123,32 @@ class DeliveryRound {
   }
 
   private async deliver(delivery: DueDelivery): Promise<void> {
-    const { id, type, configuration, attempts, enabled, encryptedDestination } = delivery;
-    const destination = this.secrets.openDestination(configuration, encryptedDestination);
+    const { id, type, attempts, enabled } = delivery;
+    const destination = this.openDestination(delivery);
     if (!enabled) {
-      const sentAt = this.dependencies.clock.now().toISOString();
-      const response = { url: destination.url, body: DISABLED, code: '', headers: {}, sentAt, successful: false };
+      const response = this.createRefusal(destination?.url ?? '', DISABLED);
       return this.store(id, response, { result: 'skipped', status: 'failed', nextAttemptAt: null });
     }
     const notice = toNotice(delivery, this.dependencies.publicUrl);
-    const response = await this.sender.send({ id, type, destination, notice }, this.round.signal);
+    const response = destination
+      ? await this.sender.send({ id, type, destination, notice }, this.round.signal)
+      : this.createRefusal('', UNREADABLE);
     await this.store(id, response, this.decideNext(attempts, response));
+  }
+
+  /** Returns null if the secret is damaged or has another key: one configuration must not stop all others. */
+  private openDestination({ configuration, encryptedDestination }: DueDelivery): Destination | null {
+    try {
+      return this.secrets.openDestination(configuration, encryptedDestination);
+    } catch {
+      return null;
+    }
+  }
+
+  /** Returns what the list of deliveries shows about a request that was not sent. */
+  private createRefusal(url: string, body: string): DeliveryResponse {
+    const sentAt = this.dependencies.clock.now().toISOString();
+    return { url, body, code: '', headers: {}, sentAt, successful: false };
   }
 
   private decideNext(
@@ -152,6 +175,8 @@ class DeliveryRound {
   }
 
   private async report(): Promise<void> {
+    if (performance.now() - this.reportedAt < POLL_MS) return;
+    this.reportedAt = performance.now();
     const { database, clock } = this.dependencies;
     const counts = await database.row<DueCounts>(countDue(clock.now()));
     reportDue(counts?.due ?? 0, counts?.oldestSeconds ?? 0);

@@ -343,6 +343,27 @@ describe('a destination that fails', () => {
     expect((await listOf(id)).data[0].attributes).toMatchObject({ status: 'delivered', attempts: 2 });
   });
 
+  it('shows that its URL cannot be decrypted, and stops no other', async () => {
+    const [damaged, sound] = [
+      await makeWorkspace(server, 'acme', 'damaged'),
+      await makeWorkspace(server, 'acme', 'sound'),
+    ];
+    const id = await subscribe(`workspaces/${damaged}`, ['workspace:locked']);
+    await subscribe(`workspaces/${sound}`, ['workspace:locked']);
+    await server.database.transaction([
+      sql`update vault.secrets set sealed = set_byte(sealed, 20, get_byte(sealed, 20) # 1) where id = ${id}`,
+    ]);
+    await lock(damaged);
+    await lock(sound);
+    expect(await deliver()).toBe(2);
+    expect(receiver.received).toHaveLength(1);
+    const [entry] = await server.database.rows<{ status: string; attempts: number }>(
+      sql`select status, attempts from notifications.deliveries where configuration = ${id}`,
+    );
+    expect(entry).toEqual({ status: 'pending', attempts: 1 });
+    expectStatus(await server.delete(`/api/v2/notification-configurations/${id}`), 204);
+  });
+
   it('delays no other destination, and occupies only its share of requests', async () => {
     const [slow, fast] = [await makeWorkspace(server, 'acme', 'slow'), await makeWorkspace(server, 'acme', 'fast')];
     await subscribe(`workspaces/${slow}`, ['workspace:locked', 'workspace:unlocked']);
