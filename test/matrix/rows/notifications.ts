@@ -88,6 +88,11 @@ const makeShared =
     }
   };
 
+/** Creates a configuration of each owner, for requests to every route. */
+export const setUpSharedNotifications = async (world: MatrixWorld): Promise<void> => {
+  for (const owner of OWNERS) await makeShared(owner)(world);
+};
+
 type ConfigurationRow = Pick<MatrixRow, 'about' | 'demands' | 'condition' | 'setUp'>;
 
 /** A destination answers the tests. Nothing is appended, because responses are stored outside the log. */
