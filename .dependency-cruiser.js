@@ -173,7 +173,9 @@ export default {
     {
       name: 'pg-at-the-edge',
       severity: 'error',
-      from: { pathNot: ['^(libs/consumer|libs/postgres|libs/event-store/(?:keys|migrations)|apps|test)/', '[./]spec\\.ts$'] },
+      from: {
+        pathNot: ['^(libs/consumer|libs/postgres|libs/event-store/(?:keys|migrations)|apps|test)/', '[./]spec\\.ts$'],
+      },
       to: { path: 'node_modules/pg/' },
     },
     {

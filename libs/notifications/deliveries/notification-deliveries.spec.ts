@@ -390,19 +390,20 @@ describe('a destination that fails', () => {
 
 describe('a hostile destination', () => {
   it.each([
-    ['that never answers', () => undefined, '127.0.0.1 did not answer in time'],
+    ['that never answers', () => undefined, withShortTimeout, '127.0.0.1 did not answer in time'],
     [
       'that redirects to a private address',
       (response: ServerResponse) =>
         void response.writeHead(307, { location: 'http://169.254.169.254/latest/meta-data' }).end(),
+      toReachable,
       '127.0.0.1 redirected the request, which is not permitted here',
     ],
-  ])('%s is tried again', async (name, answer, why) => {
+  ])('%s is tried again', async (name, answer, fetch, why) => {
     const workspace = await makeWorkspace(server, 'acme', name.replaceAll(' ', '-'));
     const id = await subscribe(`workspaces/${workspace}`, ['workspace:locked']);
     receiver.answer(answer);
     await lock(workspace);
-    expect(await deliver(withShortTimeout)).toBe(1);
+    expect(await deliver(fetch)).toBe(1);
     expect((await listOf(id)).data[0].attributes).toMatchObject({
       status: 'pending',
       response: { code: '', body: why },
@@ -512,8 +513,8 @@ describe('the list of deliveries', () => {
     expect(await deliver()).toBe(3);
     const [{ attributes }] = (await listOf(id)).data;
     expect(attributes).toMatchObject({ status: 'delivered', attempts: 1, response: { code: '200' } });
-    const shown = expectStatus(await server.get(`/api/v2/notification-configurations/${id}`), 200).body.data;
-    expect(shown.attributes['delivery-responses']).toHaveLength(3);
+    const document = expectStatus(await server.get(`/api/v2/notification-configurations/${id}`), 200).body.data;
+    expect(document.attributes['delivery-responses']).toHaveLength(3);
     expectStatus(await server.get('/api/v2/notification-configurations/nc-none/deliveries'), 404);
   });
 

@@ -121,8 +121,8 @@ const verifyRow = (configuration: ConfigurationRow): MatrixRow => {
 const rowsOf = (owner: NotificationOwner): readonly MatrixRow[] => {
   const { path, about, demands, condition } = owner;
   const row = { demands, ...(condition === undefined ? {} : { condition }) } as const;
-  const named = condition === undefined ? { condition: `of ${path.split('/')[1] ?? ''}` } : { condition };
-  const configuration = { ...row, ...named, about: configurationOf(owner), setUp: makeShared(owner) };
+  const ownCondition = condition === undefined ? { condition: `of ${path.split('/')[1] ?? ''}` } : { condition };
+  const configuration = { ...row, ...ownCondition, about: configurationOf(owner), setUp: makeShared(owner) };
   return [
     {
       ...row,
