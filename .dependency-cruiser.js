@@ -21,7 +21,7 @@ export const LAYERS = [
   ['organizations', 'sign-in'],
   ['identity-providers', 'oauth', 'workspaces'],
   ['registry', 'runs', 'state', 'tags', 'variables'],
-  ['history', 'retention'],
+  ['history', 'notifications', 'retention'],
   ['audit-trail', 'facts', 'live-events', 'organization-moves'],
 ];
 

@@ -2,6 +2,7 @@ import { agentsDefinition } from '#agents';
 import { auditTrailSettingsDefinition, createAuditTrailDefinition, createPruningJob } from '#audit-trail';
 import { backupDefinition, createDeferredDeletionsJob, DeferringBlobs } from '#backup';
 import type { BlobStore } from '#blob-store';
+import type { EncryptionKeys } from '#encryption';
 import {
   buildEventRegistry,
   createLogFormatJob,
@@ -19,6 +20,12 @@ import { historyDefinition } from '#history';
 import { liveEventsDefinition } from '#live-events';
 import type { Settings } from '#host';
 import type { Clock, Ids, Logger } from '#kernel';
+import {
+  createDestinationFetch,
+  createNotificationDeliveriesJob,
+  createNotificationRetentionJob,
+  notificationsDefinition,
+} from '#notifications';
 import { createProviderAccessJob, identityProvidersDefinition } from '#identity-providers';
 import { oauthDefinition } from '#oauth';
 import { organizationsDefinition } from '#organizations';
@@ -61,6 +68,7 @@ const eventDefinitions: readonly ModuleDefinition[] = [
   signInDefinition,
   workloadIdentitiesDefinition,
   identityProvidersDefinition,
+  notificationsDefinition,
 ];
 
 /** Every event type that can be in the log. */
@@ -100,17 +108,35 @@ type ScheduledJobDependencies = {
   readonly clock: Clock;
   readonly ids: Ids;
   readonly logger: Logger;
+  readonly encryptionKeys: EncryptionKeys;
+};
+
+/** Returns the jobs that send notifications and delete old ones. */
+const createNotificationJobs = (
+  { store: { database }, clock, encryptionKeys }: Pick<ScheduledJobDependencies, 'store' | 'clock' | 'encryptionKeys'>,
+  { outboundPrivateHosts, publicUrl }: Pick<Settings, 'outboundPrivateHosts' | 'publicUrl'>,
+): readonly ScheduledJob[] => {
+  const fetch = createDestinationFetch(outboundPrivateHosts);
+  return [
+    createNotificationDeliveriesJob({ database, clock, encryptionKeys, publicUrl, fetch, random: Math.random }),
+    createNotificationRetentionJob(database, clock),
+  ];
 };
 
 /** Returns the jobs that depend on time. The hosted edition has no data retention (contract §4.3). */
 export const createScheduledJobs = (
-  { store, forgetting, blobs, clock, ids, logger }: ScheduledJobDependencies,
+  { store, forgetting, blobs, clock, ids, logger, encryptionKeys }: ScheduledJobDependencies,
   {
     edition,
     retentionCheckMs,
     softDeletedDays,
     sessions: { idleMinutes },
-  }: Pick<Settings, 'edition' | 'retentionCheckMs' | 'softDeletedDays' | 'sessions'>,
+    outboundPrivateHosts,
+    publicUrl,
+  }: Pick<
+    Settings,
+    'edition' | 'retentionCheckMs' | 'softDeletedDays' | 'sessions' | 'outboundPrivateHosts' | 'publicUrl'
+  >,
 ): readonly ScheduledJob[] => [
   createLogFormatJob(store.database, logger),
   createViewUpgradeJob({ store, clock, logger }, views),
@@ -129,4 +155,5 @@ export const createScheduledJobs = (
   createExpiredWorkloadTokensJob({ store, clock, ids }),
   createProviderAccessJob({ store, clock, ids }),
   createWaitingRemoteRunsJob(store.database, clock, logger),
+  ...createNotificationJobs({ store, clock, encryptionKeys }, { publicUrl, outboundPrivateHosts }),
 ];

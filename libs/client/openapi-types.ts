@@ -762,6 +762,134 @@ export interface paths {
     patch?: never;
     trace?: never;
   };
+  '/api/v2/workspaces/{id}/notification-configurations': {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    /** List the notification configurations of a workspace */
+    get: operations['listWorkspaceNotificationConfigurations'];
+    put?: never;
+    /**
+     * Create a notification configuration of a workspace
+     * @description If `enabled` is true, the server first sends a test to the URL. The destination must answer with a status of 2xx. The server stores URL and token encrypted.
+     */
+    post: operations['createWorkspaceNotificationConfiguration'];
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
+  '/api/v2/teams/{id}/notification-configurations': {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    /** List the notification configurations of a team */
+    get: operations['listTeamNotificationConfigurations'];
+    put?: never;
+    /**
+     * Create a notification configuration of a team
+     * @description If `enabled` is true, the server first sends a test to the URL. The destination must answer with a status of 2xx. The server stores URL and token encrypted.
+     */
+    post: operations['createTeamNotificationConfiguration'];
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
+  '/api/v2/organizations/{organization}/notification-configurations': {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    /** List the notification configurations of an organization */
+    get: operations['listOrganizationNotificationConfigurations'];
+    put?: never;
+    /**
+     * Create a notification configuration of an organization
+     * @description If `enabled` is true, the server first sends a test to the URL. The destination must answer with a status of 2xx. The server stores URL and token encrypted.
+     */
+    post: operations['createOrganizationNotificationConfiguration'];
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
+  '/api/v2/notification-configurations/{id}': {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    /** Show a notification configuration */
+    get: operations['getNotificationConfiguration'];
+    put?: never;
+    post?: never;
+    /**
+     * Delete a notification configuration
+     * @description Notifications that are not sent yet are deleted.
+     */
+    delete: operations['deleteNotificationConfiguration'];
+    options?: never;
+    head?: never;
+    /**
+     * Change a notification configuration
+     * @description If the configuration is enabled after the change, the server first sends a test to the URL, as for the creation.
+     */
+    patch: operations['updateNotificationConfiguration'];
+    trace?: never;
+  };
+  '/api/v2/notification-configurations/{id}/actions/verify': {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    get?: never;
+    put?: never;
+    /**
+     * Send a test to the destination of a notification configuration
+     * @description The document contains the response in `delivery-responses`, also if the status was not 2xx.
+     */
+    post: operations['verifyNotificationConfiguration'];
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
+  '/api/v2/notification-configurations/{id}/deliveries': {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    /**
+     * List the deliveries of a notification configuration
+     * @description The newest delivery comes first.
+     */
+    get: operations['listNotificationDeliveries'];
+    put?: never;
+    post?: never;
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
   '/oauth/authorize': {
     parameters: {
       query?: never;
@@ -4604,17 +4732,6 @@ export interface components {
         | {
             id: string;
             /** @constant */
-            type: 'notification_configuration';
-            /** @enum {string} */
-            action: 'create' | 'update' | 'destroy' | 'enable';
-            /** @default null */
-            meta: {
-              [key: string]: string | number | boolean | null;
-            } | null;
-          }
-        | {
-            id: string;
-            /** @constant */
             type: 'oauth_client';
             /** @enum {string} */
             action: 'create' | 'update' | 'destroy';
@@ -4992,6 +5109,89 @@ export interface components {
           'client-secret'?: string | null;
         };
         relationships?: unknown;
+      };
+    };
+    CreateWorkspaceNotificationConfigurationBody: {
+      data: {
+        type?: ('notification-configurations' | 'notification-configuration' | '') | null;
+        attributes: {
+          name: string;
+          /** @enum {string} */
+          'destination-type': 'generic' | 'slack' | 'microsoft-teams';
+          url: string;
+          enabled?: boolean | null;
+          token?: string | null;
+          triggers?:
+            | (
+                | 'run:created'
+                | 'run:planning'
+                | 'run:needs_attention'
+                | 'run:applying'
+                | 'run:completed'
+                | 'run:errored'
+                | 'workspace:created'
+                | 'workspace:deleted'
+                | 'workspace:locked'
+                | 'workspace:unlocked'
+                | 'assessment:drifted'
+                | 'assessment:check_failure'
+                | 'assessment:failed'
+                | 'change_request:created'
+                | 'workspace:auto_destroy_reminder'
+                | 'workspace:auto_destroy_run_results'
+              )[]
+            | null;
+          /** @description the server sends no e-mail; destination-type must be one of generic, slack, microsoft-teams */
+          'email-addresses'?: unknown;
+        };
+        relationships?: {
+          /** @description the server sends no e-mail; destination-type must be one of generic, slack, microsoft-teams */
+          users?: unknown;
+          /** @description the path names the owner */
+          subscribable?: {
+            data?: {
+              id?: string | null;
+            } | null;
+          } | null;
+        } | null;
+      };
+    };
+    UpdateNotificationConfigurationBody: {
+      data: {
+        type?: ('notification-configurations' | 'notification-configuration' | '') | null;
+        attributes?: {
+          name?: string | null;
+          'destination-type'?: ('generic' | 'slack' | 'microsoft-teams') | null;
+          url?: string | null;
+          enabled?: boolean | null;
+          token?: string | null;
+          triggers?:
+            | (
+                | 'run:created'
+                | 'run:planning'
+                | 'run:needs_attention'
+                | 'run:applying'
+                | 'run:completed'
+                | 'run:errored'
+                | 'workspace:created'
+                | 'workspace:deleted'
+                | 'workspace:locked'
+                | 'workspace:unlocked'
+                | 'assessment:drifted'
+                | 'assessment:check_failure'
+                | 'assessment:failed'
+                | 'change_request:created'
+                | 'workspace:auto_destroy_reminder'
+                | 'workspace:auto_destroy_run_results'
+              )[]
+            | null;
+          /** @description the server sends no e-mail; destination-type must be one of generic, slack, microsoft-teams */
+          'email-addresses'?: unknown;
+        };
+        relationships?: {
+          /** @description the server sends no e-mail; destination-type must be one of generic, slack, microsoft-teams */
+          users?: unknown;
+        } | null;
       };
     };
     DecideAboutLoginBody: {
@@ -7721,6 +7921,216 @@ export interface components {
     };
     IdentityProviderDocument: {
       data: components['schemas']['IdentityProvider'];
+    };
+    NotificationConfigurationPage: {
+      data: components['schemas']['NotificationConfiguration'][];
+      links: components['schemas']['PageLinks'];
+      meta: {
+        pagination: components['schemas']['Pagination'];
+      };
+    };
+    /** @description Sends notifications about runs and workspaces to a URL. */
+    NotificationConfiguration: {
+      /** @example nc-7hVq2XnTb9KcRy4M */
+      id: string;
+      /** @constant */
+      type: 'notification-configurations';
+      attributes: {
+        /** @example deployments */
+        name: string;
+        /**
+         * @example generic
+         * @enum {string}
+         */
+        'destination-type': 'generic' | 'slack' | 'microsoft-teams';
+        /**
+         * @description If false, nothing is sent.
+         * @example true
+         */
+        enabled: boolean;
+        /** @example https://hooks.example.com/cadastre */
+        url: string;
+        /**
+         * @description The token is write-only.
+         * @constant
+         */
+        token: null;
+        /**
+         * @example [
+         *       "run:completed",
+         *       "run:errored"
+         *     ]
+         */
+        triggers: (
+          | 'run:created'
+          | 'run:planning'
+          | 'run:needs_attention'
+          | 'run:applying'
+          | 'run:completed'
+          | 'run:errored'
+          | 'workspace:created'
+          | 'workspace:deleted'
+          | 'workspace:locked'
+          | 'workspace:unlocked'
+          | 'assessment:drifted'
+          | 'assessment:check_failure'
+          | 'assessment:failed'
+          | 'change_request:created'
+          | 'workspace:auto_destroy_reminder'
+          | 'workspace:auto_destroy_run_results'
+        )[];
+        /** @description The last responses of the destination, the newest first. */
+        'delivery-responses': components['schemas']['NotificationDeliveryResponse'][];
+        /**
+         * Format: date-time
+         * @example 2026-01-31T12:30:15.123Z
+         */
+        'created-at': string;
+        /**
+         * Format: date-time
+         * @example 2026-01-31T12:30:15.123Z
+         */
+        'updated-at': string;
+      };
+      relationships: {
+        /** @description The workspace, team or organization that the configuration belongs to. */
+        subscribable: {
+          data:
+            | components['schemas']['WorkspaceIdentifier']
+            | components['schemas']['TeamIdentifier']
+            | components['schemas']['OrganizationIdentifier'];
+          links?: components['schemas']['RelatedLinks'];
+        };
+      };
+      links: {
+        /**
+         * Format: uri-reference
+         * @example /api/v2/notification-configurations/nc-7hVq2XnTb9KcRy4M
+         */
+        self: string;
+      };
+    };
+    /** @description What the destination of a notification answered. */
+    NotificationDeliveryResponse: {
+      /**
+       * @description The URL to which the request was sent.
+       * @example https://hooks.example.com/cadastre
+       */
+      url: string;
+      /**
+       * @description The beginning of the body; without a response, the reason.
+       * @example ok
+       */
+      body: string;
+      /**
+       * @description The status; empty without a response.
+       * @example 200
+       */
+      code: string;
+      /**
+       * @description The headers by lowercase name, without cookies.
+       * @example {
+       *       "content-type": [
+       *         "text/plain"
+       *       ]
+       *     }
+       */
+      headers: {
+        [key: string]: string[];
+      };
+      /**
+       * Format: date-time
+       * @description When the request was sent.
+       * @example 2026-01-31T12:30:15.123Z
+       */
+      'sent-at': string;
+      /**
+       * @description Whether the status was 2xx.
+       * @example true
+       * @enum {string}
+       */
+      successful: 'true' | 'false';
+    };
+    NotificationConfigurationDocument: {
+      data: components['schemas']['NotificationConfiguration'];
+    };
+    NotificationDeliveryPage: {
+      data: components['schemas']['NotificationDelivery'][];
+      links: components['schemas']['PageLinks'];
+      meta: {
+        pagination: components['schemas']['Pagination'];
+      };
+    };
+    /** @description A notification that was sent, or that waits for its next attempt. */
+    NotificationDelivery: {
+      /** @example nd-0b2f6a1c9d3e48f7a5c1e2d4b6f80917 */
+      id: string;
+      /** @constant */
+      type: 'notification-deliveries';
+      attributes: {
+        /**
+         * @example run:completed
+         * @enum {string}
+         */
+        trigger:
+          | 'run:created'
+          | 'run:planning'
+          | 'run:needs_attention'
+          | 'run:applying'
+          | 'run:completed'
+          | 'run:errored'
+          | 'workspace:created'
+          | 'workspace:deleted'
+          | 'workspace:locked'
+          | 'workspace:unlocked'
+          | 'verification';
+        /**
+         * @example delivered
+         * @enum {string}
+         */
+        status: 'pending' | 'delivered' | 'failed';
+        /**
+         * @description How often the request was sent.
+         * @example 3
+         */
+        attempts: number;
+        /** @example ws-4nZ8kQwT2mYbRx7P */
+        'workspace-id': string | null;
+        /** @example run-6pLd3VxKc8WnTq5H */
+        'run-id': string | null;
+        /** @description The last response; null before the first attempt. */
+        response: components['schemas']['NotificationDeliveryResponse'] | null;
+        /**
+         * Format: date-time
+         * @description The time of the event.
+         * @example 2026-01-31T12:30:15.123Z
+         */
+        'created-at': string;
+        /**
+         * Format: date-time
+         * @description The time of the last attempt.
+         * @example 2026-01-31T12:30:15.123Z
+         */
+        'attempted-at': string | null;
+        /**
+         * Format: date-time
+         * @description Null unless the delivery is pending.
+         * @example 2026-01-31T12:30:15.123Z
+         */
+        'next-attempt-at': string | null;
+      };
+      relationships: {
+        'notification-configuration': {
+          data: components['schemas']['NotificationConfigurationIdentifier'];
+          links?: components['schemas']['RelatedLinks'];
+        };
+      };
+    };
+    NotificationConfigurationIdentifier: {
+      /** @constant */
+      type: 'notification-configurations';
+      /** @example id-of-notification-configurations */
+      id: string;
     };
     EntitlementSetDocument: {
       data: components['schemas']['EntitlementSet'];
@@ -14916,6 +15326,633 @@ export interface operations {
           'application/vnd.api+json': components['schemas']['ErrorDocument'];
         };
       };
+    };
+  };
+  listWorkspaceNotificationConfigurations: {
+    parameters: {
+      query?: {
+        /** @description The number of the page. */
+        'page[number]'?: number;
+        /** @description The number of resources on a page. A larger number than 100 counts as 100. */
+        'page[size]'?: number;
+      };
+      header?: never;
+      path: {
+        /** @description The id of the workspace. */
+        id: string;
+      };
+      cookie?: never;
+    };
+    requestBody?: never;
+    responses: {
+      /** @description The document. */
+      200: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/vnd.api+json': components['schemas']['NotificationConfigurationPage'];
+        };
+      };
+      400: components['responses']['BadRequest'];
+      401: components['responses']['Unauthorized'];
+      404: components['responses']['NotFound'];
+      429: components['responses']['TooMany'];
+      500: components['responses']['InternalServerError'];
+      503: components['responses']['Unavailable'];
+    };
+  };
+  createWorkspaceNotificationConfiguration: {
+    parameters: {
+      query?: never;
+      header?: never;
+      path: {
+        /** @description The id of the workspace. */
+        id: string;
+      };
+      cookie?: never;
+    };
+    requestBody: {
+      content: {
+        /**
+         * @example {
+         *       "data": {
+         *         "type": "notification-configurations",
+         *         "attributes": {
+         *           "name": "deployments",
+         *           "destination-type": "generic",
+         *           "url": "https://hooks.example.com/cadastre",
+         *           "enabled": false
+         *         }
+         *       }
+         *     }
+         */
+        'application/vnd.api+json': components['schemas']['CreateWorkspaceNotificationConfigurationBody'];
+      };
+    };
+    responses: {
+      /** @description The document. */
+      201: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/vnd.api+json': components['schemas']['NotificationConfigurationDocument'];
+        };
+      };
+      400: components['responses']['BadRequest'];
+      401: components['responses']['Unauthorized'];
+      404: components['responses']['NotFound'];
+      408: components['responses']['RequestTimeout'];
+      413: components['responses']['TooLarge'];
+      415: components['responses']['UnsupportedMediaType'];
+      /** @description An attribute is not valid, the owner has the largest number of configurations, or the destination did not answer the test with a status of 2xx. */
+      422: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          /**
+           * @example {
+           *       "errors": [
+           *         {
+           *           "status": "422",
+           *           "title": "invalid attribute",
+           *           "detail": "An attribute is not valid, the owner has the largest number of configurations, or the destination did not answer the test with a status of 2xx."
+           *         }
+           *       ]
+           *     }
+           */
+          'application/vnd.api+json': components['schemas']['ErrorDocument'];
+        };
+      };
+      /** @description Too many tests of the organization wait for their destinations. */
+      429: {
+        headers: {
+          /** @description The number of seconds to wait. */
+          'Retry-After': number;
+          [name: string]: unknown;
+        };
+        content: {
+          /**
+           * @example {
+           *       "errors": [
+           *         {
+           *           "status": "429",
+           *           "title": "Too many requests",
+           *           "detail": "Too many tests of the organization wait for their destinations."
+           *         }
+           *       ]
+           *     }
+           */
+          'application/vnd.api+json': components['schemas']['ErrorDocument'];
+        };
+      };
+      500: components['responses']['InternalServerError'];
+      503: components['responses']['Unavailable'];
+    };
+  };
+  listTeamNotificationConfigurations: {
+    parameters: {
+      query?: {
+        /** @description The number of the page. */
+        'page[number]'?: number;
+        /** @description The number of resources on a page. A larger number than 100 counts as 100. */
+        'page[size]'?: number;
+      };
+      header?: never;
+      path: {
+        /** @description The id of the team. */
+        id: string;
+      };
+      cookie?: never;
+    };
+    requestBody?: never;
+    responses: {
+      /** @description The document. */
+      200: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/vnd.api+json': components['schemas']['NotificationConfigurationPage'];
+        };
+      };
+      400: components['responses']['BadRequest'];
+      401: components['responses']['Unauthorized'];
+      404: components['responses']['NotFound'];
+      429: components['responses']['TooMany'];
+      500: components['responses']['InternalServerError'];
+      503: components['responses']['Unavailable'];
+    };
+  };
+  createTeamNotificationConfiguration: {
+    parameters: {
+      query?: never;
+      header?: never;
+      path: {
+        /** @description The id of the team. */
+        id: string;
+      };
+      cookie?: never;
+    };
+    requestBody: {
+      content: {
+        /**
+         * @example {
+         *       "data": {
+         *         "type": "notification-configurations",
+         *         "attributes": {
+         *           "name": "deployments",
+         *           "destination-type": "generic",
+         *           "url": "https://hooks.example.com/cadastre",
+         *           "enabled": false
+         *         }
+         *       }
+         *     }
+         */
+        'application/vnd.api+json': components['schemas']['CreateWorkspaceNotificationConfigurationBody'];
+      };
+    };
+    responses: {
+      /** @description The document. */
+      201: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/vnd.api+json': components['schemas']['NotificationConfigurationDocument'];
+        };
+      };
+      400: components['responses']['BadRequest'];
+      401: components['responses']['Unauthorized'];
+      404: components['responses']['NotFound'];
+      408: components['responses']['RequestTimeout'];
+      413: components['responses']['TooLarge'];
+      415: components['responses']['UnsupportedMediaType'];
+      /** @description An attribute is not valid, the owner has the largest number of configurations, or the destination did not answer the test with a status of 2xx. */
+      422: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          /**
+           * @example {
+           *       "errors": [
+           *         {
+           *           "status": "422",
+           *           "title": "invalid attribute",
+           *           "detail": "An attribute is not valid, the owner has the largest number of configurations, or the destination did not answer the test with a status of 2xx."
+           *         }
+           *       ]
+           *     }
+           */
+          'application/vnd.api+json': components['schemas']['ErrorDocument'];
+        };
+      };
+      /** @description Too many tests of the organization wait for their destinations. */
+      429: {
+        headers: {
+          /** @description The number of seconds to wait. */
+          'Retry-After': number;
+          [name: string]: unknown;
+        };
+        content: {
+          /**
+           * @example {
+           *       "errors": [
+           *         {
+           *           "status": "429",
+           *           "title": "Too many requests",
+           *           "detail": "Too many tests of the organization wait for their destinations."
+           *         }
+           *       ]
+           *     }
+           */
+          'application/vnd.api+json': components['schemas']['ErrorDocument'];
+        };
+      };
+      500: components['responses']['InternalServerError'];
+      503: components['responses']['Unavailable'];
+    };
+  };
+  listOrganizationNotificationConfigurations: {
+    parameters: {
+      query?: {
+        /** @description The number of the page. */
+        'page[number]'?: number;
+        /** @description The number of resources on a page. A larger number than 100 counts as 100. */
+        'page[size]'?: number;
+      };
+      header?: never;
+      path: {
+        /** @description The name of the organization. */
+        organization: string;
+      };
+      cookie?: never;
+    };
+    requestBody?: never;
+    responses: {
+      /** @description The document. */
+      200: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/vnd.api+json': components['schemas']['NotificationConfigurationPage'];
+        };
+      };
+      400: components['responses']['BadRequest'];
+      401: components['responses']['Unauthorized'];
+      404: components['responses']['NotFound'];
+      429: components['responses']['TooMany'];
+      500: components['responses']['InternalServerError'];
+      503: components['responses']['Unavailable'];
+    };
+  };
+  createOrganizationNotificationConfiguration: {
+    parameters: {
+      query?: never;
+      header?: never;
+      path: {
+        /** @description The name of the organization. */
+        organization: string;
+      };
+      cookie?: never;
+    };
+    requestBody: {
+      content: {
+        /**
+         * @example {
+         *       "data": {
+         *         "type": "notification-configurations",
+         *         "attributes": {
+         *           "name": "deployments",
+         *           "destination-type": "generic",
+         *           "url": "https://hooks.example.com/cadastre",
+         *           "enabled": false
+         *         }
+         *       }
+         *     }
+         */
+        'application/vnd.api+json': components['schemas']['CreateWorkspaceNotificationConfigurationBody'];
+      };
+    };
+    responses: {
+      /** @description The document. */
+      201: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/vnd.api+json': components['schemas']['NotificationConfigurationDocument'];
+        };
+      };
+      400: components['responses']['BadRequest'];
+      401: components['responses']['Unauthorized'];
+      404: components['responses']['NotFound'];
+      408: components['responses']['RequestTimeout'];
+      413: components['responses']['TooLarge'];
+      415: components['responses']['UnsupportedMediaType'];
+      /** @description An attribute is not valid, the owner has the largest number of configurations, or the destination did not answer the test with a status of 2xx. */
+      422: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          /**
+           * @example {
+           *       "errors": [
+           *         {
+           *           "status": "422",
+           *           "title": "invalid attribute",
+           *           "detail": "An attribute is not valid, the owner has the largest number of configurations, or the destination did not answer the test with a status of 2xx."
+           *         }
+           *       ]
+           *     }
+           */
+          'application/vnd.api+json': components['schemas']['ErrorDocument'];
+        };
+      };
+      /** @description Too many tests of the organization wait for their destinations. */
+      429: {
+        headers: {
+          /** @description The number of seconds to wait. */
+          'Retry-After': number;
+          [name: string]: unknown;
+        };
+        content: {
+          /**
+           * @example {
+           *       "errors": [
+           *         {
+           *           "status": "429",
+           *           "title": "Too many requests",
+           *           "detail": "Too many tests of the organization wait for their destinations."
+           *         }
+           *       ]
+           *     }
+           */
+          'application/vnd.api+json': components['schemas']['ErrorDocument'];
+        };
+      };
+      500: components['responses']['InternalServerError'];
+      503: components['responses']['Unavailable'];
+    };
+  };
+  getNotificationConfiguration: {
+    parameters: {
+      query?: never;
+      header?: never;
+      path: {
+        /** @description The id of the notification configuration. */
+        id: string;
+      };
+      cookie?: never;
+    };
+    requestBody?: never;
+    responses: {
+      /** @description The document. */
+      200: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/vnd.api+json': components['schemas']['NotificationConfigurationDocument'];
+        };
+      };
+      400: components['responses']['BadRequest'];
+      401: components['responses']['Unauthorized'];
+      404: components['responses']['NotFound'];
+      429: components['responses']['TooMany'];
+      500: components['responses']['InternalServerError'];
+      503: components['responses']['Unavailable'];
+    };
+  };
+  deleteNotificationConfiguration: {
+    parameters: {
+      query?: never;
+      header?: never;
+      path: {
+        /** @description The id of the notification configuration. */
+        id: string;
+      };
+      cookie?: never;
+    };
+    requestBody?: never;
+    responses: {
+      /** @description Done. The response has no body. */
+      204: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content?: never;
+      };
+      400: components['responses']['BadRequest'];
+      401: components['responses']['Unauthorized'];
+      404: components['responses']['NotFound'];
+      408: components['responses']['RequestTimeout'];
+      413: components['responses']['TooLarge'];
+      415: components['responses']['UnsupportedMediaType'];
+      429: components['responses']['TooMany'];
+      500: components['responses']['InternalServerError'];
+      503: components['responses']['Unavailable'];
+    };
+  };
+  updateNotificationConfiguration: {
+    parameters: {
+      query?: never;
+      header?: never;
+      path: {
+        /** @description The id of the notification configuration. */
+        id: string;
+      };
+      cookie?: never;
+    };
+    requestBody: {
+      content: {
+        /**
+         * @example {
+         *       "data": {
+         *         "type": "notification-configurations",
+         *         "attributes": {
+         *           "triggers": [
+         *             "run:errored"
+         *           ]
+         *         }
+         *       }
+         *     }
+         */
+        'application/vnd.api+json': components['schemas']['UpdateNotificationConfigurationBody'];
+      };
+    };
+    responses: {
+      /** @description The document. */
+      200: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/vnd.api+json': components['schemas']['NotificationConfigurationDocument'];
+        };
+      };
+      400: components['responses']['BadRequest'];
+      401: components['responses']['Unauthorized'];
+      404: components['responses']['NotFound'];
+      408: components['responses']['RequestTimeout'];
+      413: components['responses']['TooLarge'];
+      415: components['responses']['UnsupportedMediaType'];
+      /** @description An attribute is not valid, the owner has the largest number of configurations, or the destination did not answer the test with a status of 2xx. */
+      422: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          /**
+           * @example {
+           *       "errors": [
+           *         {
+           *           "status": "422",
+           *           "title": "invalid attribute",
+           *           "detail": "An attribute is not valid, the owner has the largest number of configurations, or the destination did not answer the test with a status of 2xx."
+           *         }
+           *       ]
+           *     }
+           */
+          'application/vnd.api+json': components['schemas']['ErrorDocument'];
+        };
+      };
+      /** @description Too many tests of the organization wait for their destinations. */
+      429: {
+        headers: {
+          /** @description The number of seconds to wait. */
+          'Retry-After': number;
+          [name: string]: unknown;
+        };
+        content: {
+          /**
+           * @example {
+           *       "errors": [
+           *         {
+           *           "status": "429",
+           *           "title": "Too many requests",
+           *           "detail": "Too many tests of the organization wait for their destinations."
+           *         }
+           *       ]
+           *     }
+           */
+          'application/vnd.api+json': components['schemas']['ErrorDocument'];
+        };
+      };
+      500: components['responses']['InternalServerError'];
+      503: components['responses']['Unavailable'];
+    };
+  };
+  verifyNotificationConfiguration: {
+    parameters: {
+      query?: never;
+      header?: never;
+      path: {
+        /** @description The id of the notification configuration. */
+        id: string;
+      };
+      cookie?: never;
+    };
+    requestBody?: never;
+    responses: {
+      /** @description The document. */
+      200: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/vnd.api+json': components['schemas']['NotificationConfigurationDocument'];
+        };
+      };
+      400: components['responses']['BadRequest'];
+      401: components['responses']['Unauthorized'];
+      404: components['responses']['NotFound'];
+      408: components['responses']['RequestTimeout'];
+      413: components['responses']['TooLarge'];
+      415: components['responses']['UnsupportedMediaType'];
+      /** @description The destination did not answer. */
+      422: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          /**
+           * @example {
+           *       "errors": [
+           *         {
+           *           "status": "422",
+           *           "title": "invalid attribute",
+           *           "detail": "The destination did not answer."
+           *         }
+           *       ]
+           *     }
+           */
+          'application/vnd.api+json': components['schemas']['ErrorDocument'];
+        };
+      };
+      /** @description Too many tests of the organization wait for their destinations. */
+      429: {
+        headers: {
+          /** @description The number of seconds to wait. */
+          'Retry-After': number;
+          [name: string]: unknown;
+        };
+        content: {
+          /**
+           * @example {
+           *       "errors": [
+           *         {
+           *           "status": "429",
+           *           "title": "Too many requests",
+           *           "detail": "Too many tests of the organization wait for their destinations."
+           *         }
+           *       ]
+           *     }
+           */
+          'application/vnd.api+json': components['schemas']['ErrorDocument'];
+        };
+      };
+      500: components['responses']['InternalServerError'];
+      503: components['responses']['Unavailable'];
+    };
+  };
+  listNotificationDeliveries: {
+    parameters: {
+      query?: {
+        /** @description The number of the page. */
+        'page[number]'?: number;
+        /** @description The number of resources on a page. A larger number than 100 counts as 100. */
+        'page[size]'?: number;
+      };
+      header?: never;
+      path: {
+        /** @description The id of the notification configuration. */
+        id: string;
+      };
+      cookie?: never;
+    };
+    requestBody?: never;
+    responses: {
+      /** @description The document. */
+      200: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/vnd.api+json': components['schemas']['NotificationDeliveryPage'];
+        };
+      };
+      400: components['responses']['BadRequest'];
+      401: components['responses']['Unauthorized'];
+      404: components['responses']['NotFound'];
+      429: components['responses']['TooMany'];
+      500: components['responses']['InternalServerError'];
+      503: components['responses']['Unavailable'];
     };
   };
   getConsentPage: {

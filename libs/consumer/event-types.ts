@@ -1409,6 +1409,78 @@ type EventSchemas = {
     IdentityProviderDeleted: {
       name: string;
     };
+    /** cadastre.NotificationConfigurationCreated.v1 */
+    NotificationConfigurationCreated: {
+      name: string;
+      triggers: (
+        | 'run:created'
+        | 'run:planning'
+        | 'run:needs_attention'
+        | 'run:applying'
+        | 'run:completed'
+        | 'run:errored'
+        | 'workspace:created'
+        | 'workspace:deleted'
+        | 'workspace:locked'
+        | 'workspace:unlocked'
+        | 'assessment:drifted'
+        | 'assessment:check_failure'
+        | 'assessment:failed'
+        | 'change_request:created'
+        | 'workspace:auto_destroy_reminder'
+        | 'workspace:auto_destroy_run_results'
+      )[];
+      host: string;
+      hasToken: boolean;
+      subscribable: {
+        /** @enum {string} */
+        type: 'workspaces' | 'teams' | 'organizations';
+        id: string;
+      };
+      /** @enum {string} */
+      destinationType: 'generic' | 'slack' | 'microsoft-teams';
+      enabled: boolean;
+    };
+    /** cadastre.NotificationConfigurationUpdated.v1 */
+    NotificationConfigurationUpdated: {
+      changes: {
+        name?: string;
+        triggers?: (
+          | 'run:created'
+          | 'run:planning'
+          | 'run:needs_attention'
+          | 'run:applying'
+          | 'run:completed'
+          | 'run:errored'
+          | 'workspace:created'
+          | 'workspace:deleted'
+          | 'workspace:locked'
+          | 'workspace:unlocked'
+          | 'assessment:drifted'
+          | 'assessment:check_failure'
+          | 'assessment:failed'
+          | 'change_request:created'
+          | 'workspace:auto_destroy_reminder'
+          | 'workspace:auto_destroy_run_results'
+        )[];
+        host?: string;
+        hasToken?: boolean;
+      };
+      replaced: ('url' | 'token')[];
+    };
+    /** cadastre.NotificationConfigurationEnabled.v1 */
+    NotificationConfigurationEnabled: Record<string, never>;
+    /** cadastre.NotificationConfigurationDisabled.v1 */
+    NotificationConfigurationDisabled: Record<string, never>;
+    /** cadastre.NotificationConfigurationDeleted.v1 */
+    NotificationConfigurationDeleted: {
+      name: string;
+      subscribable: {
+        /** @enum {string} */
+        type: 'workspaces' | 'teams' | 'organizations';
+        id: string;
+      };
+    };
   };
   responses: never;
   parameters: never;
@@ -1590,4 +1662,9 @@ export const EVENT_VERSIONS: Readonly<Record<EventType, number>> = {
   IdentityProviderCreated: 2,
   IdentityProviderUpdated: 2,
   IdentityProviderDeleted: 1,
+  NotificationConfigurationCreated: 1,
+  NotificationConfigurationUpdated: 1,
+  NotificationConfigurationEnabled: 1,
+  NotificationConfigurationDisabled: 1,
+  NotificationConfigurationDeleted: 1,
 };

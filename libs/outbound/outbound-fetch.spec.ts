@@ -69,6 +69,20 @@ describe('a request to a server that an administrator has named', () => {
     expect(await getFailure(outboundFetch('http://no-such-host.invalid/'))).toBe('unreachable');
   });
 
+  it('returns the beginning of a body that is too long or does not end, if bodies are cut', async () => {
+    const cutting = createOutboundFetch({ privateHosts: null, timeoutMs: 500, maxBytes: 1_000, cutBodies: true });
+    const cut = async (path: string): Promise<readonly [number, number]> => {
+      const response = await cutting(`http://localhost:${port}${path}`);
+      return [response.status, (await response.text()).length];
+    };
+    expect(await cut('/large')).toEqual([200, 1_000]);
+    expect(await cut('/slow-body')).toEqual([200, 1]);
+    expect(await cut('/json')).toEqual([200, 11]);
+    expect(await cut('/empty')).toEqual([204, 0]);
+    expect(await getFailure(cutting(`http://localhost:${port}/silent`))).toBe('timeout');
+    expect(await getFailure(cutting(`http://localhost:${port}/redirect`))).toBe('redirect');
+  });
+
   it('fails if the caller aborts it', async () => {
     const aborted = outboundFetch(`http://localhost:${port}/silent`, { signal: AbortSignal.abort() });
     expect(await getFailure(aborted)).toBe('unreachable');

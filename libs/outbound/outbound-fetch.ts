@@ -20,6 +20,11 @@ export type OutboundOptions = {
   readonly timeoutMs?: number;
   /** Bytes of the largest body of a response. */
   readonly maxBytes?: number;
+  /**
+   * Whether only the beginning of a body counts: a longer body is cut instead of a failure, and so is one that does not
+   * end in time. For requests whose result is the status.
+   */
+  readonly cutBodies?: boolean;
 };
 
 const DEFAULT_TIMEOUT_MS = 5_000;
@@ -54,6 +59,44 @@ const checkLiteral = (host: string, privateHosts: PrivateHosts | null): void => 
   }
 };
 
+type ReadableBody = {
+  getReader(): { read(): Promise<{ readonly done: boolean; readonly value?: Uint8Array }>; cancel(): Promise<void> };
+};
+
+type ReadableResponse = { readonly body: ReadableBody | null; arrayBuffer(): Promise<ArrayBuffer> };
+
+/** Returns the first bytes of a body, at most `maxBytes`. After an error, returns the bytes that have arrived. */
+const readBeginning = async (body: ReadableBody | null, maxBytes: number): Promise<Uint8Array<ArrayBuffer>> => {
+  const chunks: Uint8Array[] = [];
+  const reader = body?.getReader();
+  try {
+    for (let length = 0; reader && length < maxBytes;) {
+      const { done, value } = await reader.read();
+      if (done || !value) break;
+      chunks.push(value);
+      length += value.length;
+    }
+    await reader?.cancel();
+  } catch {
+    // The status has arrived. The rest of the body does not matter.
+  }
+  return Buffer.concat(chunks).subarray(0, maxBytes);
+};
+
+type ConnectionOptions = Required<Pick<OutboundOptions, 'privateHosts' | 'timeoutMs' | 'maxBytes'>>;
+
+/** Loads `undici` at the first request: a start of the server would otherwise load its 109 modules. */
+const prepareRequests = async ({ privateHosts, timeoutMs, maxBytes }: ConnectionOptions) => {
+  const { Agent, fetch } = await import('undici');
+  const dispatcher = new Agent({
+    // Requests are rare, and kept connections would delay the end of the process.
+    pipelining: 0,
+    maxResponseSize: maxBytes,
+    connect: { timeout: timeoutMs, ...(privateHosts && { lookup: createCheckedLookup(privateHosts) }) },
+  });
+  return { send: fetch, dispatcher };
+};
+
 /**
  * Returns a `fetch` for servers that callers or administrators have named: with limits of time and size, without
  * redirects, and to permitted addresses only. It ignores the variables for proxies.
@@ -62,18 +105,11 @@ export const createOutboundFetch = ({
   privateHosts,
   timeoutMs = DEFAULT_TIMEOUT_MS,
   maxBytes = DEFAULT_MAX_BYTES,
+  cutBodies = false,
 }: OutboundOptions): OutboundFetch => {
-  // Loaded at the first request: a start of the server would otherwise load its 109 modules.
-  const prepare = async () => {
-    const { Agent, fetch } = await import('undici');
-    const dispatcher = new Agent({
-      // Requests are rare, and kept connections would delay the end of the process.
-      pipelining: 0,
-      maxResponseSize: maxBytes,
-      connect: { timeout: timeoutMs, ...(privateHosts && { lookup: createCheckedLookup(privateHosts) }) },
-    });
-    return { send: fetch, dispatcher };
-  };
+  const prepare = () => prepareRequests({ privateHosts, timeoutMs, maxBytes: cutBodies ? -1 : maxBytes });
+  const readBody = (response: ReadableResponse) =>
+    cutBodies ? readBeginning(response.body, maxBytes) : response.arrayBuffer();
   let prepared: ReturnType<typeof prepare> | null = null;
   return async (url, { method = 'GET', headers = {}, body = null, signal = null } = {}) => {
     const { hostname } = new URL(url);
@@ -91,7 +127,7 @@ export const createOutboundFetch = ({
       });
       const { status } = response;
       // Read here, so that a body over the limits is the same error.
-      const content = STATUSES_WITHOUT_BODY.has(status) ? null : await response.arrayBuffer();
+      const content = STATUSES_WITHOUT_BODY.has(status) ? null : await readBody(response);
       return new Response(content, { status, headers: [...response.headers] });
     } catch (error) {
       throw toOutboundError(hostname, error);

@@ -13,6 +13,7 @@ import {
   type EndpointModule,
   type Route,
 } from '../support/gateway-routes.js';
+import { makeNotificationConfiguration } from '../support/notification-receiver.js';
 import {
   expectStatus,
   bindTags,
@@ -193,6 +194,11 @@ const furnish = async (): Promise<typeof seeds> => {
     '/api/v2/admin/identity-providers',
     resource('identity-providers', identity),
   );
+  const notifications = await makeNotificationConfiguration(server, `workspaces/${workspace}`, 'main', {
+    url: 'http://127.0.0.1:9/hook',
+  });
+  // The failed test is a delivery.
+  expectStatus(await server.post(`/api/v2/notification-configurations/${notifications}/actions/verify`), 422);
   return {
     'identity-providers': expectStatus(identityProvider, 201).body.data.id,
     'registry-providers': provider,
@@ -220,6 +226,7 @@ const furnish = async (): Promise<typeof seeds> => {
     'agent-pools': pool,
     agents: agent,
     'ssh-keys': sshKey,
+    'notification-configurations': notifications,
     'workload-identities': await makeWorkloadIdentity(server, team, 'main'),
     'audit-fact-sources': registered.body.data.id,
     'reserved-tag-keys': reservedTagKey,

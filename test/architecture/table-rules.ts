@@ -21,7 +21,7 @@ export const PUBLISHED_TABLES: Readonly<Record<string, readonly string[]>> = {
   organizations: ['organizations', 'project_tags', 'projects'],
   people: ['team_projects', 'teams', 'users'],
   'personal-data': ['person_keys'],
-  runs: ['configuration_versions'],
+  runs: ['configuration_versions', 'runs'],
   state: ['state_versions'],
   workspaces: ['workspace_counts', 'workspace_tags', 'workspaces'],
 };

@@ -46,6 +46,15 @@ const EXPECTED_FAILURES: Readonly<Record<string, readonly unknown[]>> = {
   'docs/how-to/tag-workspaces.md': [expect.stringMatching(/^curl /), "jq -r '.errors[].detail'"],
 };
 
+/** Texts in the output of pages whose commands succeed even if nothing arrives. */
+const EXPECTED_OUTPUT: Readonly<Record<string, readonly string[]>> = {
+  // The receiver has checked the signatures.
+  'docs/how-to/notifications.md': [
+    'workspace:locked hello Workspace Locked',
+    '["workspace:unlocked","delivered",1,"200"]',
+  ],
+};
+
 const hasTerraform = hasIacTools.includes('terraform');
 
 /**
@@ -77,6 +86,8 @@ const environment = () => ({
   HOME: home,
   PORT: String(port),
   LOG_LEVEL: 'warn',
+  // The receiver of docs/how-to/notifications.md.
+  CADASTRE_OUTBOUND_PRIVATE_HOSTS: '127.0.0.1',
   SERVER: `https://localhost:${port}`, // for docs/api.sh
 });
 
@@ -155,6 +166,7 @@ describe('the commands of the documentation', () => {
     async (path) => {
       const session = await paste(shellBlocks(await readPage(path)));
       expect(session).toMatchObject({ failed: EXPECTED_FAILURES[path] ?? [], folder });
+      for (const text of EXPECTED_OUTPUT[path] ?? []) expect(session.output).toContain(text);
     },
     LONG,
   );

@@ -22,6 +22,7 @@ import * as providers from '../../libs/registry/providers/registry-providers.con
 import * as retention from '../../libs/retention/data-retention-policies.body.js';
 import * as configurations from '../../libs/runs/configuration-versions/configuration-versions.controller.js';
 import * as runs from '../../libs/runs/runs/runs.body.js';
+import * as notifications from '../../libs/notifications/configurations/notification-configurations.body.js';
 import * as sshKeys from '../../libs/ssh-keys/ssh-keys.controller.js';
 import * as stateVersions from '../../libs/state/state-versions/state-versions.body.js';
 import * as reservedTagKeys from '../../libs/tags/reserved-tag-keys/reserved-tag-keys.body.js';
@@ -386,6 +387,26 @@ export const RESOURCES: Readonly<Record<string, DocumentedResource>> = {
       status: 'cadastre',
     },
   },
+  'notification-configurations': {
+    requests: [
+      {
+        name: 'create',
+        routes: [
+          'POST /api/v2/workspaces/:id/notification-configurations',
+          'POST /api/v2/teams/:id/notification-configurations',
+          `POST ${ORGANIZATION}/notification-configurations`,
+        ],
+        body: notifications.createBody,
+        goTfe: ['NotificationConfigurationCreateOptions'],
+      },
+      {
+        name: 'update',
+        routes: ['PATCH /api/v2/notification-configurations/:id'],
+        body: notifications.updateBody,
+        goTfe: ['NotificationConfigurationUpdateOptions'],
+      },
+    ],
+  },
   'ssh-keys': {
     requests: [
       {
@@ -705,7 +726,6 @@ export const NOT_BUILT: Readonly<Record<string, readonly string[]>> = {
     'RegistryNoCodeModuleUpgradeWorkspaceOptions',
     'TestRunCreateOptions',
   ],
-  notifications: ['NotificationConfigurationCreateOptions', 'NotificationConfigurationUpdateOptions'],
   'plan exports': ['PlanExportCreateOptions'],
   policies: [
     'PolicyCreateOptions',

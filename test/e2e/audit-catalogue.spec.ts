@@ -28,6 +28,7 @@ import {
 import { SIGNED_LINK_ACTIONS, REGISTRY_ACTIONS } from './audit-catalogue.registry.js';
 import { SCIM_ACTIONS } from './audit-catalogue.scim.js';
 import { SIGN_IN_ACTIONS } from './audit-catalogue.sign-in.js';
+import { NOTIFICATION_ACTIONS } from './audit-catalogue.notifications.js';
 import { WORKLOAD_ACTIONS } from './audit-catalogue.workloads.js';
 
 // Each row of the catalogue that Cadastre records, from a real request to the trail, in two organizations at the same
@@ -38,7 +39,8 @@ let worlds: readonly [CatalogueWorld, CatalogueWorld];
 
 beforeAll(async () => {
   const clock = new AdjustableClock();
-  server = await startTestServer({ clock, followers: true, env: { CADASTRE_OUTBOUND_PRIVATE_HOSTS: 'localhost' } });
+  const env = { CADASTRE_OUTBOUND_PRIVATE_HOSTS: 'localhost,127.0.0.1' };
+  server = await startTestServer({ clock, followers: true, env });
   const pass = (ms: number): void => clock.pass({ ms });
   worlds = [await setUpCatalogue(server, 'acme', pass), await setUpCatalogue(server, 'rival', pass)];
 });
@@ -96,6 +98,7 @@ describe('the audit trail', () => {
     ...SIGN_IN_ACTIONS,
     ...SCIM_ACTIONS,
     ...WORKLOAD_ACTIONS,
+    ...NOTIFICATION_ACTIONS,
   };
   // Only operators create sign-in links.
   const elsewhere = ['organization.destroy', 'sign_in_methods.create_link', ...SIGNED_LINK_ACTIONS];

@@ -157,7 +157,14 @@ const backUp = async (
 
 type Backup = { readonly archive: BackupArchive; readonly manifest: BackupManifest };
 
-const FOLLOWERS = ['run_queue', 'scim_teams', 'state_sweeper', 'configuration_sweeper', 'release_sweeper'];
+const FOLLOWERS = [
+  'run_queue',
+  'scim_teams',
+  'notifications',
+  'state_sweeper',
+  'configuration_sweeper',
+  'release_sweeper',
+];
 
 const restoreInto = async (
   { store, blobs }: Runtime,

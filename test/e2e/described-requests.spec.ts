@@ -27,9 +27,9 @@ const FACTOR = Number(process.env['DESCRIBED_REQUESTS_FACTOR'] ?? 1);
 
 /**
  * Some operations need a state that only other requests can create, such as a run that waits for its confirmation, or a
- * form with the token of a page.
+ * form with the token of a page. The test of a notification configuration needs a destination that answers.
  */
-const MOST_REFUSED = 55;
+const MOST_REFUSED = 58;
 
 type RequestOperation = {
   readonly parameters?: readonly ParameterTemplate[];

@@ -64,6 +64,13 @@ describe('a list of a caller without the permission', () => {
     ['tags', 'workspace_tags', inOrganization('tags')],
     ['reserved tag keys', 'reserved_tag_keys', inOrganization('reserved-tag-keys')],
     ['SSH keys', 'ssh_keys', inOrganization('ssh-keys')],
+    ['notifications of a workspace', 'notification_configurations', inWorkspace('notification-configurations')],
+    ['notifications of an organization', 'notification_configurations', inOrganization('notification-configurations')],
+    [
+      'notifications of a team',
+      'notification_configurations',
+      () => `/api/v2/teams/${team}/notification-configurations`,
+    ],
     ['audit fact sources', 'audit_fact_sources', inOrganization('audit-fact-sources')],
     ['providers', 'registry_providers', () => pathOfProviders('acme')],
     ['versions of a provider', 'registry_provider_versions', () => `${pathOfProvider('acme', 'aws')}/versions`],

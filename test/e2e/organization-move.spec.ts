@@ -21,6 +21,7 @@ import { countAllKeyUses } from '../../apps/cadastre/src/key-uses.js';
 import { ENCRYPTED_FILES, moduleDefinitions } from '../../apps/modules.js';
 import { readLines } from '../../libs/audit-trail/spec.js';
 import { listFiles, readContent } from '../../libs/blob-store/spec.js';
+import { makeNotificationConfiguration } from '../support/notification-receiver.js';
 import { startIdentityProvider } from '../support/identity-provider.js';
 import { repeatInterrupted } from '../support/interruptions.js';
 import { logLength, readWholeLog, waitForFollowers } from '../support/event-log.js';
@@ -111,6 +112,10 @@ const fillOrganization = async (): Promise<void> => {
   await makeProvider(source, 'acme', 'cloud');
   await publishVersion(source, 'acme', 'cloud', '1.0.0', signer);
   expectStatus(await source.post(`/api/v2/organizations/acme/ssh-keys`, resource('ssh-keys', SSH_KEY)), 201);
+  await makeNotificationConfiguration(source, `workspaces/${workspace}`, 'ops', {
+    token: 'a key',
+    triggers: ['run:errored'],
+  });
   expectStatus(await source.delete(`/api/v2/admin/users/${leaver.id}`), 204);
 };
 
@@ -329,6 +334,7 @@ describe('an imported organization', () => {
     '/api/v2/organizations/acme/ssh-keys',
     `/api/v2/workspaces/${workspace}`,
     `/api/v2/workspaces/${workspace}/vars`,
+    `/api/v2/workspaces/${workspace}/notification-configurations`,
     `/api/v2/workspaces/${workspace}/tag-bindings`,
     `/api/v2/state-versions/${stateVersion}`,
     `/api/v2/configuration-versions/${configurationVersion}`,
@@ -371,13 +377,23 @@ describe('an imported organization', () => {
     expect(tables.length).toBeGreaterThan(20);
     const events = (await readWholeLog(source.store)).filter(({ organization }) => organization === acme.id);
     const ids = [...new Set(events.map(({ stream }) => stream))];
+    // An import sets the time from which on notifications are sent.
+    const toComparableRow = (row: string): string =>
+      JSON.stringify(compare({ ...JSON.parse(row), notifies_from: undefined }));
     for (const table of tables) {
-      const rows = (await listRows(source, table)).map((row) => JSON.stringify(compare(JSON.parse(row))));
-      const here = new Set((await listRows(target, table)).map((row) => JSON.stringify(compare(JSON.parse(row)))));
+      const rows = (await listRows(source, table)).map(toComparableRow);
+      const here = new Set((await listRows(target, table)).map(toComparableRow));
       const missing = rows.filter((row) => !here.has(row) && ids.some((id) => row.includes(id)));
       expect([table, missing]).toEqual([table, []]);
     }
     await expectViewsMatchLog(target, moduleDefinitions);
+  });
+
+  it('sends no notifications about events from before the import', async () => {
+    const select = sql`select notifies_from as "notifiesFrom" from notification_configurations`;
+    const readTime = async ({ database }: TestServer): Promise<number> =>
+      Date.parse((await database.row<{ notifiesFrom: string }>(select))?.notifiesFrom ?? '');
+    expect(await readTime(target)).toBeGreaterThan(await readTime(source));
   });
 
   it('has the events with their ids, times, order and readable names', async () => {

@@ -9,6 +9,7 @@ import { listStateTopics } from '#state-topics';
 import { eventRegistry } from '../../apps/modules.js';
 import { publishedResources } from '../../apps/published-resources.js';
 import { readTopic, readWholeTopic, startKafka, type TestKafka } from '../support/kafka/index.js';
+import { newNotificationConfiguration } from '../support/notification-receiver.js';
 import { waitForTopics, withoutRedeliveries } from '../support/kafka/topic-reader.js';
 import { startOtlpReceiver, type OtlpReceiver } from '../support/otlp-receiver.js';
 import { launchProduct, waitUntil, type Product } from '../support/product.js';
@@ -90,6 +91,20 @@ const useEverySecret = async (api: ApiTestClient): Promise<void> => {
       '/api/v2/organizations/acme/ssh-keys',
       resource('ssh-keys', { name: 'x', value: `ssh-rsa ${invented('the wrong half')}` }),
     ),
+  );
+
+  const notifications = `/api/v2/workspaces/${workspace}/notification-configurations`;
+  const notify = (secret: string, more: object = {}): object =>
+    newNotificationConfiguration('hook', {
+      token: invented(`${secret} of a webhook`),
+      url: `http://127.0.0.1:9/${invented(`path of the ${secret}`)}`,
+      ...more,
+    });
+  const hook = expectStatus(await api.post(notifications, notify('token')), 201).body.data.id as string;
+  refusals.push(
+    await api.post(notifications, notify('unreachable token', { enabled: true })),
+    await api.post(notifications, notify('wrong token', { 'destination-type': 'slack' })),
+    await api.post(`/api/v2/notification-configurations/${hook}/actions/verify`),
   );
 
   const variable = (value: string, more: object = {}): object =>

@@ -115,6 +115,7 @@ describe('a read without includes', () => {
     ['the list of organizations', () => '/api/v2/organizations'],
     ['teams', () => '/api/v2/organizations/acme/teams?q=o'],
     ['the caller’s own memberships', () => '/api/v2/organization-memberships'],
+    ['the notification configurations of a workspace', () => `/api/v2/workspaces/${id}/notification-configurations`],
     ['the caller', () => '/api/v2/account/details'],
     ['an agent pool', () => `/api/v2/agent-pools/${pool}`],
     [

@@ -3,6 +3,7 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { AdjustableClock } from '../support/clocks.js';
 import { findDescribedOperation } from '../support/described-responses.js';
 import { logLength } from '../support/event-log.js';
+import { REACHES_RECEIVERS } from '../support/notification-receiver.js';
 import { startTestServer, type ApiResponse, type TestServer } from '../support/server.js';
 import {
   addressOf,
@@ -196,7 +197,7 @@ export const describeMatrix = (
 
   beforeAll(async () => {
     const clock = new AdjustableClock();
-    server = await startTestServer({ clock, followers: true });
+    server = await startTestServer({ clock, followers: true, env: REACHES_RECEIVERS });
     world = await createCallers(server, clock);
   });
 

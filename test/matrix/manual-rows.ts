@@ -36,6 +36,14 @@ export const BY_HAND: Readonly<Record<string, readonly string[]>> = {
   // The token of an organization can neither assign SSH keys nor delete the data of states.
   'PATCH /workspaces/:id/relationships/ssh-key': [...ADMINS, ...MANAGERS],
   'POST /workspaces/:id/relationships/data-retention-policy': [...ADMINS, ...MANAGERS],
+  'POST /workspaces/:id/notification-configurations': [...ADMINS, ...MANAGERS, ORGANIZATION],
+  'POST /organizations/:organization/notification-configurations': [...OWNERS],
+  'POST /teams/:id/notification-configurations, a visible team': [
+    ...OWNERS,
+    ORGANIZATION,
+    'manageTeams in the organization',
+  ],
+  'POST /teams/:id/notification-configurations, the team of owners': [...OWNERS],
   'PATCH /workspaces/:id, into another project': [...OWNERS, 'manageProjects in the organization', ORGANIZATION],
   'POST /organizations/:organization/workspaces, in the default project': [...MANAGERS, ORGANIZATION],
   'POST /organizations/:organization/workspaces, in the project': [

@@ -11,6 +11,17 @@ const loosened: ExpectedResult = (actor, permission, scope) =>
   can(actor, permission, scope) ||
   (permission === 'update-workspace' && getRolesIn(actor, scope.organization).has('member'));
 
+/** Rows of notification configurations, which need the permission to change the workspace, with their successes. */
+const NOTIFICATIONS = [
+  ['GET /workspaces/:id/notification-configurations', '200 [shared]'],
+  ['POST /workspaces/:id/notification-configurations', '201'],
+  ['GET /notification-configurations/:id, of workspaces', '200'],
+  ['GET /notification-configurations/:id/deliveries, of workspaces', '200'],
+  ['PATCH /notification-configurations/:id, of workspaces', '200'],
+  ['DELETE /notification-configurations/:id, of workspaces', '204'],
+  ['POST /notification-configurations/:id/actions/verify, of workspaces', '200'],
+] as const;
+
 const describeHole = ({ rows, world, answers }: MatrixResults): void => {
   const against = (allow: ExpectedResult): MatrixDifference[] =>
     rows.flatMap((row) => differences(row, answers.get(nameOf(row)) ?? new Map(), world(), allow));
@@ -37,6 +48,7 @@ const describeHole = ({ rows, world, answers }: MatrixResults): void => {
         ...consumers.flatMap((row) =>
           readers.map((caller) => ({ row, caller, expected: seesOne(caller) ? '422' : '204' })),
         ),
+        ...NOTIFICATIONS.flatMap(([row, success]) => readers.map((caller) => ({ row, caller, expected: success }))),
       ].map((cell) => ({ ...cell, answered: '404' }));
       const inOrder = (cells: readonly MatrixDifference[]): string[] =>
         cells.map((cell) => JSON.stringify(cell)).toSorted();

@@ -13,6 +13,7 @@ import { FactsModule } from '#facts';
 import { HistoryModule } from '#history';
 import { IdentityProvidersModule } from '#identity-providers';
 import { LiveEventsModule } from '#live-events';
+import { NotificationsModule } from '#notifications';
 import { OauthModule } from '#oauth';
 import { OrganizationsModule } from '#organizations';
 import { PagesModule } from '#pages';
@@ -97,6 +98,7 @@ export class GatewayModule {
         RegistryModule.with({ blobs, encryptionKeys, publicUrl, archiveLimit: settings.providerArchiveLimit }),
         SshKeysModule,
         VariablesModule,
+        NotificationsModule.with({ encryptionKeys, outboundPrivateHosts: settings.outboundPrivateHosts }),
         HistoryModule,
         LiveEventsModule.with(settings),
         // The self-hosted edition has no audit trail (contract §5), so its routes are unknown.

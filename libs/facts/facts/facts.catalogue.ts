@@ -62,7 +62,6 @@ const workspaceTask = z.strictObject({
  * evaluations, run tasks), these are derived from its wording.
  */
 export const CATALOGUE = {
-  notification_configuration: { create: standard, update: standard, destroy: standard, enable: standard },
   oauth_client: { create: standard, update: standard, destroy: standard },
   oauth_token: { index: standard, show: standard, update: standard, destroy: standard },
   policy: { update: standard, destroy: standard },
@@ -138,6 +137,7 @@ export const OWN_RESOURCE_TYPES: ReadonlySet<string> = new Set([
   'configuration_version',
   'data_retention_policy',
   'gpg_key',
+  'notification_configuration',
   'organization',
   'organization_user',
   'project',

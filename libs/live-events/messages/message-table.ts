@@ -84,6 +84,7 @@ const workloadIdentity = onResource('workload-identities', { in: 'team-tokens', 
 const PERSON: MessageRule = { unsent: 'an event of a person, who belongs to the site' };
 const CREDENTIAL: MessageRule = { unsent: 'an event of a token or of the ways in which a person signs in' };
 const PROVIDER: MessageRule = { unsent: 'an event of an identity provider, which belongs to the site' };
+const NOTIFICATION: MessageRule = { unsent: 'an event of a notification configuration, which few callers may read' };
 const READ: MessageRule = { unsent: 'a read, which changes nothing' };
 
 const ofOrganizations = {
@@ -236,6 +237,11 @@ const ofRuns = {
 } as const satisfies Record<string, MessageRule>;
 
 const ofOthers = {
+  NotificationConfigurationCreated: NOTIFICATION,
+  NotificationConfigurationUpdated: NOTIFICATION,
+  NotificationConfigurationEnabled: NOTIFICATION,
+  NotificationConfigurationDisabled: NOTIFICATION,
+  NotificationConfigurationDeleted: NOTIFICATION,
   AgentPoolCreated: agentPool('created'),
   AgentPoolUpdated: agentPool('changed'),
   AgentPoolDeleted: agentPool('deleted'),

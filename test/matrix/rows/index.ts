@@ -5,6 +5,7 @@ import { facts } from './facts.js';
 import { flatTagRows } from './flat-tags.js';
 import { history } from './history.js';
 import { identityProviderRows } from './identity-providers.js';
+import { notificationsOfOrganizations, notificationsOfTeams, notificationsOfWorkspaces } from './notifications.js';
 import { oauthRows } from './oauth.js';
 import { organizations } from './organizations.js';
 import { people } from './people.js';
@@ -30,6 +31,7 @@ export const ROWS = {
     ...facts,
     ...organizations,
     ...retentionOfOrganizations,
+    ...notificationsOfOrganizations,
     ...agentsAndKeys,
     ...reservedTagKeys,
     ...registry,
@@ -43,10 +45,19 @@ export const ROWS = {
     ...identityProviderRows,
     ...scim,
     ...workloadIdentities,
+    ...notificationsOfTeams,
     ...oauthRows,
     // Last, because some of them end all sessions of the caller.
     ...signInRows,
   ],
-  workspaces: [...workspaces, ...flatTagRows, ...tagBindingRows, ...history, ...retentionOfWorkspaces, ...state],
+  workspaces: [
+    ...workspaces,
+    ...flatTagRows,
+    ...tagBindingRows,
+    ...history,
+    ...retentionOfWorkspaces,
+    ...notificationsOfWorkspaces,
+    ...state,
+  ],
   runs: [...runs, ...variables],
 } as const;

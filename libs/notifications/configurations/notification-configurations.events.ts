@@ -1,0 +1,95 @@
+import { z } from 'zod';
+import type { EventKinds } from '#kernel';
+import { DESTINATION_TYPES } from './destinations.js';
+import type {
+  NotificationConfigurationEvent,
+  NotificationSettings,
+  Subscribable,
+} from './notification-configuration.js';
+import { SUBSCRIBABLE_TYPES, TRIGGERS } from './triggers.js';
+
+const subscribable = z.strictObject({
+  type: z.enum(SUBSCRIBABLE_TYPES),
+  id: z.string(),
+}) satisfies z.ZodType<Subscribable>;
+
+const settings = z.strictObject({
+  name: z.string(),
+  triggers: z.array(z.enum(TRIGGERS)),
+  host: z.string(),
+  hasToken: z.boolean(),
+});
+
+const topic = 'notification-configurations';
+const resource = 'notification_configuration';
+
+/** Returns the owner as the entries of other resources name it: `workspace_id`. */
+const describeOwner = ({ type, id }: Subscribable): Readonly<Record<string, string>> => ({
+  [`${type.slice(0, -1)}_id`]: id,
+});
+
+type UpdateData = Extract<NotificationConfigurationEvent, { type: 'NotificationConfigurationUpdated' }>['data'];
+
+/** `url` and `token` say that the secrets were replaced; host and `hasToken` follow from that. */
+const listChangedAttributes = ({ changes: { name, triggers }, replaced }: UpdateData): readonly string[] => [
+  ...(name === undefined ? [] : ['name']),
+  ...(triggers === undefined ? [] : ['triggers']),
+  ...replaced,
+];
+
+export const notificationConfigurationEvents: EventKinds<NotificationConfigurationEvent> = {
+  NotificationConfigurationCreated: {
+    schemaVersion: 1,
+    topic,
+    schema: settings.extend({ subscribable, destinationType: z.enum(DESTINATION_TYPES), enabled: z.boolean() }),
+    audit: {
+      resource,
+      action: 'create',
+      meta: ({ name, destinationType, host, enabled, subscribable: owner }) => ({
+        name,
+        destination_type: destinationType,
+        host,
+        enabled,
+        ...describeOwner(owner),
+      }),
+    },
+  },
+  NotificationConfigurationUpdated: {
+    schemaVersion: 1,
+    topic,
+    schema: z.strictObject({
+      changes: settings.partial() as unknown as z.ZodType<Partial<NotificationSettings>>,
+      replaced: z.array(z.enum(['url', 'token'])),
+    }),
+    audit: {
+      resource,
+      action: 'update',
+      meta: (data) => ({
+        attributes: listChangedAttributes(data),
+        ...(data.changes.host === undefined ? {} : { host: data.changes.host }),
+      }),
+    },
+  },
+  NotificationConfigurationEnabled: {
+    schemaVersion: 1,
+    topic,
+    schema: z.strictObject({}),
+    audit: { resource, action: 'enable' },
+  },
+  NotificationConfigurationDisabled: {
+    schemaVersion: 1,
+    topic,
+    schema: z.strictObject({}),
+    audit: { resource, action: 'update', meta: () => ({ attributes: ['enabled'] }) },
+  },
+  NotificationConfigurationDeleted: {
+    schemaVersion: 1,
+    topic,
+    schema: z.strictObject({ name: z.string(), subscribable }),
+    audit: {
+      resource,
+      action: 'destroy',
+      meta: ({ name, subscribable: owner }) => ({ name, ...describeOwner(owner) }),
+    },
+  },
+};

@@ -1,0 +1,89 @@
+import { describe, expect, it } from '@jest/globals';
+import { createVerificationNotice, describeTrigger, type Notice } from './notices.js';
+import { renderPayload } from './payloads.js';
+import { computeRetryPause, MAX_ATTEMPTS } from './retries.js';
+
+const notice: Notice = {
+  configuration: 'nc-1',
+  trigger: 'run:completed',
+  message: 'Run Applied',
+  organizationName: 'acme',
+  workspace: { id: 'ws-1', name: 'app' },
+  run: {
+    id: 'run-1',
+    url: 'https://cadastre.example.com/app/acme/workspaces/app/runs/run-1',
+    message: 'a <!channel> & *b* [c](https://evil.example)',
+    createdAt: '2026-01-31T12:30:15.123Z',
+    createdBy: 'ada',
+  },
+  status: 'applied',
+  at: '2026-01-31T12:31:15.123Z',
+  by: 'ada',
+};
+
+describe('the message of a notification', () => {
+  it.each([
+    ['run:created', 'pending', 'Run Created'],
+    ['run:needs_attention', 'planned', 'Run Needs Attention'],
+    ['run:completed', 'planned_and_finished', 'Run Planned And Finished'],
+    ['run:errored', 'canceled', 'Run Canceled'],
+    ['workspace:locked', null, 'Workspace Locked'],
+  ] as const)('of %s with the status %s is %j', (trigger, status, message) => {
+    expect(describeTrigger(trigger, status)).toBe(message);
+  });
+});
+
+describe('the payload for Slack', () => {
+  it('has a text, blocks and a link, and no text of a run can mention people or link elsewhere', () => {
+    const payload = JSON.parse(renderPayload('slack', notice));
+    expect(payload).toMatchObject({
+      text: 'Run Applied',
+      blocks: [
+        { type: 'section', text: { type: 'mrkdwn', text: '*Run Applied*' } },
+        { type: 'section', fields: expect.arrayContaining([{ type: 'mrkdwn', text: '*Workspace*\napp' }]) },
+        { type: 'actions', elements: [{ type: 'button', url: notice.run?.url }] },
+      ],
+    });
+    expect(JSON.stringify(payload)).toContain('a &lt;!channel&gt; &amp; *b*');
+    expect(JSON.stringify(payload)).not.toContain('<!channel>');
+  });
+
+  it('of a test has neither fields nor a link', () => {
+    expect(JSON.parse(renderPayload('slack', createVerificationNotice('nc-1', 'a<b')))).toEqual({
+      text: 'Verification of a&lt;b',
+      blocks: [{ type: 'section', text: { type: 'mrkdwn', text: '*Verification of a&lt;b*' } }],
+    });
+  });
+
+  it('is shorter than the limit of Slack, however long the message of the run is', () => {
+    const run = { ...(notice.run as NonNullable<Notice['run']>), message: 'x'.repeat(100_000) };
+    expect(renderPayload('slack', { ...notice, run }).length).toBeLessThan(3_000);
+    expect(renderPayload('microsoft-teams', { ...notice, run }).length).toBeLessThan(28_000);
+  });
+});
+
+describe('the payload for Microsoft Teams', () => {
+  it('is an adaptive card with facts and a link, and no text of a run is Markdown', () => {
+    const payload = JSON.parse(renderPayload('microsoft-teams', notice));
+    const [{ contentType, content }] = payload.attachments;
+    expect([payload.type, contentType]).toEqual(['message', 'application/vnd.microsoft.card.adaptive']);
+    expect(content.actions).toEqual([{ type: 'Action.OpenUrl', title: 'Show run', url: notice.run?.url }]);
+    const { facts } = content.body[1];
+    expect(facts).toContainEqual({ title: 'Workspace', value: 'app' });
+    expect(facts).toContainEqual({
+      title: 'Message',
+      value: String.raw`a <\!channel> & \*b\* \[c\]\(https://evil.example\)`,
+    });
+  });
+});
+
+describe('the pauses between attempts', () => {
+  it('grow over about a day, and end after eight attempts', () => {
+    const pauses = Array.from({ length: MAX_ATTEMPTS }, (_, n) => computeRetryPause(n + 1, 0.5));
+    expect(pauses).toEqual([30_000, 120_000, 600_000, 1_800_000, 7_200_000, 21_600_000, 50_400_000, null]);
+  });
+
+  it('differ by up to a fifth', () => {
+    expect([computeRetryPause(1, 0), computeRetryPause(1, 0.999_999)]).toEqual([24_000, 36_000]);
+  });
+});

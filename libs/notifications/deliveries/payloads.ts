@@ -1,0 +1,113 @@
+import type { DestinationType } from '../configurations/destinations.js';
+import type { Notice } from './notices.js';
+
+const NO_RUN = { id: null, url: null, message: null, createdAt: null, createdBy: null };
+const NO_WORKSPACE = { id: null, name: null };
+
+/** The payload of the vendor's generic webhooks, version 1. Members without a value are null. */
+const renderGeneric = (notice: Notice): object => {
+  const run = notice.run ?? NO_RUN;
+  const workspace = notice.workspace ?? NO_WORKSPACE;
+  return {
+    payload_version: 1,
+    notification_configuration_id: notice.configuration,
+    run_url: run.url,
+    run_id: run.id,
+    run_message: run.message,
+    run_created_at: run.createdAt,
+    run_created_by: run.createdBy,
+    workspace_id: workspace.id,
+    workspace_name: workspace.name,
+    organization_name: notice.organizationName,
+    notifications: [
+      {
+        message: notice.message,
+        trigger: notice.trigger,
+        run_status: notice.status,
+        run_updated_at: notice.at,
+        run_updated_by: notice.by,
+      },
+    ],
+  };
+};
+
+type NoticeFact = { readonly title: string; readonly value: string };
+
+const listFacts = ({ organizationName, workspace, run, by, at }: Notice): readonly NoticeFact[] =>
+  [
+    { title: 'Organization', value: organizationName },
+    { title: 'Workspace', value: workspace?.name },
+    { title: 'Run', value: run?.id },
+    { title: 'Message', value: run?.message },
+    { title: 'By', value: by },
+    { title: 'Time', value: at },
+  ].flatMap(({ title, value }) => (value ? [{ title, value: shorten(value) }] : []));
+
+/** Slack refuses texts above 3,000 characters, and Teams messages above 28 KB. */
+const MAX_TEXT_CHARACTERS = 1_000;
+
+const shorten = (text: string): string =>
+  text.length <= MAX_TEXT_CHARACTERS ? text : `${text.slice(0, MAX_TEXT_CHARACTERS)}…`;
+
+/** Slack reads these three characters as the beginning of links, mentions and entities. */
+const escapeSlack = (text: string): string =>
+  text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;');
+
+/** The format of Slack's incoming webhooks: `text` for notifications of the client, blocks for the message. */
+const renderSlack = (notice: Notice): object => {
+  const title = escapeSlack(shorten(notice.message));
+  const fields = listFacts(notice).map(({ title: name, value }) => ({
+    type: 'mrkdwn',
+    text: `*${name}*\n${escapeSlack(value)}`,
+  }));
+  const link = notice.run && {
+    type: 'actions',
+    elements: [{ type: 'button', text: { type: 'plain_text', text: 'Show run' }, url: notice.run.url }],
+  };
+  return {
+    text: title,
+    blocks: [
+      { type: 'section', text: { type: 'mrkdwn', text: `*${title}*` } },
+      ...(fields.length > 0 ? [{ type: 'section', fields }] : []),
+      ...(link ? [link] : []),
+    ],
+  };
+};
+
+/** Adaptive cards read these characters as Markdown. */
+const escapeMarkdown = (text: string): string => text.replaceAll(/[\\`*_[\]()#+\-!~]/g, String.raw`\$&`);
+
+/** An adaptive card, which webhooks of Teams accept. */
+const renderTeams = (notice: Notice): object => {
+  const facts = listFacts(notice).map(({ title, value }) => ({ title, value: escapeMarkdown(value) }));
+  const title = escapeMarkdown(shorten(notice.message));
+  const actions = notice.run ? [{ type: 'Action.OpenUrl', title: 'Show run', url: notice.run.url }] : [];
+  return {
+    type: 'message',
+    attachments: [
+      {
+        contentType: 'application/vnd.microsoft.card.adaptive',
+        contentUrl: null,
+        content: {
+          $schema: 'http://adaptivecards.io/schemas/adaptive-card.json',
+          type: 'AdaptiveCard',
+          version: '1.4',
+          body: [
+            { type: 'TextBlock', size: 'Medium', weight: 'Bolder', wrap: true, text: title },
+            ...(facts.length > 0 ? [{ type: 'FactSet', facts }] : []),
+          ],
+          actions,
+        },
+      },
+    ],
+  };
+};
+
+const RENDERERS: Readonly<Record<DestinationType, (notice: Notice) => object>> = {
+  generic: renderGeneric,
+  slack: renderSlack,
+  'microsoft-teams': renderTeams,
+};
+
+/** Returns the body of a request, as JSON. */
+export const renderPayload = (type: DestinationType, notice: Notice): string => JSON.stringify(RENDERERS[type](notice));

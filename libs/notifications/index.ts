@@ -1,0 +1,9 @@
+export type { NotificationConfigurationEvent } from './configurations/notification-configuration.js';
+export { notificationsDefinition } from './notifications.definition.js';
+export { NotificationsModule } from './notifications.module.js';
+export {
+  createNotificationDeliveriesJob,
+  type NotificationDeliveriesDependencies,
+} from './deliveries/notification-deliveries.job.js';
+export { createNotificationRetentionJob } from './deliveries/notification-retention.job.js';
+export { createDestinationFetch } from './deliveries/notification.sender.js';

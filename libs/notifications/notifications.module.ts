@@ -1,0 +1,49 @@
+import { Module, type DynamicModule } from '@nestjs/common';
+import { CqrsModule } from '@nestjs/cqrs';
+import type { EncryptionKeys } from '#encryption';
+import { Clock } from '#kernel';
+import { Vault } from '#vault';
+import { NotificationConfigurationsController } from './configurations/notification-configurations.controller.js';
+import { NotificationConfigurationsHandler } from './configurations/notification-configurations.handler.js';
+import { NotificationConfigurationsRenderer } from './configurations/notification-configurations.renderer.js';
+import { NotificationSecrets } from './configurations/notification-secrets.service.js';
+import { VerificationService } from './configurations/verification.service.js';
+import { NotificationDeliveriesController } from './deliveries/notification-deliveries.controller.js';
+import { createDestinationFetch, NotificationSender } from './deliveries/notification.sender.js';
+
+export type NotificationsOptions = {
+  readonly encryptionKeys: EncryptionKeys;
+  /** Hosts with private addresses that destinations may have. */
+  readonly outboundPrivateHosts: readonly string[];
+};
+
+@Module({
+  imports: [CqrsModule],
+  controllers: [NotificationConfigurationsController, NotificationDeliveriesController],
+  providers: [NotificationConfigurationsHandler],
+})
+export class NotificationsModule {
+  static with({ encryptionKeys, outboundPrivateHosts }: NotificationsOptions): DynamicModule {
+    return {
+      module: NotificationsModule,
+      providers: [
+        {
+          provide: NotificationSecrets,
+          useFactory: (vault: Vault) => new NotificationSecrets(vault, encryptionKeys),
+          inject: [Vault],
+        },
+        {
+          provide: NotificationConfigurationsRenderer,
+          useFactory: (secrets: NotificationSecrets) => new NotificationConfigurationsRenderer(secrets),
+          inject: [NotificationSecrets],
+        },
+        {
+          provide: VerificationService,
+          useFactory: (clock: Clock) =>
+            new VerificationService(new NotificationSender(createDestinationFetch(outboundPrivateHosts), clock)),
+          inject: [Clock],
+        },
+      ],
+    };
+  }
+}
