@@ -3833,7 +3833,11 @@ export interface paths {
     put?: never;
     /** Add or change tag bindings of a workspace, without a document in the answer */
     post: operations['addWorkspaceTagBindings'];
-    delete?: never;
+    /**
+     * Remove tag bindings of a workspace
+     * @description The server removes the bindings with these keys. A binding with a value removes only a binding with the same value.
+     */
+    delete: operations['removeWorkspaceTagBindings'];
     options?: never;
     head?: never;
     /**
@@ -3876,7 +3880,11 @@ export interface paths {
     put?: never;
     /** Add or change tag bindings of a project, without a document in the answer */
     post: operations['addProjectTagBindings'];
-    delete?: never;
+    /**
+     * Remove tag bindings of a project
+     * @description The server removes the bindings with these keys. A binding with a value removes only a binding with the same value.
+     */
+    delete: operations['removeProjectTagBindings'];
     options?: never;
     head?: never;
     /**
@@ -35780,6 +35788,54 @@ export interface operations {
       503: components['responses']['Unavailable'];
     };
   };
+  removeWorkspaceTagBindings: {
+    parameters: {
+      query?: never;
+      header?: never;
+      path: {
+        /** @description The id of the workspace. */
+        id: string;
+      };
+      cookie?: never;
+    };
+    requestBody: {
+      content: {
+        /**
+         * @example {
+         *       "data": [
+         *         {
+         *           "type": "tag-bindings",
+         *           "attributes": {
+         *             "key": "env",
+         *             "value": "prod"
+         *           }
+         *         }
+         *       ]
+         *     }
+         */
+        'application/vnd.api+json': components['schemas']['UpdateWorkspaceTagBindingsBody'];
+      };
+    };
+    responses: {
+      /** @description Done. The response has no body. */
+      204: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content?: never;
+      };
+      400: components['responses']['BadRequest'];
+      401: components['responses']['Unauthorized'];
+      404: components['responses']['NotFound'];
+      408: components['responses']['RequestTimeout'];
+      413: components['responses']['TooLarge'];
+      415: components['responses']['UnsupportedMediaType'];
+      422: components['responses']['Unprocessable'];
+      429: components['responses']['TooMany'];
+      500: components['responses']['InternalServerError'];
+      503: components['responses']['Unavailable'];
+    };
+  };
   replaceWorkspaceTagBindings: {
     parameters: {
       query?: never;
@@ -35943,6 +35999,54 @@ export interface operations {
     };
   };
   addProjectTagBindings: {
+    parameters: {
+      query?: never;
+      header?: never;
+      path: {
+        /** @description The id of the project. */
+        id: string;
+      };
+      cookie?: never;
+    };
+    requestBody: {
+      content: {
+        /**
+         * @example {
+         *       "data": [
+         *         {
+         *           "type": "tag-bindings",
+         *           "attributes": {
+         *             "key": "env",
+         *             "value": "prod"
+         *           }
+         *         }
+         *       ]
+         *     }
+         */
+        'application/vnd.api+json': components['schemas']['UpdateWorkspaceTagBindingsBody'];
+      };
+    };
+    responses: {
+      /** @description Done. The response has no body. */
+      204: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content?: never;
+      };
+      400: components['responses']['BadRequest'];
+      401: components['responses']['Unauthorized'];
+      404: components['responses']['NotFound'];
+      408: components['responses']['RequestTimeout'];
+      413: components['responses']['TooLarge'];
+      415: components['responses']['UnsupportedMediaType'];
+      422: components['responses']['Unprocessable'];
+      429: components['responses']['TooMany'];
+      500: components['responses']['InternalServerError'];
+      503: components['responses']['Unavailable'];
+    };
+  };
+  removeProjectTagBindings: {
     parameters: {
       query?: never;
       header?: never;

@@ -439,6 +439,7 @@ export const RESOURCES: Readonly<Record<string, DocumentedResource>> = {
           `PATCH /api/v2/${owners}/:id/tag-bindings`,
           `POST /api/v2/${owners}/:id/relationships/tag-bindings`,
           `PATCH /api/v2/${owners}/:id/relationships/tag-bindings`,
+          `DELETE /api/v2/${owners}/:id/relationships/tag-bindings`,
         ]),
         body: tags.tagBindingsBody,
       },
