@@ -38007,6 +38007,10 @@ export interface operations {
         'filter[tagged][0][value]'?: string;
         /** @description Only workspaces of this project. */
         'filter[project][id]'?: string;
+        /** @description An extension of Cadastre. Only workspaces with one of these ids. Separate values with commas. */
+        'filter[id]'?: string[];
+        /** @description An extension of Cadastre. Only workspaces that have no value for at least one reserved tag key. */
+        'filter[tag-gaps]'?: 'true';
         /** @description Only workspaces whose current run has one of these statuses. Separate values with commas. */
         'filter[current-run][status]'?: string[];
       };

@@ -1,3 +1,4 @@
+import { badRequest } from '#kernel';
 import { getListParameter, parseSort, getParameter, type QueryParameters } from '#json-api';
 import { parseTagFilter, type TagFilterTerm } from '#tag-bindings';
 import { SORTS, type WorkspaceFilter } from './workspace-lists.queries.js';
@@ -21,6 +22,16 @@ const parseWildcard = (query: QueryParameters): string | undefined => {
 const tagsIn = (query: QueryParameters, tagged: readonly TagFilterTerm[]): readonly string[] =>
   deduplicate(getListParameter(query, 'search[tags]')).filter((tag) => !tagged.some(({ key }) => key === tag));
 
+/** The only value. Without the parameter, the list also has the other workspaces. */
+export const TAG_GAPS = 'true';
+
+const parseTagGaps = (query: QueryParameters): boolean => {
+  const name = 'filter[tag-gaps]';
+  const value = getParameter(query, name) || undefined;
+  if (value === undefined || value === TAG_GAPS) return value !== undefined;
+  throw badRequest(`${name}: must be ${TAG_GAPS}, got "${value}"`, name);
+};
+
 /** Parses the query parameters of the list of workspaces (contract §4.3). */
 export const parseWorkspaceFilter = (query: QueryParameters): WorkspaceFilter => {
   const tagged = deduplicate(parseTagFilter(query));
@@ -31,6 +42,8 @@ export const parseWorkspaceFilter = (query: QueryParameters): WorkspaceFilter =>
     tagged,
     excludeTags: getListParameter(query, 'search[exclude-tags]'),
     project: getParameter(query, 'filter[project][id]'),
+    ids: deduplicate(getListParameter(query, 'filter[id]')),
+    tagGaps: parseTagGaps(query),
     currentRunStatuses: getListParameter(query, 'filter[current-run][status]'),
     ...parseSort(query, SORTS),
   };
