@@ -129,6 +129,29 @@ describe('the list of workspaces', () => {
     await page.context().close();
   });
 
+  it('shows the longest status of a run completely, also on a phone', async () => {
+    const page = await openList(owner);
+    await page.route('**/organizations/acme/workspaces?*', async (route) => {
+      const answer = await route.fetch();
+      const text = (await answer.text()).replaceAll(/"status":"(?:pending|plan_queued)"/g, '"status":"planned"');
+      await route.fulfill({ response: answer, body: text });
+    });
+    await page.reload();
+    const badge = rowOf(page, 'app-0003').getByText('Needs confirmation');
+    for (const width of [1280, 390]) {
+      await page.setViewportSize({ width, height: 844 });
+      await badge.waitFor();
+      // A text, because the types of the tests do not include those of browsers.
+      expect(
+        await page.evaluate(`[...document.querySelectorAll('[role="grid"], .mantine-Badge-label')]
+        .filter((each) => each.scrollWidth > each.clientWidth).map((each) => each.textContent)`),
+      ).toEqual([]);
+    }
+    // The window must not close while an answer is changed.
+    await page.unrouteAll({ behavior: 'wait' });
+    await page.context().close();
+  });
+
   it('shows a member only what the teams of the member may read', async () => {
     const page = await openList(reader);
     await waitForCount(page, '1 workspace');

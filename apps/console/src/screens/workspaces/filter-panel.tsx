@@ -1,14 +1,9 @@
-import { Button, Group, MultiSelect, Select, SimpleGrid, TagsInput } from '@mantine/core';
-import { useDebouncedValue } from '@mantine/hooks';
-import { useQuery } from '@tanstack/react-query';
-import { useState } from 'react';
-import { projectQuery, projectSuggestionsQuery } from '../../api/projects.js';
+import { Button, Group, MultiSelect, SimpleGrid, TagsInput } from '@mantine/core';
 import type { WorkspaceSearch } from '../../api/workspaces.js';
 import { formatRunStatus, type StatusOfRun } from '../../components/run-status.js';
+import { ProjectSelect } from './project-select.js';
 import type { ChangeSearch } from './workspaces.search.js';
 import classes from './workspaces.module.css';
-
-const TYPING_MS = 200;
 
 const STATUSES: readonly { readonly group: string; readonly items: readonly StatusOfRun[] }[] = [
   { group: 'Needs a person', items: ['planned', 'policy_checked', 'cost_estimated', 'policy_override', 'errored'] },
@@ -30,34 +25,19 @@ type FilterPanelProps = {
   readonly onChange: ChangeSearch;
 };
 
-const ProjectFilter = ({ organization, search: { project }, onChange }: FilterPanelProps) => {
-  const [text, setText] = useState('');
-  const [searched] = useDebouncedValue(text, TYPING_MS);
-  const { data: suggestions = [] } = useQuery(projectSuggestionsQuery(organization, searched));
-  const { data: chosen } = useQuery({ ...projectQuery(organization, project ?? ''), enabled: project !== undefined });
-  const projects = new Map([...suggestions, ...(chosen ? [chosen] : [])].map((each) => [each.id, each]));
-  return (
-    <Select
-      label="Project"
-      placeholder="All projects"
-      searchable
-      clearable
-      clearButtonProps={{ 'aria-label': 'Clear the project' }}
-      data={[...projects.values()].map(({ id, attributes: { name } }) => ({ value: id, label: name }))}
-      value={project ?? null}
-      onChange={(id) => onChange({ project: id ?? undefined })}
-      onSearchChange={setText}
-    />
-  );
-};
-
 /** The filters that the API offers, besides the name. */
 export const FilterPanel = ({ organization, search, onChange }: FilterPanelProps) => {
-  const { tags = [], status = [] } = search;
+  const { tags = [], project, status = [] } = search;
   return (
     <section className={classes['panel']} aria-label="Filters">
       <SimpleGrid cols={{ base: 1, sm: 3 }}>
-        <ProjectFilter organization={organization} search={search} onChange={onChange} />
+        <ProjectSelect
+          organization={organization}
+          label="Project"
+          placeholder="All projects"
+          value={project ?? null}
+          onChange={(id) => onChange({ project: id ?? undefined })}
+        />
         <TagsInput
           label="Tags"
           placeholder={tags.length === 0 ? 'env or env:prod' : ''}

@@ -37,7 +37,7 @@ export const createWorkspaceColumns = (organization: string): readonly GridColum
   {
     id: 'name',
     header: 'Name',
-    meta: { width: 'minmax(10rem, 3fr)', sort: 'name' },
+    meta: { width: 'minmax(6rem, 3fr)', sort: 'name' },
     cell: ({ row: { original } }) => (
       <span className={classes['nameCell']}>
         <a href={`/app/${organization}/workspaces/${original.name}`} tabIndex={-1} className={classes['name']}>
@@ -50,7 +50,8 @@ export const createWorkspaceColumns = (organization: string): readonly GridColum
   {
     id: 'run',
     header: 'Current run',
-    meta: { width: 'minmax(8.5rem, 1.2fr)', sort: 'current-run.created-at' },
+    // As wide as the badge of a run that needs confirmation.
+    meta: { width: 'minmax(10.5rem, 1.2fr)', sort: 'current-run.created-at' },
     cell: ({ row: { original } }) =>
       original.runStatus === null ? (
         <Text size="sm" c="dimmed">

@@ -7,8 +7,10 @@ import { SearchIcon } from '../../components/icons.js';
 import { Page } from '../../components/page.js';
 import { EmptyState, ErrorState, LoadingLines, NotFoundState } from '../../components/states.js';
 import { VirtualGrid } from '../../components/virtual-grid.js';
+import { BulkBar } from './bulk/bulk-bar.js';
 import { createWorkspaceColumns } from './workspace-columns.js';
 import { useWorkspacePages, type WorkspaceList } from './workspace-pages.js';
+import { useWorkspaceSelection } from './workspace-selection.js';
 import { WorkspaceToolbar } from './workspace-toolbar.js';
 import { parseWorkspaceSearch, type ChangeSearch } from './workspaces.search.js';
 
@@ -35,9 +37,33 @@ type ContentProps = {
   readonly onChange: ChangeSearch;
 };
 
-const WorkspaceListContent = ({ organization, search, list, onChange }: ContentProps) => {
+type SelectableGridProps = ContentProps & { readonly total: number; readonly sort: string };
+
+const SelectableGrid = ({ organization, search, list, total, sort, onChange }: SelectableGridProps) => {
   const navigate = useNavigate();
   const columns = useMemo(() => createWorkspaceColumns(organization), [organization]);
+  const selection = useWorkspaceSelection(organization, search, list);
+  return (
+    <>
+      {selection.ids.length > 0 && <BulkBar organization={organization} selection={selection} total={total} />}
+      <VirtualGrid
+        label="Workspaces"
+        columns={columns}
+        count={total}
+        getRow={list.getRow}
+        getRowId={({ id }) => id}
+        onRange={list.onRange}
+        onOpen={({ name }) => void navigate({ to: `/${organization}/workspaces/${name}` })}
+        sort={sort}
+        onSort={(next) => onChange(parseWorkspaceSearch({ sort: next }))}
+        selection={selection.grid}
+      />
+    </>
+  );
+};
+
+const WorkspaceListContent = (props: ContentProps) => {
+  const { organization, search, list, onChange } = props;
   if (list.error) return <ErrorState error={list.error} onRetry={list.retry} />;
   if (list.total === undefined) return <LoadingLines count={8} height={40} />;
   const { sort = DEFAULT_SORT, ...filters } = search;
@@ -50,21 +76,8 @@ const WorkspaceListContent = ({ organization, search, list, onChange }: ContentP
       </Suspense>
     );
   }
-  return (
-    <VirtualGrid
-      // Another filter begins at the first row.
-      key={JSON.stringify(filters)}
-      label="Workspaces"
-      columns={columns}
-      count={list.total}
-      getRow={list.getRow}
-      getRowId={({ id }) => id}
-      onRange={list.onRange}
-      onOpen={({ name }) => void navigate({ to: `/${organization}/workspaces/${name}` })}
-      sort={sort}
-      onSort={(next) => onChange(parseWorkspaceSearch({ sort: next }))}
-    />
-  );
+  // Another filter begins at the first row, and with no row selected.
+  return <SelectableGrid key={JSON.stringify(filters)} {...props} total={list.total} sort={sort} />;
 };
 
 /** The workspaces of an organization: any number of them. */
