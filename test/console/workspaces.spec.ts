@@ -9,6 +9,7 @@ import {
   makeMember,
   makeOrganization,
   makeProject,
+  makeReservedTagKey,
   makeRun,
   makeTeam,
   makeWorkspace,
@@ -149,6 +150,31 @@ describe('the list of workspaces', () => {
     }
     // The window must not close while an answer is changed.
     await page.unrouteAll({ behavior: 'wait' });
+    await page.context().close();
+  });
+
+  it('filters by gaps of reserved tag keys and hides columns, and keeps both in the address', async () => {
+    const page = await openList(owner);
+    await makeReservedTagKey(server, 'acme', 'env');
+    await page.getByRole('button', { name: 'Filters' }).click();
+    await page.getByRole('checkbox', { name: 'Only workspaces without a value for a reserved tag key' }).check();
+    await waitForCount(page, '228 workspaces');
+    await page.getByRole('checkbox', { name: 'Resources' }).uncheck();
+    await page.getByRole('checkbox', { name: 'Changed' }).uncheck();
+    await page.getByRole('columnheader', { name: 'Changed' }).waitFor({ state: 'detached' });
+    expect(await page.getByRole('row').nth(1).getByRole('gridcell').count()).toBe(5);
+    const search = '?gaps=true&columns=run&columns=project&columns=tags';
+    expect(new URL(page.url()).search).toBe(search);
+    expect(await inspectScreen(page, 'workspaces-columns')).toEqual([]);
+    await page.reload();
+    await waitForCount(page, '228 workspaces');
+    expect(await page.getByRole('columnheader').allInnerTexts()).toEqual([
+      '',
+      'Name',
+      'Current run',
+      'Project',
+      'Tags',
+    ]);
     await page.context().close();
   });
 

@@ -24,6 +24,8 @@ type RowProps<R extends RowData> = {
   /** Undefined in a grid whose rows cannot be selected. */
   readonly isSelected: boolean | undefined;
   readonly selectLabel: string;
+  /** Other columns render the row again. */
+  readonly columns: readonly unknown[];
 };
 
 const GridCells = ({ row }: { readonly row: Row<GridFeatures, RowData> }) =>
@@ -82,6 +84,7 @@ export const GridRow = memo(
   ),
   (before, after) =>
     before.row?.original === after.row?.original &&
+    before.columns === after.columns &&
     before.index === after.index &&
     before.top === after.top &&
     before.isActive === after.isActive &&

@@ -201,6 +201,7 @@ export const VirtualGrid = <R extends RowData>(props: VirtualGridProps<R>) => {
                 row={row as unknown as Row<GridFeatures, RowData> | undefined}
                 index={index}
                 top={start}
+                columns={columns}
                 isActive={index === active}
                 isSelected={selection && (original ? selection.isSelected(original) : false)}
                 selectLabel={selection && original ? selection.describeRow(original) : ''}

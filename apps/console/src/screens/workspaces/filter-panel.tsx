@@ -1,8 +1,7 @@
-import { Button, Group, MultiSelect, SimpleGrid, TagsInput } from '@mantine/core';
-import type { WorkspaceSearch } from '../../api/workspaces.js';
+import { Button, Checkbox, Group, MultiSelect, SimpleGrid, Stack, TagsInput } from '@mantine/core';
 import { formatRunStatus, type StatusOfRun } from '../../components/run-status.js';
 import { ProjectSelect } from './project-select.js';
-import type { ChangeSearch } from './workspaces.search.js';
+import { OPTIONAL_COLUMNS, type ChangeSearch, type ListSearch, type OptionalColumn } from './workspaces.search.js';
 import classes from './workspaces.module.css';
 
 const STATUSES: readonly { readonly group: string; readonly items: readonly StatusOfRun[] }[] = [
@@ -21,13 +20,44 @@ const STATUS_OPTIONS = STATUSES.map(({ group, items }) => ({
 
 type FilterPanelProps = {
   readonly organization: string;
-  readonly search: WorkspaceSearch;
+  readonly search: ListSearch;
   readonly onChange: ChangeSearch;
 };
 
+const NO_FILTERS = { tags: undefined, project: undefined, status: undefined, gaps: undefined };
+
+const COLUMN_LABELS: Readonly<Record<OptionalColumn, string>> = {
+  run: 'Current run',
+  project: 'Project',
+  tags: 'Tags',
+  resources: 'Resources',
+  changed: 'Changed',
+};
+
+const ColumnChoice = ({ search: { columns = OPTIONAL_COLUMNS }, onChange }: Omit<FilterPanelProps, 'organization'>) => (
+  <Checkbox.Group
+    label="Columns"
+    value={[...columns]}
+    onChange={(values) => onChange({ columns: OPTIONAL_COLUMNS.filter((column) => values.includes(column)) })}
+  >
+    <Group mt={6} gap="md">
+      {OPTIONAL_COLUMNS.map((column) => (
+        <Checkbox
+          key={column}
+          size="xs"
+          value={column}
+          label={COLUMN_LABELS[column]}
+          // The name alone is too little to compare workspaces.
+          disabled={columns.length === 1 && columns.includes(column)}
+        />
+      ))}
+    </Group>
+  </Checkbox.Group>
+);
+
 /** The filters that the API offers, besides the name. */
 export const FilterPanel = ({ organization, search, onChange }: FilterPanelProps) => {
-  const { tags = [], project, status = [] } = search;
+  const { tags = [], project, status = [], gaps } = search;
   return (
     <section className={classes['panel']} aria-label="Filters">
       <SimpleGrid cols={{ base: 1, sm: 3 }}>
@@ -56,15 +86,17 @@ export const FilterPanel = ({ organization, search, onChange }: FilterPanelProps
           onChange={(values) => onChange({ status: values.length > 0 ? values : undefined })}
         />
       </SimpleGrid>
-      <Group mt="sm">
-        <Button
-          variant="subtle"
-          size="compact-sm"
-          onClick={() => onChange({ tags: undefined, project: undefined, status: undefined })}
-        >
+      <Stack mt="md" gap="md" align="flex-start">
+        <Checkbox
+          label="Only workspaces without a value for a reserved tag key"
+          checked={gaps === 'true'}
+          onChange={(event) => onChange({ gaps: event.currentTarget.checked ? 'true' : undefined })}
+        />
+        <ColumnChoice search={search} onChange={onChange} />
+        <Button variant="subtle" size="compact-sm" onClick={() => onChange(NO_FILTERS)}>
           Clear the filters
         </Button>
-      </Group>
+      </Stack>
     </section>
   );
 };

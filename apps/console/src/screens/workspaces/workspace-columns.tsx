@@ -4,6 +4,7 @@ import { LockIcon } from '../../components/icons.js';
 import { RunStatusBadge } from '../../components/run-status.js';
 import { RelativeTime } from '../../components/times.js';
 import type { GridColumn } from '../../components/virtual-grid.js';
+import { OPTIONAL_COLUMNS, type OptionalColumn } from './workspaces.search.js';
 import classes from './workspaces.module.css';
 
 const SHOWN_TAGS = 2;
@@ -32,8 +33,7 @@ const Lock = ({ lock }: { readonly lock: NonNullable<WorkspaceListRow['lock']> }
   );
 };
 
-/** The columns of the list. Links lead to workspaces of this organization. */
-export const createWorkspaceColumns = (organization: string): readonly GridColumn<WorkspaceListRow>[] => [
+const createAllColumns = (organization: string): readonly GridColumn<WorkspaceListRow>[] => [
   {
     id: 'name',
     header: 'Name',
@@ -86,3 +86,10 @@ export const createWorkspaceColumns = (organization: string): readonly GridColum
     cell: ({ row: { original } }) => <RelativeTime value={original.changedAt} />,
   },
 ];
+
+/** The columns of the list: the name, and the chosen ones. Links lead to workspaces of this organization. */
+export const createWorkspaceColumns = (
+  organization: string,
+  chosen: readonly OptionalColumn[] = OPTIONAL_COLUMNS,
+): readonly GridColumn<WorkspaceListRow>[] =>
+  createAllColumns(organization).filter(({ id }) => id === 'name' || chosen.some((column) => column === id));

@@ -1,10 +1,9 @@
 import { Button, Group, Text, TextInput } from '@mantine/core';
 import { useDebouncedCallback } from '@mantine/hooks';
 import { lazy, Suspense, useRef, useState } from 'react';
-import type { WorkspaceSearch } from '../../api/workspaces.js';
 import { ChevronDownIcon, SearchIcon } from '../../components/icons.js';
 import { useShortcut } from '../../shortcuts/shortcuts.js';
-import type { ChangeSearch } from './workspaces.search.js';
+import type { ChangeSearch, ListSearch } from './workspaces.search.js';
 import classes from './workspaces.module.css';
 
 const FilterPanel = lazy(async () => ({ default: (await import('./filter-panel.js')).FilterPanel }));
@@ -12,12 +11,12 @@ const FilterPanel = lazy(async () => ({ default: (await import('./filter-panel.j
 const TYPING_MS = 200;
 
 /** Returns the number of filters besides the name. */
-const countFilters = ({ tags = [], project, status = [] }: WorkspaceSearch): number =>
-  tags.length + status.length + (project === undefined ? 0 : 1);
+const countFilters = ({ tags = [], project, status = [], gaps }: ListSearch): number =>
+  tags.length + status.length + (project === undefined ? 0 : 1) + (gaps === undefined ? 0 : 1);
 
 type ToolbarProps = {
   readonly organization: string;
-  readonly search: WorkspaceSearch;
+  readonly search: ListSearch;
   readonly total: number | undefined;
   readonly onChange: ChangeSearch;
 };

@@ -1,7 +1,6 @@
 import { Button, Text } from '@mantine/core';
 import { useNavigate, useParams, useSearch } from '@tanstack/react-router';
 import { lazy, Suspense, useMemo } from 'react';
-import type { WorkspaceSearch } from '../../api/workspaces.js';
 import { ApiError } from '../../api/api-error.js';
 import { SearchIcon } from '../../components/icons.js';
 import { Page } from '../../components/page.js';
@@ -12,7 +11,7 @@ import { createWorkspaceColumns } from './workspace-columns.js';
 import { useWorkspacePages, type WorkspaceList } from './workspace-pages.js';
 import { useWorkspaceSelection } from './workspace-selection.js';
 import { WorkspaceToolbar } from './workspace-toolbar.js';
-import { parseWorkspaceSearch, type ChangeSearch } from './workspaces.search.js';
+import { getApiSearch, parseWorkspaceSearch, type ChangeSearch, type ListSearch } from './workspaces.search.js';
 
 const DEFAULT_SORT = 'name';
 
@@ -32,7 +31,7 @@ const NoMatch = ({ onClear }: { readonly onClear: () => void }) => (
 
 type ContentProps = {
   readonly organization: string;
-  readonly search: WorkspaceSearch;
+  readonly search: ListSearch;
   readonly list: WorkspaceList;
   readonly onChange: ChangeSearch;
 };
@@ -41,8 +40,9 @@ type SelectableGridProps = ContentProps & { readonly total: number; readonly sor
 
 const SelectableGrid = ({ organization, search, list, total, sort, onChange }: SelectableGridProps) => {
   const navigate = useNavigate();
-  const columns = useMemo(() => createWorkspaceColumns(organization), [organization]);
-  const selection = useWorkspaceSelection(organization, search, list);
+  const { columns: chosen } = search;
+  const columns = useMemo(() => createWorkspaceColumns(organization, chosen), [organization, chosen]);
+  const selection = useWorkspaceSelection(organization, getApiSearch(search), list);
   return (
     <>
       {selection.ids.length > 0 && <BulkBar organization={organization} selection={selection} total={total} />}
@@ -66,9 +66,10 @@ const WorkspaceListContent = (props: ContentProps) => {
   const { organization, search, list, onChange } = props;
   if (list.error) return <ErrorState error={list.error} onRetry={list.retry} />;
   if (list.total === undefined) return <LoadingLines count={8} height={40} />;
-  const { sort = DEFAULT_SORT, ...filters } = search;
+  const { sort = DEFAULT_SORT, ...filters } = getApiSearch(search);
   if (list.total === 0) {
-    const clear = () => onChange({ name: undefined, tags: undefined, project: undefined, status: undefined });
+    const clear = () =>
+      onChange({ name: undefined, tags: undefined, project: undefined, status: undefined, gaps: undefined });
     if (Object.keys(filters).length > 0) return <NoMatch onClear={clear} />;
     return (
       <Suspense fallback={<LoadingLines count={8} height={40} />}>
@@ -85,7 +86,7 @@ export const WorkspacesScreen = () => {
   const { organization } = useParams({ from: '/$organization/workspaces' });
   const search = useSearch({ from: '/$organization/workspaces' });
   const navigate = useNavigate({ from: '/$organization/workspaces' });
-  const list = useWorkspacePages(organization, search);
+  const list = useWorkspacePages(organization, getApiSearch(search));
   const change: ChangeSearch = (changes) =>
     void navigate({ search: (before) => parseWorkspaceSearch({ ...before, ...changes }), replace: true });
   if (list.error instanceof ApiError && list.error.isNotFound) {
