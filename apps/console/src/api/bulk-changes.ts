@@ -143,7 +143,7 @@ export const targetProjectQuery = (organization: string, id: string) =>
   });
 
 /** One change of one workspace. */
-export type WorkspaceChange =
+export type SingleChange =
   | { readonly kind: 'lock'; readonly reason: string }
   | { readonly kind: 'unlock' }
   | { readonly kind: 'bind'; readonly key: string; readonly value: string }
@@ -156,7 +156,7 @@ const toBindingBody = ({ key, value }: { readonly key: string; readonly value: s
 });
 
 /** Sends one change. Throws an `ApiError` with the reason of a refusal. */
-export const sendChange = async (id: string, change: WorkspaceChange): Promise<void> => {
+export const sendChange = async (id: string, change: SingleChange): Promise<void> => {
   const params = { path: { id } };
   switch (change.kind) {
     case 'lock': {

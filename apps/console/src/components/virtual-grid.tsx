@@ -1,5 +1,5 @@
 import { useTable, type Row, type RowData } from '@tanstack/react-table';
-import { defaultRangeExtractor, useVirtualizer, type Range } from '@tanstack/react-virtual';
+import { defaultRangeExtractor, useVirtualizer, type Range, type VirtualItem } from '@tanstack/react-virtual';
 import {
   useEffect,
   useId,
@@ -141,8 +141,40 @@ const RowLimit = ({ id, shownCount }: { readonly id: string; readonly shownCount
   </p>
 );
 
+type GridBodyProps<R extends RowData> = Pick<VirtualGridProps<R>, 'columns' | 'getRow' | 'getRowId' | 'selection'> & {
+  readonly items: readonly VirtualItem[];
+  readonly rows: ReadonlyMap<string, Row<GridFeatures, R>>;
+  readonly height: number;
+  readonly active: number;
+};
+
+/** The rows in the window. */
+const GridBody = <R extends RowData>(props: GridBodyProps<R>) => {
+  const { columns, getRow, getRowId, selection, items, rows, height, active } = props;
+  return (
+    <div role="rowgroup" className={classes['body']} style={{ height }}>
+      {items.map(({ index, start }) => {
+        const original = getRow(index);
+        const row = original && rows.get(getRowId(original));
+        return (
+          <GridRow
+            key={index}
+            row={row as unknown as Row<GridFeatures, RowData> | undefined}
+            index={index}
+            top={start}
+            columns={columns}
+            isActive={index === active}
+            isSelected={selection && (original ? selection.isSelected(original) : false)}
+            selectLabel={selection && original ? selection.describeRow(original) : ''}
+          />
+        );
+      })}
+    </div>
+  );
+};
+
 export const VirtualGrid = <R extends RowData>(props: VirtualGridProps<R>) => {
-  const { label, columns, count, getRow, getRowId, onRange, onOpen, sort, onSort, selection } = props;
+  const { label, columns, count, getRow, onRange, onOpen, sort, onSort, selection } = props;
   const id = useId();
   const shownCount = Math.min(count, MAX_ROWS);
   const { scroller, virtualizer, active, setActive, move } = useActiveRow(shownCount);
@@ -191,24 +223,7 @@ export const VirtualGrid = <R extends RowData>(props: VirtualGridProps<R>) => {
           sort={sort}
           onSort={onSort}
         />
-        <div role="rowgroup" className={classes['body']} style={{ height: virtualizer.getTotalSize() }}>
-          {items.map(({ index, start }) => {
-            const original = getRow(index);
-            const row = original && rows.get(getRowId(original));
-            return (
-              <GridRow
-                key={index}
-                row={row as unknown as Row<GridFeatures, RowData> | undefined}
-                index={index}
-                top={start}
-                columns={columns}
-                isActive={index === active}
-                isSelected={selection && (original ? selection.isSelected(original) : false)}
-                selectLabel={selection && original ? selection.describeRow(original) : ''}
-              />
-            );
-          })}
-        </div>
+        <GridBody {...props} items={items} rows={rows} height={virtualizer.getTotalSize()} active={active} />
       </div>
       {count > shownCount && <RowLimit id={id} shownCount={shownCount} />}
     </>

@@ -22,24 +22,10 @@ export type WorkspaceSelection = {
 
 const LIMIT_TEXT = `You can select at most ${MAX_SELECTED} workspaces. Narrow the filters, or change them in several steps.`;
 
-/** Selects rows of the list. Rows that are not loaded yet are read first. */
-export const useWorkspaceSelection = (
-  organization: string,
-  search: WorkspaceSearch,
-  list: WorkspaceList,
-): WorkspaceSelection => {
+/** Returns a function that reads the ids of the rows from one index to another. */
+const useIdReader = (organization: string, search: WorkspaceSearch) => {
   const queries = useQueryClient();
-  const [selected, setSelected] = useState<ReadonlySet<string>>(new Set());
-  const total = list.total ?? 0;
-  const most = Math.min(total, MAX_SELECTED);
-  const extent = selected.size === 0 ? 'none' : selected.size >= most ? 'all' : 'some';
-
-  const add = (ids: readonly string[]): void => {
-    const next = [...new Set([...selected, ...ids])];
-    if (next.length > MAX_SELECTED) showToast({ kind: 'error', message: LIMIT_TEXT });
-    setSelected(new Set(next.slice(0, MAX_SELECTED)));
-  };
-  const readIds = async (first: number, last: number): Promise<readonly string[]> => {
+  return async (first: number, last: number): Promise<readonly string[]> => {
     const from = Math.floor(first / WORKSPACES_IN_PAGE);
     const to = Math.floor(last / WORKSPACES_IN_PAGE);
     const pages = await Promise.all(
@@ -50,33 +36,56 @@ export const useWorkspaceSelection = (
     const offset = from * WORKSPACES_IN_PAGE;
     return pages.flatMap(({ rows }) => rows.map(({ id }) => id)).slice(first - offset, last - offset + 1);
   };
-  const addRange = async (first: number, last: number): Promise<void> => {
-    // One more than fits, so that the person reads why the others are not selected.
-    const end = Math.min(last, first + MAX_SELECTED);
-    try {
-      add(await readIds(first, end));
-    } catch (error) {
-      showToast({ kind: 'error', message: error instanceof Error ? error.message : String(error) });
-    }
-  };
+};
 
+/** Ids up to the limit. It says so if there are more. */
+const useLimitedIds = () => {
+  const [selected, setSelected] = useState<ReadonlySet<string>>(new Set());
+  return {
+    selected,
+    add: (ids: readonly string[]): void => {
+      if (new Set([...selected, ...ids]).size > MAX_SELECTED) showToast({ kind: 'error', message: LIMIT_TEXT });
+      setSelected((before) => new Set([...new Set([...before, ...ids])].slice(0, MAX_SELECTED)));
+    },
+    remove: (removedId: string): void => setSelected((before) => new Set([...before].filter((id) => id !== removedId))),
+    clear: (): void => setSelected(new Set()),
+  };
+};
+
+/** Selects rows of the list. Rows that are not loaded yet are read first. */
+export const useWorkspaceSelection = (
+  organization: string,
+  search: WorkspaceSearch,
+  list: WorkspaceList,
+): WorkspaceSelection => {
+  const readIds = useIdReader(organization, search);
+  const { selected, add, remove, clear } = useLimitedIds();
+  const total = list.total ?? 0;
+  const most = Math.min(total, MAX_SELECTED);
+  const extent = selected.size === 0 ? 'none' : selected.size >= most ? 'all' : 'some';
+  const addRange = (first: number, last: number): void => {
+    // One more than fits, so that the person reads why the others are not selected.
+    readIds(first, Math.min(last, first + MAX_SELECTED)).then(add, ({ message }: Error) =>
+      showToast({ kind: 'error', message }),
+    );
+  };
   return {
     ids: [...selected],
-    clear: () => setSelected(new Set()),
+    clear,
     grid: {
       isSelected: ({ id }) => selected.has(id),
       extent,
       describeRow: ({ name }) => `Select ${name}`,
       allLabel:
         total > MAX_SELECTED ? `Select the first ${MAX_SELECTED} workspaces` : 'Select all workspaces of the list',
-      onToggleAll: () => (extent === 'all' ? setSelected(new Set()) : void addRange(0, most - 1)),
+      onToggleAll: () => (extent === 'all' ? clear() : addRange(0, most - 1)),
       onToggle: (index) => {
         const row = list.getRow(index);
         if (!row) return;
-        if (selected.has(row.id)) setSelected(new Set([...selected].filter((id) => id !== row.id)));
+        if (selected.has(row.id)) remove(row.id);
         else add([row.id]);
       },
-      onSelectRange: (from, to) => void addRange(Math.min(from, to), Math.max(from, to)),
+      onSelectRange: (from, to) => addRange(Math.min(from, to), Math.max(from, to)),
     },
   };
 };

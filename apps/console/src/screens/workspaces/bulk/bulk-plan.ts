@@ -1,4 +1,4 @@
-import type { TagFact, TargetProject, WorkspaceChange, WorkspaceFacts } from '../../../api/bulk-changes.js';
+import type { TagFact, TargetProject, SingleChange, WorkspaceFacts } from '../../../api/bulk-changes.js';
 
 /* What a change of several workspaces will do to each. The facts and the permissions come from the API. */
 
@@ -24,14 +24,14 @@ export type PlannedChange = {
   readonly workspace: WorkspaceFacts;
   /** What changes, from the present value to the new one. */
   readonly text: string;
-  readonly change: WorkspaceChange;
-  readonly undo: WorkspaceChange;
+  readonly change: SingleChange;
+  readonly undo: SingleChange;
 };
 /** A workspace that stays as it is, and why. */
 export type SkippedWorkspace = { readonly workspace: WorkspaceFacts; readonly reason: string };
 export type BulkPlan = { readonly changes: readonly PlannedChange[]; readonly skipped: readonly SkippedWorkspace[] };
 
-type Outcome = Omit<PlannedChange, 'workspace'> | string;
+type PlanOutcome = Omit<PlannedChange, 'workspace'> | string;
 
 const NO_TAGS = 'You have no permission to change its tags.';
 const NO_LOCK = 'You have no permission to lock it.';
@@ -41,13 +41,13 @@ const describeLock = ({ holder, reason }: NonNullable<WorkspaceFacts['lock']>): 
 
 const formatTag = (key: string, value: string): string => (value === '' ? key : `${key}=${value}`);
 
-const planLock = ({ lock, permissions }: WorkspaceFacts, { reason }: PlanContext): Outcome => {
+const planLock = ({ lock, permissions }: WorkspaceFacts, { reason }: PlanContext): PlanOutcome => {
   if (lock) return `It is ${describeLock(lock)}.`;
   if (!permissions['can-lock']) return NO_LOCK;
   return { text: 'unlocked → locked by you', change: { kind: 'lock', reason }, undo: { kind: 'unlock' } };
 };
 
-const planUnlock = ({ lock, permissions }: WorkspaceFacts, { accountId }: PlanContext): Outcome => {
+const planUnlock = ({ lock, permissions }: WorkspaceFacts, { accountId }: PlanContext): PlanOutcome => {
   if (!lock) return 'It is not locked.';
   if (lock.holderId !== accountId) return `It is ${describeLock(lock)}. Only the holder can unlock it here.`;
   if (!permissions['can-unlock']) return 'You have no permission to unlock it.';
@@ -73,7 +73,7 @@ const explainAddition = (
     : null;
 };
 
-const planAddition = (workspace: WorkspaceFacts, context: PlanContext): Outcome => {
+const planAddition = (workspace: WorkspaceFacts, context: PlanContext): PlanOutcome => {
   const { key, value } = context;
   const tag = workspace.tags.find((each) => each.key === key);
   const reason = explainAddition(tag, workspace, context);
@@ -87,7 +87,7 @@ const planAddition = (workspace: WorkspaceFacts, context: PlanContext): Outcome 
   return { text, change, undo: { kind: 'unbind', key, value } };
 };
 
-const planRemoval = ({ tags, project, permissions }: WorkspaceFacts, { key, value }: PlanContext): Outcome => {
+const planRemoval = ({ tags, project, permissions }: WorkspaceFacts, { key, value }: PlanContext): PlanOutcome => {
   const tag = tags.find((each) => each.key === key);
   if (!tag) return `It has no tag ${key}.`;
   if (tag.isInherited) return `Its project ${project.name} binds the tag. Change the project instead.`;
@@ -101,7 +101,7 @@ const planRemoval = ({ tags, project, permissions }: WorkspaceFacts, { key, valu
   };
 };
 
-const planMove = ({ project: home, tags }: WorkspaceFacts, { project }: PlanContext): Outcome => {
+const planMove = ({ project: home, tags }: WorkspaceFacts, { project }: PlanContext): PlanOutcome => {
   if (!project) return 'Choose a project.';
   if (home.id === project.id) return 'It is in this project already.';
   if (!home.canMove) return `You have no permission to move workspaces out of ${home.name}.`;
@@ -115,7 +115,7 @@ const planMove = ({ project: home, tags }: WorkspaceFacts, { project }: PlanCont
   };
 };
 
-const PLANNERS: Readonly<Record<BulkAction, (workspace: WorkspaceFacts, context: PlanContext) => Outcome>> = {
+const PLANNERS: Readonly<Record<BulkAction, (workspace: WorkspaceFacts, context: PlanContext) => PlanOutcome>> = {
   lock: planLock,
   unlock: planUnlock,
   'add-tag': planAddition,

@@ -1,9 +1,9 @@
 import { ApiError } from '../../../api/api-error.js';
-import { sendChange, type WorkspaceChange } from '../../../api/bulk-changes.js';
+import { sendChange, type SingleChange } from '../../../api/bulk-changes.js';
 
 /* Sends changes of several workspaces, a few at a time. */
 
-export type ChangeTask = { readonly id: string; readonly name: string; readonly change: WorkspaceChange };
+export type ChangeTask = { readonly id: string; readonly name: string; readonly change: SingleChange };
 export type FailedTask = { readonly task: ChangeTask; readonly message: string };
 
 export type ChangeProgress = {
@@ -32,7 +32,7 @@ const wait = (ms: number, signal: AbortSignal): Promise<void> =>
     return undefined;
   });
 
-class ChangeRun {
+class ChangeSender {
   private next = 0;
   private pausedUntil = 0;
   private readonly done: ChangeTask[] = [];
@@ -94,6 +94,6 @@ export const runChanges = async (
   onProgress: (progress: ChangeProgress) => void,
 ): Promise<void> => {
   onProgress({ total: tasks.length, done: [], failed: [], isWaiting: false });
-  const run = new ChangeRun(tasks, signal, onProgress);
+  const run = new ChangeSender(tasks, signal, onProgress);
   await Promise.all(Array.from({ length: CONCURRENCY }, () => run.work()));
 };

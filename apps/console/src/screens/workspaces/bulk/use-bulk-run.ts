@@ -4,7 +4,7 @@ import { organizationKey } from '../../../api/organizations.js';
 import type { PlannedChange } from './bulk-plan.js';
 import { runChanges, type ChangeProgress, type ChangeTask } from './change-runner.js';
 
-type RunState = {
+type BulkRunState = {
   readonly progress: ChangeProgress;
   readonly isUndo: boolean;
   readonly isRunning: boolean;
@@ -14,7 +14,7 @@ type RunState = {
 /** Runs the changes of a plan, and their undo. `state` is null before the first run. */
 export const useBulkRun = (organization: string) => {
   const queries = useQueryClient();
-  const [state, setState] = useState<RunState | null>(null);
+  const [state, setState] = useState<BulkRunState | null>(null);
   const [planned, setPlanned] = useState<ReadonlyMap<string, PlannedChange>>(new Map());
   const controller = useRef<AbortController | null>(null);
   // Leaving the screen stops what was not sent yet.
