@@ -19,7 +19,7 @@ export const LAYERS = [
   ['data-retention-policies', 'people', 'ssh-keys'],
   ['agents', 'scim', 'tag-bindings', 'workload-identities'],
   ['organizations', 'sign-in'],
-  ['identity-providers', 'oauth', 'workspaces'],
+  ['identity-providers', 'oauth', 'saved-views', 'workspaces'],
   ['registry', 'runs', 'state', 'tags', 'variables'],
   ['history', 'retention'],
   ['audit-trail', 'facts', 'live-events', 'organization-moves'],
@@ -173,7 +173,9 @@ export default {
     {
       name: 'pg-at-the-edge',
       severity: 'error',
-      from: { pathNot: ['^(libs/consumer|libs/postgres|libs/event-store/(?:keys|migrations)|apps|test)/', '[./]spec\\.ts$'] },
+      from: {
+        pathNot: ['^(libs/consumer|libs/postgres|libs/event-store/(?:keys|migrations)|apps|test)/', '[./]spec\\.ts$'],
+      },
       to: { path: 'node_modules/pg/' },
     },
     {

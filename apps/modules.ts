@@ -31,6 +31,7 @@ import {
 } from '#registry';
 import { createExpiryJob, createRetentionJob } from '#retention';
 import { CONFIGURATION_FILES, createConfigurationSweeper, runsDefinition, createWaitingRemoteRunsJob } from '#runs';
+import { savedViewsDefinition } from '#saved-views';
 import { scimDefinition } from '#scim';
 import { signInDefinition } from '#sign-in';
 import { sshKeysDefinition } from '#ssh-keys';
@@ -59,6 +60,7 @@ const eventDefinitions: readonly ModuleDefinition[] = [
   signInDefinition,
   workloadIdentitiesDefinition,
   identityProvidersDefinition,
+  savedViewsDefinition,
 ];
 
 /** Every event type that can be in the log. */

@@ -1409,6 +1409,24 @@ type EventSchemas = {
     IdentityProviderDeleted: {
       name: string;
     };
+    /** cadastre.SavedViewCreated.v1 */
+    SavedViewCreated: {
+      name: string;
+      query: string;
+      shared: boolean;
+      createdBy: string;
+    };
+    /** cadastre.SavedViewUpdated.v1 */
+    SavedViewUpdated: {
+      name: string;
+      query: string;
+      shared: boolean;
+    };
+    /** cadastre.SavedViewDeleted.v1 */
+    SavedViewDeleted: {
+      name: string;
+      shared: boolean;
+    };
   };
   responses: never;
   parameters: never;
@@ -1590,4 +1608,7 @@ export const EVENT_VERSIONS: Readonly<Record<EventType, number>> = {
   IdentityProviderCreated: 2,
   IdentityProviderUpdated: 2,
   IdentityProviderDeleted: 1,
+  SavedViewCreated: 1,
+  SavedViewUpdated: 1,
+  SavedViewDeleted: 1,
 };

@@ -22,6 +22,7 @@ import * as providers from '../../libs/registry/providers/registry-providers.con
 import * as retention from '../../libs/retention/data-retention-policies.body.js';
 import * as configurations from '../../libs/runs/configuration-versions/configuration-versions.controller.js';
 import * as runs from '../../libs/runs/runs/runs.body.js';
+import * as savedViews from '../../libs/saved-views/saved-views.controller.js';
 import * as sshKeys from '../../libs/ssh-keys/ssh-keys.controller.js';
 import * as stateVersions from '../../libs/state/state-versions/state-versions.body.js';
 import * as reservedTagKeys from '../../libs/tags/reserved-tag-keys/reserved-tag-keys.body.js';
@@ -385,6 +386,13 @@ export const RESOURCES: Readonly<Record<string, DocumentedResource>> = {
       'resource-imports': 'cadastre',
       status: 'cadastre',
     },
+  },
+  'saved-views': {
+    requests: [
+      { name: 'create', routes: [`POST ${ORGANIZATION}/saved-views`], body: savedViews.createBody },
+      { name: 'update', routes: ['PATCH /api/v2/saved-views/:id'], body: savedViews.updateBody },
+    ],
+    also: { name: 'cadastre', query: 'cadastre', shared: 'cadastre' },
   },
   'ssh-keys': {
     requests: [

@@ -62,6 +62,7 @@ describe('a list of a caller without the permission', () => {
     ['tags', 'workspace_tags', inOrganization('tags')],
     ['reserved tag keys', 'reserved_tag_keys', inOrganization('reserved-tag-keys')],
     ['SSH keys', 'ssh_keys', inOrganization('ssh-keys')],
+    ['saved views', 'saved_views', inOrganization('saved-views')],
     ['audit fact sources', 'audit_fact_sources', inOrganization('audit-fact-sources')],
     ['providers', 'registry_providers', () => pathOfProviders('acme')],
     ['versions of a provider', 'registry_provider_versions', () => `${pathOfProvider('acme', 'aws')}/versions`],

@@ -11,6 +11,7 @@ import { people } from './people.js';
 import { registry } from './registry.js';
 import { retentionOfOrganizations, retentionOfWorkspaces } from './retention.js';
 import { runs } from './runs.js';
+import { savedViewRows } from './saved-views.js';
 import { scim } from './scim.js';
 import { signInRows } from './sign-in.js';
 import { state } from './state.js';
@@ -43,6 +44,7 @@ export const ROWS = {
     ...identityProviderRows,
     ...scim,
     ...workloadIdentities,
+    ...savedViewRows,
     ...oauthRows,
     // Last, because some of them end all sessions of the caller.
     ...signInRows,
