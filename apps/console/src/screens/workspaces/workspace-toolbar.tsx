@@ -24,7 +24,16 @@ type ToolbarProps = {
 const NameSearch = ({ name, onChange }: { readonly name: string; readonly onChange: ChangeSearch }) => {
   const input = useRef<HTMLInputElement>(null);
   const [text, setText] = useState(name);
-  const apply = useDebouncedCallback((value: string) => onChange({ name: value.trim() || undefined }), TYPING_MS);
+  const [latest, setLatest] = useState({ name, applied: name });
+  // A saved view or a cleared filter changes the name, and not the typing of the person.
+  if (latest.name !== name) {
+    setLatest({ name, applied: name });
+    if (latest.applied !== name) setText(name);
+  }
+  const apply = useDebouncedCallback((value: string) => {
+    setLatest((before) => ({ ...before, applied: value.trim() }));
+    onChange({ name: value.trim() || undefined });
+  }, TYPING_MS);
   useShortcut({ keys: '/', label: 'Search workspaces', run: () => input.current?.focus() });
   return (
     <TextInput

@@ -1,6 +1,6 @@
 import { Button, Text } from '@mantine/core';
 import { useNavigate, useParams, useSearch } from '@tanstack/react-router';
-import { lazy, Suspense, useMemo } from 'react';
+import { lazy, Suspense, useCallback, useMemo } from 'react';
 import { ApiError } from '../../api/api-error.js';
 import { SearchIcon } from '../../components/icons.js';
 import { Page } from '../../components/page.js';
@@ -8,6 +8,8 @@ import { EmptyState, ErrorState, LoadingLines, NotFoundState } from '../../compo
 import { VirtualGrid } from '../../components/virtual-grid.js';
 import { BulkBar } from './bulk/bulk-bar.js';
 import { createWorkspaceColumns } from './workspace-columns.js';
+import { useOpenedView } from './views/opened-view.js';
+import { ViewsButton } from './views/views-button.js';
 import { useWorkspacePages, type WorkspaceList } from './workspace-pages.js';
 import { useWorkspaceSelection } from './workspace-selection.js';
 import { WorkspaceToolbar } from './workspace-toolbar.js';
@@ -87,8 +89,11 @@ export const WorkspacesScreen = () => {
   const search = useSearch({ from: '/$organization/workspaces' });
   const navigate = useNavigate({ from: '/$organization/workspaces' });
   const list = useWorkspacePages(organization, getApiSearch(search));
-  const change: ChangeSearch = (changes) =>
-    void navigate({ search: (before) => parseWorkspaceSearch({ ...before, ...changes }), replace: true });
+  const change: ChangeSearch = useCallback(
+    (changes) => void navigate({ search: (before) => parseWorkspaceSearch({ ...before, ...changes }), replace: true }),
+    [navigate],
+  );
+  const opened = useOpenedView(organization, search, change);
   if (list.error instanceof ApiError && list.error.isNotFound) {
     return (
       <Page title="Workspaces">
@@ -97,7 +102,12 @@ export const WorkspacesScreen = () => {
     );
   }
   return (
-    <Page title="Workspaces" breadcrumbs={[{ label: organization }]} isFilled>
+    <Page
+      title="Workspaces"
+      breadcrumbs={[{ label: organization }]}
+      actions={<ViewsButton organization={organization} search={search} opened={opened} />}
+      isFilled
+    >
       <WorkspaceToolbar organization={organization} search={search} total={list.total} onChange={change} />
       <WorkspaceListContent organization={organization} search={search} list={list} onChange={change} />
     </Page>

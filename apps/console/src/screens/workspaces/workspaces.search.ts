@@ -9,6 +9,8 @@ export type OptionalColumn = (typeof OPTIONAL_COLUMNS)[number];
 export type ListSearch = WorkspaceSearch & {
   /** Without it, the list shows all columns. */
   readonly columns?: readonly OptionalColumn[];
+  /** The id of the saved view that is open. */
+  readonly view?: string;
 };
 
 /** Changes members of the search. Undefined removes a member. */
@@ -23,6 +25,7 @@ export const parseWorkspaceSearch = (search: Readonly<Record<string, unknown>>):
   const name = toText(search['name']);
   const project = toText(search['project']);
   const sort = WORKSPACE_SORTS.find((each) => each === search['sort']);
+  const view = toText(search['view']);
   const chosen = toList(search['columns']);
   const columns = OPTIONAL_COLUMNS.filter((column) => chosen.includes(column));
   return {
@@ -33,8 +36,9 @@ export const parseWorkspaceSearch = (search: Readonly<Record<string, unknown>>):
     ...(search['gaps'] === 'true' ? { gaps: 'true' } : {}),
     ...(sort === undefined ? {} : { sort }),
     ...(columns.length > 0 && columns.length < OPTIONAL_COLUMNS.length ? { columns } : {}),
+    ...(view === undefined ? {} : { view }),
   };
 };
 
 /** Returns what the API needs. Another choice of columns shows the same rows. */
-export const getApiSearch = ({ columns: _columns, ...search }: ListSearch): WorkspaceSearch => search;
+export const getApiSearch = ({ columns: _columns, view: _view, ...search }: ListSearch): WorkspaceSearch => search;
