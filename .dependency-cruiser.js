@@ -19,7 +19,7 @@ export const LAYERS = [
   ['data-retention-policies', 'people', 'ssh-keys'],
   ['agents', 'scim', 'tag-bindings', 'workload-identities'],
   ['organizations', 'sign-in'],
-  ['identity-providers', 'oauth', 'workspaces'],
+  ['identity-providers', 'oauth', 'saved-views', 'workspaces'],
   ['registry', 'runs', 'state', 'tags', 'variables'],
   ['history', 'notifications', 'retention'],
   ['audit-trail', 'facts', 'live-events', 'organization-moves'],

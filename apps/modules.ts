@@ -38,6 +38,7 @@ import {
 } from '#registry';
 import { createExpiryJob, createRetentionJob } from '#retention';
 import { CONFIGURATION_FILES, createConfigurationSweeper, runsDefinition, createWaitingRemoteRunsJob } from '#runs';
+import { savedViewsDefinition } from '#saved-views';
 import { scimDefinition } from '#scim';
 import { signInDefinition } from '#sign-in';
 import { siteDefinition } from '#site';
@@ -69,6 +70,7 @@ const eventDefinitions: readonly ModuleDefinition[] = [
   workloadIdentitiesDefinition,
   identityProvidersDefinition,
   notificationsDefinition,
+  savedViewsDefinition,
 ];
 
 /** Every event type that can be in the log. */

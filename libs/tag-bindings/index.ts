@@ -29,6 +29,7 @@ export {
   selectRelatedProjectTagBindings,
   selectRelatedTagBindings,
 } from './tag-bindings.related.js';
+export { selectTagGaps, selectWorkspacesTaggedWith, selectWorkspacesWithTagGaps } from './tag-gaps.queries.js';
 export { listTagIds, resolveTagNames, type TagNames, type TagReference } from './tag-references.js';
 export { publishedBindings } from './tag-bindings.published.js';
 export { parseTagFilter, type TagFilterTerm } from './tag.filter.js';

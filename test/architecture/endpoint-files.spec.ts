@@ -175,6 +175,8 @@ const furnish = async (): Promise<typeof seeds> => {
   const key = resource('ssh-keys', { name: 'deploy', value: '-----BEGIN OPENSSH PRIVATE KEY-----' });
   const sshKey = expectStatus(await server.post('/api/v2/organizations/acme/ssh-keys', key), 201).body.data
     .id as string;
+  const view = resource('saved-views', { name: 'all', query: '', shared: true });
+  const savedView = expectStatus(await server.post('/api/v2/organizations/acme/saved-views', view), 201).body.data;
   const source = resource('audit-fact-sources', { source: 'https://policies.example', description: 'Policies' });
   const registered = expectStatus(await server.post('/api/v2/organizations/acme/audit-fact-sources', source), 201);
   const region = resource('vars', { key: 'region', value: 'eu', category: 'terraform' });
@@ -225,6 +227,7 @@ const furnish = async (): Promise<typeof seeds> => {
     varsets: set.id,
     'agent-pools': pool,
     agents: agent,
+    'saved-views': savedView.id,
     'ssh-keys': sshKey,
     'notification-configurations': notifications,
     'workload-identities': await makeWorkloadIdentity(server, team, 'main'),

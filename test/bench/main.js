@@ -131,6 +131,16 @@ program
   .action(measuring('trail', async (options) => (await import('./trail.js')).trail(options)));
 
 program
+  .command('console')
+  .description(
+    'frames while the list of workspaces scrolls in the console, and the time of interactions. Needs Chromium. Reports only',
+  )
+  .option('-w, --workspaces <n>', 'workspaces of the organization', parseNumber, 100_000)
+  .option('-r, --rounds <n>', 'number of new windows; medians of their longest frames are printed', parseNumber, 3)
+  .option('--json <file>', 'also write all values to this file')
+  .action(measuring('console', async (options) => (await import('./console.js')).consoleBench(options)));
+
+program
   .command('start')
   .description('time until the product responds: first in an empty folder, then again')
   .option('-r, --rounds <n>', 'number of starts; medians are printed', parseNumber, 3)

@@ -9,6 +9,7 @@ import {
   makeMember,
   makeOrganization,
   makeProject,
+  makeReservedTagKey,
   makeRun,
   makeTeam,
   makeWorkspace,
@@ -126,6 +127,54 @@ describe('the list of workspaces', () => {
     await page.getByRole('button', { name: 'Show all workspaces' }).click();
     await waitForCount(page, '230 workspaces');
     expect(new URL(page.url()).search).toBe('');
+    await page.context().close();
+  });
+
+  it('shows the longest status of a run completely, also on a phone', async () => {
+    const page = await openList(owner);
+    await page.route('**/organizations/acme/workspaces?*', async (route) => {
+      const answer = await route.fetch();
+      const text = (await answer.text()).replaceAll(/"status":"(?:pending|plan_queued)"/g, '"status":"planned"');
+      await route.fulfill({ response: answer, body: text });
+    });
+    await page.reload();
+    const badge = rowOf(page, 'app-0003').getByText('Needs confirmation');
+    for (const width of [1280, 390]) {
+      await page.setViewportSize({ width, height: 844 });
+      await badge.waitFor();
+      // A text, because the types of the tests do not include those of browsers.
+      expect(
+        await page.evaluate(`[...document.querySelectorAll('[role="grid"], .mantine-Badge-label')]
+        .filter((each) => each.scrollWidth > each.clientWidth).map((each) => each.textContent)`),
+      ).toEqual([]);
+    }
+    // The window must not close while an answer is changed.
+    await page.unrouteAll({ behavior: 'wait' });
+    await page.context().close();
+  });
+
+  it('filters by gaps of reserved tag keys and hides columns, and keeps both in the address', async () => {
+    const page = await openList(owner);
+    await makeReservedTagKey(server, 'acme', 'env');
+    await page.getByRole('button', { name: 'Filters' }).click();
+    await page.getByRole('checkbox', { name: 'Only workspaces without a value for a reserved tag key' }).check();
+    await waitForCount(page, '228 workspaces');
+    await page.getByRole('checkbox', { name: 'Resources' }).uncheck();
+    await page.getByRole('checkbox', { name: 'Changed' }).uncheck();
+    await page.getByRole('columnheader', { name: 'Changed' }).waitFor({ state: 'detached' });
+    expect(await page.getByRole('row').nth(1).getByRole('gridcell').count()).toBe(5);
+    const search = '?gaps=true&columns=run&columns=project&columns=tags';
+    expect(new URL(page.url()).search).toBe(search);
+    expect(await inspectScreen(page, 'workspaces-columns')).toEqual([]);
+    await page.reload();
+    await waitForCount(page, '228 workspaces');
+    expect(await page.getByRole('columnheader').allInnerTexts()).toEqual([
+      '',
+      'Name',
+      'Current run',
+      'Project',
+      'Tags',
+    ]);
     await page.context().close();
   });
 

@@ -23,6 +23,7 @@ import * as retention from '../../libs/retention/data-retention-policies.body.js
 import * as configurations from '../../libs/runs/configuration-versions/configuration-versions.controller.js';
 import * as runs from '../../libs/runs/runs/runs.body.js';
 import * as notifications from '../../libs/notifications/configurations/notification-configurations.body.js';
+import * as savedViews from '../../libs/saved-views/saved-views.controller.js';
 import * as sshKeys from '../../libs/ssh-keys/ssh-keys.controller.js';
 import * as stateVersions from '../../libs/state/state-versions/state-versions.body.js';
 import * as reservedTagKeys from '../../libs/tags/reserved-tag-keys/reserved-tag-keys.body.js';
@@ -407,6 +408,13 @@ export const RESOURCES: Readonly<Record<string, DocumentedResource>> = {
       },
     ],
   },
+  'saved-views': {
+    requests: [
+      { name: 'create', routes: [`POST ${ORGANIZATION}/saved-views`], body: savedViews.createBody },
+      { name: 'update', routes: ['PATCH /api/v2/saved-views/:id'], body: savedViews.updateBody },
+    ],
+    also: { name: 'cadastre', query: 'cadastre', shared: 'cadastre' },
+  },
   'ssh-keys': {
     requests: [
       {
@@ -460,6 +468,7 @@ export const RESOURCES: Readonly<Record<string, DocumentedResource>> = {
           `PATCH /api/v2/${owners}/:id/tag-bindings`,
           `POST /api/v2/${owners}/:id/relationships/tag-bindings`,
           `PATCH /api/v2/${owners}/:id/relationships/tag-bindings`,
+          `DELETE /api/v2/${owners}/:id/relationships/tag-bindings`,
         ]),
         body: tags.tagBindingsBody,
       },

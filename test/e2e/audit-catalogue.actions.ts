@@ -233,6 +233,15 @@ const makeKey = async (
   return { answer, id, name, path: `${P}/ssh-keys/${id}` };
 };
 
+const makeView = async (
+  world: CatalogueWorld,
+): Promise<{ answer: ApiResponse; id: string; name: string; path: string }> => {
+  const name = world.unique('view');
+  const answer = await world.owner.post(of(world, 'saved-views'), resource('saved-views', { name, query: '' }));
+  const id = expectStatus(answer, 201).body.data.id as string;
+  return { answer, id, name, path: `${P}/saved-views/${id}` };
+};
+
 const makeAgent = async (world: CatalogueWorld): Promise<{ answer: ApiResponse; id: string; meta: object }> => {
   const answer = expectStatus(await world.agents.post(`${P}/agent-pools/${world.pool}/agents`), 201);
   const { id, attributes } = answer.body.data;
@@ -477,6 +486,19 @@ export const AUDITED_ACTIONS: Readonly<Record<string, AuditedAction>> = {
       id,
       meta: null,
     };
+  },
+  'saved_view.create': async (world) => {
+    const { answer, id } = await makeView(world);
+    return { answer, id, meta: { shared: false } };
+  },
+  'saved_view.update': async (world) => {
+    const { id, name, path } = await makeView(world);
+    const answer = expectStatus(await world.owner.patch(path, resource('saved-views', { shared: true })), 200);
+    return { answer, id, meta: { name, shared: true } };
+  },
+  'saved_view.destroy': async (world) => {
+    const { id, path } = await makeView(world);
+    return { answer: expectStatus(await world.owner.delete(path), 204), id, meta: { shared: false } };
   },
   'ssh_key.index': async (world) => {
     await makeKey(world);

@@ -71,6 +71,7 @@ describe('a list of a caller without the permission', () => {
       'notification_configurations',
       () => `/api/v2/teams/${team}/notification-configurations`,
     ],
+    ['saved views', 'saved_views', inOrganization('saved-views')],
     ['audit fact sources', 'audit_fact_sources', inOrganization('audit-fact-sources')],
     ['providers', 'registry_providers', () => pathOfProviders('acme')],
     ['versions of a provider', 'registry_provider_versions', () => `${pathOfProvider('acme', 'aws')}/versions`],

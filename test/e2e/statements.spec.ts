@@ -257,6 +257,7 @@ describe('a command', () => {
     ['a project', '/api/v2/organizations/acme/projects', resource('projects', { name: 'created' })],
     ['an agent pool', '/api/v2/organizations/acme/agent-pools', resource('agent-pools', { name: 'created' })],
     ['an SSH key', '/api/v2/organizations/acme/ssh-keys', resource('ssh-keys', { name: 'created', value: 'key' })],
+    ['a saved view', '/api/v2/organizations/acme/saved-views', resource('saved-views', { name: 'created', query: '' })],
     ['a reserved tag key', '/api/v2/organizations/acme/reserved-tag-keys', resource('reserved-tag-keys', { key: 'n' })],
     ['an organization', '/api/v2/organizations', resource('organizations', { name: 'other', email: 'a@b.test' })],
     ['a team', '/api/v2/organizations/acme/teams', resource('teams', { name: 'created' })],

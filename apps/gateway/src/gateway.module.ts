@@ -22,6 +22,7 @@ import { ReadsModule } from '#reads';
 import { RegistryModule } from '#registry';
 import { RetentionModule } from '#retention';
 import { RunsModule } from '#runs';
+import { SavedViewsModule } from '#saved-views';
 import { ScimModule } from '#scim';
 import { SignInModule } from '#sign-in';
 import { SiteModule } from '#site';
@@ -96,6 +97,7 @@ export class GatewayModule {
         RunsModule.with({ blobs, encryptionKeys, publicUrl }),
         AgentsModule,
         RegistryModule.with({ blobs, encryptionKeys, publicUrl, archiveLimit: settings.providerArchiveLimit }),
+        SavedViewsModule,
         SshKeysModule,
         VariablesModule,
         NotificationsModule.with({ encryptionKeys, outboundPrivateHosts: settings.outboundPrivateHosts }),

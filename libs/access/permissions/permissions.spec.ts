@@ -51,6 +51,8 @@ const FORBIDDEN: ReadonlySet<Permission> = new Set([
   'force-delete-own-workspace',
   'change-project-execution',
   'manage-remote-agent-pools',
+  'save-views',
+  'delete-saved-view',
 ]);
 
 const MEMBER_PERMISSIONS: readonly Permission[] = [
@@ -154,6 +156,7 @@ const NOT_OF_OWNERS: readonly Permission[] = [
   'change-email',
   'accept-membership',
   'leave-organization',
+  'save-views',
   'read-audit-trail-of-token',
   'execute-run',
 ];
@@ -268,6 +271,8 @@ const OF_OWN_RESOURCES: readonly Permission[] = [
   'read-memberships',
   'accept-membership',
   'leave-organization',
+  'save-views',
+  'delete-saved-view',
   'explain-access',
 ];
 

@@ -170,6 +170,18 @@ export const permissions = {
       'Only owners of the organization may manage an agent pool that executes runs in remote mode (remote-runs-enabled)',
   },
 
+  // Saved views. Everybody in the organization reads shared ones, and each person the own private ones.
+  'save-views': {
+    roles: [],
+    self: true,
+    refusal: 'Only people can save views, and only the person who saved a view can change it',
+  },
+  'delete-saved-view': {
+    roles: ['owner'],
+    self: true,
+    refusal: 'Only the person who saved the view and owners of the organization can delete it',
+  },
+
   // State.
   'read-state-outputs': { roles: WORKSPACE_READERS, grant: 'state-versions:read-outputs' },
   'read-state': { roles: WORKSPACE_READERS, grant: 'state-versions:read' },

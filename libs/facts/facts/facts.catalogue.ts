@@ -146,6 +146,7 @@ export const OWN_RESOURCE_TYPES: ReadonlySet<string> = new Set([
   'registry_provider_version',
   'reserved_tag_key',
   'run',
+  'saved_view',
   'session',
   'sign_in_methods',
   'ssh_key',

@@ -74,8 +74,11 @@ export const removeTags = (tags: readonly Tag[], keys: readonly string[]): reado
 /** The value of a tag before and after a request: null for no tag, empty for a tag without a value. */
 export type BindingChange = { readonly key: string; readonly from: string | null; readonly to: string | null };
 
-/** `adding` adds bindings to the present tags and overwrites equal keys; `replacing` replaces the present bindings. */
-export type BindingMode = 'adding' | 'replacing';
+/**
+ * `adding` adds bindings to the present tags and overwrites equal keys; `replacing` replaces the present bindings.
+ * `removing` removes the present tags of these keys; a binding with a value removes only a tag with the same value.
+ */
+export type BindingMode = 'adding' | 'replacing' | 'removing';
 
 /**
  * Returns the changes that bindings make to the present tags, one entry for each key. A flat tag that the request names
@@ -90,6 +93,7 @@ export const computeBindingChanges = (
   bindings: readonly Tag[],
   how: BindingMode,
 ): readonly BindingChange[] => {
+  if (how === 'removing') return computeRemovals(tags, bindings);
   const there = indexTagsByKey(tags);
   const bound = mergeTags(bindings);
   const boundByKey = indexTagsByKey(bound);
@@ -101,6 +105,15 @@ export const computeBindingChanges = (
     ...removed.map((tag) => ({ key: tag.key, from: toBindingValue(tag), to: null })),
     ...changed.map((tag) => ({ key: tag.key, from: toBindingValue(there.get(tag.key)), to: toBindingValue(tag) })),
   ];
+};
+
+const computeRemovals = (tags: readonly Tag[], bindings: readonly Tag[]): readonly BindingChange[] => {
+  const unwanted = indexTagsByKey(bindings);
+  const isRemoved = ({ key, value }: Tag): boolean => {
+    const binding = unwanted.get(key);
+    return binding !== undefined && (isValueless(binding) || binding.value === value);
+  };
+  return tags.filter(isRemoved).map((tag) => ({ key: tag.key, from: toBindingValue(tag), to: null }));
 };
 
 const toBindingValue = (tag: Tag | undefined): string | null => (tag ? (tag.value ?? '') : null);

@@ -85,6 +85,9 @@ const PERSON: MessageRule = { unsent: 'an event of a person, who belongs to the 
 const CREDENTIAL: MessageRule = { unsent: 'an event of a token or of the ways in which a person signs in' };
 const PROVIDER: MessageRule = { unsent: 'an event of an identity provider, which belongs to the site' };
 const NOTIFICATION: MessageRule = { unsent: 'an event of a notification configuration, which few callers may read' };
+const VIEW: MessageRule = {
+  unsent: 'a private view is visible only to its person; lists of views are read when they are opened',
+};
 const READ: MessageRule = { unsent: 'a read, which changes nothing' };
 
 const ofOrganizations = {
@@ -251,6 +254,9 @@ const ofOthers = {
   SshKeyRenamed: sshKey('changed'),
   SshKeyReplaced: sshKey('changed'),
   SshKeyDeleted: sshKey('deleted'),
+  SavedViewCreated: VIEW,
+  SavedViewUpdated: VIEW,
+  SavedViewDeleted: VIEW,
   VariableCreated: variableOf({ field: 'owner' })('created'),
   VariableUpdated: variable('changed'),
   VariableDeleted: variable('deleted'),

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { costOf } from '../../../test/support/cost.js';
+import { listNames } from '../../../test/support/responses.js';
 import {
   expectStatus,
   bindTags,
@@ -159,6 +160,17 @@ describe('the list of compliance gaps', () => {
     const stranger = await makeMember(server, 'neighbour', 'stranger');
     expectStatus(await stranger.get(PATH), 404);
     expectStatus(await server.get('/api/v2/organizations/nowhere/tag-compliance'), 404);
+  });
+
+  it('has the same workspaces as the list of workspaces with filter[tag-gaps]', async () => {
+    const listed = async () =>
+      listNames(expectStatus(await server.get('/api/v2/organizations/acme/workspaces?filter[tag-gaps]=true'), 200));
+    const before = await listed();
+    expect(before).toEqual(gapsIn(await list()).map(([workspace]) => workspace));
+    const key = await makeReservedTagKey(server, 'acme', 'tier');
+    expect((await listed()).length).toBeGreaterThan(before.length);
+    expectStatus(await server.delete(`/api/v2/reserved-tag-keys/${key}`), 204);
+    expect(await listed()).toEqual(before);
   });
 
   it('changes at once with the bindings of workspaces and projects', async () => {

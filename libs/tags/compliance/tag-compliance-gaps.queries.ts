@@ -8,8 +8,7 @@ import {
   selectPermittedOrganization,
 } from '#access';
 import { buildLimit, toListPage, type ListPage, type PageRequest, type ListRow } from '#json-api';
-import { IS_VALUELESS } from '#tag-bindings';
-import { selectWorkspacesTaggedWith } from '../reserved-tag-keys/reserved-tag-keys.queries.js';
+import { selectTagGaps } from '#tag-bindings';
 
 /** A workspace that lacks a value for reserved keys. */
 export type TagComplianceGapRow = {
@@ -45,34 +44,17 @@ const selectMissingKeys = (proposedKey: string | undefined): Sql => sql`array(
    where coalesce(case when t.key is null then pt.value else t.value end, '') = ''
    order by rk.key)`;
 
-/**
- * Selects the workspaces of `owner` with a gap: workspaces whose own tag has no value, and workspaces without an own
- * tag in projects that have no value either. If projects have values, few rows are read, however many workspaces there
- * are.
- */
+/** Selects the workspaces of `owner` with a gap. */
 const selectGaps = (actor: Actor, { project, key: reservedKey, proposedKey }: GapFilter): Sql => {
   const key = proposedKey ?? reservedKey;
   const isInScope = sql.and([
     sql`(owner.whole or w.id in (${selectGrantedWorkspaces(actor)}))`,
     ...(project ? [sql`w.project = ${project}`] : []),
   ]);
-  return sql`
-    select distinct lacking.id, lacking.name
-      from owner
+  const keys = sql`owner
       cross join lateral (select owner.id as organization, key from ${selectKeys(sql.raw('owner.id'), proposedKey)} k
-                           where ${key ? sql`key = ${key}` : sql`true`}) rk
-      cross join lateral (
-        select w.id, w.name
-          from workspace_tags t join workspaces w on w.id = t.workspace
-         where t.organization = rk.organization and t.key = rk.key and ${IS_VALUELESS} and ${isInScope}
-        union all
-        select w.id, w.name
-          from projects p join workspaces w on w.project = p.id
-         where p.organization = rk.organization and ${isInScope}
-           and not exists (select 1 from project_tags pt
-                            where pt.project = p.id and pt.key = rk.key and pt.value <> '')
-           and not exists (select 1 from ${selectWorkspacesTaggedWith(sql.raw('rk.organization'), sql.raw('rk.key'))} t
-                            where t.workspace = w.id)) lacking`;
+                           where ${key ? sql`key = ${key}` : sql`true`}) rk`;
+  return selectTagGaps(keys, isInScope);
 };
 
 /** Returns one page of gaps and the count of all, from one statement. */

@@ -10,9 +10,8 @@ import {
 } from '#access';
 import { buildLimit, toListPage, type ListPage, type PageRequest, type ListRow } from '#json-api';
 import { selectVisiblePrincipal } from '#people';
-import type { TagBindingColumns } from '#tag-bindings';
+import { selectWorkspacesTaggedWith, type TagBindingColumns } from '#tag-bindings';
 import { checkReservedKey, type ReservedTagKeyAttributes } from '../reserved-tag-keys/reserved-tag-key.js';
-import { selectWorkspacesTaggedWith } from '../reserved-tag-keys/reserved-tag-keys.queries.js';
 
 /** A workspace's own tag whose key its project binds too. */
 export type TagOverrideRow = TagBindingColumns & {

@@ -52,14 +52,6 @@ export const findReservedTagKey = async (
   return row;
 };
 
-/**
- * Selects the workspaces of an organization with their own tag of this key, as a set to join. `offset 0` makes the
- * planner read the set once. Without it, the planner underestimates the size of projects and checks a hundred thousand
- * workspaces one by one.
- */
-export const selectWorkspacesTaggedWith = (organization: Sql, key: Sql): Sql => sql`(
-  select t.workspace from workspace_tags t where t.organization = ${organization} and t.key = ${key} offset 0)`;
-
 /** Returns one page and the count of all reserved tag keys, from one statement. */
 export const listReservedTagKeys = (
   database: Database,

@@ -3,6 +3,7 @@ import { sql } from '#kernel';
 import { organizationsDefinition } from '#organizations';
 import { workspacesDefinition } from '#workspaces';
 import { costOf } from '../../../test/support/cost.js';
+import { logLength } from '../../../test/support/event-log.js';
 import {
   expectStatus,
   bindTags,
@@ -151,6 +152,24 @@ describe.each(OWNERS)('tag bindings of $type', ({ type, make, updated }) => {
     expect(await bound(id)).toEqual([]);
   });
 
+  it('are removed by key with a DELETE of the relationship; a value must be the present one', async () => {
+    const id = await make(withTags({ a: '1', b: '1', c: '1', d: '' }));
+    const related = path(id, '/relationships/tag-bindings');
+    const remove = async (body: object) => {
+      expect(expectStatus(await server.delete(related, body), 204).text).toBe('');
+      return (await bound(id)).map(([key]) => key);
+    };
+    expect(await remove(tagBindings({ a: '1', b: '2', none: '1' }))).toEqual(['b', 'c', 'd']);
+    expect(await remove({ data: ['b', 'd'].map((key) => ({ type: 'tag-bindings', attributes: { key } })) })).toEqual([
+      'c',
+    ]);
+    const length = await logLength(server.store);
+    expect(await remove(tagBindings({ a: '1' }))).toEqual(['c']);
+    expect(await logLength(server.store)).toBe(length);
+    expectStatus(await server.delete(related, tagBindings({ '': '1' })), 422);
+    expectStatus(await server.delete(related), 422);
+  });
+
   it('show who set the value, and when', async () => {
     const id = await make(withTags({ a: '1', b: '1' }));
     const team = await makeTeam(server, 'acme', unique('team'));
@@ -287,6 +306,15 @@ describe('tag bindings of a workspace with flat tags', () => {
     'tag-bindings': {
       data: bindings.map(([key, value]) => ({ type: 'tag-bindings', attributes: { key, value } })),
     },
+  });
+
+  it('are removed together with a flat tag of the same key', async () => {
+    const id = await makeWorkspace(server, 'acme', unique('removed'), {}, { tags: tag('app', 'fav') });
+    const related = `/api/v2/workspaces/${id}/relationships/tag-bindings`;
+    expectStatus(await server.delete(related, tagBindings({ app: 'prod' })), 204);
+    expect(await namesOf(id)).toEqual(['app', 'fav']);
+    expectStatus(await server.delete(related, tagBindings({ app: '' })), 204);
+    expect(await namesOf(id)).toEqual(['fav']);
   });
 
   it('are counted and replaced separately from flat tags', async () => {

@@ -1,4 +1,4 @@
-import { Body, Controller, Get, HttpCode, Param, Patch, Post, Query } from '@nestjs/common';
+import { Body, Controller, Delete, Get, HttpCode, Param, Patch, Post, Query } from '@nestjs/common';
 import { CommandBus } from '@nestjs/cqrs';
 import type { BindingMode, Tag } from '#kernel';
 import { ConfigureRoute, CurrentActor, type Actor } from '#access';
@@ -22,7 +22,7 @@ import {
 
 const OF_WORKSPACE = 'workspaces/:id/tag-bindings';
 const OF_PROJECT = 'projects/:id/tag-bindings';
-/** Paths of the relationship (clients.md §7): PATCH replaces all bindings, and the responses are empty. */
+/** Paths of the relationship (clients.md §7): PATCH replaces all bindings, and the responses are empty. DELETE is our own. */
 const RELATED_TO_WORKSPACE = 'workspaces/:id/relationships/tag-bindings';
 const RELATED_TO_PROJECT = 'projects/:id/relationships/tag-bindings';
 
@@ -93,6 +93,23 @@ export class TagBindingsController {
   @HttpCode(204)
   async replaceInProject(@Param('id') id: string, @Body() body: unknown, @CurrentActor() actor: Actor): Promise<void> {
     await this.bindToProject(id, parseBindings(body), 'replacing', actor);
+  }
+
+  @Delete(RELATED_TO_WORKSPACE)
+  @ConfigureRoute({ bodyLimit: LIST_BODY_BYTES })
+  @HttpCode(204)
+  async removeFromWorkspace(
+    @Param('id') id: string,
+    @Body() body: unknown,
+    @CurrentActor() actor: Actor,
+  ): Promise<void> {
+    await this.bindToWorkspace(id, parseBindings(body), 'removing', actor);
+  }
+
+  @Delete(RELATED_TO_PROJECT)
+  @HttpCode(204)
+  async removeFromProject(@Param('id') id: string, @Body() body: unknown, @CurrentActor() actor: Actor): Promise<void> {
+    await this.bindToProject(id, parseBindings(body), 'removing', actor);
   }
 
   private bindToWorkspace(

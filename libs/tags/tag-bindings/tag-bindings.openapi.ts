@@ -18,6 +18,9 @@ const body = describeBody(tagBindingsBody, {
 const OF_WORKSPACE = { body, events: ['WorkspaceTagBound'] } as const;
 const OF_PROJECT = { body, events: ['ProjectTagBound'] } as const;
 
+const REMOVING =
+  'The server removes the bindings with these keys. A binding with a value removes only a binding with the same value.';
+
 const REPLACING = 'The server removes bindings that the request does not have.';
 
 /** Handlers with the path of the list and the path of the relationship. */
@@ -59,6 +62,14 @@ export const tagBindingsOperations = describeController(TagBindingsController, T
     description: REPLACING,
     answer: describeEmpty(),
   },
+  removeFromWorkspace: {
+    body,
+    events: ['WorkspaceTagUnbound', 'WorkspaceTagRemoved'],
+    operationId: 'removeWorkspaceTagBindings',
+    summary: 'Remove tag bindings of a workspace',
+    description: REMOVING,
+    answer: describeEmpty(),
+  },
   relateToProject: {
     ...OF_PROJECT,
     operationId: 'addProjectTagBindings',
@@ -71,6 +82,14 @@ export const tagBindingsOperations = describeController(TagBindingsController, T
     operationId: 'replaceProjectTagBindings',
     summary: 'Replace the tag bindings of a project',
     description: REPLACING,
+    answer: describeEmpty(),
+  },
+  removeFromProject: {
+    body,
+    events: ['ProjectTagUnbound'],
+    operationId: 'removeProjectTagBindings',
+    summary: 'Remove tag bindings of a project',
+    description: REMOVING,
     answer: describeEmpty(),
   },
 });

@@ -1,5 +1,5 @@
 import { sql, type Sql, type Timestamp } from '#kernel';
-import type { TagFilterTerm } from '#tag-bindings';
+import { selectWorkspacesWithTagGaps, type TagFilterTerm } from '#tag-bindings';
 
 /** The filters of a list of workspaces. */
 export type WorkspaceListFilter = {
@@ -11,6 +11,9 @@ export type WorkspaceListFilter = {
   /** Effective tags that a workspace must have: its own, and inherited ones. */
   readonly tagged: readonly TagFilterTerm[];
   readonly project: string | undefined;
+  readonly ids: readonly string[];
+  /** Only workspaces that have no value for a reserved tag key. */
+  readonly tagGaps: boolean;
   readonly currentRunStatuses: readonly string[];
   /** Only workspaces whose `latest-change-at` is this time or later. */
   readonly changedSince: Timestamp | undefined;
@@ -103,6 +106,8 @@ const hasAllOwnTags = (keys: readonly string[]): readonly WorkspaceCondition[] =
 /** Postgres estimates from its statistics, and an index has the workspaces of an organization in this order. */
 const hasChangedSince = (time: Timestamp): WorkspaceCondition => ({ where: sql`w.latest_change_at >= ${time}` });
 
+const hasId = (ids: readonly string[]): WorkspaceCondition => ({ where: sql`w.id = any (${ids}::text[])` });
+
 const hasNoTag = (keys: readonly string[]): WorkspaceCondition => ({
   where: sql`not exists (
     select 1 from workspace_tags t where t.organization = owner.id and t.key = any (${keys}::text[]) and t.workspace = w.id)`,
@@ -158,6 +163,8 @@ export const buildConditionAlternatives = (filter: WorkspaceListFilter): readonl
     ...(filter.wildcard ? [matchesWildcard(filter.wildcard)] : []),
     ...(filter.project ? [isInProject(filter.project)] : []),
     ...(filter.changedSince ? [hasChangedSince(filter.changedSince)] : []),
+    ...(filter.ids.length > 0 ? [hasId(filter.ids)] : []),
+    ...(filter.tagGaps ? [isAmong(selectWorkspacesWithTagGaps())] : []),
     ...hasAllOwnTags(filter.tags),
     ...(filter.excludeTags.length > 0 ? [hasNoTag(filter.excludeTags)] : []),
     ...(filter.currentRunStatuses.length > 0 ? [hasCurrentRunIn(filter.currentRunStatuses)] : []),

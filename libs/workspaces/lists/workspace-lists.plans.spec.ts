@@ -41,7 +41,7 @@ const fill = (large: string): readonly Sql[] => {
      select id, organization, project, name, jsonb_build_object('description', repeat('wide', 100)), now(), now(),
             now() - n * 7919::bigint % 1000003 * interval '1 s' from made`,
     `insert into workspace_tags (workspace, organization, key, value, added_in, ordinal, created_at, set_at)
-     select id, organization, 'common', case n % 2 when 0 then 'even' else 'odd' end, 1, 0, now(), now() from made
+     select id, organization, 'common', case when n % 1000 = 7 then null when n % 2 = 0 then 'even' else 'odd' end, 1, 0, now(), now() from made
      union all select id, organization, 'cost-center', 'cc-' || n / 10, 1, 1, now(), now() from made where large
      union all select id, organization, 'rare', null, 1, 2, now(), now() from made
                 where n % 5000 = 17 and (large or organization = 'org-${SMALL}')`,
@@ -49,6 +49,12 @@ const fill = (large: string): readonly Sql[] => {
      select id, organization, 'run-' || id,
             case when large and n % 1000 = 3 then 'planned' when n % 10 = 1 then 'errored' else 'applied' end,
             now() - n * 104729::bigint % 1000003 * interval '1 s' from made where n % 10 <> 5`,
+    // The keys of the large organization: projects have a value for one, and few workspaces lack a value for the other.
+    `insert into project_tags (project, organization, key, value, added_in, created_at, set_at, set_by)
+     select distinct project, organization, 'region', 'eu', 1, now(), now(), '{}'::jsonb from made`,
+    `insert into reserved_tag_keys (id, organization, key, disable_overrides, created_at, updated_at)
+     select 'rtk-' || key || organization, organization, key, false, now(), now()
+       from (select distinct organization from made) o, unnest(array['region', 'common']) key`,
     `insert into workspace_counts (organization, project, shard, workspaces)
      select organization, project, 0, count(*) from made group by organization, project`,
     // A member sees one project of a thousand workspaces and ten more; many others see other ones.
@@ -112,6 +118,8 @@ const expectIndexed = async ({ query, by, total, reads }: Case, caller: Who, org
 const A_PAGE = 500;
 /** The total count must count them in an index. */
 const COUNTED = 110_000;
+/** All workspaces have a tag of their own for a reserved key: their index entries are read for the count and the page. */
+const GAPS = 450_000;
 /** The grants of the member are looked up a few times, for the page and for the count. */
 const GRANTED = 20_000;
 
@@ -154,6 +162,9 @@ describe('a list of 100,000 workspaces', () => {
       total: 5,
       reads: A_PAGE,
     },
+    { query: 'filter[tag-gaps]=true', by: TAGS, total: 100, reads: GAPS },
+    { query: 'filter[tag-gaps]=true&sort=-latest-change-at', by: TAGS, total: 100, reads: GAPS },
+    { query: `filter[tag-gaps]=true&${IN_PROJECT}`, by: TAGS, total: 0, reads: GAPS },
     { query: 'search[exclude-tags]=rare', by: NAMES, total: 99_980, reads: COUNTED },
     { query: IN_PROJECT, by: PROJECTS, total: 1_000, reads: A_PAGE },
     { query: 'filter[current-run][status]=planned', by: STATUSES, total: 100, reads: 1_000 },

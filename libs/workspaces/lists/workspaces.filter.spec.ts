@@ -1,6 +1,21 @@
 import { describe, expect, it } from '@jest/globals';
 import { parseWorkspaceFilter } from './workspaces.filter.js';
 
+describe('the filter of tag gaps', () => {
+  it.each([
+    [{}, false],
+    [{ 'filter[tag-gaps]': '' }, false],
+    [{ 'filter[tag-gaps]': 'true' }, true],
+  ])('is %j: %s', (query, tagGaps) => {
+    expect(parseWorkspaceFilter(query).tagGaps).toBe(tagGaps);
+  });
+
+  it('refuses other values', () => {
+    const parse = () => parseWorkspaceFilter({ 'filter[tag-gaps]': 'false' });
+    expect(parse).toThrow('filter[tag-gaps]: must be true, got "false"');
+  });
+});
+
 describe('tags of a list filter', () => {
   it('are looked up once each, however often and in whichever parameters they occur', () => {
     const tagged = (index: number, key: string, value: string) => ({

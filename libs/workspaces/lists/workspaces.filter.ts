@@ -35,6 +35,16 @@ const parseChangedSince = (query: QueryParameters): Timestamp | undefined => {
   return formatTimestamp(time);
 };
 
+/** The only value. Without the parameter, the list also has the other workspaces. */
+export const TAG_GAPS = 'true';
+
+const parseTagGaps = (query: QueryParameters): boolean => {
+  const name = 'filter[tag-gaps]';
+  const value = getParameter(query, name) || undefined;
+  if (value === undefined || value === TAG_GAPS) return value !== undefined;
+  throw badRequest(`${name}: must be ${TAG_GAPS}, got "${value}"`, name);
+};
+
 /** Parses the query parameters of the list of workspaces (contract §4.3). */
 export const parseWorkspaceFilter = (query: QueryParameters): WorkspaceFilter => {
   const tagged = deduplicate(parseTagFilter(query));
@@ -46,6 +56,8 @@ export const parseWorkspaceFilter = (query: QueryParameters): WorkspaceFilter =>
     excludeTags: getListParameter(query, 'search[exclude-tags]'),
     project: getParameter(query, 'filter[project][id]'),
     changedSince: parseChangedSince(query),
+    ids: deduplicate(getListParameter(query, 'filter[id]')),
+    tagGaps: parseTagGaps(query),
     currentRunStatuses: getListParameter(query, 'filter[current-run][status]'),
     ...parseSort(query, SORTS),
   };

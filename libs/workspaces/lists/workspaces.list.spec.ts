@@ -82,12 +82,23 @@ beforeAll(async () => {
   await grantWorkspaceAccess(server, team, beta, 'read');
   await grantWorkspaceAccess(server, otherTeam, delta, 'admin');
   few = await makeMember(server, 'listed', 'fay', [team]);
+  for (const key of ['env', 'tier']) {
+    const body = resource('reserved-tag-keys', { key });
+    expectStatus(await server.post('/api/v2/organizations/listed/reserved-tag-keys', body), 201);
+  }
+  ids = { ELSEWHERE: elsewhere, ALPHA: alpha, DELTA: delta };
 });
 
 afterAll(() => server.close());
 
 const list = async (query: string, api: ApiTestClient = server): Promise<ApiResponse> =>
   expectStatus(await api.get(`${PATH}?${query}`), 200);
+
+let ids: Readonly<Record<string, string>>;
+
+/** Replaces capitals with ids. */
+const fillIn = (query: string): string =>
+  query.replaceAll(/\b(?:ELSEWHERE|ALPHA|DELTA)\b/g, (name) => ids[name] ?? name);
 
 const IN_PROJECT = 'filter[project][id]=ELSEWHERE';
 
@@ -171,6 +182,18 @@ const ANSWERS: readonly (readonly [query: string, names: readonly string[]])[] =
   ['filter[current-run][status]=canceled,plan_queued', ['alpha-prod', 'delta']],
   ['filter[current-run][status]=applied', []],
 
+  ['filter[id]=DELTA,ALPHA,DELTA,ws-unknown', ['alpha-prod', 'delta']],
+  ['filter[id]=', ['Beta_prod', 'alpha-prod', 'delta', 'gamma-test']],
+  ['filter[id]=ws-unknown', []],
+  ['filter[id]=DELTA,ALPHA&search[name]=prod', ['alpha-prod']],
+  // A flat tag is no value; an inherited value is one.
+  ['filter[tag-gaps]=true', ['delta', 'gamma-test']],
+  ['filter[tag-gaps]=', ['Beta_prod', 'alpha-prod', 'delta', 'gamma-test']],
+  ['filter[tag-gaps]=true&sort=-latest-change-at', ['gamma-test', 'delta']],
+  [`filter[tag-gaps]=true&${IN_PROJECT}`, ['gamma-test']],
+  ['filter[tag-gaps]=true&filter[tagged][0][key]=tier', ['gamma-test']],
+  ['filter[tag-gaps]=true&search[name]=delta', ['delta']],
+
   ['search[name]=a&search[tags]=blue&search[exclude-tags]=red', ['delta']],
   [`${IN_PROJECT}&search[name]=prod`, ['Beta_prod']],
   [`${IN_PROJECT}&search[tags]=red&sort=-latest-change-at`, ['Beta_prod']],
@@ -183,7 +206,7 @@ const ANSWERS: readonly (readonly [query: string, names: readonly string[]])[] =
 
 describe('the list of workspaces', () => {
   it.each(ANSWERS)('answers %s', async (query, expected) => {
-    const answer = await list(query.replace('ELSEWHERE', elsewhere));
+    const answer = await list(fillIn(query));
     expect(listNames(answer)).toEqual(expected);
     expect(answer.body.meta.pagination['total-count']).toBe(expected.length);
   });
@@ -192,14 +215,14 @@ describe('the list of workspaces', () => {
     'has and counts only the workspaces that a member may read, for the query %s',
     async (query, expected) => {
       const visible = expected.filter((name) => name !== 'delta');
-      const answer = await list(query.replace('ELSEWHERE', elsewhere), few);
+      const answer = await list(fillIn(query), few);
       expect(listNames(answer)).toEqual(visible);
       expect(answer.body.meta.pagination['total-count']).toBe(visible.length);
     },
   );
 
   it.each(ANSWERS)('pages through %s, and shows each workspace once', async (query, expected) => {
-    const filter = query.replace('ELSEWHERE', elsewhere);
+    const filter = fillIn(query);
     const paged: string[] = [];
     let next: string | null = `${PATH}?${filter}&page[size]=1`;
     while (next !== null) {
@@ -240,6 +263,8 @@ describe('the list of workspaces', () => {
     ['sort=colour', 'sort'],
     ['sort=-', 'sort'],
     ['page[number]=0', 'page[number]'],
+    ['filter[tag-gaps]=yes', 'filter[tag-gaps]'],
+    [`filter[id]=${'a,'.repeat(101)}`, 'filter[id]'],
     ['page[size]=many', 'page[size]'],
     ['filter[tagged][2][value]=prod', 'filter[tagged][2][key]'],
     ['filter[tagged][0][key]=&filter[tagged][0][value]=prod', 'filter[tagged][0][key]'],

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import {
   asOfParameter,
+  choiceParameter,
   describeBody,
   describeController,
   describeDocument,
@@ -15,6 +16,7 @@ import {
   type OperationDescription,
 } from '#json-api/description';
 import { SORTS } from '../lists/workspace-lists.queries.js';
+import { TAG_GAPS } from '../lists/workspaces.filter.js';
 import { createBody, lockBody, movedBody, sshKeyBody, updateBody } from './workspaces.body.js';
 import { WorkspacesController } from './workspaces.controller.js';
 import { WORKSPACE_INCLUDES } from './workspaces.include.js';
@@ -81,6 +83,8 @@ const UNLOCK_EVENTS = ['WorkspaceUnlocked', 'StateVersionPromoted', 'StateVersio
 
 const lock = { answer: describeDocument('Workspace') } satisfies Partial<OperationDescription>;
 
+const OWN_EXTENSION = 'An extension of Cadastre.';
+
 const listQuery = {
   ...pageParameters(),
   ...includeParameter(WORKSPACE_INCLUDES),
@@ -97,6 +101,11 @@ const listQuery = {
   'filter[project][id]': textParameter('Only workspaces of this project.'),
   'filter[changed-since]': textParameter(
     'Only workspaces whose `latest-change-at` is this ISO 8601 timestamp or later.',
+  ),
+  'filter[id]': listParameter(`${OWN_EXTENSION} Only workspaces with one of these ids.`),
+  'filter[tag-gaps]': choiceParameter(
+    [TAG_GAPS],
+    `${OWN_EXTENSION} Only workspaces that have no value for at least one reserved tag key.`,
   ),
   'filter[current-run][status]': listParameter('Only workspaces whose current run has one of these statuses.'),
 };

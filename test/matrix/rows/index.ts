@@ -12,6 +12,7 @@ import { people } from './people.js';
 import { registry } from './registry.js';
 import { retentionOfOrganizations, retentionOfWorkspaces } from './retention.js';
 import { runs } from './runs.js';
+import { savedViewRows } from './saved-views.js';
 import { scim } from './scim.js';
 import { signInRows } from './sign-in.js';
 import { state } from './state.js';
@@ -46,6 +47,7 @@ export const ROWS = {
     ...scim,
     ...workloadIdentities,
     ...notificationsOfTeams,
+    ...savedViewRows,
     ...oauthRows,
     // Last, because some of them end all sessions of the caller.
     ...signInRows,

@@ -34,7 +34,10 @@ const WRITES = [
   ['PATCH', 'tag-bindings', 200],
   ['PATCH', 'relationships/tag-bindings', 204],
   ['POST', 'relationships/tag-bindings', 204],
+  ['DELETE', 'relationships/tag-bindings', 204],
 ] as const;
+
+const BINDING = tagBindings({ env: 'prod' });
 
 export const tagBindingRows: readonly MatrixRow[] = OWNERS.flatMap(({ path, about, read, bind, entry }) => [
   ...READS.map((rest): MatrixRow => ({ route: `GET ${path}/${rest}`, about, demands: read, status: 200 })),
@@ -45,6 +48,10 @@ export const tagBindingRows: readonly MatrixRow[] = OWNERS.flatMap(({ path, abou
     status,
     trail: [entry],
     fresh: true,
-    body: tagBindings({ env: 'prod' }),
+    before: async ({ world, params: { id } }) => {
+      const related = `/api/v2${path.replace(':id', String(id))}/relationships/tag-bindings`;
+      if (method === 'DELETE') await world.server.post(related, BINDING);
+    },
+    body: BINDING,
   })),
 ]);

@@ -20,6 +20,8 @@ export type WorkspaceSearch = {
   /** The id of a project. */
   readonly project?: string;
   readonly status?: readonly string[];
+  /** Only workspaces without a value for a reserved tag key. */
+  readonly gaps?: 'true';
   readonly sort?: WorkspaceSort;
 };
 
@@ -93,6 +95,7 @@ export const workspacesPageQuery = (organization: string, search: WorkspaceSearc
         ...(search.name ? { 'search[name]': search.name } : {}),
         ...(search.project ? { 'filter[project][id]': search.project } : {}),
         ...(search.status?.length ? { 'filter[current-run][status]': [...search.status] } : {}),
+        ...(search.gaps ? { 'filter[tag-gaps]': search.gaps } : {}),
         ...(search.sort ? { sort: search.sort } : {}),
         ...toTagParameters(search.tags ?? []),
       };

@@ -21,6 +21,11 @@ type RowProps<R extends RowData> = {
   readonly index: number;
   readonly top: number;
   readonly isActive: boolean;
+  /** Undefined in a grid whose rows cannot be selected. */
+  readonly isSelected: boolean | undefined;
+  readonly selectLabel: string;
+  /** Other columns render the row again. */
+  readonly columns: readonly unknown[];
 };
 
 const GridCells = ({ row }: { readonly row: Row<GridFeatures, RowData> }) =>
@@ -35,6 +40,26 @@ const GridCells = ({ row }: { readonly row: Row<GridFeatures, RowData> }) =>
     </div>
   ));
 
+/** The grid handles clicks anywhere in the cell. By keyboard, the row is selected with the space bar. */
+const SelectCell = ({
+  row,
+  isSelected,
+  selectLabel,
+}: Pick<RowProps<RowData>, 'row' | 'isSelected' | 'selectLabel'>) => (
+  <div role="gridcell" className={classes['select']} data-select={row !== undefined}>
+    {row && (
+      <input
+        type="checkbox"
+        className={classes['checkbox']}
+        tabIndex={-1}
+        aria-label={selectLabel}
+        checked={isSelected ?? false}
+        readOnly
+      />
+    )}
+  </div>
+);
+
 const LoadingCell = () => (
   <div role="gridcell" className={classes['cell']} aria-label="Loading">
     <Skeleton height={12} width="60%" />
@@ -43,21 +68,25 @@ const LoadingCell = () => (
 
 /** One element before and after its row is loaded, so that it keeps the focus. */
 export const GridRow = memo(
-  ({ row, index, top, isActive }: RowProps<RowData>) => (
+  ({ row, index, top, isActive, isSelected, selectLabel }: RowProps<RowData>) => (
     <div
       role="row"
       aria-rowindex={index + 2}
       data-index={index}
+      aria-selected={isSelected}
       tabIndex={isActive ? 0 : -1}
       className={classes['row']}
       style={{ transform: `translateY(${top}px)` }}
     >
+      {isSelected !== undefined && <SelectCell row={row} isSelected={isSelected} selectLabel={selectLabel} />}
       {row ? <GridCells row={row} /> : <LoadingCell />}
     </div>
   ),
   (before, after) =>
     before.row?.original === after.row?.original &&
+    before.columns === after.columns &&
     before.index === after.index &&
     before.top === after.top &&
-    before.isActive === after.isActive,
+    before.isActive === after.isActive &&
+    before.isSelected === after.isSelected,
 );

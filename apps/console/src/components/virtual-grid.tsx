@@ -1,5 +1,5 @@
-import { useTable, type ColumnDef, type Row, type RowData } from '@tanstack/react-table';
-import { defaultRangeExtractor, useVirtualizer, type Range } from '@tanstack/react-virtual';
+import { useTable, type Row, type RowData } from '@tanstack/react-table';
+import { defaultRangeExtractor, useVirtualizer, type Range, type VirtualItem } from '@tanstack/react-virtual';
 import {
   useEffect,
   useId,
@@ -12,16 +12,13 @@ import {
   type RefObject,
 } from 'react';
 import { features, GridRow, type GridColumnMeta, type GridFeatures } from './grid-row.js';
-import { ArrowDownIcon, ArrowUpIcon } from './icons.js';
+import { GridHead, type GridColumn } from './grid-head.js';
+import { useSelectionInput, type GridSelection } from './grid-selection.js';
 import classes from './virtual-grid.module.css';
 
 /* A grid for lists of any length. It renders the rows in the window only, and rows can be absent until they are loaded. */
 
-export type GridColumn<R extends RowData> = ColumnDef<GridFeatures, R> & {
-  readonly id: string;
-  readonly header: string;
-  readonly meta: GridColumnMeta;
-};
+export type { GridColumn } from './grid-head.js';
 
 type VirtualGridProps<R extends RowData> = {
   /** Names the list. */
@@ -40,6 +37,8 @@ type VirtualGridProps<R extends RowData> = {
   readonly onSort: (sort: string) => void;
   /** Each other number scrolls to the first row, and moves the focus there. */
   readonly restarts?: number;
+  /** Without it, rows cannot be selected. */
+  readonly selection?: GridSelection<R>;
 };
 
 const ROW_HEIGHT = 48;
@@ -60,51 +59,6 @@ const moveByKey = (key: string, from: number, last: number, rowsInWindow: number
   const target = steps[key];
   return target === undefined ? null : Math.min(Math.max(target, 0), last);
 };
-
-type HeaderProps = {
-  readonly column: GridColumn<never>;
-  readonly sort: string;
-  readonly onSort: (sort: string) => void;
-};
-
-const GridHeader = ({ column: { header, meta }, sort, onSort }: HeaderProps) => {
-  const descending = `-${meta.sort ?? ''}`;
-  const isSorted = meta.sort !== undefined && (sort === meta.sort || sort === descending);
-  const order = sort === descending ? 'descending' : 'ascending';
-  return (
-    <div
-      role="columnheader"
-      aria-sort={isSorted ? order : undefined}
-      className={classes['cell']}
-      data-wide={meta.isWide}
-    >
-      {meta.sort === undefined ? (
-        header
-      ) : (
-        <button
-          type="button"
-          className={classes['sort']}
-          onClick={() => onSort(sort === meta.sort ? descending : (meta.sort ?? ''))}
-        >
-          {header}
-          {isSorted && (order === 'ascending' ? <ArrowUpIcon size={14} /> : <ArrowDownIcon size={14} />)}
-        </button>
-      )}
-    </div>
-  );
-};
-
-type HeadProps = Omit<HeaderProps, 'column'> & { readonly columns: readonly GridColumn<never>[] };
-
-const GridHead = ({ columns, ...order }: HeadProps) => (
-  <div role="rowgroup" className={classes['head']}>
-    <div role="row" aria-rowindex={1} className={classes['headings']}>
-      {columns.map((column) => (
-        <GridHeader key={column.id} column={column} {...order} />
-      ))}
-    </div>
-  </div>
-);
 
 /** Another `cause`, such as another order, begins at the first row. */
 const useStart = (cause: unknown, scroller: RefObject<HTMLDivElement | null>): void => {
@@ -139,14 +93,16 @@ const useActiveRow = (count: number, restarts: number) => {
       scroller.current?.querySelector<HTMLElement>(`[data-index="${index}"]`)?.focus({ preventScroll: true });
   }, [hasMoved, index, restarts]);
   useStart(restarts, scroller);
-  const move = (event: KeyboardEvent) => {
+  /** Returns the row that is then active. */
+  const move = (event: KeyboardEvent): number => {
     const rowsInWindow = Math.floor((scroller.current?.clientHeight ?? 0) / ROW_HEIGHT) - 1;
     const target = moveByKey(event.key, index, last, rowsInWindow);
-    if (target === null) return;
+    if (target === null) return index;
     event.preventDefault();
     setMoved(true);
     setActive(target);
     virtualizer.scrollToIndex(target);
+    return target;
   };
   return { scroller, virtualizer, active: index, setActive, move };
 };
@@ -177,14 +133,16 @@ const findIndex = (event: MouseEvent | KeyboardEvent): number | null => {
 const isPlainClick = (event: MouseEvent): boolean =>
   !event.metaKey && !event.ctrlKey && !event.shiftKey && !event.altKey && (getSelection()?.toString() ?? '') === '';
 
-const buildTemplate = (columns: readonly { readonly meta: GridColumnMeta }[]): CSSProperties =>
-  ({
-    '--grid-columns': columns.map(({ meta }) => meta.width).join(' '),
-    '--grid-columns-phone': columns
-      .filter(({ meta }) => meta.isWide !== true)
-      .map(({ meta }) => meta.width)
-      .join(' '),
-  }) as CSSProperties;
+const SELECT_WIDTH = '1.5rem';
+
+const buildTemplate = (columns: readonly { readonly meta: GridColumnMeta }[], isSelectable: boolean): CSSProperties => {
+  const first = isSelectable ? [SELECT_WIDTH] : [];
+  const narrow = columns.filter(({ meta }) => meta.isWide !== true);
+  return {
+    '--grid-columns': [...first, ...columns.map(({ meta }) => meta.width)].join(' '),
+    '--grid-columns-phone': [...first, ...narrow.map(({ meta }) => meta.width)].join(' '),
+  } as CSSProperties;
+};
 
 const RowLimit = ({ id, shownCount }: { readonly id: string; readonly shownCount: number }) => (
   <p id={id} className={classes['limit']}>
@@ -192,11 +150,44 @@ const RowLimit = ({ id, shownCount }: { readonly id: string; readonly shownCount
   </p>
 );
 
+type GridBodyProps<R extends RowData> = Pick<VirtualGridProps<R>, 'columns' | 'getRow' | 'getRowId' | 'selection'> & {
+  readonly items: readonly VirtualItem[];
+  readonly rows: ReadonlyMap<string, Row<GridFeatures, R>>;
+  readonly height: number;
+  readonly active: number;
+};
+
+/** The rows in the window. */
+const GridBody = <R extends RowData>(props: GridBodyProps<R>) => {
+  const { columns, getRow, getRowId, selection, items, rows, height, active } = props;
+  return (
+    <div role="rowgroup" className={classes['body']} style={{ height }}>
+      {items.map(({ index, start }) => {
+        const original = getRow(index);
+        const row = original && rows.get(getRowId(original));
+        return (
+          <GridRow
+            key={index}
+            row={row as unknown as Row<GridFeatures, RowData> | undefined}
+            index={index}
+            top={start}
+            columns={columns}
+            isActive={index === active}
+            isSelected={selection && (original ? selection.isSelected(original) : false)}
+            selectLabel={selection && original ? selection.describeRow(original) : ''}
+          />
+        );
+      })}
+    </div>
+  );
+};
+
 export const VirtualGrid = <R extends RowData>(props: VirtualGridProps<R>) => {
-  const { label, columns, count, getRow, getRowId, onRange, onOpen, sort, onSort, restarts = 0 } = props;
+  const { label, columns, count, getRow, onRange, onOpen, sort, onSort, selection, restarts = 0 } = props;
   const id = useId();
   const shownCount = Math.min(count, MAX_ROWS);
   const { scroller, virtualizer, active, setActive, move } = useActiveRow(shownCount, restarts);
+  const input = useSelectionInput(selection);
   const items = virtualizer.getVirtualItems();
   const rows = useGridRows(columns, items, props);
   const { startIndex = 0, endIndex = 0 } = virtualizer.range ?? {};
@@ -218,32 +209,30 @@ export const VirtualGrid = <R extends RowData>(props: VirtualGridProps<R>) => {
         tabIndex={-1}
         aria-label={label}
         aria-rowcount={count + 1}
+        aria-multiselectable={selection ? true : undefined}
         aria-describedby={count > shownCount ? id : undefined}
         className={classes['grid']}
-        style={buildTemplate(columns)}
+        style={buildTemplate(columns, selection !== undefined)}
+        onMouseDown={input.focusRow}
         onKeyDown={(event) => {
-          if (findIndex(event) !== null) (event.key === 'Enter' ? open : move)(event);
+          const index = findIndex(event);
+          if (index === null || input.press(event, index)) return;
+          if (event.key === 'Enter') open(event);
+          else input.extend(event, active, move(event));
         }}
         onClick={(event) => {
-          if (isPlainClick(event)) open(event);
+          const index = findIndex(event);
+          if (input.click(event, index)) setActive(index ?? active);
+          else if (isPlainClick(event)) open(event);
         }}
       >
-        <GridHead columns={columns as unknown as readonly GridColumn<never>[]} sort={sort} onSort={onSort} />
-        <div role="rowgroup" className={classes['body']} style={{ height: virtualizer.getTotalSize() }}>
-          {items.map(({ index, start }) => {
-            const original = getRow(index);
-            const row = original && rows.get(getRowId(original));
-            return (
-              <GridRow
-                key={index}
-                row={row as unknown as Row<GridFeatures, RowData> | undefined}
-                index={index}
-                top={start}
-                isActive={index === active}
-              />
-            );
-          })}
-        </div>
+        <GridHead
+          columns={columns as unknown as readonly GridColumn<never>[]}
+          selection={selection}
+          sort={sort}
+          onSort={onSort}
+        />
+        <GridBody {...props} items={items} rows={rows} height={virtualizer.getTotalSize()} active={active} />
       </div>
       {count > shownCount && <RowLimit id={id} shownCount={shownCount} />}
     </>

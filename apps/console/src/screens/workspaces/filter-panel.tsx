@@ -1,14 +1,8 @@
-import { Button, Group, MultiSelect, Select, SimpleGrid, TagsInput } from '@mantine/core';
-import { useDebouncedValue } from '@mantine/hooks';
-import { useQuery } from '@tanstack/react-query';
-import { useState } from 'react';
-import { projectQuery, projectSuggestionsQuery } from '../../api/projects.js';
-import type { WorkspaceSearch } from '../../api/workspaces.js';
+import { Button, Checkbox, Group, MultiSelect, SimpleGrid, Stack, TagsInput } from '@mantine/core';
 import { formatRunStatus, type StatusOfRun } from '../../components/run-status.js';
-import type { ChangeSearch } from './workspaces.search.js';
+import { ProjectSelect } from './project-select.js';
+import { OPTIONAL_COLUMNS, type ChangeSearch, type ListSearch, type OptionalColumn } from './workspaces.search.js';
 import classes from './workspaces.module.css';
-
-const TYPING_MS = 200;
 
 const STATUSES: readonly { readonly group: string; readonly items: readonly StatusOfRun[] }[] = [
   { group: 'Needs a person', items: ['planned', 'policy_checked', 'cost_estimated', 'policy_override', 'errored'] },
@@ -26,38 +20,54 @@ const STATUS_OPTIONS = STATUSES.map(({ group, items }) => ({
 
 type FilterPanelProps = {
   readonly organization: string;
-  readonly search: WorkspaceSearch;
+  readonly search: ListSearch;
   readonly onChange: ChangeSearch;
 };
 
-const ProjectFilter = ({ organization, search: { project }, onChange }: FilterPanelProps) => {
-  const [text, setText] = useState('');
-  const [searched] = useDebouncedValue(text, TYPING_MS);
-  const { data: suggestions = [] } = useQuery(projectSuggestionsQuery(organization, searched));
-  const { data: chosen } = useQuery({ ...projectQuery(organization, project ?? ''), enabled: project !== undefined });
-  const projects = new Map([...suggestions, ...(chosen ? [chosen] : [])].map((each) => [each.id, each]));
-  return (
-    <Select
-      label="Project"
-      placeholder="All projects"
-      searchable
-      clearable
-      clearButtonProps={{ 'aria-label': 'Clear the project' }}
-      data={[...projects.values()].map(({ id, attributes: { name } }) => ({ value: id, label: name }))}
-      value={project ?? null}
-      onChange={(id) => onChange({ project: id ?? undefined })}
-      onSearchChange={setText}
-    />
-  );
+const NO_FILTERS = { tags: undefined, project: undefined, status: undefined, gaps: undefined };
+
+const COLUMN_LABELS: Readonly<Record<OptionalColumn, string>> = {
+  run: 'Current run',
+  project: 'Project',
+  tags: 'Tags',
+  resources: 'Resources',
+  changed: 'Changed',
 };
+
+const ColumnChoice = ({ search: { columns = OPTIONAL_COLUMNS }, onChange }: Omit<FilterPanelProps, 'organization'>) => (
+  <Checkbox.Group
+    label="Columns"
+    value={[...columns]}
+    onChange={(values) => onChange({ columns: OPTIONAL_COLUMNS.filter((column) => values.includes(column)) })}
+  >
+    <Group mt={6} gap="md">
+      {OPTIONAL_COLUMNS.map((column) => (
+        <Checkbox
+          key={column}
+          size="xs"
+          value={column}
+          label={COLUMN_LABELS[column]}
+          // The name alone is too little to compare workspaces.
+          disabled={columns.length === 1 && columns.includes(column)}
+        />
+      ))}
+    </Group>
+  </Checkbox.Group>
+);
 
 /** The filters that the API offers, besides the name. */
 export const FilterPanel = ({ organization, search, onChange }: FilterPanelProps) => {
-  const { tags = [], status = [] } = search;
+  const { tags = [], project, status = [], gaps } = search;
   return (
     <section className={classes['panel']} aria-label="Filters">
       <SimpleGrid cols={{ base: 1, sm: 3 }}>
-        <ProjectFilter organization={organization} search={search} onChange={onChange} />
+        <ProjectSelect
+          organization={organization}
+          label="Project"
+          placeholder="All projects"
+          value={project ?? null}
+          onChange={(id) => onChange({ project: id ?? undefined })}
+        />
         <TagsInput
           label="Tags"
           placeholder={tags.length === 0 ? 'env or env:prod' : ''}
@@ -76,15 +86,17 @@ export const FilterPanel = ({ organization, search, onChange }: FilterPanelProps
           onChange={(values) => onChange({ status: values.length > 0 ? values : undefined })}
         />
       </SimpleGrid>
-      <Group mt="sm">
-        <Button
-          variant="subtle"
-          size="compact-sm"
-          onClick={() => onChange({ tags: undefined, project: undefined, status: undefined })}
-        >
+      <Stack mt="md" gap="md" align="flex-start">
+        <Checkbox
+          label="Only workspaces without a value for a reserved tag key"
+          checked={gaps === 'true'}
+          onChange={(event) => onChange({ gaps: event.currentTarget.checked ? 'true' : undefined })}
+        />
+        <ColumnChoice search={search} onChange={onChange} />
+        <Button variant="subtle" size="compact-sm" onClick={() => onChange(NO_FILTERS)}>
           Clear the filters
         </Button>
-      </Group>
+      </Stack>
     </section>
   );
 };

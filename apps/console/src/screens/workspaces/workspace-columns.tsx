@@ -4,6 +4,7 @@ import { LockIcon } from '../../components/icons.js';
 import { RunStatusBadge } from '../../components/run-status.js';
 import { RelativeTime } from '../../components/times.js';
 import type { GridColumn } from '../../components/virtual-grid.js';
+import { OPTIONAL_COLUMNS, type OptionalColumn } from './workspaces.search.js';
 import classes from './workspaces.module.css';
 
 const SHOWN_TAGS = 2;
@@ -32,12 +33,11 @@ const Lock = ({ lock }: { readonly lock: NonNullable<WorkspaceListRow['lock']> }
   );
 };
 
-/** The columns of the list. Links lead to workspaces of this organization. */
-export const createWorkspaceColumns = (organization: string): readonly GridColumn<WorkspaceListRow>[] => [
+const createAllColumns = (organization: string): readonly GridColumn<WorkspaceListRow>[] => [
   {
     id: 'name',
     header: 'Name',
-    meta: { width: 'minmax(10rem, 3fr)', sort: 'name' },
+    meta: { width: 'minmax(6rem, 3fr)', sort: 'name' },
     cell: ({ row: { original } }) => (
       <span className={classes['nameCell']}>
         <a href={`/app/${organization}/workspaces/${original.name}`} tabIndex={-1} className={classes['name']}>
@@ -50,7 +50,8 @@ export const createWorkspaceColumns = (organization: string): readonly GridColum
   {
     id: 'run',
     header: 'Current run',
-    meta: { width: 'minmax(8.5rem, 1.2fr)', sort: 'current-run.created-at' },
+    // As wide as the badge of a run that needs confirmation.
+    meta: { width: 'minmax(10.5rem, 1.2fr)', sort: 'current-run.created-at' },
     cell: ({ row: { original } }) =>
       original.runStatus === null ? (
         <Text size="sm" c="dimmed">
@@ -85,3 +86,10 @@ export const createWorkspaceColumns = (organization: string): readonly GridColum
     cell: ({ row: { original } }) => <RelativeTime value={original.changedAt} />,
   },
 ];
+
+/** The columns of the list: the name, and the chosen ones. Links lead to workspaces of this organization. */
+export const createWorkspaceColumns = (
+  organization: string,
+  chosen: readonly OptionalColumn[] = OPTIONAL_COLUMNS,
+): readonly GridColumn<WorkspaceListRow>[] =>
+  createAllColumns(organization).filter(({ id }) => id === 'name' || chosen.some((column) => column === id));

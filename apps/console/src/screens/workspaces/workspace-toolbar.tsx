@@ -1,10 +1,9 @@
 import { Button, Group, Text, TextInput } from '@mantine/core';
 import { useDebouncedCallback } from '@mantine/hooks';
 import { lazy, Suspense, useRef, useState } from 'react';
-import type { WorkspaceSearch } from '../../api/workspaces.js';
 import { ChevronDownIcon, SearchIcon } from '../../components/icons.js';
 import { useShortcut } from '../../shortcuts/shortcuts.js';
-import type { ChangeSearch } from './workspaces.search.js';
+import type { ChangeSearch, ListSearch } from './workspaces.search.js';
 import classes from './workspaces.module.css';
 
 const FilterPanel = lazy(async () => ({ default: (await import('./filter-panel.js')).FilterPanel }));
@@ -12,12 +11,12 @@ const FilterPanel = lazy(async () => ({ default: (await import('./filter-panel.j
 const TYPING_MS = 200;
 
 /** Returns the number of filters besides the name. */
-const countFilters = ({ tags = [], project, status = [] }: WorkspaceSearch): number =>
-  tags.length + status.length + (project === undefined ? 0 : 1);
+const countFilters = ({ tags = [], project, status = [], gaps }: ListSearch): number =>
+  tags.length + status.length + (project === undefined ? 0 : 1) + (gaps === undefined ? 0 : 1);
 
 type ToolbarProps = {
   readonly organization: string;
-  readonly search: WorkspaceSearch;
+  readonly search: ListSearch;
   readonly total: number | undefined;
   readonly onChange: ChangeSearch;
 };
@@ -25,7 +24,16 @@ type ToolbarProps = {
 const NameSearch = ({ name, onChange }: { readonly name: string; readonly onChange: ChangeSearch }) => {
   const input = useRef<HTMLInputElement>(null);
   const [text, setText] = useState(name);
-  const apply = useDebouncedCallback((value: string) => onChange({ name: value.trim() || undefined }), TYPING_MS);
+  const [latest, setLatest] = useState({ name, applied: name });
+  // A saved view or a cleared filter changes the name, and not the typing of the person.
+  if (latest.name !== name) {
+    setLatest({ name, applied: name });
+    if (latest.applied !== name) setText(name);
+  }
+  const apply = useDebouncedCallback((value: string) => {
+    setLatest((before) => ({ ...before, applied: value.trim() }));
+    onChange({ name: value.trim() || undefined });
+  }, TYPING_MS);
   useShortcut({ keys: '/', label: 'Search workspaces', run: () => input.current?.focus() });
   return (
     <TextInput

@@ -1,13 +1,13 @@
 import { createRoute, lazyRouteComponent } from '@tanstack/react-router';
 import { workspacesPageQuery } from '../../api/workspaces.js';
 import { organizationRoute } from '../../parent-routes.js';
-import { parseWorkspaceSearch } from './workspaces.search.js';
+import { getApiSearch, parseWorkspaceSearch } from './workspaces.search.js';
 
 export const workspacesRoute = createRoute({
   getParentRoute: () => organizationRoute,
   path: '/workspaces',
   validateSearch: parseWorkspaceSearch,
-  loaderDeps: ({ search }) => search,
+  loaderDeps: ({ search }) => getApiSearch(search),
   loader: ({ context: { queryClient }, params: { organization }, deps }) =>
     void queryClient.prefetchQuery(workspacesPageQuery(organization, deps, 1)),
   component: lazyRouteComponent(() => import('./workspaces.screen.js'), 'WorkspacesScreen'),

@@ -1,16 +1,19 @@
 import { Button, Text } from '@mantine/core';
 import { useNavigate, useParams, useSearch } from '@tanstack/react-router';
-import { lazy, Suspense, useMemo } from 'react';
-import type { WorkspaceSearch } from '../../api/workspaces.js';
+import { lazy, Suspense, useCallback, useMemo } from 'react';
 import { ApiError } from '../../api/api-error.js';
 import { SearchIcon } from '../../components/icons.js';
 import { Page } from '../../components/page.js';
 import { EmptyState, ErrorState, LoadingLines, NotFoundState } from '../../components/states.js';
 import { VirtualGrid } from '../../components/virtual-grid.js';
+import { BulkBar } from './bulk/bulk-bar.js';
 import { createWorkspaceColumns } from './workspace-columns.js';
+import { useOpenedView } from './views/opened-view.js';
+import { ViewsButton } from './views/views-button.js';
 import { useWorkspacePages, type WorkspaceList } from './workspace-pages.js';
+import { useWorkspaceSelection } from './workspace-selection.js';
 import { WorkspaceToolbar } from './workspace-toolbar.js';
-import { parseWorkspaceSearch, type ChangeSearch } from './workspaces.search.js';
+import { getApiSearch, parseWorkspaceSearch, type ChangeSearch, type ListSearch } from './workspaces.search.js';
 
 const DEFAULT_SORT = 'name';
 
@@ -30,19 +33,45 @@ const NoMatch = ({ onClear }: { readonly onClear: () => void }) => (
 
 type ContentProps = {
   readonly organization: string;
-  readonly search: WorkspaceSearch;
+  readonly search: ListSearch;
   readonly list: WorkspaceList;
   readonly onChange: ChangeSearch;
 };
 
-const WorkspaceListContent = ({ organization, search, list, onChange }: ContentProps) => {
+type SelectableGridProps = ContentProps & { readonly total: number; readonly sort: string };
+
+const SelectableGrid = ({ organization, search, list, total, sort, onChange }: SelectableGridProps) => {
   const navigate = useNavigate();
-  const columns = useMemo(() => createWorkspaceColumns(organization), [organization]);
+  const { columns: chosen } = search;
+  const columns = useMemo(() => createWorkspaceColumns(organization, chosen), [organization, chosen]);
+  const selection = useWorkspaceSelection(organization, getApiSearch(search), list);
+  return (
+    <>
+      {selection.ids.length > 0 && <BulkBar organization={organization} selection={selection} total={total} />}
+      <VirtualGrid
+        label="Workspaces"
+        columns={columns}
+        count={total}
+        getRow={list.getRow}
+        getRowId={({ id }) => id}
+        onRange={list.onRange}
+        onOpen={({ name }) => void navigate({ to: `/${organization}/workspaces/${name}` })}
+        sort={sort}
+        onSort={(next) => onChange(parseWorkspaceSearch({ sort: next }))}
+        selection={selection.grid}
+      />
+    </>
+  );
+};
+
+const WorkspaceListContent = (props: ContentProps) => {
+  const { organization, search, list, onChange } = props;
   if (list.error) return <ErrorState error={list.error} onRetry={list.retry} />;
   if (list.total === undefined) return <LoadingLines count={8} height={40} />;
-  const { sort = DEFAULT_SORT, ...filters } = search;
+  const { sort = DEFAULT_SORT, ...filters } = getApiSearch(search);
   if (list.total === 0) {
-    const clear = () => onChange({ name: undefined, tags: undefined, project: undefined, status: undefined });
+    const clear = () =>
+      onChange({ name: undefined, tags: undefined, project: undefined, status: undefined, gaps: undefined });
     if (Object.keys(filters).length > 0) return <NoMatch onClear={clear} />;
     return (
       <Suspense fallback={<LoadingLines count={8} height={40} />}>
@@ -50,21 +79,8 @@ const WorkspaceListContent = ({ organization, search, list, onChange }: ContentP
       </Suspense>
     );
   }
-  return (
-    <VirtualGrid
-      // Another filter begins at the first row.
-      key={JSON.stringify(filters)}
-      label="Workspaces"
-      columns={columns}
-      count={list.total}
-      getRow={list.getRow}
-      getRowId={({ id }) => id}
-      onRange={list.onRange}
-      onOpen={({ name }) => void navigate({ to: `/${organization}/workspaces/${name}` })}
-      sort={sort}
-      onSort={(next) => onChange(parseWorkspaceSearch({ sort: next }))}
-    />
-  );
+  // Another filter begins at the first row, and with no row selected.
+  return <SelectableGrid key={JSON.stringify(filters)} {...props} total={list.total} sort={sort} />;
 };
 
 /** The workspaces of an organization: any number of them. */
@@ -72,9 +88,12 @@ export const WorkspacesScreen = () => {
   const { organization } = useParams({ from: '/$organization/workspaces' });
   const search = useSearch({ from: '/$organization/workspaces' });
   const navigate = useNavigate({ from: '/$organization/workspaces' });
-  const list = useWorkspacePages(organization, search);
-  const change: ChangeSearch = (changes) =>
-    void navigate({ search: (before) => parseWorkspaceSearch({ ...before, ...changes }), replace: true });
+  const list = useWorkspacePages(organization, getApiSearch(search));
+  const change: ChangeSearch = useCallback(
+    (changes) => void navigate({ search: (before) => parseWorkspaceSearch({ ...before, ...changes }), replace: true }),
+    [navigate],
+  );
+  const opened = useOpenedView(organization, search, change);
   if (list.error instanceof ApiError && list.error.isNotFound) {
     return (
       <Page title="Workspaces">
@@ -83,7 +102,12 @@ export const WorkspacesScreen = () => {
     );
   }
   return (
-    <Page title="Workspaces" breadcrumbs={[{ label: organization }]} isFilled>
+    <Page
+      title="Workspaces"
+      breadcrumbs={[{ label: organization }]}
+      actions={<ViewsButton organization={organization} search={search} opened={opened} />}
+      isFilled
+    >
       <WorkspaceToolbar organization={organization} search={search} total={list.total} onChange={change} />
       <WorkspaceListContent organization={organization} search={search} list={list} onChange={change} />
     </Page>

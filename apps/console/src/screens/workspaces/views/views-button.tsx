@@ -1,0 +1,37 @@
+import { Button } from '@mantine/core';
+import { useDisclosure } from '@mantine/hooks';
+import { lazy, Suspense } from 'react';
+import { ChevronDownIcon } from '../../../components/icons.js';
+import type { ListSearch } from '../workspaces.search.js';
+import type { OpenedView } from './opened-view.js';
+
+const ViewsDialog = lazy(async () => ({ default: (await import('./views-dialog.js')).ViewsDialog }));
+
+type ViewsButtonProps = {
+  readonly organization: string;
+  readonly search: ListSearch;
+  readonly opened: OpenedView;
+};
+
+/** Names the open view, and opens the others. */
+export const ViewsButton = ({ organization, search, opened }: ViewsButtonProps) => {
+  const [isOpen, dialog] = useDisclosure(false);
+  const { view, isChanged } = opened;
+  const name = view ? `View: ${view.attributes.name}${isChanged ? ' (changed)' : ''}` : 'Views';
+  return (
+    <>
+      <Button
+        variant="default"
+        maw="100%"
+        aria-haspopup="dialog"
+        rightSection={<ChevronDownIcon size={14} />}
+        onClick={dialog.open}
+      >
+        {name}
+      </Button>
+      <Suspense>
+        {isOpen && <ViewsDialog organization={organization} search={search} opened={opened} onClose={dialog.close} />}
+      </Suspense>
+    </>
+  );
+};
