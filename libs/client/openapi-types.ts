@@ -2858,6 +2858,52 @@ export interface paths {
     patch?: never;
     trace?: never;
   };
+  '/api/v2/organizations/{organization}/saved-views': {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    /** List your saved views of an organization and the shared ones */
+    get: operations['listSavedViews'];
+    put?: never;
+    /**
+     * Save a view
+     * @description Only people can save views, not teams and organizations. Names are unique among the views of a person.
+     */
+    post: operations['createSavedView'];
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
+  '/api/v2/saved-views/{id}': {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    /** Show a saved view */
+    get: operations['getSavedView'];
+    put?: never;
+    post?: never;
+    /**
+     * Delete a saved view
+     * @description The person who saved it can delete it, and owners of the organization if it is shared.
+     */
+    delete: operations['deleteSavedView'];
+    options?: never;
+    head?: never;
+    /**
+     * Rename, replace, share or unshare a saved view
+     * @description Only the person who saved the view can change it.
+     */
+    patch: operations['updateSavedView'];
+    trace?: never;
+  };
   '/scim/v2/Groups': {
     parameters: {
       query?: never;
@@ -3961,7 +4007,11 @@ export interface paths {
     put?: never;
     /** Add or change tag bindings of a workspace, without a document in the answer */
     post: operations['addWorkspaceTagBindings'];
-    delete?: never;
+    /**
+     * Remove tag bindings of a workspace
+     * @description The server removes the bindings with these keys. A binding with a value removes only a binding with the same value.
+     */
+    delete: operations['removeWorkspaceTagBindings'];
     options?: never;
     head?: never;
     /**
@@ -4004,7 +4054,11 @@ export interface paths {
     put?: never;
     /** Add or change tag bindings of a project, without a document in the answer */
     post: operations['addProjectTagBindings'];
-    delete?: never;
+    /**
+     * Remove tag bindings of a project
+     * @description The server removes the bindings with these keys. A binding with a value removes only a binding with the same value.
+     */
+    delete: operations['removeProjectTagBindings'];
     options?: never;
     head?: never;
     /**
@@ -6015,6 +6069,30 @@ export interface components {
     };
     ApplyRunBody: {
       comment?: string | null;
+    };
+    CreateSavedViewBody: {
+      data: {
+        type?: ('saved-views' | '') | null;
+        attributes: {
+          name: string;
+          query: string;
+          /** @default false */
+          shared: boolean;
+        };
+        relationships?: unknown;
+      };
+    };
+    UpdateSavedViewBody: {
+      data: {
+        type?: ('saved-views' | '') | null;
+        /** @default {} */
+        attributes: {
+          name?: string;
+          query?: string;
+          shared?: boolean;
+        };
+        relationships?: unknown;
+      };
     };
     CreateScimGroupBody: {
       displayName: string;
@@ -10631,6 +10709,64 @@ export interface components {
       meta: {
         pagination: components['schemas']['Pagination'];
       };
+    };
+    SavedViewPage: {
+      data: components['schemas']['SavedView'][];
+      links: components['schemas']['PageLinks'];
+      meta: {
+        pagination: components['schemas']['Pagination'];
+      };
+    };
+    /** @description An extension of Cadastre: filters, order and columns of the list of workspaces in the console, under a name. Private views are visible only to the user who saved them. */
+    SavedView: {
+      /** @example sview-5kTn2WqZr8LcXbJd */
+      id: string;
+      /** @constant */
+      type: 'saved-views';
+      attributes: {
+        /**
+         * Format: date-time
+         * @example 2026-01-31T12:30:15.123Z
+         */
+        'created-at': string;
+        /** @example Production without an owner */
+        name: string;
+        /** @description What the caller may do. */
+        permissions: {
+          /** @example true */
+          'can-update': boolean;
+          /** @example true */
+          'can-destroy': boolean;
+        };
+        /**
+         * @description The query of the address of the list.
+         * @example tags=env%3Aprod&gaps=true&sort=-latest-change-at
+         */
+        query: string;
+        /** @description Whether all members of the organization can see it. */
+        shared: boolean;
+        /**
+         * Format: date-time
+         * @example 2026-01-31T12:30:15.123Z
+         */
+        'updated-at': string;
+      };
+      relationships: {
+        'created-by': {
+          data: components['schemas']['UserIdentifier'];
+          links?: components['schemas']['RelatedLinks'];
+        };
+      };
+      links: {
+        /**
+         * Format: uri-reference
+         * @example /api/v2/saved-views/sview-5kTn2WqZr8LcXbJd
+         */
+        self: string;
+      };
+    };
+    SavedViewDocument: {
+      data: components['schemas']['SavedView'];
     };
     /** @description The reason of a refusal. */
     ScimError: {
@@ -24878,6 +25014,236 @@ export interface operations {
       503: components['responses']['Unavailable'];
     };
   };
+  listSavedViews: {
+    parameters: {
+      query?: {
+        /** @description The number of the page. */
+        'page[number]'?: number;
+        /** @description The number of resources on a page. A larger number than 100 counts as 100. */
+        'page[size]'?: number;
+      };
+      header?: never;
+      path: {
+        /** @description The name of the organization. */
+        organization: string;
+      };
+      cookie?: never;
+    };
+    requestBody?: never;
+    responses: {
+      /** @description The document. */
+      200: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/vnd.api+json': components['schemas']['SavedViewPage'];
+        };
+      };
+      400: components['responses']['BadRequest'];
+      401: components['responses']['Unauthorized'];
+      404: components['responses']['NotFound'];
+      429: components['responses']['TooMany'];
+      500: components['responses']['InternalServerError'];
+      503: components['responses']['Unavailable'];
+    };
+  };
+  createSavedView: {
+    parameters: {
+      query?: never;
+      header?: never;
+      path: {
+        /** @description The name of the organization. */
+        organization: string;
+      };
+      cookie?: never;
+    };
+    requestBody: {
+      content: {
+        /**
+         * @example {
+         *       "data": {
+         *         "type": "saved-views",
+         *         "attributes": {
+         *           "name": "Production",
+         *           "query": "tags=env%3Aprod",
+         *           "shared": true
+         *         }
+         *       }
+         *     }
+         */
+        'application/vnd.api+json': components['schemas']['CreateSavedViewBody'];
+      };
+    };
+    responses: {
+      /** @description The document. */
+      201: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/vnd.api+json': components['schemas']['SavedViewDocument'];
+        };
+      };
+      400: components['responses']['BadRequest'];
+      401: components['responses']['Unauthorized'];
+      403: components['responses']['Forbidden'];
+      404: components['responses']['NotFound'];
+      408: components['responses']['RequestTimeout'];
+      413: components['responses']['TooLarge'];
+      415: components['responses']['UnsupportedMediaType'];
+      /** @description The name is blank, too long or taken by another of your views, the query is not the query of an address or too long, or you have 100 views in the organization. */
+      422: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          /**
+           * @example {
+           *       "errors": [
+           *         {
+           *           "status": "422",
+           *           "title": "invalid attribute",
+           *           "detail": "The name is blank, too long or taken by another of your views, the query is not the query of an address or too long, or you have 100 views in the organization."
+           *         }
+           *       ]
+           *     }
+           */
+          'application/vnd.api+json': components['schemas']['ErrorDocument'];
+        };
+      };
+      429: components['responses']['TooMany'];
+      500: components['responses']['InternalServerError'];
+      503: components['responses']['Unavailable'];
+    };
+  };
+  getSavedView: {
+    parameters: {
+      query?: never;
+      header?: never;
+      path: {
+        /** @description The id of the saved view. */
+        id: string;
+      };
+      cookie?: never;
+    };
+    requestBody?: never;
+    responses: {
+      /** @description The document. */
+      200: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/vnd.api+json': components['schemas']['SavedViewDocument'];
+        };
+      };
+      400: components['responses']['BadRequest'];
+      401: components['responses']['Unauthorized'];
+      404: components['responses']['NotFound'];
+      429: components['responses']['TooMany'];
+      500: components['responses']['InternalServerError'];
+      503: components['responses']['Unavailable'];
+    };
+  };
+  deleteSavedView: {
+    parameters: {
+      query?: never;
+      header?: never;
+      path: {
+        /** @description The id of the saved view. */
+        id: string;
+      };
+      cookie?: never;
+    };
+    requestBody?: never;
+    responses: {
+      /** @description Done. The response has no body. */
+      204: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content?: never;
+      };
+      400: components['responses']['BadRequest'];
+      401: components['responses']['Unauthorized'];
+      403: components['responses']['Forbidden'];
+      404: components['responses']['NotFound'];
+      408: components['responses']['RequestTimeout'];
+      413: components['responses']['TooLarge'];
+      415: components['responses']['UnsupportedMediaType'];
+      429: components['responses']['TooMany'];
+      500: components['responses']['InternalServerError'];
+      503: components['responses']['Unavailable'];
+    };
+  };
+  updateSavedView: {
+    parameters: {
+      query?: never;
+      header?: never;
+      path: {
+        /** @description The id of the saved view. */
+        id: string;
+      };
+      cookie?: never;
+    };
+    requestBody: {
+      content: {
+        /**
+         * @example {
+         *       "data": {
+         *         "type": "saved-views",
+         *         "attributes": {
+         *           "query": "sort=-name"
+         *         }
+         *       }
+         *     }
+         */
+        'application/vnd.api+json': components['schemas']['UpdateSavedViewBody'];
+      };
+    };
+    responses: {
+      /** @description The document. */
+      200: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/vnd.api+json': components['schemas']['SavedViewDocument'];
+        };
+      };
+      400: components['responses']['BadRequest'];
+      401: components['responses']['Unauthorized'];
+      403: components['responses']['Forbidden'];
+      404: components['responses']['NotFound'];
+      408: components['responses']['RequestTimeout'];
+      413: components['responses']['TooLarge'];
+      415: components['responses']['UnsupportedMediaType'];
+      /** @description The name is blank, too long or taken by another of your views, the query is not the query of an address or too long, or you have 100 views in the organization. */
+      422: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          /**
+           * @example {
+           *       "errors": [
+           *         {
+           *           "status": "422",
+           *           "title": "invalid attribute",
+           *           "detail": "The name is blank, too long or taken by another of your views, the query is not the query of an address or too long, or you have 100 views in the organization."
+           *         }
+           *       ]
+           *     }
+           */
+          'application/vnd.api+json': components['schemas']['ErrorDocument'];
+        };
+      };
+      429: components['responses']['TooMany'];
+      500: components['responses']['InternalServerError'];
+      503: components['responses']['Unavailable'];
+    };
+  };
   listScimGroups: {
     parameters: {
       query?: {
@@ -36897,6 +37263,54 @@ export interface operations {
       503: components['responses']['Unavailable'];
     };
   };
+  removeWorkspaceTagBindings: {
+    parameters: {
+      query?: never;
+      header?: never;
+      path: {
+        /** @description The id of the workspace. */
+        id: string;
+      };
+      cookie?: never;
+    };
+    requestBody: {
+      content: {
+        /**
+         * @example {
+         *       "data": [
+         *         {
+         *           "type": "tag-bindings",
+         *           "attributes": {
+         *             "key": "env",
+         *             "value": "prod"
+         *           }
+         *         }
+         *       ]
+         *     }
+         */
+        'application/vnd.api+json': components['schemas']['UpdateWorkspaceTagBindingsBody'];
+      };
+    };
+    responses: {
+      /** @description Done. The response has no body. */
+      204: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content?: never;
+      };
+      400: components['responses']['BadRequest'];
+      401: components['responses']['Unauthorized'];
+      404: components['responses']['NotFound'];
+      408: components['responses']['RequestTimeout'];
+      413: components['responses']['TooLarge'];
+      415: components['responses']['UnsupportedMediaType'];
+      422: components['responses']['Unprocessable'];
+      429: components['responses']['TooMany'];
+      500: components['responses']['InternalServerError'];
+      503: components['responses']['Unavailable'];
+    };
+  };
   replaceWorkspaceTagBindings: {
     parameters: {
       query?: never;
@@ -37060,6 +37474,54 @@ export interface operations {
     };
   };
   addProjectTagBindings: {
+    parameters: {
+      query?: never;
+      header?: never;
+      path: {
+        /** @description The id of the project. */
+        id: string;
+      };
+      cookie?: never;
+    };
+    requestBody: {
+      content: {
+        /**
+         * @example {
+         *       "data": [
+         *         {
+         *           "type": "tag-bindings",
+         *           "attributes": {
+         *             "key": "env",
+         *             "value": "prod"
+         *           }
+         *         }
+         *       ]
+         *     }
+         */
+        'application/vnd.api+json': components['schemas']['UpdateWorkspaceTagBindingsBody'];
+      };
+    };
+    responses: {
+      /** @description Done. The response has no body. */
+      204: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content?: never;
+      };
+      400: components['responses']['BadRequest'];
+      401: components['responses']['Unauthorized'];
+      404: components['responses']['NotFound'];
+      408: components['responses']['RequestTimeout'];
+      413: components['responses']['TooLarge'];
+      415: components['responses']['UnsupportedMediaType'];
+      422: components['responses']['Unprocessable'];
+      429: components['responses']['TooMany'];
+      500: components['responses']['InternalServerError'];
+      503: components['responses']['Unavailable'];
+    };
+  };
+  removeProjectTagBindings: {
     parameters: {
       query?: never;
       header?: never;
@@ -39058,6 +39520,10 @@ export interface operations {
         'filter[project][id]'?: string;
         /** @description Only workspaces whose `latest-change-at` is this ISO 8601 timestamp or later. */
         'filter[changed-since]'?: string;
+        /** @description An extension of Cadastre. Only workspaces with one of these ids. Separate values with commas. */
+        'filter[id]'?: string[];
+        /** @description An extension of Cadastre. Only workspaces that have no value for at least one reserved tag key. */
+        'filter[tag-gaps]'?: 'true';
         /** @description Only workspaces whose current run has one of these statuses. Separate values with commas. */
         'filter[current-run][status]'?: string[];
       };

@@ -1481,6 +1481,24 @@ type EventSchemas = {
         id: string;
       };
     };
+    /** cadastre.SavedViewCreated.v1 */
+    SavedViewCreated: {
+      name: string;
+      query: string;
+      shared: boolean;
+      createdBy: string;
+    };
+    /** cadastre.SavedViewUpdated.v1 */
+    SavedViewUpdated: {
+      name: string;
+      query: string;
+      shared: boolean;
+    };
+    /** cadastre.SavedViewDeleted.v1 */
+    SavedViewDeleted: {
+      name: string;
+      shared: boolean;
+    };
   };
   responses: never;
   parameters: never;
@@ -1667,4 +1685,7 @@ export const EVENT_VERSIONS: Readonly<Record<EventType, number>> = {
   NotificationConfigurationEnabled: 1,
   NotificationConfigurationDisabled: 1,
   NotificationConfigurationDeleted: 1,
+  SavedViewCreated: 1,
+  SavedViewUpdated: 1,
+  SavedViewDeleted: 1,
 };
