@@ -6,7 +6,8 @@ import { handleEvents, TransactionalConsumer, type CadastreEvent } from '@cadast
 import kafkajs from 'kafkajs';
 import pg from 'pg';
 
-const { KAFKA_BROKERS = 'localhost:9092', DATABASE_URL, TOPIC_PREFIX = 'cadastre', CHAT_WEBHOOK_URL } = process.env;
+const { KAFKA_BROKERS = 'localhost:9092', DATABASE_URL, TOPIC_PREFIX = 'cadastre', RETRY_SECONDS = '60' } = process.env;
+const { CHAT_WEBHOOK_URL } = process.env;
 if (!CHAT_WEBHOOK_URL) throw new Error('Set CHAT_WEBHOOK_URL to the address that takes {"text": "…"}');
 const TIMEOUT_MS = 10_000;
 
@@ -75,6 +76,16 @@ const consumer = new TransactionalConsumer({
 await consumer.start();
 console.log('waiting for locks');
 
+// Notices that the chat did not accept are dead letters after 1.5 s, and later notices of the workspace wait behind them.
+const retry = async (): Promise<void> => {
+  const { handled, left } = await consumer.retryDeadLetters();
+  if (handled + left > 0) console.log(`sent ${handled} notices again, ${left} are left`);
+};
+const retries = setInterval(() => void retry().catch(console.warn), Number(RETRY_SECONDS) * 1_000);
+
 for (const signal of ['SIGINT', 'SIGTERM'] as const) {
-  process.once(signal, () => void consumer.stop().then(() => database.end()));
+  process.once(signal, () => {
+    clearInterval(retries);
+    void consumer.stop().then(() => database.end());
+  });
 }

@@ -44,8 +44,12 @@ describe('decoding a record', () => {
     ['without a value', { ...binary, value: null }, 'the record has no value'],
     ['that is no JSON', { ...binary, value: Buffer.from('{') }, 'the value of the record is no JSON'],
     ['without an id', withHeader('ce_id', ''), 'the record has no id'],
-    ['of another specification', withHeader('ce_specversion', '0.3'), 'the record is no CloudEvent of version 1.0'],
-    ['of another product', withHeader('ce_type', 'lamp.Lit.v1'), 'lamp.Lit.v1 is no type of an event of Cadastre'],
+    ['of another specification', withHeader('ce_specversion', '0.3'), 'specversion of the record is not 1.0'],
+    [
+      'of another product',
+      withHeader('ce_type', 'lamp.Lit.v1'),
+      'the type of the record is no cadastre.NAME.vN: lamp.Lit.v1',
+    ],
     ['with a wrong version', withHeader('ce_version', '-1'), 'version of the record is no positive integer: -1'],
     ['with a wrong time', withHeader('ce_time', 'noon'), 'time of the record is no time: noon'],
   ])('refuses one %s', (_, record, message) => {

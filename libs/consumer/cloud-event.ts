@@ -55,9 +55,10 @@ export const decodeEvent = (record: TopicRecord): CadastreEvent => {
     return value;
   };
   const optional = (name: string): string | null => (typeof attributes[name] === 'string' ? attributes[name] : null);
-  if (text('specversion') !== '1.0') throw new UnreadableRecordError('the record is no CloudEvent of version 1.0');
+  if (text('specversion') !== '1.0') throw new UnreadableRecordError('specversion of the record is not 1.0');
   const [, type, schemaVersion] = TYPE.exec(text('type')) ?? [];
-  if (type === undefined) throw new UnreadableRecordError(`${text('type')} is no type of an event of Cadastre`);
+  if (type === undefined)
+    throw new UnreadableRecordError(`the type of the record is no cadastre.NAME.vN: ${text('type')}`);
   return {
     id: text('id'),
     type: type as EventType,

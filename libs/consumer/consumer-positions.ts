@@ -3,6 +3,14 @@ import { quoteName } from './consumer-tables.js';
 
 export type Partition = { readonly topic: string; readonly partition: number };
 
+/**
+ * A process that lost its power holds its lock until Postgres sees that the connection is dead, by default after two hours.
+ * Who waits for the lock must be able to stop.
+ */
+const WHILE_WAITING = `
+  set local tcp_keepalives_idle = 10; set local tcp_keepalives_interval = 5; set local tcp_keepalives_count = 3;
+  set local lock_timeout = '10s'`;
+
 /** How far one consumer has handled its partitions and streams. */
 export class ConsumerPositions {
   private readonly schema: string;
@@ -20,6 +28,7 @@ export class ConsumerPositions {
    */
   async lock(client: ClientBase, { topic, partition }: Partition): Promise<bigint> {
     const key = [this.consumer, topic, partition];
+    await client.query(WHILE_WAITING);
     await client.query(
       `insert into ${this.schema}.offsets (consumer, topic, partition, next_offset) values ($1, $2, $3, 0)
        on conflict do nothing`,
@@ -29,6 +38,7 @@ export class ConsumerPositions {
       `select next_offset from ${this.schema}.offsets where consumer = $1 and topic = $2 and partition = $3 for update`,
       key,
     );
+    await client.query('set local lock_timeout to default');
     return BigInt(rows[0]?.next_offset ?? 0);
   }
 
@@ -48,5 +58,15 @@ export class ConsumerPositions {
       [this.consumer, topic, stream, version],
     );
     return rowCount === 1;
+  }
+
+  /** Forgets how far a topic and its streams were handled. */
+  async remove(client: ClientBase, topic: string): Promise<void> {
+    for (const table of ['offsets', 'streams']) {
+      await client.query(`delete from ${this.schema}.${table} where consumer = $1 and topic = $2`, [
+        this.consumer,
+        topic,
+      ]);
+    }
   }
 }

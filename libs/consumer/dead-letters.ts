@@ -1,8 +1,9 @@
+import type { IHeaders } from 'kafkajs';
 import type { ClientBase } from 'pg';
-import { readHeaders, type TopicRecord } from './cloud-event.js';
+import type { TopicRecord } from './cloud-event.js';
 import { quoteName } from './consumer-tables.js';
 
-/** A record that a consumer could not handle, or that waits behind one of the same key. */
+/** A record that a consumer could not handle, or that waits because an earlier record of its key could not be handled. */
 export type DeadLetter = {
   readonly topic: string;
   readonly partition: number;
@@ -24,7 +25,7 @@ type LetterRow = {
   readonly partition: number;
   readonly message_offset: string;
   readonly key: Buffer | null;
-  readonly headers: Readonly<Record<string, string>>;
+  readonly headers: Readonly<Record<string, readonly string[]>>;
   readonly value: Buffer | null;
   readonly error: string;
   readonly is_waiting: boolean;
@@ -91,7 +92,7 @@ export class DeadLetters {
     );
     const [row] = rows;
     if (!row) return null;
-    const record = { key: row.key, value: row.value, headers: row.headers };
+    const record = { key: row.key, value: row.value, headers: decodeHeaders(row.headers) };
     return { topic: row.topic, partition: row.partition, offset: BigInt(row.message_offset), record };
   }
 
@@ -104,27 +105,41 @@ export class DeadLetters {
     return rowCount === 1;
   }
 
+  /** Removes all dead letters of a topic. */
+  async removeAll(client: ClientBase, topic: string): Promise<void> {
+    await client.query(`delete from ${this.table} where consumer = $1 and topic = $2`, [this.consumer, topic]);
+  }
+
   private async insert(
     client: ClientBase,
     record: TopicRecord,
     { topic, partition, offset }: TopicOffset,
     { error, isWaiting }: { readonly error: string; readonly isWaiting: boolean },
   ): Promise<void> {
-    const headers = JSON.stringify(readHeaders(record));
+    const headers = JSON.stringify(encodeHeaders(record));
+    // Postgres stores no NUL in a text.
+    const text = error.slice(0, ERROR_MAX).replaceAll('\0', '\u{FFFD}');
     await client.query(
       `insert into ${this.table} (consumer, topic, partition, message_offset, key, headers, value, error, is_waiting)
        values ($1, $2, $3, $4, $5, $6, $7, $8, $9)`,
-      [
-        this.consumer,
-        topic,
-        partition,
-        offset.toString(),
-        record.key,
-        headers,
-        record.value,
-        error.slice(0, ERROR_MAX),
-        isWaiting,
-      ],
+      [this.consumer, topic, partition, offset.toString(), record.key, headers, record.value, text, isWaiting],
     );
   }
 }
+
+/** Returns the values of each header in base64: they can be any bytes, and a header can have several. */
+const encodeHeaders = ({ headers = {} }: TopicRecord): LetterRow['headers'] =>
+  Object.fromEntries(
+    Object.entries(headers).map(([name, value]) => [
+      Buffer.from(name).toString('base64'),
+      [value ?? []].flat().map((one) => Buffer.from(one).toString('base64')),
+    ]),
+  );
+
+const decodeHeaders = (headers: LetterRow['headers']): IHeaders =>
+  Object.fromEntries(
+    Object.entries(headers).map(([name, values]) => [
+      Buffer.from(name, 'base64').toString(),
+      values.map((value) => Buffer.from(value, 'base64')),
+    ]),
+  );

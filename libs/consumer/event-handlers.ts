@@ -1,11 +1,11 @@
 import type { ClientBase } from 'pg';
 import { decodeEvent, UnreadableRecordError, type CadastreEvent } from './cloud-event.js';
 import { EVENT_VERSIONS, type EventType } from './event-types.js';
-import type { RecordHandler } from './transactional-consumer.js';
+import type { RecordHandler } from './record-transactions.js';
 
 /**
  * Handles events by their name. What a handler writes with `client` is committed together with the offset of the event.
- * Events without a handler are passed over.
+ * Events without a handler are skipped.
  */
 export type EventHandlers = {
   readonly [T in EventType]?: (event: CadastreEvent<T>, client: ClientBase) => Promise<void>;
@@ -16,7 +16,7 @@ export type EventUpcasts = { readonly [T in EventType]?: Readonly<Record<number,
 
 export type EventOptions = {
   readonly handlers: EventHandlers;
-  /** For records of a schema version before the one of this kit. */
+  /** For records of a schema version before the one of this package. */
   readonly upcasts?: EventUpcasts;
 };
 
@@ -25,7 +25,7 @@ const upcast = (event: CadastreEvent, upcasts: EventUpcasts): CadastreEvent => {
   let { data, schemaVersion } = event as { data: unknown; schemaVersion: number };
   if (schemaVersion > newest) {
     throw new UnreadableRecordError(
-      `${event.type} has schema version ${schemaVersion}, and this kit reads up to ${newest}. Update it, then retry`,
+      `${event.type} has schema version ${schemaVersion}, and this package reads up to ${newest}. Update it, then retry`,
     );
   }
   for (; schemaVersion < newest; schemaVersion += 1) {
@@ -37,7 +37,7 @@ const upcast = (event: CadastreEvent, upcasts: EventUpcasts): CadastreEvent => {
 };
 
 /**
- * Handles each event of the topics once, in the order of its stream. A record that the publisher sent twice is passed over:
+ * Handles each event of the topics once, in the order of its stream. A record that the publisher sent twice is skipped:
  * its version is not above the last one of its stream.
  */
 export const handleEvents =

@@ -9,10 +9,6 @@ export {
 } from './document-handler.js';
 export { handleEvents, type EventHandlers, type EventOptions, type EventUpcasts } from './event-handlers.js';
 export { EVENT_VERSIONS, type EventData, type EventType } from './event-types.js';
-export {
-  TransactionalConsumer,
-  type ConsumerLogger,
-  type ConsumerOptions,
-  type RecordContext,
-  type RecordHandler,
-} from './transactional-consumer.js';
+export type { RecordContext, RecordHandler } from './record-transactions.js';
+export type { ConsumerLogger } from './retry-pauses.js';
+export { TransactionalConsumer, type ConsumerOptions } from './transactional-consumer.js';

@@ -129,7 +129,7 @@ describe('a transactional consumer', () => {
     expect(await readLocks()).toEqual(Object.fromEntries(range(0, 5).map((n) => [`ws-${n}`, range(1, 201)])));
   });
 
-  it('passes over events that were published twice', async () => {
+  it('skips events that were published twice', async () => {
     await send([...lockEvents(2, 1, 4), ...lockEvents(2, 2, 6)]);
     await start(insertLocks());
     await waitUntil(async () => (await countLocks()) >= 10, '10 locks are stored');
@@ -148,6 +148,49 @@ describe('a transactional consumer', () => {
     await start(insertLocks());
     await waitUntil(async () => (await countLocks()) >= 33, '33 locks are stored');
     expect(await readLocks()).toEqual(Object.fromEntries(range(0, 3).map((n) => [`ws-${n}`, range(1, 12)])));
+  });
+
+  it('handles again what Postgres has lost in a failover', async () => {
+    await send(lockEvents(1, 1, 11));
+    await start(insertLocks());
+    await waitUntil(async () => (await countLocks()) >= 10, '10 locks are stored');
+    // A standby that had not received the last five commits takes over.
+    await database.query('delete from locks where version > 5');
+    await database.query('update cadastre_consumer.streams set version = 5');
+    await database.query('update cadastre_consumer.offsets set next_offset = next_offset - 5 where next_offset > 0');
+    await send(lockEvents(1, 11, 13));
+    await waitUntil(async () => (await countLocks()) >= 12, '12 locks are stored');
+    expect(await readLocks()).toEqual({ 'ws-0': range(1, 13) });
+  });
+
+  it('says what to do if the topic was created again', async () => {
+    await send(lockEvents(1, 1, 3));
+    const first = await start(insertLocks());
+    await waitUntil(async () => (await countLocks()) >= 2, '2 locks are stored');
+    await stop(first);
+    await database.query('update cadastre_consumer.offsets set next_offset = 100 where next_offset > 0');
+    const second = await start(insertLocks());
+    await send(lockEvents(1, 1, 2));
+    await waitUntil(() => warnings.some((warning) => warning.includes('call resetTopic()')), 'a warning');
+    await second.resetTopic(topic);
+    await waitUntil(async () => (await countLocks()) >= 4, 'the topic is handled from its beginning');
+    expect(await readLocks()).toEqual({ 'ws-0': [1, 2, 1, 2] });
+  });
+
+  it('waits while the brokers are unavailable, and continues without a restart', async () => {
+    await send(lockEvents(1, 1, 3));
+    await start(insertLocks());
+    await waitUntil(async () => (await countLocks()) >= 2, '2 locks are stored');
+    await broker.kill();
+    await waitUntil(() => warnings.some((warning) => /the group: /.test(warning)), 'the consumer has left the group');
+    await broker.restart();
+    await send(lockEvents(1, 3, 5));
+    await waitUntil(async () => (await countLocks()) >= 4, '4 locks are stored');
+    expect(await readLocks()).toEqual({ 'ws-0': range(1, 5) });
+  });
+
+  it.each([{ attempts: 0 }, { recordsPerTransaction: Number.NaN }])('refuses %j', async (options) => {
+    await expect(start({}, options)).rejects.toThrow('must be a whole number from 1 up');
   });
 
   it('shares partitions with other processes, and takes over those of one that stops', async () => {
@@ -216,8 +259,51 @@ describe('a dead letter', () => {
     const errors = (await consumer.listDeadLetters()).map(({ key, error }) => [key, error]);
     expect(Object.fromEntries(errors)).toEqual({
       'ws-0': 'the value of the record is no JSON',
-      'ws-1': 'WorkspaceLocked has schema version 2, and this kit reads up to 1. Update it, then retry',
+      'ws-1': 'WorkspaceLocked has schema version 2, and this package reads up to 1. Update it, then retry',
     });
+  });
+
+  it('is a record whose handler ignored an error of Postgres, also at a retry', async () => {
+    await send(lockEvents(1, 1, 3));
+    const consumer = await start(
+      {
+        WorkspaceLocked: async (event, client) => {
+          await insertLocks().WorkspaceLocked?.(event, client);
+          if (event.version === 1) await client.query('select 1 / 0').catch(() => undefined);
+        },
+      },
+      { attempts: 2 },
+    );
+    await waitUntil(async () => (await consumer.listDeadLetters()).length >= 2, 'two dead letters are stored');
+    expect(await consumer.retryDeadLetters()).toEqual({ handled: 0, left: 2 });
+    expect(await readLocks()).toEqual({});
+  });
+
+  it('can have any bytes in its headers and its error', async () => {
+    await send([lockedOf('ws-0', 1, { ce_type: 'x\0y', other: 'a\0b' }), lockedOf('ws-1', 1)]);
+    const consumer = await start(insertLocks());
+    await waitUntil(async () => (await consumer.listDeadLetters()).length >= 1, 'the dead letter is stored');
+    await waitUntil(async () => (await countLocks()) >= 1, 'the other lock is stored');
+    expect((await consumer.listDeadLetters()).map(({ error }) => error)).toEqual([
+      'the type of the record is no cadastre.NAME.vN: x\u{FFFD}y',
+    ]);
+    expect(await consumer.retryDeadLetters()).toEqual({ handled: 0, left: 1 });
+  });
+
+  it('is a record whose handler reaches nothing, while other partitions continue', async () => {
+    await send(lockEvents(2, 1, 2));
+    const consumer = await start(
+      {
+        WorkspaceLocked: async (event, client) => {
+          if (event.stream === 'ws-0') throw Object.assign(new Error('refused'), { code: 'ECONNREFUSED' });
+          await insertLocks().WorkspaceLocked?.(event, client);
+        },
+      },
+      { attempts: 2 },
+    );
+    await waitUntil(async () => (await consumer.listDeadLetters()).length >= 1, 'the dead letter is stored');
+    await waitUntil(async () => (await countLocks()) >= 1, 'the other lock is stored');
+    expect(await readLocks()).toEqual({ 'ws-1': [1] });
   });
 
   it('is never a record that failed because Postgres was away', async () => {

@@ -9,6 +9,7 @@ const START = 'export interface components {';
 
 /** Takes the schemas from what the library writes for a whole API. */
 const selectSchemas = (types: string): string => {
+  if (!types.includes(START)) throw new Error('openapi-typescript no longer writes an interface of components');
   const start = types.indexOf(START) + START.length;
   return `type EventSchemas = {${types.slice(start, types.indexOf('\n}\n', start))}\n};\n`;
 };

@@ -11,6 +11,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from
 import { openPublisher, type RunningPublisher } from '../../apps/publisher/src/publisher.js';
 import { unmigratedDatabase, type TestDatabase } from '../support/database.js';
 import { ROOT } from '../support/folders.js';
+import { freePorts } from '../support/free-ports.js';
 import { startKafka, type TestKafka } from '../support/kafka/index.js';
 import { waitForTopics } from '../support/kafka/topic-reader.js';
 import { waitUntil } from '../support/product.js';
@@ -48,7 +49,7 @@ beforeAll(async () => {
   publisher = openPublisher(server.runtime);
   const organization = { type: 'organizations', attributes: { name: 'acme', email: 'ops@example.com' } };
   expectStatus(await server.post('/api/v2/organizations', { data: organization }), 201);
-  await waitForTopics(kafka.brokers, ['cadastre.workspaces']);
+  await waitForTopics(kafka.brokers, ['cadastre.workspaces', 'cadastre.workspaces.state']);
 });
 
 afterAll(async () => {
@@ -73,7 +74,13 @@ const createWorkspace = async (name: string, more: Readonly<Record<string, unkno
   return body.data.id as string;
 };
 
-/** Starts an example, and resolves when it has printed a line. */
+/** What each example prints when it is ready. */
+const READY: Readonly<Record<string, string>> = {
+  'lock-notices': 'waiting for locks',
+  'workspace-search': '/workspaces?q=',
+};
+
+/** Starts an example, and resolves when it is ready. */
 const start = async (example: string, env: Readonly<Record<string, string>>): Promise<void> => {
   output = '';
   const brokers = kafka.brokers.join(',');
@@ -84,10 +91,9 @@ const start = async (example: string, env: Readonly<Record<string, string>>): Pr
   });
   for (const stream of [program.stdout, program.stderr])
     stream?.on('data', (chunk: Buffer) => (output += chunk.toString()));
-  const { stdout } = program;
   await waitUntil(() => {
     if (program?.exitCode !== null) throw new Error(`${example} has ended:\n${output}`);
-    return stdout?.readableDidRead === true && output.includes('\n');
+    return output.includes(READY[example] ?? '');
   }, `${example} has started`);
 };
 
@@ -123,8 +129,11 @@ describe('lock-notices', () => {
     await server.patch(`/api/v2/workspaces/${id}`, { data: { type: 'workspaces', attributes: { name: 'backbone' } } });
     await unlock();
     isAway = true;
-    await start('lock-notices', { CHAT_WEBHOOK_URL });
-    await waitUntil(() => output.includes('the chat responded with 503'), 'the chat was away');
+    await start('lock-notices', { CHAT_WEBHOOK_URL, RETRY_SECONDS: '1' });
+    await waitUntil(
+      () => output.includes('is a dead letter: the chat responded with 503'),
+      'a notice is a dead letter',
+    );
     isAway = false;
     await lock('a repair');
     await waitUntil(() => notices.size >= 3, 'all notices');
@@ -134,5 +143,30 @@ describe('lock-notices', () => {
       'backbone was locked by admin: a repair',
     ]);
     chat.close();
+  });
+});
+
+describe('workspace-search', () => {
+  it('finds workspaces by words, and follows changes and deletions', async () => {
+    const id = await createWorkspace('network-prod', { description: 'all routers' });
+    const [port] = await freePorts();
+    await start('workspace-search', { PORT: String(port) });
+    const search = async (words: string): Promise<any> => {
+      const response = await fetch(`http://127.0.0.1:${port}/workspaces?q=${words}`);
+      return [response.status, await response.json()];
+    };
+    const isFound = async (words: string) => (await search(words))[1].length === 1;
+    await waitUntil(() => isFound('routers'), 'the workspace is found');
+    expect(await search('network')).toEqual([
+      200,
+      [expect.objectContaining({ id, name: 'network-prod', description: 'all routers', tags: [], locked: false })],
+    ]);
+    expect(await search('')).toEqual([400, { error: 'q has 1 to 200 characters' }]);
+    const attributes = { description: 'all switches' };
+    await server.patch(`/api/v2/workspaces/${id}`, { data: { type: 'workspaces', attributes } });
+    await waitUntil(() => isFound('switches'), 'the new description is found');
+    expect(await search('routers')).toEqual([200, []]);
+    await server.delete(`/api/v2/workspaces/${id}`);
+    await waitUntil(async () => !(await isFound('switches')), 'the deleted workspace is gone');
   });
 });

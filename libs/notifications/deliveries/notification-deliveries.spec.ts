@@ -208,8 +208,9 @@ describe('notifications about a run', () => {
     ];
     await waitForFollowers(server.store, 'run_queue');
     await reported(first, 'planning', 'errored');
-    expectStatus(await act(second, 'cancel'), 202);
+    // While the second one is before it in the queue. Nobody can discard a run that is about to be planned.
     expectStatus(await act(third, 'discard'), 202);
+    expectStatus(await act(second, 'cancel'), 202);
     await deliver();
     expect(notified()).toEqual([
       ['run:errored', 'Run Canceled', 'canceled'],

@@ -3,12 +3,11 @@ import { CurrentActor, requirePermission, SITE_SCOPE, verifyCurrentAccess, type 
 import { readFollowerStates } from '#event-store';
 import { renderDocument, type Document } from '#json-api';
 import { Database } from '#postgres';
-import { SITE_FACTS, type SiteFacts } from './site-facts.js';
-import { listProcesses, readDatabaseFacts } from './site-statuses.queries.js';
-
 import { readJobStates } from '../records/job-runs.queries.js';
 import { readVerification } from '../records/verifications.queries.js';
+import { SITE_FACTS, type SiteFacts } from './site-facts.js';
 import { renderJob, renderVerification } from './site-statuses.document.js';
+import { listProcesses, readDatabaseFacts } from './site-statuses.queries.js';
 
 const PATH = '/api/v2/admin/site-status';
 

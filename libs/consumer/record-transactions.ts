@@ -1,0 +1,181 @@
+import type { KafkaMessage } from 'kafkajs';
+import type { ClientBase, Pool } from 'pg';
+import { UnreadableRecordError, type TopicRecord } from './cloud-event.js';
+import { ConsumerPositions, type Partition } from './consumer-positions.js';
+import { DeadLetters, type StoredRecord, type TopicOffset } from './dead-letters.js';
+import { HandlerFailure, toHandlerFailure } from './handler-failure.js';
+import { describeError, type ConsumerLogger, type RetryPauses } from './retry-pauses.js';
+import { inTransaction } from './transactions.js';
+
+/** What a handler of a record gets besides the record. */
+export type RecordContext = {
+  /** A connection in the transaction that also stores the offset. */
+  readonly client: ClientBase;
+  readonly topic: string;
+  /** Stores the last version of a stream. Returns false if that version, or a later one, was handled before. */
+  readonly storeVersion: (stream: string, version: number) => Promise<boolean>;
+};
+
+/** Handles one record. Throws if the record cannot be handled; what it wrote is then undone. */
+export type RecordHandler = (record: TopicRecord, context: RecordContext) => Promise<void>;
+
+export type RecordChunk = Partition & { readonly records: readonly KafkaMessage[] };
+
+/** `interrupted`: the consumer stops, has lost the partition, or must read from another offset. */
+export type ChunkOutcome = 'committed' | 'interrupted';
+
+type RecordOptions = {
+  readonly database: Pool;
+  readonly consumer: string;
+  readonly schema: string;
+  readonly handle: RecordHandler;
+  readonly attempts: number;
+  readonly logger: ConsumerLogger;
+  readonly pauses: RetryPauses;
+};
+
+/** Handles the records of partitions in transactions that also store the offsets. */
+export class RecordTransactions {
+  readonly letters: DeadLetters;
+  private readonly positions: ConsumerPositions;
+
+  constructor(private readonly options: RecordOptions) {
+    this.letters = new DeadLetters(options.consumer, options.schema);
+    this.positions = new ConsumerPositions(options.consumer, options.schema);
+  }
+
+  /** Returns the offset at which the partition continues, 0 at first. Null if `canContinue` ends before Postgres answers. */
+  async loadOffset(partition: Partition, canContinue: () => boolean): Promise<bigint | null> {
+    let stored: bigint | null = null;
+    await this.attempt(async (client) => {
+      stored = await this.positions.lock(client, partition);
+    }, canContinue);
+    return stored;
+  }
+
+  /**
+   * Handles the records of a chunk, and stores the offset after it. `expected` is where the chunk begins for this process: if
+   * Postgres is behind it, as after a failover, the outcome is `interrupted`.
+   */
+  async handleChunk(chunk: RecordChunk, expected: bigint, canContinue: () => boolean): Promise<ChunkOutcome> {
+    let isBehind = false;
+    const outcome = await this.attempt(async (client) => {
+      isBehind = !(await this.handleRecords(client, chunk, expected));
+    }, canContinue);
+    if (isBehind) return 'interrupted';
+    if (!(outcome instanceof HandlerFailure)) return outcome;
+    if (chunk.records.length === 1) return this.handleFailing(chunk, { expected, failure: outcome }, canContinue);
+    // One by one, so that the record that fails does not hold up the others.
+    for (const [n, record] of chunk.records.entries()) {
+      const before = n === 0 ? expected : BigInt(chunk.records[n - 1]?.offset ?? 0) + 1n;
+      const one = await this.handleChunk({ ...chunk, records: [record] }, before, canContinue);
+      if (one === 'interrupted') return one;
+    }
+    return 'committed';
+  }
+
+  /** Handles a dead letter again, and removes it. Throws if its handler fails or Postgres is unavailable. */
+  async retry(letter: StoredRecord): Promise<void> {
+    await inTransaction(this.options.database, async (client) => {
+      // The partition adds no record behind this one until the transaction ends.
+      await this.positions.lock(client, letter);
+      if (await this.letters.remove(client, letter)) await this.handle(client, letter.topic, letter.record);
+    });
+  }
+
+  /** Forgets how far a topic was read, and its dead letters. */
+  async reset(topic: string): Promise<void> {
+    await inTransaction(this.options.database, async (client) => {
+      await this.positions.remove(client, topic);
+      await this.letters.removeAll(client, topic);
+    });
+  }
+
+  /** Tries the only record of a chunk again, and then stores it as a dead letter. */
+  private async handleFailing(
+    chunk: RecordChunk,
+    { expected, failure }: { readonly expected: bigint; readonly failure: HandlerFailure },
+    canContinue: () => boolean,
+  ): Promise<ChunkOutcome> {
+    let last = failure;
+    for (let done = 1; done < this.options.attempts && !(last.cause instanceof UnreadableRecordError); done += 1) {
+      await this.options.pauses.failed(`${describeOffset(toOffset(chunk))} failed: ${last.message}`);
+      const outcome = await this.attempt(async (client) => {
+        await this.handleRecords(client, chunk, expected);
+      }, canContinue);
+      if (!(outcome instanceof HandlerFailure)) return outcome;
+      last = outcome;
+    }
+    const outcome = await this.attempt((client) => this.storeDeadLetter(client, chunk, last), canContinue);
+    if (outcome instanceof HandlerFailure) throw outcome;
+    return outcome;
+  }
+
+  /** Runs work in a transaction, again and again while Postgres is unavailable. Returns the failure of a handler. */
+  private async attempt(
+    work: (client: ClientBase) => Promise<void>,
+    canContinue: () => boolean,
+  ): Promise<ChunkOutcome | HandlerFailure> {
+    const { database, pauses } = this.options;
+    while (canContinue()) {
+      try {
+        await inTransaction(database, work);
+        pauses.succeeded();
+        return 'committed';
+      } catch (error) {
+        const failure = toHandlerFailure(error);
+        if (failure !== null) return failure;
+        await pauses.failed(`Postgres did not commit, next attempt follows: ${describeError(error)}`);
+      }
+    }
+    return 'interrupted';
+  }
+
+  /** Returns false, and handles nothing, if the stored offset is before the expected one. */
+  private async handleRecords(client: ClientBase, chunk: RecordChunk, expected: bigint): Promise<boolean> {
+    const { topic, partition, records } = chunk;
+    const next = await this.positions.lock(client, { topic, partition });
+    if (next < expected) return false;
+    const fresh = records.filter(({ offset }) => BigInt(offset) >= next);
+    const last = fresh.at(-1);
+    if (last === undefined) return true;
+    const waiting = await this.letters.selectKeys(client, topic, fresh);
+    for (const record of fresh) {
+      const location = { topic, partition, offset: BigInt(record.offset) };
+      const waits = record.key !== null && waiting.has(record.key.toString('hex'));
+      await (waits ? this.letters.addWaiting(client, record, location) : this.handle(client, topic, record));
+    }
+    await this.positions.store(client, { topic, partition }, BigInt(last.offset) + 1n);
+    return true;
+  }
+
+  private async handle(client: ClientBase, topic: string, record: TopicRecord): Promise<void> {
+    const storeVersion = (stream: string, version: number): Promise<boolean> =>
+      this.positions.storeVersion(client, topic, stream, version);
+    try {
+      await this.options.handle(record, { client, topic, storeVersion });
+    } catch (error) {
+      throw new HandlerFailure(error);
+    }
+  }
+
+  private async storeDeadLetter(client: ClientBase, chunk: RecordChunk, failure: HandlerFailure): Promise<void> {
+    const { topic, partition, records } = chunk;
+    const [record] = records;
+    const next = await this.positions.lock(client, { topic, partition });
+    if (record === undefined || BigInt(record.offset) < next) return;
+    const location = toOffset(chunk);
+    await this.letters.add(client, record, location, failure.message);
+    await this.positions.store(client, { topic, partition }, location.offset + 1n);
+    this.options.logger.warn(`${describeOffset(location)} is a dead letter: ${failure.message}`);
+  }
+}
+
+const toOffset = ({ topic, partition, records }: RecordChunk): TopicOffset => ({
+  topic,
+  partition,
+  offset: BigInt(records[0]?.offset ?? 0),
+});
+
+export const describeOffset = ({ topic, partition, offset }: TopicOffset): string =>
+  `record ${offset} of ${topic}/${partition}`;

@@ -1,0 +1,32 @@
+import { setTimeout as wait } from 'node:timers/promises';
+
+/** Receives what happens in the background. `console` fits. */
+export type ConsumerLogger = { warn(message: string): void };
+
+const FIRST_MS = 100;
+const MAX_MS = 10_000;
+
+/** Waits longer after each failure in a row, up to 10 s, and logs the failures 1, 2, 4, 8 … */
+export class RetryPauses {
+  private failures = 0;
+
+  constructor(
+    private readonly logger: ConsumerLogger,
+    private readonly signal: AbortSignal,
+  ) {}
+
+  succeeded(): void {
+    this.failures = 0;
+  }
+
+  /** Resolves after the pause, or at once after an abort. */
+  async failed(message: string): Promise<void> {
+    this.failures += 1;
+    if (Number.isInteger(Math.log2(this.failures))) this.logger.warn(message);
+    const pause = Math.min(MAX_MS, FIRST_MS * 2 ** (this.failures - 1));
+    // The caller looks for the abort.
+    await wait(pause, undefined, { signal: this.signal }).catch(() => undefined);
+  }
+}
+
+export const describeError = (error: unknown): string => (error instanceof Error ? error.message : String(error));
