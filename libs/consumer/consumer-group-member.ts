@@ -24,7 +24,7 @@ type Membership = {
 };
 
 /**
- * A member of a consumer group until it is told to stop. kafkajs gives up after errors that it does not retry, and restarts
+ * A member of a consumer group until the signal aborts. kafkajs gives up after errors that it does not retry, and restarts
  * itself after others, also while it is disconnected. So it never restarts here: each failure ends the membership, and this
  * class begins another one after a pause.
  */
