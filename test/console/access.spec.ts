@@ -159,6 +159,8 @@ describe('the matrix of access', () => {
 
   it('shows each level and where it comes from, and renders the cells in the window only', async () => {
     const page = await open(owner, 'teams/access', 'Access');
+    // Only the columns in the window are rendered.
+    await page.setViewportSize({ width: 1_920, height: 800 });
     await page.getByRole('status').filter({ hasText: '43 rows' }).waitFor();
     expect(await page.getByRole('grid').getAttribute('aria-rowcount')).toBe('44');
     await page.getByLabel('Search projects and workspaces by name').fill('net');
@@ -202,6 +204,7 @@ describe('the matrix of access', () => {
 
   it('shows a member with read access why nothing can be changed', async () => {
     const page = await open(reader, 'teams/access?name=network', 'Access');
+    await page.setViewportSize({ width: 1_920, height: 800 });
     await cellOf(page, 'platform, network: write to the project').click();
     const dialog = page.getByRole('dialog', { name: 'platform: access to network' });
     await dialog.getByText('You need a team with admin access to this workspace to change this.').waitFor();
