@@ -24,12 +24,14 @@ export const requireOpenSession = async (session: Pick<DatabaseSession, 'run'>):
 /** Opens a connection for locks of followers. Postgres closes it soon after the process has stopped. */
 export const openSharedSession = async (database: Database): Promise<SharedSession> => {
   const listeners = new Set<() => void>();
+  // The connection can end before it is open.
+  let heartbeat: NodeJS.Timeout | undefined;
   const session = await database.session(() => {
     clearInterval(heartbeat);
     for (const listener of listeners) listener();
   });
   // If it fails, the connection is broken. Its owners learn that from their next statement.
-  const heartbeat = setInterval(() => void session.run(sql`select`).catch(() => undefined), HEARTBEAT_MS);
+  heartbeat = setInterval(() => void session.run(sql`select`).catch(() => undefined), HEARTBEAT_MS);
   for (const name of ['idle_session_timeout', 'idle_in_transaction_session_timeout'])
     await session.run(sql.raw(`set ${name} = '${LEASE}'`));
   let owners = 0;
