@@ -97,7 +97,7 @@ const readLabelValues = async (): Promise<ReadonlyMap<string, readonly string[]>
     ['follower', listCode(/The followers are ([^.]*)\./.exec(page)?.[1])],
     ['scheduled_job', listCode(jobs)],
     ['pool', listCode(/pools are ([^|]*)\|/.exec(page)?.[1])],
-    ['result', listCode(/`result`: ([^|]*)\|/.exec(page)?.[1])],
+    ['result', [...page.matchAll(/`result`: ([^|]*)\|/g)].flatMap(([, values]) => listCode(values))],
     ['reason', listCode(/requests refused with 401: token ([^|]*)\|/.exec(page)?.[1])],
     ['route', (await routes()).map(({ path }) => path)],
     ['method', ['GET', 'POST', 'PATCH', 'PUT', 'DELETE']],
