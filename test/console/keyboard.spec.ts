@@ -113,7 +113,7 @@ const lockWorkspace = async (page: TestPage): Promise<void> => {
   await page.keyboard.press('w');
   await waitForTitle(page, 'Workspaces');
   await page.getByRole('row').filter({ hasText: 'network' }).waitFor();
-  await tabTo(page, /^row "network/);
+  await tabTo(page, /^row "Select network/);
   await page.keyboard.press('Enter');
   await waitForTitle(page, 'network');
   await page.getByRole('button', { name: 'Lock', exact: true }).waitFor();
