@@ -118,6 +118,8 @@ describe('the list of workspaces', () => {
     const page = await openList(owner);
     await page.getByRole('button', { name: 'Filters' }).click();
     await page.getByRole('combobox', { name: 'Project' }).fill('Sho');
+    // The list is rendered again when it is filtered, and a click before that is lost.
+    await page.getByRole('option', { name: 'Default Project' }).waitFor({ state: 'hidden' });
     await page.getByRole('option', { name: 'Shops' }).click();
     await waitForCount(page, '1 workspace');
     await rowOf(page, 'app-0002').waitFor();
