@@ -34,6 +34,9 @@ type RecordOptions = {
   readonly pauses: RetryPauses;
 };
 
+/** Postgres has a smaller offset than this process has stored: it lost its last commits in a failover. */
+class OffsetBehindError extends Error {}
+
 /** Handles the records of partitions in transactions that also store the offsets. */
 export class RecordTransactions {
   readonly letters: DeadLetters;
@@ -58,11 +61,7 @@ export class RecordTransactions {
    * Postgres is behind it, as after a failover, the outcome is `interrupted`.
    */
   async handleChunk(chunk: RecordChunk, expected: bigint, canContinue: () => boolean): Promise<ChunkOutcome> {
-    let isBehind = false;
-    const outcome = await this.attempt(async (client) => {
-      isBehind = !(await this.handleRecords(client, chunk, expected));
-    }, canContinue);
-    if (isBehind) return 'interrupted';
+    const outcome = await this.attempt((client) => this.handleRecords(client, chunk, expected), canContinue);
     if (!(outcome instanceof HandlerFailure)) return outcome;
     if (chunk.records.length === 1) return this.handleFailing(chunk, { expected, failure: outcome }, canContinue);
     // One by one, so that the record that fails does not hold up the others.
@@ -100,13 +99,12 @@ export class RecordTransactions {
     let last = failure;
     for (let done = 1; done < this.options.attempts && !(last.cause instanceof UnreadableRecordError); done += 1) {
       await this.options.pauses.failed(`${describeOffset(toOffset(chunk))} failed: ${last.message}`);
-      const outcome = await this.attempt(async (client) => {
-        await this.handleRecords(client, chunk, expected);
-      }, canContinue);
+      const outcome = await this.attempt((client) => this.handleRecords(client, chunk, expected), canContinue);
       if (!(outcome instanceof HandlerFailure)) return outcome;
       last = outcome;
     }
-    const outcome = await this.attempt((client) => this.storeDeadLetter(client, chunk, last), canContinue);
+    const storing = { expected, failure: last };
+    const outcome = await this.attempt((client) => this.storeDeadLetter(client, chunk, storing), canContinue);
     if (outcome instanceof HandlerFailure) throw outcome;
     return outcome;
   }
@@ -123,6 +121,7 @@ export class RecordTransactions {
         pauses.succeeded();
         return 'committed';
       } catch (error) {
+        if (error instanceof OffsetBehindError) return 'interrupted';
         const failure = toHandlerFailure(error);
         if (failure !== null) return failure;
         await pauses.failed(`Postgres did not commit, next attempt follows: ${describeError(error)}`);
@@ -131,14 +130,19 @@ export class RecordTransactions {
     return 'interrupted';
   }
 
-  /** Returns false, and handles nothing, if the stored offset is before the expected one. */
-  private async handleRecords(client: ClientBase, chunk: RecordChunk, expected: bigint): Promise<boolean> {
-    const { topic, partition, records } = chunk;
+  /** Returns the offset at which the partition continues. Throws OffsetBehindError if it is before the expected one. */
+  private async lock(client: ClientBase, { topic, partition }: RecordChunk, expected: bigint): Promise<bigint> {
     const next = await this.positions.lock(client, { topic, partition });
-    if (next < expected) return false;
+    if (next < expected) throw new OffsetBehindError();
+    return next;
+  }
+
+  private async handleRecords(client: ClientBase, chunk: RecordChunk, expected: bigint): Promise<void> {
+    const { topic, partition, records } = chunk;
+    const next = await this.lock(client, chunk, expected);
     const fresh = records.filter(({ offset }) => BigInt(offset) >= next);
     const last = fresh.at(-1);
-    if (last === undefined) return true;
+    if (last === undefined) return;
     const waiting = await this.letters.selectKeys(client, topic, fresh);
     for (const record of fresh) {
       const location = { topic, partition, offset: BigInt(record.offset) };
@@ -146,7 +150,6 @@ export class RecordTransactions {
       await (waits ? this.letters.addWaiting(client, record, location) : this.handle(client, topic, record));
     }
     await this.positions.store(client, { topic, partition }, BigInt(last.offset) + 1n);
-    return true;
   }
 
   private async handle(client: ClientBase, topic: string, record: TopicRecord): Promise<void> {
@@ -159,10 +162,14 @@ export class RecordTransactions {
     }
   }
 
-  private async storeDeadLetter(client: ClientBase, chunk: RecordChunk, failure: HandlerFailure): Promise<void> {
+  private async storeDeadLetter(
+    client: ClientBase,
+    chunk: RecordChunk,
+    { expected, failure }: { readonly expected: bigint; readonly failure: HandlerFailure },
+  ): Promise<void> {
     const { topic, partition, records } = chunk;
     const [record] = records;
-    const next = await this.positions.lock(client, { topic, partition });
+    const next = await this.lock(client, chunk, expected);
     if (record === undefined || BigInt(record.offset) < next) return;
     const location = toOffset(chunk);
     await this.letters.add(client, record, location, failure.message);

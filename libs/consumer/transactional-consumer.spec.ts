@@ -163,6 +163,39 @@ describe('a transactional consumer', () => {
     expect(await readLocks()).toEqual({ 'ws-0': range(1, 13) });
   });
 
+  it('also while a record is tried again', async () => {
+    let loss: Promise<unknown> | null = null;
+    let isLost = false;
+    const lose = async (): Promise<void> => {
+      await database.query(`
+        delete from locks where version > 2;
+        update cadastre_consumer.streams set version = 2;
+        update cadastre_consumer.offsets set next_offset = next_offset - 2 where next_offset > 0`);
+      isLost = true;
+    };
+    await send(lockEvents(1, 1, 5));
+    await start(
+      {
+        WorkspaceLocked: async (event, client) => {
+          if (event.version === 5 && !isLost) throw new Error('no paper');
+          await insertLocks().WorkspaceLocked?.(event, client);
+        },
+      },
+      {
+        attempts: 1_000,
+        logger: {
+          warn: (message) => {
+            if (message.endsWith('no paper')) loss ??= lose();
+          },
+        },
+      },
+    );
+    await waitUntil(async () => (await countLocks()) >= 4, '4 locks are stored');
+    await send(lockEvents(1, 5, 6));
+    await waitUntil(async () => isLost && (await countLocks()) >= 5, '5 locks are stored');
+    expect(await readLocks()).toEqual({ 'ws-0': range(1, 6) });
+  });
+
   it('says what to do if the topic was created again', async () => {
     await send(lockEvents(1, 1, 3));
     const first = await start(insertLocks());

@@ -48,16 +48,17 @@ export class TransactionalConsumer {
   private readonly records: RecordTransactions;
   private readonly member: ConsumerGroupMember;
   /** Where each partition continues, as far as this process knows since the last assignment. */
-  private readonly next = new Map<number | string, bigint>();
+  private readonly next = new Map<string, bigint>();
+  private readonly logger: ConsumerLogger;
+  private readonly recordsPerTransaction: number;
   private retrying: Promise<unknown> = Promise.resolve();
 
   constructor(private readonly options: ConsumerOptions) {
     const { name, kafka, topics, database, handle, schema = DEFAULT_SCHEMA, logger = console } = options;
-    const { attempts = DEFAULT_ATTEMPTS } = options;
-    checkPositive({
-      attempts,
-      recordsPerTransaction: options.recordsPerTransaction ?? DEFAULT_RECORDS_PER_TRANSACTION,
-    });
+    const { attempts = DEFAULT_ATTEMPTS, recordsPerTransaction = DEFAULT_RECORDS_PER_TRANSACTION } = options;
+    checkPositive({ attempts, recordsPerTransaction });
+    this.logger = logger;
+    this.recordsPerTransaction = recordsPerTransaction;
     const { signal } = this.stopping;
     this.pauses = new RetryPauses(logger, signal);
     this.records = new RecordTransactions({
@@ -145,7 +146,7 @@ export class TransactionalConsumer {
         const failure = toHandlerFailure(error);
         if (failure === null && attempt < RETRY_ATTEMPTS) continue;
         if (failure === null) throw error;
-        (this.options.logger ?? console).warn(`${describeOffset(letter)} failed again: ${failure.message}`);
+        this.logger.warn(`${describeOffset(letter)} failed again: ${failure.message}`);
         return false;
       }
     }
@@ -192,9 +193,8 @@ export class TransactionalConsumer {
 
   private async handleChunks(payload: EachBatchPayload, consumer: Consumer, canContinue: () => boolean): Promise<void> {
     const { topic, partition, messages } = payload.batch;
-    const { recordsPerTransaction = DEFAULT_RECORDS_PER_TRANSACTION } = this.options;
     const key = `${topic} ${partition}`;
-    for (const records of splitIntoChunks(messages, recordsPerTransaction)) {
+    for (const records of splitIntoChunks(messages, this.recordsPerTransaction)) {
       const last = records.at(-1)?.offset ?? '';
       const outcome = await this.records.handleChunk(
         { topic, partition, records },
@@ -224,7 +224,7 @@ export class TransactionalConsumer {
   }
 
   private readonly logIdleError = (error: Error): void => {
-    (this.options.logger ?? console).warn(`an idle connection to Postgres ended: ${describeError(error)}`);
+    this.logger.warn(`an idle connection to Postgres ended: ${describeError(error)}`);
   };
 }
 
