@@ -466,7 +466,7 @@ describe('the secrets of a notification configuration', () => {
 describe('the audit trail of notification configurations', () => {
   it('records creation, changes and deletion without secrets', async () => {
     await makeOrganization(server, 'audited');
-    const id = await makeNotificationConfiguration(server, 'organizations/audited', 'told', {
+    const id = await makeNotificationConfiguration(server, 'organizations/audited', 'deploys', {
       url: `${receiver.url}/${SECRET_PATH}`,
       token: TOKEN,
     });
@@ -484,7 +484,7 @@ describe('the audit trail of notification configurations', () => {
       ['update', { attributes: ['enabled'] }],
       ['enable', null],
       ['update', { attributes: ['name', 'token'] }],
-      ['create', { name: 'told', destination_type: 'generic', host: '127.0.0.1', enabled: false, organization_id }],
+      ['create', { name: 'deploys', destination_type: 'generic', host: '127.0.0.1', enabled: false, organization_id }],
     ]);
     for (const secret of [TOKEN, SECRET_PATH]) expect(text).not.toContain(secret);
   });

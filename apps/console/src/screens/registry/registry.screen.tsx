@@ -13,6 +13,7 @@ import { Page } from '../../components/page.js';
 import { PermittedButton } from '../../components/permitted-button.js';
 import { EmptyState, ErrorState, LoadingLines, NotFoundState, QueryState } from '../../components/states.js';
 import { RelativeTime } from '../../components/times.js';
+import frameClasses from '../../components/table-frame.module.css';
 import classes from './registry.module.css';
 
 const PublishDialog = lazy(async () => ({ default: (await import('./publish-dialog.js')).PublishDialog }));
@@ -32,7 +33,7 @@ const ProviderRow = ({ organization, provider }: { readonly organization: string
           <Link
             to="/$organization/registry/$provider"
             params={{ organization, provider: name }}
-            className={classes['name']}
+            className={frameClasses['name']}
           >
             {name}
           </Link>
@@ -41,10 +42,10 @@ const ProviderRow = ({ organization, provider }: { readonly organization: string
         )}
       </Table.Td>
       <Table.Td>{registry === 'private' ? 'Private' : 'Public'}</Table.Td>
-      <Table.Td className={classes['wide']}>
+      <Table.Td className={frameClasses['wide']}>
         {registry === 'private' ? (provider.relationships['registry-provider-versions'].data?.length ?? 0) : '–'}
       </Table.Td>
-      <Table.Td className={classes['wide']}>
+      <Table.Td className={frameClasses['wide']}>
         <RelativeTime value={createdAt} />
       </Table.Td>
     </Table.Tr>
@@ -74,14 +75,14 @@ const Providers = ({ organization, canManage }: ProvidersProps) => {
   if (providers.length === 0) return <NoProvider organization={organization} canManage={canManage} />;
   return (
     <>
-      <div className={classes['frame']}>
+      <div className={frameClasses['frame']}>
         <Table verticalSpacing="sm" horizontalSpacing="md" highlightOnHover aria-label="Providers">
           <Table.Thead>
             <Table.Tr>
               <Table.Th>Name</Table.Th>
               <Table.Th>Registry</Table.Th>
-              <Table.Th className={classes['wide']}>Versions</Table.Th>
-              <Table.Th className={classes['wide']}>Created</Table.Th>
+              <Table.Th className={frameClasses['wide']}>Versions</Table.Th>
+              <Table.Th className={frameClasses['wide']}>Created</Table.Th>
             </Table.Tr>
           </Table.Thead>
           <Table.Tbody>
