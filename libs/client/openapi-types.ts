@@ -10863,7 +10863,7 @@ export interface components {
           'every-seconds': number;
           /**
            * Format: date-time
-           * @description When the last run ended; null if it never ran.
+           * @description When the last run ended; null if it never ran. Of the successes of a job, one in 10 seconds is recorded.
            * @example 2026-01-31T12:30:15.123Z
            */
           'last-run-at': string | null;

@@ -1,18 +1,29 @@
 import { sql, type Clock } from '#kernel';
 import type { Database, JobRecorder } from '#postgres';
 
-/** Returns a function that records the end of a run, instead of the run before it. */
-export const createJobRecorder =
-  (database: Database, clock: Clock): JobRecorder =>
-  async (job, succeeded) => {
-    const now = clock.now().toISOString();
+/** Some jobs run every second, and an idle server must not write to the disk that often. */
+const RECORD_MS = 10_000;
+
+/**
+ * Returns a function that records the end of a run, instead of the run before it. Of the successes of a job, it records one in
+ * 10 s.
+ */
+export const createJobRecorder = (database: Database, clock: Clock): JobRecorder => {
+  const successes = new Map<string, number>();
+  return async (job, succeeded) => {
+    const now = clock.now();
+    if (succeeded && now.getTime() - (successes.get(job) ?? Number.NEGATIVE_INFINITY) < RECORD_MS) return;
+    const time = now.toISOString();
     await database.rows(sql`
       insert into site.job_runs as r (job, ended_at, succeeded, succeeded_at)
-      values (${job}, ${now}, ${succeeded}, case when ${succeeded} then ${now}::timestamptz end)
+      values (${job}, ${time}, ${succeeded}, case when ${succeeded} then ${time}::timestamptz end)
       on conflict (job) do update
         set ended_at = excluded.ended_at, succeeded = excluded.succeeded,
             succeeded_at = coalesce(excluded.succeeded_at, r.succeeded_at)`);
+    if (succeeded) successes.set(job, now.getTime());
+    else successes.delete(job);
   };
+};
 
 /** The last run of a scheduled job. */
 export type JobState = {

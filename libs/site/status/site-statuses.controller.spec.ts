@@ -70,6 +70,23 @@ describe('GET /admin/site-status', () => {
     });
   });
 
+  it('shows one success in 10 s of a job that runs often, and each change of the result', async () => {
+    let now = Date.parse('2026-03-01T10:00:00.000Z');
+    const record = createJobRecorder(server.database, { now: () => new Date(now) });
+    const runAfter = async (ms: number, succeeded: boolean) => {
+      now += ms;
+      await record('notification_deliveries', succeeded);
+      const { attributes } = expectStatus(await server.get(PATH), 200).body.data;
+      const state = attributes['scheduled-jobs'].find(({ name }: any) => name === 'notification_deliveries');
+      return [state['last-run-at'].slice(17, 23), state['last-result']];
+    };
+    expect(await runAfter(0, true)).toEqual(['00.000', 'succeeded']);
+    expect(await runAfter(9_999, true)).toEqual(['00.000', 'succeeded']);
+    expect(await runAfter(1, true)).toEqual(['10.000', 'succeeded']);
+    expect(await runAfter(1_000, false)).toEqual(['11.000', 'failed']);
+    expect(await runAfter(1_000, true)).toEqual(['12.000', 'succeeded']);
+  });
+
   it('shows when the views were last compared with the log, up to which position, and the result', async () => {
     const clock = { now: () => new Date('2026-03-01T10:00:00.000Z') };
     const readVerification = async () =>
