@@ -61,7 +61,8 @@ const [folder] = process.argv.slice(2);
 if (folder === undefined) throw new Error('name the folder of the compiled files');
 const outFolder = resolve(folder);
 const bundle = await rolldown({
-  input: ['main', 'worker'].map((name) => join(outFolder, `apps/cadastre/src/${name}.js`)),
+  // Not main.js: on an old Node it explains that before anything else is loaded.
+  input: ['program', 'worker'].map((name) => join(outFolder, `apps/cadastre/src/${name}.js`)),
   platform: 'node',
   external: isOutside,
   logLevel: 'warn',
