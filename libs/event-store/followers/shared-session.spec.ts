@@ -14,7 +14,7 @@ it('rejects if the connection ends before it is open, and throws nothing besides
   const uncaught: unknown[] = [];
   const record = (error: unknown): void => void uncaught.push(error);
   process.prependListener('uncaughtException', record);
-  await expect(openSharedSession(database)).rejects.toThrow();
+  await expect(openSharedSession(database)).rejects.toThrow('Connection terminated unexpectedly');
   process.off('uncaughtException', record);
   expect(uncaught).toEqual([]);
   await database.close();

@@ -9,6 +9,8 @@ export const sendToTopic = async (
   messages: readonly Message[],
 ): Promise<void> => {
   const producer = createKafkaClient({ brokers, clientId: 'test-service' }, quiet).producer({
+    // A batch whose acknowledgement comes too late is sent again, and must not be in the topic twice.
+    idempotent: true,
     allowAutoTopicCreation: false,
     createPartitioner: kafkajs.Partitioners.DefaultPartitioner,
   });
