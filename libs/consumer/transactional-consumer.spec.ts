@@ -28,6 +28,8 @@ beforeAll(async () => {
 beforeEach(async () => {
   testDatabase = await unmigratedDatabase();
   database = new pg.Pool({ connectionString: testDatabase.url });
+  // The pool has ended before its connections are closed, and dropping the database ends those with an error.
+  database.on('error', () => undefined);
   await database.query('create table locks (n serial, workspace text, version int, consumer text)');
   topic = `site-${(number += 1)}.workspaces`;
   const admin = kafka.admin();
