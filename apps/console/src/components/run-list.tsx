@@ -1,9 +1,10 @@
-import { Button, Table } from '@mantine/core';
+import { Table } from '@mantine/core';
 import type { UseInfiniteQueryResult } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import type { ReactNode } from 'react';
 import { ApiError } from '../api/api-error.js';
 import type { RunListPage, RunListRow } from '../api/runs.js';
+import { LoadMore } from './load-more.js';
 import { PlanCounts, RunStatusBadge } from './run-status.js';
 import { ErrorState, LoadingLines, NotFoundState } from './states.js';
 import { RelativeTime } from './times.js';
@@ -76,11 +77,9 @@ export const RunList = ({ organization, query, withWorkspace, empty }: RunListPr
           </Table.Tbody>
         </Table>
       </div>
-      {query.hasNextPage && (
-        <Button mt="md" variant="default" loading={query.isFetchingNextPage} onClick={() => void query.fetchNextPage()}>
-          Load earlier runs
-        </Button>
-      )}
+      <LoadMore mt="md" query={query}>
+        Load earlier runs
+      </LoadMore>
     </>
   );
 };

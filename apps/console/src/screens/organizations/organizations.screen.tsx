@@ -7,6 +7,7 @@ import { accountQuery } from '../../api/account.js';
 import { organizationsQuery, type Organization } from '../../api/organizations.js';
 import { workspaceCountQuery } from '../../api/workspaces.js';
 import { OrganizationIcon, PlusIcon } from '../../components/icons.js';
+import { LoadMore } from '../../components/load-more.js';
 import { Page } from '../../components/page.js';
 import { PermittedButton } from '../../components/permitted-button.js';
 import { EmptyState, ErrorState, LoadingLines } from '../../components/states.js';
@@ -98,11 +99,7 @@ const Organizations = ({ canCreate, onCreate }: { readonly canCreate: boolean; r
   return (
     <>
       <OrganizationTable organizations={organizations} />
-      {query.hasNextPage && (
-        <Button mt="md" variant="default" loading={query.isFetchingNextPage} onClick={() => void query.fetchNextPage()}>
-          Load more
-        </Button>
-      )}
+      <LoadMore mt="md" query={query} />
     </>
   );
 };

@@ -8,6 +8,7 @@ import { membersQuery, type ListedMember } from '../../api/memberships.js';
 import { organizationQuery } from '../../api/organizations.js';
 import { FilterBar } from '../../components/filter-bar.js';
 import { PlusIcon, UserIcon } from '../../components/icons.js';
+import { LoadMore } from '../../components/load-more.js';
 import { Page } from '../../components/page.js';
 import { PermittedButton } from '../../components/permitted-button.js';
 import { EmptyState, ErrorState, LoadingLines, NotFoundState } from '../../components/states.js';
@@ -120,11 +121,7 @@ const Members = ({ organization, canManage }: MembersProps) => {
           </Table.Tbody>
         </Table>
       </div>
-      {query.hasNextPage && (
-        <Button mt="md" variant="default" loading={query.isFetchingNextPage} onClick={() => void query.fetchNextPage()}>
-          Load more
-        </Button>
-      )}
+      <LoadMore mt="md" query={query} />
       <Suspense>
         {removed && (
           <RemoveMemberDialog organization={organization} member={removed} onClose={() => setRemoved(null)} />

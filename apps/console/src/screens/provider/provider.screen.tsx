@@ -1,4 +1,4 @@
-import { Button, Group, Stack, Text } from '@mantine/core';
+import { Group, Stack, Text } from '@mantine/core';
 import { useDisclosure } from '@mantine/hooks';
 import { useInfiniteQuery, useQuery } from '@tanstack/react-query';
 import { useNavigate, useParams } from '@tanstack/react-router';
@@ -7,6 +7,7 @@ import { providerQuery, versionsQuery, type ProviderVersion, type RegistryTarget
 import { Card } from '../../components/card.js';
 import { CodeBlock } from '../../components/copy.js';
 import { RegistryIcon } from '../../components/icons.js';
+import { LoadMore } from '../../components/load-more.js';
 import { Page } from '../../components/page.js';
 import { PermittedButton } from '../../components/permitted-button.js';
 import { EmptyState, ErrorState, LoadingLines, QueryState } from '../../components/states.js';
@@ -70,9 +71,7 @@ const Versions = ({ organization, provider, onDelete }: VersionsProps) => {
       <VersionMatrix organization={organization} provider={provider} versions={versions} onDelete={onDelete} />
       {query.hasNextPage && (
         <Group>
-          <Button variant="default" loading={query.isFetchingNextPage} onClick={() => void query.fetchNextPage()}>
-            Load more
-          </Button>
+          <LoadMore query={query} />
         </Group>
       )}
       <Requirement organization={organization} provider={provider} versions={versions} />

@@ -1,4 +1,4 @@
-import { Button, SimpleGrid, Stack, Table, Text } from '@mantine/core';
+import { SimpleGrid, Stack, Table, Text } from '@mantine/core';
 import { useDisclosure } from '@mantine/hooks';
 import { useInfiniteQuery, useQuery } from '@tanstack/react-query';
 import { Link, useParams } from '@tanstack/react-router';
@@ -9,6 +9,7 @@ import { gpgKeysQuery, providersQuery, type Provider, type RegistryTarget } from
 import { Card } from '../../components/card.js';
 import { CodeBlock } from '../../components/copy.js';
 import { PlusIcon, RegistryIcon } from '../../components/icons.js';
+import { LoadMore } from '../../components/load-more.js';
 import { Page } from '../../components/page.js';
 import { PermittedButton } from '../../components/permitted-button.js';
 import { EmptyState, ErrorState, LoadingLines, NotFoundState, QueryState } from '../../components/states.js';
@@ -92,11 +93,7 @@ const Providers = ({ organization, canManage }: ProvidersProps) => {
           </Table.Tbody>
         </Table>
       </div>
-      {query.hasNextPage && (
-        <Button variant="default" loading={query.isFetchingNextPage} onClick={() => void query.fetchNextPage()}>
-          Load more
-        </Button>
-      )}
+      <LoadMore query={query} />
     </>
   );
 };

@@ -1,4 +1,4 @@
-import { Button, Stack, Text } from '@mantine/core';
+import { Stack, Text } from '@mantine/core';
 import { useInfiniteQuery, useQuery } from '@tanstack/react-query';
 import { useNavigate, useParams, useSearch } from '@tanstack/react-router';
 import { stateVersionsQuery, type StateVersionPage } from '../../api/states.js';
@@ -6,6 +6,7 @@ import { workspaceQuery, type Workspace } from '../../api/workspaces.js';
 import { Card } from '../../components/card.js';
 import { CodeBlock } from '../../components/copy.js';
 import { ResourceIcon } from '../../components/icons.js';
+import { LoadMore } from '../../components/load-more.js';
 import { EmptyState, ErrorState, LoadingLines } from '../../components/states.js';
 import { Comparison } from './comparison.js';
 import { VersionTable } from './version-table.js';
@@ -50,9 +51,7 @@ const Versions = ({ workspace }: { readonly workspace: Workspace }) => {
         />
         {query.hasNextPage && (
           <div>
-            <Button variant="default" loading={query.isFetchingNextPage} onClick={() => void query.fetchNextPage()}>
-              Load earlier versions
-            </Button>
+            <LoadMore query={query}>Load earlier versions</LoadMore>
           </div>
         )}
       </Card>

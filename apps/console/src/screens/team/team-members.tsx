@@ -1,4 +1,4 @@
-import { Anchor, Badge, Button, Group, Table, Text } from '@mantine/core';
+import { Anchor, Badge, Group, Table, Text } from '@mantine/core';
 import { useDisclosure } from '@mantine/hooks';
 import { useInfiniteQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
@@ -6,6 +6,7 @@ import { lazy, Suspense, useState, type ReactNode } from 'react';
 import { teamMembersQuery, type Team, type TeamMemberRow } from '../../api/teams.js';
 import { Card } from '../../components/card.js';
 import { PlusIcon } from '../../components/icons.js';
+import { LoadMore } from '../../components/load-more.js';
 import { PermittedButton } from '../../components/permitted-button.js';
 import { ErrorState, LoadingLines } from '../../components/states.js';
 
@@ -103,11 +104,7 @@ const MemberList = ({ organization, team, query }: TeamProps & { readonly query:
   return (
     <>
       <MemberTable organization={organization} team={team} members={members} onRemove={setRemoved} />
-      {query.hasNextPage && (
-        <Button variant="default" loading={query.isFetchingNextPage} onClick={() => void query.fetchNextPage()}>
-          Load more
-        </Button>
-      )}
+      <LoadMore query={query} />
       <Suspense>
         {removed && (
           <RemoveFromTeamDialog

@@ -1,4 +1,4 @@
-import { Badge, Button, Group, Table, Text } from '@mantine/core';
+import { Badge, Group, Table, Text } from '@mantine/core';
 import { useDisclosure } from '@mantine/hooks';
 import { useInfiniteQuery, useQuery } from '@tanstack/react-query';
 import { Link, useParams } from '@tanstack/react-router';
@@ -7,6 +7,7 @@ import { ApiError } from '../../api/api-error.js';
 import { organizationQuery } from '../../api/organizations.js';
 import { teamsQuery, type Team } from '../../api/teams.js';
 import { PlusIcon, TeamIcon } from '../../components/icons.js';
+import { LoadMore } from '../../components/load-more.js';
 import { Page } from '../../components/page.js';
 import { PermittedButton } from '../../components/permitted-button.js';
 import { EmptyState, ErrorState, LoadingLines, NotFoundState } from '../../components/states.js';
@@ -98,11 +99,7 @@ const Teams = ({ organization }: { readonly organization: string }) => {
   return (
     <>
       <TeamTable organization={organization} teams={teams} />
-      {query.hasNextPage && (
-        <Button mt="md" variant="default" loading={query.isFetchingNextPage} onClick={() => void query.fetchNextPage()}>
-          Load more
-        </Button>
-      )}
+      <LoadMore mt="md" query={query} />
     </>
   );
 };

@@ -1,4 +1,4 @@
-import { Anchor, Button, Stack, Text, Title } from '@mantine/core';
+import { Anchor, Stack, Text, Title } from '@mantine/core';
 import { useDisclosure } from '@mantine/hooks';
 import { useInfiniteQuery, useQuery } from '@tanstack/react-query';
 import { useParams } from '@tanstack/react-router';
@@ -9,6 +9,7 @@ import { teamsQuery } from '../../api/teams.js';
 import { organizationTokenQuery, teamTokensQuery } from '../../api/tokens.js';
 import { Card } from '../../components/card.js';
 import { KeyIcon, PlusIcon } from '../../components/icons.js';
+import { LoadMore } from '../../components/load-more.js';
 import { Page } from '../../components/page.js';
 import { PermittedButton } from '../../components/permitted-button.js';
 import { EmptyState, ErrorState, LoadingLines, NotFoundState } from '../../components/states.js';
@@ -87,11 +88,7 @@ const TeamTokens = ({ organization, onRevoke }: SectionProps) => {
         Of teams
       </Title>
       <TokenTable label="Tokens of teams" rows={rows} onRevoke={onRevoke} />
-      {query.hasNextPage && (
-        <Button mt="md" variant="default" loading={query.isFetchingNextPage} onClick={() => void query.fetchNextPage()}>
-          Load more
-        </Button>
-      )}
+      <LoadMore mt="md" query={query} />
     </section>
   );
 };

@@ -1,6 +1,7 @@
-import { Button, Table, Text } from '@mantine/core';
+import { Table, Text } from '@mantine/core';
 import { useInfiniteQuery } from '@tanstack/react-query';
 import { resourcesQuery } from '../../api/states.js';
+import { LoadMore } from '../../components/load-more.js';
 import { ErrorState, LoadingLines } from '../../components/states.js';
 import { WideTable } from '../../components/wide-table.js';
 
@@ -38,9 +39,7 @@ export const Resources = ({ workspace }: { readonly workspace: string }) => {
       </WideTable>
       {query.hasNextPage && (
         <div>
-          <Button variant="default" loading={query.isFetchingNextPage} onClick={() => void query.fetchNextPage()}>
-            Load more
-          </Button>
+          <LoadMore query={query} />
         </div>
       )}
     </>

@@ -1,4 +1,4 @@
-import { Button, Text } from '@mantine/core';
+import { Text } from '@mantine/core';
 import { useInfiniteQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import { useId, type ReactNode } from 'react';
@@ -12,6 +12,7 @@ import {
 import type { Workspace } from '../../api/workspaces.js';
 import { Card } from '../../components/card.js';
 import { WorkspaceIcon } from '../../components/icons.js';
+import { LoadMore } from '../../components/load-more.js';
 import { ErrorState, LoadingLines } from '../../components/states.js';
 import classes from './sharing-graph.module.css';
 
@@ -91,15 +92,10 @@ const useSharing = (organization: string, workspace: Workspace, direction: Shari
   const query = useInfiniteQuery(sharingQuery(organization, workspace, direction));
   const rows = query.data?.pages.flatMap((page) => page.rows) ?? [];
   const left = (query.data?.pages[0]?.total ?? 0) - rows.length;
-  const more = query.hasNextPage && (
-    <Button
-      size="compact-sm"
-      variant="subtle"
-      loading={query.isFetchingNextPage}
-      onClick={() => void query.fetchNextPage()}
-    >
+  const more = (
+    <LoadMore size="compact-sm" variant="subtle" query={query}>
       Show more ({left.toLocaleString()} left)
-    </Button>
+    </LoadMore>
   );
   return { query, rows, more };
 };

@@ -2,6 +2,7 @@ import { Button, Text } from '@mantine/core';
 import { useInfiniteQuery } from '@tanstack/react-query';
 import { changesQuery, type ChangedField, type WorkspaceChange } from '../../api/history.js';
 import type { Workspace } from '../../api/workspaces.js';
+import { LoadMore } from '../../components/load-more.js';
 import { ErrorState, LoadingLines } from '../../components/states.js';
 import { RelativeTime } from '../../components/times.js';
 import { compareLists, formatEventName, formatFieldName, formatFieldValue } from './field-texts.js';
@@ -108,9 +109,7 @@ export const ChangeList = ({ organization, workspace, at, onShow }: ChangeListPr
       </ol>
       {query.hasNextPage && (
         <div>
-          <Button variant="default" loading={query.isFetchingNextPage} onClick={() => void query.fetchNextPage()}>
-            Load earlier changes
-          </Button>
+          <LoadMore query={query}>Load earlier changes</LoadMore>
         </div>
       )}
     </>
