@@ -13,10 +13,17 @@ export type TestPage = Page & {
   readonly pageErrors: readonly string[];
 };
 
+/** Chromium without windows takes a quarter less processor time. */
+const CHROMIUM_PATHS = ['/usr/bin/chromium-headless-shell', '/usr/bin/chromium'];
+
 const findChromium = (): string => {
-  const path = process.env['CHROMIUM_PATH'] ?? '/usr/bin/chromium';
-  if (existsSync(path)) return path;
-  throw new Error(`There is no Chromium at ${path}. Install the package chromium, or set CHROMIUM_PATH`);
+  const chosen = process.env['CHROMIUM_PATH'];
+  const paths = chosen === undefined ? CHROMIUM_PATHS : [chosen];
+  const path = paths.find((one) => existsSync(one));
+  if (path !== undefined) return path;
+  throw new Error(
+    `There is no Chromium at ${paths.join(' or ')}. Install the package chromium-headless-shell, or set CHROMIUM_PATH`,
+  );
 };
 
 const collectErrors = (page: Page): readonly string[] => {
@@ -32,7 +39,11 @@ const collectErrors = (page: Page): readonly string[] => {
 
 const openPageIn = async (browser: Browser, javaScript: boolean): Promise<TestPage> => {
   // Test servers have certificates of their own authority.
-  const context = await browser.newContext({ ignoreHTTPSErrors: true, javaScriptEnabled: javaScript });
+  const context = await browser.newContext({
+    ignoreHTTPSErrors: true,
+    javaScriptEnabled: javaScript,
+    reducedMotion: 'reduce',
+  });
   const page = await context.newPage();
   return Object.assign(page, { pageErrors: collectErrors(page) });
 };
