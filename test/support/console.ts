@@ -44,7 +44,7 @@ const WCAG = ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-prac
 
 /** Changes colors and width, and ends the transitions that follow, so that what is read has its final colors. */
 const showAs = async (page: TestPage, { colorScheme, width, height }: (typeof APPEARANCES)[number]): Promise<void> => {
-  await page.emulateMedia({ colorScheme, reducedMotion: 'reduce' });
+  await page.emulateMedia({ colorScheme });
   await page.setViewportSize({ width, height });
   await page.locator(`html[data-mantine-color-scheme="${colorScheme}"]`).waitFor({ state: 'attached' });
   // A text, because the types of the tests do not include those of browsers.
@@ -90,7 +90,7 @@ export const inspectScreen = async (page: TestPage, name: string): Promise<reado
     const scrollWidth = (await page.evaluate('document.documentElement.scrollWidth')) as number;
     if (scrollWidth > width) faults.push(`${name}, ${appearance.name}: the page is ${scrollWidth} wide`);
   }
-  await page.emulateMedia({ colorScheme: 'light', reducedMotion: 'no-preference' });
+  await page.emulateMedia({ colorScheme: 'light' });
   await page.setViewportSize({ width: 1280, height: 800 });
   return [...faults, ...page.pageErrors];
 };
