@@ -7,7 +7,15 @@ type DocumentTable = Map<string, unknown>;
 const readData = async (api: ApiTestClient, path: string): Promise<any> =>
   expectStatus(await api.get(path), 200).body.data;
 
-const readList = (api: ApiTestClient, path: string): Promise<any[]> => readData(api, `${path}?page[size]=100`);
+const readList = async (api: ApiTestClient, path: string): Promise<any[]> => {
+  const list: any[] = [];
+  for (let page: number | null = 1; page;) {
+    const { body } = expectStatus(await api.get(`${path}?page[size]=100&page[number]=${page}`), 200);
+    list.push(...body.data);
+    page = body.meta?.pagination?.['next-page'] ?? null;
+  }
+  return list;
+};
 
 const without = (name: string, attributes: Record<string, unknown>) =>
   Object.fromEntries(Object.entries(attributes).filter(([key]) => key !== name));

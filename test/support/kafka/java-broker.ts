@@ -35,16 +35,56 @@ export const startWithUsers = async (
   const lib = join(await cached(NAME, make), 'lib');
   const [port, controllerPort] = await freePorts();
   const broker = { ...options, port, controllerPort, folder: join(folder, 'log') };
-  await formatFolder(lib, join(folder, 'format.properties'), broker, users);
+  await formatFolder(lib, join(folder, 'format.properties'), broker, { users });
   return startIn(folder, broker);
 };
 
-const startIn = async (folder: string, properties: BrokerProperties): Promise<TestKafka> => {
-  const { port } = properties;
+/** A cluster whose brokers can be killed and started again one by one. */
+export type TestKafkaCluster = {
+  readonly brokers: readonly string[];
+  readonly nodes: readonly Pick<TestKafka, 'kill' | 'restart'>[];
+  /** Stops all brokers and removes their data. */
+  stop(): Promise<void>;
+};
+
+/** Starts a cluster in which every message is on all nodes, and on all but one before it is acknowledged. */
+export const startKafkaCluster = async (size: number): Promise<TestKafkaCluster> => {
+  const lib = join(await cached(NAME, make), 'lib');
+  const ports: [number, number][] = [];
+  while (ports.length < size) {
+    const pair = await freePorts();
+    if (!ports.flat().some((port) => pair.includes(port))) ports.push(pair);
+  }
+  const brokers = ports.map(([port]) => `127.0.0.1:${port}`);
+  const controllerPorts = ports.map(([, controllerPort]) => controllerPort);
+  const id = newClusterId();
+  const startNode = async ([port, controllerPort]: readonly [number, number], n: number): Promise<TestKafka> => {
+    const folder = await mkdtemp(join(DATA, 'cadastre-kafka-'));
+    const cluster = { node: n + 1, controllerPorts };
+    const broker = { port, controllerPort, folder: join(folder, 'log'), cluster };
+    await formatFolder(lib, join(folder, 'format.properties'), broker, { id });
+    return startIn(folder, broker, brokers);
+  };
+  const starts = await Promise.allSettled(ports.map(startNode));
+  const nodes = starts.flatMap((start) => (start.status === 'fulfilled' ? [start.value] : []));
+  const stop = async (): Promise<void> => void (await Promise.all(nodes.map((node) => node.stop())));
+  const failure = starts.find((start) => start.status === 'rejected');
+  if (failure) {
+    await stop();
+    throw failure.reason;
+  }
+  return { brokers, nodes, stop };
+};
+
+/** Starts a broker. Resolves when all `brokers` of its cluster are ready. */
+const startIn = async (
+  folder: string,
+  properties: BrokerProperties,
+  brokers: readonly string[] = [`127.0.0.1:${properties.port}`],
+): Promise<TestKafka> => {
   const cache = await cached(NAME, make);
   const file = join(folder, 'server.properties');
   await writeFile(file, serverProperties(properties));
-  const brokers = [`127.0.0.1:${port}`];
 
   let broker = await launch(folder, file, join(cache, 'lib'));
   const kill = (): Promise<void> => broker.kill();
@@ -93,7 +133,7 @@ const formatFolder = async (
   lib: string,
   properties: string,
   broker: BrokerProperties,
-  users: readonly ScramUser[] = [],
+  { id = newClusterId(), users = [] }: { readonly id?: string; readonly users?: readonly ScramUser[] } = {},
 ): Promise<void> => {
   await writeFile(properties, serverProperties(broker));
   const scram = users.flatMap(({ name, password }) =>
@@ -103,7 +143,8 @@ const formatFolder = async (
     ]),
   );
   // One in 64 random ids begins with "-". As a separate argument the tool would take such an id for an option.
-  const cluster = `--cluster-id=${randomBytes(16).toString('base64url')}`;
-  const format = ['format', cluster, '-c', properties, ...scram];
+  const format = ['format', `--cluster-id=${id}`, '-c', properties, ...scram];
   await run('java', ['-Xmx64m', '-cp', join(lib, '*'), 'kafka.tools.StorageTool', ...format]);
 };
+
+const newClusterId = (): string => randomBytes(16).toString('base64url');

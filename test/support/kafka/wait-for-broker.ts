@@ -6,8 +6,8 @@ const START_TIMEOUT_MS = 60_000;
 const POLL_MS = 100;
 
 /**
- * Resolves when an admin client sees the broker and the broker accepts consumer groups. Rejects as soon as `failure`
- * returns a text.
+ * Resolves when an admin client sees all brokers and they accept consumer groups. Rejects as soon as `failure` returns a
+ * text.
  */
 export const waitForBroker = async (
   brokers: readonly string[],
@@ -33,7 +33,8 @@ const findObstacle = async (brokers: readonly string[]): Promise<unknown> => {
     // seconds, a consumer of kafkajs fails for good. This request comes before those of any test.
     await admin.describeGroups(['anybody']);
     const cluster = await admin.describeCluster();
-    return cluster.brokers.length > 0 ? null : new Error('no broker has registered');
+    const { length } = cluster.brokers;
+    return length === brokers.length ? null : new Error(`${length} of ${brokers.length} brokers have registered`);
   } catch (error) {
     return error;
   } finally {
