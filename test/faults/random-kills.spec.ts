@@ -50,7 +50,7 @@ const launch = async (): Promise<Product> => {
 
 type Killable = { readonly ended: Promise<unknown>; kill(signal: NodeJS.Signals): void };
 type KeptProcess = { kill(): void; stop(): Promise<void> };
-const kept: KeptProcess[] = [];
+const keptProcesses: KeptProcess[] = [];
 
 /** Starts a process again whenever it ends, as systemd does. */
 const keepRunning = (start: () => Killable): KeptProcess => {
@@ -71,7 +71,7 @@ const keepRunning = (start: () => Killable): KeptProcess => {
       await running;
     },
   };
-  kept.push(one);
+  keptProcesses.push(one);
   return one;
 };
 
@@ -159,14 +159,14 @@ const expectCopiedEvents = async (log: readonly RecordedEvent[]): Promise<readon
 const expectCopiedDocuments = async (): Promise<number> => {
   const { ownersTeam } = work.organization;
   const owner = await makeMember(createApiTestClient(gateway.url, gateway.adminToken), 'acme', 'olga', [ownersTeam]);
-  const shown = (await readShownDocuments(owner, 'acme'))['workspaces.state'] ?? new Map();
+  const expected = (await readShownDocuments(owner, 'acme'))['workspaces.state'] ?? new Map();
   const isEqual = (copied: ReadonlyMap<string, unknown>): boolean =>
-    copied.size === shown.size &&
-    [...shown].every(([id, { data }]) => versionOf(copied.get(id)) === versionOf({ data }));
+    copied.size === expected.size &&
+    [...expected].every(([id, { data }]) => versionOf(copied.get(id)) === versionOf({ data }));
   await waitUntil(async () => isEqual(await readCopiedDocuments()), 'the consumer has the last documents');
-  expect(await readCopiedDocuments()).toEqual(shown);
-  expect(toTable(await readWholeTopic(kafka.brokers, STATE_TOPIC))).toEqual(shown);
-  return shown.size;
+  expect(await readCopiedDocuments()).toEqual(expected);
+  expect(toTable(await readWholeTopic(kafka.brokers, STATE_TOPIC))).toEqual(expected);
+  return expected.size;
 };
 
 const versionOf = (document: any): string => document?.data?.attributes?.['updated-at'];
@@ -185,7 +185,7 @@ beforeAll(async () => {
 }, LONG);
 
 afterAll(async () => {
-  for (const one of kept) await one.stop();
+  for (const one of keptProcesses) await one.stop();
   for (const product of products) await product.remove();
   await kafka?.stop();
   await postgres?.stop();
