@@ -20,7 +20,7 @@ import { quiet } from '../support/silent-logger.js';
 import { expectNothingLost, startBackgroundLoad, type BackgroundLoad } from './background-load.js';
 import { expectTopicsToHave } from './recorded-log.js';
 
-/** Each target once, or as often as CADASTRE_KILLS says: 50 kills take about a quarter of an hour. */
+/** Each target once, or as often as CADASTRE_KILLS says: 50 kills take about five minutes. */
 const KILLS = Number(process.env['CADASTRE_KILLS'] || 6);
 const LONG = 180_000 + KILLS * 30_000;
 const PREFIX = 'site';
