@@ -119,7 +119,7 @@ const hasNoTag = (keys: readonly string[]): WorkspaceCondition => ({
 
 const LOCKED_WORKSPACES = sql.raw('select l.workspace from workspace_locks l where l.organization = owner.id');
 
-/** Organizations have none or all of their workspaces locked, and the planner takes each for the largest. */
+/** Few or nearly all workspaces can be locked, and the planner takes every organization for the largest one. */
 const isLocked = (locked: boolean): WorkspaceCondition => ({
   ...(locked
     ? isAmong(LOCKED_WORKSPACES)
