@@ -39524,6 +39524,8 @@ export interface operations {
         'filter[id]'?: string[];
         /** @description An extension of Cadastre. Only workspaces that have no value for at least one reserved tag key. */
         'filter[tag-gaps]'?: 'true';
+        /** @description An extension of Cadastre. Only workspaces that are locked (`true`), or only those that are not (`false`). */
+        'filter[locked]'?: 'true' | 'false';
         /** @description Only workspaces whose current run has one of these statuses. Separate values with commas. */
         'filter[current-run][status]'?: string[];
       };

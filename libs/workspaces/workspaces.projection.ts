@@ -8,20 +8,18 @@ import {
   type OrganizationDeleted,
 } from '#kernel';
 import type { SshKeyEvent } from '#ssh-keys';
+import { clearLock, deleteWorkspace, deleteWorkspacesOf, setLock, setLocks } from './lock/lock.projection.js';
 import { WORKSPACE_SETTINGS } from './settings/workspace-settings.js';
 import type { TagEvent } from './tags/tags.js';
 import type { WorkspaceEvent } from './workspaces/workspace.js';
 
 type CreatedMessage = Extract<WorkspaceEvent, { type: 'WorkspaceCreated' }>;
-type LockedMessage = Extract<WorkspaceEvent, { type: 'WorkspaceLocked' }>;
-type UnlockedMessage = Extract<WorkspaceEvent, { type: 'WorkspaceUnlocked' }>;
 type SshKeyDeleted = Extract<SshKeyEvent, { type: 'SshKeyDeleted' }>;
 
 const updateLatestChange = (stream: string, time: string): Sql =>
   sql`update workspaces set updated_at = ${time} where id = ${stream}`;
 
 const timesOf = (events: readonly RecordedEvent[]): readonly string[] => events.map(({ time }) => time);
-const streamsOf = (events: readonly RecordedEvent[]): readonly string[] => events.map(({ stream }) => stream);
 
 const insertWorkspaces = (events: readonly RecordedEvent<CreatedMessage>[]): Sql => {
   const rows = events.map(({ data: { project, name, settings }, stream, organization }) => ({
@@ -43,27 +41,11 @@ const insertWorkspaces = (events: readonly RecordedEvent<CreatedMessage>[]): Sql
            as rows (id, organization, project, name, agent_pool, settings, time)`;
 };
 
-const buildLock = ({ holder, reason }: LockedMessage['data'], time: string): object => ({ holder, reason, at: time });
-
-/** Stores the lock, or that there is none. */
-const setLocks = (events: readonly RecordedEvent<LockedMessage | UnlockedMessage>[]): readonly Sql[] => {
-  const locks = events.map(({ type, data, time }) =>
-    type === 'WorkspaceLocked' ? sql.json(buildLock(data, time)) : null,
-  );
-  return [
-    sql`
-      update workspaces w set lock = rows.lock, updated_at = rows.time
-        from unnest(${streamsOf(events)}::text[], ${timesOf(events)}::timestamptz[], ${locks}::jsonb[])
-             as rows (id, time, lock)
-       where w.id = rows.id`,
-  ];
-};
-
 export const workspaces: Projection<WorkspaceEvent | SshKeyDeleted | OrganizationDeleted> = {
   name: 'workspaces',
-  // The rows contain all settings.
-  version: WORKSPACE_SETTINGS.version,
-  tables: ['workspaces'],
+  // The rows contain all settings. Earlier versions do not write the second table.
+  version: WORKSPACE_SETTINGS.version + 1,
+  tables: ['workspaces', 'workspace_locks'],
   replayIndexes: ['workspaces_by_change', 'workspaces_by_ssh_key'],
   names: [{ table: 'workspaces', column: 'lock', at: ['holder'] }],
   on: {
@@ -80,15 +62,13 @@ export const workspaces: Projection<WorkspaceEvent | SshKeyDeleted | Organizatio
        where id = ${stream}`,
     WorkspaceMoved: ({ to }, { stream, time }) =>
       sql`update workspaces set project = ${to}, updated_at = ${time} where id = ${stream}`,
-    WorkspaceDeleted: (_, { stream }) => sql`delete from workspaces where id = ${stream}`,
+    WorkspaceDeleted: (_, event) => deleteWorkspace(event),
     WorkspaceSshKeyAssigned: ({ key }, { stream, time }) =>
       sql`update workspaces set ssh_key = ${key}, updated_at = ${time} where id = ${stream}`,
     WorkspaceSshKeyUnassigned: (_, { stream, time }) =>
       sql`update workspaces set ssh_key = null, updated_at = ${time} where id = ${stream}`,
-    WorkspaceLocked: (data, { stream, time }) => sql`
-      update workspaces set lock = ${sql.json(buildLock(data, time))}, updated_at = ${time} where id = ${stream}`,
-    WorkspaceUnlocked: (_, { stream, time }) =>
-      sql`update workspaces set lock = null, updated_at = ${time} where id = ${stream}`,
+    WorkspaceLocked: setLock,
+    WorkspaceUnlocked: (_, event) => clearLock(event),
     WorkspaceTagAdded: (_, { stream, time }) => updateLatestChange(stream, time),
     WorkspaceTagRemoved: (_, { stream, time }) => updateLatestChange(stream, time),
     WorkspaceTagBound: (_, { stream, time }) => updateLatestChange(stream, time),
@@ -107,7 +87,7 @@ export const workspaces: Projection<WorkspaceEvent | SshKeyDeleted | Organizatio
          set current_state_version = ${id}, resource_count = ${resources}, updated_at = ${time}
        where id = ${stream}`,
     SshKeyDeleted: (_, { stream }) => sql`update workspaces set ssh_key = null where ssh_key = ${stream}`,
-    OrganizationDeleted: (_, { stream }) => sql`delete from workspaces where organization = ${stream}`,
+    OrganizationDeleted: (_, { stream }) => deleteWorkspacesOf(stream),
   },
   bulk: {
     WorkspaceCreated: (events) => [insertWorkspaces(events)],

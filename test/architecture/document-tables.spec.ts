@@ -49,6 +49,8 @@ const ADDRESSES: Readonly<Record<string, () => readonly string[]>> = {
       '?search%5Btags%5D=flat',
       '?search%5Bexclude-tags%5D=other',
       '?filter%5Btag-gaps%5D=true',
+      '?filter%5Blocked%5D=true',
+      '?filter%5Blocked%5D=false',
       '?filter%5Btagged%5D%5B0%5D%5Bkey%5D=flat',
       '?filter%5Btagged%5D%5B0%5D%5Bkey%5D=bound&filter%5Btagged%5D%5B0%5D%5Bvalue%5D=v',
       `?filter%5Bproject%5D%5Bid%5D=${project}`,

@@ -71,6 +71,10 @@ describe('the first screen of an organization', () => {
     await page.getByRole('region', { name: 'Runs that wait for a person' }).getByText('No run').waitFor();
     await page.getByRole('region', { name: 'Changed last' }).getByRole('link', { name: 'storage' }).waitFor();
     expect(await inspectScreen(page, 'home')).toEqual([]);
+    await locks.getByRole('link', { name: 'All locked workspaces' }).click();
+    await page.getByRole('row').filter({ hasText: 'network' }).waitFor();
+    expect(new URL(page.url()).search).toBe('?locked=true');
+    await page.goBack();
     await locks.getByRole('link', { name: 'network' }).click();
     await page.getByRole('heading', { level: 1, name: 'network' }).waitFor();
     await page.keyboard.press('g');

@@ -132,6 +132,36 @@ describe('the list of workspaces', () => {
     await page.context().close();
   });
 
+  it('filters by lock with the keyboard, and keeps it in the address and in saved views', async () => {
+    const page = await openList(owner);
+    await page.getByRole('button', { name: 'Filters' }).click();
+    const lock = page.getByRole('radiogroup', { name: 'Lock' });
+    await lock.getByRole('radio', { name: 'Any' }).focus();
+    await page.keyboard.press('ArrowRight');
+    // The run of another workspace has locked it.
+    await waitForCount(page, '2 workspaces');
+    await rowOf(page, 'app-0000').getByRole('img', { name: 'Locked by admin: Upgrade' }).waitFor();
+    await page.getByRole('button', { name: 'Filters (1)' }).waitFor();
+    expect(new URL(page.url()).search).toBe('?locked=true');
+    expect(await inspectScreen(page, 'workspaces-locked')).toEqual([]);
+    await page.getByRole('button', { name: 'Views', exact: true }).click();
+    await page.getByRole('dialog').getByRole('textbox', { name: 'Name' }).fill('Locked');
+    await page.getByRole('button', { name: 'Save as a new view' }).click();
+    await page.getByRole('button', { name: 'View: Locked' }).waitFor();
+    await page.keyboard.press('Escape');
+    await lock.getByRole('radio', { name: 'Locked', exact: true }).focus();
+    await page.keyboard.press('ArrowRight');
+    await waitForCount(page, '228 workspaces');
+    await page.getByRole('button', { name: 'View: Locked (changed)' }).click();
+    await page.getByRole('link', { name: 'Locked', exact: true }).click();
+    await waitForCount(page, '2 workspaces');
+    await page.reload();
+    await waitForCount(page, '2 workspaces');
+    await page.getByRole('button', { name: 'Clear the filters' }).click();
+    await waitForCount(page, '230 workspaces');
+    await page.context().close();
+  });
+
   it('shows the longest status of a run completely, also on a phone', async () => {
     const page = await openList(owner);
     await page.route('**/organizations/acme/workspaces?*', async (route) => {

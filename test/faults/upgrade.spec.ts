@@ -115,12 +115,17 @@ it(
     });
     await waitUntil(
       async () =>
-        (await query('select from event_store.view_versions where version = 1 and view ~ $$trail$|history$$'))
-          .length === 0,
+        (
+          await query(
+            'select from event_store.view_versions where version = 1 and view ~ $$trail$|history|^workspaces$$',
+          )
+        ).length === 0,
       'the views are rebuilt',
     );
     await clients.acknowledged(30);
     await clients.stop();
+    const locked = await query('select id from views.workspaces where lock is not null order by id');
+    expect(await query('select workspace as id from views.workspace_locks order by workspace')).toEqual(locked);
     expect(new Set(clients.statuses.keys())).toEqual(new Set([200, 201]));
     expect(clients.ledger.count('unknown')).toBe(0);
     await expectNothingLost({

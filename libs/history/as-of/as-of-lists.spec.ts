@@ -44,6 +44,8 @@ const queries = (): string[] => [
   'filter[tagged][0][key]=region&filter[tagged][0][value]=eu&filter[tagged][1][key]=env',
   `filter[project][id]=${land}`,
   `filter[project][id]=${land}&search[tags]=flat`,
+  'filter[locked]=true',
+  'filter[locked]=false',
   'filter[current-run][status]=planning,planned',
   'filter[current-run][status]=applied,errored',
   'filter[current-run][status]=plan_queued&sort=current-run.created-at',

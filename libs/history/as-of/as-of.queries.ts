@@ -95,7 +95,9 @@ const buildWorkspaces = (subject: PastSubject): Sql => sql`
            (data ->> 'latestChangeAt')::timestamptz as latest_change_at
       from past where created_by_event = 'WorkspaceCreated' and ${hadName(subject)}),
   workspace_counts as not materialized (
-    select organization, project, count(*) as workspaces from workspaces group by organization, project)`;
+    select organization, project, count(*) as workspaces from workspaces group by organization, project),
+  workspace_locks as not materialized (
+    select organization, id as workspace from workspaces where lock is not null)`;
 
 const buildTags = (at: Timestamp): Sql => sql`
   workspace_tags as not materialized (

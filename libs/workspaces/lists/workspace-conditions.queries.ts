@@ -14,6 +14,8 @@ export type WorkspaceListFilter = {
   readonly ids: readonly string[];
   /** Only workspaces that have no value for a reserved tag key. */
   readonly tagGaps: boolean;
+  /** True: only locked workspaces; false: only unlocked ones. */
+  readonly locked: boolean | undefined;
   readonly currentRunStatuses: readonly string[];
   /** Only workspaces whose `latest-change-at` is this time or later. */
   readonly changedSince: Timestamp | undefined;
@@ -24,6 +26,8 @@ export type WorkspaceCondition = {
   readonly where: Sql;
   /** Ids of the matching workspaces, each once, if this condition alone decides. */
   readonly ids?: Sql;
+  /** Ids of the workspaces that do not match, each once, if this condition alone decides. */
+  readonly otherIds?: Sql;
   /** The projects whose workspaces match, except those with their own tags of these keys. */
   readonly projects?: ProjectMembership;
   /**
@@ -113,6 +117,16 @@ const hasNoTag = (keys: readonly string[]): WorkspaceCondition => ({
     select 1 from workspace_tags t where t.organization = owner.id and t.key = any (${keys}::text[]) and t.workspace = w.id)`,
 });
 
+const LOCKED_WORKSPACES = sql.raw('select l.workspace from workspace_locks l where l.organization = owner.id');
+
+/** Few or nearly all workspaces can be locked, and the planner takes every organization for the largest one. */
+const isLocked = (locked: boolean): WorkspaceCondition => ({
+  ...(locked
+    ? isAmong(LOCKED_WORKSPACES)
+    : { where: sql`not exists (${LOCKED_WORKSPACES} and l.workspace = w.id)`, otherIds: LOCKED_WORKSPACES }),
+  unforeseen: true,
+});
+
 /** For so many tags, own and inherited ones are separate alternatives: each tag doubles their number. */
 const MAX_PARTITIONED_TAGS = 2;
 
@@ -165,6 +179,7 @@ export const buildConditionAlternatives = (filter: WorkspaceListFilter): readonl
     ...(filter.changedSince ? [hasChangedSince(filter.changedSince)] : []),
     ...(filter.ids.length > 0 ? [hasId(filter.ids)] : []),
     ...(filter.tagGaps ? [isAmong(selectWorkspacesWithTagGaps())] : []),
+    ...(filter.locked === undefined ? [] : [isLocked(filter.locked)]),
     ...hasAllOwnTags(filter.tags),
     ...(filter.excludeTags.length > 0 ? [hasNoTag(filter.excludeTags)] : []),
     ...(filter.currentRunStatuses.length > 0 ? [hasCurrentRunIn(filter.currentRunStatuses)] : []),
@@ -193,5 +208,8 @@ export const buildOrganizationCount = (conditions: readonly WorkspaceCondition[]
   const projects = conditions.flatMap((condition) => condition.projects ?? []);
   if (projects.length === conditions.length) return buildProjectCount(projects);
   const [only, ...others] = conditions;
-  return only?.ids && others.length === 0 ? sql`(select count(*) from (${only.ids}) matching)` : null;
+  if (others.length > 0) return null;
+  const countIds = (ids: Sql): Sql => sql`(select count(*) from (${ids}) matching)`;
+  if (only?.otherIds) return sql`${buildProjectCount([])} - ${countIds(only.otherIds)}`;
+  return only?.ids ? countIds(only.ids) : null;
 };

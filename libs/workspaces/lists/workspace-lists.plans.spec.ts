@@ -11,6 +11,7 @@ import {
   refusedStatement,
   rowsRead,
   startCrowd,
+  vacuumUntilVisible,
   type PlanSeed,
 } from '../../../test/support/plans.js';
 import type { TestServer } from '../../../test/support/server.js';
@@ -57,6 +58,9 @@ const fill = (large: string): readonly Sql[] => {
        from (select distinct organization from made) o, unnest(array['region', 'common']) key`,
     `insert into workspace_counts (organization, project, shard, workspaces)
      select organization, project, 0, count(*) from made group by organization, project`,
+    // Ten of the large organization, and most of the others.
+    `insert into workspace_locks (organization, workspace)
+     select organization, id from made where case when large then n % 10000 = 4201 else n % 5 > 0 end`,
     // A member sees one project of a thousand workspaces and ten more; many others see other ones.
     `insert into team_projects (id, organization, team, project, access, created_at)
      select 'tprj-' || o, 'org-tenant-' || o, 'team-' || o, 'prj-' || o || '-1', 'read', now() from generate_series(1, 1000) o
@@ -68,8 +72,8 @@ const fill = (large: string): readonly Sql[] => {
                  from made where large and n % 10000 = 4242`,
   ];
   const tables = ['organizations', 'projects', 'workspaces', 'workspace_tags', 'workspace_runs', 'workspace_counts'];
-  const grants = ['team_projects', 'team_workspaces'];
-  const vacuumed = [...tables, ...grants].map((table) => sql.raw(`vacuum analyze ${table}`));
+  const others = ['workspace_locks', 'team_projects', 'team_workspaces'];
+  const vacuumed = [...tables, ...others].map((table) => sql.raw(`vacuum analyze ${table}`));
   return [rows, ...statements.map((text) => sql.raw(text)), ...vacuumed];
 };
 
@@ -94,6 +98,8 @@ const listed = async (query: string, caller: Who, organization: string) => {
 };
 
 const LARGE_TABLES = ['workspaces', 'workspace_tags', 'workspace_runs', 'team_workspaces', 'team_projects'];
+/** Its rows can nearly all belong to one organization. Then a scan of the whole table is as good as one of its index. */
+const COUNTED_TABLES = [...LARGE_TABLES, 'workspace_locks'];
 
 type Case = {
   readonly query: string;
@@ -111,13 +117,15 @@ const expectIndexed = async ({ query, by, total, reads }: Case, caller: Who, org
     readWhole: [],
     by: true,
   });
-  expect(rowsRead(plan, LARGE_TABLES)).toBeLessThanOrEqual(reads);
+  expect(rowsRead(plan, COUNTED_TABLES)).toBeLessThanOrEqual(reads);
 };
 
 /** A page of twenty reads little more than its own rows and their tags. */
 const A_PAGE = 500;
 /** The total count must count them in an index. */
 const COUNTED = 110_000;
+/** As many locks, among those of other organizations. */
+const LOCKED = 125_000;
 /** All workspaces have a tag of their own for a reserved key: their index entries are read for the count and the page. */
 const GAPS = 450_000;
 /** The grants of the member are looked up a few times, for the page and for the count. */
@@ -130,6 +138,7 @@ const TAGS = 'workspace_tags_by_key';
 const RUNS = 'workspace_runs_by_creation';
 const STATUSES = 'workspace_runs_by_status';
 const PROJECTS = 'workspaces_by_project';
+const LOCKS = 'workspace_locks_pkey';
 
 const IN_PROJECT = 'filter[project][id]=prj-0-1';
 const centered = (value: string): string => `filter[tagged][0][key]=cost-center&filter[tagged][0][value]=${value}`;
@@ -179,6 +188,11 @@ describe('a list of 100,000 workspaces', () => {
       total: 100,
       reads: 1_000,
     },
+    { query: 'filter[locked]=true', by: LOCKS, total: 10, reads: A_PAGE },
+    { query: 'filter[locked]=true&sort=-latest-change-at', by: LOCKS, total: 10, reads: A_PAGE },
+    { query: 'filter[locked]=false', by: LOCKS, total: 99_990, reads: A_PAGE },
+    { query: 'filter[locked]=false&sort=-current-run.created-at', by: RUNS, total: 99_990, reads: A_PAGE },
+    { query: `filter[locked]=false&${IN_PROJECT}`, by: PROJECTS, total: 990, reads: 5_000 },
     { query: `${IN_PROJECT}&search[name]=test-09`, by: PROJECTS, total: 100, reads: 5_000 },
     {
       query: 'filter[project][id]=prj-0-17&search[tags]=rare&sort=latest-change-at',
@@ -211,6 +225,8 @@ describe('a list of 100,000 workspaces', () => {
     { query: centered('cc-430'), by: TAGS, total: 1, reads: GRANTED },
     { query: 'filter[current-run][status]=errored', by: PROJECTS, total: 1_000, reads: GRANTED },
     { query: IN_PROJECT, by: PROJECTS, total: 1_000, reads: GRANTED },
+    { query: 'filter[locked]=true', by: LOCKS, total: 10, reads: GRANTED },
+    { query: 'filter[locked]=false', by: PROJECTS, total: 1_000, reads: GRANTED },
   ])('$query, for a caller that sees a few of them, does not read the others', async (each) => {
     await expectIndexed(each, 'member', LARGE);
   });
@@ -231,6 +247,31 @@ describe('a list of 25 workspaces in another organization', () => {
     const plan = await planFor(server.database, result.statement);
     expect({ total: result.total, readWhole: readWhole(plan, LARGE_TABLES) }).toEqual({ total, readWhole: [] });
     expect(rowsRead(plan, LARGE_TABLES)).toBeLessThanOrEqual(A_PAGE);
+  });
+});
+
+describe('a list of 100,000 workspaces, nearly all of them locked', () => {
+  beforeAll(async () => {
+    const session = await server.database.session();
+    await session.run(sql`
+      insert into workspace_locks (organization, workspace)
+      select o.id, w.id from organizations o join workspaces w on w.organization = o.id
+       where o.name = ${LARGE} and right(w.name, 4) <> '2345'
+      on conflict do nothing`);
+    await session.run(sql`vacuum analyze workspace_locks`);
+    await vacuumUntilVisible(session);
+    await session.close();
+  });
+
+  it.each<Case>([
+    { query: 'filter[locked]=true', by: NAMES, total: 99_990, reads: LOCKED },
+    { query: 'filter[locked]=true&sort=-latest-change-at', by: CHANGES, total: 99_990, reads: LOCKED },
+    { query: `filter[locked]=true&${IN_PROJECT}`, by: PROJECTS, total: 1_000, reads: 5_000 },
+    // The locks are counted, and compared with all workspaces.
+    { query: 'filter[locked]=false', by: LOCKS, total: 10, reads: 2 * LOCKED + COUNTED },
+    { query: 'filter[locked]=false&sort=-latest-change-at', by: LOCKS, total: 10, reads: 2 * LOCKED + COUNTED },
+  ])('$query starts from $by', async (each) => {
+    await expectIndexed(each, 'administrator', LARGE);
   });
 });
 

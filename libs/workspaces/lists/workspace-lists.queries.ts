@@ -175,7 +175,7 @@ const isFast = (actor: Actor, filter: WorkspaceFilter, page: PageRequest): boole
 /** The tables that the statement of a list reads, with any filter. */
 export const WORKSPACE_LIST_DOCUMENT: DocumentKind = {
   name: 'workspace-list',
-  tables: [...WORKSPACE_DOCUMENT.tables, 'workspace_counts', 'reserved_tag_keys'],
+  tables: [...WORKSPACE_DOCUMENT.tables, 'workspace_counts', 'workspace_locks', 'reserved_tag_keys'],
 };
 
 /** Returns one page and the total count in one statement; with `past`, as they were at that time. */

@@ -16,6 +16,22 @@ describe('the filter of tag gaps', () => {
   });
 });
 
+describe('the filter of locks', () => {
+  it.each([
+    [{}, undefined],
+    [{ 'filter[locked]': '' }, undefined],
+    [{ 'filter[locked]': 'true' }, true],
+    [{ 'filter[locked]': 'false' }, false],
+  ])('is %j: %s', (query, locked) => {
+    expect(parseWorkspaceFilter(query).locked).toBe(locked);
+  });
+
+  it.each(['TRUE', '1', 'true,false'])('refuses %s', (value) => {
+    const parse = () => parseWorkspaceFilter({ 'filter[locked]': value });
+    expect(parse).toThrow(`filter[locked]: must be true or false, got "${value}"`);
+  });
+});
+
 describe('tags of a list filter', () => {
   it('are looked up once each, however often and in whichever parameters they occur', () => {
     const tagged = (index: number, key: string, value: string) => ({

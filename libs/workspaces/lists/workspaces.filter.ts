@@ -45,6 +45,17 @@ const parseTagGaps = (query: QueryParameters): boolean => {
   throw badRequest(`${name}: must be ${TAG_GAPS}, got "${value}"`, name);
 };
 
+export const LOCK_STATES = ['true', 'false'] as const;
+
+const parseLocked = (query: QueryParameters): boolean | undefined => {
+  const name = 'filter[locked]';
+  const value = getParameter(query, name) || undefined;
+  const state = LOCK_STATES.find((each) => each === value);
+  if (state === undefined && value !== undefined)
+    throw badRequest(`${name}: must be true or false, got "${value}"`, name);
+  return state === undefined ? undefined : state === 'true';
+};
+
 /** Parses the query parameters of the list of workspaces (contract §4.3). */
 export const parseWorkspaceFilter = (query: QueryParameters): WorkspaceFilter => {
   const tagged = deduplicate(parseTagFilter(query));
@@ -58,6 +69,7 @@ export const parseWorkspaceFilter = (query: QueryParameters): WorkspaceFilter =>
     changedSince: parseChangedSince(query),
     ids: deduplicate(getListParameter(query, 'filter[id]')),
     tagGaps: parseTagGaps(query),
+    locked: parseLocked(query),
     currentRunStatuses: getListParameter(query, 'filter[current-run][status]'),
     ...parseSort(query, SORTS),
   };

@@ -73,6 +73,8 @@ beforeAll(async () => {
   await runIn(alpha);
   expectStatus(await server.post(`/api/v2/runs/${first}/actions/cancel`), 202);
   await change(beta);
+  // The current run of alpha-prod has locked it.
+  expectStatus(await server.post(`/api/v2/workspaces/${gamma}/actions/lock`), 200);
   await makeOrganization(server, 'next-door');
   await makeWorkspace(server, 'next-door', 'alpha-prod');
 
@@ -194,6 +196,23 @@ const ANSWERS: readonly (readonly [query: string, names: readonly string[]])[] =
   ['filter[tag-gaps]=true&filter[tagged][0][key]=tier', ['gamma-test']],
   ['filter[tag-gaps]=true&search[name]=delta', ['delta']],
 
+  ['filter[locked]=true', ['alpha-prod', 'gamma-test']],
+  ['filter[locked]=false', ['Beta_prod', 'delta']],
+  ['filter[locked]=', ['Beta_prod', 'alpha-prod', 'delta', 'gamma-test']],
+  ['filter[locked]=true&sort=-name', ['gamma-test', 'alpha-prod']],
+  ['filter[locked]=true&sort=current-run.created-at', ['alpha-prod', 'gamma-test']],
+  ['filter[locked]=false&sort=latest-change-at', ['delta', 'Beta_prod']],
+  ['filter[locked]=false&sort=-current-run.created-at', ['delta', 'Beta_prod']],
+  [`filter[locked]=true&${IN_PROJECT}`, ['gamma-test']],
+  [`filter[locked]=false&${IN_PROJECT}`, ['Beta_prod']],
+  ['filter[locked]=true&search[name]=prod', ['alpha-prod']],
+  ['filter[locked]=false&search[tags]=blue', ['delta']],
+  ['filter[locked]=false&search[exclude-tags]=blue', ['Beta_prod']],
+  ['filter[locked]=false&filter[tagged][0][key]=tier', ['Beta_prod']],
+  ['filter[locked]=true&filter[tag-gaps]=true', ['gamma-test']],
+  ['filter[locked]=true&filter[id]=ALPHA,DELTA', ['alpha-prod']],
+  ['filter[locked]=true&filter[current-run][status]=canceled,plan_queued', ['alpha-prod']],
+
   ['search[name]=a&search[tags]=blue&search[exclude-tags]=red', ['delta']],
   [`${IN_PROJECT}&search[name]=prod`, ['Beta_prod']],
   [`${IN_PROJECT}&search[tags]=red&sort=-latest-change-at`, ['Beta_prod']],
@@ -264,6 +283,8 @@ describe('the list of workspaces', () => {
     ['sort=-', 'sort'],
     ['page[number]=0', 'page[number]'],
     ['filter[tag-gaps]=yes', 'filter[tag-gaps]'],
+    ['filter[locked]=yes', 'filter[locked]'],
+    ['filter[locked]=true,false', 'filter[locked]'],
     [`filter[id]=${'a,'.repeat(101)}`, 'filter[id]'],
     ['page[size]=many', 'page[size]'],
     ['filter[tagged][2][value]=prod', 'filter[tagged][2][key]'],

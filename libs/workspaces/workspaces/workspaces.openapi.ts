@@ -16,7 +16,7 @@ import {
   type OperationDescription,
 } from '#json-api/description';
 import { SORTS } from '../lists/workspace-lists.queries.js';
-import { TAG_GAPS } from '../lists/workspaces.filter.js';
+import { LOCK_STATES, TAG_GAPS } from '../lists/workspaces.filter.js';
 import { createBody, lockBody, movedBody, sshKeyBody, updateBody } from './workspaces.body.js';
 import { WorkspacesController } from './workspaces.controller.js';
 import { WORKSPACE_INCLUDES } from './workspaces.include.js';
@@ -106,6 +106,10 @@ const listQuery = {
   'filter[tag-gaps]': choiceParameter(
     [TAG_GAPS],
     `${OWN_EXTENSION} Only workspaces that have no value for at least one reserved tag key.`,
+  ),
+  'filter[locked]': choiceParameter(
+    LOCK_STATES,
+    `${OWN_EXTENSION} Only workspaces that are locked (\`true\`), or only those that are not (\`false\`).`,
   ),
   'filter[current-run][status]': listParameter('Only workspaces whose current run has one of these statuses.'),
 };

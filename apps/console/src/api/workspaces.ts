@@ -22,8 +22,13 @@ export type WorkspaceSearch = {
   readonly status?: readonly string[];
   /** Only workspaces without a value for a reserved tag key. */
   readonly gaps?: 'true';
+  /** Only locked workspaces, or only unlocked ones. */
+  readonly locked?: LockState;
   readonly sort?: WorkspaceSort;
 };
+
+export const LOCK_STATES = ['true', 'false'] as const;
+type LockState = (typeof LOCK_STATES)[number];
 
 export const WORKSPACE_SORTS = [
   'name',
@@ -96,6 +101,7 @@ export const workspacesPageQuery = (organization: string, search: WorkspaceSearc
         ...(search.project ? { 'filter[project][id]': search.project } : {}),
         ...(search.status?.length ? { 'filter[current-run][status]': [...search.status] } : {}),
         ...(search.gaps ? { 'filter[tag-gaps]': search.gaps } : {}),
+        ...(search.locked ? { 'filter[locked]': search.locked } : {}),
         ...(search.sort ? { sort: search.sort } : {}),
         ...toTagParameters(search.tags ?? []),
       };

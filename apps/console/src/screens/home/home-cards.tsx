@@ -96,7 +96,19 @@ export const LastChangesCard = ({ organization }: CardProps) => {
 export const LocksCard = ({ organization }: CardProps) => {
   const query = useQuery(locksQuery(organization));
   return (
-    <Card title="Locks, the oldest first">
+    <Card
+      title="Locks, the oldest first"
+      actions={
+        <Anchor
+          size="sm"
+          renderRoot={(props) => (
+            <Link {...props} to="/$organization/workspaces" params={{ organization }} search={{ locked: 'true' }} />
+          )}
+        >
+          All locked workspaces
+        </Anchor>
+      }
+    >
       <QueryState query={query} what="organization" loading={<LoadingLines count={3} height={16} />}>
         {({ rows, total }) =>
           rows.length === 0 ? (

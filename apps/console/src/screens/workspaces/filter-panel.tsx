@@ -1,7 +1,24 @@
-import { Button, Checkbox, Group, MultiSelect, SimpleGrid, Stack, TagsInput } from '@mantine/core';
+import {
+  Button,
+  Checkbox,
+  Group,
+  Input,
+  MultiSelect,
+  SegmentedControl,
+  SimpleGrid,
+  Stack,
+  TagsInput,
+} from '@mantine/core';
 import { formatRunStatus, type StatusOfRun } from '../../components/run-status.js';
+import { LOCK_STATES } from '../../api/workspaces.js';
 import { ProjectSelect } from './project-select.js';
-import { OPTIONAL_COLUMNS, type ChangeSearch, type ListSearch, type OptionalColumn } from './workspaces.search.js';
+import {
+  NO_FILTERS,
+  OPTIONAL_COLUMNS,
+  type ChangeSearch,
+  type ListSearch,
+  type OptionalColumn,
+} from './workspaces.search.js';
 import classes from './workspaces.module.css';
 
 const STATUSES: readonly { readonly group: string; readonly items: readonly StatusOfRun[] }[] = [
@@ -23,8 +40,6 @@ type FilterPanelProps = {
   readonly search: ListSearch;
   readonly onChange: ChangeSearch;
 };
-
-const NO_FILTERS = { tags: undefined, project: undefined, status: undefined, gaps: undefined };
 
 const COLUMN_LABELS: Readonly<Record<OptionalColumn, string>> = {
   run: 'Current run',
@@ -53,6 +68,25 @@ const ColumnChoice = ({ search: { columns = OPTIONAL_COLUMNS }, onChange }: Omit
       ))}
     </Group>
   </Checkbox.Group>
+);
+
+const LockChoice = ({ search: { locked }, onChange }: Omit<FilterPanelProps, 'organization'>) => (
+  <Input.Wrapper label="Lock" labelElement="div">
+    <SegmentedControl
+      transitionDuration={0}
+      display="flex"
+      w="fit-content"
+      size="xs"
+      aria-label="Lock"
+      data={[
+        { value: 'any', label: 'Any' },
+        { value: 'true', label: 'Locked' },
+        { value: 'false', label: 'Unlocked' },
+      ]}
+      value={locked ?? 'any'}
+      onChange={(value) => onChange({ locked: LOCK_STATES.find((each) => each === value) })}
+    />
+  </Input.Wrapper>
 );
 
 /** The filters that the API offers, besides the name. */
@@ -87,6 +121,7 @@ export const FilterPanel = ({ organization, search, onChange }: FilterPanelProps
         />
       </SimpleGrid>
       <Stack mt="md" gap="md" align="flex-start">
+        <LockChoice search={search} onChange={onChange} />
         <Checkbox
           label="Only workspaces without a value for a reserved tag key"
           checked={gaps === 'true'}

@@ -11,8 +11,8 @@ const FilterPanel = lazy(async () => ({ default: (await import('./filter-panel.j
 const TYPING_MS = 200;
 
 /** Returns the number of filters besides the name. */
-const countFilters = ({ tags = [], project, status = [], gaps }: ListSearch): number =>
-  tags.length + status.length + (project === undefined ? 0 : 1) + (gaps === undefined ? 0 : 1);
+const countFilters = ({ tags = [], project, status = [], gaps, locked }: ListSearch): number =>
+  tags.length + status.length + [project, gaps, locked].filter((each) => each !== undefined).length;
 
 type ToolbarProps = {
   readonly organization: string;

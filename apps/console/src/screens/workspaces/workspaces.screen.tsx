@@ -13,7 +13,13 @@ import { ViewsButton } from './views/views-button.js';
 import { useWorkspacePages, type WorkspaceList } from './workspace-pages.js';
 import { useWorkspaceSelection } from './workspace-selection.js';
 import { WorkspaceToolbar } from './workspace-toolbar.js';
-import { getApiSearch, parseWorkspaceSearch, type ChangeSearch, type ListSearch } from './workspaces.search.js';
+import {
+  getApiSearch,
+  NO_FILTERS,
+  parseWorkspaceSearch,
+  type ChangeSearch,
+  type ListSearch,
+} from './workspaces.search.js';
 
 const DEFAULT_SORT = 'name';
 
@@ -70,8 +76,7 @@ const WorkspaceListContent = (props: ContentProps) => {
   if (list.total === undefined) return <LoadingLines count={8} height={40} />;
   const { sort = DEFAULT_SORT, ...filters } = getApiSearch(search);
   if (list.total === 0) {
-    const clear = () =>
-      onChange({ name: undefined, tags: undefined, project: undefined, status: undefined, gaps: undefined });
+    const clear = () => onChange({ ...NO_FILTERS, name: undefined });
     if (Object.keys(filters).length > 0) return <NoMatch onClear={clear} />;
     return (
       <Suspense fallback={<LoadingLines count={8} height={40} />}>

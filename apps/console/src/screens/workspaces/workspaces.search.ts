@@ -1,4 +1,4 @@
-import { WORKSPACE_SORTS, type WorkspaceSearch } from '../../api/workspaces.js';
+import { LOCK_STATES, WORKSPACE_SORTS, type WorkspaceSearch } from '../../api/workspaces.js';
 import { toList } from '../../search-params.js';
 
 /** Columns that a person can hide. */
@@ -16,6 +16,15 @@ export type ListSearch = WorkspaceSearch & {
 /** Changes members of the search. Undefined removes a member. */
 export type ChangeSearch = (changes: Partial<ListSearch>) => void;
 
+/** Removes all filters besides the name. */
+export const NO_FILTERS = {
+  tags: undefined,
+  project: undefined,
+  status: undefined,
+  gaps: undefined,
+  locked: undefined,
+} satisfies Partial<ListSearch>;
+
 const toText = (value: unknown): string | undefined => (typeof value === 'string' && value !== '' ? value : undefined);
 
 /** Reads the filter of the list from the address. It ignores what it does not know. */
@@ -24,6 +33,7 @@ export const parseWorkspaceSearch = (search: Readonly<Record<string, unknown>>):
   const status = toList(search['status']);
   const name = toText(search['name']);
   const project = toText(search['project']);
+  const locked = LOCK_STATES.find((each) => each === search['locked']);
   const sort = WORKSPACE_SORTS.find((each) => each === search['sort']);
   const view = toText(search['view']);
   const chosen = toList(search['columns']);
@@ -34,6 +44,7 @@ export const parseWorkspaceSearch = (search: Readonly<Record<string, unknown>>):
     ...(project === undefined ? {} : { project }),
     ...(status.length > 0 ? { status } : {}),
     ...(search['gaps'] === 'true' ? { gaps: 'true' } : {}),
+    ...(locked === undefined ? {} : { locked }),
     ...(sort === undefined ? {} : { sort }),
     ...(columns.length > 0 && columns.length < OPTIONAL_COLUMNS.length ? { columns } : {}),
     ...(view === undefined ? {} : { view }),
