@@ -18,6 +18,7 @@ export {
   type Settings,
 } from './settings/settings.js';
 export type { KafkaSettings } from './settings/kafka-settings.js';
+export type { SmtpSettings } from './settings/smtp-settings.js';
 export { describeMissingConnections, toWorkerSettings } from './settings/worker-settings.js';
 export { StartupError } from './machine/startup-error.js';
 export { inspectMachine, describePortInUse, type ProcessKind } from './machine/inspect-machine.js';

@@ -38,6 +38,7 @@ const listServiceSettings = ({
 const listLimitSettings = ({
   sessions,
   oidc,
+  smtp,
   globalRemoteState,
   auditClientDetails,
   retentionCheckMs,
@@ -50,6 +51,7 @@ const listLimitSettings = ({
   { name: 'CADASTRE_SESSION_IDLE_MINUTES', value: String(sessions.idleMinutes) },
   { name: 'CADASTRE_SESSION_HOURS', value: String(sessions.hours) },
   { name: 'CADASTRE_OIDC_ISSUER', value: oidc === null ? 'not set' : oidc.issuer },
+  { name: 'CADASTRE_SMTP_URL', value: smtp === null ? 'not set: no e-mail is sent' : 'set' },
   { name: 'CADASTRE_GLOBAL_REMOTE_STATE', value: formatYes(globalRemoteState) },
   { name: 'CADASTRE_AUDIT_CLIENT_DETAILS', value: formatYes(auditClientDetails) },
   { name: 'CADASTRE_RETENTION_CHECK_MINUTES', value: String(retentionCheckMs / 60_000) },

@@ -20,6 +20,7 @@ export const listSettingWarnings = (
     )
     .map((name) => `${name}: unknown setting, ignored; did you mean ${findClosest(name)}?`),
   ...listPlainHttpWarnings(settings, kind),
+  ...listPlainSmtpWarnings(settings),
 ];
 
 const listPlainHttpWarnings = ({ tls, host, publicUrl }: Settings, kind: ProcessKind): readonly string[] => {
@@ -31,6 +32,14 @@ const listPlainHttpWarnings = ({ tls, host, publicUrl }: Settings, kind: Process
       'use CADASTRE_TLS=auto, or a proxy with TLS and its https:// address in CADASTRE_PUBLIC_URL',
   ];
 };
+
+const listPlainSmtpWarnings = ({ smtp }: Settings): readonly string[] =>
+  smtp?.tls === 'off' && !isLoopback(smtp.host)
+    ? [
+        'CADASTRE_SMTP_TLS: off, and the mail server is on another machine: e-mails and the password cross the network ' +
+          'unencrypted',
+      ]
+    : [];
 
 const findClosest = (name: string): string =>
   KNOWN_VARIABLES.map((variable) => ({ known: variable, distance: computeEditDistance(name, variable) })).reduce(

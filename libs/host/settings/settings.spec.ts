@@ -54,6 +54,7 @@ describe('settings', () => {
       tokenLifetime: { years: 2, days: 0 },
       sessions: { idleMinutes: 720, hours: 168 },
       oidc: null,
+      smtp: null,
       retentionCheckMs: 3_600_000,
       softDeletedDays: 30,
       inlineStateLimit: 10 * 1024 * 1024,
@@ -129,6 +130,60 @@ describe('settings', () => {
       expect.stringMatching(/^OTEL_TRACES_SAMPLER: must be one of always_on, .*, got "sometimes"$/),
       'OTEL_TRACES_SAMPLER_ARG: must be a number from 0 to 1, got "2"',
       'OTEL_RESOURCE_ATTRIBUTES: must be a comma-separated list of name=value, percent-encoded; entry 1 is invalid, got "a=%"',
+    ]);
+  });
+
+  it('describe the mail server', () => {
+    const from = 'Cadastre <cadastre@example.com>';
+    const smtp = (url: string, more: object = {}) =>
+      readSettings({ CADASTRE_SMTP_URL: url, CADASTRE_SMTP_FROM: from, ...more }).smtp;
+    expect(smtp('smtps://us%40er:p%3Ass@mail.example.com')).toEqual({
+      host: 'mail.example.com',
+      port: 465,
+      tls: 'implicit',
+      credentials: { user: 'us@er', password: 'p:ss' },
+      from: { name: 'Cadastre', address: 'cadastre@example.com' },
+      timeoutMs: 20_000,
+    });
+    expect(smtp('smtp://[::1]:2525', { CADASTRE_SMTP_FROM: 'a@b.example' })).toMatchObject({
+      host: '::1',
+      port: 2525,
+      tls: 'starttls',
+      credentials: null,
+      from: { name: '', address: 'a@b.example' },
+    });
+    const plain = smtp('smtp://localhost', { CADASTRE_SMTP_TLS: 'off', CADASTRE_SMTP_TIMEOUT_SECONDS: '5' });
+    expect(plain).toMatchObject({ port: 587, tls: 'off', timeoutMs: 5_000 });
+  });
+
+  it.each([
+    ['URL', 'mail.example.com', 'must be smtp:// or smtps://'],
+    ['URL', 'https://mail.example.com', 'must be smtp:// or smtps://'],
+    ['URL', 'smtps://user@mail.example.com', 'must be smtp:// or smtps://'],
+    ['URL', 'smtps://user:secret%0D%0A@mail.example.com', 'must be smtp:// or smtps://'],
+    ['URL', 'smtps://user:secret%zz@mail.example.com', 'must be smtp:// or smtps://'],
+    ['URL', 'smtps://user:secret@mail.example.com/?tls.rejectUnauthorized=false', 'must be smtp:// or smtps://'],
+    ['FROM', 'Cadastre', 'must be an address such as'],
+    ['FROM', 'a@b.example, c@d.example', 'must be an address such as'],
+    ['FROM', 'Cadastre <a@b.example> <c@d.example>', 'must be an address such as'],
+    ['FROM', 'Cadastre\r\nBcc: x <a@b.example>', 'must be an address such as'],
+    ['TLS', 'maybe', 'must be one of required, off'],
+    ['TLS', 'off', 'off, but CADASTRE_SMTP_URL begins with smtps://'],
+    ['TIMEOUT_SECONDS', '26', 'must be a whole number from 1 to 25'],
+  ])('refuse CADASTRE_SMTP_%s=%j, and never quote the URL', (name, value, message) => {
+    const required = { CADASTRE_SMTP_URL: 'smtps://mail.example.com', CADASTRE_SMTP_FROM: 'a@b.example' };
+    const lines = linesOf({ ...required, [`CADASTRE_SMTP_${name}`]: value });
+    expect(lines).toEqual([expect.stringContaining(`CADASTRE_SMTP_${name}: ${message}`)]);
+    expect(lines[0]).not.toContain('secret');
+  });
+
+  it('of the mail server need its URL and the sender', () => {
+    expect(linesOf({ CADASTRE_SMTP_URL: 'smtps://mail.example.com' })).toEqual([
+      'CADASTRE_SMTP_FROM: missing, CADASTRE_SMTP_URL needs it',
+    ]);
+    expect(linesOf({ CADASTRE_SMTP_FROM: 'a@b.example', CADASTRE_SMTP_TLS: 'required' })).toEqual([
+      'CADASTRE_SMTP_FROM: set, but CADASTRE_SMTP_URL is missing',
+      'CADASTRE_SMTP_TLS: set, but CADASTRE_SMTP_URL is missing',
     ]);
   });
 
@@ -304,6 +359,7 @@ describe('settings', () => {
       tokenLifetime: { years: 0, days: 90 },
       sessions: { idleMinutes: 30, hours: 24 },
       oidc: null,
+      smtp: null,
       retentionCheckMs: 300_000,
       softDeletedDays: 30,
       inlineStateLimit: 10 * 1024 * 1024,

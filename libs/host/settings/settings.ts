@@ -7,6 +7,7 @@ import { isLoopback, isWildcard } from '../certificates/host-names.js';
 import { findKafkaContradictions, toKafkaSettings, type KafkaSettings } from './kafka-settings.js';
 import { findOidcContradictions, toOidcSettings, type OidcSettings } from './oidc-settings.js';
 import { redactSecrets } from '../logging/logger.js';
+import { findSmtpContradictions, toSmtpSettings, type SmtpSettings } from './smtp-settings.js';
 import { toTracingSettings } from './tracing-settings.js';
 import { toFileVariable, resolveSecretFiles, type EnvironmentValues } from './secret-files.js';
 import { environment, secretNames, settingVariables } from './variables.js';
@@ -69,6 +70,8 @@ export type Settings = {
   readonly sessions: { readonly idleMinutes: number; readonly hours: number };
   /** Null if the settings describe no identity provider. The API can add others. */
   readonly oidc: OidcSettings | null;
+  /** Null if no mail server is configured: notifications cannot be sent by e-mail. */
+  readonly smtp: SmtpSettings | null;
   /** Milliseconds between two runs of the job that applies data retention policies. */
   readonly retentionCheckMs: number;
   /** Days after which soft-deleted files are deleted permanently. */
@@ -189,6 +192,7 @@ const findContradictions = (env: EnvironmentValues): readonly string[] => {
     ...findTlsContradictions(env['CADASTRE_TLS'], env['CADASTRE_TLS_CERT'], env['CADASTRE_TLS_KEY']),
     ...findKafkaContradictions(env),
     ...findOidcContradictions(env),
+    ...findSmtpContradictions(env),
     ...findBlobContradictions(env),
     ...findSlowReadContradictions(env),
     ...findKeyContradictions(env),
@@ -331,6 +335,7 @@ const toSettings = (env: ParsedEnvironment): Settings => {
     toolReleases: env.CADASTRE_TOOL_RELEASES,
     globalRemoteState: env.CADASTRE_GLOBAL_REMOTE_STATE,
     ...toSignInSettings(env),
+    smtp: toSmtpSettings(env),
     softDeletedDays: env.CADASTRE_SOFT_DELETED_DAYS,
     retentionCheckMs: env.CADASTRE_RETENTION_CHECK_MINUTES * 60 * 1_000,
     inlineStateLimit: env.CADASTRE_INLINE_STATE_MAX_MIB * 1_024 * 1_024,

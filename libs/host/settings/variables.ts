@@ -6,6 +6,7 @@ import { blobVariables } from './blob-variables.js';
 import { kafkaVariables } from './kafka-variables.js';
 import { limitVariables, readLimitVariables, requestVariables } from './limit-variables.js';
 import { oidcVariables } from './oidc-variables.js';
+import { smtpVariables } from './smtp-variables.js';
 import { tracingVariables } from './tracing-variables.js';
 import {
   listSchema,
@@ -159,6 +160,7 @@ export const settingVariables = {
     wholeNumberSchema(1, 8_760, 168),
   ),
   ...oidcVariables,
+  ...smtpVariables,
   CADASTRE_FEATURE_SET: defineVariable(
     'everything',
     'feature set of new organizations: everything or free',
