@@ -6,3 +6,4 @@ export {
   type OutboundRequest,
 } from './outbound-fetch.js';
 export { isPublicAddress, PrivateHosts } from './private-hosts.js';
+export { createMailer, type Mailer, type MailOutcome, type MailServer, type OutgoingMail } from './mailer.js';
