@@ -26,6 +26,7 @@ import {
   createNotificationRetentionJob,
   notificationsDefinition,
 } from '#notifications';
+import { createMailer } from '#outbound';
 import { createProviderAccessJob, identityProvidersDefinition } from '#identity-providers';
 import { oauthDefinition } from '#oauth';
 import { organizationsDefinition } from '#organizations';
@@ -116,11 +117,12 @@ type ScheduledJobDependencies = {
 /** Returns the jobs that send notifications and delete old ones. */
 const createNotificationJobs = (
   { store: { database }, clock, encryptionKeys }: Pick<ScheduledJobDependencies, 'store' | 'clock' | 'encryptionKeys'>,
-  { outboundPrivateHosts, publicUrl }: Pick<Settings, 'outboundPrivateHosts' | 'publicUrl'>,
+  { outboundPrivateHosts, publicUrl, smtp }: Pick<Settings, 'outboundPrivateHosts' | 'publicUrl' | 'smtp'>,
 ): readonly ScheduledJob[] => {
   const fetch = createDestinationFetch(outboundPrivateHosts);
+  const mailer = smtp && createMailer(smtp);
   return [
-    createNotificationDeliveriesJob({ database, clock, encryptionKeys, publicUrl, fetch, random: Math.random }),
+    createNotificationDeliveriesJob({ database, clock, encryptionKeys, publicUrl, fetch, mailer, random: Math.random }),
     createNotificationRetentionJob(database, clock),
   ];
 };
@@ -135,9 +137,10 @@ export const createScheduledJobs = (
     sessions: { idleMinutes },
     outboundPrivateHosts,
     publicUrl,
+    smtp,
   }: Pick<
     Settings,
-    'edition' | 'retentionCheckMs' | 'softDeletedDays' | 'sessions' | 'outboundPrivateHosts' | 'publicUrl'
+    'edition' | 'retentionCheckMs' | 'softDeletedDays' | 'sessions' | 'outboundPrivateHosts' | 'publicUrl' | 'smtp'
   >,
 ): readonly ScheduledJob[] => [
   createLogFormatJob(store.database, logger),
@@ -157,5 +160,5 @@ export const createScheduledJobs = (
   createExpiredWorkloadTokensJob({ store, clock, ids }),
   createProviderAccessJob({ store, clock, ids }),
   createWaitingRemoteRunsJob(store.database, clock, logger),
-  ...createNotificationJobs({ store, clock, encryptionKeys }, { publicUrl, outboundPrivateHosts }),
+  ...createNotificationJobs({ store, clock, encryptionKeys }, { publicUrl, outboundPrivateHosts, smtp }),
 ];

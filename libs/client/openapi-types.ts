@@ -774,7 +774,7 @@ export interface paths {
     put?: never;
     /**
      * Create a notification configuration of a workspace
-     * @description If `enabled` is true, the server first sends a test to the URL. The destination must answer with a status of 2xx. The server stores URL and token encrypted.
+     * @description If `enabled` is true, the server first sends a test to the URL. The destination must answer with a status of 2xx. The server stores URL and token encrypted. With the `destination-type` `email`, the related `users` get e-mails, and nothing is tested.
      */
     post: operations['createWorkspaceNotificationConfiguration'];
     delete?: never;
@@ -795,7 +795,7 @@ export interface paths {
     put?: never;
     /**
      * Create a notification configuration of a team
-     * @description If `enabled` is true, the server first sends a test to the URL. The destination must answer with a status of 2xx. The server stores URL and token encrypted.
+     * @description If `enabled` is true, the server first sends a test to the URL. The destination must answer with a status of 2xx. The server stores URL and token encrypted. With the `destination-type` `email`, the related `users` get e-mails, and nothing is tested.
      */
     post: operations['createTeamNotificationConfiguration'];
     delete?: never;
@@ -816,7 +816,7 @@ export interface paths {
     put?: never;
     /**
      * Create a notification configuration of an organization
-     * @description If `enabled` is true, the server first sends a test to the URL. The destination must answer with a status of 2xx. The server stores URL and token encrypted.
+     * @description If `enabled` is true, the server first sends a test to the URL. The destination must answer with a status of 2xx. The server stores URL and token encrypted. With the `destination-type` `email`, the related `users` get e-mails, and nothing is tested.
      */
     post: operations['createOrganizationNotificationConfiguration'];
     delete?: never;
@@ -861,7 +861,7 @@ export interface paths {
     put?: never;
     /**
      * Send a test to the destination of a notification configuration
-     * @description The document contains the response in `delivery-responses`, also if the status was not 2xx.
+     * @description The document contains the response in `delivery-responses`, also if the status was not 2xx. With the `destination-type` `email`, all recipients get an e-mail, once a minute at most.
      */
     post: operations['verifyNotificationConfiguration'];
     delete?: never;
@@ -5171,51 +5171,7 @@ export interface components {
         attributes: {
           name: string;
           /** @enum {string} */
-          'destination-type': 'generic' | 'slack' | 'microsoft-teams';
-          url: string;
-          enabled?: boolean | null;
-          token?: string | null;
-          triggers?:
-            | (
-                | 'run:created'
-                | 'run:planning'
-                | 'run:needs_attention'
-                | 'run:applying'
-                | 'run:completed'
-                | 'run:errored'
-                | 'workspace:created'
-                | 'workspace:deleted'
-                | 'workspace:locked'
-                | 'workspace:unlocked'
-                | 'assessment:drifted'
-                | 'assessment:check_failure'
-                | 'assessment:failed'
-                | 'change_request:created'
-                | 'workspace:auto_destroy_reminder'
-                | 'workspace:auto_destroy_run_results'
-              )[]
-            | null;
-          /** @description the server sends no e-mail; destination-type must be one of generic, slack, microsoft-teams */
-          'email-addresses'?: unknown;
-        };
-        relationships?: {
-          /** @description the server sends no e-mail; destination-type must be one of generic, slack, microsoft-teams */
-          users?: unknown;
-          /** @description the path names the owner */
-          subscribable?: {
-            data?: {
-              id?: string | null;
-            } | null;
-          } | null;
-        } | null;
-      };
-    };
-    UpdateNotificationConfigurationBody: {
-      data: {
-        type?: ('notification-configurations' | 'notification-configuration' | '') | null;
-        attributes?: {
-          name?: string | null;
-          'destination-type'?: ('generic' | 'slack' | 'microsoft-teams') | null;
+          'destination-type': 'generic' | 'slack' | 'microsoft-teams' | 'email';
           url?: string | null;
           enabled?: boolean | null;
           token?: string | null;
@@ -5239,12 +5195,68 @@ export interface components {
                 | 'workspace:auto_destroy_run_results'
               )[]
             | null;
-          /** @description the server sends no e-mail; destination-type must be one of generic, slack, microsoft-teams */
+          /** @description e-mails are sent to members of the organization, which relationships.users names */
           'email-addresses'?: unknown;
         };
         relationships?: {
-          /** @description the server sends no e-mail; destination-type must be one of generic, slack, microsoft-teams */
-          users?: unknown;
+          users?: {
+            data?:
+              | {
+                  type?: ('users' | '') | null;
+                  id: string;
+                }[]
+              | null;
+          } | null;
+          /** @description the path names the owner */
+          subscribable?: {
+            data?: {
+              id?: string | null;
+            } | null;
+          } | null;
+        } | null;
+      };
+    };
+    UpdateNotificationConfigurationBody: {
+      data: {
+        type?: ('notification-configurations' | 'notification-configuration' | '') | null;
+        attributes?: {
+          name?: string | null;
+          'destination-type'?: ('generic' | 'slack' | 'microsoft-teams' | 'email') | null;
+          url?: string | null;
+          enabled?: boolean | null;
+          token?: string | null;
+          triggers?:
+            | (
+                | 'run:created'
+                | 'run:planning'
+                | 'run:needs_attention'
+                | 'run:applying'
+                | 'run:completed'
+                | 'run:errored'
+                | 'workspace:created'
+                | 'workspace:deleted'
+                | 'workspace:locked'
+                | 'workspace:unlocked'
+                | 'assessment:drifted'
+                | 'assessment:check_failure'
+                | 'assessment:failed'
+                | 'change_request:created'
+                | 'workspace:auto_destroy_reminder'
+                | 'workspace:auto_destroy_run_results'
+              )[]
+            | null;
+          /** @description e-mails are sent to members of the organization, which relationships.users names */
+          'email-addresses'?: unknown;
+        };
+        relationships?: {
+          users?: {
+            data?:
+              | {
+                  type?: ('users' | '') | null;
+                  id: string;
+                }[]
+              | null;
+          } | null;
         } | null;
       };
     };
@@ -8007,7 +8019,7 @@ export interface components {
         pagination: components['schemas']['Pagination'];
       };
     };
-    /** @description Sends notifications about runs and workspaces to a URL. */
+    /** @description Sends notifications about runs and workspaces to a URL or by e-mail. */
     NotificationConfiguration: {
       /** @example nc-7hVq2XnTb9KcRy4M */
       id: string;
@@ -8020,19 +8032,27 @@ export interface components {
          * @example generic
          * @enum {string}
          */
-        'destination-type': 'generic' | 'slack' | 'microsoft-teams';
+        'destination-type': 'generic' | 'slack' | 'microsoft-teams' | 'email';
         /**
          * @description If false, nothing is sent.
          * @example true
          */
         enabled: boolean;
-        /** @example https://hooks.example.com/cadastre */
-        url: string;
+        /**
+         * @description Null for e-mail.
+         * @example https://hooks.example.com/cadastre
+         */
+        url: string | null;
         /**
          * @description The token is write-only.
          * @constant
          */
         token: null;
+        /**
+         * @description Always empty. E-mails are sent to the related users.
+         * @example []
+         */
+        'email-addresses': string[];
         /**
          * @example [
          *       "run:completed",
@@ -8079,6 +8099,11 @@ export interface components {
             | components['schemas']['OrganizationIdentifier'];
           links?: components['schemas']['RelatedLinks'];
         };
+        /** @description The members of the organization who get e-mails. For a team, none means all members of the team. */
+        users: {
+          data: components['schemas']['UserIdentifier'][];
+          links?: components['schemas']['RelatedLinks'];
+        };
       };
       links: {
         /**
@@ -8091,7 +8116,7 @@ export interface components {
     /** @description What the destination of a notification answered. */
     NotificationDeliveryResponse: {
       /**
-       * @description The URL to which the request was sent.
+       * @description The URL to which the request was sent; empty for e-mail.
        * @example https://hooks.example.com/cadastre
        */
       url: string;
@@ -8101,7 +8126,7 @@ export interface components {
        */
       body: string;
       /**
-       * @description The status; empty without a response.
+       * @description The status of HTTP or SMTP; empty without a response.
        * @example 200
        */
       code: string;
@@ -8123,7 +8148,7 @@ export interface components {
        */
       'sent-at': string;
       /**
-       * @description Whether the status was 2xx.
+       * @description Whether the destination accepted it: a status of 2xx.
        * @example true
        * @enum {string}
        */
@@ -15542,7 +15567,7 @@ export interface operations {
       408: components['responses']['RequestTimeout'];
       413: components['responses']['TooLarge'];
       415: components['responses']['UnsupportedMediaType'];
-      /** @description An attribute is not valid, the owner has the largest number of configurations, or the destination did not answer the test with a status of 2xx. */
+      /** @description A member is not valid, the owner has the largest number of configurations, the destination did not answer the test with a status of 2xx, or the server has no mail server. */
       422: {
         headers: {
           [name: string]: unknown;
@@ -15554,7 +15579,7 @@ export interface operations {
            *         {
            *           "status": "422",
            *           "title": "invalid attribute",
-           *           "detail": "An attribute is not valid, the owner has the largest number of configurations, or the destination did not answer the test with a status of 2xx."
+           *           "detail": "A member is not valid, the owner has the largest number of configurations, the destination did not answer the test with a status of 2xx, or the server has no mail server."
            *         }
            *       ]
            *     }
@@ -15666,7 +15691,7 @@ export interface operations {
       408: components['responses']['RequestTimeout'];
       413: components['responses']['TooLarge'];
       415: components['responses']['UnsupportedMediaType'];
-      /** @description An attribute is not valid, the owner has the largest number of configurations, or the destination did not answer the test with a status of 2xx. */
+      /** @description A member is not valid, the owner has the largest number of configurations, the destination did not answer the test with a status of 2xx, or the server has no mail server. */
       422: {
         headers: {
           [name: string]: unknown;
@@ -15678,7 +15703,7 @@ export interface operations {
            *         {
            *           "status": "422",
            *           "title": "invalid attribute",
-           *           "detail": "An attribute is not valid, the owner has the largest number of configurations, or the destination did not answer the test with a status of 2xx."
+           *           "detail": "A member is not valid, the owner has the largest number of configurations, the destination did not answer the test with a status of 2xx, or the server has no mail server."
            *         }
            *       ]
            *     }
@@ -15790,7 +15815,7 @@ export interface operations {
       408: components['responses']['RequestTimeout'];
       413: components['responses']['TooLarge'];
       415: components['responses']['UnsupportedMediaType'];
-      /** @description An attribute is not valid, the owner has the largest number of configurations, or the destination did not answer the test with a status of 2xx. */
+      /** @description A member is not valid, the owner has the largest number of configurations, the destination did not answer the test with a status of 2xx, or the server has no mail server. */
       422: {
         headers: {
           [name: string]: unknown;
@@ -15802,7 +15827,7 @@ export interface operations {
            *         {
            *           "status": "422",
            *           "title": "invalid attribute",
-           *           "detail": "An attribute is not valid, the owner has the largest number of configurations, or the destination did not answer the test with a status of 2xx."
+           *           "detail": "A member is not valid, the owner has the largest number of configurations, the destination did not answer the test with a status of 2xx, or the server has no mail server."
            *         }
            *       ]
            *     }
@@ -15938,7 +15963,7 @@ export interface operations {
       408: components['responses']['RequestTimeout'];
       413: components['responses']['TooLarge'];
       415: components['responses']['UnsupportedMediaType'];
-      /** @description An attribute is not valid, the owner has the largest number of configurations, or the destination did not answer the test with a status of 2xx. */
+      /** @description A member is not valid, the owner has the largest number of configurations, the destination did not answer the test with a status of 2xx, or the server has no mail server. */
       422: {
         headers: {
           [name: string]: unknown;
@@ -15950,7 +15975,7 @@ export interface operations {
            *         {
            *           "status": "422",
            *           "title": "invalid attribute",
-           *           "detail": "An attribute is not valid, the owner has the largest number of configurations, or the destination did not answer the test with a status of 2xx."
+           *           "detail": "A member is not valid, the owner has the largest number of configurations, the destination did not answer the test with a status of 2xx, or the server has no mail server."
            *         }
            *       ]
            *     }
@@ -16011,7 +16036,7 @@ export interface operations {
       408: components['responses']['RequestTimeout'];
       413: components['responses']['TooLarge'];
       415: components['responses']['UnsupportedMediaType'];
-      /** @description The destination did not answer. */
+      /** @description The destination or the mail server did not answer, or the server has no mail server. */
       422: {
         headers: {
           [name: string]: unknown;
@@ -16023,7 +16048,7 @@ export interface operations {
            *         {
            *           "status": "422",
            *           "title": "invalid attribute",
-           *           "detail": "The destination did not answer."
+           *           "detail": "The destination or the mail server did not answer, or the server has no mail server."
            *         }
            *       ]
            *     }
@@ -16031,7 +16056,7 @@ export interface operations {
           'application/vnd.api+json': components['schemas']['ErrorDocument'];
         };
       };
-      /** @description Too many tests of the organization wait for their destinations. */
+      /** @description Too many tests of the organization wait for their destinations, or the last e-mail was sent less than a minute ago. */
       429: {
         headers: {
           /** @description The number of seconds to wait. */
@@ -16045,7 +16070,7 @@ export interface operations {
            *         {
            *           "status": "429",
            *           "title": "Too many requests",
-           *           "detail": "Too many tests of the organization wait for their destinations."
+           *           "detail": "Too many tests of the organization wait for their destinations, or the last e-mail was sent less than a minute ago."
            *         }
            *       ]
            *     }

@@ -1409,7 +1409,7 @@ type EventSchemas = {
     IdentityProviderDeleted: {
       name: string;
     };
-    /** cadastre.NotificationConfigurationCreated.v1 */
+    /** cadastre.NotificationConfigurationCreated.v2 */
     NotificationConfigurationCreated: {
       name: string;
       triggers: (
@@ -1430,18 +1430,19 @@ type EventSchemas = {
         | 'workspace:auto_destroy_reminder'
         | 'workspace:auto_destroy_run_results'
       )[];
-      host: string;
+      host: string | null;
       hasToken: boolean;
+      users: string[];
       subscribable: {
         /** @enum {string} */
         type: 'workspaces' | 'teams' | 'organizations';
         id: string;
       };
       /** @enum {string} */
-      destinationType: 'generic' | 'slack' | 'microsoft-teams';
+      destinationType: 'generic' | 'slack' | 'microsoft-teams' | 'email';
       enabled: boolean;
     };
-    /** cadastre.NotificationConfigurationUpdated.v1 */
+    /** cadastre.NotificationConfigurationUpdated.v2 */
     NotificationConfigurationUpdated: {
       changes: {
         name?: string;
@@ -1463,8 +1464,9 @@ type EventSchemas = {
           | 'workspace:auto_destroy_reminder'
           | 'workspace:auto_destroy_run_results'
         )[];
-        host?: string;
+        host?: string | null;
         hasToken?: boolean;
+        users?: string[];
       };
       replaced: ('url' | 'token')[];
     };
@@ -1680,8 +1682,8 @@ export const EVENT_VERSIONS: Readonly<Record<EventType, number>> = {
   IdentityProviderCreated: 2,
   IdentityProviderUpdated: 2,
   IdentityProviderDeleted: 1,
-  NotificationConfigurationCreated: 1,
-  NotificationConfigurationUpdated: 1,
+  NotificationConfigurationCreated: 2,
+  NotificationConfigurationUpdated: 2,
   NotificationConfigurationEnabled: 1,
   NotificationConfigurationDisabled: 1,
   NotificationConfigurationDeleted: 1,

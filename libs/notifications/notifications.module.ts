@@ -2,12 +2,14 @@ import { Module, type DynamicModule } from '@nestjs/common';
 import { CqrsModule } from '@nestjs/cqrs';
 import type { EncryptionKeys } from '#encryption';
 import { Clock } from '#kernel';
+import { createMailer, type MailServer } from '#outbound';
 import { Vault } from '#vault';
 import { NotificationConfigurationsController } from './configurations/notification-configurations.controller.js';
 import { NotificationConfigurationsHandler } from './configurations/notification-configurations.handler.js';
 import { NotificationConfigurationsRenderer } from './configurations/notification-configurations.renderer.js';
 import { NotificationSecrets } from './configurations/notification-secrets.service.js';
 import { VerificationService } from './configurations/verification.service.js';
+import { MailNotificationSender } from './deliveries/mail-notification.sender.js';
 import { NotificationDeliveriesController } from './deliveries/notification-deliveries.controller.js';
 import { createDestinationFetch, NotificationSender } from './deliveries/notification.sender.js';
 
@@ -15,6 +17,9 @@ export type NotificationsOptions = {
   readonly encryptionKeys: EncryptionKeys;
   /** Hosts with private addresses that destinations may have. */
   readonly outboundPrivateHosts: readonly string[];
+  /** Null without a mail server: notifications cannot be sent by e-mail. */
+  readonly smtp: MailServer | null;
+  readonly publicUrl: string;
 };
 
 @Module({
@@ -23,7 +28,7 @@ export type NotificationsOptions = {
   providers: [NotificationConfigurationsHandler],
 })
 export class NotificationsModule {
-  static with({ encryptionKeys, outboundPrivateHosts }: NotificationsOptions): DynamicModule {
+  static with({ encryptionKeys, outboundPrivateHosts, smtp, publicUrl }: NotificationsOptions): DynamicModule {
     return {
       module: NotificationsModule,
       providers: [
@@ -40,7 +45,11 @@ export class NotificationsModule {
         {
           provide: VerificationService,
           useFactory: (clock: Clock) =>
-            new VerificationService(new NotificationSender(createDestinationFetch(outboundPrivateHosts), clock)),
+            new VerificationService(
+              new NotificationSender(createDestinationFetch(outboundPrivateHosts), clock),
+              new MailNotificationSender(smtp && createMailer(smtp), clock, publicUrl),
+              clock,
+            ),
           inject: [Clock],
         },
       ],

@@ -100,3 +100,8 @@ export { prepareOwnersTeam } from './teams/owners-team.writes.js';
 export { selectRelatedTeams, selectRelatedUsers } from './people.related.js';
 export { canChangeTeam, canReadTeam, requireTeamChange, type TeamScope } from './team-access/team-permission.js';
 export { isHiddenTeam, isVisibleTeam, selectTeamScope, selectVisiblePrincipal } from './teams/teams.queries.js';
+export {
+  selectActiveMembersAmong,
+  selectMailRecipients,
+  type MailRecipient,
+} from './memberships/mail-recipients.queries.js';

@@ -74,7 +74,7 @@ const listPeopleModules = ({ encryptionKeys, forgetting, settings }: Runtime): D
 export class GatewayModule {
   static over(runtime: Runtime): DynamicModule {
     const { blobs, encryptionKeys, settings } = runtime;
-    const { publicUrl } = settings;
+    const { outboundPrivateHosts, publicUrl, smtp } = settings;
     const selfHosted = settings.edition === 'self-hosted';
     const hosted = settings.edition === 'hosted';
     return {
@@ -100,7 +100,7 @@ export class GatewayModule {
         SavedViewsModule,
         SshKeysModule,
         VariablesModule,
-        NotificationsModule.with({ encryptionKeys, outboundPrivateHosts: settings.outboundPrivateHosts }),
+        NotificationsModule.with({ encryptionKeys, outboundPrivateHosts, publicUrl, smtp }),
         HistoryModule,
         LiveEventsModule.with(settings),
         // The self-hosted edition has no audit trail (contract §5), so its routes are unknown.

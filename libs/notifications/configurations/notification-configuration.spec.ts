@@ -11,6 +11,7 @@ const settings = {
   triggers: ['run:created', 'run:errored'] as readonly Trigger[],
   host: 'hooks.example.com',
   hasToken: false,
+  users: [] as readonly string[],
   destinationType: 'generic' as const,
   enabled: false,
 };
@@ -89,6 +90,27 @@ describe('a notification configuration', () => {
     given(wasCreated(), updated({ name: 'dev' }))
       .when(update({ name: 'dev' }))
       .yields();
+  });
+
+  it('by e-mail has each user once and in order, and changes of them are a change', () => {
+    const mail = { destinationType: 'email' as const, host: null };
+    given()
+      .when(create('workspaces', { ...mail, users: ['user-b', 'user-a', 'user-b'] }))
+      .yields(wasCreated({ ...mail, users: ['user-a', 'user-b'] }));
+    given(wasCreated({ ...mail, users: ['user-a', 'user-b'] }))
+      .when(update({ users: ['user-b', 'user-a'] }))
+      .yields();
+    given(wasCreated({ ...mail, users: ['user-a', 'user-b'] }))
+      .when(update({ users: ['user-b'] }))
+      .yields(updated({ users: ['user-b'] }));
+  });
+
+  it('refuses more users than a message can have recipients', () => {
+    const users = Array.from({ length: 101 }, (_, n) => `user-${n}`);
+    given().when(create('workspaces', { users })).refuses('unprocessable', 'Users must be at most 100, got 101');
+    given(wasCreated())
+      .when(update({ users }))
+      .refuses('unprocessable', /at most 100/);
   });
 
   it('records that a secret was replaced, even if nothing else differs', () => {

@@ -8,15 +8,15 @@ import {
   type Decider,
   type Message,
 } from '#kernel';
-import type { DestinationType } from './destinations.js';
+import { checkRecipientLimit, type DestinationType } from './destinations.js';
 import { checkTriggers, sortTriggers, type SubscribableType, type Trigger } from './triggers.js';
 
 /** The workspace, team or organization that a configuration belongs to. */
 export type Subscribable = { readonly type: SubscribableType; readonly id: string };
 
 /**
- * Sends notifications about runs and workspaces to a URL. The vault stores URL and token under the configuration's id. No
- * event, state or message contains them.
+ * Sends notifications about runs and workspaces to a URL or by e-mail. The vault stores URL and token under the
+ * configuration's id. No event, state or message contains them, and none contains an address of a person.
  *
  *   absent ──create──► active (enabled or disabled) ──delete──► deleted
  */
@@ -40,10 +40,12 @@ export type NotificationConfigurationEvent =
 export type NotificationSettings = {
   readonly name: string;
   readonly triggers: readonly Trigger[];
-  /** The host of the URL, which is no secret. */
-  readonly host: string;
+  /** The host of the URL, which is no secret. Null for e-mail. */
+  readonly host: string | null;
   /** Whether requests are signed. */
   readonly hasToken: boolean;
+  /** Ids of the people who get e-mails. Empty for other destinations; for teams, empty means all members. */
+  readonly users: readonly string[];
 };
 
 export type ReplacedSecret = 'url' | 'token';
@@ -73,14 +75,19 @@ export type NotificationConfigurationState = { readonly status: 'absent' | 'dele
 
 const NAME_RULE = { most: 255 };
 
-const checkSettings = ({ name, triggers }: Partial<NotificationSettings>, type: SubscribableType): void =>
+const checkSettings = ({ name, triggers, users }: Partial<NotificationSettings>, type: SubscribableType): void =>
   runAllChecks(
     () => name !== undefined && checkName(name, NAME_RULE),
     () => triggers !== undefined && checkTriggers(triggers, type),
+    () => users !== undefined && checkRecipientLimit(users),
   );
 
-const normalize = <Settings extends Partial<NotificationSettings>>(settings: Settings): Settings =>
-  settings.triggers === undefined ? settings : { ...settings, triggers: sortTriggers(settings.triggers) };
+/** Sorts lists and keeps each entry once, so that another order is no change. */
+const normalize = <Settings extends Partial<NotificationSettings>>({ ...settings }: Settings): Settings => ({
+  ...settings,
+  ...(settings.triggers && { triggers: sortTriggers(settings.triggers) }),
+  ...(settings.users && { users: [...new Set(settings.users)].toSorted() }),
+});
 
 const toSwitchEvents = (
   before: ActiveConfiguration,
@@ -100,7 +107,8 @@ export const notificationConfiguration: Decider<
   NotificationConfigurationCommand,
   NotificationConfigurationEvent
 > = {
-  version: 1,
+  // 2: states contain `users`.
+  version: 2,
   initial: { status: 'absent' },
   decide: {
     CreateNotificationConfiguration: (data, state) => {

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { ignoredMember, resourceBody, text, toOneInput, unsupportedMember } from '#json-api';
+import { ignoredMember, parseToMany, resourceBody, text, toManyInput, toOneInput, unsupportedMember } from '#json-api';
 import { DESTINATION_TYPES, MAX_TOKEN_CHARACTERS, MAX_URL_CHARACTERS } from './destinations.js';
 import type {
   NewNotificationConfiguration,
@@ -10,7 +10,8 @@ import { TRIGGERS } from './triggers.js';
 /** The vendor's documentation has the singular, go-tfe sends the plural. */
 const TYPES = ['notification-configurations', 'notification-configuration'];
 
-const NO_EMAIL = `the server sends no e-mail; destination-type must be one of ${DESTINATION_TYPES.join(', ')}`;
+/** ADR 64. */
+const NO_ADDRESSES = 'e-mails are sent to members of the organization, which relationships.users names';
 
 const url = text(MAX_URL_CHARACTERS);
 const destinationType = z.enum(DESTINATION_TYPES);
@@ -19,14 +20,14 @@ const optional = {
   enabled: z.boolean().nullish(),
   token: text(MAX_TOKEN_CHARACTERS).nullish(),
   triggers: z.array(z.enum(TRIGGERS)).max(100, { error: 'too many, at most 100 of them' }).nullish(),
-  'email-addresses': unsupportedMember(NO_EMAIL),
+  'email-addresses': unsupportedMember(NO_ADDRESSES),
 };
 
-const users = unsupportedMember(NO_EMAIL);
+const users = toManyInput('users').optional();
 
 export const createBody = resourceBody(
   TYPES,
-  z.object({ name: z.string(), 'destination-type': destinationType, url, ...optional }),
+  z.object({ name: z.string(), 'destination-type': destinationType, url: url.nullish(), ...optional }),
   z.object({ users, subscribable: ignoredMember('the path names the owner', toOneInput) }).nullish(),
 );
 
@@ -46,22 +47,27 @@ export const updateBody = resourceBody(
 /** An empty token is none. */
 const toToken = (token: string | null): string | null => (token === '' ? null : token);
 
-export const toNewConfiguration = (
-  attributes: z.infer<typeof createBody>['data']['attributes'],
-): NewNotificationConfiguration => ({
+export const toNewConfiguration = ({
+  attributes,
+  relationships,
+}: z.infer<typeof createBody>['data']): NewNotificationConfiguration => ({
   name: attributes.name,
   destinationType: attributes['destination-type'],
-  destination: { url: attributes.url, token: toToken(attributes.token ?? null) },
+  url: attributes.url ?? '',
+  token: toToken(attributes.token ?? null),
+  users: parseToMany(relationships?.users) ?? [],
   triggers: attributes.triggers ?? [],
   enabled: attributes.enabled ?? false,
 });
 
-export const toConfigurationUpdate = (
-  attributes: z.infer<typeof updateBody>['data']['attributes'],
-): NotificationConfigurationUpdate => ({
+export const toConfigurationUpdate = ({
+  attributes,
+  relationships,
+}: z.infer<typeof updateBody>['data']): NotificationConfigurationUpdate => ({
   name: attributes.name ?? undefined,
   destinationType: attributes['destination-type'] ?? undefined,
   url: attributes.url ?? undefined,
+  users: parseToMany(relationships?.users),
   token: attributes.token === undefined ? undefined : toToken(attributes.token),
   triggers: attributes.triggers ?? undefined,
   enabled: attributes.enabled ?? undefined,

@@ -1,6 +1,6 @@
 import type { Actor } from '#access';
 import { AggregateCommand, type Operation } from '#event-store';
-import type { Destination, DestinationType } from './destinations.js';
+import type { DestinationType } from './destinations.js';
 import type { NotificationConfigurationRow } from './notification-configurations.queries.js';
 import type { SubscribableReference } from './subscribables.queries.js';
 import type { Trigger } from './triggers.js';
@@ -8,7 +8,11 @@ import type { Trigger } from './triggers.js';
 export type NewNotificationConfiguration = {
   readonly name: string;
   readonly destinationType: DestinationType;
-  readonly destination: Destination;
+  /** Empty for e-mail. */
+  readonly url: string;
+  readonly token: string | null;
+  /** Ids of the people who get e-mails. */
+  readonly users: readonly string[];
   readonly triggers: readonly Trigger[];
   readonly enabled: boolean;
 };
@@ -19,12 +23,13 @@ export type NotificationConfigurationUpdate = {
   readonly destinationType: DestinationType | undefined;
   readonly url: string | undefined;
   readonly token: string | null | undefined;
+  readonly users: readonly string[] | undefined;
   readonly triggers: readonly Trigger[] | undefined;
   readonly enabled: boolean | undefined;
 };
 
 export type NotificationConfigurationOperations = {
-  /** If the configuration is enabled, the destination must answer a test with a status of 2xx first. */
+  /** If the configuration is enabled, a destination with a URL must answer a test with a status of 2xx first. */
   CreateNotificationConfiguration: Operation<
     { owner: SubscribableReference; settings: NewNotificationConfiguration; actor: Actor },
     NotificationConfigurationRow

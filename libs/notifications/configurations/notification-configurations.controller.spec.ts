@@ -62,6 +62,7 @@ describe('a notification configuration', () => {
         enabled: false,
         url,
         token: null,
+        'email-addresses': [],
         triggers: ['run:created', 'run:errored'],
         'delivery-responses': [],
         'created-at': expect.stringMatching(/Z$/),
@@ -72,6 +73,7 @@ describe('a notification configuration', () => {
           data: { type: 'workspaces', id: workspace },
           links: { related: `/api/v2/workspaces/${workspace}` },
         },
+        users: { data: [] },
       },
       links: { self: byId(created.data.id) },
     });
@@ -115,14 +117,19 @@ describe('a notification configuration', () => {
       'Url: too long, at most 2048 characters',
     ],
     [
-      { 'destination-type': 'email' },
+      { 'destination-type': 'carrier-pigeon' },
       '/data/attributes/destination-type',
-      'Destination type must be one of generic, slack, microsoft-teams',
+      'Destination type must be one of generic, slack, microsoft-teams, email',
+    ],
+    [
+      { 'destination-type': 'email', url: null },
+      '/data/attributes/destination-type',
+      'Destination type email needs a mail server: the operator sets CADASTRE_SMTP_URL and CADASTRE_SMTP_FROM',
     ],
     [
       { 'email-addresses': ['a@b.example'] },
       '/data/attributes/email-addresses',
-      'Email addresses is not supported: the server sends no e-mail; destination-type must be one of generic, slack, microsoft-teams',
+      'Email addresses is not supported: e-mails are sent to members of the organization, which relationships.users names',
     ],
     [{ token: 'x'.repeat(1_025) }, '/data/attributes/token', 'Token: too long, at most 1024 characters'],
     [

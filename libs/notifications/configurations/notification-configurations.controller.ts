@@ -81,7 +81,7 @@ export class NotificationConfigurationsController {
 
   @Patch('notification-configurations/:id')
   async update(@Param('id') id: string, @Body() body: unknown, @CurrentActor() actor: Actor): Promise<Document> {
-    const update = toConfigurationUpdate(parseBody(updateBody, body).data.attributes);
+    const update = toConfigurationUpdate(parseBody(updateBody, body).data);
     const input = { id, update, actor };
     const row = await this.bus.execute(new ChangeNotificationConfiguration('UpdateNotificationConfiguration', input));
     if (!row) throw notFound();
@@ -109,7 +109,7 @@ export class NotificationConfigurationsController {
   }
 
   private async create(owner: SubscribableReference, body: unknown, actor: Actor): Promise<Document> {
-    const settings = toNewConfiguration(parseBody(createBody, body).data.attributes);
+    const settings = toNewConfiguration(parseBody(createBody, body).data);
     const input = { owner, settings, actor };
     const row = await this.bus.execute(new ChangeNotificationConfiguration('CreateNotificationConfiguration', input));
     return renderDocument(this.renderer.render(row));

@@ -16,8 +16,9 @@ const subscribable = z.strictObject({
 const settings = z.strictObject({
   name: z.string(),
   triggers: z.array(z.enum(TRIGGERS)),
-  host: z.string(),
+  host: z.string().nullable(),
   hasToken: z.boolean(),
+  users: z.array(z.string()),
 });
 
 const topic = 'notification-configurations';
@@ -31,31 +32,35 @@ const describeOwner = ({ type, id }: Subscribable): Readonly<Record<string, stri
 type UpdateData = Extract<NotificationConfigurationEvent, { type: 'NotificationConfigurationUpdated' }>['data'];
 
 /** `url` and `token` say that the secrets were replaced; host and `hasToken` follow from that. */
-const listChangedAttributes = ({ changes: { name, triggers }, replaced }: UpdateData): readonly string[] => [
+const listChangedAttributes = ({ changes: { name, triggers, users }, replaced }: UpdateData): readonly string[] => [
   ...(name === undefined ? [] : ['name']),
   ...(triggers === undefined ? [] : ['triggers']),
+  ...(users === undefined ? [] : ['users']),
   ...replaced,
 ];
 
 export const notificationConfigurationEvents: EventKinds<NotificationConfigurationEvent> = {
   NotificationConfigurationCreated: {
-    schemaVersion: 1,
+    // 2: destinations by e-mail, with `users` and without a host.
+    schemaVersion: 2,
+    upcast: { 1: (data) => ({ ...(data as object), users: [] }) },
     topic,
     schema: settings.extend({ subscribable, destinationType: z.enum(DESTINATION_TYPES), enabled: z.boolean() }),
     audit: {
       resource,
       action: 'create',
-      meta: ({ name, destinationType, host, enabled, subscribable: owner }) => ({
+      meta: ({ name, destinationType, host, enabled, users, subscribable: owner }) => ({
         name,
         destination_type: destinationType,
-        host,
+        ...(host === null ? { user_ids: users } : { host }),
         enabled,
         ...describeOwner(owner),
       }),
     },
   },
   NotificationConfigurationUpdated: {
-    schemaVersion: 1,
+    schemaVersion: 2,
+    upcast: { 1: (data) => data },
     topic,
     schema: z.strictObject({
       changes: settings.partial() as unknown as z.ZodType<Partial<NotificationSettings>>,
@@ -66,7 +71,8 @@ export const notificationConfigurationEvents: EventKinds<NotificationConfigurati
       action: 'update',
       meta: (data) => ({
         attributes: listChangedAttributes(data),
-        ...(data.changes.host === undefined ? {} : { host: data.changes.host }),
+        ...(data.changes.host ? { host: data.changes.host } : {}),
+        ...(data.changes.users === undefined ? {} : { user_ids: data.changes.users }),
       }),
     },
   },

@@ -16,7 +16,7 @@ import {
 } from '#event-store';
 import { createEventContext } from '#access';
 import { Database } from '#postgres';
-import { checkToken, parseHost, type Destination } from './destinations.js';
+import { MAIL_HOST, parseHost, type Destination, type DestinationType } from './destinations.js';
 import { notificationConfiguration } from './notification-configuration.js';
 import {
   ChangeNotificationConfiguration,
@@ -25,12 +25,18 @@ import {
 import {
   loadConfiguration,
   selectConfigurationById,
+  type NotificationConfigurationForCommand,
   type NotificationConfigurationRow,
 } from './notification-configurations.queries.js';
 import { NotificationSecrets } from './notification-secrets.service.js';
 import { hasConfigurations, loadSubscribable } from './subscribables.queries.js';
-import { moveDueDeliveries, toConfigurationChange } from './updated-configuration.writes.js';
-import { describeFailure, VerificationService, type VerificationRequest } from './verification.service.js';
+import {
+  moveDueDeliveries,
+  parseNewDestination,
+  toConfigurationChange,
+  type ConfigurationBeforeUpdate,
+} from './updated-configuration.writes.js';
+import { describeFailure, VerificationService, type UrlVerification } from './verification.service.js';
 import { storeVerification, type StoredVerification } from './verification.writes.js';
 
 /** The most configurations of a workspace, team or organization, as the vendor allows. */
@@ -51,9 +57,9 @@ const refuseLimit = (): never => {
 const nameLock = (owner: string): string => `notification configurations of ${owner}`;
 
 /** Runs a test once, also if a conflict repeats the decision. Another destination is tested again. */
-const rememberVerification = (verify: (request: VerificationRequest) => Promise<StoredVerification>) => {
+const rememberVerification = (verify: (request: UrlVerification) => Promise<StoredVerification>) => {
   let last: { readonly url: string; readonly stored: StoredVerification } | null = null;
-  return async (request: VerificationRequest): Promise<StoredVerification> => {
+  return async (request: UrlVerification): Promise<StoredVerification> => {
     const { url } = request.destination;
     if (last?.url !== url) last = { url, stored: await verify(request) };
     return last.stored;
@@ -81,30 +87,22 @@ export class NotificationConfigurationsHandler extends AggregateHandler<Notifica
 
   private async create(input: Input<'CreateNotificationConfiguration'>): Promise<NotificationConfigurationRow> {
     const { owner, settings, actor } = input;
-    const { destination, ...attributes } = settings;
+    const { name, destinationType: type, triggers, enabled, users } = settings;
     const id = this.ids.next('nc');
-    const verify = rememberVerification((request) => this.requireVerification(request));
+    const test = this.prepareTest();
     return this.store.untilFirst(async () => {
-      const parent = await loadSubscribable(this.database, actor, owner);
+      const parent = await loadSubscribable(this.database, actor, owner, users);
       if (parent.existing >= MAX_CONFIGURATIONS) refuseLimit();
-      const { id: subscribable, organization, subscribableType: type } = parent;
-      const host = parseHost(destination.url);
-      checkToken(destination.token, settings.destinationType);
-      const data = {
-        ...attributes,
-        host,
-        hasToken: destination.token !== null,
-        subscribable: { type, id: subscribable },
-      };
-      const command = { type: 'CreateNotificationConfiguration', data } as const;
-      const write = decideWrite(
-        notificationConfiguration,
-        newStream(id, notificationConfiguration),
-        organization,
-        command,
-      );
-      const request = { configuration: id, organization, name: settings.name, type: settings.destinationType };
-      const tested = settings.enabled ? [await verify({ ...request, id: this.ids.next('nd'), destination })] : [];
+      const { id: subscribable, organization, subscribableType } = parent;
+      if (type === 'email') this.verification.requireMailServer();
+      const { destination, host } = parseNewDestination(settings, parent.members);
+      const hasToken = destination !== null && destination.token !== null;
+      const data = { name, destinationType: type, triggers, enabled, users, host, hasToken };
+      const write = decideWrite(notificationConfiguration, newStream(id, notificationConfiguration), organization, {
+        type: 'CreateNotificationConfiguration',
+        data: { ...data, subscribable: { type: subscribableType, id: subscribable } },
+      });
+      const tested = enabled ? await test({ configuration: id, organization, name }, { type, destination }) : [];
       const { rows } = await this.store.append(
         [...toPreconditions(parent.preconditions), write],
         createEventContext(actor),
@@ -117,23 +115,24 @@ export class NotificationConfigurationsHandler extends AggregateHandler<Notifica
 
   private async update(input: Input<'UpdateNotificationConfiguration'>): Promise<NotificationConfigurationRow | null> {
     const { id, update, actor } = input;
-    const verify = rememberVerification((request) => this.requireVerification(request));
+    const test = this.prepareTest();
     return this.store.untilFirst(async () => {
-      const row = await loadConfiguration(this.database, actor, id);
-      const { organization, destinationType: type, encryptedDestination } = row;
-      const before = this.secrets.openDestination(id, encryptedDestination);
-      const { destination, command } = toConfigurationChange(update, { destination: before, type });
+      const row = await loadConfiguration(this.database, actor, id, update.users);
+      const { organization, destinationType: type } = row;
+      const { destination, command } = toConfigurationChange(update, this.describeBefore(row));
       const loaded = await this.store.restore(id, notificationConfiguration, row.snapshot);
       const write = decideWrite(notificationConfiguration, loaded, organization, command);
       if (write.events.length === 0) return row;
-      const request = { configuration: id, organization, name: update.name ?? row.name, type, destination };
-      const tested = (update.enabled ?? row.enabled) ? [await verify({ ...request, id: this.ids.next('nd') })] : [];
+      const enabled = update.enabled ?? row.enabled;
+      if (type === 'email' && update.enabled === true) this.verification.requireMailServer();
+      const subject = { configuration: id, organization, name: update.name ?? row.name };
+      const tested = enabled ? await test(subject, { type, destination }) : [];
       const { rows } = await this.store.append(
         [...toPreconditions(row.preconditions), write],
         createEventContext(actor),
         [
           ...this.storeSecrets(id, organization, destination, tested),
-          moveDueDeliveries(id, parseHost(destination.url)),
+          ...(destination ? [moveDueDeliveries(id, parseHost(destination.url))] : []),
           selectConfigurationById(id),
         ],
       );
@@ -161,22 +160,48 @@ export class NotificationConfigurationsHandler extends AggregateHandler<Notifica
     actor,
   }: Input<'VerifyNotificationConfiguration'>): Promise<NotificationConfigurationRow | null> {
     const row = await loadConfiguration(this.database, actor, id);
-    const { organization, name, destinationType: type } = row;
-    const destination = this.secrets.openDestination(id, row.encryptedDestination);
-    const delivery = this.ids.next('nd');
-    const request = { id: delivery, configuration: id, organization, name, type, destination };
-    const response = await this.verification.send(request);
-    const host = parseHost(destination.url);
-    const stored = { id: delivery, configuration: id, organization, host, response };
+    const { organization, name, destinationType: type, recipients, testedAt } = row;
+    const request = { id: this.ids.next('nd'), configuration: id, organization, name };
+    const { destination } = this.describeBefore(row);
+    const isMail = type === 'email' || destination === null;
+    const response = isMail
+      ? await this.verification.sendMail({ ...request, recipients: recipients ?? [], testedAt })
+      : await this.verification.send({ ...request, type, destination });
+    const host = isMail ? MAIL_HOST : parseHost(destination.url);
     const rows = await this.database.transaction([
-      ...storeVerification(this.secrets, stored),
+      ...storeVerification(this.secrets, { id: request.id, configuration: id, organization, host, response }),
       selectConfigurationById(id),
     ]);
-    if (response.code === '') throw unprocessable(describeFailure(response), 'url');
+    if (response.code === '') {
+      throw isMail
+        ? unprocessable(`No e-mail could be sent: ${response.body}`)
+        : unprocessable(describeFailure(response), 'url');
+    }
     return getFirstRowOrNull<NotificationConfigurationRow>([rows.at(-1) ?? []]);
   }
 
-  private async requireVerification(request: VerificationRequest): Promise<StoredVerification> {
+  private describeBefore(row: NotificationConfigurationForCommand): ConfigurationBeforeUpdate {
+    const { id, destinationType: type, encryptedDestination, members } = row;
+    return {
+      type,
+      members,
+      destination: type === 'email' ? null : this.secrets.openDestination(id, encryptedDestination),
+    };
+  }
+
+  /** Returns a function that tests a destination with a URL. E-mails are tested only if a caller requests it. */
+  private prepareTest() {
+    const verify = rememberVerification((request) => this.requireVerification(request));
+    return async (
+      subject: Pick<UrlVerification, 'configuration' | 'organization' | 'name'>,
+      { type, destination }: { readonly type: DestinationType; readonly destination: Destination | null },
+    ): Promise<readonly StoredVerification[]> =>
+      type === 'email' || destination === null
+        ? []
+        : [await verify({ ...subject, id: this.ids.next('nd'), type, destination })];
+  }
+
+  private async requireVerification(request: UrlVerification): Promise<StoredVerification> {
     const response = await this.verification.requireSuccess(request);
     const { id, configuration, organization, destination } = request;
     return { id, configuration, organization, host: parseHost(destination.url), response };
@@ -185,11 +210,11 @@ export class NotificationConfigurationsHandler extends AggregateHandler<Notifica
   private storeSecrets(
     id: string,
     organization: string,
-    destination: Destination,
+    destination: Destination | null,
     tested: readonly StoredVerification[],
   ): readonly Sql[] {
     return [
-      this.secrets.storeDestination(id, organization, destination),
+      ...(destination ? [this.secrets.storeDestination(id, organization, destination)] : []),
       ...tested.flatMap((one) => storeVerification(this.secrets, one)),
     ];
   }

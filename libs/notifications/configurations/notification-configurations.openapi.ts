@@ -12,12 +12,13 @@ import { NotificationConfigurationsController } from './notification-configurati
 
 const NOTIFICATION_CONFIGURATIONS = {
   name: 'Notification configurations',
-  description: 'Requests to a URL of yours, to Slack or to Microsoft Teams when runs and workspaces change.',
+  description:
+    'Requests to a URL of yours, to Slack or to Microsoft Teams, or e-mails, when runs and workspaces change.',
 };
 
 const refusals = {
   unprocessable:
-    'An attribute is not valid, the owner has the largest number of configurations, or the destination did not answer the test with a status of 2xx.',
+    'A member is not valid, the owner has the largest number of configurations, the destination did not answer the test with a status of 2xx, or the server has no mail server.',
   'too-many': 'Too many tests of the organization wait for their destinations.',
 };
 
@@ -28,7 +29,7 @@ const list = {
 
 const create = {
   description:
-    'If `enabled` is true, the server first sends a test to the URL. The destination must answer with a status of 2xx. The server stores URL and token encrypted.',
+    'If `enabled` is true, the server first sends a test to the URL. The destination must answer with a status of 2xx. The server stores URL and token encrypted. With the `destination-type` `email`, the related `users` get e-mails, and nothing is tested.',
   body: describeBody(createBody, {
     data: {
       type: 'notification-configurations',
@@ -108,11 +109,13 @@ export const notificationConfigurationsOperations = describeController(
     verify: {
       operationId: 'verifyNotificationConfiguration',
       summary: 'Send a test to the destination of a notification configuration',
-      description: 'The document contains the response in `delivery-responses`, also if the status was not 2xx.',
+      description:
+        'The document contains the response in `delivery-responses`, also if the status was not 2xx. With the `destination-type` `email`, all recipients get an e-mail, once a minute at most.',
       answer: describeDocument('NotificationConfiguration'),
       refusals: {
-        unprocessable: 'The destination did not answer.',
-        'too-many': refusals['too-many'],
+        unprocessable: 'The destination or the mail server did not answer, or the server has no mail server.',
+        'too-many':
+          'Too many tests of the organization wait for their destinations, or the last e-mail was sent less than a minute ago.',
       },
     },
   },

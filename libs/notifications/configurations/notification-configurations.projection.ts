@@ -13,20 +13,22 @@ export const notificationConfigurations: Projection<
   NotificationConfigurationEvent | SubscribableDeleted | OrganizationImported
 > = {
   name: 'notification_configurations',
-  version: 1,
+  // 2: `users`.
+  version: 2,
   tables: ['notification_configurations'],
   on: {
     NotificationConfigurationCreated: (data, { stream, organization, time }) => sql`
       insert into notification_configurations
-        (id, organization, subscribable_type, subscribable, name, destination_type, host, triggers, enabled,
+        (id, organization, subscribable_type, subscribable, name, destination_type, host, triggers, users, enabled,
          notifies_from, created_at, updated_at)
       values (${stream}, ${organization}, ${data.subscribable.type}, ${data.subscribable.id}, ${data.name},
-              ${data.destinationType}, ${data.host}, ${data.triggers}::text[], ${data.enabled}, ${time}, ${time},
-              ${time})`,
+              ${data.destinationType}, ${data.host}, ${data.triggers}::text[], ${data.users}::text[], ${data.enabled},
+              ${time}, ${time}, ${time})`,
     NotificationConfigurationUpdated: ({ changes }, { stream, time }) => sql`
       update notification_configurations
          set name = coalesce(${changes.name ?? null}, name), host = coalesce(${changes.host ?? null}, host),
-             triggers = coalesce(${changes.triggers ?? null}::text[], triggers), updated_at = ${time}
+             triggers = coalesce(${changes.triggers ?? null}::text[], triggers),
+             users = coalesce(${changes.users ?? null}::text[], users), updated_at = ${time}
        where id = ${stream}`,
     NotificationConfigurationEnabled: (_, { stream, time }) => sql`
       update notification_configurations set enabled = true, notifies_from = ${time}, updated_at = ${time}

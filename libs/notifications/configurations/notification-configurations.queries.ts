@@ -4,7 +4,8 @@ import type { Database } from '#postgres';
 import { requireCurrentAccess, type Actor } from '#access';
 import { buildLimit, toListPage, type ListPage, type ListRow, type PageRequest } from '#json-api';
 import { selectEncryptedSecret } from '#vault';
-import type { DestinationType } from './destinations.js';
+import { selectActiveMembersAmong, selectMailRecipients, type MailRecipient } from '#people';
+import { MAX_MAIL_RECIPIENTS, type DestinationType } from './destinations.js';
 import {
   JOIN_SCOPE,
   requireNotificationAccess,
@@ -13,7 +14,7 @@ import {
   type SubscribableReference,
   type SubscribableScope,
 } from './subscribables.queries.js';
-import type { SubscribableType, Trigger } from './triggers.js';
+import { VERIFICATION, type SubscribableType, type Trigger } from './triggers.js';
 
 /** Responses of the destination in the document of a configuration. */
 const SHOWN_RESPONSES = 3;
@@ -29,7 +30,9 @@ export type NotificationConfigurationRow = {
   readonly destinationType: DestinationType;
   readonly triggers: readonly Trigger[];
   readonly enabled: boolean;
-  /** Null only if the vault has lost the secret. */
+  /** Ids of the people who get e-mails and are still active members. */
+  readonly users: readonly string[];
+  /** Null for e-mail, or if the vault has lost the secret. */
   readonly encryptedDestination: string | null;
   /** The last responses of the destination, the newest first. */
   readonly responses: readonly EncryptedResponse[];
@@ -44,9 +47,20 @@ const LAST_RESPONSES = sql.raw(`coalesce((
              where configuration = n.id and response is not null
              order by attempted_at desc, id limit ${SHOWN_RESPONSES}) d), '[]')`);
 
+const USERS = sql`case when n.destination_type = 'email'
+    then ${selectActiveMembersAmong(sql.raw('n.users'), sql.raw('n.organization'))} else '{}' end`;
+
+/** Selects one recipient more than a message can have, so that the excess is noticed. */
+export const RECIPIENTS = sql`case when n.destination_type = 'email' then ${selectMailRecipients({
+  organization: sql.raw('n.organization'),
+  users: sql.raw('n.users'),
+  team: sql.raw('n.subscribable'),
+  most: MAX_MAIL_RECIPIENTS + 1,
+})} end`;
+
 const COLUMNS = sql`n.id, (select o.name from organizations o where o.id = n.organization) as "organizationName",
   n.subscribable_type as "ownerType", n.subscribable as owner, n.name, n.destination_type as "destinationType", n.triggers,
-  n.enabled, ${selectEncryptedSecret(sql.raw('n.id'))} as "encryptedDestination", ${LAST_RESPONSES} as responses,
+  ${USERS} as users, n.enabled, ${selectEncryptedSecret(sql.raw('n.id'))} as "encryptedDestination", ${LAST_RESPONSES} as responses,
   n.created_at as "createdAt", n.updated_at as "updatedAt"`;
 
 export const selectConfigurationById = (id: string): Sql =>
@@ -71,17 +85,31 @@ export type NotificationConfigurationForCommand = NotificationConfigurationRow &
     readonly snapshot: StreamSnapshot;
     /** Versions of the owner and of its organization: their deletions append nothing to the configuration's stream. */
     readonly preconditions: readonly StreamVersion[];
+    /** Null unless the destination is e-mail. */
+    readonly recipients: readonly MailRecipient[] | null;
+    /** Active members of the organization among the requested users. */
+    readonly members: readonly string[];
+    /** The time of the last test; null before the first one. */
+    readonly testedAt: Timestamp | null;
   };
 
-/** Returns the configuration for a change. Throws `not-found` if the caller may not manage it. */
+/**
+ * Returns the configuration for a change. `users` are the people who the caller wants to get e-mails. Throws `not-found` if
+ * the caller may not manage it.
+ */
 export const loadConfiguration = async (
   database: Database,
   actor: Actor,
   id: string,
+  users: readonly string[] = [],
 ): Promise<NotificationConfigurationForCommand> => {
   const row = await database.row<NotificationConfigurationForCommand>(sql`
     select ${COLUMNS}, ${selectScopeColumns(actor)}, ${buildSnapshotJson('s')} as snapshot,
-           ${selectStreamVersions(sql.raw('array[n.subscribable, n.organization]'))} as preconditions
+           ${selectStreamVersions(sql.raw('array[n.subscribable, n.organization]'))} as preconditions,
+           ${RECIPIENTS} as recipients,
+           ${selectActiveMembersAmong(sql`${users}::text[]`, sql.raw('n.organization'))} as members,
+           (select max(d.attempted_at) from notifications.deliveries d
+             where d.configuration = n.id and d.trigger = ${VERIFICATION}) as "testedAt"
       from notification_configurations n join event_store.streams s on s.stream = n.id ${JOIN_SCOPE}
      where n.id = ${id} and ${requireCurrentAccess(actor)}`);
   if (!row) throw notFound();

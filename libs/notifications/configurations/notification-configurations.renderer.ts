@@ -1,4 +1,4 @@
-import { toOne, type Resource } from '#json-api';
+import { toMany, toOne, type Resource } from '#json-api';
 import type { DeliveryResponse } from '../deliveries/notification.sender.js';
 import type { NotificationConfigurationRow } from './notification-configurations.queries.js';
 import type { NotificationSecrets } from './notification-secrets.service.js';
@@ -18,7 +18,7 @@ const renderSubscribable = ({ ownerType, owner, organizationName }: Notification
     ? toOne(ownerType, organizationName, `/api/v2/organizations/${organizationName}`)
     : toOne(ownerType, owner, `/api/v2/${ownerType}/${owner}`);
 
-/** Renders configurations with their URL. The token is write-only, so it is always null. */
+/** Renders configurations with their URL or the people who get e-mails. The token is write-only, so it is always null. */
 export class NotificationConfigurationsRenderer {
   constructor(private readonly secrets: NotificationSecrets) {}
 
@@ -30,14 +30,16 @@ export class NotificationConfigurationsRenderer {
         name: row.name,
         'destination-type': row.destinationType,
         enabled: row.enabled,
-        url: this.secrets.openDestination(row.id, row.encryptedDestination).url,
+        url:
+          row.destinationType === 'email' ? null : this.secrets.openDestination(row.id, row.encryptedDestination).url,
         token: null,
+        'email-addresses': [],
         triggers: row.triggers,
         'delivery-responses': row.responses.map((response) => renderResponse(this.secrets.openResponse(response))),
         'created-at': row.createdAt,
         'updated-at': row.updatedAt,
       },
-      relationships: { subscribable: renderSubscribable(row) },
+      relationships: { subscribable: renderSubscribable(row), users: toMany('users', row.users) },
       links: { self: `/api/v2/notification-configurations/${row.id}` },
     };
   }

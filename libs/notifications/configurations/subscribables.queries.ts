@@ -10,7 +10,7 @@ import {
   type Actor,
   type Grant,
 } from '#access';
-import { requireTeamChange, selectTeamScope, type TeamScope } from '#people';
+import { requireTeamChange, selectActiveMembersAmong, selectTeamScope, type TeamScope } from '#people';
 import type { SubscribableType } from './triggers.js';
 
 /** An owner of configurations as a path names it: a workspace or team by id, an organization by name. */
@@ -102,17 +102,21 @@ export type SubscribableForCreation = SubscribableScope & {
   readonly preconditions: readonly StreamVersion[];
   /** Number of its configurations. */
   readonly existing: number;
+  /** Active members of the organization among the requested users. */
+  readonly members: readonly string[];
 };
 
-/** Returns the owner of a new configuration. Throws the refusal of the permission table. */
+/** Returns the owner of a new configuration with these users. Throws the refusal of the permission table. */
 export const loadSubscribable = async (
   database: Database,
   actor: Actor,
   owner: SubscribableReference,
+  users: readonly string[],
 ): Promise<SubscribableForCreation> => {
   const row = await database.row<SubscribableForCreation>(sql`
     select owner.*, ${selectStreamVersions(sql.raw('array[owner.id, owner.organization]'))} as preconditions,
-           (select count(*) from notification_configurations n where n.subscribable = owner.id) as existing
+           (select count(*) from notification_configurations n where n.subscribable = owner.id) as existing,
+           ${selectActiveMembersAmong(sql`${users}::text[]`, sql.raw('owner.organization'))} as members
       from (${selectOwner(owner, actor)}) owner`);
   if (!row) throw notFound();
   requireNotificationAccess(actor, row);

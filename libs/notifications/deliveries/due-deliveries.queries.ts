@@ -1,7 +1,10 @@
 import { sql, type Sql, type Timestamp } from '#kernel';
+import type { MailRecipient } from '#people';
 import { selectEncryptedSecret } from '#vault';
 import type { DestinationType } from '../configurations/destinations.js';
+import { RECIPIENTS } from '../configurations/notification-configurations.queries.js';
 import type { SentTrigger } from '../configurations/triggers.js';
+import type { MailProgress } from './mail-notification.sender.js';
 import type { DeliverySubject } from './notifications.follower.js';
 
 /** A due delivery with everything that its request needs. */
@@ -16,6 +19,9 @@ export type DueDelivery = {
   readonly enabled: boolean;
   readonly type: DestinationType;
   readonly encryptedDestination: string | null;
+  /** Null unless the destination is e-mail. */
+  readonly recipients: readonly MailRecipient[] | null;
+  readonly progress: MailProgress | null;
   readonly organizationName: string;
   readonly createdBy: string | null;
   readonly actorName: string | null;
@@ -65,10 +71,11 @@ export const claimDueDeliveries = ({ total, perHost, now, retryAt, running }: Cl
   claimed as (
     update notifications.deliveries d set attempts = d.attempts + 1, next_attempt_at = ${retryAt}
       from due where d.id = due.id
-    returning d.id, d.host, d.attempts, d.configuration, d.trigger, d.subject, d.created_at)
-  select d.id, d.host, d.attempts, d.configuration, d.trigger, d.subject, d.created_at as "createdAt", n.enabled,
+    returning d.id, d.host, d.attempts, d.configuration, d.trigger, d.subject, d.created_at, d.progress)
+  select d.id, d.host, d.attempts, d.configuration, d.trigger, d.subject, d.created_at as "createdAt", d.progress,
+         n.enabled,
          n.destination_type as type, ${selectEncryptedSecret(sql.raw('n.id'))} as "encryptedDestination",
-         o.name as "organizationName",
+         ${RECIPIENTS} as recipients, o.name as "organizationName",
          ${selectName(`(d.subject -> 'run' -> 'createdBy')`)} as "createdBy",
          ${selectName(`(d.subject -> 'actor')`)} as "actorName"
     from claimed d
@@ -81,11 +88,17 @@ export type DeliveryResult = {
   /** Null unless the status is pending. */
   readonly nextAttemptAt: Date | null;
   readonly response: Buffer;
+  /** Null unless the destination is e-mail. */
+  readonly progress: MailProgress | null;
 };
 
-export const storeResult = (id: string, { status, attemptedAt, nextAttemptAt, response }: DeliveryResult): Sql => sql`
+export const storeResult = (
+  id: string,
+  { status, attemptedAt, nextAttemptAt, response, progress }: DeliveryResult,
+): Sql => sql`
   update notifications.deliveries
-     set status = ${status}, attempted_at = ${attemptedAt}, next_attempt_at = ${nextAttemptAt}, response = ${response}
+     set status = ${status}, attempted_at = ${attemptedAt}, next_attempt_at = ${nextAttemptAt}, response = ${response},
+         progress = ${progress && sql.json(progress)}::jsonb
    where id = ${id} and status = 'pending'`;
 
 export type DueCounts = { readonly due: number; readonly oldestSeconds: number };

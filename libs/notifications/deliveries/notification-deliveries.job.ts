@@ -1,6 +1,6 @@
 import type { EncryptionKeys } from '#encryption';
 import type { Clock } from '#kernel';
-import type { OutboundFetch } from '#outbound';
+import type { Mailer, OutboundFetch } from '#outbound';
 import { castRows, pause, type Database, type JobRun, type ScheduledJob } from '#postgres';
 import { Vault } from '#vault';
 import type { Destination } from '../configurations/destinations.js';
@@ -14,6 +14,7 @@ import {
   type DueCounts,
   type DueDelivery,
 } from './due-deliveries.queries.js';
+import { MailNotificationSender } from './mail-notification.sender.js';
 import { describeTrigger, type Notice } from './notices.js';
 import { NotificationSender, type DeliveryResponse } from './notification.sender.js';
 import { countAttempt, reportDue, type AttemptResult } from './notification-deliveries.metrics.js';
@@ -34,6 +35,8 @@ export type NotificationDeliveriesDependencies = {
   /** The address in links to runs. */
   readonly publicUrl: string;
   readonly fetch: OutboundFetch;
+  /** Null without a mail server. */
+  readonly mailer: Mailer | null;
   /** Returns a number from 0 to below 1. */
   readonly random: () => number;
   readonly limits?: DeliveryLimits;
@@ -46,6 +49,11 @@ export const createNotificationDeliveriesJob = (dependencies: NotificationDelive
   run: (round) => new DeliveryRound(dependencies, round).run(),
 });
 
+type NextStep = Pick<DeliveryResult, 'status' | 'nextAttemptAt'> & { readonly result: AttemptResult };
+
+const SKIPPED: NextStep = { result: 'skipped', status: 'failed', nextAttemptAt: null };
+const FAILED: NextStep = { result: 'failed', status: 'failed', nextAttemptAt: null };
+
 const DISABLED = 'The configuration was disabled before the notification was sent';
 
 const UNREADABLE = 'The URL could not be decrypted: the encryption key is another one, or the secret is damaged';
@@ -55,6 +63,7 @@ class DeliveryRound {
   private readonly running = new Map<string, number>();
   private readonly secrets: NotificationSecrets;
   private readonly sender: NotificationSender;
+  private readonly mailSender: MailNotificationSender;
   private readonly limits: DeliveryLimits;
   /** The first error of the round: for example, the database was not available for a result. */
   private failure: { readonly error: unknown } | null = null;
@@ -65,9 +74,10 @@ class DeliveryRound {
     private readonly dependencies: NotificationDeliveriesDependencies,
     private readonly round: JobRun,
   ) {
-    const { database, encryptionKeys, fetch, clock, limits = DELIVERY_LIMITS } = dependencies;
+    const { database, encryptionKeys, fetch, mailer, clock, publicUrl, limits = DELIVERY_LIMITS } = dependencies;
     this.secrets = new NotificationSecrets(new Vault(database, encryptionKeys), encryptionKeys);
     this.sender = new NotificationSender(fetch, clock);
+    this.mailSender = new MailNotificationSender(mailer, clock, publicUrl);
     this.limits = limits;
   }
 
@@ -124,16 +134,28 @@ class DeliveryRound {
 
   private async deliver(delivery: DueDelivery): Promise<void> {
     const { id, type, attempts, enabled } = delivery;
-    const destination = this.openDestination(delivery);
+    const destination = type === 'email' ? null : this.openDestination(delivery);
     if (!enabled) {
       const response = this.createRefusal(destination?.url ?? '', DISABLED);
-      return this.store(id, response, { result: 'skipped', status: 'failed', nextAttemptAt: null });
+      return this.store(id, response, { ...SKIPPED, progress: delivery.progress });
     }
     const notice = toNotice(delivery, this.dependencies.publicUrl);
+    if (type === 'email') return this.deliverMail(delivery, notice);
     const response = destination
       ? await this.sender.send({ id, type, destination, notice }, this.round.signal)
       : this.createRefusal('', UNREADABLE);
-    await this.store(id, response, this.decideNext(attempts, response));
+    await this.store(id, response, { ...this.decideNext(attempts, response), progress: null });
+  }
+
+  private async deliverMail(
+    { id, attempts, recipients, progress: before }: DueDelivery,
+    notice: Notice,
+  ): Promise<void> {
+    const mail = { id, notice, recipients: recipients ?? [], progress: before };
+    const { response, progress, isFinal, isSkipped } = await this.mailSender.send(mail, this.round.signal);
+    if (isSkipped) return this.store(id, response, { ...SKIPPED, progress });
+    const next = isFinal && !response.successful ? FAILED : this.decideNext(attempts, response);
+    await this.store(id, response, { ...next, progress });
   }
 
   /** Returns null if the secret is damaged or has another key: one configuration must not stop all others. */
@@ -151,21 +173,18 @@ class DeliveryRound {
     return { url, body, code: '', headers: {}, sentAt, successful: false };
   }
 
-  private decideNext(
-    attempts: number,
-    { successful }: DeliveryResponse,
-  ): Pick<DeliveryResult, 'status' | 'nextAttemptAt'> & { readonly result: AttemptResult } {
+  private decideNext(attempts: number, { successful }: DeliveryResponse): NextStep {
     if (successful) return { result: 'delivered', status: 'delivered', nextAttemptAt: null };
     const { clock, random } = this.dependencies;
     const pauseMs = computeRetryPause(attempts, random());
-    if (pauseMs === null) return { result: 'failed', status: 'failed', nextAttemptAt: null };
+    if (pauseMs === null) return FAILED;
     return { result: 'retried', status: 'pending', nextAttemptAt: new Date(clock.now().getTime() + pauseMs) };
   }
 
   private async store(
     id: string,
     response: DeliveryResponse,
-    { result, ...next }: Pick<DeliveryResult, 'status' | 'nextAttemptAt'> & { readonly result: AttemptResult },
+    { result, ...next }: NextStep & Pick<DeliveryResult, 'progress'>,
   ): Promise<void> {
     const encrypted = this.secrets.encryptResponse(id, response);
     const stored = { ...next, attemptedAt: response.sentAt, response: encrypted };

@@ -73,6 +73,7 @@ const createJob = (fetch: OutboundFetch = toReachable, limits = { total: 32, per
     encryptionKeys: server.runtime.encryptionKeys,
     publicUrl: 'https://cadastre.example.com',
     fetch,
+    mailer: null,
     random: () => 0.5,
     limits,
   });

@@ -1,27 +1,28 @@
 import { createHmac } from 'node:crypto';
 import type { Clock, Timestamp } from '#kernel';
 import { createOutboundFetch, OutboundError, PrivateHosts, type OutboundFetch } from '#outbound';
-import type { Destination, DestinationType } from '../configurations/destinations.js';
+import type { Destination, UrlDestinationType } from '../configurations/destinations.js';
 import type { Notice } from './notices.js';
 import { renderPayload } from './payloads.js';
 
-/** What a destination answered. Without a response, the code is empty and the body says why. */
+/** What a destination or a mail server answered. Without a response, the code is empty and the body says why. */
 export type DeliveryResponse = {
+  /** Empty for e-mail. */
   readonly url: string;
   readonly body: string;
-  /** The status, such as `200`. */
+  /** The status of HTTP or SMTP, such as `200`. */
   readonly code: string;
   /** By lowercase name. */
   readonly headers: Readonly<Record<string, readonly string[]>>;
   readonly sentAt: Timestamp;
-  /** Whether the status was 2xx. */
+  /** Whether the destination accepted the notification: a status of 2xx. */
   readonly successful: boolean;
 };
 
 export type SentNotification = {
   /** The id of the delivery, the same in each attempt. */
   readonly id: string;
-  readonly type: DestinationType;
+  readonly type: UrlDestinationType;
   readonly destination: Destination;
   readonly notice: Notice;
 };

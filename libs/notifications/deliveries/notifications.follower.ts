@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import { sql, type Sql, type Timestamp } from '#kernel';
 import type { Follower } from '#event-store';
+import { MAIL_HOST } from '../configurations/destinations.js';
 import { NOTIFIED_EVENT_TYPES, toNotifiedEvent, type NotifiedEvent } from './notified-events.handlers.js';
 
 /** A person, team or service without its name, which belongs to the user and can change. */
@@ -38,7 +39,7 @@ const WAITS_FOR_USER = sql.raw(`not (coalesce((r.options ->> 'autoApply')::boole
 
 /** Selects a row for each configuration that has the trigger of an event. */
 const selectDeliveries = (events: readonly NotifiedEvent[]): Sql => sql`
-  select e.event, n.id as configuration, n.organization, e.trigger, n.host, e.time,
+  select e.event, n.id as configuration, n.organization, e.trigger, coalesce(n.host, ${MAIL_HOST}) as host, e.time,
          jsonb_build_object(
            'workspace', jsonb_build_object('id', e.place, 'name', coalesce(e."workspaceName", w.name, '')),
            'run', case when r.id is not null then jsonb_build_object(

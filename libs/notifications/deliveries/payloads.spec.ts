@@ -1,4 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
+import { renderMail } from './mail-messages.renderer.js';
 import { createVerificationNotice, describeTrigger, type Notice } from './notices.js';
 import { renderPayload } from './payloads.js';
 import { computeRetryPause, MAX_ATTEMPTS } from './retries.js';
@@ -74,6 +75,29 @@ describe('the payload for Microsoft Teams', () => {
       title: 'Message',
       value: String.raw`a <\!channel> & \*b\* \[c\]\(https://evil.example\)`,
     });
+  });
+});
+
+describe('the e-mail of a notification', () => {
+  it('has a subject, facts and a link as text and as escaped HTML', () => {
+    const { subject, text, html } = renderMail(notice);
+    expect(subject).toBe('[acme/app] Run Applied');
+    expect(text).toContain('Workspace: app\n');
+    expect(text).toContain(`Show run: ${notice.run?.url}\n`);
+    expect(html).toContain('a &lt;!channel&gt; &amp; *b*');
+    expect(html).toContain(`<a href="${notice.run?.url}">Show run</a>`);
+    expect(renderMail(createVerificationNotice('nc-1', 'a')).text).not.toContain('Show run');
+  });
+
+  it('keeps texts of callers on one line, and short', () => {
+    const name = `${'😀'.repeat(5_000)}\r\nBcc: x`;
+    const run = { ...(notice.run as NonNullable<Notice['run']>), message: 'a\r\n\u2028b\u202Ec\0' };
+    const mail = renderMail({ ...notice, run, workspace: { id: 'ws-1', name } });
+    expect(mail.subject).not.toMatch(/[\r\n]/);
+    expect(mail.subject.length).toBeLessThanOrEqual(201);
+    expect(mail.subject.isWellFormed()).toBe(true);
+    expect(mail.text).toContain('Message: a b c\n');
+    expect(mail.text.length + mail.html.length).toBeLessThan(8_000);
   });
 });
 

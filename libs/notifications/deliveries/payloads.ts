@@ -1,4 +1,4 @@
-import type { DestinationType } from '../configurations/destinations.js';
+import type { UrlDestinationType } from '../configurations/destinations.js';
 import type { Notice } from './notices.js';
 
 const NO_RUN = { id: null, url: null, message: null, createdAt: null, createdBy: null };
@@ -31,9 +31,10 @@ const renderGeneric = (notice: Notice): object => {
   };
 };
 
-type NoticeFact = { readonly title: string; readonly value: string };
+export type NoticeFact = { readonly title: string; readonly value: string };
 
-const listFacts = ({ organizationName, workspace, run, by, at }: Notice): readonly NoticeFact[] =>
+/** Returns what a message shows about a notification. Long values are cut. */
+export const listFacts = ({ organizationName, workspace, run, by, at }: Notice): readonly NoticeFact[] =>
   [
     { title: 'Organization', value: organizationName },
     { title: 'Workspace', value: workspace?.name },
@@ -103,11 +104,12 @@ const renderTeams = (notice: Notice): object => {
   };
 };
 
-const RENDERERS: Readonly<Record<DestinationType, (notice: Notice) => object>> = {
+const RENDERERS: Readonly<Record<UrlDestinationType, (notice: Notice) => object>> = {
   generic: renderGeneric,
   slack: renderSlack,
   'microsoft-teams': renderTeams,
 };
 
 /** Returns the body of a request, as JSON. */
-export const renderPayload = (type: DestinationType, notice: Notice): string => JSON.stringify(RENDERERS[type](notice));
+export const renderPayload = (type: UrlDestinationType, notice: Notice): string =>
+  JSON.stringify(RENDERERS[type](notice));
