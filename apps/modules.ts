@@ -26,7 +26,7 @@ import {
   createNotificationRetentionJob,
   notificationsDefinition,
 } from '#notifications';
-import { createProviderAccessJob, identityProvidersDefinition } from '#identity-providers';
+import { createProviderAccessJob, identityProvidersDefinition, SignInGroups } from '#identity-providers';
 import { oauthDefinition } from '#oauth';
 import { organizationsDefinition } from '#organizations';
 import { createEndedSessionsJob, peopleDefinition } from '#people';
@@ -39,7 +39,7 @@ import {
 import { createExpiryJob, createRetentionJob } from '#retention';
 import { CONFIGURATION_FILES, createConfigurationSweeper, runsDefinition, createWaitingRemoteRunsJob } from '#runs';
 import { savedViewsDefinition } from '#saved-views';
-import { scimDefinition } from '#scim';
+import { createScimDefinition } from '#scim';
 import { signInDefinition } from '#sign-in';
 import { siteDefinition } from '#site';
 import { sshKeysDefinition } from '#ssh-keys';
@@ -54,7 +54,7 @@ import { workspacesDefinition } from '#workspaces';
 const eventDefinitions: readonly ModuleDefinition[] = [
   organizationsDefinition,
   peopleDefinition,
-  scimDefinition,
+  createScimDefinition(new SignInGroups()),
   workspacesDefinition,
   tagsDefinition,
   stateDefinition,

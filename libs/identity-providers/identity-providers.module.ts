@@ -3,6 +3,7 @@ import { CqrsModule } from '@nestjs/cqrs';
 import { EventStore } from '#event-store';
 import { Clock, Ids, Quotas } from '#kernel';
 import { Database } from '#postgres';
+import { GroupStatements } from '#scim';
 import { SignInFlow, SignInOptions, SignInTokens } from '#sign-in';
 import { Vault } from '#vault';
 import { IdentityLinksController } from './linking/identity-links.controller.js';
@@ -20,6 +21,7 @@ import { OidcSignInController } from './sign-in/oidc-sign-in.controller.js';
 import { OidcStart } from './sign-in/oidc-start.service.js';
 import { PendingSignIns } from './sign-in/pending-sign-ins.service.js';
 import { ProvisionedUsers } from './sign-in/provisioned-users.port.js';
+import { SignInGroups } from './sign-in/sign-in-groups.service.js';
 import { ScimUsers } from './sign-in/scim-users.service.js';
 
 export type IdentityProvidersOptions = {
@@ -45,6 +47,7 @@ export type IdentityProvidersOptions = {
     OidcStart,
     { provide: SignInOptions, useClass: ProviderOptions },
     { provide: ProvisionedUsers, useClass: ScimUsers },
+    { provide: GroupStatements, useClass: SignInGroups },
     {
       provide: ProviderConnections,
       useFactory: (clock: Clock) => new ProviderConnections(clock),
@@ -56,7 +59,7 @@ export type IdentityProvidersOptions = {
       inject: [Database, SignInTokens],
     },
   ],
-  exports: [SignInOptions],
+  exports: [GroupStatements, SignInOptions],
 })
 export class IdentityProvidersModule {
   static with({ publicUrl, oidc, quotas }: IdentityProvidersOptions): DynamicModule {

@@ -6,6 +6,7 @@ import { readWholeLog } from '../../../test/support/event-log.js';
 import { startIdentityProvider, type TestIdentityProvider } from '../../../test/support/identity-provider.js';
 import { addIdentityProvider } from '../../../test/support/identity-providers.js';
 import { OidcVisitor } from '../../../test/support/oidc-visitor.js';
+import { createScimGroup, createScimUser, makeScimClient } from '../../../test/support/scim.js';
 import { expectStatus, makeOrganization, makeTeam, resource } from '../../../test/support/seeds.js';
 import { startTestServer, type TestServer } from '../../../test/support/server.js';
 import { signInByLink } from '../../../test/support/sign-in.js';
@@ -257,6 +258,36 @@ describe('a user that SCIM has provisioned', () => {
       }),
     ).toHaveLength(1);
     await configure(acme, { 'creates-users': true, 'external-id-claim': null });
+  });
+
+  it('leaves a team when neither SCIM nor the provider states the group any more', async () => {
+    const { ownersTeam } = await makeOrganization(server, 'shared');
+    expectStatus(await server.patch(`/api/v2/teams/${ownersTeam}`, resource('teams', { 'sso-team-id': 'heads' })), 200);
+    const scim = await makeScimClient(server);
+    const { id } = await createScimUser(scim, 'rita@people.test', { externalId: 's-rita' });
+    await configure(acme, { 'external-id-claim': 'sub', 'mapped-groups': ['heads', 'operators'] });
+    await signIn('s-rita', ['heads', 'operators']);
+    const groups = ['heads', 'operators', 'auditors'];
+    const stated = await Promise.all(groups.map(async (group) => (await createScimGroup(scim, group, [id])).id));
+    expect(await listTeams('rita')).toEqual(['auditors', 'operators', 'owners']);
+    const removal = { Operations: [{ op: 'remove', path: 'members' }] };
+    for (const group of stated) expectStatus(await scim.patch(`/scim/v2/Groups/${group}`, removal), 200);
+    expect(await listTeams('rita')).toEqual(['operators', 'owners']);
+    await signIn('s-rita', []);
+    expect(await listTeams('rita')).toEqual([]);
+    await configure(acme, { 'external-id-claim': null, 'mapped-groups': [] });
+  });
+
+  it('leaves a team of a group of SCIM if the provider that has stated it is disabled', async () => {
+    const scim = await makeScimClient(server);
+    const { id } = await createScimUser(scim, 'sven@people.test', { externalId: 's-sven' });
+    await configure(acme, { 'external-id-claim': 'sub' });
+    await signIn('s-sven', ['developers']);
+    const group = await createScimGroup(scim, 'developers', [id]);
+    await configure(acme, { enabled: false });
+    expectStatus(await scim.delete(`/scim/v2/Groups/${group.id}`), 204);
+    expect(await listTeams('sven')).toEqual([]);
+    await configure(acme, { enabled: true, 'external-id-claim': null });
   });
 
   describe('while the provider finds the user', () => {

@@ -1,5 +1,6 @@
 import { sql, type Sql, type Timestamp } from '#kernel';
 import type { Database } from '#postgres';
+import type { GroupReference } from '#scim';
 import { SETTINGS_PROVIDER_ID } from '../providers/provider-directory.service.js';
 import type { MappedGroups } from './mapped-groups.js';
 
@@ -60,10 +61,10 @@ export const storeMappedStatement = async (
  * Returns a condition on `statement`: it is too old, the person has unlinked the identity, or the provider is not enabled.
  * This process may not know whether the settings of the gateways still describe a provider, so that one counts as enabled.
  */
-const isOver = (
-  now: Date,
-): Sql => sql`(statement.ended or statement.stated_at <= ${new Date(now.getTime() - STATEMENT_MS)}
-  or statement.provider <> ${SETTINGS_PROVIDER_ID} and not exists (
+const isOver = (now: Date): Sql =>
+  sql`(statement.stated_at <= ${new Date(now.getTime() - STATEMENT_MS)} or ${HAS_ENDED})`;
+
+const HAS_ENDED = sql`(statement.ended or statement.provider <> ${SETTINGS_PROVIDER_ID} and not exists (
     select 1 from identity_providers provider
      where provider.id = statement.provider and (provider.settings ->> 'enabled')::boolean))`;
 
@@ -91,6 +92,26 @@ export const listStatements = (database: Database, user: string, now: Date): Pro
     select provider, groups, owners_groups as "ownersGroups", managed_owners_groups as "managedOwnersGroups",
            stated_at as "statedAt", ${isOver(now)} as "isOver", ${MAPS_GROUPS} as "mapsGroups"
       from identity_providers.stated_groups statement where user_id = ${user} order by provider`);
+
+/** Whether `statement` counts for changes of groups by SCIM. The scheduled job ends statements that are too old. */
+const COUNTS = sql`(not ${HAS_ENDED} and ${MAPS_GROUPS})`;
+
+/** Returns a condition: a provider has stated that the user is in the group. */
+export const isStatedGroup = ({ user, key, ofOwners }: GroupReference): Sql => sql`exists (
+  select 1 from identity_providers.stated_groups statement
+   where statement.user_id = ${user} and ${COUNTS}
+     and ${key} = any (case when ${ofOwners} then statement.owners_groups else statement.groups end))`;
+
+/** Returns the groups that all providers have stated about a person. */
+export const listCountedGroups = async (database: Database, user: string): Promise<MappedGroups> => {
+  const statements = await database.rows<MappedGroups>(sql`
+    select groups, owners_groups as "ownersGroups" from identity_providers.stated_groups statement
+     where user_id = ${user} and ${COUNTS}`);
+  return {
+    groups: statements.flatMap(({ groups }) => groups),
+    ownersGroups: statements.flatMap(({ ownersGroups }) => ownersGroups),
+  };
+};
 
 /**
  * Returns people whose teams may differ from their statements, at most `most`, with ids after `after`: a statement is over,

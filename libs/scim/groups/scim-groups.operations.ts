@@ -7,7 +7,7 @@ import { ScimRefusal } from '../protocol/scim-refusal.js';
 import { getGroupKey, scimGroup, type ScimGroupCommand, type ScimGroupNames } from './scim-group.js';
 import { patchGroup } from './scim-group-patch.js';
 import { countScimGroups, findScimGroup, listUnknownMembers, type ScimGroupRow } from './scim-groups.queries.js';
-import { mapTeams, type ScimTeamDependencies } from './scim-teams.writes.js';
+import { mapTeams, type ScimGroupDependencies } from './scim-teams.writes.js';
 
 const MAX_GROUPS = 10_000;
 
@@ -24,7 +24,7 @@ const refuseTaken = (error: unknown): never => {
   throw error;
 };
 
-const mapNow = (dependencies: ScimTeamDependencies, keys: readonly string[], context: EventContext): Promise<void> =>
+const mapNow = (dependencies: ScimGroupDependencies, keys: readonly string[], context: EventContext): Promise<void> =>
   mapTeams(dependencies, keys, context, MAX_USERS_MAPPED_AT_ONCE);
 
 /** Returns the ids of the members. Throws `invalidValue` for an id that is none of a user of SCIM. */
@@ -40,7 +40,7 @@ const listMembers = async (store: EventStore, { members }: ScimGroupInput): Prom
 const getNames = ({ displayName, externalId = null }: ScimGroupInput): ScimGroupNames => ({ displayName, externalId });
 
 export const createScimGroup = async (
-  dependencies: ScimTeamDependencies,
+  dependencies: ScimGroupDependencies,
   input: ScimGroupInput,
   actor: Actor,
 ): Promise<ScimGroupRow> => {
@@ -64,7 +64,7 @@ export const createScimGroup = async (
 
 /** Replaces names and members of a group: `read` returns them from the present ones. */
 const updateScimGroup = async (
-  dependencies: ScimTeamDependencies,
+  dependencies: ScimGroupDependencies,
   id: string,
   actor: Actor,
   read: (present: ScimGroupRow) => ScimGroupInput,
@@ -91,14 +91,14 @@ const updateScimGroup = async (
 };
 
 export const replaceScimGroup = (
-  dependencies: ScimTeamDependencies,
+  dependencies: ScimGroupDependencies,
   id: string,
   input: ScimGroupInput,
   actor: Actor,
 ): Promise<ScimGroupRow> => updateScimGroup(dependencies, id, actor, () => input);
 
 export const patchScimGroup = (
-  dependencies: ScimTeamDependencies,
+  dependencies: ScimGroupDependencies,
   id: string,
   operations: readonly ScimOperation[],
   actor: Actor,
@@ -109,7 +109,7 @@ export const patchScimGroup = (
   });
 
 /** Deletes the group, and removes its members from its teams. */
-export const deleteScimGroup = async (dependencies: ScimTeamDependencies, id: string, actor: Actor): Promise<void> => {
+export const deleteScimGroup = async (dependencies: ScimGroupDependencies, id: string, actor: Actor): Promise<void> => {
   const { store } = dependencies;
   const context = createEventContext(actor);
   const present = await findScimGroup(store.database, actor, id, false);

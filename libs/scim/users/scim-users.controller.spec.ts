@@ -13,7 +13,8 @@ import { FormClient, PASSWORD, signInByLink } from '../../../test/support/sign-i
 import { signInTestUser } from '../../../test/support/sessions.js';
 import { expectViewsMatchLog } from '../../../test/support/views-match-log.js';
 import { toMethodsStream } from '../../sign-in/methods/sign-in-methods.js';
-import { scimDefinition } from '../scim.definition.js';
+import { GroupStatements } from '../groups/group-statements.port.js';
+import { createScimDefinition } from '../scim.definition.js';
 import { findUserByExternalId } from './scim-users.queries.js';
 
 let server: TestServer;
@@ -311,7 +312,7 @@ describe('a user of SCIM', () => {
   });
 
   it('is read from views that match the log', async () => {
-    await expectViewsMatchLog(server, [scimDefinition]);
+    await expectViewsMatchLog(server, [createScimDefinition(server.resolve(GroupStatements))]);
   });
 });
 
