@@ -14,9 +14,10 @@ import { ProviderConnections } from './protocol/provider-connections.service.js'
 import { IdentityProvidersController, PUBLIC_URL } from './providers/identity-providers.controller.js';
 import { IdentityProvidersHandler } from './providers/identity-providers.handler.js';
 import { ProviderDirectory, toSettingsProvider } from './providers/provider-directory.service.js';
+import { ProviderScimTokensController } from './providers/provider-scim-tokens.controller.js';
 import { ProviderOptions } from './providers/provider-options.service.js';
 import { GroupMapping } from './sign-in/group-mapping.service.js';
-import { IdentitySignIn, type IdentitySignInDependencies } from './sign-in/identity-sign-in.service.js';
+import { IdentitySignIn } from './sign-in/identity-sign-in.service.js';
 import { OidcSignInController } from './sign-in/oidc-sign-in.controller.js';
 import { OidcStart } from './sign-in/oidc-start.service.js';
 import { PendingSignIns } from './sign-in/pending-sign-ins.service.js';
@@ -36,6 +37,7 @@ export type IdentityProvidersOptions = {
   imports: [CqrsModule],
   controllers: [
     IdentityProvidersController,
+    ProviderScimTokensController,
     OidcSignInController,
     IdentityLinksController,
     BackChannelLogoutController,
@@ -89,9 +91,9 @@ export class IdentityProvidersModule {
             flow: SignInFlow,
             mapping: GroupMapping,
             provisioned: ProvisionedUsers,
-          ) =>
-            new IdentitySignIn({ store, ids, quotas, flow, mapping, provisioned } satisfies IdentitySignInDependencies),
-          inject: [EventStore, Ids, SignInFlow, GroupMapping, ProvisionedUsers],
+            directory: ProviderDirectory,
+          ) => new IdentitySignIn({ store, ids, quotas, flow, mapping, provisioned, directory }),
+          inject: [EventStore, Ids, SignInFlow, GroupMapping, ProvisionedUsers, ProviderDirectory],
         },
       ],
     };

@@ -1,8 +1,9 @@
 import { unprocessable, type EventContext } from '#kernel';
 import { decideWrite, newStream, type EventStore } from '#event-store';
-import { createEventContext, requirePermission, SITE_SCOPE, verifyCurrentAccess, type Actor } from '#access';
+import { createEventContext, type Actor } from '#access';
 import { getViolatedConstraint } from '#postgres';
 import { parseScimBody, scimGroupBody, type ScimGroupInput, type ScimOperation } from '../protocol/scim-bodies.js';
+import { loadSource } from '../protocol/scim-source.queries.js';
 import { ScimRefusal } from '../protocol/scim-refusal.js';
 import { getGroupKey, scimGroup, type ScimGroupCommand, type ScimGroupNames } from './scim-group.js';
 import { patchGroup } from './scim-group-patch.js';
@@ -28,9 +29,13 @@ const mapNow = (dependencies: ScimGroupDependencies, keys: readonly string[], co
   mapTeams(dependencies, keys, context, MAX_USERS_MAPPED_AT_ONCE);
 
 /** Returns the ids of the members. Throws `invalidValue` for an id that is none of a user of SCIM. */
-const listMembers = async (store: EventStore, { members }: ScimGroupInput): Promise<readonly string[]> => {
+const listMembers = async (
+  store: EventStore,
+  actor: Actor,
+  { members }: ScimGroupInput,
+): Promise<readonly string[]> => {
   const ids = [...new Set((members ?? []).map(({ value }) => value))];
-  const [unknown] = ids.length === 0 ? [] : await listUnknownMembers(store.database, ids);
+  const [unknown] = ids.length === 0 ? [] : await listUnknownMembers(store.database, actor, ids);
   if (unknown !== undefined) {
     throw new ScimRefusal('invalidValue', `members: ${unknown} is not the id of a user that SCIM manages`);
   }
@@ -46,15 +51,14 @@ export const createScimGroup = async (
 ): Promise<ScimGroupRow> => {
   const { store, ids } = dependencies;
   const context = createEventContext(actor);
-  await verifyCurrentAccess(store.database, actor);
-  requirePermission(actor, 'provision-users', SITE_SCOPE);
+  const source = await loadSource(store.database, actor);
   if ((await countScimGroups(store.database, MAX_GROUPS)) === MAX_GROUPS) {
     throw unprocessable(`The site can have at most ${MAX_GROUPS} groups. Delete one, or assign fewer groups`);
   }
-  const members = await listMembers(store, input);
+  const members = await listMembers(store, actor, input);
   const id = ids.next('scg');
   const commands: readonly ScimGroupCommand[] = [
-    { type: 'CreateScimGroup', data: getNames(input) },
+    { type: 'CreateScimGroup', data: { ...getNames(input), source } },
     { type: 'SetScimGroupMembers', data: { members } },
   ];
   await store.append([decideWrite(scimGroup, newStream(id, scimGroup), null, ...commands)], context).catch(refuseTaken);
@@ -79,7 +83,7 @@ const updateScimGroup = async (
     const names = getNames(input);
     const commands: readonly ScimGroupCommand[] = [
       { type: 'UpdateScimGroup', data: { names } },
-      { type: 'SetScimGroupMembers', data: { members: await listMembers(store, input) } },
+      { type: 'SetScimGroupMembers', data: { members: await listMembers(store, actor, input) } },
     ];
     const write = decideWrite(scimGroup, loaded, null, ...commands);
     if (write.events.length > 0) await store.append([write], context);

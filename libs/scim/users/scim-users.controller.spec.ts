@@ -265,7 +265,7 @@ describe('a user of SCIM', () => {
   });
 
   it('is found by its external id only if no other user has the same one', async () => {
-    const find = () => findUserByExternalId(server.database, 'subject-1');
+    const find = () => findUserByExternalId(server.database, 'subject-1', ['site']);
     expect(await find()).toBeNull();
     const { id } = await createScimUser(scim, 'first@subject.test', { externalId: 'subject-1' });
     expect(await find()).toBe(id);
