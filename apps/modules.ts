@@ -27,7 +27,7 @@ import {
   notificationsDefinition,
 } from '#notifications';
 import { createMailer } from '#outbound';
-import { createProviderAccessJob, identityProvidersDefinition } from '#identity-providers';
+import { createProviderAccessJob, identityProvidersDefinition, SignInGroups } from '#identity-providers';
 import { oauthDefinition } from '#oauth';
 import { organizationsDefinition } from '#organizations';
 import { createEndedSessionsJob, peopleDefinition } from '#people';
@@ -40,7 +40,7 @@ import {
 import { createExpiryJob, createRetentionJob } from '#retention';
 import { CONFIGURATION_FILES, createConfigurationSweeper, runsDefinition, createWaitingRemoteRunsJob } from '#runs';
 import { savedViewsDefinition } from '#saved-views';
-import { scimDefinition } from '#scim';
+import { createScimDefinition } from '#scim';
 import { signInDefinition } from '#sign-in';
 import { siteDefinition } from '#site';
 import { sshKeysDefinition } from '#ssh-keys';
@@ -55,7 +55,7 @@ import { workspacesDefinition } from '#workspaces';
 const eventDefinitions: readonly ModuleDefinition[] = [
   organizationsDefinition,
   peopleDefinition,
-  scimDefinition,
+  createScimDefinition(new SignInGroups()),
   workspacesDefinition,
   tagsDefinition,
   stateDefinition,

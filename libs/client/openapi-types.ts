@@ -664,7 +664,7 @@ export interface paths {
     post?: never;
     /**
      * Delete an identity provider
-     * @description Nobody can sign in with it any more. A few seconds later, the sessions that began with it end, and people leave the teams of groups that it stated. Accounts stay. `enabled: false` has the same effects.
+     * @description Nobody can sign in with it any more. A few seconds later, the sessions that began with it end, and people leave the teams of groups that it stated. Accounts stay. `enabled: false` has the same effects. The deletion also ends the tokens of the provider for SCIM. No token can change the users and groups of the provider afterwards.
      */
     delete: operations['deleteIdentityProvider'];
     options?: never;
@@ -674,6 +674,27 @@ export interface paths {
      * @description If the provider gets enabled or gets another issuer, the server checks its discovery document. With another issuer, send `client-secret` too, because the server does not send the secret of one provider to another.
      */
     patch: operations['updateIdentityProvider'];
+    trace?: never;
+  };
+  '/api/v2/admin/identity-providers/{id}/scim-tokens': {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    /** List the tokens of an identity provider for SCIM */
+    get: operations['listIdentityProviderScimTokens'];
+    put?: never;
+    /**
+     * Create a token of an identity provider for SCIM
+     * @description The token sees and changes only users and groups that tokens of this provider created. Only this answer contains the token itself. The server stores a hash of it.
+     */
+    post: operations['createIdentityProviderScimToken'];
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
     trace?: never;
   };
   '/sign-in/oidc/{provider}': {
@@ -5165,6 +5186,17 @@ export interface components {
         relationships?: unknown;
       };
     };
+    CreateIdentityProviderScimTokenBody: {
+      data: {
+        type?: ('authentication-tokens' | 'authentication-token' | 'agent-tokens' | '') | null;
+        /** @default {} */
+        attributes: {
+          description: string;
+          /** Format: date-time */
+          'expired-at'?: string | null;
+        };
+      };
+    };
     CreateWorkspaceNotificationConfigurationBody: {
       data: {
         type?: ('notification-configurations' | 'notification-configuration' | '') | null;
@@ -5629,17 +5661,6 @@ export interface components {
         attributes?: {
           /** @description this token has none. `POST /teams/:id/authentication-tokens` creates tokens with a description */
           description?: string | null;
-          /** Format: date-time */
-          'expired-at'?: string | null;
-        };
-      };
-    };
-    CreateScimTokenBody: {
-      data: {
-        type?: ('authentication-tokens' | 'authentication-token' | 'agent-tokens' | '') | null;
-        /** @default {} */
-        attributes: {
-          description: string;
           /** Format: date-time */
           'expired-at'?: string | null;
         };
@@ -8012,6 +8033,71 @@ export interface components {
     IdentityProviderDocument: {
       data: components['schemas']['IdentityProvider'];
     };
+    AuthenticationTokenPage: {
+      data: components['schemas']['AuthenticationToken'][];
+      links: components['schemas']['PageLinks'];
+      meta: {
+        pagination: components['schemas']['Pagination'];
+      };
+    };
+    /** @description A token that authenticates requests of a user, team, organization, agent pool or run. */
+    AuthenticationToken: {
+      /** @example at-6bLq9TzNw4XcVk2R */
+      id: string;
+      /** @constant */
+      type: 'authentication-tokens';
+      attributes: {
+        /**
+         * Format: date-time
+         * @example 2026-01-31T12:30:15.123Z
+         */
+        'created-at': string;
+        /**
+         * Format: date-time
+         * @example null
+         */
+        'last-used-at': string | null;
+        /** @example CI */
+        description: string | null;
+        /**
+         * @description The token itself. Only the response that creates the token contains it.
+         * @example null
+         */
+        token: string | null;
+        /**
+         * Format: date-time
+         * @description When the token expires. Null if it never expires.
+         * @example 2026-01-31T12:30:15.123Z
+         */
+        'expired-at': string | null;
+      };
+      relationships: {
+        'created-by': {
+          data:
+            | components['schemas']['UserIdentifier']
+            | components['schemas']['TeamIdentifier']
+            | components['schemas']['OrganizationIdentifier']
+            | components['schemas']['AgentPoolIdentifier']
+            | components['schemas']['WorkloadIdentityIdentifier']
+            | null;
+          links?: components['schemas']['RelatedLinks'];
+        };
+        /** @description Only tokens of teams have it. */
+        team?: {
+          data: components['schemas']['TeamIdentifier'];
+          links?: components['schemas']['RelatedLinks'];
+        };
+      };
+    };
+    WorkloadIdentityIdentifier: {
+      /** @constant */
+      type: 'workload-identities';
+      /** @example id-of-workload-identities */
+      id: string;
+    };
+    AuthenticationTokenDocument: {
+      data: components['schemas']['AuthenticationToken'];
+    };
     NotificationConfigurationPage: {
       data: components['schemas']['NotificationConfiguration'][];
       links: components['schemas']['PageLinks'];
@@ -8988,71 +9074,6 @@ export interface components {
           links?: components['schemas']['RelatedLinks'];
         };
       };
-    };
-    AuthenticationTokenPage: {
-      data: components['schemas']['AuthenticationToken'][];
-      links: components['schemas']['PageLinks'];
-      meta: {
-        pagination: components['schemas']['Pagination'];
-      };
-    };
-    /** @description A token that authenticates requests of a user, team, organization, agent pool or run. */
-    AuthenticationToken: {
-      /** @example at-6bLq9TzNw4XcVk2R */
-      id: string;
-      /** @constant */
-      type: 'authentication-tokens';
-      attributes: {
-        /**
-         * Format: date-time
-         * @example 2026-01-31T12:30:15.123Z
-         */
-        'created-at': string;
-        /**
-         * Format: date-time
-         * @example null
-         */
-        'last-used-at': string | null;
-        /** @example CI */
-        description: string | null;
-        /**
-         * @description The token itself. Only the response that creates the token contains it.
-         * @example null
-         */
-        token: string | null;
-        /**
-         * Format: date-time
-         * @description When the token expires. Null if it never expires.
-         * @example 2026-01-31T12:30:15.123Z
-         */
-        'expired-at': string | null;
-      };
-      relationships: {
-        'created-by': {
-          data:
-            | components['schemas']['UserIdentifier']
-            | components['schemas']['TeamIdentifier']
-            | components['schemas']['OrganizationIdentifier']
-            | components['schemas']['AgentPoolIdentifier']
-            | components['schemas']['WorkloadIdentityIdentifier']
-            | null;
-          links?: components['schemas']['RelatedLinks'];
-        };
-        /** @description Only tokens of teams have it. */
-        team?: {
-          data: components['schemas']['TeamIdentifier'];
-          links?: components['schemas']['RelatedLinks'];
-        };
-      };
-    };
-    WorkloadIdentityIdentifier: {
-      /** @constant */
-      type: 'workload-identities';
-      /** @example id-of-workload-identities */
-      id: string;
-    };
-    AuthenticationTokenDocument: {
-      data: components['schemas']['AuthenticationToken'];
     };
     OrganizationMembershipPageWithIncluded: {
       data: components['schemas']['OrganizationMembership'][];
@@ -14858,6 +14879,106 @@ export interface operations {
       503: components['responses']['Unavailable'];
     };
   };
+  listIdentityProviderScimTokens: {
+    parameters: {
+      query?: {
+        /** @description The number of the page. */
+        'page[number]'?: number;
+        /** @description The number of resources on a page. A larger number than 100 counts as 100. */
+        'page[size]'?: number;
+      };
+      header?: never;
+      path: {
+        /** @description The id of the identity provider. */
+        id: string;
+      };
+      cookie?: never;
+    };
+    requestBody?: never;
+    responses: {
+      /** @description The document. */
+      200: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/vnd.api+json': components['schemas']['AuthenticationTokenPage'];
+        };
+      };
+      400: components['responses']['BadRequest'];
+      401: components['responses']['Unauthorized'];
+      404: components['responses']['NotFound'];
+      429: components['responses']['TooMany'];
+      500: components['responses']['InternalServerError'];
+      503: components['responses']['Unavailable'];
+    };
+  };
+  createIdentityProviderScimToken: {
+    parameters: {
+      query?: never;
+      header?: never;
+      path: {
+        /** @description The id of the identity provider. */
+        id: string;
+      };
+      cookie?: never;
+    };
+    requestBody: {
+      content: {
+        /**
+         * @example {
+         *       "data": {
+         *         "type": "authentication-tokens",
+         *         "attributes": {
+         *           "description": "identity provider"
+         *         }
+         *       }
+         *     }
+         */
+        'application/vnd.api+json': components['schemas']['CreateIdentityProviderScimTokenBody'];
+      };
+    };
+    responses: {
+      /** @description The document. */
+      201: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/vnd.api+json': components['schemas']['AuthenticationTokenDocument'];
+        };
+      };
+      400: components['responses']['BadRequest'];
+      401: components['responses']['Unauthorized'];
+      404: components['responses']['NotFound'];
+      408: components['responses']['RequestTimeout'];
+      413: components['responses']['TooLarge'];
+      415: components['responses']['UnsupportedMediaType'];
+      /** @description An attribute is not valid, or the provider has the largest number of tokens. */
+      422: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          /**
+           * @example {
+           *       "errors": [
+           *         {
+           *           "status": "422",
+           *           "title": "invalid attribute",
+           *           "detail": "An attribute is not valid, or the provider has the largest number of tokens."
+           *         }
+           *       ]
+           *     }
+           */
+          'application/vnd.api+json': components['schemas']['ErrorDocument'];
+        };
+      };
+      429: components['responses']['TooMany'];
+      500: components['responses']['InternalServerError'];
+      503: components['responses']['Unavailable'];
+    };
+  };
   startOidcSignIn: {
     parameters: {
       query?: {
@@ -18778,7 +18899,7 @@ export interface operations {
          *       }
          *     }
          */
-        'application/vnd.api+json': components['schemas']['CreateScimTokenBody'];
+        'application/vnd.api+json': components['schemas']['CreateIdentityProviderScimTokenBody'];
       };
     };
     responses: {
@@ -18879,7 +19000,7 @@ export interface operations {
          *       }
          *     }
          */
-        'application/vnd.api+json': components['schemas']['CreateScimTokenBody'];
+        'application/vnd.api+json': components['schemas']['CreateIdentityProviderScimTokenBody'];
       };
     };
     responses: {

@@ -423,13 +423,14 @@ type EventSchemas = {
         | 'suspended'
         | 'forgotten';
     };
-    /** cadastre.ScimUserProvisioned.v1 */
+    /** cadastre.ScimUserProvisioned.v2 */
     ScimUserProvisioned: {
       user: string;
       readonly organizations: string[];
       userName: string;
       externalId: string | null;
       active: boolean;
+      source: string;
     };
     /** cadastre.ScimUserUpdated.v1 */
     ScimUserUpdated: {
@@ -446,10 +447,11 @@ type EventSchemas = {
       user: string;
       readonly organizations: string[];
     };
-    /** cadastre.ScimGroupCreated.v1 */
+    /** cadastre.ScimGroupCreated.v2 */
     ScimGroupCreated: {
       displayName: string;
       externalId: string | null;
+      source: string;
     };
     /** cadastre.ScimGroupUpdated.v1 */
     ScimGroupUpdated: {
@@ -1553,10 +1555,10 @@ export const EVENT_VERSIONS: Readonly<Record<EventType, number>> = {
   AuthenticationTokenShown: 1,
   SessionStarted: 2,
   SessionEnded: 2,
-  ScimUserProvisioned: 1,
+  ScimUserProvisioned: 2,
   ScimUserUpdated: 1,
   ScimUserDeprovisioned: 1,
-  ScimGroupCreated: 1,
+  ScimGroupCreated: 2,
   ScimGroupUpdated: 1,
   ScimGroupMembersChanged: 1,
   ScimGroupDeleted: 1,

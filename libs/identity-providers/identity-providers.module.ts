@@ -3,6 +3,7 @@ import { CqrsModule } from '@nestjs/cqrs';
 import { EventStore } from '#event-store';
 import { Clock, Ids, Quotas } from '#kernel';
 import { Database } from '#postgres';
+import { GroupStatements } from '#scim';
 import { SignInFlow, SignInOptions, SignInTokens } from '#sign-in';
 import { Vault } from '#vault';
 import { IdentityLinksController } from './linking/identity-links.controller.js';
@@ -13,13 +14,15 @@ import { ProviderConnections } from './protocol/provider-connections.service.js'
 import { IdentityProvidersController, PUBLIC_URL } from './providers/identity-providers.controller.js';
 import { IdentityProvidersHandler } from './providers/identity-providers.handler.js';
 import { ProviderDirectory, toSettingsProvider } from './providers/provider-directory.service.js';
+import { ProviderScimTokensController } from './providers/provider-scim-tokens.controller.js';
 import { ProviderOptions } from './providers/provider-options.service.js';
 import { GroupMapping } from './sign-in/group-mapping.service.js';
-import { IdentitySignIn, type IdentitySignInDependencies } from './sign-in/identity-sign-in.service.js';
+import { IdentitySignIn } from './sign-in/identity-sign-in.service.js';
 import { OidcSignInController } from './sign-in/oidc-sign-in.controller.js';
 import { OidcStart } from './sign-in/oidc-start.service.js';
 import { PendingSignIns } from './sign-in/pending-sign-ins.service.js';
 import { ProvisionedUsers } from './sign-in/provisioned-users.port.js';
+import { SignInGroups } from './sign-in/sign-in-groups.service.js';
 import { ScimUsers } from './sign-in/scim-users.service.js';
 
 export type IdentityProvidersOptions = {
@@ -34,6 +37,7 @@ export type IdentityProvidersOptions = {
   imports: [CqrsModule],
   controllers: [
     IdentityProvidersController,
+    ProviderScimTokensController,
     OidcSignInController,
     IdentityLinksController,
     BackChannelLogoutController,
@@ -45,6 +49,7 @@ export type IdentityProvidersOptions = {
     OidcStart,
     { provide: SignInOptions, useClass: ProviderOptions },
     { provide: ProvisionedUsers, useClass: ScimUsers },
+    { provide: GroupStatements, useClass: SignInGroups },
     {
       provide: ProviderConnections,
       useFactory: (clock: Clock) => new ProviderConnections(clock),
@@ -56,7 +61,7 @@ export type IdentityProvidersOptions = {
       inject: [Database, SignInTokens],
     },
   ],
-  exports: [SignInOptions],
+  exports: [GroupStatements, SignInOptions],
 })
 export class IdentityProvidersModule {
   static with({ publicUrl, oidc, quotas }: IdentityProvidersOptions): DynamicModule {
@@ -86,9 +91,9 @@ export class IdentityProvidersModule {
             flow: SignInFlow,
             mapping: GroupMapping,
             provisioned: ProvisionedUsers,
-          ) =>
-            new IdentitySignIn({ store, ids, quotas, flow, mapping, provisioned } satisfies IdentitySignInDependencies),
-          inject: [EventStore, Ids, SignInFlow, GroupMapping, ProvisionedUsers],
+            directory: ProviderDirectory,
+          ) => new IdentitySignIn({ store, ids, quotas, flow, mapping, provisioned, directory }),
+          inject: [EventStore, Ids, SignInFlow, GroupMapping, ProvisionedUsers, ProviderDirectory],
         },
       ],
     };

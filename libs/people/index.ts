@@ -68,7 +68,8 @@ export {
   type StartedSession,
 } from './sessions/sessions.writes.js';
 export { ChangeAuthenticationToken } from './authentication-tokens/authentication-tokens.commands.js';
-export { listTokens, type TokenRow } from './authentication-tokens/authentication-tokens.queries.js';
+export { listTokens, selectTokenOwner, type TokenRow } from './authentication-tokens/authentication-tokens.queries.js';
+export { agentBody, LIST_SIZE, parseDescribedToken } from './authentication-tokens/authentication-tokens.controller.js';
 export { renderAuthenticationToken } from './authentication-tokens/authentication-tokens.document.js';
 export {
   prepareTokenDestruction,

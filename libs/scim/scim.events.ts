@@ -24,9 +24,11 @@ const ofUser = {
 
 export const scimEvents: EventKinds<ScimUserEvent | ScimGroupEvent> = {
   ScimUserProvisioned: {
-    schemaVersion: 1,
+    schemaVersion: 2,
+    // 2: source. Before, no token belonged to an identity provider.
+    upcast: { 1: (data) => ({ ...(data as object), source: 'site' }) },
     topic: 'access',
-    schema: provisionedUser.extend(statement.shape),
+    schema: provisionedUser.extend({ ...statement.shape, source: z.string() }),
     audit: { ...ofUser, action: 'provision' },
     personal: ({ user }) => [
       { at: ['userName'], person: user, kind: 'name' },
@@ -53,7 +55,14 @@ export const scimEvents: EventKinds<ScimUserEvent | ScimGroupEvent> = {
     schema: provisionedUser,
     audit: { ...ofUser, action: 'deprovision' },
   },
-  ScimGroupCreated: { schemaVersion: 1, topic: 'access', schema: groupNames, audit: { unaudited: SITE_EVENT } },
+  ScimGroupCreated: {
+    schemaVersion: 2,
+    // 2: source.
+    upcast: { 1: (data) => ({ ...(data as object), source: 'site' }) },
+    topic: 'access',
+    schema: groupNames.extend({ source: z.string() }),
+    audit: { unaudited: SITE_EVENT },
+  },
   ScimGroupUpdated: {
     schemaVersion: 1,
     topic: 'access',

@@ -9,14 +9,14 @@ const touch = (_: unknown, { stream, time }: { readonly stream: string; readonly
 
 export const scimUsers: Projection<ScimUserEvent | UserEvent> = {
   name: 'scim_users',
-  version: 1,
+  version: 2,
   tables: ['scim_users'],
   on: {
-    ScimUserProvisioned: ({ user, userName, externalId }, { time }) => sql`
-      insert into scim_users as known (id, user_name, external_id, created_at, updated_at)
-      values (${user}, ${userName}, ${externalId}, ${time}, ${time})
+    ScimUserProvisioned: ({ user, userName, externalId, source }, { time }) => sql`
+      insert into scim_users as known (id, user_name, external_id, source, created_at, updated_at)
+      values (${user}, ${userName}, ${externalId}, ${source}, ${time}, ${time})
       on conflict (id) do update
-         set user_name = excluded.user_name, external_id = excluded.external_id, deprovisioned = false,
+         set source = excluded.source, user_name = excluded.user_name, external_id = excluded.external_id, deprovisioned = false,
              updated_at = excluded.updated_at`,
     ScimUserUpdated: ({ user, changes: { userName, externalId } }, { time }) => sql`
       update scim_users
@@ -38,12 +38,12 @@ type GroupEvent = ScimGroupEvent | Extract<UserEvent, { type: 'UserForgotten' }>
 
 export const scimGroups: Projection<GroupEvent> = {
   name: 'scim_groups',
-  version: 1,
+  version: 2,
   tables: ['scim_groups', 'scim_group_members'],
   on: {
-    ScimGroupCreated: ({ displayName, externalId }, { stream, time }) => sql`
-      insert into scim_groups (id, display_name, external_id, created_at, updated_at)
-      values (${stream}, ${displayName}, ${externalId}, ${time}, ${time})`,
+    ScimGroupCreated: ({ displayName, externalId, source }, { stream, time }) => sql`
+      insert into scim_groups (id, display_name, external_id, source, created_at, updated_at)
+      values (${stream}, ${displayName}, ${externalId}, ${source}, ${time}, ${time})`,
     ScimGroupUpdated: ({ changes: { displayName, externalId } }, { stream, time }) => sql`
       update scim_groups
          set display_name = coalesce(${displayName ?? null}, display_name),

@@ -113,6 +113,24 @@ describe('a password', () => {
 });
 
 describe('the account page', () => {
+  it('lists the last changes of the ways to sign in, the first factor included', async () => {
+    const { secret } = await enableTotp(server, await makePerson(server, 'frida'));
+    const client = open();
+    await typePassword(client, 'frida', 'four other words');
+    await typePassword(client, 'frida', PASSWORD);
+    clock.pass({ seconds: 30 });
+    await client.post('/sign-in/second-factor', { code: computeTotpCode(secret, clock.now()) });
+    const [, section = ''] = (await (await client.get('/account')).text()).split('id="changes-title"');
+    const rows = [...section.matchAll(/<td>([^<]+)<\/td>\s*<td data-label="Address">([^<]+)</g)];
+    expect(rows.map(([, change, address]) => [change, address])).toEqual([
+      ['Recovery codes were created', '127.0.0.1'],
+      ['One-time codes were turned on', '127.0.0.1'],
+      ['An operator created a sign-in link', '–'],
+      ['The password was set', '127.0.0.1'],
+      ['An operator created a sign-in link', '–'],
+    ]);
+  });
+
   it('names the organizations that this sign-in does not open', async () => {
     await makeOrganization(server, 'strict');
     const { id } = await makeMember(server, 'strict', 'grace', []);

@@ -70,6 +70,7 @@ const NOUNS: Readonly<Record<string, string>> = {
   'configuration-files': 'files; documents of configuration versions contain the links',
   'release-files': 'files; documents of provider versions and platforms contain the links',
   'provider-protocol': 'Terraform’s protocol for installing providers',
+  'provider-scim-tokens': 'authentication tokens that an identity provider uses for SCIM',
   'run-tokens': 'authentication tokens that executors issue for a run',
   'task-stages': 'a list that is always empty: there are no run tasks',
 };
@@ -110,6 +111,8 @@ const STATEMENTS: Readonly<Record<string, number>> = {
   '/api/v2/workspaces/:id/lock-history': 2,
   '/api/v2/workspaces/:id/history': 3,
   '/api/v2/organizations/:organization/events': 2,
+  // The provider, and its tokens.
+  '/api/v2/admin/identity-providers/:id/scim-tokens': 2,
   // The organization, the page that the caller has begun, the follower, the trail, the entries and the names in them.
   '/api/v2/organizations/:organization/audit-trail': 6,
   // Each follower has a statement of its own.

@@ -140,7 +140,11 @@ export const RESOURCES: Readonly<Record<string, DocumentedResource>> = {
       },
       {
         name: 'of an agent pool',
-        routes: ['POST /api/v2/agent-pools/:id/authentication-tokens', 'POST /api/v2/admin/scim-tokens'],
+        routes: [
+          'POST /api/v2/agent-pools/:id/authentication-tokens',
+          'POST /api/v2/admin/scim-tokens',
+          'POST /api/v2/admin/identity-providers/:id/scim-tokens',
+        ],
         body: tokens.agentBody,
         goTfe: ['AgentTokenCreateOptions'],
       },

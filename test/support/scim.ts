@@ -1,15 +1,19 @@
 import { expectStatus, resource } from './seeds.js';
 import type { ApiTestClient } from './server.js';
 
-/** Returns a new token for SCIM. `api` must be an administrator of the site. */
-export const makeScimToken = async (api: ApiTestClient): Promise<string> => {
+/**
+ * Returns a new token for SCIM, of this identity provider if there is one. `api` must be an administrator of the site.
+ */
+export const makeScimToken = async (api: ApiTestClient, provider?: string): Promise<string> => {
   const body = resource('authentication-tokens', { description: 'identity provider' });
-  const { attributes } = expectStatus(await api.post('/api/v2/admin/scim-tokens', body), 201).body.data;
+  const of = provider === undefined ? '' : `identity-providers/${provider}/`;
+  const { attributes } = expectStatus(await api.post(`/api/v2/admin/${of}scim-tokens`, body), 201).body.data;
   return attributes.token as string;
 };
 
 /** Returns a client with a new token for SCIM. `api` must be an administrator of the site. */
-export const makeScimClient = async (api: ApiTestClient): Promise<ApiTestClient> => api.as(await makeScimToken(api));
+export const makeScimClient = async (api: ApiTestClient, provider?: string): Promise<ApiTestClient> =>
+  api.as(await makeScimToken(api, provider));
 
 /** A user or a group of SCIM in a response. */
 export type ScimTestResource = { readonly id: string } & Readonly<Record<string, any>>;

@@ -11,6 +11,7 @@ import {
 } from '#event-store';
 import { refuseTakenName } from '#postgres';
 import { createEventContext, type Actor } from '#access';
+import { prepareTokenDestruction } from '#people';
 import { Vault } from '#vault';
 import { ProviderConnections } from '../protocol/provider-connections.service.js';
 import { ProviderFault } from '../protocol/provider-fault.js';
@@ -106,13 +107,20 @@ export class IdentityProvidersHandler extends AggregateHandler<IdentityProviderO
     return getFirstRow<IdentityProviderRow>(rows);
   }
 
+  /** Deletes the tokens of the provider for SCIM in the same append. */
   private async delete({ id, actor }: IdentityProviderOperations['DeleteIdentityProvider']['input']): Promise<void> {
     await this.store.handle({
       decider: identityProvider,
-      load: async () => this.store.restore(id, identityProvider, (await this.load(id, actor)).snapshot),
+      load: async () => {
+        const provider = await this.load(id, actor);
+        const tokens = await prepareTokenDestruction(this.store, id, provider.tokens);
+        return { ...(await this.store.restore(id, identityProvider, provider.snapshot)), tokens };
+      },
       command: () => ({ type: 'DeleteIdentityProvider', data: {} }) as const,
       organization: () => null,
+      preconditions: ({ tokens }) => tokens.writes,
       context: createEventContext(actor),
+      read: ({ tokens }) => tokens.statements,
     });
   }
 

@@ -9,7 +9,7 @@ import {
 import { createBody, updateBody } from './identity-providers.body.js';
 import { IdentityProvidersController } from './identity-providers.controller.js';
 
-const IDENTITY_PROVIDERS = {
+export const IDENTITY_PROVIDERS = {
   name: 'Identity providers',
   description: 'Servers that sign people in by OpenID Connect. Only site administrators manage them.',
 };
@@ -69,9 +69,10 @@ export const identityProvidersOperations = describeController(IdentityProvidersC
     summary: 'Delete an identity provider',
     description:
       'Nobody can sign in with it any more. A few seconds later, the sessions that began with it end, and people leave the ' +
-      'teams of groups that it stated. Accounts stay. `enabled: false` has the same effects.',
+      'teams of groups that it stated. Accounts stay. `enabled: false` has the same effects. The deletion also ends the tokens of the provider for SCIM. No ' +
+      'token can change the users and groups of the provider afterwards.',
     answer: describeEmpty(),
     refusals: { unprocessable: 'The settings of the server define the provider.' },
-    events: ['IdentityProviderDeleted'],
+    events: ['IdentityProviderDeleted', 'AuthenticationTokenDestroyed'],
   },
 });

@@ -3,6 +3,7 @@ import { buildSnapshotJson, type StreamSnapshot } from '#event-store';
 import type { Database } from '#postgres';
 import { selectStoredAttributes } from '#json-api';
 import { requireCurrentAccess, requirePermission, SITE_SCOPE, type Actor } from '#access';
+import { selectOwnedTokens, type OwnedToken } from '#people';
 import { PROVIDER_SETTINGS, type ProviderSettings } from './provider-settings.js';
 
 /** `createdAt` is null for the provider that the settings of the server describe. */
@@ -31,7 +32,11 @@ export const listProviders = async (database: Database, actor: Actor): Promise<r
   return rows.filter((row) => row.id !== null);
 };
 
-export type ProviderForCommand = IdentityProviderRow & { readonly snapshot: StreamSnapshot };
+export type ProviderForCommand = IdentityProviderRow & {
+  readonly snapshot: StreamSnapshot;
+  /** The tokens for SCIM that belong to the provider. */
+  readonly tokens: readonly OwnedToken[];
+};
 
 /** Returns the provider; undefined if there is none. Throws the refusal of the permission table. */
 export const findProviderForActor = async (
@@ -40,7 +45,8 @@ export const findProviderForActor = async (
   id: string,
 ): Promise<ProviderForCommand | undefined> => {
   const [row] = await database.rows<ProviderForCommand | { readonly id: null }>(sql`
-    select ${COLUMNS}, case when provider.id is not null then ${buildSnapshotJson('its')} end as snapshot
+    select ${COLUMNS}, case when provider.id is not null then ${buildSnapshotJson('its')} end as snapshot,
+           ${selectOwnedTokens(sql.raw('provider.id'))} as tokens
       from (select 1 where ${requireCurrentAccess(actor)}) allowed
       left join (identity_providers provider join event_store.streams its on its.stream = provider.id)
         on provider.id = ${id}`);

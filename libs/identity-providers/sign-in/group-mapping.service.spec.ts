@@ -6,6 +6,7 @@ import { readWholeLog } from '../../../test/support/event-log.js';
 import { startIdentityProvider, type TestIdentityProvider } from '../../../test/support/identity-provider.js';
 import { addIdentityProvider } from '../../../test/support/identity-providers.js';
 import { OidcVisitor } from '../../../test/support/oidc-visitor.js';
+import { createScimGroup, createScimUser, makeScimClient } from '../../../test/support/scim.js';
 import { expectStatus, makeOrganization, makeTeam, resource } from '../../../test/support/seeds.js';
 import { startTestServer, type TestServer } from '../../../test/support/server.js';
 import { signInByLink } from '../../../test/support/sign-in.js';
@@ -238,6 +239,82 @@ describe('the groups of a person at several providers', () => {
   });
 });
 
+describe('two identity providers with SCIM and the same external ids', () => {
+  const claim = { 'creates-users': false, 'external-id-claim': 'sub' };
+
+  /** Signs in with a provider that finds the person by the external id. Resolves to the status of the response. */
+  const signInAs = async (id: string, at: TestIdentityProvider): Promise<number> => {
+    at.putPerson('same-id', { groups: [] });
+    return (await new OidcVisitor(server).signIn(id, at, 'same-id')).status;
+  };
+
+  const listLinked = async (user: string): Promise<unknown[]> =>
+    (await readWholeLog(server.store)).flatMap(({ type, data }) => {
+      const { user: linked, provider: by } = data as { user: string; provider: string };
+      return type === 'IdentityLinked' && linked === user ? [by] : [];
+    });
+
+  it('each manage and sign in their own people', async () => {
+    await Promise.all([configure(acme, claim), configure(rival, claim)]);
+    const [ofAcme, ofRival] = [await makeScimClient(server, acme), await makeScimClient(server, rival)];
+    const { id: hers } = await createScimUser(ofAcme, 'tina@acme.test', { externalId: 'same-id' });
+    const { id: his } = await createScimUser(ofRival, 'theo@rival.test', { externalId: 'same-id' });
+    expect([await signInAs(rival, other), await signInAs(acme, provider)]).toEqual([303, 303]);
+    expect([await listLinked(hers), await listLinked(his)]).toEqual([[acme], [rival]]);
+
+    const group = await createScimGroup(ofAcme, 'auditors', [hers]);
+    for (const [path, body] of [
+      [`Users/${hers}`, { userName: 'taken@rival.test' }],
+      [`Groups/${group.id}`, { displayName: 'taken' }],
+    ] as const) {
+      expectStatus(await ofRival.get(`/scim/v2/${path}`), 404);
+      expectStatus(await ofRival.put(`/scim/v2/${path}`, body), 404);
+      expectStatus(await ofRival.delete(`/scim/v2/${path}`), 404);
+      const { body: list } = expectStatus(await ofRival.get(`/scim/v2/${path.split('/')[0]}`), 200);
+      expect(list.Resources.map((one: { id: string }) => one.id)).toEqual(path.startsWith('Users') ? [his] : []);
+    }
+    const members = { displayName: 'auditors', members: [{ value: hers }] };
+    expect(expectStatus(await ofRival.post('/scim/v2/Groups', members), 400).body.scimType).toBe('invalidValue');
+    // Each provider may have a group of the same name. The team has the members of both.
+    const { id: same } = await createScimGroup(ofRival, 'auditors', [his]);
+    expect([await listTeams('tina'), await listTeams('theo')]).toEqual([['auditors'], ['auditors']]);
+    expectStatus(await ofRival.delete(`/scim/v2/Groups/${same}`), 204);
+    expect([await listTeams('tina'), await listTeams('theo')]).toEqual([['auditors'], []]);
+  });
+
+  it('cannot bring back a deleted user of the other one', async () => {
+    const [ofAcme, ofRival] = [await makeScimClient(server, acme), await makeScimClient(server, rival)];
+    const { id } = await createScimUser(ofAcme, 'uma@people.test');
+    expectStatus(await ofAcme.delete(`/scim/v2/Users/${id}`), 204);
+    const refused = expectStatus(await ofRival.post('/scim/v2/Users', { userName: 'uma@people.test' }), 409);
+    expect(refused.body).toMatchObject({ scimType: 'uniqueness', detail: 'userName: another user has it already' });
+    expect((await createScimUser(ofAcme, 'uma@people.test')).id).toBe(id);
+  });
+
+  it('do not sign in the users of tokens without a provider', async () => {
+    const scim = await makeScimClient(server);
+    const { id } = await createScimUser(scim, 'vera@people.test', { externalId: 's-vera' });
+    other.putPerson('s-vera', { groups: [] });
+    expect((await new OidcVisitor(server).signIn(rival, other, 's-vera')).status).toBe(403);
+    await configure(rival, { 'creates-users': false, 'external-id-claim': null });
+    await signIn('s-vera', []);
+    expect(await listLinked(id)).toEqual([acme]);
+    await configure(acme, { 'creates-users': true, 'external-id-claim': null });
+  });
+
+  it('lose their tokens for SCIM when they are deleted', async () => {
+    const id = await addIdentityProvider(server, other, { name: 'Short', 'client-id': 'short' });
+    const scim = await makeScimClient(server, id);
+    expectStatus(await scim.get('/scim/v2/Users'), 200);
+    const path = `/api/v2/admin/identity-providers/${id}`;
+    expect(expectStatus(await server.get(`${path}/scim-tokens`), 200).body.data).toHaveLength(1);
+    expectStatus(await server.delete(path), 204);
+    expectStatus(await scim.get('/scim/v2/Users'), 401);
+    const body = resource('authentication-tokens', { description: 'late' });
+    expectStatus(await server.post(`${path}/scim-tokens`, body), 404);
+  });
+});
+
 describe('a user that SCIM has provisioned', () => {
   it('is linked at the first sign-in if the claim of the settings equals the external id, and keeps the groups of SCIM', async () => {
     const { id } = await ensureUser(server.store, server.runtime.ids, 'hanna', false);
@@ -257,6 +334,36 @@ describe('a user that SCIM has provisioned', () => {
       }),
     ).toHaveLength(1);
     await configure(acme, { 'creates-users': true, 'external-id-claim': null });
+  });
+
+  it('leaves a team when neither SCIM nor the provider states the group any more', async () => {
+    const { ownersTeam } = await makeOrganization(server, 'shared');
+    expectStatus(await server.patch(`/api/v2/teams/${ownersTeam}`, resource('teams', { 'sso-team-id': 'heads' })), 200);
+    const scim = await makeScimClient(server);
+    const { id } = await createScimUser(scim, 'rita@people.test', { externalId: 's-rita' });
+    await configure(acme, { 'external-id-claim': 'sub', 'mapped-groups': ['heads', 'operators'] });
+    await signIn('s-rita', ['heads', 'operators']);
+    const groups = ['heads', 'operators', 'auditors'];
+    const stated = await Promise.all(groups.map(async (group) => (await createScimGroup(scim, group, [id])).id));
+    expect(await listTeams('rita')).toEqual(['auditors', 'operators', 'owners']);
+    const removal = { Operations: [{ op: 'remove', path: 'members' }] };
+    for (const group of stated) expectStatus(await scim.patch(`/scim/v2/Groups/${group}`, removal), 200);
+    expect(await listTeams('rita')).toEqual(['operators', 'owners']);
+    await signIn('s-rita', []);
+    expect(await listTeams('rita')).toEqual([]);
+    await configure(acme, { 'external-id-claim': null, 'mapped-groups': [] });
+  });
+
+  it('leaves a team of a group of SCIM if the provider that has stated it is disabled', async () => {
+    const scim = await makeScimClient(server);
+    const { id } = await createScimUser(scim, 'sven@people.test', { externalId: 's-sven' });
+    await configure(acme, { 'external-id-claim': 'sub' });
+    await signIn('s-sven', ['developers']);
+    const group = await createScimGroup(scim, 'developers', [id]);
+    await configure(acme, { enabled: false });
+    expectStatus(await scim.delete(`/scim/v2/Groups/${group.id}`), 204);
+    expect(await listTeams('sven')).toEqual([]);
+    await configure(acme, { enabled: true, 'external-id-claim': null });
   });
 
   describe('while the provider finds the user', () => {

@@ -2,11 +2,11 @@ import { Injectable, Logger } from '@nestjs/common';
 import { Clock, Ids, Refusal } from '#kernel';
 import { EventStore } from '#event-store';
 import { createSystemContext } from '#access';
-import { mapGroupsToTeams } from '#people';
+import { mapGroupsToTeams, type UserGroups } from '#people';
 import type { IdentityProviderRow } from '../providers/identity-providers.queries.js';
 import { ProviderDirectory } from '../providers/provider-directory.service.js';
 import { ProvisionedUsers } from './provisioned-users.port.js';
-import { listOwnersGroups, selectMappedGroups } from './mapped-groups.js';
+import { listManagedOwnersGroups, listOwnersGroups, selectMappedGroups, type MappedGroups } from './mapped-groups.js';
 import { listStatements, storeMappedStatement, storeStatedGroups } from './stated-groups.queries.js';
 
 type GroupsOfSignIn = {
@@ -44,32 +44,43 @@ export class GroupMapping {
       return true;
     }
     const { database } = this.store;
-    const earlier = await listStatements(database, user, this.clock.now());
     const mapped = selectMappedGroups(groups, settings.mappedGroups);
-    await storeStatedGroups(database, { user, provider, ...mapped }, this.clock.now());
-    const mapping = (await this.directory.listEnabled()).filter((one) => one.settings.mapsGroups);
-    const others = earlier.filter((one) => one.provider !== provider && !one.isOver);
-    const statements = [{ provider, ...mapped }, ...others].filter((one) =>
-      mapping.some(({ id }) => id === one.provider),
-    );
-    const provisioned = await this.provisioned.listGroups(user);
-    const ofOwners = {
-      groups: [...statements.flatMap(({ ownersGroups }) => ownersGroups), ...provisioned],
-      // An owners team of another group stays as it is, also if the provider no longer states its groups.
-      managed: [...listOwnersGroups(settings.mappedGroups), ...earlier.flatMap(({ ownersGroups }) => ownersGroups)],
-    };
-    const all = [...new Set([...statements.flatMap((one) => one.groups), ...provisioned])];
+    const managed = listOwnersGroups(settings.mappedGroups);
+    const statedAt = await storeStatedGroups(database, { user, provider, ...mapped }, managed, this.clock.now());
+    const userGroups = await this.collectGroups(user, { provider, ...mapped }, managed);
     const context = createSystemContext('identity provider', requestId ?? this.ids.uuid());
-    const userGroups = { user, groups: all, managed: null, ofOwners, refusesSuspended: true };
+    let isMapped = false;
     try {
       await mapGroupsToTeams({ store: this.store, ids: this.ids }, userGroups, context);
+      isMapped = true;
       return true;
     } catch (error) {
       if (error instanceof Refusal && error.kind === 'not-found') return false;
       throw error;
     } finally {
       // The provider can be disabled while the teams change.
-      await storeMappedStatement(database, { user, provider, ...mapped }, this.clock.now());
+      const at = isMapped ? statedAt : null;
+      await storeMappedStatement(database, { user, provider, ...mapped }, at, this.clock.now());
     }
+  }
+
+  /** Returns the groups of all statements that count, with this one instead of the stored one of its provider. */
+  private async collectGroups(
+    user: string,
+    statement: MappedGroups & { readonly provider: string },
+    managed: readonly string[],
+  ): Promise<UserGroups> {
+    const stored = await listStatements(this.store.database, user, this.clock.now());
+    const mapping = (await this.directory.listEnabled()).filter((one) => one.settings.mapsGroups);
+    const others = stored.filter((one) => one.provider !== statement.provider && !one.isOver);
+    const statements = [statement, ...others].filter((one) => mapping.some(({ id }) => id === one.provider));
+    const provisioned = await this.provisioned.listGroups(user);
+    const ofOwners = {
+      groups: [...statements.flatMap(({ ownersGroups }) => ownersGroups), ...provisioned],
+      // An owners team of another group stays as it is, also if the provider no longer states its groups.
+      managed: [...managed, ...listManagedOwnersGroups(stored)],
+    };
+    const all = [...new Set([...statements.flatMap((one) => one.groups), ...provisioned])];
+    return { user, groups: all, managed: null, ofOwners, refusesSuspended: true };
   }
 }

@@ -20,6 +20,7 @@ import {
 } from '#sign-in';
 import type { IdentityClaims } from '../protocol/identity-claims.js';
 import type { IdentityProviderRow } from '../providers/identity-providers.queries.js';
+import type { ProviderDirectory } from '../providers/provider-directory.service.js';
 import type { GroupMapping } from './group-mapping.service.js';
 import type { ProvisionedUsers } from './provisioned-users.port.js';
 import { findTrustedEmail, findTrustedExternalId, findUnsatisfiedRules, type SignInFault } from './sign-in-rules.js';
@@ -40,6 +41,7 @@ export type IdentitySignInDependencies = {
   readonly flow: SignInFlow;
   readonly mapping: GroupMapping;
   readonly provisioned: ProvisionedUsers;
+  readonly directory: ProviderDirectory;
 };
 
 /**
@@ -73,15 +75,15 @@ export class IdentitySignIn {
   }
 
   /**
-   * Returns the linked account, or the one that SCIM has provisioned for the person. An account that is linked already
-   * gets no further identity in this way: several providers could state the same id.
+   * Returns the linked account, or the one that SCIM has provisioned for the person with a token of the provider. An
+   * account that is linked already gets no further identity in this way.
    */
   private async findAccount({ provider, claims }: IdentifiedPerson): Promise<FoundAccount | undefined> {
-    const { store, provisioned } = this.dependencies;
+    const { store } = this.dependencies;
     const identity = { issuer: provider.settings.issuer, subject: claims.subject };
     const linked = await findUserByIdentity(store.database, identity);
     const externalId = findTrustedExternalId(claims, provider.settings);
-    const id = linked ?? (externalId === null ? null : await provisioned.findUserByExternalId(externalId));
+    const id = linked ?? (externalId === null ? null : await this.findProvisioned(externalId, provider));
     if (id === null) return undefined;
     const isLinked = linked !== undefined || (await listLinkedIdentities(store.database, id)).length > 0;
     // Another sign-in of the person can link the account between these reads.
@@ -89,6 +91,17 @@ export class IdentitySignIn {
       return undefined;
     const user = await findUserSigningIn(store.database, id);
     return user && { ...user, isLinked };
+  }
+
+  /**
+   * Users of tokens without a provider count only if no other provider could state their ids: several providers can give
+   * the same id to different people.
+   */
+  private async findProvisioned(externalId: string, { id }: IdentityProviderRow): Promise<string | null> {
+    const { directory, provisioned } = this.dependencies;
+    const stating = (await directory.listEnabled()).filter(({ settings }) => settings.externalIdClaim !== null);
+    const orNone = stating.every((one) => one.id === id);
+    return provisioned.findUserByExternalId(externalId, { provider: id, orNone });
   }
 
   private async recordRefusal(account: FoundAccount, person: IdentifiedPerson, request: SignInRequest): Promise<void> {

@@ -24,3 +24,12 @@ export const selectMappedGroups = (stated: readonly string[], mappedGroups: read
     ownersGroups: stated.filter((group) => ownersGroups.includes(group)),
   };
 };
+
+/** A statement of a provider whose groups map to owners teams. */
+type OwnersStatement = Pick<MappedGroups, 'ownersGroups'> & {
+  readonly managedOwnersGroups: readonly string[] | null;
+};
+
+/** Returns the groups whose owners teams these statements decide about. */
+export const listManagedOwnersGroups = (statements: readonly OwnersStatement[]): readonly string[] =>
+  statements.flatMap(({ ownersGroups, managedOwnersGroups }) => [...ownersGroups, ...(managedOwnersGroups ?? [])]);

@@ -198,4 +198,22 @@ describe('the groups of a person', () => {
     expect(await listTeams('frida')).toEqual(['developers']);
     await configure({ 'maps-groups': true });
   });
+
+  it('decide about the teams also if the sign-in stops after it has stored them', async () => {
+    const { ownersTeam } = await makeOrganization(server, 'owned');
+    const body = resource('teams', { 'sso-team-id': 'chiefs' });
+    expectStatus(await server.patch(`/api/v2/teams/${ownersTeam}`, body), 200);
+    await configure({ 'mapped-groups': ['chiefs', 'dev*', 'operators'] });
+    const ivo = await signIn('ivo', ['chiefs', 'developers']);
+    expect(await listTeams('ivo')).toEqual(['developers', 'owners']);
+    await configure({ 'mapped-groups': ['dev*', 'operators'] });
+    // As if the process was killed: the sign-in stores the groups, and changes no team.
+    jest.spyOn(server.resolve(ProvisionedUsers), 'listGroups').mockRejectedValueOnce(new Error('killed'));
+    provider.putPerson('ivo', { preferred_username: 'ivo', groups: ['operators'] });
+    expect((await ivo.signIn(acme, provider, 'ivo')).status).toBe(500);
+    expect(await listTeams('ivo')).toEqual(['developers', 'owners']);
+    expect(await runJob()).toBe(1);
+    expect([await listTeams('ivo'), await runJob()]).toEqual([['operators'], 0]);
+    await configure({ 'mapped-groups': [] });
+  });
 });

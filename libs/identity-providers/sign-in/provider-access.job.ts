@@ -7,7 +7,13 @@ import type { ScheduledJob } from '#postgres';
 import { listGroupKeys } from '#scim';
 import { listEnabledProviders } from '../providers/identity-providers.queries.js';
 import { SETTINGS_PROVIDER_ID } from '../providers/provider-directory.service.js';
-import { deleteStatements, listStatements, listUsersWithEndedStatements } from './stated-groups.queries.js';
+import { listManagedOwnersGroups } from './mapped-groups.js';
+import {
+  deleteStatements,
+  listStatements,
+  listUsersToReconcile,
+  markStatementsMapped,
+} from './stated-groups.queries.js';
 
 const EVERY_MS = 10_000;
 const MAX_PER_STEP = 100;
@@ -27,7 +33,8 @@ const logger = new Logger('IdentityProviders');
 
 /**
  * Ends what identity providers have given that are disabled or deleted: the sessions that began with them, and the teams of
- * the groups that they stated. It also ends teams of groups that are too old, and of identities that people have unlinked.
+ * the groups that they stated. It also ends teams of groups that are too old, and of identities that people have unlinked, and
+ * completes sign-ins that were interrupted before they changed the teams.
  * A failure does not prevent the others; the first error becomes the cause of the thrown one.
  */
 export const createProviderAccessJob = (dependencies: ProviderAccessDependencies): ScheduledJob => ({
@@ -77,29 +84,33 @@ const sessions: AccessKind = {
 
 const statedGroups: AccessKind = {
   list: async ({ store, clock }, after) => {
-    const users = await listUsersWithEndedStatements(store.database, clock.now(), { after, most: MAX_PER_STEP });
+    const users = await listUsersToReconcile(store.database, clock.now(), { after, most: MAX_PER_STEP });
     return users.map((user) => ({ id: user, user }));
   },
-  end: (dependencies, { user }) => endStatementsOf(dependencies, user),
+  end: (dependencies, { user }) => reconcileTeams(dependencies, user),
 };
 
 /**
- * Removes a person from the teams of groups that no other statement gives, and then deletes the statements: an interruption
- * leaves the statements for the next run. Other teams stay.
+ * Makes the teams of a person match the statements that count, and then deletes those that are over: an interruption leaves
+ * the statements for the next run. If a sign-in has not changed the teams, the job changes all of them as the sign-in would.
+ * Otherwise it only removes the person from the teams of statements that are over.
  */
-const endStatementsOf = async ({ store, clock, ids }: ProviderAccessDependencies, user: string): Promise<void> => {
+const reconcileTeams = async ({ store, clock, ids }: ProviderAccessDependencies, user: string): Promise<void> => {
   const { database } = store;
   const statements = await listStatements(database, user, clock.now());
   const ended = statements.filter(({ isOver }) => isOver);
   const counted = statements.filter(({ isOver, mapsGroups }) => !isOver && mapsGroups);
+  const unmapped = statements.filter(
+    ({ managedOwnersGroups, isOver, mapsGroups }) => managedOwnersGroups !== null && (isOver || mapsGroups),
+  );
   const provisioned = await listGroupKeys(database, user);
   const userGroups = {
     user,
     groups: [...counted.flatMap(({ groups }) => groups), ...provisioned],
-    managed: ended.flatMap(({ groups }) => groups),
+    managed: unmapped.length > 0 ? null : ended.flatMap(({ groups }) => groups),
     ofOwners: {
       groups: [...counted.flatMap(({ ownersGroups }) => ownersGroups), ...provisioned],
-      managed: ended.flatMap(({ ownersGroups }) => ownersGroups),
+      managed: listManagedOwnersGroups([...ended, ...unmapped]),
     },
   };
   const context = createSystemContext('identity provider', ids.uuid());
@@ -107,5 +118,6 @@ const endStatementsOf = async ({ store, clock, ids }: ProviderAccessDependencies
     // A person who was forgotten at the same time has no teams.
     if (!(error instanceof Refusal) || error.kind !== 'not-found') throw error;
   });
+  await markStatementsMapped(database, user, unmapped);
   await deleteStatements(database, user, ended);
 };

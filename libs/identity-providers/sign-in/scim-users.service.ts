@@ -1,15 +1,15 @@
 import { Injectable } from '@nestjs/common';
 import { Database } from '#postgres';
-import { findUserByExternalId, listGroupKeys } from '#scim';
-import type { ProvisionedUsers } from './provisioned-users.port.js';
+import { findUserByExternalId, listGroupKeys, SITE_SOURCE } from '#scim';
+import type { ProvisionedUsers, UserSource } from './provisioned-users.port.js';
 
 /** The users that SCIM manages. */
 @Injectable()
 export class ScimUsers implements ProvisionedUsers {
   constructor(private readonly database: Database) {}
 
-  findUserByExternalId(externalId: string): Promise<string | null> {
-    return findUserByExternalId(this.database, externalId);
+  findUserByExternalId(externalId: string, { provider, orNone }: UserSource): Promise<string | null> {
+    return findUserByExternalId(this.database, externalId, [provider, ...(orNone ? [SITE_SOURCE] : [])]);
   }
 
   listGroups(user: string): Promise<readonly string[]> {

@@ -3,7 +3,7 @@ import type { Assurance, TokenKind } from '#access/rules';
 
 type TokenCreation = {
   kind: TokenKind;
-  /** Id of the owner: `user-…`, `team-…`, `org-…`, `apool-…`, `run-…`, or `site` for SCIM. */
+  /** Id of the owner: `user-…`, `team-…`, `org-…`, `apool-…`, `run-…`, or for SCIM `site` or `idp-…`. */
   owner: string;
   description: string | null;
   createdBy: { type: string; id: string } | null;

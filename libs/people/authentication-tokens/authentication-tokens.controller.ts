@@ -101,6 +101,14 @@ const toTokenInput = (attributes: {
   return { description: text, expiredAt: end ? new Date(end).toISOString() : null } satisfies TokenInput;
 };
 
+const parseToken = (schema: TokenBody, input: unknown, now: Date): TokenInput => {
+  const check = ({ 'expired-at': end }: { readonly 'expired-at'?: string | null | undefined }) => checkExpiry(end, now);
+  return toTokenInput(parseBody<TokenBody>(schema, input, check).data.attributes);
+};
+
+/** Returns the attributes of a token from a body like `agentBody`. Throws the refusal of an invalid body. */
+export const parseDescribedToken = (input: unknown, now: Date): TokenInput => parseToken(agentBody, input, now);
+
 @Controller('api/v2')
 export class AuthenticationTokensController {
   constructor(
@@ -241,9 +249,7 @@ export class AuthenticationTokensController {
   }
 
   private parseToken(schema: TokenBody, input: unknown): TokenInput {
-    const check = ({ 'expired-at': end }: { readonly 'expired-at'?: string | null | undefined }) =>
-      checkExpiry(end, this.clock.now());
-    return toTokenInput(parseBody<TokenBody>(schema, input, check).data.attributes);
+    return parseToken(schema, input, this.clock.now());
   }
 
   private async list(owner: TokenOwner, query: QueryOf, request: FastifyRequest, actor: Actor): Promise<Document> {

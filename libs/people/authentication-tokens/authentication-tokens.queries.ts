@@ -31,7 +31,7 @@ export type TokenRow = {
 /** Owner of tokens: a kind and an id, or the name of an organization. libs/runs creates the tokens of runs. */
 export type TokenOwner = { readonly kind: Exclude<TokenKind, 'run'>; readonly key: string };
 
-/** The owner of all tokens for SCIM. */
+/** The owner of tokens for SCIM that belong to no identity provider. */
 export const SCIM_TOKENS: TokenOwner = { kind: 'scim', key: 'site' };
 
 /** Scope of an owner's tokens, for the permission table. */
@@ -124,6 +124,10 @@ const isNoWorkloadToken = (alias: string): Sql =>
 /** Returns an expression for the organizations whose audit trails record events of a user's token; none for other kinds. */
 export const selectTokenTrails = (kind: Sql, owner: Sql): Sql =>
   sql`case when ${kind} = 'user' then ${selectActiveOrganizations(owner)} else '{}'::text[] end`;
+
+/** Returns an expression for the id of the owner of a token. */
+export const selectTokenOwner = (token: string | null): Sql =>
+  sql`(select owner from authentication_tokens where id = ${token})`;
 
 export const selectTokenById = (id: string): Sql =>
   sql`select ${TOKEN} from authentication_tokens token where token.id = ${id}`;

@@ -8,6 +8,11 @@ export type ProvidedGroups = {
   readonly members: Sql;
   /** Returns a condition: whether the provider manages the user with this id. Other members of teams stay. */
   readonly isManaged: (user: Sql) => Sql;
+  /**
+   * Returns a condition: another source gives the user the team with this key. The user does not leave it. `ofOwners`:
+   * whether it is an owners team.
+   */
+  readonly isKept: (member: { readonly user: Sql; readonly key: Sql; readonly ofOwners: Sql }) => Sql;
 };
 
 /** `groups`: the keys of the user's groups, for `mapGroupsToTeams`. */
@@ -16,15 +21,22 @@ export type UserToMapToTeams = { readonly user: string; readonly groups: readonl
 /** Returns the users whose teams do not match their groups. Users that lose a team come first. */
 export const listUsersToMap = (
   database: Database,
-  { keys, members, isManaged }: ProvidedGroups,
+  { keys, members, isManaged, isKept }: ProvidedGroups,
 ): Promise<readonly UserToMapToTeams[]> =>
   database.rows<UserToMapToTeams>(sql`
     with wanted as (${members}),
-    mapped as (select id, organization, sso_team_id as key from teams where sso_team_id = any (${keys}::text[])),
+    mapped as (
+      select t.id, t.organization, t.sso_team_id as key, o.owners_team = t.id as of_owners
+        from teams t join organizations o on o.id = t.organization where t.sso_team_id = any (${keys}::text[])),
     leaving as (
       select tm.user_id from mapped join team_members tm on tm.team = mapped.id
        where ${isManaged(sql.raw('tm.user_id'))}
-         and not exists (select 1 from wanted where wanted.user_id = tm.user_id and wanted.key = mapped.key)),
+         and not exists (select 1 from wanted where wanted.user_id = tm.user_id and wanted.key = mapped.key)
+         and not ${isKept({
+           user: sql.raw('tm.user_id'),
+           key: sql.raw('mapped.key'),
+           ofOwners: sql.raw('mapped.of_owners'),
+         })}),
     joining as (
       select wanted.user_id from mapped join wanted on wanted.key = mapped.key
        where not exists (select 1 from team_members tm where tm.team = mapped.id and tm.user_id = wanted.user_id)

@@ -3,14 +3,15 @@ import { conflict, hasNoChanges, pickChanged, requireActive, unprocessable, type
 export type ScimGroupNames = { readonly displayName: string; readonly externalId: string | null };
 
 export type ScimGroupEvent =
-  | Message<'ScimGroupCreated', ScimGroupNames>
+  /** `source`: the id of the identity provider whose token created the group; `site` for a token without one. */
+  | Message<'ScimGroupCreated', ScimGroupNames & { source: string }>
   /** `formerKey`: the key before the change; null if the change keeps it. */
   | Message<'ScimGroupUpdated', { changes: Partial<ScimGroupNames>; formerKey: string | null }>
   | Message<'ScimGroupMembersChanged', { added: readonly string[]; removed: readonly string[] }>
   | Message<'ScimGroupDeleted', { key: string }>;
 
 export type ScimGroupCommand =
-  | Message<'CreateScimGroup', ScimGroupNames>
+  | Message<'CreateScimGroup', ScimGroupNames & { source: string }>
   | Message<'UpdateScimGroup', { names: ScimGroupNames }>
   /** `members`: the ids of all members. */
   | Message<'SetScimGroupMembers', { members: readonly string[] }>
@@ -31,9 +32,9 @@ export const scimGroup: Decider<ScimGroupState, ScimGroupCommand, ScimGroupEvent
   version: 1,
   initial: { status: 'absent' },
   decide: {
-    CreateScimGroup: ({ displayName, externalId }, { status }) => {
+    CreateScimGroup: ({ displayName, externalId, source }, { status }) => {
       if (status !== 'absent') throw conflict('Group exists already');
-      return [{ type: 'ScimGroupCreated', data: { displayName, externalId } }];
+      return [{ type: 'ScimGroupCreated', data: { displayName, externalId, source } }];
     },
     UpdateScimGroup: ({ names }, state) => {
       const { displayName, externalId } = requireActive(state);
@@ -60,7 +61,7 @@ export const scimGroup: Decider<ScimGroupState, ScimGroupCommand, ScimGroupEvent
     DeleteScimGroup: (_, state) => [{ type: 'ScimGroupDeleted', data: { key: getGroupKey(requireActive(state)) } }],
   },
   evolve: {
-    ScimGroupCreated: (names) => ({ status: 'active', ...names, members: [] }),
+    ScimGroupCreated: ({ displayName, externalId }) => ({ status: 'active', displayName, externalId, members: [] }),
     ScimGroupUpdated: ({ changes }, state) => (state.status === 'active' ? { ...state, ...changes } : state),
     ScimGroupMembersChanged: ({ added, removed }, state) => {
       if (state.status !== 'active') return state;

@@ -12,7 +12,8 @@ import {
   resource,
 } from '../../../test/support/seeds.js';
 import { expectViewsMatchLog } from '../../../test/support/views-match-log.js';
-import { scimDefinition } from '../scim.definition.js';
+import { createScimDefinition } from '../scim.definition.js';
+import { GroupStatements } from './group-statements.port.js';
 import { startTestServer, type ApiTestClient, type TestServer } from '../../../test/support/server.js';
 
 let server: TestServer;
@@ -264,6 +265,6 @@ describe('a group of SCIM', () => {
   });
 
   it('is read from views that match the log', async () => {
-    await expectViewsMatchLog(server, [scimDefinition]);
+    await expectViewsMatchLog(server, [createScimDefinition(server.resolve(GroupStatements))]);
   });
 });

@@ -1,6 +1,7 @@
 import { CommandHandler } from '@nestjs/cqrs';
 import { Ids } from '#kernel';
 import { AggregateHandler, EventStore, type OperationTable } from '#event-store';
+import { GroupStatements } from './group-statements.port.js';
 import { ChangeScimGroup, type ScimGroupOperations } from './scim-groups.commands.js';
 import { createScimGroup, deleteScimGroup, patchScimGroup, replaceScimGroup } from './scim-groups.operations.js';
 
@@ -8,9 +9,9 @@ import { createScimGroup, deleteScimGroup, patchScimGroup, replaceScimGroup } fr
 export class ScimGroupsHandler extends AggregateHandler<ScimGroupOperations> {
   protected readonly operations: OperationTable<ScimGroupOperations>;
 
-  constructor(store: EventStore, ids: Ids) {
+  constructor(store: EventStore, ids: Ids, statements: GroupStatements) {
     super();
-    const dependencies = { store, ids };
+    const dependencies = { store, ids, statements };
     this.operations = {
       CreateScimGroup: ({ input, actor }) => createScimGroup(dependencies, input, actor),
       ReplaceScimGroup: ({ id, input, actor }) => replaceScimGroup(dependencies, id, input, actor),

@@ -1,13 +1,14 @@
 import { unprocessable, type EventContext } from '#kernel';
 import { decideWrite, newStream, type EventStore } from '#event-store';
-import { createEventContext, requirePermission, SITE_SCOPE, verifyCurrentAccess, type Actor } from '#access';
+import { createEventContext, type Actor } from '#access';
 import { getViolatedConstraint } from '#postgres';
 import { parseScimBody, scimGroupBody, type ScimGroupInput, type ScimOperation } from '../protocol/scim-bodies.js';
+import { loadSource } from '../protocol/scim-source.queries.js';
 import { ScimRefusal } from '../protocol/scim-refusal.js';
 import { getGroupKey, scimGroup, type ScimGroupCommand, type ScimGroupNames } from './scim-group.js';
 import { patchGroup } from './scim-group-patch.js';
 import { countScimGroups, findScimGroup, listUnknownMembers, type ScimGroupRow } from './scim-groups.queries.js';
-import { mapTeams, type ScimTeamDependencies } from './scim-teams.writes.js';
+import { mapTeams, type ScimGroupDependencies } from './scim-teams.writes.js';
 
 const MAX_GROUPS = 10_000;
 
@@ -24,13 +25,17 @@ const refuseTaken = (error: unknown): never => {
   throw error;
 };
 
-const mapNow = (dependencies: ScimTeamDependencies, keys: readonly string[], context: EventContext): Promise<void> =>
+const mapNow = (dependencies: ScimGroupDependencies, keys: readonly string[], context: EventContext): Promise<void> =>
   mapTeams(dependencies, keys, context, MAX_USERS_MAPPED_AT_ONCE);
 
 /** Returns the ids of the members. Throws `invalidValue` for an id that is none of a user of SCIM. */
-const listMembers = async (store: EventStore, { members }: ScimGroupInput): Promise<readonly string[]> => {
+const listMembers = async (
+  store: EventStore,
+  actor: Actor,
+  { members }: ScimGroupInput,
+): Promise<readonly string[]> => {
   const ids = [...new Set((members ?? []).map(({ value }) => value))];
-  const [unknown] = ids.length === 0 ? [] : await listUnknownMembers(store.database, ids);
+  const [unknown] = ids.length === 0 ? [] : await listUnknownMembers(store.database, actor, ids);
   if (unknown !== undefined) {
     throw new ScimRefusal('invalidValue', `members: ${unknown} is not the id of a user that SCIM manages`);
   }
@@ -40,21 +45,20 @@ const listMembers = async (store: EventStore, { members }: ScimGroupInput): Prom
 const getNames = ({ displayName, externalId = null }: ScimGroupInput): ScimGroupNames => ({ displayName, externalId });
 
 export const createScimGroup = async (
-  dependencies: ScimTeamDependencies,
+  dependencies: ScimGroupDependencies,
   input: ScimGroupInput,
   actor: Actor,
 ): Promise<ScimGroupRow> => {
   const { store, ids } = dependencies;
   const context = createEventContext(actor);
-  await verifyCurrentAccess(store.database, actor);
-  requirePermission(actor, 'provision-users', SITE_SCOPE);
+  const source = await loadSource(store.database, actor);
   if ((await countScimGroups(store.database, MAX_GROUPS)) === MAX_GROUPS) {
     throw unprocessable(`The site can have at most ${MAX_GROUPS} groups. Delete one, or assign fewer groups`);
   }
-  const members = await listMembers(store, input);
+  const members = await listMembers(store, actor, input);
   const id = ids.next('scg');
   const commands: readonly ScimGroupCommand[] = [
-    { type: 'CreateScimGroup', data: getNames(input) },
+    { type: 'CreateScimGroup', data: { ...getNames(input), source } },
     { type: 'SetScimGroupMembers', data: { members } },
   ];
   await store.append([decideWrite(scimGroup, newStream(id, scimGroup), null, ...commands)], context).catch(refuseTaken);
@@ -64,7 +68,7 @@ export const createScimGroup = async (
 
 /** Replaces names and members of a group: `read` returns them from the present ones. */
 const updateScimGroup = async (
-  dependencies: ScimTeamDependencies,
+  dependencies: ScimGroupDependencies,
   id: string,
   actor: Actor,
   read: (present: ScimGroupRow) => ScimGroupInput,
@@ -79,7 +83,7 @@ const updateScimGroup = async (
     const names = getNames(input);
     const commands: readonly ScimGroupCommand[] = [
       { type: 'UpdateScimGroup', data: { names } },
-      { type: 'SetScimGroupMembers', data: { members: await listMembers(store, input) } },
+      { type: 'SetScimGroupMembers', data: { members: await listMembers(store, actor, input) } },
     ];
     const write = decideWrite(scimGroup, loaded, null, ...commands);
     if (write.events.length > 0) await store.append([write], context);
@@ -91,14 +95,14 @@ const updateScimGroup = async (
 };
 
 export const replaceScimGroup = (
-  dependencies: ScimTeamDependencies,
+  dependencies: ScimGroupDependencies,
   id: string,
   input: ScimGroupInput,
   actor: Actor,
 ): Promise<ScimGroupRow> => updateScimGroup(dependencies, id, actor, () => input);
 
 export const patchScimGroup = (
-  dependencies: ScimTeamDependencies,
+  dependencies: ScimGroupDependencies,
   id: string,
   operations: readonly ScimOperation[],
   actor: Actor,
@@ -109,7 +113,7 @@ export const patchScimGroup = (
   });
 
 /** Deletes the group, and removes its members from its teams. */
-export const deleteScimGroup = async (dependencies: ScimTeamDependencies, id: string, actor: Actor): Promise<void> => {
+export const deleteScimGroup = async (dependencies: ScimGroupDependencies, id: string, actor: Actor): Promise<void> => {
   const { store } = dependencies;
   const context = createEventContext(actor);
   const present = await findScimGroup(store.database, actor, id, false);

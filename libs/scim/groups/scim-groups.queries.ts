@@ -3,6 +3,7 @@ import type { Database } from '#postgres';
 import { requireCurrentAccess, requirePermission, SITE_SCOPE, type Actor } from '#access';
 import { compileFilter, type FilterAttributes } from '../protocol/scim-filter.queries.js';
 import type { ScimPage } from '../protocol/scim-list.js';
+import { selectSource } from '../protocol/scim-source.queries.js';
 
 export type ScimGroupRow = {
   readonly id: string;
@@ -42,7 +43,7 @@ const FILTER_ATTRIBUTES: FilterAttributes = {
   'meta.lastmodified': { type: 'time', column: sql.raw('g.updated_at') },
 };
 
-/** Returns the group. Throws `not-found`. */
+/** Returns the group. Throws `not-found` for groups that the caller's token does not manage. */
 export const findScimGroup = async (
   database: Database,
   actor: Actor,
@@ -50,7 +51,8 @@ export const findScimGroup = async (
   withMembers = true,
 ): Promise<ScimGroupRow> => {
   const row = await database.row<ScimGroupRow>(sql`
-    select ${selectColumns(withMembers)} from scim_groups g where g.id = ${id} and ${requireCurrentAccess(actor)}`);
+    select ${selectColumns(withMembers)} from scim_groups g
+     where g.id = ${id} and g.source = ${selectSource(actor)} and ${requireCurrentAccess(actor)}`);
   requirePermission(actor, 'provision-users', SITE_SCOPE);
   if (!row) throw notFound(`There is no group ${id}`);
   return row;
@@ -69,7 +71,8 @@ export const listScimGroups = async (
   { filter, page: { startIndex, count }, withMembers }: ScimGroupList,
 ): Promise<{ readonly rows: readonly ScimGroupRow[]; readonly total: number }> => {
   requirePermission(actor, 'provision-users', SITE_SCOPE);
-  const where = filter === undefined ? sql.raw('true') : compileFilter(filter, FILTER_ATTRIBUTES);
+  const isMatch = filter === undefined ? sql.raw('true') : compileFilter(filter, FILTER_ATTRIBUTES);
+  const where = sql`g.source = ${selectSource(actor)} and (${isMatch})`;
   const page = sql`select g.* from scim_groups g where ${where} order by g.id limit ${count} offset ${startIndex - 1}`;
   const [row] = await database.slowRows<{ rows: ScimGroupRow[]; total: number }>(
     actor,
@@ -91,11 +94,16 @@ const limitMembers = (page: Sql): Sql => sql`(
     window ordered as (order by page.id)) summed
    where number = 1 or sum <= ${MAX_PAGE_MEMBERS})`;
 
-/** Returns the members among these ids that are no users of SCIM. */
-export const listUnknownMembers = async (database: Database, ids: readonly string[]): Promise<readonly string[]> => {
+/** Returns the members among these ids that are no users of the caller's source. */
+export const listUnknownMembers = async (
+  database: Database,
+  actor: Actor,
+  ids: readonly string[],
+): Promise<readonly string[]> => {
   const rows = await database.rows<{ id: string }>(sql`
     select named.id from unnest(${ids}::text[]) as named (id)
-     where not exists (select 1 from scim_users s where s.id = named.id and not s.deprovisioned) limit 10`);
+     where not exists (select 1 from scim_users s where s.id = named.id and s.source = ${selectSource(actor)}
+                         and not s.deprovisioned) limit 10`);
   return rows.map(({ id }) => id);
 };
 

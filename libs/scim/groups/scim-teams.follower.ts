@@ -2,6 +2,7 @@ import { sql, type RecordedEvent } from '#kernel';
 import type { Follower } from '#event-store';
 import type { DatabaseSession } from '#postgres';
 import { continueTrace } from '#tracing';
+import type { GroupStatements } from './group-statements.port.js';
 import { mapTeams } from './scim-teams.writes.js';
 
 const GROUP_EVENTS = ['ScimGroupCreated', 'ScimGroupUpdated', 'ScimGroupMembersChanged', 'ScimGroupDeleted'];
@@ -12,7 +13,7 @@ const TEAM_EVENTS = ['TeamCreated', 'TeamUpdated'];
  * a large group that the request of the identity provider has not mapped. It reads the current state instead of trusting
  * the events, so a repeated batch has no effect.
  */
-export const scimTeamsFollower: Follower = {
+export const createScimTeamsFollower = (statements: GroupStatements): Follower => ({
   name: 'scim_teams',
   batch: 500,
   only: [...GROUP_EVENTS, ...TEAM_EVENTS],
@@ -20,12 +21,12 @@ export const scimTeamsFollower: Follower = {
   follow: async (events, session, store) => {
     for (const [key, cause] of await listChangedKeys(events, session)) {
       const context = { ...cause.context, causation: cause.id };
-      const map = () => mapTeams({ store, ids: store.ids }, [key], context, Infinity);
+      const map = () => mapTeams({ store, ids: store.ids, statements }, [key], context, Infinity);
       await continueTrace(cause.traceparent, 'map groups to teams', {}, map);
     }
     return [];
   },
-};
+});
 
 /** Causes by the `sso_team_id` of the teams that can differ from their groups. */
 type Causes = ReadonlyMap<string, RecordedEvent>;

@@ -1,9 +1,11 @@
 import { Refusal, sql, type EventContext, type Ids, type Sql } from '#kernel';
 import type { EventStore } from '#event-store';
-import { listUsersToMap, mapGroupsToTeams } from '#people';
+import { listUsersToMap, mapGroupsToTeams, type ProvidedGroups } from '#people';
+import type { GroupStatements } from './group-statements.port.js';
 import { scimGroup } from './scim-group.js';
 
 export type ScimTeamDependencies = { readonly store: EventStore; readonly ids: Ids };
+export type ScimGroupDependencies = ScimTeamDependencies & { readonly statements: GroupStatements };
 
 /** The members of groups with one of these keys. */
 const selectMembers = (keys: readonly string[]): Sql => sql`
@@ -13,18 +15,24 @@ const selectMembers = (keys: readonly string[]): Sql => sql`
 
 /**
  * Makes the teams with one of these `sso_team_id` match the groups, for at most `most` users. It compares all members and
- * not only the changed ones, so it also completes work that was interrupted.
+ * not only the changed ones, so it also completes work that was interrupted. Users stay in teams of groups that an identity
+ * provider has stated at their sign-in.
  */
 export const mapTeams = async (
-  { store, ids }: ScimTeamDependencies,
+  { store, ids, statements }: ScimGroupDependencies,
   keys: readonly string[],
   context: EventContext,
   most: number,
 ): Promise<void> => {
   const isManaged = (user: Sql): Sql => sql`exists (select 1 from scim_users s where s.id = ${user})`;
-  const users = await listUsersToMap(store.database, { keys, members: selectMembers(keys), isManaged });
+  const isKept: ProvidedGroups['isKept'] = (member) => statements.isStated(member);
+  const provided = { keys, members: selectMembers(keys), isManaged, isKept };
+  const users = await listUsersToMap(store.database, provided);
   for (const { user, groups } of users.slice(0, most)) {
-    await mapGroupsToTeams({ store, ids }, { user, groups, managed: keys }, context).catch((error: unknown) => {
+    const stated = await statements.list(store.database, user);
+    const ofOwners = { groups: [...groups, ...stated.ownersGroups], managed: keys };
+    const userGroups = { user, groups: [...groups, ...stated.groups], managed: keys, ofOwners };
+    await mapGroupsToTeams({ store, ids }, userGroups, context).catch((error: unknown) => {
       // A user who was forgotten at the same time has no teams.
       if (!(error instanceof Refusal) || error.kind !== 'not-found') throw error;
     });

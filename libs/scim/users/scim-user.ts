@@ -13,12 +13,13 @@ export type ScimUserStatement = ScimUserNames & { readonly active: boolean };
 type ProvisionedUser = { readonly user: string; readonly organizations: readonly string[] };
 
 export type ScimUserEvent =
-  | Message<'ScimUserProvisioned', ProvisionedUser & ScimUserStatement>
+  /** `source`: the id of the identity provider whose token created the user; `site` for a token without one. */
+  | Message<'ScimUserProvisioned', ProvisionedUser & ScimUserStatement & { readonly source: string }>
   | Message<'ScimUserUpdated', ProvisionedUser & { readonly changes: Partial<ScimUserStatement> }>
   | Message<'ScimUserDeprovisioned', ProvisionedUser>;
 
 export type ScimUserCommand =
-  | Message<'ProvisionScimUser', ProvisionedUser & ScimUserStatement>
+  | Message<'ProvisionScimUser', ProvisionedUser & ScimUserStatement & { readonly source: string }>
   | Message<'UpdateScimUser', { readonly organizations: readonly string[]; readonly statement: ScimUserStatement }>
   | Message<'DeprovisionScimUser', { readonly organizations: readonly string[] }>;
 
@@ -42,9 +43,9 @@ export const scimUser: Decider<ScimUserState, ScimUserCommand, ScimUserEvent> = 
   // The user name of a forgotten person is read as the id.
   people: (state) => (state.status === 'absent' || state.userName === state.id ? [] : [state.id]),
   decide: {
-    ProvisionScimUser: ({ user, userName, externalId, active, organizations }, { status }) => {
+    ProvisionScimUser: ({ user, userName, externalId, active, source, organizations }, { status }) => {
       if (status === 'provisioned') throw conflict('User exists already');
-      return [{ type: 'ScimUserProvisioned', data: { user, userName, externalId, active, organizations } }];
+      return [{ type: 'ScimUserProvisioned', data: { user, userName, externalId, active, source, organizations } }];
     },
     UpdateScimUser: ({ organizations, statement }, state) => {
       const { id: user, userName, externalId, active } = requireProvisioned(state);

@@ -13,7 +13,8 @@ import { FormClient, PASSWORD, signInByLink } from '../../../test/support/sign-i
 import { signInTestUser } from '../../../test/support/sessions.js';
 import { expectViewsMatchLog } from '../../../test/support/views-match-log.js';
 import { toMethodsStream } from '../../sign-in/methods/sign-in-methods.js';
-import { scimDefinition } from '../scim.definition.js';
+import { GroupStatements } from '../groups/group-statements.port.js';
+import { createScimDefinition } from '../scim.definition.js';
 import { findUserByExternalId } from './scim-users.queries.js';
 
 let server: TestServer;
@@ -264,7 +265,7 @@ describe('a user of SCIM', () => {
   });
 
   it('is found by its external id only if no other user has the same one', async () => {
-    const find = () => findUserByExternalId(server.database, 'subject-1');
+    const find = () => findUserByExternalId(server.database, 'subject-1', ['site']);
     expect(await find()).toBeNull();
     const { id } = await createScimUser(scim, 'first@subject.test', { externalId: 'subject-1' });
     expect(await find()).toBe(id);
@@ -311,7 +312,7 @@ describe('a user of SCIM', () => {
   });
 
   it('is read from views that match the log', async () => {
-    await expectViewsMatchLog(server, [scimDefinition]);
+    await expectViewsMatchLog(server, [createScimDefinition(server.resolve(GroupStatements))]);
   });
 });
 

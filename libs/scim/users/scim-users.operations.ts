@@ -25,7 +25,7 @@ import { getScimUserStream, scimUser, type ScimUserNames, type ScimUserState } f
 import { patchUser } from './scim-user-patch.js';
 import { listEmails } from './scim-users.document.js';
 import type { UserSignInMethods } from './user-sign-in-methods.port.js';
-import { findScimUser, loadNameUse, selectScimUser, type ScimUserRow } from './scim-users.queries.js';
+import { findScimUser, loadNameUse, selectScimUser, type NameUse, type ScimUserRow } from './scim-users.queries.js';
 
 export type ScimDependencies = ScimTeamDependencies & { readonly quotas: Quotas };
 
@@ -81,14 +81,20 @@ export const createScimUser = (
   if (email !== null) checkEmail(email);
   const work = async (): Promise<ScimUserRow> => {
     const use = await loadNameUse(store.database, actor, input.userName, chooseUsername(input.userName));
-    if (use.knownUser === null) return provisionNewUser(dependencies, input, use.isUsernameTaken, actor);
-    if (!use.isDeprovisioned) throw createUniquenessRefusal('userName');
+    if (use.knownUser === null) return provisionNewUser(dependencies, input, use, actor);
+    if (!use.isDeprovisioned || !use.isOfSource) throw createUniquenessRefusal('userName');
     const loaded = await loadScimUser(store, actor, use.knownUser);
     refuseOtherPerson(loaded, input);
     // Again, because a request can have added the user to a group during the deletion.
     await leaveGroups(dependencies, use.knownUser, createEventContext(actor));
     const changes = email === null ? {} : { email };
-    return changeUser(store, actor, loaded, { names: getNames(input), active: input.active !== false, changes });
+    const { source } = use;
+    return changeUser(store, actor, loaded, {
+      names: getNames(input),
+      active: input.active !== false,
+      source,
+      changes,
+    });
   };
   return store.untilFirst(work, { races: RACES }).catch(refuseTakenEmail);
 };
@@ -96,7 +102,7 @@ export const createScimUser = (
 const provisionNewUser = async (
   { store, ids, quotas: { users } }: ScimDependencies,
   input: ScimUserInput,
-  isTaken: boolean,
+  { isUsernameTaken: isTaken, source }: NameUse,
   actor: Actor,
 ): Promise<ScimUserRow> => {
   if (users !== null) checkQuota('users', users, await countUsers(store.database, users));
@@ -105,7 +111,7 @@ const provisionNewUser = async (
   const { id, write } = prepareProvisionedUser(ids, account);
   const provisioning = decideWrite(scimUser, newStream(getScimUserStream(id), scimUser), null, {
     type: 'ProvisionScimUser',
-    data: { user: id, ...getNames(input), active, organizations: [] },
+    data: { user: id, ...getNames(input), active, source, organizations: [] },
   });
   const { rows } = await store.append([write, provisioning], createEventContext(actor), [selectScimUser(id)]);
   return getFirstRow<ScimUserRow>(rows);
@@ -117,6 +123,7 @@ type ScimUserChange = {
   readonly names: ScimUserNames;
   /** Undefined: stays as it is. */
   readonly active: boolean | undefined;
+  readonly source: string;
   /** Changes of the user that every module sees. */
   readonly changes: UserChanges;
 };
@@ -126,7 +133,7 @@ const changeUser = async (
   store: EventStore,
   actor: Actor,
   { id, row, loaded }: LoadedScimUser,
-  { names, active, changes }: ScimUserChange,
+  { names, active, source, changes }: ScimUserChange,
 ): Promise<ScimUserRow> => {
   const { state } = loaded;
   const suspended = decideSuspension(state, active);
@@ -138,7 +145,7 @@ const changeUser = async (
   const command =
     state.status === 'provisioned'
       ? ({ type: 'UpdateScimUser', data: { organizations, statement } } as const)
-      : ({ type: 'ProvisionScimUser', data: { user: id, organizations, ...statement } } as const);
+      : ({ type: 'ProvisionScimUser', data: { user: id, organizations, source, ...statement } } as const);
   const stated = decideWrite(scimUser, loaded, null, command);
   const allWrites = [...(stated.events.length > 0 ? [stated] : []), ...writes];
   if (allWrites.length === 0) return findScimUser(store.database, actor, id);
@@ -179,7 +186,8 @@ const updateScimUser = (
     const present = await findScimUser(store.database, actor, id);
     const input = read(present);
     const email = chooseEmail(input);
-    const change = { names: keepExternalId(present, input), active: input.active ?? undefined };
+    const { source } = present;
+    const change = { names: keepExternalId(present, input), active: input.active ?? undefined, source };
     const changes = email === null || email === present.email ? {} : { email };
     if (input.userName === present.userName) return changeUser(store, actor, loaded, { ...change, changes });
     const username = chooseUsername(input.userName);
@@ -227,8 +235,8 @@ export const deleteScimUser = async (
   const context = createEventContext(actor);
   await store.untilFirst(async () => {
     const loaded = await loadScimUser(store, actor, id);
-    const { userName, externalId } = await findScimUser(store.database, actor, id);
-    return changeUser(store, actor, loaded, { names: { userName, externalId }, active: false, changes: {} });
+    const { userName, externalId, source } = await findScimUser(store.database, actor, id);
+    return changeUser(store, actor, loaded, { names: { userName, externalId }, active: false, source, changes: {} });
   });
   await methods.reset(id, context);
   await leaveGroups(dependencies, id, context);

@@ -3,6 +3,7 @@ import type { Database } from '#postgres';
 import { requireCurrentAccess, requirePermission, SITE_SCOPE, type Actor } from '#access';
 import { compileFilter, type FilterAttributes } from '../protocol/scim-filter.queries.js';
 import type { ScimPage } from '../protocol/scim-list.js';
+import { selectSource } from '../protocol/scim-source.queries.js';
 
 export type ScimUserRow = {
   readonly id: string;
@@ -11,12 +12,14 @@ export type ScimUserRow = {
   readonly username: string;
   readonly email: string | null;
   readonly active: boolean;
+  /** The id of an identity provider, or `site`. */
+  readonly source: string;
   readonly createdAt: Timestamp;
   readonly updatedAt: Timestamp;
 };
 
 const COLUMNS = sql.raw(`s.id, s.user_name as "userName", s.external_id as "externalId", u.username, u.email,
-  not u.suspended as active, s.created_at as "createdAt", s.updated_at as "updatedAt"`);
+  not u.suspended as active, s.source, s.created_at as "createdAt", s.updated_at as "updatedAt"`);
 const FROM = sql.raw('from scim_users s join users u on u.id = s.id where not s.deprovisioned');
 
 const FILTER_ATTRIBUTES: FilterAttributes = {
@@ -35,9 +38,11 @@ const FILTER_ATTRIBUTES: FilterAttributes = {
 
 export const selectScimUser = (id: string): Sql => sql`select ${COLUMNS} ${FROM} and s.id = ${id}`;
 
-/** Returns the user. Throws `not-found` for users that SCIM does not manage. */
+/** Returns the user. Throws `not-found` for users that the caller's token does not manage. */
 export const findScimUser = async (database: Database, actor: Actor, id: string): Promise<ScimUserRow> => {
-  const row = await database.row<ScimUserRow>(sql`${selectScimUser(id)} and ${requireCurrentAccess(actor)}`);
+  const row = await database.row<ScimUserRow>(
+    sql`${selectScimUser(id)} and s.source = ${selectSource(actor)} and ${requireCurrentAccess(actor)}`,
+  );
   requirePermission(actor, 'provision-users', SITE_SCOPE);
   if (!row) throw notFound(`There is no user ${id}`);
   return row;
@@ -51,7 +56,8 @@ export const listScimUsers = async (
   { startIndex, count }: ScimPage,
 ): Promise<{ readonly rows: readonly ScimUserRow[]; readonly total: number }> => {
   requirePermission(actor, 'provision-users', SITE_SCOPE);
-  const where = filter === undefined ? sql.raw('true') : compileFilter(filter, FILTER_ATTRIBUTES);
+  const isMatch = filter === undefined ? sql.raw('true') : compileFilter(filter, FILTER_ATTRIBUTES);
+  const where = sql`s.source = ${selectSource(actor)} and (${isMatch})`;
   const [row] = await database.slowRows<{ rows: ScimUserRow[]; total: number }>(
     actor,
     sql`select (select count(*) ${FROM} and ${where}) as total,
@@ -68,6 +74,10 @@ export type NameUse = {
   /** Id of the user that has, or had before its deletion, the user name at the identity provider. */
   readonly knownUser: string | null;
   readonly isDeprovisioned: boolean;
+  /** Whether the caller's token manages that user; null without one. */
+  readonly isOfSource: boolean | null;
+  /** The source of what the caller's token creates. */
+  readonly source: string;
   /** Whether a user of the site has the username. */
   readonly isUsernameTaken: boolean;
 };
@@ -79,21 +89,26 @@ export const loadNameUse = async (
   username: string,
 ): Promise<NameUse> => {
   const row = await database.row<NameUse>(sql`
-    select known.id as "knownUser", coalesce(known.deprovisioned, false) as "isDeprovisioned",
+    select known.source = own.source as "isOfSource", own.source, known.id as "knownUser", coalesce(known.deprovisioned, false) as "isDeprovisioned",
            exists (select 1 from users where username = ${username}) as "isUsernameTaken"
-      from (select 1) one left join scim_users known on lower(known.user_name) = lower(${userName}::text)
+      from (select ${selectSource(actor)} as source) own left join scim_users known on lower(known.user_name) = lower(${userName}::text)
      where ${requireCurrentAccess(actor)}`);
   requirePermission(actor, 'provision-users', SITE_SCOPE);
-  return row ?? { knownUser: null, isDeprovisioned: false, isUsernameTaken: false };
+  if (!row) throw notFound();
+  return row;
 };
 
 /**
- * Returns the id of the user with this `externalId` at the identity provider; null if there is none, or more than one.
- * The user can be suspended.
+ * Returns the id of the user of these sources with this `externalId`; null if there is none, or more than one. The user can
+ * be suspended.
  */
-export const findUserByExternalId = async (database: Database, externalId: string): Promise<string | null> => {
-  const rows = await database.rows<{ id: string }>(
-    sql`select id from scim_users where external_id = ${externalId} and not deprovisioned limit 2`,
-  );
+export const findUserByExternalId = async (
+  database: Database,
+  externalId: string,
+  sources: readonly string[],
+): Promise<string | null> => {
+  const rows = await database.rows<{ id: string }>(sql`
+    select id from scim_users
+     where external_id = ${externalId} and source = any (${sources}::text[]) and not deprovisioned limit 2`);
   return rows.length === 1 ? (rows[0]?.id ?? null) : null;
 };

@@ -1,13 +1,14 @@
 import { Injectable } from '@nestjs/common';
 import type { Actor } from '#access';
+import { EventStore } from '#event-store';
 import type { HtmlPage } from '#pages';
 import { listClosedOrganizations, listOwnSessions } from '#people';
-import { Database } from '#postgres';
 import { loadMethodsOverview } from '../flow/accounts.queries.js';
 import { SignInOptions } from '../flow/sign-in-options.js';
 import { SignInTokens } from '../flow/sign-in-tokens.service.js';
 import { listLinkedIdentities } from '../identities/linked-identities.queries.js';
 import { PasskeyCeremonies } from '../passkeys/passkey-ceremonies.service.js';
+import { listMethodChanges } from '../methods/method-changes.queries.js';
 import { listPasskeys } from '../passkeys/passkeys.queries.js';
 import { renderAccountPage, renderTotpPage } from '../pages/account.renderer.js';
 import type { TotpSetup } from './account.service.js';
@@ -19,7 +20,7 @@ const LINK_MS = 15 * 60_000;
 @Injectable()
 export class AccountPages {
   constructor(
-    private readonly database: Database,
+    private readonly store: EventStore,
     private readonly ceremonies: PasskeyCeremonies,
     private readonly options: SignInOptions,
     private readonly tokens: SignInTokens,
@@ -29,19 +30,22 @@ export class AccountPages {
     actor: Actor,
     notices: { readonly error?: string | null; readonly done?: string | null },
   ): Promise<HtmlPage> {
-    const { database } = this;
-    const [methods, passkeys, sessions, closedOrganizations, ceremony, identities, options] = await Promise.all([
-      loadMethodsOverview(database, actor.id),
-      listPasskeys(database, actor.id),
-      listOwnSessions(database, actor),
-      listClosedOrganizations(database, actor),
-      this.ceremonies.createRegistration(actor.id, actor.name),
-      listLinkedIdentities(database, actor.id),
-      this.options.listOptions(),
-    ]);
+    const { database } = this.store;
+    const [methods, passkeys, sessions, closedOrganizations, ceremony, identities, options, changes] =
+      await Promise.all([
+        loadMethodsOverview(database, actor.id),
+        listPasskeys(database, actor.id),
+        listOwnSessions(database, actor),
+        listClosedOrganizations(database, actor),
+        this.ceremonies.createRegistration(actor.id, actor.name),
+        listLinkedIdentities(database, actor.id),
+        this.options.listOptions(),
+        listMethodChanges(this.store, actor.id),
+      ]);
     const linkToken = this.tokens.sign('identity-link', { user: actor.id, session: actor.token }, LINK_MS);
     const linking = { identities, options, linkToken };
-    const page = { methods, passkeys, sessions, closedOrganizations, ceremony, linking, currentSession: actor.token };
+    const currentSession = actor.token;
+    const page = { methods, passkeys, sessions, closedOrganizations, ceremony, linking, changes, currentSession };
     return renderAccountPage({ ...page, ...notices, username: actor.name });
   }
 

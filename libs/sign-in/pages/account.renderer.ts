@@ -13,6 +13,8 @@ import type { MethodsOverview } from '../flow/accounts.queries.js';
 import type { TotpSetup } from '../account/account.service.js';
 import type { PasskeyCeremony } from '../passkeys/passkey-ceremonies.service.js';
 import type { PasskeyRow } from '../passkeys/passkeys.queries.js';
+import type { MethodChangeRow } from '../methods/method-changes.queries.js';
+import { renderChanges } from './account-changes.renderer.js';
 import { renderIdentities, type Linking } from './account-identities.renderer.js';
 import { PASSKEY_SCRIPTS, renderPasskeyForm } from './sign-in.renderer.js';
 
@@ -35,6 +37,7 @@ export type AccountPage = {
   readonly closedOrganizations: readonly string[];
   readonly ceremony: PasskeyCeremony;
   readonly linking: Linking;
+  readonly changes: readonly MethodChangeRow[];
   readonly error?: string | null;
   readonly done?: string | null;
 };
@@ -193,7 +196,7 @@ export const renderAccountPage = (page: AccountPage): HtmlPage =>
     body: html`
       ${renderNotice('error', page.error ?? null)} ${renderNotice('success', page.done ?? null)} ${renderClosed(page)}
       ${renderPasskeys(page)} ${renderPassword(page)} ${renderTotp(page)} ${renderIdentities(page.linking)}
-      ${renderTokensLink()} ${renderSessions(page)}
+      ${renderTokensLink()} ${renderSessions(page)} ${renderChanges(page.changes)}
     `,
   });
 

@@ -34,6 +34,9 @@ export const setUpSharedProvider = async (world: MatrixWorld): Promise<void> => 
   shared.id = await makeProvider(world);
 };
 
+/** Tokens of the provider need both permissions. */
+const tokenDemands = [...demands, 'manage-scim-tokens'] as const;
+
 const withShared: Pick<MatrixRow, 'setUp' | 'tearDown'> = {
   setUp: setUpSharedProvider,
   tearDown: ({ server }) => server.delete(`/api/v2/admin/identity-providers/${shared.id}`),
@@ -69,5 +72,21 @@ export const identityProviderRows: readonly MatrixRow[] = [
     trail: [],
     fresh: true,
     ...withShared,
+  },
+  {
+    route: 'GET /admin/identity-providers/:id/scim-tokens',
+    about: provider,
+    demands: tokenDemands,
+    status: 200,
+    ...withShared,
+  },
+  {
+    route: 'POST /admin/identity-providers/:id/scim-tokens',
+    about: provider,
+    demands: tokenDemands,
+    status: 201,
+    trail: [],
+    fresh: true,
+    bodyFor: ({ world }) => resource('authentication-tokens', { description: world.unique('token') }),
   },
 ];
