@@ -12,13 +12,19 @@ import { openPublisher, type RunningPublisher } from '../../apps/publisher/src/p
 import { unmigratedDatabase, type TestDatabase } from '../support/database.js';
 import { ROOT } from '../support/folders.js';
 import { freePorts } from '../support/free-ports.js';
-import { startKafka, type TestKafka } from '../support/kafka/index.js';
+import { createKafkaClient } from '#message-log';
+import { buildGoExample, installPythonExample } from '../support/example-programs.js';
+import { readTopic, sendToTopic, startKafka, type TestKafka, type TopicMessage } from '../support/kafka/index.js';
 import { waitForTopics } from '../support/kafka/topic-reader.js';
 import { waitUntil } from '../support/product.js';
 import { expectStatus } from '../support/seeds.js';
 import { startTestServer, type TestServer } from '../support/server.js';
+import { quiet } from '../support/silent-logger.js';
 
 const run = promisify(execFile);
+
+/** On a new machine, the libraries are downloaded, and those of Go are compiled. */
+const INSTALL_TIMEOUT_MS = 10 * 60_000;
 
 /** The examples in a folder where the package is installed. */
 let folder: string;
@@ -28,6 +34,9 @@ let publisher: RunningPublisher | null;
 let database: TestDatabase;
 let program: ChildProcess | null = null;
 let output = '';
+/** The programs that run the examples in Python and Go. */
+let python = '';
+let goNotices = '';
 
 /** Builds the package as `npm run build:consumer` does, and installs it. */
 const installPackage = async (): Promise<void> => {
@@ -44,13 +53,18 @@ const installPackage = async (): Promise<void> => {
 
 beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), 'cadastre-examples-'));
-  [kafka] = await Promise.all([startKafka(), installPackage()]);
+  [kafka, python, goNotices] = await Promise.all([
+    startKafka(),
+    installPythonExample(),
+    buildGoExample(),
+    installPackage(),
+  ]);
   server = await startTestServer({ env: { KAFKA_BROKERS: kafka.brokers.join(',') }, followers: true });
   publisher = openPublisher(server.runtime);
   const organization = { type: 'organizations', attributes: { name: 'acme', email: 'ops@example.com' } };
   expectStatus(await server.post('/api/v2/organizations', { data: organization }), 201);
   await waitForTopics(kafka.brokers, ['cadastre.workspaces', 'cadastre.workspaces.state']);
-});
+}, INSTALL_TIMEOUT_MS);
 
 afterAll(async () => {
   await publisher?.stop();
@@ -74,26 +88,35 @@ const createWorkspace = async (name: string, more: Readonly<Record<string, unkno
   return body.data.id as string;
 };
 
-/** What each example prints when it is ready. */
-const READY: Readonly<Record<string, string>> = {
-  'lock-notices': 'waiting for locks',
-  'workspace-search': '/workspaces?q=',
+/** How each example is started, and what it prints when it is ready. */
+const EXAMPLES = {
+  'lock-notices': { command: () => [process.execPath, 'main.ts'], ready: 'waiting for locks' },
+  'workspace-search': { command: () => [process.execPath, 'main.ts'], ready: '/workspaces?q=' },
+  'python-inventory': { command: () => [python, 'inventory.py', 'follow'], ready: 'following locks' },
+  'go-notices': { command: () => [goNotices], ready: 'ready: ' },
+} as const;
+
+type ExampleName = keyof typeof EXAMPLES;
+type Environment = Readonly<Record<string, string>>;
+
+const launch = (example: ExampleName, env: Environment): ChildProcess => {
+  output = '';
+  const [command = '', ...args] = EXAMPLES[example].command();
+  const child = spawn(command, args, {
+    cwd: join(folder, 'examples', example),
+    env: { PATH: process.env['PATH'], KAFKA_BROKERS: kafka.brokers.join(','), DATABASE_URL: database.url, ...env },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+  for (const stream of [child.stdout, child.stderr]) stream.on('data', (chunk: Buffer) => (output += chunk.toString()));
+  return child;
 };
 
 /** Starts an example, and resolves when it is ready. */
-const start = async (example: string, env: Readonly<Record<string, string>>): Promise<void> => {
-  output = '';
-  const brokers = kafka.brokers.join(',');
-  program = spawn(process.execPath, ['main.ts'], {
-    cwd: join(folder, 'examples', example),
-    env: { PATH: process.env['PATH'], KAFKA_BROKERS: brokers, DATABASE_URL: database.url, ...env },
-    stdio: ['ignore', 'pipe', 'pipe'],
-  });
-  for (const stream of [program.stdout, program.stderr])
-    stream?.on('data', (chunk: Buffer) => (output += chunk.toString()));
+const start = async (example: ExampleName, env: Environment): Promise<void> => {
+  program = launch(example, env);
   await waitUntil(() => {
     if (program?.exitCode !== null) throw new Error(`${example} has ended:\n${output}`);
-    return output.includes(READY[example] ?? '');
+    return output.includes(EXAMPLES[example].ready);
   }, `${example} has started`);
 };
 
@@ -168,5 +191,151 @@ describe('workspace-search', () => {
     expect(await search('routers')).toEqual([200, []]);
     await server.delete(`/api/v2/workspaces/${id}`);
     await waitUntil(async () => !(await isFound('switches')), 'the deleted workspace is gone');
+  });
+});
+
+const action = async (id: string, name: 'lock' | 'unlock', reason = ''): Promise<void> => {
+  expectStatus(await server.post(`/api/v2/workspaces/${id}/actions/${name}`, { reason }), 200);
+};
+
+/** Returns the locks of the organization that the API shows, by workspace. */
+const readLocks = async (): Promise<readonly any[]> => {
+  const { body } = expectStatus(await server.get('/api/v2/organizations/acme/locks'), 200);
+  return body.data.toSorted((a: any, b: any) =>
+    a.attributes['workspace-name'].localeCompare(b.attributes['workspace-name']),
+  );
+};
+
+/** Returns the messages of a topic, as soon as one of a type and key is among them. */
+const readUpTo = (topic: string, type: string, key: string): Promise<readonly TopicMessage[]> =>
+  readTopic(kafka.brokers, [topic], (all) =>
+    all.some((message) => message.key === key && message.headers['ce_type'] === type),
+  );
+
+/** Sends copies of messages to a new topic, with other types. */
+const sendCopies = async (messages: readonly TopicMessage[], copy: string, types: Environment): Promise<void> => {
+  const admin = createKafkaClient({ brokers: kafka.brokers, clientId: 'test-service' }, quiet).admin();
+  await admin.connect();
+  await admin.createTopics({ topics: [{ topic: copy, numPartitions: 1 }], waitForLeaders: true });
+  await admin.disconnect();
+  const copies = messages.map(({ key, value, headers }) => {
+    const type = headers['ce_type'] ?? '';
+    return { key, value, headers: { ...headers, ce_type: types[type] ?? type } };
+  });
+  await sendToTopic(kafka.brokers, copy, copies);
+};
+
+/** Runs an example that ends by itself. Returns its exit code. */
+const runToEnd = async (example: ExampleName, env: Environment): Promise<unknown> => {
+  program = launch(example, env);
+  const [code] = (await once(program, 'close')) as [number | null];
+  return code;
+};
+
+describe('python-inventory', () => {
+  const list = async (INVENTORY_FILE: string): Promise<any[]> => {
+    const script = join(folder, 'examples/python-inventory/inventory.py');
+    const { stdout } = await run(python, [script, 'list'], { env: { INVENTORY_FILE } });
+    return JSON.parse(stdout);
+  };
+
+  it('lists the locks of the API and counts each once, also after kill -9 and a replay', async () => {
+    const INVENTORY_FILE = join(folder, 'inventory.db');
+    const id = await createWorkspace('storage');
+    const deleted = await createWorkspace('storage-old');
+    await action(deleted, 'lock', 'its end');
+    for (let kills = 0; kills < 3; kills += 1) {
+      await start('python-inventory', { INVENTORY_FILE });
+      for (let cycle = 0; cycle < 5; cycle += 1) {
+        await action(id, 'lock', `change ${kills}.${cycle}`);
+        await action(id, 'unlock');
+      }
+      // While the program handles these events.
+      await stop('SIGKILL');
+    }
+    expectStatus(await server.delete(`/api/v2/workspaces/${deleted}`), 204);
+    const messages = await readUpTo('cadastre.workspaces', 'cadastre.WorkspaceDeleted.v1', deleted);
+    const replayed = messages.map(({ key, value, headers }) => ({
+      key,
+      value,
+      headers: { ...headers, 'cadastre-replay': 'true' },
+    }));
+    await sendToTopic(kafka.brokers, 'cadastre.workspaces', replayed);
+    await action(id, 'lock', 'an audit');
+    await start('python-inventory', { INVENTORY_FILE });
+    const find = async () => (await list(INVENTORY_FILE)).find(({ reason }) => reason === 'an audit');
+    await waitUntil(async () => (await find()) !== undefined, 'the last lock is listed');
+    expect(await find()).toMatchObject({ workspace: id, times_locked: 16 });
+    const locks = (await list(INVENTORY_FILE)).toSorted((a, b) => a.name.localeCompare(b.name));
+    expect(locks.map(({ workspace, name, holder, reason, since }) => [workspace, name, holder, reason, since])).toEqual(
+      (await readLocks()).map(({ attributes, relationships }) => [
+        relationships.workspace.data.id,
+        attributes['workspace-name'],
+        relationships['locked-by'].data.id,
+        attributes.reason,
+        attributes['locked-at'],
+      ]),
+    );
+  });
+
+  it('skips types of events that it does not know, and refuses an unknown schema version', async () => {
+    const INVENTORY_FILE = join(folder, 'refusal.db');
+    const id = await createWorkspace('compute');
+    await action(id, 'lock');
+    const messages = await readUpTo('cadastre.workspaces', 'cadastre.WorkspaceLocked.v1', id);
+    await sendCopies(messages, 'python.workspaces', {
+      'cadastre.WorkspaceCreated.v1': 'cadastre.WorkspaceInvented.v9',
+      'cadastre.WorkspaceLocked.v1': 'cadastre.WorkspaceLocked.v2',
+    });
+    expect(await runToEnd('python-inventory', { INVENTORY_FILE, TOPIC_PREFIX: 'python' })).toBe(1);
+    expect(output).toContain('WorkspaceLocked has schema version 2, and this program reads [1]. Update the program');
+    expect(await list(INVENTORY_FILE)).toEqual([]);
+  });
+});
+
+describe('go-notices', () => {
+  it('serves the locked workspaces of the API, and removes a deleted one', async () => {
+    const [port] = await freePorts();
+    const serve = () => start('go-notices', { PORT: String(port) });
+    const readLocked = async (): Promise<any> => (await fetch(`http://127.0.0.1:${port}/locked`)).json();
+    const readNames = async (): Promise<string[]> => (await readLocked()).map(({ name }: { name: string }) => name);
+    const expectLikeApi = async () => {
+      expect(
+        (await readLocked()).map((each: any) => [each.id, each.name, each.organization, each['locked-by']]),
+      ).toEqual(
+        (await readLocks()).map(({ attributes, relationships }) => [
+          relationships.workspace.data.id,
+          attributes['workspace-name'],
+          'acme',
+          relationships['locked-by'].data,
+        ]),
+      );
+    };
+    const [first, second] = [await createWorkspace('routers'), await createWorkspace('switches')];
+    await action(first, 'lock');
+    await serve();
+    await action(second, 'lock');
+    await waitUntil(() => output.includes('acme/switches was locked'), 'a notice of the lock');
+    await waitUntil(async () => (await readNames()).includes('routers'), 'the earlier lock is served');
+    await expectLikeApi();
+    await action(first, 'unlock');
+    await waitUntil(async () => !(await readNames()).includes('routers'), 'the unlocked workspace is gone');
+    // Its last document says that it is locked, and a message without a value follows.
+    expectStatus(await server.delete(`/api/v2/workspaces/${second}`), 204);
+    await waitUntil(async () => !(await readNames()).includes('switches'), 'the deleted workspace is gone');
+    await action(first, 'lock');
+    await waitUntil(async () => (await readNames()).includes('routers'), 'the second lock is served');
+    await stop('SIGKILL');
+    await serve();
+    await expectLikeApi();
+  });
+
+  it('refuses a document with an unknown schema version', async () => {
+    const type = 'cadastre.state.workspaces.v1';
+    const messages = await readUpTo('cadastre.workspaces.state', type, await createWorkspace('firewalls'));
+    await sendCopies(messages, 'go.workspaces.state', { [type]: 'cadastre.state.workspaces.v2' });
+    const [port] = await freePorts();
+    expect(await runToEnd('go-notices', { TOPIC_PREFIX: 'go', PORT: String(port) })).toBe(1);
+    expect(output).toContain('the document has schema version 2, and this program reads 1: update it');
   });
 });
