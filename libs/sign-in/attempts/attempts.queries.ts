@@ -24,6 +24,9 @@ export const countByAddress = (address: string | null): AttemptCounter => ({
 const toKey = ({ kind, id }: AttemptCounter): string =>
   `${kind}:${createHash('sha256').update(id).digest('base64url')}`;
 
+/** Without a delay. The present time would refuse an attempt that began a moment earlier and comes second. */
+const AT_ANY_TIME = sql.raw(`'-infinity'::timestamptz`);
+
 /**
  * Counts an attempt before its secret is checked, so that many attempts at the same time are no way around the limit.
  * The delay after a failed attempt doubles with each one, up to 15 minutes. Returns nothing if the next attempt must
@@ -33,13 +36,13 @@ const countAttempt = (counter: AttemptCounter, now: Date): Sql => {
   const free = FREE_ATTEMPTS[counter.kind];
   return sql`
     insert into sign_in.attempts as attempt (key, failures, last_at, next_at)
-    values (${toKey(counter)}, 1, ${now}, ${now})
+    values (${toKey(counter)}, 1, ${now}, ${AT_ANY_TIME})
     on conflict (key) do update
        set failures = case when attempt.last_at < ${new Date(now.getTime() - FORGOTTEN_AFTER_MS)} then 1
                            else attempt.failures + 1 end,
            last_at = ${now},
            next_at = case when attempt.last_at < ${new Date(now.getTime() - FORGOTTEN_AFTER_MS)}
-                            or attempt.failures + 1 < ${free}::integer then ${now}::timestamptz
+                            or attempt.failures + 1 < ${free}::integer then ${AT_ANY_TIME}
                           else ${now}::timestamptz + make_interval(secs =>
                             least(${LONGEST_SECONDS}::integer,
                                   power(2, least(attempt.failures + 1 - ${free}::integer, 20)))) end
@@ -84,6 +87,6 @@ export const forgiveAttempts = async (
   const own = counters.filter(({ kind }) => kind !== 'address').map(toKey);
   await database.rows(sql`delete from sign_in.attempts where key = any (${own}::text[])`);
   await database.rows(sql`
-    update sign_in.attempts set failures = failures - 1, next_at = ${now} where key = any (${shared}::text[])`);
+    update sign_in.attempts set failures = failures - 1, next_at = ${AT_ANY_TIME} where key = any (${shared}::text[])`);
   await database.rows(removeOldCounters(now));
 };
