@@ -90,7 +90,7 @@ beforeAll(async () => {
   await Promise.all(Array.from({ length: 40 }, (_, n) => makeWorkspace(server, 'acme', `w${n}`)));
   const { id } = await makeMember(server, 'acme', 'zerlinda');
   expectStatus(await server.delete(`/api/v2/admin/users/${id}`), 204);
-  for (const follower of ['audit_trail', 'workspace_history', 'state_sweeper', 'run_queue', 'scim_teams'])
+  for (const follower of ['audit_trail', 'workspace_history', ...FOLLOWERS])
     await waitForFollowers(server.store, follower);
   await server.uses.flush();
   await recordTrace();
