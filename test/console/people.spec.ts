@@ -93,6 +93,11 @@ describe('the tokens of an organization', () => {
     await dialog.getByRole('button', { name: 'Create' }).click();
     await dialog.getByText('Copy the token now').waitFor();
     const secret = (await dialog.getByRole('region', { name: 'the token' }).textContent()) ?? '';
+    // The token is shown once, so only its own button closes the dialog.
+    await page.keyboard.press('Escape');
+    await page.mouse.click(5, 400);
+    expect(await dialog.getByRole('button').allInnerTexts()).toContain('I have copied it');
+    expect(await dialog.getByRole('button', { name: 'Close' }).count()).toBe(0);
     expect((await server.as(secret).get('/api/v2/account/details')).status).toBe(200);
     await dialog.getByRole('button', { name: 'I have copied it' }).click();
     await table.getByText('Nightly').waitFor();

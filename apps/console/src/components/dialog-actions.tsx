@@ -9,6 +9,7 @@ type DialogActionsProps = {
   readonly cancel?: string;
   /** Whether the button that does nothing has the focus at first. */
   readonly isCancelFocused?: boolean;
+  readonly isCancelDisabled?: boolean;
   /** Whether the action removes something. */
   readonly isDangerous?: boolean;
   readonly isDisabled?: boolean;
@@ -18,7 +19,12 @@ type DialogActionsProps = {
 /** The buttons at the end of a dialog. */
 export const DialogActions = ({ action, onClose, onAction, cancel = 'Cancel', ...state }: DialogActionsProps) => (
   <Group justify="flex-end">
-    <Button variant="default" data-autofocus={state.isCancelFocused || undefined} onClick={onClose}>
+    <Button
+      variant="default"
+      data-autofocus={state.isCancelFocused || undefined}
+      disabled={state.isCancelDisabled ?? false}
+      onClick={onClose}
+    >
       {cancel}
     </Button>
     <Button
