@@ -120,12 +120,17 @@ const listUploads = async (options: ReleasePublishing, version: ProviderVersion)
 export const publishRelease = async (options: ReleasePublishing): Promise<void> => {
   const { signal, onProgress } = options;
   await createMissingProvider(options);
-  const uploads = await listUploads(options, await openVersion(options));
+  signal.throwIfAborted();
+  const version = await openVersion(options);
+  signal.throwIfAborted();
+  const uploads = await listUploads(options, version);
   const totalBytes = uploads.reduce((sum, { file }) => sum + file.size, 0);
   let before = 0;
   for (const { file, link } of uploads) {
     const report = (bytes: number) => onProgress({ file: file.name, sentBytes: before + bytes, totalBytes });
     report(0);
+    // Nothing may be published after the person has stopped it between two requests.
+    signal.throwIfAborted();
     if (link !== undefined) await sendFile(link, file, { signal, onSent: report });
     before += file.size;
     report(0);
