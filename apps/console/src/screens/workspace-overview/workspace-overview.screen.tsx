@@ -40,8 +40,13 @@ const LockNotice = ({ organization, workspace }: PartProps) => {
   );
 };
 
+const describeFirstRun = (executionMode: string): string =>
+  executionMode === 'local'
+    ? 'With local execution, terraform plans and applies on your machine.'
+    : 'The tab Runs shows how to queue one.';
+
 const LatestRun = ({ organization, workspace }: PartProps) => {
-  const { permissions } = workspace.data.attributes;
+  const { permissions, 'execution-mode': executionMode } = workspace.data.attributes;
   const run = findIncluded(workspace, workspace.data.relationships['current-run'].data);
   return (
     <Card title="Latest run">
@@ -66,7 +71,7 @@ const LatestRun = ({ organization, workspace }: PartProps) => {
       ) : (
         <Text size="sm" c="dimmed">
           {permissions['can-read-run']
-            ? 'There is no run yet. With local execution, terraform plans and applies on your machine.'
+            ? `There is no run yet. ${describeFirstRun(executionMode)}`
             : 'You need a team with read access to runs to see them.'}
         </Text>
       )}
