@@ -156,6 +156,10 @@ describe('the runs of an organization', () => {
     await page.getByLabel('Search runs').fill('no such run');
     await page.getByRole('heading', { name: 'No run matches' }).waitFor();
     expect(page.pageErrors).toEqual([]);
+    // The link of the navigation has no filters, and the field follows it.
+    await page.getByRole('link', { name: 'Runs', exact: true }).click();
+    await page.getByRole('row').filter({ hasText: 'Rotate' }).first().waitFor();
+    expect(await page.getByLabel('Search runs').inputValue()).toBe('');
     await page.context().close();
   });
 

@@ -1,10 +1,8 @@
 import { Group, SegmentedControl, TextInput } from '@mantine/core';
-import { useDebouncedCallback } from '@mantine/hooks';
-import { useRef, useState } from 'react';
+import { useRef } from 'react';
 import { useShortcut } from '../shortcuts/shortcuts.js';
 import { SearchIcon } from './icons.js';
-
-const TYPING_MS = 200;
+import { useSearchText } from './search-text.js';
 
 type FilterBarProps = {
   /** Names the field. The shortcut `/` has this name too. */
@@ -21,8 +19,7 @@ type FilterBarProps = {
 /** Searches a list by a text, and filters it by a status. */
 export const FilterBar = ({ label, placeholder, text, onText, statuses, status, onStatus }: FilterBarProps) => {
   const input = useRef<HTMLInputElement>(null);
-  const [typed, setTyped] = useState(text);
-  const apply = useDebouncedCallback((value: string) => onText(value.trim()), TYPING_MS);
+  const field = useSearchText(text, onText);
   useShortcut({ keys: '/', label, run: () => input.current?.focus() });
   return (
     <Group gap="sm" mb="md">
@@ -35,11 +32,8 @@ export const FilterBar = ({ label, placeholder, text, onText, statuses, status, 
         aria-label={label}
         placeholder={placeholder}
         leftSection={<SearchIcon size={16} />}
-        value={typed}
-        onChange={(event) => {
-          setTyped(event.currentTarget.value);
-          apply(event.currentTarget.value);
-        }}
+        value={field.text}
+        onChange={(event) => field.type(event.currentTarget.value)}
       />
       <SegmentedControl
         transitionDuration={0}

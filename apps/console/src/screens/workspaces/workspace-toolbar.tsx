@@ -1,14 +1,12 @@
 import { Button, Group, Text, TextInput } from '@mantine/core';
-import { useDebouncedCallback } from '@mantine/hooks';
 import { lazy, Suspense, useRef, useState } from 'react';
 import { ChevronDownIcon, SearchIcon } from '../../components/icons.js';
+import { useSearchText } from '../../components/search-text.js';
 import { useShortcut } from '../../shortcuts/shortcuts.js';
 import type { ChangeSearch, ListSearch } from './workspaces.search.js';
 import classes from './workspaces.module.css';
 
 const FilterPanel = lazy(async () => ({ default: (await import('./filter-panel.js')).FilterPanel }));
-
-const TYPING_MS = 200;
 
 /** Returns the number of filters besides the name. */
 const countFilters = ({ tags = [], project, status = [], gaps, locked }: ListSearch): number =>
@@ -23,17 +21,7 @@ type ToolbarProps = {
 
 const NameSearch = ({ name, onChange }: { readonly name: string; readonly onChange: ChangeSearch }) => {
   const input = useRef<HTMLInputElement>(null);
-  const [text, setText] = useState(name);
-  const [latest, setLatest] = useState({ name, applied: name });
-  // A saved view or a cleared filter changes the name, and not the typing of the person.
-  if (latest.name !== name) {
-    setLatest({ name, applied: name });
-    if (latest.applied !== name) setText(name);
-  }
-  const apply = useDebouncedCallback((value: string) => {
-    setLatest((before) => ({ ...before, applied: value.trim() }));
-    onChange({ name: value.trim() || undefined });
-  }, TYPING_MS);
+  const field = useSearchText(name, (text) => onChange({ name: text || undefined }));
   useShortcut({ keys: '/', label: 'Search workspaces', run: () => input.current?.focus() });
   return (
     <TextInput
@@ -43,11 +31,8 @@ const NameSearch = ({ name, onChange }: { readonly name: string; readonly onChan
       aria-label="Search workspaces by name"
       placeholder="Search by name"
       leftSection={<SearchIcon size={16} />}
-      value={text}
-      onChange={(event) => {
-        setText(event.currentTarget.value);
-        apply(event.currentTarget.value);
-      }}
+      value={field.text}
+      onChange={(event) => field.type(event.currentTarget.value)}
     />
   );
 };
