@@ -131,28 +131,31 @@ export const listUsersToReconcile = async (
   return rows.map(({ user }) => user);
 };
 
+type StatementReference = Pick<StatementRow, 'provider' | 'statedAt'>;
+
+/** Selects a statement, unless the provider has stated new groups since. */
+const isSameStatement = (user: string, { provider, statedAt }: StatementReference): Sql =>
+  sql`user_id = ${user} and provider = ${provider} and stated_at = ${statedAt}::timestamptz`;
+
 /** Deletes statements about a person, unless the providers have stated new groups since. */
 export const deleteStatements = async (
   database: Database,
   user: string,
-  statements: readonly Pick<StatementRow, 'provider' | 'statedAt'>[],
+  statements: readonly StatementReference[],
 ): Promise<void> => {
-  for (const { provider, statedAt } of statements) {
+  for (const statement of statements)
     await database.rows(sql`
-      delete from identity_providers.stated_groups
-       where user_id = ${user} and provider = ${provider} and stated_at = ${statedAt}::timestamptz`);
-  }
+      delete from identity_providers.stated_groups where ${isSameStatement(user, statement)}`);
 };
 
 /** Records that the teams of a person match these statements, unless the providers have stated new groups since. */
 export const markStatementsMapped = async (
   database: Database,
   user: string,
-  statements: readonly Pick<StatementRow, 'provider' | 'statedAt'>[],
+  statements: readonly StatementReference[],
 ): Promise<void> => {
-  for (const { provider, statedAt } of statements) {
+  for (const statement of statements)
     await database.rows(sql`
       update identity_providers.stated_groups set managed_owners_groups = null
-       where user_id = ${user} and provider = ${provider} and stated_at = ${statedAt}::timestamptz`);
-  }
+       where ${isSameStatement(user, statement)}`);
 };
