@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
-import type { Reporter } from '@jest/reporters';
+import type { AggregatedResult, Reporter } from '@jest/reporters';
 
 /** The options of the Jest run that decide whether it is complete. */
 type Selection = {
@@ -31,7 +31,8 @@ export default class RowTypes implements Pick<Reporter, 'onRunComplete' | 'getLa
     this.isWholeRun = !isPart && !testNamePattern && !shard;
   }
 
-  async onRunComplete(): Promise<void> {
+  /** Also states the difference in the results, so that a report in JSON has it. */
+  async onRunComplete(_contexts: unknown, results: AggregatedResult): Promise<void> {
     if (!this.isWholeRun && process.env['CADASTRE_CHECK_ROWS'] === undefined) return;
     const { checkRecordings } =
       await importCompiled<typeof import('../rows/check-recordings.js')>('check-recordings.js');
@@ -42,6 +43,7 @@ export default class RowTypes implements Pick<Reporter, 'onRunComplete' | 'getLa
     ];
     if (lines.length === 0) return;
     this.error = new Error(`Rows differ from their types:\n${lines.join('\n')}`);
+    results.runExecError = { message: this.error.message, stack: undefined };
     process.stderr.write(`\n${this.error.message}\n`);
   }
 

@@ -1,0 +1,98 @@
+import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import { LOG_START } from '#event-store';
+import type { QueryRunner } from '#postgres';
+import { freshDatabase, type TestDatabase } from '../../../test/support/database.js';
+import { FixedClock } from '../../../test/support/clocks.js';
+import {
+  createLampLit,
+  lampDefinition,
+  lampHung,
+  NOW,
+  TestEventStore,
+  waitForCondition,
+} from '../../event-store/spec.js';
+import type { OutboundMessage } from '../publishing/cloud-event.js';
+import { REPLAY_HEADER, replayLog, type ReplayRequest, type ReplayResult } from './log-replay.js';
+
+const LAMPS = 4;
+
+let testDatabase: TestDatabase;
+let testStore: TestEventStore;
+let requests: OutboundMessage[][];
+
+const run: QueryRunner = (statement) => testStore.database.rows(statement);
+
+/** Transactions in other databases of the server delay the time when a follower may read an event. */
+const waitUntilSettled = (events: number): Promise<void> =>
+  waitForCondition(async () => (await testStore.store.read(LOG_START, events, run)).length === events);
+
+const replay = (
+  request: Partial<ReplayRequest>,
+  controller = new AbortController(),
+  report: (sent: number) => void = () => undefined,
+): Promise<ReplayResult> =>
+  replayLog(
+    { from: { position: 1 }, toPosition: null, types: null, topic: 'copy', rate: 1_000_000, ...request },
+    {
+      store: testStore.store,
+      registry: lampDefinition.kinds,
+      origin: { source: 'https://cadastre.example', prefix: 'cadastre', mode: 'binary' },
+      sender: {
+        send: (messages) => {
+          requests.push([...messages]);
+          return Promise.resolve();
+        },
+      },
+      clock: new FixedClock(),
+      run,
+      signal: controller.signal,
+      report: ({ sent }) => report(sent),
+    },
+  );
+
+const positionsSent = (): number[] => requests.flat().map(({ headers }) => Number(headers['ce_position']));
+
+beforeEach(async () => {
+  testDatabase = await freshDatabase();
+  testStore = await TestEventStore.over(testDatabase.url);
+  requests = [];
+  for (let lamp = 1; lamp <= LAMPS; lamp += 1)
+    await testStore.append(`lamp-${lamp}`, 0, lampHung(`room ${lamp}`), createLampLit('ada'));
+  await waitUntilSettled(LAMPS * 2);
+});
+afterEach(async () => {
+  await testStore.close();
+  await testDatabase.drop();
+});
+
+describe('replayLog', () => {
+  it('sends all events in the order of the log to the topic, marked as a replay', async () => {
+    await expect(replay({})).resolves.toEqual({ sent: 8, next: null });
+    expect(positionsSent()).toEqual([1, 2, 3, 4, 5, 6, 7, 8]);
+    expect(new Set(requests.flat().map(({ topic }) => topic))).toEqual(new Set(['copy']));
+    expect(requests.flat().every(({ headers }) => headers[REPLAY_HEADER] === 'true')).toBe(true);
+  });
+
+  it('sends events of some types between two positions', async () => {
+    await expect(replay({ from: { position: 2 }, toPosition: 7, types: ['LampLit'] })).resolves.toEqual({
+      sent: 3,
+      next: null,
+    });
+    expect(positionsSent()).toEqual([2, 4, 6]);
+  });
+
+  it('begins at a time, and sends nothing if no event is as late', async () => {
+    await expect(replay({ from: { time: NOW } })).resolves.toMatchObject({ sent: 8 });
+    requests = [];
+    const later = new Date(NOW.getTime() + 1);
+    await expect(replay({ from: { time: later } })).resolves.toEqual({ sent: 0, next: null });
+    expect(requests).toEqual([]);
+  });
+
+  it('stops after the present page, and names the position to continue from', async () => {
+    const controller = new AbortController();
+    const result = await replay({ rate: 3 }, controller, () => controller.abort());
+    expect(result).toEqual({ sent: 3, next: 4 });
+    expect(positionsSent()).toEqual([1, 2, 3]);
+  });
+});
