@@ -2,9 +2,10 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { availableParallelism } from 'node:os';
 
-// Runs the checks of package.json beside each other, the longest first. Most of them use a single processor.
+// Runs the checks of package.json beside each other, the longest first. oxlint also checks the types: it took 59 s of CPU
+// where oxlint and two runs of tsc took 135 s.
 
-const CHECKS = ['check:lint', 'check:types', 'check:imports', 'check:format', 'check:words'];
+const CHECKS = ['check:format', 'check:lint', 'check:imports', 'check:words'];
 
 const run = async (check: string): Promise<boolean> => {
   const child = spawn('npm', ['run', '--silent', check], { stdio: ['ignore', 'pipe', 'pipe'] });
