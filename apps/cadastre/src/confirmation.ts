@@ -1,3 +1,4 @@
+import { createInterface } from 'node:readline/promises';
 import { StartupError } from '#host';
 
 /** Prints the prompt on the terminal, and resolves to the typed line. */
@@ -9,3 +10,16 @@ export const requireConfirmation = async (word: string, confirm: Confirm | null)
   const answer = await confirm(`Type ${word} to confirm: `);
   if (answer.trim() !== word) throw new StartupError('not confirmed. Nothing was changed');
 };
+
+/** Returns null if there is no terminal, because nobody could answer. */
+export const promptAtTerminal = (): Confirm | null =>
+  process.stdin.isTTY
+    ? async (prompt) => {
+        const terminal = createInterface({ input: process.stdin, output: process.stderr });
+        try {
+          return await terminal.question(prompt);
+        } finally {
+          terminal.close();
+        }
+      }
+    : null;

@@ -14,12 +14,14 @@ import { eventRegistry } from '../../modules.js';
 import type { Runtime } from '../../runtime.js';
 import { parsePosition, parseTime } from './backup/backup-options.js';
 import { TerminalProgress } from './backup/backup-progress.js';
-import { requireConfirmation, type Confirm } from './confirmation.js';
-import { withRuntime } from './operations.js';
+import { promptAtTerminal, requireConfirmation, type Confirm } from './confirmation.js';
+import { loadCommandSettings, withErrorReport } from './command-actions.js';
+import { withRuntime } from './command-runtime.js';
+import { runUntilStopRequest } from './signals.js';
 import { printLine } from './output.js';
 import { parseCount } from './seed/seed-options.js';
 
-export type ReplayCommandOptions = {
+type ReplayCommandOptions = {
   readonly from: ReplayStart;
   readonly to: string;
   readonly toPosition?: number;
@@ -47,7 +49,7 @@ const collectType = (type: string, all: readonly string[] = []): readonly string
 };
 
 /** Adds the options of `replay` to its command. */
-export const addReplayOptions = (command: Command): Command =>
+const addReplayOptions = (command: Command): Command =>
   command
     .requiredOption('--from <position|time>', 'the first position, or a time such as 2026-11-24T10:30:00Z', parseStart)
     .requiredOption('--to <topic>', 'full name of the topic that gets the events', parseTopic)
@@ -121,7 +123,7 @@ const sendEvents = async (
 };
 
 /** Sends events of the log to a topic again. Returns false if it was stopped. */
-export const runReplay = async (
+const runReplay = async (
   settings: Settings,
   options: ReplayCommandOptions,
   confirm: Confirm | null,
@@ -137,4 +139,20 @@ export const runReplay = async (
   if (result.next === null) return true;
   process.stderr.write(`Stopped. To continue, run the same command with --from ${result.next}\n`);
   return false;
+};
+
+/** Adds `replay`. */
+export const addReplayCommand = (program: Command): void => {
+  addReplayOptions(
+    program
+      .command('replay')
+      .description('send events of the log to a topic of Kafka again, while the publisher runs; Ctrl-C stops it'),
+  ).action(
+    withErrorReport((options: ReplayCommandOptions) =>
+      runUntilStopRequest(async (stopping) => {
+        if (!(await runReplay(await loadCommandSettings(), options, promptAtTerminal(), stopping)))
+          process.exitCode = 1;
+      }).then(() => undefined),
+    ),
+  );
 };

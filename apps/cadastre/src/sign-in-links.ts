@@ -4,7 +4,7 @@ import { ensureUser, findFirstAdmin, findUserByLogin, setEmail } from '#people';
 import { createSignInLink, type SignInLink } from '#sign-in';
 import type { Runtime } from '../../runtime.js';
 import { requireConfirmation, type Confirm } from './confirmation.js';
-import { withRuntime } from './operations.js';
+import { withRuntime } from './command-runtime.js';
 import { printLine } from './output.js';
 
 export type SignInLinkOptions = {

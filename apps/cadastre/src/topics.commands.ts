@@ -1,11 +1,13 @@
+import type { Command } from 'commander';
 import { createLogger, StartupError, type Settings } from '#host';
 import { describeAction, describeDifference, type TopicDifference } from '#message-log';
 import { applySiteTopics, compareSiteTopics, listSiteTopics } from '../../kafka-topics.js';
-import { requireConfirmation, type Confirm } from './confirmation.js';
+import { loadCommandSettings, withErrorReport } from './command-actions.js';
+import { promptAtTerminal, requireConfirmation, type Confirm } from './confirmation.js';
 import { printLine } from './output.js';
 
-export type TopicOptions = { readonly json?: boolean };
-export type TopicApplyOptions = { readonly yes?: boolean; readonly confirm: Confirm | null };
+type TopicOptions = { readonly json?: boolean };
+type TopicApplyOptions = { readonly yes?: boolean; readonly confirm: Confirm | null };
 
 const createCommandLogger = ({ logLevel }: Settings) => createLogger(logLevel, process.stderr);
 
@@ -15,7 +17,7 @@ const describeAgreement = (settings: Settings): string =>
   `All ${countTopics(settings)} topics agree with the settings.`;
 
 /** Prints how the topics differ from the settings. Returns whether they agree. */
-export const runTopicsCheck = async (settings: Settings, { json }: TopicOptions): Promise<boolean> => {
+const runTopicsCheck = async (settings: Settings, { json }: TopicOptions): Promise<boolean> => {
   const differences = await compareSiteTopics(settings, createCommandLogger(settings));
   if (json) printLine(JSON.stringify(differences, null, 2));
   else printDifferences(settings, differences);
@@ -33,7 +35,7 @@ const printDifferences = (settings: Settings, differences: readonly TopicDiffere
 };
 
 /** Prints what `topics apply` would do. */
-export const runTopicsPlan = async (settings: Settings, { json }: TopicOptions): Promise<void> => {
+const runTopicsPlan = async (settings: Settings, { json }: TopicOptions): Promise<void> => {
   const differences = await compareSiteTopics(settings, createCommandLogger(settings));
   if (json) return printLine(JSON.stringify(differences, null, 2));
   printPlan(settings, differences);
@@ -45,10 +47,7 @@ const printPlan = (settings: Settings, differences: readonly TopicDifference[]):
 };
 
 /** Prints the plan, asks, and carries it out. Kafka cannot give back messages that a shorter retention deletes. */
-export const runTopicsApply = async (
-  settings: Settings,
-  { yes = false, confirm }: TopicApplyOptions,
-): Promise<void> => {
+const runTopicsApply = async (settings: Settings, { yes = false, confirm }: TopicApplyOptions): Promise<void> => {
   const logger = createCommandLogger(settings);
   const differences = await compareSiteTopics(settings, logger);
   printPlan(settings, differences);
@@ -60,4 +59,35 @@ export const runTopicsApply = async (
   if (failed.length > 0) throw new StartupError(`Kafka did not change: ${failed.map(describeDifference).join('; ')}`);
   const topics = new Set(changes.map(({ topic }) => topic)).size;
   printLine(`Changed ${topics} topic${topics === 1 ? '' : 's'}.`);
+};
+
+/** Adds `topics check`, `topics plan` and `topics apply`. */
+export const addTopicsCommands = (program: Command): void => {
+  const topics = program.command('topics').description('topics of Kafka: check, plan, apply');
+
+  topics
+    .command('check')
+    .description('compare the topics with the settings KAFKA_TOPIC_…; exits with 1 if they differ')
+    .option('--json', 'print JSON')
+    .action(
+      withErrorReport(async (options: TopicOptions) => {
+        if (!(await runTopicsCheck(await loadCommandSettings(), options))) process.exitCode = 1;
+      }),
+    );
+
+  topics
+    .command('plan')
+    .description('print what "topics apply" would do, and why it would not change the rest')
+    .option('--json', 'print JSON')
+    .action(withErrorReport(async (options: TopicOptions) => runTopicsPlan(await loadCommandSettings(), options)));
+
+  topics
+    .command('apply')
+    .description('create missing topics, and change the configuration of existing ones')
+    .option('--yes', 'do not ask for confirmation')
+    .action(
+      withErrorReport(async (options: { yes?: boolean }) =>
+        runTopicsApply(await loadCommandSettings(), { ...options, confirm: promptAtTerminal() }),
+      ),
+    );
 };

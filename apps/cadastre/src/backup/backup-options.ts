@@ -1,4 +1,4 @@
-import { InvalidArgumentError } from 'commander';
+import { InvalidArgumentError, type Command } from 'commander';
 
 export type BackupOptions = {
   readonly keyFile?: string;
@@ -31,3 +31,10 @@ export const parseTime = (text: string): number => {
     `must be a time with Z or an offset, such as 2026-11-24T10:30:00Z or 2026-11-24T11:30:00+01:00, got "${text}"`,
   );
 };
+
+/** Adds the options that say where a bucket is. */
+export const addLocationOptions = (command: Command): Command =>
+  command
+    .option('--s3-endpoint <url>', 'address of another store with the S3 protocol (CADASTRE_S3_ENDPOINT)')
+    .option('--s3-region <name>', 'region of the bucket (CADASTRE_S3_REGION)')
+    .option('--s3-path-style', 'addresses contain the bucket in the path (CADASTRE_S3_PATH_STYLE)');

@@ -1,3 +1,4 @@
+import type { Command } from 'commander';
 import {
   checkBackup,
   createArchive,
@@ -16,9 +17,17 @@ import { adoptEncryptionKeys } from '#event-store';
 import { StartupError, SystemClock, VERSION, type Settings } from '#host';
 import { createFileSweepers, moduleDefinitions } from '../../../modules.js';
 import type { Runtime } from '../../../runtime.js';
-import { verifySite, withRuntime } from '../operations.js';
+import { loadCommandSettings, runResumable, withErrorReport } from '../command-actions.js';
+import { withRuntime } from '../command-runtime.js';
+import { verifySite } from '../views.commands.js';
 import { printLine } from '../output.js';
-import type { BackupOptions, RestoreOptions } from './backup-options.js';
+import {
+  addLocationOptions,
+  parsePosition,
+  parseTime,
+  type BackupOptions,
+  type RestoreOptions,
+} from './backup-options.js';
 import { formatMegabytes, formatSince, TerminalProgress } from './backup-progress.js';
 import { openBackupStore, prepareBackupFolder, readArchiveKey, requireSiteKey } from './backup-store.js';
 
@@ -28,7 +37,7 @@ const describeContent = ({ snapshot: { events, last, files } }: BackupManifest):
 };
 
 /** Resolves to true. */
-export const runBackup = async (
+const runBackup = async (
   settings: Settings,
   destination: string,
   options: BackupOptions,
@@ -98,7 +107,7 @@ const listFollowers = ({ blobs, store }: Runtime, { republish }: RestoreOptions)
 ];
 
 /** Returns false if the restored views differ from the log. */
-export const runRestore = async (
+const runRestore = async (
   settings: Settings,
   source: string,
   options: RestoreOptions,
@@ -152,4 +161,41 @@ const restore = async (
         'Files and secrets that they deleted are not in the backup.',
     );
   }
+};
+
+const addKeyOption = (command: Command): Command =>
+  command.option(
+    '--key-file <file>',
+    'file with the key of the backup, 32 bytes in base64, instead of the key of the site',
+  );
+
+/** Adds `backup` and `restore`. */
+export const addBackupCommands = (program: Command): void => {
+  addLocationOptions(
+    addKeyOption(
+      program
+        .command('backup <destination>')
+        .description('back up events, secrets and files, encrypted, to an empty folder or s3://BUCKET/PREFIX'),
+    ),
+  ).action(
+    withErrorReport((destination: string, options: BackupOptions) =>
+      runResumable(async (stopping) => runBackup(await loadCommandSettings(), destination, options, stopping)),
+    ),
+  );
+
+  addLocationOptions(
+    addKeyOption(
+      program
+        .command('restore <source>')
+        .description('restore a backup into an empty database, rebuild the views, and compare them with the log'),
+    )
+      .option('--to-position <n>', 'restore events up to the one at this position', parsePosition)
+      .option('--to-time <time>', 'restore events up to this time, such as 2026-11-24T10:30:00Z', parseTime)
+      .option('--republish', 'publish all events to Kafka again, instead of those that were not published')
+      .option('--check', 'read the whole backup, and restore nothing'),
+  ).action(
+    withErrorReport((source: string, options: RestoreOptions) =>
+      runResumable(async (stopping) => runRestore(await loadCommandSettings(), source, options, stopping)),
+    ),
+  );
 };

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { writeFile } from 'node:fs/promises';
 import { resolve } from 'node:path';
-import { InvalidArgumentError } from 'commander';
+import { InvalidArgumentError, type Command } from 'commander';
 import { createArchive, openArchive, ORGANIZATION_EXPORT, parseBackupLocation, type BackupArchive } from '#backup';
 import { StartupError, SystemClock, VERSION, type Settings } from '#host';
 import { getErrorCode } from '#kernel';
@@ -16,22 +16,23 @@ import {
 } from '#organization-moves';
 import { ENCRYPTED_FILES, moduleDefinitions } from '../../../modules.js';
 import type { Runtime } from '../../../runtime.js';
-import { withRuntime } from '../operations.js';
+import { loadCommandSettings, runResumable, withErrorReport } from '../command-actions.js';
+import { withRuntime } from '../command-runtime.js';
 import { printLine } from '../output.js';
-import type { BackupOptions } from './backup-options.js';
+import { addLocationOptions, type BackupOptions } from './backup-options.js';
 import { formatMegabytes, formatSince, TerminalProgress } from './backup-progress.js';
 import { isWithin, openBackupStore, prepareBackupFolder, readArchiveKey } from './backup-store.js';
 
 /** The key is never that of the site, because the other site has another one. */
-export type OrganizationExportOptions = BackupOptions & { readonly keyFile: string };
+type OrganizationExportOptions = BackupOptions & { readonly keyFile: string };
 
-export type OrganizationImportOptions = OrganizationExportOptions & {
+type OrganizationImportOptions = OrganizationExportOptions & {
   readonly mapUser?: readonly UserMapping[];
   readonly check?: boolean;
 };
 
 /** Parses one of several options `OLD=NEW`. */
-export const collectUserMapping = (text: string, before: readonly UserMapping[] = []): readonly UserMapping[] => {
+const collectUserMapping = (text: string, before: readonly UserMapping[] = []): readonly UserMapping[] => {
   const mapping = parseUserMapping(text);
   if (mapping) return [...before, mapping];
   throw new InvalidArgumentError(`must be OLD=NEW, with the name or the id of a user on each side, got "${text}"`);
@@ -69,7 +70,7 @@ const toSite = ({ store, blobs, encryptionKeys, clock, ids }: Runtime) => ({
 });
 
 /** Resolves to true. */
-export const runOrganizationExport = async (
+const runOrganizationExport = async (
   settings: Settings,
   { name, destination }: { readonly name: string; readonly destination: string },
   options: OrganizationExportOptions,
@@ -101,7 +102,7 @@ const requireManifest = async (archive: BackupArchive): Promise<OrganizationMani
 };
 
 /** Resolves to true. */
-export const runOrganizationImport = async (
+const runOrganizationImport = async (
   settings: Settings,
   source: string,
   options: OrganizationImportOptions,
@@ -132,4 +133,37 @@ export const runOrganizationImport = async (
     );
   });
   return true;
+};
+
+/** Adds `organization export` and `organization import`. */
+export const addOrganizationCommands = (program: Command): void => {
+  const organization = program
+    .command('organization')
+    .description('move an organization with its history to another site: export, import');
+
+  addLocationOptions(
+    organization
+      .command('export <name> <destination>')
+      .description('export events, secrets, files and users of an organization, encrypted, while the server runs')
+      .requiredOption('--key-file <file>', 'file with the key of the export; created if it does not exist'),
+  ).action(
+    withErrorReport((name: string, destination: string, options: OrganizationExportOptions) =>
+      runResumable(async (stopping) =>
+        runOrganizationExport(await loadCommandSettings(), { name, destination }, options, stopping),
+      ),
+    ),
+  );
+
+  addLocationOptions(
+    organization
+      .command('import <source>')
+      .description('import an exported organization into this site: everything, or nothing if it is refused')
+      .requiredOption('--key-file <file>', 'file with the key of the export')
+      .option('--map-user <old=new>', 'a user of the export is this user of the site; repeatable', collectUserMapping)
+      .option('--check', 'read the whole export, and import nothing'),
+  ).action(
+    withErrorReport((source: string, options: OrganizationImportOptions) =>
+      runResumable(async (stopping) => runOrganizationImport(await loadCommandSettings(), source, options, stopping)),
+    ),
+  );
 };

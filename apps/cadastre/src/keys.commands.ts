@@ -1,3 +1,4 @@
+import type { Command } from 'commander';
 import { EncryptedBlobs, MAX_LINK_LIFETIME_MS, reencryptFiles } from '#blob-store';
 import { computeKeyFingerprint, formatKeyId } from '#encryption';
 import {
@@ -15,13 +16,14 @@ import type { DatabaseSession } from '#postgres';
 import { ENCRYPTED_FILES, moduleDefinitions } from '../../modules.js';
 import type { Runtime } from '../../runtime.js';
 import { countAllKeyUses, type KeyUseOfKind } from './key-uses.js';
-import { withRuntime } from './operations.js';
+import { loadCommandSettings, withErrorReport } from './command-actions.js';
+import { withRuntime } from './command-runtime.js';
 import { createProgressReporter, formatTable, printLine } from './output.js';
 
 const COLUMNS = listEncryptedColumns(moduleDefinitions);
 
 /** Prints how many values each key protects. */
-export const runKeysStatus = (settings: Settings, { json }: { readonly json?: boolean }): Promise<void> =>
+const runKeysStatus = (settings: Settings, { json }: { readonly json?: boolean }): Promise<void> =>
   withRuntime(settings, async (runtime) => {
     const progress = createProgressReporter('files examined');
     const uses = await countAllKeyUses(runtime, (prefix) => progress(prefix, 1));
@@ -66,7 +68,7 @@ const describeRemoval = (switchedAt: string | null, now: Date): string => {
  * Encrypts every value with the current key while servers run. An interrupted rotation continues where it was. Returns
  * false if values are damaged; they keep their key.
  */
-export const runKeysRotate = async (settings: Settings): Promise<boolean> => {
+const runKeysRotate = async (settings: Settings): Promise<boolean> => {
   let isComplete = false;
   await withRuntime(settings, async (runtime) => {
     const { database } = runtime.store;
@@ -138,4 +140,29 @@ const reencryptEverything = async ({ encryptionKeys, blobs }: Runtime, session: 
     report(segment, await reencryptFiles(files, segment, () => progress(segment, 1)));
   }
   return isIntact;
+};
+
+/** Adds `keys status` and `keys rotate`. */
+export const addKeysCommands = (program: Command): void => {
+  const keys = program.command('keys').description('encryption keys of the site: status, rotate');
+
+  keys
+    .command('status')
+    .description('count the values that each key protects; reads the beginning of every encrypted file')
+    .option('--json', 'print JSON')
+    .action(
+      withErrorReport(async (options: { json?: boolean }) => runKeysStatus(await loadCommandSettings(), options)),
+    );
+
+  keys
+    .command('rotate')
+    .description(
+      'encrypt everything with CADASTRE_ENCRYPTION_KEY instead of CADASTRE_ENCRYPTION_KEY_PREVIOUS, while servers run; ' +
+        'exits with 1 if values are damaged',
+    )
+    .action(
+      withErrorReport(async () => {
+        if (!(await runKeysRotate(await loadCommandSettings()))) process.exitCode = 1;
+      }),
+    );
 };

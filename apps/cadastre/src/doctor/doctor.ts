@@ -1,6 +1,3 @@
-import { X509Certificate } from 'node:crypto';
-import { statfs } from 'node:fs/promises';
-import { dirname, join } from 'node:path';
 import {
   readFollowerStates,
   listDifferentVersions,
@@ -9,34 +6,17 @@ import {
   OLDEST_POSTGRES,
   type DatabaseState,
 } from '#event-store';
-import {
-  readFileOrNull,
-  inspectMachine,
-  parseSettings,
-  listSettingWarnings,
-  type EnvironmentValues,
-  type Settings,
-} from '#host';
-import { describeDatabaseError } from '../../database-errors.js';
-import { describeWrongKey, hasEmbeddedSite, MISSING_PREVIOUS_KEY } from '../../database-resources.js';
-import { openRuntime, type Runtime } from '../../runtime.js';
-import { compareSiteTopics, listPublishers } from '../../kafka-topics.js';
-import { moduleDefinitions, createFileSweepers, views } from '../../modules.js';
-import { describeFailure } from './start-errors.js';
-
-type FindingResult = 'ok' | 'warning' | 'FAILED';
-
-/** One line of the report. `detail` says what to do unless the result is ok. */
-export type Finding = { readonly result: FindingResult; readonly check: string; readonly detail: string };
-
-const reportOk = (check: string, detail: string): Finding => ({ result: 'ok', check, detail });
-const reportWarning = (check: string, detail: string): Finding => ({ result: 'warning', check, detail });
-const reportFailed = (check: string, detail: string): Finding => ({ result: 'FAILED', check, detail });
+import { inspectMachine, parseSettings, listSettingWarnings, type EnvironmentValues, type Settings } from '#host';
+import { describeDatabaseError } from '../../../database-errors.js';
+import { describeWrongKey, hasEmbeddedSite, MISSING_PREVIOUS_KEY } from '../../../database-resources.js';
+import { openRuntime, type Runtime } from '../../../runtime.js';
+import { compareSiteTopics, listPublishers } from '../../../kafka-topics.js';
+import { moduleDefinitions, createFileSweepers, views } from '../../../modules.js';
+import { describeFailure } from '../start-errors.js';
+import { reportFailed, reportOk, reportWarning, type Finding } from './findings.js';
+import { inspectCertificate, inspectDisks } from './machine-findings.js';
 
 const MAX_SKEW_MS = 5_000;
-const MIN_FREE_BYTES = 1_024 ** 3;
-const RENEW_WITHIN_DAYS = 21;
-const DAY_MS = 24 * 60 * 60 * 1_000;
 const FAR_BEHIND = 1_000;
 
 /** Runs every check that the settings allow, and reports each finding as soon as it is known. */
@@ -232,44 +212,6 @@ const inspectKafka = async ({ settings, logger }: Runtime): Promise<Finding> => 
   } catch (error) {
     return reportFailed('kafka', `cannot be reached (${describeReason(error)}); start it, or correct KAFKA_BROKERS`);
   }
-};
-
-const inspectDisks = async ({ dataFolder, blobsFolder, s3 }: Settings): Promise<readonly Finding[]> => {
-  const folders = [...new Set([dataFolder, ...(s3 === null ? [blobsFolder] : [])])];
-  return Promise.all(folders.map(inspectDisk));
-};
-
-const inspectDisk = async (folder: string): Promise<Finding> => {
-  const { bavail, bsize } = await readNearestStatfs(folder);
-  const free = bavail * bsize;
-  const summary = `${(free / MIN_FREE_BYTES).toFixed(1)} GiB free for ${folder}`;
-  return free < MIN_FREE_BYTES
-    ? reportFailed('disk', `${summary}; free space, or use another disk`)
-    : reportOk('disk', summary);
-};
-
-const readNearestStatfs = async (folder: string): Promise<{ readonly bavail: number; readonly bsize: number }> => {
-  try {
-    return await statfs(folder);
-  } catch (error) {
-    if (dirname(folder) === folder) throw error;
-    return readNearestStatfs(dirname(folder));
-  }
-};
-
-const inspectCertificate = async ({ tls, dataFolder }: Settings, now: Date): Promise<Finding> => {
-  if (tls.mode === 'off') return reportOk('certificate', 'none, TLS is off');
-  const file = tls.mode === 'files' ? tls.cert : join(dataFolder, 'tls', 'server.pem');
-  const pem = await readFileOrNull(file);
-  if (pem === null) return reportOk('certificate', 'the server creates one when it starts');
-  const ends = new X509Certificate(pem).validToDate;
-  const days = Math.floor((ends.getTime() - now.getTime()) / DAY_MS);
-  const summary = `${file} is valid for ${days} more days`;
-  if (days >= RENEW_WITHIN_DAYS) return reportOk('certificate', summary);
-  const remedy = tls.mode === 'files' ? 'renew it and restart' : 'restart the server, which renews it';
-  return days < 0
-    ? reportFailed('certificate', `${file} has expired; ${remedy}`)
-    : reportWarning('certificate', `${summary}; ${remedy}`);
 };
 
 const describeReason = (error: unknown): string => (error instanceof Error ? error.message : String(error));
