@@ -78,6 +78,7 @@ describe('the chart', () => {
     ['settings.PORT=1', 'PORT'],
     ['settings.KAFKA_TLS=on', 'KAFKA_TLS'],
     ['settings.CADASTRE_OIDC_NAME=Acme', 'CADASTRE_OIDC_NAME'],
+    ['settings.CADASTRE_SMTP_FROM=a@b.example', 'CADASTRE_SMTP_FROM'],
     ['oidc.issuer=https://id.example.com', 'oidc.clientId is missing'],
     ['settings.OTEL_TRACES_SAMPLER=always_off', 'OTEL_TRACES_SAMPLER'],
     ['tracing.endpoint=collector:4318', 'endpoint'],
@@ -145,6 +146,7 @@ describe('pods of the chart', () => {
 const SAMPLE_SECRETS: Readonly<Record<string, string>> = {
   'encryption-key': Buffer.alloc(32, 7).toString('base64'),
   'admin-token': 'x'.repeat(32),
+  'smtp-url': 'smtp://cadastre:secret@mail.example.com',
   'database-url': 'postgresql://cadastre:secret@postgres.example.com:5432/cadastre',
 };
 
@@ -227,6 +229,11 @@ describe('objects of the chart', () => {
     expect(egress.flatMap(({ ports = [] }) => ports.map(({ port }: { port: number }) => port))).toEqual([
       53, 53, 5432, 443, 9094, 4318,
     ]);
+  });
+
+  it.each(['gateway', 'projector'])('let a %s connect to the port of the mail server', (component) => {
+    const { egress } = find('production', 'NetworkPolicy', `site-cadastre-${component}`)?.['spec'] ?? {};
+    expect(JSON.stringify(egress)).toContain('{"port":587}');
   });
 
   it.each([

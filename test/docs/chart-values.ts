@@ -62,6 +62,7 @@ export const chartValuesPage = async (notice: string): Promise<string> => {
         ['`existingSecret`', '`kafka-sasl-password`', 'if `kafka.sasl.mechanism` is PLAIN or SCRAM'],
         ['`existingSecret`', '`kafka-sasl-client-secret`', 'if `kafka.sasl.mechanism` is OAUTHBEARER'],
         ['`existingSecret`', '`oidc-client-secret`', 'with `oidc.issuer`, unless the client has no secret'],
+        ['`existingSecret`', '`smtp-url`', 'with `smtp.from`: smtps://USER:PASSWORD@HOST:PORT or smtp://…'],
         ['`existingSecret`', '`postgres-password`', 'with `postgres.trial.enabled`: only letters and digits'],
         ['`existingSecret`', '`access-key-id`, `secret-access-key`', 'with `files.trial.enabled`: any values'],
         ['`files.s3.existingSecret`', '`access-key-id`, `secret-access-key`', 'unless the pods have a role'],

@@ -154,6 +154,17 @@ capabilities:
 {{- end }}
 {{- end }}
 
+{{/* Settings of the mail server, for gateways and projectors. */}}
+{{- define "cadastre.smtpVariables" -}}
+{{- with .Values.smtp }}
+{{- if .from }}
+{{ include "cadastre.variable" (list "CADASTRE_SMTP_URL_FILE" "/secrets/smtp-url") }}
+{{ include "cadastre.variable" (list "CADASTRE_SMTP_FROM" .from) }}
+{{ include "cadastre.variable" (list "CADASTRE_SMTP_TIMEOUT_SECONDS" .timeoutSeconds) }}
+{{- end }}
+{{- end }}
+{{- end }}
+
 {{/* Mounts of every process. */}}
 {{- define "cadastre.commonMounts" -}}
 - name: data
