@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { ensureUser } from '#people';
 import { openBrowser, type TestBrowser, type TestPage } from '../support/browser.js';
-import { inspectScreen, openConsole } from '../support/console.js';
+import { pauseRequests, inspectScreen, openConsole } from '../support/console.js';
 import {
   expectStatus,
   grantWorkspaceAccess,
@@ -75,7 +75,15 @@ describe('the variables of a workspace', () => {
     await dialog.getByLabel('Key').fill('zone');
     await dialog.getByLabel('Value').fill('a');
     expect(await inspectScreen(page, 'variable-dialog')).toEqual([]);
-    await dialog.getByRole('button', { name: 'Save' }).click();
+    const paused = await pauseRequests(page, 'POST', '**/vars');
+    // Two clicks in one task, before the screen can disable the button.
+    await page.evaluate(`[1, 2].forEach(() => document.querySelector('[role="dialog"] [type="submit"]').click())`);
+    await page.keyboard.press('Escape');
+    await page.mouse.click(5, 5);
+    expect(await dialog.getByRole('button', { name: 'Cancel' }).isDisabled()).toBe(true);
+    paused.release();
+    await page.getByText('The variable zone is saved.').waitFor();
+    expect(paused.count).toBe(1);
     await rows(page).filter({ hasText: 'zone' }).waitFor();
     await page.getByRole('button', { name: 'Change zone' }).click();
     await dialog.getByLabel('Value').fill('b');

@@ -21,6 +21,21 @@ export const openConsole = async (
   return page;
 };
 
+export type PausedRequests = { readonly count: number; readonly release: () => void };
+
+/** Keeps requests of this method to paths that match `path`, such as `**\/vars`, until `release`. Counts them. */
+export const pauseRequests = async (page: TestPage, method: string, path: string): Promise<PausedRequests> => {
+  const { promise, resolve } = Promise.withResolvers<void>();
+  const paused = { count: 0, release: () => resolve() };
+  await page.route(path, async (route) => {
+    if (route.request().method() !== method) return route.fallback();
+    paused.count += 1;
+    await promise;
+    return route.continue();
+  });
+  return paused;
+};
+
 /** Returns the name of the element that has the focus, as a screen reader reads it. */
 export const nameOfFocus = async (page: TestPage): Promise<string> => {
   const focused = page.locator(':focus');

@@ -1,8 +1,9 @@
-import { queryOptions, useMutation, useQueryClient } from '@tanstack/react-query';
+import { queryOptions, useQueryClient } from '@tanstack/react-query';
 import type { ApiResource } from '#client';
 import { readDocument, requireSuccess } from './api-error.js';
 import { api } from './client.js';
 import { organizationKey } from './organizations.js';
+import { useChange } from './use-change.js';
 
 export type AccessMatrixRow = ApiResource<'AccessRow'>;
 export type AccessCell = AccessMatrixRow['attributes']['accesses'][number];
@@ -80,7 +81,7 @@ const deleteAccess = ({ on }: ChangedAccess, id: string) => {
 /** Gives, changes or removes the access of a team. `existing`: the access that it has. `level`: null removes it. */
 export const useChangeAccess = (organization: string, target: ChangedAccess) => {
   const queries = useQueryClient();
-  return useMutation({
+  return useChange({
     mutationFn: ({ existing, level }: { readonly existing: string | null; readonly level: string | null }) => {
       if (existing === null) return level === null ? Promise.resolve() : createAccess(target, level);
       return level === null ? deleteAccess(target, existing) : updateAccess(target, existing, level);

@@ -55,6 +55,10 @@ const toApiError = (error: unknown, response: Response): ApiError => {
   return new ApiError(response.status, problems, parseRetryAfter(response.headers));
 };
 
+/** Returns what went wrong, in words for the person. */
+export const describeError = (error: Error): string =>
+  error instanceof ApiError ? error.message : 'The server did not answer. Check the connection, and try again.';
+
 type ApiAnswer<T> = { readonly data?: T; readonly error?: unknown; readonly response: Response };
 
 /** Returns the document of a successful answer, or throws an `ApiError`. */

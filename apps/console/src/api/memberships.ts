@@ -1,9 +1,10 @@
-import { infiniteQueryOptions, queryOptions, useMutation, useQueryClient } from '@tanstack/react-query';
+import { infiniteQueryOptions, queryOptions, useQueryClient } from '@tanstack/react-query';
 import type { ApiResource } from '#client';
 import { readDocument, requireSuccess } from './api-error.js';
 import { api } from './client.js';
 import { findIncluded } from './included.js';
 import { organizationKey } from './organizations.js';
+import { useChange } from './use-change.js';
 
 type MembershipPage = ApiResource<'OrganizationMembershipPageWithIncluded'>;
 
@@ -92,7 +93,7 @@ export const memberSuggestionsQuery = (organization: string, name: string) =>
 
 export const useInviteMember = (organization: string) => {
   const queries = useQueryClient();
-  return useMutation({
+  return useChange({
     mutationFn: ({ email, teams }: { readonly email: string; readonly teams: readonly string[] }) => {
       const params = { path: { organization } };
       const relationships = { teams: { data: teams.map((id) => ({ type: 'teams' as const, id })) } };
@@ -105,7 +106,7 @@ export const useInviteMember = (organization: string) => {
 
 export const useRemoveMember = (organization: string) => {
   const queries = useQueryClient();
-  return useMutation({
+  return useChange({
     mutationFn: (id: string) =>
       requireSuccess(api.DELETE('/api/v2/organization-memberships/{id}', { params: { path: { id } } })),
     onSuccess: () => queries.invalidateQueries({ queryKey: organizationKey(organization) }),

@@ -1,7 +1,8 @@
-import { infiniteQueryOptions, queryOptions, useMutation, useQueryClient } from '@tanstack/react-query';
+import { infiniteQueryOptions, queryOptions, useQueryClient } from '@tanstack/react-query';
 import type { ApiResource, RequestResource } from '#client';
 import { readDocument } from './api-error.js';
 import { api } from './client.js';
+import { useChange } from './use-change.js';
 
 export type Organization = ApiResource<'Organization'>;
 
@@ -42,7 +43,7 @@ export const organizationQuery = (organization: string) =>
 
 export const useCreateOrganization = () => {
   const queries = useQueryClient();
-  return useMutation({
+  return useChange({
     mutationFn: async (attributes: RequestResource<'createOrganization'>['attributes']) =>
       (await readDocument(api.POST('/api/v2/organizations', { body: { data: { type: KEY, attributes } } }))).data,
     onSuccess: () => queries.invalidateQueries({ queryKey: ['organization-list'] }),

@@ -23,6 +23,8 @@ export const queryClient = new QueryClient({
     queries: { retry: canRetry, retryDelay: getRetryDelay, staleTime: FRESH_MS },
     // A refused change has changed nothing, so it can be sent again. Without an answer, it may have changed something.
     mutations: {
+      // Without a network a change fails at once. It must not be sent when the person has forgotten it.
+      networkMode: 'always',
       retry: (failures, error) => error instanceof ApiError && canRetry(failures, error),
       retryDelay: getRetryDelay,
     },

@@ -1,8 +1,9 @@
-import { infiniteQueryOptions, queryOptions, useMutation, useQueryClient } from '@tanstack/react-query';
+import { infiniteQueryOptions, queryOptions, useQueryClient } from '@tanstack/react-query';
 import type { ApiResource } from '#client';
 import { readDocument, requireSuccess } from './api-error.js';
 import { api } from './client.js';
 import { organizationKey } from './organizations.js';
+import { useChange } from './use-change.js';
 
 export type Provider = ApiResource<'RegistryProvider'>;
 export type ProviderVersion = ApiResource<'RegistryProviderVersion'>;
@@ -84,7 +85,7 @@ export const gpgKeysQuery = (organization: string) =>
 
 export const useAddGpgKey = (organization: string) => {
   const queries = useQueryClient();
-  return useMutation({
+  return useChange({
     mutationFn: (armor: string) => {
       const attributes = { namespace: organization, 'ascii-armor': armor };
       return readDocument(
@@ -103,7 +104,7 @@ export type RegistryTarget =
 
 export const useDeleteFromRegistry = (organization: string) => {
   const queries = useQueryClient();
-  return useMutation({
+  return useChange({
     mutationFn: (target: RegistryTarget) => {
       if (target.kind === 'key') {
         const path = { namespace: organization, keyId: target.keyId };

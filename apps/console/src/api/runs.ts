@@ -1,9 +1,10 @@
-import { infiniteQueryOptions, queryOptions, useMutation, useQueryClient } from '@tanstack/react-query';
+import { infiniteQueryOptions, queryOptions, useQueryClient } from '@tanstack/react-query';
 import type { ApiResource } from '#client';
 import { readDocument, requireSuccess } from './api-error.js';
 import { api } from './client.js';
 import { findIncluded } from './included.js';
 import { organizationKey } from './organizations.js';
+import { useChange } from './use-change.js';
 
 export type ConsoleRun = ApiResource<'Run'>;
 export type RunDocument = ApiResource<'RunDocumentWithIncluded'>;
@@ -119,7 +120,7 @@ const PATHS = {
 /** Confirms, discards or cancels a run, with a comment if there is one. */
 export const useChangeRun = (organization: string, id: string) => {
   const queries = useQueryClient();
-  return useMutation({
+  return useChange({
     mutationFn: ({ action, comment }: { readonly action: ConsoleRunAction; readonly comment: string }) =>
       requireSuccess(
         api.POST(PATHS[action], { params: { path: { id } }, ...(comment === '' ? {} : { body: { comment } }) }),

@@ -1,9 +1,10 @@
-import { queryOptions, useMutation, useQueryClient } from '@tanstack/react-query';
+import { queryOptions, useQueryClient } from '@tanstack/react-query';
 import type { ApiResource } from '#client';
 import { readDocument, requireSuccess } from './api-error.js';
 import { api } from './client.js';
 import { organizationKey } from './organizations.js';
 import { readAllPages } from './pages.js';
+import { useChange } from './use-change.js';
 
 export type SavedView = ApiResource<'SavedView'>;
 
@@ -34,7 +35,7 @@ type ViewChanges = { readonly name?: string; readonly query?: string; readonly s
 /** Saves a new view. Resolves to it. */
 export const useSaveView = (organization: string) => {
   const queries = useQueryClient();
-  return useMutation({
+  return useChange({
     mutationFn: async (attributes: { readonly name: string; readonly query: string; readonly shared: boolean }) => {
       const params = { path: { organization } };
       const body = { data: { type: 'saved-views' as const, attributes } };
@@ -47,7 +48,7 @@ export const useSaveView = (organization: string) => {
 /** Changes a view of the person. */
 export const useUpdateView = (organization: string) => {
   const queries = useQueryClient();
-  return useMutation({
+  return useChange({
     mutationFn: ({ id, changes }: { readonly id: string; readonly changes: ViewChanges }) => {
       const body = { data: { type: 'saved-views' as const, attributes: changes } };
       return requireSuccess(api.PATCH('/api/v2/saved-views/{id}', { params: { path: { id } }, body }));
@@ -58,7 +59,7 @@ export const useUpdateView = (organization: string) => {
 
 export const useDeleteView = (organization: string) => {
   const queries = useQueryClient();
-  return useMutation({
+  return useChange({
     mutationFn: (id: string) => requireSuccess(api.DELETE('/api/v2/saved-views/{id}', { params: { path: { id } } })),
     onSuccess: () => queries.invalidateQueries({ queryKey: [...viewsKey(organization), 'list'] }),
   });

@@ -1,9 +1,10 @@
-import { queryOptions, useMutation, useQueryClient } from '@tanstack/react-query';
+import { queryOptions, useQueryClient } from '@tanstack/react-query';
 import type { ApiResource } from '#client';
 import { readDocument, requireSuccess } from './api-error.js';
 import { api } from './client.js';
 import { findIncluded } from './included.js';
 import { organizationKey } from './organizations.js';
+import { useChange } from './use-change.js';
 
 export type ReservedTagKey = ApiResource<'ReservedTagKey'>;
 type TaggedWorkspacePage = ApiResource<'WorkspacePageWithIncluded'>;
@@ -149,7 +150,7 @@ export const keyPreviewQuery = (organization: string, { id, key, disableOverride
 
 export const useSaveReservedKey = (organization: string) => {
   const queries = useQueryClient();
-  return useMutation({
+  return useChange({
     mutationFn: ({ id, key, disableOverrides }: KeyProposal) => {
       const attributes = { key, 'disable-overrides': disableOverrides };
       const body = { data: { type: 'reserved-tag-keys' as const, attributes } };
@@ -168,7 +169,7 @@ export const useSaveReservedKey = (organization: string) => {
 
 export const useDeleteReservedKey = (organization: string) => {
   const queries = useQueryClient();
-  return useMutation({
+  return useChange({
     mutationFn: (id: string) =>
       requireSuccess(api.DELETE('/api/v2/reserved-tag-keys/{id}', { params: { path: { id } } })),
     onSuccess: () => queries.invalidateQueries({ queryKey: tagsKey(organization) }),

@@ -1,9 +1,10 @@
-import { infiniteQueryOptions, queryOptions, useMutation, useQueryClient } from '@tanstack/react-query';
+import { infiniteQueryOptions, queryOptions, useQueryClient } from '@tanstack/react-query';
 import type { ApiResource, RequestResource } from '#client';
 import { readDocument, requireSuccess } from './api-error.js';
 import { api } from './client.js';
 import { findIncluded } from './included.js';
 import { organizationKey } from './organizations.js';
+import { useChange } from './use-change.js';
 
 export type Team = ApiResource<'Team'>;
 
@@ -81,7 +82,7 @@ export const teamMembersQuery = (organization: string, id: string) =>
 
 export const useCreateTeam = (organization: string) => {
   const queries = useQueryClient();
-  return useMutation({
+  return useChange({
     mutationFn: async (attributes: RequestResource<'createTeam'>['attributes']) => {
       const params = { path: { organization } };
       const body = { data: { type: 'teams' as const, attributes } };
@@ -96,7 +97,7 @@ type MemberChange = { readonly action: 'add' | 'remove'; readonly memberships: r
 /** Adds members of the organization to a team, or removes them from it. */
 export const useChangeTeamMembers = (organization: string, id: string) => {
   const queries = useQueryClient();
-  return useMutation({
+  return useChange({
     mutationFn: ({ action, memberships }: MemberChange) => {
       const params = { path: { id } };
       const data = memberships.map((membership) => ({ type: 'organization-memberships' as const, id: membership }));

@@ -1,8 +1,9 @@
-import { infiniteQueryOptions, queryOptions, useMutation, useQueryClient } from '@tanstack/react-query';
+import { infiniteQueryOptions, queryOptions, useQueryClient } from '@tanstack/react-query';
 import type { ApiResource } from '#client';
 import { ApiError, readDocument, requireSuccess } from './api-error.js';
 import { api } from './client.js';
 import { organizationKey } from './organizations.js';
+import { useChange } from './use-change.js';
 
 export type AuthenticationToken = ApiResource<'AuthenticationToken'>;
 
@@ -72,7 +73,7 @@ const createToken = async (
 /** Creates a token and returns its secret, which nothing keeps. */
 export const useCreateToken = (organization: string) => {
   const queries = useQueryClient();
-  return useMutation({
+  return useChange({
     mutationFn: (token: RequestedToken) => createToken(organization, token),
     // The result has the secret.
     gcTime: 0,
@@ -82,7 +83,7 @@ export const useCreateToken = (organization: string) => {
 
 export const useRevokeToken = (organization: string) => {
   const queries = useQueryClient();
-  return useMutation({
+  return useChange({
     mutationFn: (id: string) =>
       requireSuccess(api.DELETE('/api/v2/authentication-tokens/{id}', { params: { path: { id } } })),
     onSuccess: () => queries.invalidateQueries({ queryKey: tokensKey(organization) }),

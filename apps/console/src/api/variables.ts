@@ -1,8 +1,9 @@
-import { queryOptions, useMutation, useQueryClient } from '@tanstack/react-query';
+import { queryOptions, useQueryClient } from '@tanstack/react-query';
 import type { ApiResource, RequestResource } from '#client';
 import { readDocument, requireSuccess } from './api-error.js';
 import { api } from './client.js';
 import { readAllPages } from './pages.js';
+import { useChange } from './use-change.js';
 import { workspaceKey } from './workspaces.js';
 
 export type ConsoleVariable = ApiResource<'Variable'>;
@@ -84,7 +85,7 @@ export type VariableChange =
 /** Creates, changes or deletes a variable of the workspace itself. */
 export const useChangeVariable = (organization: string, name: string, id: string) => {
   const queries = useQueryClient();
-  return useMutation({
+  return useChange({
     mutationFn: (change: VariableChange) => {
       if (change.action === 'create') {
         const body = { data: { type: 'vars' as const, attributes: change.attributes } };

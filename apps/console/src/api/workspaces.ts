@@ -1,9 +1,10 @@
-import { queryOptions, useMutation, useQueryClient } from '@tanstack/react-query';
+import { queryOptions, useQueryClient } from '@tanstack/react-query';
 import type { ApiResource } from '#client';
 import { readDocument } from './api-error.js';
 import { api } from './client.js';
 import { describeHolder, findIncluded } from './included.js';
 import { organizationKey } from './organizations.js';
+import { useChange } from './use-change.js';
 
 export type Workspace = ApiResource<'Workspace'>;
 export type WorkspaceDocument = ApiResource<'WorkspaceDocumentWithIncluded'>;
@@ -166,7 +167,7 @@ type LockChange = { readonly action: 'lock'; readonly reason: string } | { reado
 /** Locks or unlocks a workspace. */
 export const useChangeLock = (organization: string, { id }: Workspace) => {
   const queries = useQueryClient();
-  return useMutation({
+  return useChange({
     mutationFn: (change: LockChange) => {
       const params = { path: { id } };
       if (change.action === 'lock') {

@@ -9,6 +9,7 @@ type DialogActionsProps = {
   readonly cancel?: string;
   /** Whether the button that does nothing has the focus at first. */
   readonly isCancelFocused?: boolean;
+  /** By default, while the change is pending. */
   readonly isCancelDisabled?: boolean;
   /** Whether the action removes something. */
   readonly isDangerous?: boolean;
@@ -22,7 +23,7 @@ export const DialogActions = ({ action, onClose, onAction, cancel = 'Cancel', ..
     <Button
       variant="default"
       data-autofocus={state.isCancelFocused || undefined}
-      disabled={state.isCancelDisabled ?? false}
+      disabled={state.isCancelDisabled ?? state.isPending}
       onClick={onClose}
     >
       {cancel}

@@ -1,4 +1,5 @@
 import { Modal, type ModalProps } from '@mantine/core';
+import { useIsMutating, useQueryClient } from '@tanstack/react-query';
 import { useFocusReturn } from './focus-return.js';
 
 type DialogProps = Omit<ModalProps, 'opened'> & {
@@ -6,16 +7,23 @@ type DialogProps = Omit<ModalProps, 'opened'> & {
   readonly isLocked?: boolean;
 };
 
-/** A dialog that is open while it is on the screen. */
-export const Dialog = ({ isLocked = false, ...props }: DialogProps) => {
+/** A dialog that is open while it is on the screen. It stays until a change is answered, because it shows the refusal. */
+export const Dialog = ({ isLocked = false, onClose, ...props }: DialogProps) => {
   useFocusReturn();
+  const queries = useQueryClient();
+  const isChanging = useIsMutating() > 0;
+  const close = () => {
+    // A key can arrive before the screen shows that the change is on its way.
+    if (queries.isMutating() === 0) onClose();
+  };
   return (
     <Modal
       opened
       closeButtonProps={{ 'aria-label': 'Close' }}
       closeOnClickOutside={!isLocked}
       closeOnEscape={!isLocked}
-      withCloseButton={!isLocked}
+      withCloseButton={!isLocked && !isChanging}
+      onClose={close}
       {...props}
     />
   );

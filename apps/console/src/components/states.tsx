@@ -2,7 +2,7 @@ import { Alert, Button, Group, Skeleton, Stack, Text, Title } from '@mantine/cor
 import type { UseQueryResult } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import type { ComponentType, ReactNode } from 'react';
-import { ApiError } from '../api/api-error.js';
+import { ApiError, describeError } from '../api/api-error.js';
 import { AlertIcon, type IconProps } from './icons.js';
 import classes from './states.module.css';
 
@@ -42,9 +42,7 @@ export const NotFoundState = ({ what = 'page' }: { readonly what?: string }) => 
 export const ErrorState = ({ error, onRetry }: { readonly error: Error; readonly onRetry: () => void }) => (
   <Alert color="red" variant="light" title="This did not load" icon={<AlertIcon />} role="alert">
     <Stack gap="sm" align="flex-start">
-      <Text size="sm">
-        {error instanceof ApiError ? error.message : 'The server did not answer. Check the connection, and try again.'}
-      </Text>
+      <Text size="sm">{describeError(error)}</Text>
       <Button size="xs" variant="default" onClick={onRetry}>
         Try again
       </Button>

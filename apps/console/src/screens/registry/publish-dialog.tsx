@@ -1,10 +1,11 @@
 import '@mantine/dropzone/styles.layer.css';
 import { Alert, Button, Progress, Select, Stack, Text } from '@mantine/core';
 import { Dropzone } from '@mantine/dropzone';
-import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
+import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { useNavigate } from '@tanstack/react-router';
 import { useEffect, useRef, useState } from 'react';
 import { gpgKeysQuery, registryKey } from '../../api/registry.js';
+import { useChange } from '../../api/use-change.js';
 import { CodeBlock } from '../../components/copy.js';
 import { Dialog } from '../../components/dialog.js';
 import { DialogActions } from '../../components/dialog-actions.js';
@@ -103,7 +104,7 @@ export const PublishDialog = ({ organization, onClose }: PublishDialogProps) => 
   useEffect(() => () => stop.abort(), [stop]);
   const keyIds = keys.map(({ attributes }) => attributes['key-id']);
   const keyId = chosenKey ?? (keyIds.length === 1 ? (keyIds[0] ?? null) : null);
-  const publication = useMutation({
+  const publication = useChange({
     mutationFn: (options: { readonly release: Release; readonly keyId: string }) =>
       publishRelease({ ...options, organization, signal: stop.signal, onProgress: setProgress }),
     onSettled: () => queries.invalidateQueries({ queryKey: registryKey(organization) }),
@@ -141,6 +142,9 @@ export const PublishDialog = ({ organization, onClose }: PublishDialogProps) => 
           action={publication.error ? 'Try again' : 'Publish'}
           isDisabled={release === null || keyId === null}
           isPending={publication.isPending}
+          // Closing stops the upload.
+          cancel={publication.isPending ? 'Stop' : 'Cancel'}
+          isCancelDisabled={false}
           onAction={publish}
           onClose={onClose}
         />

@@ -1,4 +1,4 @@
-import { Alert, Button, Checkbox, Group, Stack, Text, TextInput } from '@mantine/core';
+import { Alert, Checkbox, Stack, Text, TextInput } from '@mantine/core';
 import { useDebouncedValue } from '@mantine/hooks';
 import { useQuery } from '@tanstack/react-query';
 import { useState, type SyntheticEvent } from 'react';
@@ -11,6 +11,7 @@ import {
 } from '../../api/tags.js';
 import { ApiError } from '../../api/api-error.js';
 import { Dialog } from '../../components/dialog.js';
+import { DialogActions } from '../../components/dialog-actions.js';
 import { findFieldProblem, FormProblems } from '../../components/problems.js';
 import { LoadingLines } from '../../components/states.js';
 import { showToast } from '../../components/toasts.js';
@@ -108,14 +109,7 @@ export const ReservedKeyDialog = ({ organization, reservedKey, onClose }: Dialog
             onChange={(event) => setDisableOverrides(event.currentTarget.checked)}
           />
           <Preview organization={organization} proposal={{ id, key: previewed, disableOverrides }} />
-          <Group justify="flex-end">
-            <Button variant="default" onClick={onClose}>
-              Cancel
-            </Button>
-            <Button type="submit" loading={change.isPending}>
-              {reservedKey ? 'Save' : 'Reserve'}
-            </Button>
-          </Group>
+          <DialogActions action={reservedKey ? 'Save' : 'Reserve'} isPending={change.isPending} onClose={onClose} />
         </Stack>
       </form>
     </Dialog>
@@ -141,14 +135,7 @@ export const DeleteKeyDialog = ({ organization, reservedKey, onClose }: DeletePr
           The key is then a tag as any other. Values of workspaces and projects stay, and gaps are not listed any more.
         </Text>
         <FormProblems error={change.error} />
-        <Group justify="flex-end">
-          <Button variant="default" onClick={onClose}>
-            Cancel
-          </Button>
-          <Button color="red" loading={change.isPending} onClick={remove}>
-            Remove
-          </Button>
-        </Group>
+        <DialogActions action="Remove" isDangerous isPending={change.isPending} onAction={remove} onClose={onClose} />
       </Stack>
     </Dialog>
   );

@@ -36,15 +36,11 @@ export const RunActionDialog = ({ organization, document, action, label, onClose
   const plan = findIncluded(document, document.data.relationships.plan.data)?.attributes;
   const send = (event: SyntheticEvent) => {
     event.preventDefault();
-    // A promise, because this dialog leaves the screen when the run has ended.
-    change.mutateAsync({ action, comment: comment.trim() }).then(
-      () => {
-        showToast({ kind: 'success', message: MESSAGES[action] });
-        onClose();
-      },
-      // The dialog shows why.
-      () => undefined,
-    );
+    const onSuccess = () => {
+      showToast({ kind: 'success', message: MESSAGES[action] });
+      onClose();
+    };
+    change.mutate({ action, comment: comment.trim() }, { onSuccess });
   };
   return (
     <Dialog onClose={onClose} title={label}>

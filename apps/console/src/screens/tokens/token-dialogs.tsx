@@ -110,13 +110,7 @@ const TokenForm = ({ organization, isOwner, creation, onClose }: FormProps) => {
           onChange={(event) => setDay(event.currentTarget.value)}
           error={findFieldProblem(creation.error, 'expired-at')}
         />
-        <DialogActions
-          action="Create"
-          isDisabled={owner === null}
-          isPending={creation.isPending}
-          isCancelDisabled={creation.isPending}
-          onClose={onClose}
-        />
+        <DialogActions action="Create" isDisabled={owner === null} isPending={creation.isPending} onClose={onClose} />
       </Stack>
     </form>
   );
@@ -125,7 +119,7 @@ const TokenForm = ({ organization, isOwner, creation, onClose }: FormProps) => {
 export const CreateTokenDialog = (props: CreateProps) => {
   const creation = useCreateToken(props.organization);
   return (
-    <Dialog isLocked={creation.isPending || creation.isSuccess} onClose={props.onClose} title="New token">
+    <Dialog isLocked={creation.isSuccess} onClose={props.onClose} title="New token">
       {creation.data === undefined ? (
         <TokenForm {...props} creation={creation} />
       ) : (

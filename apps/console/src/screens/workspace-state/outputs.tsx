@@ -1,7 +1,9 @@
 import { Button, Table, Text } from '@mantine/core';
-import { useMutation, useQuery } from '@tanstack/react-query';
+import { useQuery } from '@tanstack/react-query';
 import type { ApiResource } from '#client';
 import { outputsQuery, readOutputValue } from '../../api/states.js';
+import { describeError } from '../../api/api-error.js';
+import { useChange } from '../../api/use-change.js';
 import { CopyButton } from '../../components/copy.js';
 import { QueryState } from '../../components/states.js';
 import { showToast } from '../../components/toasts.js';
@@ -23,7 +25,7 @@ const Value = ({ name, value }: { readonly name: string; readonly value: unknown
 
 /** A sensitive value is requested only when the person presses the button. It is not kept. */
 const SensitiveValue = ({ id, name }: { readonly id: string; readonly name: string }) => {
-  const reading = useMutation({ mutationFn: () => readOutputValue(id), gcTime: 0 });
+  const reading = useChange({ mutationFn: () => readOutputValue(id), gcTime: 0 });
   if (reading.isSuccess) {
     return (
       <>
@@ -34,7 +36,10 @@ const SensitiveValue = ({ id, name }: { readonly id: string; readonly name: stri
       </>
     );
   }
-  const show = () => reading.mutate(undefined, { onError: ({ message }) => showToast({ kind: 'error', message }) });
+  const show = () =>
+    reading.mutate(undefined, {
+      onError: (error) => showToast({ kind: 'error', message: describeError(error) }),
+    });
   return (
     <Button size="compact-sm" variant="default" loading={reading.isPending} onClick={show}>
       Show the sensitive value<span className={classes['hidden']}> of {name}</span>

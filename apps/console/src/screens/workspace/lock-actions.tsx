@@ -2,6 +2,7 @@ import { useDisclosure } from '@mantine/hooks';
 import { useQuery } from '@tanstack/react-query';
 import { lazy, Suspense } from 'react';
 import { accountQuery } from '../../api/account.js';
+import { describeError } from '../../api/api-error.js';
 import { describeHolder } from '../../api/included.js';
 import { useChangeLock, type WorkspaceDocument } from '../../api/workspaces.js';
 import { LockIcon, UnlockIcon } from '../../components/icons.js';
@@ -39,11 +40,13 @@ const LockButton = ({ organization, workspace }: LockActionsProps) => {
 
 const UnlockButton = ({ organization, workspace }: LockActionsProps) => {
   const change = useChangeLock(organization, workspace.data);
-  // A promise, because this button leaves the screen before the callbacks of `mutate` run.
   const unlock = () =>
-    void change.mutateAsync({ action: 'unlock' }).then(
-      () => showToast({ kind: 'success', message: 'The workspace is unlocked.' }),
-      ({ message }: Error) => showToast({ kind: 'error', message }),
+    change.mutate(
+      { action: 'unlock' },
+      {
+        onSuccess: () => showToast({ kind: 'success', message: 'The workspace is unlocked.' }),
+        onError: (error) => showToast({ kind: 'error', message: describeError(error) }),
+      },
     );
   return (
     <PermittedButton

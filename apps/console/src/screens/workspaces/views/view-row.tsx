@@ -1,7 +1,9 @@
 import { Anchor, Badge, Button, Group, Stack, Text, TextInput } from '@mantine/core';
 import { useEffect, useRef, useState, type SyntheticEvent } from 'react';
+import { describeError } from '../../../api/api-error.js';
 import { useDeleteView, useUpdateView, type SavedView } from '../../../api/saved-views.js';
 import { FormProblems } from '../../../components/problems.js';
+import { showToast } from '../../../components/toasts.js';
 import classes from './views.module.css';
 
 type RowProps = {
@@ -94,7 +96,12 @@ const RowActions = ({
             variant="subtle"
             loading={update.isPending}
             aria-label={label(shared ? 'Stop sharing' : 'Share')}
-            onClick={() => update.mutate({ id: view.id, changes: { shared: !shared } })}
+            onClick={() =>
+              update.mutate(
+                { id: view.id, changes: { shared: !shared } },
+                { onError: (error) => showToast({ kind: 'error', message: describeError(error) }) },
+              )
+            }
           >
             {shared ? 'Stop sharing' : 'Share'}
           </Button>

@@ -1,8 +1,9 @@
-import { Alert, Button, Checkbox, Group, Modal, Stack, Text, TextInput, Title } from '@mantine/core';
+import { Alert, Button, Checkbox, Group, Stack, Text, TextInput, Title } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { useNavigate } from '@tanstack/react-router';
 import { useState, type SyntheticEvent } from 'react';
 import { savedViewsQuery, useSaveView, useUpdateView, type SavedView } from '../../../api/saved-views.js';
+import { Dialog } from '../../../components/dialog.js';
 import { findFieldProblem, FormProblems } from '../../../components/problems.js';
 import { QueryState } from '../../../components/states.js';
 import { showToast } from '../../../components/toasts.js';
@@ -109,7 +110,7 @@ export const ViewsDialog = (props: DialogProps) => {
   const { organization, opened, onClose } = props;
   const query = useQuery(savedViewsQuery(organization));
   return (
-    <Modal opened onClose={onClose} size="lg" title="Saved views" closeButtonProps={{ 'aria-label': 'Close' }}>
+    <Dialog onClose={onClose} size="lg" title="Saved views">
       <Stack gap="lg">
         <OpenedViewActions {...props} />
         <QueryState query={query} what="organization">
@@ -135,6 +136,6 @@ export const ViewsDialog = (props: DialogProps) => {
         </QueryState>
         <SaveForm {...props} />
       </Stack>
-    </Modal>
+    </Dialog>
   );
 };
