@@ -11,7 +11,7 @@ import {
   makeWorkspace,
 } from '../support/seeds.js';
 import { startTestServer, type TestServer } from '../support/server.js';
-import { makeSet, makeVariable } from '../support/variables.js';
+import { makeSet, makeVariable, patchVariableBody } from '../support/variables.js';
 
 const SECRET = 'the-secret-of-the-cloud';
 
@@ -20,13 +20,14 @@ let browser: TestBrowser;
 let owner: string;
 let reader: string;
 let workspace: string;
+let fresh: string;
 
 beforeAll(async () => {
   [server, browser] = await Promise.all([startTestServer({ forBrowsers: true }), openBrowser()]);
   const { ownersTeam } = await makeOrganization(server, 'acme');
   owner = (await makeMember(server, 'acme', 'olga', [ownersTeam])).id;
   workspace = await makeWorkspace(server, 'acme', 'network');
-  await makeWorkspace(server, 'acme', 'fresh');
+  fresh = await makeWorkspace(server, 'acme', 'fresh');
   await makeVariable(server, `/api/v2/workspaces/${workspace}/vars`, { description: 'Where the networks are' });
   await makeVariable(server, `/api/v2/workspaces/${workspace}/vars`, { key: 'token', value: SECRET, sensitive: true });
   const targets = { workspaces: { data: [{ type: 'workspaces', id: workspace }] } };
@@ -51,6 +52,13 @@ const openVariables = (user: string, name = 'network'): Promise<TestPage> =>
   openConsole(browser, server, { user, path: `/app/acme/workspaces/${name}/variables` });
 
 const rows = (page: TestPage) => page.getByRole('table', { name: 'Terraform variables' }).getByRole('row');
+
+/** Changes the variable `zone` of the workspace `fresh` as another person. */
+const changeZone = async (attributes: object): Promise<void> => {
+  const path = `/api/v2/workspaces/${fresh}/vars`;
+  const [variable] = expectStatus(await server.get(path), 200).body.data;
+  expectStatus(await server.patch(`${path}/${variable.id}`, patchVariableBody(attributes)), 200);
+};
 
 describe('the variables of a workspace', () => {
   it('show which of several with the same key is effective, and where each is defined', async () => {
@@ -87,8 +95,17 @@ describe('the variables of a workspace', () => {
     await rows(page).filter({ hasText: 'zone' }).waitFor();
     await page.getByRole('button', { name: 'Change zone' }).click();
     await dialog.getByLabel('Value').fill('b');
+    // Neither the live stream nor the form shows what another person changes now.
+    const reads = await pauseRequests(page, 'GET', '**/all-vars*');
+    await changeZone({ value: 'c', description: 'By another person' });
     await dialog.getByRole('button', { name: 'Save' }).click();
-    await rows(page).filter({ hasText: 'zone' }).getByText('b', { exact: true }).waitFor();
+    reads.release();
+    await dialog.getByText('This variable was changed since you opened it').waitFor();
+    await dialog.getByText('The value is now c. If you save, your changes replace what is there.').waitFor();
+    expect(await dialog.getByLabel('Description').inputValue()).toBe('By another person');
+    await dialog.getByRole('button', { name: 'Save' }).click();
+    const zone = rows(page).filter({ hasText: 'zone' }).filter({ hasText: 'By another person' });
+    await zone.getByText('b', { exact: true }).waitFor();
     await page.getByRole('button', { name: 'Delete zone' }).click();
     await dialog.getByRole('button', { name: 'Delete' }).click();
     await page.getByRole('heading', { name: 'There is no variable yet' }).waitFor();

@@ -148,20 +148,31 @@ export const keyPreviewQuery = (organization: string, { id, key, disableOverride
     },
   });
 
+/** A new reserved key, or the fields of an existing one that change. */
+export type KeyChange =
+  | { readonly id: null; readonly key: string; readonly disableOverrides: boolean }
+  | { readonly id: string; readonly key?: string; readonly disableOverrides?: boolean };
+
 export const useSaveReservedKey = (organization: string) => {
   const queries = useQueryClient();
   return useChange({
-    mutationFn: ({ id, key, disableOverrides }: KeyProposal) => {
-      const attributes = { key, 'disable-overrides': disableOverrides };
-      const body = { data: { type: 'reserved-tag-keys' as const, attributes } };
-      return id === null
-        ? requireSuccess(
-            api.POST('/api/v2/organizations/{organization}/reserved-tag-keys', {
-              params: { path: { organization } },
-              body,
-            }),
-          )
-        : requireSuccess(api.PATCH('/api/v2/reserved-tag-keys/{id}', { params: { path: { id } }, body }));
+    mutationFn: (change: KeyChange) => {
+      const type = 'reserved-tag-keys' as const;
+      if (change.id === null) {
+        const attributes = { key: change.key, 'disable-overrides': change.disableOverrides };
+        const params = { path: { organization } };
+        const path = '/api/v2/organizations/{organization}/reserved-tag-keys';
+        return requireSuccess(api.POST(path, { params, body: { data: { type, attributes } } }));
+      }
+      const { id, key, disableOverrides } = change;
+      const attributes = {
+        ...(key === undefined ? {} : { key }),
+        ...(disableOverrides === undefined ? {} : { 'disable-overrides': disableOverrides }),
+      };
+      const params = { path: { id } };
+      return requireSuccess(
+        api.PATCH('/api/v2/reserved-tag-keys/{id}', { params, body: { data: { type, attributes } } }),
+      );
     },
     onSuccess: () => queries.invalidateQueries({ queryKey: tagsKey(organization) }),
   });

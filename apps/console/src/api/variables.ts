@@ -79,23 +79,44 @@ export const variablesQuery = (organization: string, name: string, id: string) =
 
 export type VariableChange =
   | { readonly action: 'create'; readonly attributes: VariableFormBody }
-  | { readonly action: 'update'; readonly variable: string; readonly attributes: Partial<VariableFormBody> }
+  | { readonly action: 'update'; readonly variable: ConsoleVariable; readonly attributes: Partial<VariableFormBody> }
   | { readonly action: 'delete'; readonly variable: string };
 
-/** Creates, changes or deletes a variable of the workspace itself. */
+/** Returns the variable with this id. */
+export const findVariable = (groups: readonly VariableGroup[], id: string): ConsoleVariable | undefined =>
+  groups.flatMap(({ effective, overridden }) => [effective, ...overridden]).find(({ variable }) => variable.id === id)
+    ?.variable;
+
+const sendVariable = (id: string, change: VariableChange): Promise<void> => {
+  if (change.action === 'create') {
+    const body = { data: { type: 'vars' as const, attributes: change.attributes } };
+    return requireSuccess(api.POST('/api/v2/workspaces/{id}/vars', { params: { path: { id } }, body }));
+  }
+  if (change.action === 'delete') {
+    const params = { path: { id, variable: change.variable } };
+    return requireSuccess(api.DELETE('/api/v2/workspaces/{id}/vars/{variable}', { params }));
+  }
+  const params = { path: { id, variable: change.variable.id } };
+  const body = { data: { type: 'vars' as const, attributes: change.attributes } };
+  return requireSuccess(api.PATCH('/api/v2/workspaces/{id}/vars/{variable}', { params, body }));
+};
+
+/**
+ * Creates, changes or deletes a variable of the workspace itself. If somebody has changed the variable since the person saw
+ * it, an update sends nothing and returns `outdated`. The query of the variables then has the present one.
+ */
 export const useChangeVariable = (organization: string, name: string, id: string) => {
   const queries = useQueryClient();
   return useChange({
-    mutationFn: (change: VariableChange) => {
-      if (change.action === 'create') {
-        const body = { data: { type: 'vars' as const, attributes: change.attributes } };
-        return requireSuccess(api.POST('/api/v2/workspaces/{id}/vars', { params: { path: { id } }, body }));
+    mutationFn: async (change: VariableChange): Promise<'changed' | 'outdated'> => {
+      if (change.action === 'update') {
+        const { variable } = change;
+        const groups = await queries.fetchQuery({ ...variablesQuery(organization, name, id), staleTime: 0 });
+        const present = findVariable(groups, variable.id);
+        if (present && present.attributes['version-id'] !== variable.attributes['version-id']) return 'outdated';
       }
-      const params = { path: { id, variable: change.variable } };
-      if (change.action === 'delete')
-        return requireSuccess(api.DELETE('/api/v2/workspaces/{id}/vars/{variable}', { params }));
-      const body = { data: { type: 'vars' as const, attributes: change.attributes } };
-      return requireSuccess(api.PATCH('/api/v2/workspaces/{id}/vars/{variable}', { params, body }));
+      await sendVariable(id, change);
+      return 'changed';
     },
     onSettled: () => queries.invalidateQueries({ queryKey: workspaceKey(organization, name) }),
   });

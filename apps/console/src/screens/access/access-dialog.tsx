@@ -3,6 +3,7 @@ import { Link } from '@tanstack/react-router';
 import { useState, type SyntheticEvent } from 'react';
 import { PROJECT_LEVELS, useChangeAccess, WORKSPACE_LEVELS, type AccessMatrixRow } from '../../api/access.js';
 import type { Team } from '../../api/teams.js';
+import { ChangedNotice } from '../../components/changed-notice.js';
 import { Dialog } from '../../components/dialog.js';
 import { FormProblems } from '../../components/problems.js';
 import { showToast } from '../../components/toasts.js';
@@ -61,9 +62,20 @@ const describeTarget = ({ id, attributes, relationships }: AccessMatrixRow, on: 
         description: undefined,
       };
 
+type OutdatedAccessProps = { readonly opened: string; readonly present: string; readonly onReset: () => void };
+
+const OutdatedAccess = ({ opened, present, onReset }: OutdatedAccessProps) =>
+  opened !== present && (
+    <ChangedNotice what="access" onReset={onReset}>
+      It is now {present === NONE ? 'no access' : present}.
+    </ChangedNotice>
+  );
+
 const AccessForm = ({ organization, row, team, on, source, onDone }: AccessFormProps) => {
   const present = source?.level ?? NONE;
-  const [level, setLevel] = useState(present);
+  const [opened, setOpened] = useState(present);
+  const [chosen, setChosen] = useState<string | null>(null);
+  const level = chosen ?? present;
   const { id, name, canChange, description } = describeTarget(row, on);
   const change = useChangeAccess(organization, { on, id, team: team.id });
   const removes = level === NONE && present !== NONE;
@@ -75,11 +87,16 @@ const AccessForm = ({ organization, row, team, on, source, onDone }: AccessFormP
     };
     change.mutate({ existing: source?.id ?? null, level: removes ? null : level }, { onSuccess });
   };
+  const reset = () => {
+    setChosen(null);
+    setOpened(present);
+  };
   if (!canChange) return <FixedAccess on={on} name={name} level={present} />;
   return (
     <form onSubmit={save}>
       <Stack gap="xs">
         <FormProblems error={change.error} />
+        {!change.isPending && !change.isSuccess && <OutdatedAccess opened={opened} present={present} onReset={reset} />}
         <Group align="flex-end" gap="sm">
           <Select
             label={`Access to the ${on} ${name}`}
@@ -88,7 +105,7 @@ const AccessForm = ({ organization, row, team, on, source, onDone }: AccessFormP
             allowDeselect={false}
             data={getLevels(on, present)}
             value={level}
-            onChange={(value) => setLevel(value ?? present)}
+            onChange={setChosen}
             comboboxProps={{ withinPortal: false }}
           />
           {level !== present && (

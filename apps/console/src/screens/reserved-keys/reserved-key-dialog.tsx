@@ -10,6 +10,7 @@ import {
   type ReservedTagKey,
 } from '../../api/tags.js';
 import { ApiError } from '../../api/api-error.js';
+import { ChangedNotice } from '../../components/changed-notice.js';
 import { Dialog } from '../../components/dialog.js';
 import { DialogActions } from '../../components/dialog-actions.js';
 import { findFieldProblem, FormProblems } from '../../components/problems.js';
@@ -69,46 +70,80 @@ const Preview = ({ organization, proposal }: PreviewProps) => {
 
 type DialogProps = {
   readonly organization: string;
-  /** Null: a new one. */
+  /** The key as it is now. Null: a new one. */
   readonly reservedKey: ReservedTagKey | null;
   readonly onClose: () => void;
 };
 
-export const ReservedKeyDialog = ({ organization, reservedKey, onClose }: DialogProps) => {
-  const [key, setKey] = useState(reservedKey?.attributes.key ?? '');
-  const [disableOverrides, setDisableOverrides] = useState(reservedKey?.attributes['disable-overrides'] ?? false);
-  const [previewed] = useDebouncedValue(key.trim(), TYPING_MS);
-  const change = useSaveReservedKey(organization);
+const NO_KEY = { key: '', 'disable-overrides': false, 'updated-at': '' };
+
+/** The fields of the form. A field that the person has not changed follows the present value. */
+const useKeyForm = (reservedKey: ReservedTagKey | null) => {
+  const { key, 'disable-overrides': disableOverrides, 'updated-at': updatedAt } = reservedKey?.attributes ?? NO_KEY;
+  const present = { key, disableOverrides };
+  const [openedAt, setOpenedAt] = useState(updatedAt);
+  const [entered, setEntered] = useState<Partial<typeof present>>({});
+  const values = { ...present, ...entered };
+  const trimmed = { ...values, key: values.key.trim() };
   const id = reservedKey?.id ?? null;
+  const changes = {
+    ...(trimmed.key === key ? {} : { key: trimmed.key }),
+    ...(trimmed.disableOverrides === disableOverrides ? {} : { disableOverrides: trimmed.disableOverrides }),
+  };
+  return {
+    present,
+    values,
+    isOutdated: openedAt !== updatedAt,
+    proposal: { id, ...trimmed },
+    change: id === null ? { id, ...trimmed } : { id, ...changes },
+    enter: (fields: Partial<typeof present>) => setEntered({ ...entered, ...fields }),
+    reset: () => {
+      setEntered({});
+      setOpenedAt(updatedAt);
+    },
+  };
+};
+
+export const ReservedKeyDialog = ({ organization, reservedKey, onClose }: DialogProps) => {
+  const form = useKeyForm(reservedKey);
+  const { present, values, proposal } = form;
+  const [previewed] = useDebouncedValue(proposal.key, TYPING_MS);
+  const change = useSaveReservedKey(organization);
   const save = (event: SyntheticEvent) => {
     event.preventDefault();
     const onSuccess = () => {
-      showToast({ kind: 'success', message: `The key ${key.trim()} is reserved.` });
+      showToast({ kind: 'success', message: `The key ${proposal.key} is reserved.` });
       onClose();
     };
-    change.mutate({ id, key: key.trim(), disableOverrides }, { onSuccess });
+    change.mutate(form.change, { onSuccess });
   };
   return (
     <Dialog onClose={onClose} title={reservedKey ? `Change ${reservedKey.attributes.key}` : 'Reserve a key'}>
       <form onSubmit={save}>
         <Stack>
           <FormProblems error={change.error} fields={['key']} />
+          {form.isOutdated && !change.isPending && !change.isSuccess && (
+            <ChangedNotice what="key" onReset={form.reset}>
+              It is now {present.key}, and workspaces {present.disableOverrides ? 'must not' : 'may'} override the value
+              of their project.
+            </ChangedNotice>
+          )}
           <TextInput
             label="Key"
             required
             data-autofocus
             autoComplete="off"
             placeholder="cost-center"
-            value={key}
-            onChange={(event) => setKey(event.currentTarget.value)}
+            value={values.key}
+            onChange={(event) => form.enter({ key: event.currentTarget.value })}
             error={findFieldProblem(change.error, 'key')}
           />
           <Checkbox
             label="Workspaces must not override the value of their project"
-            checked={disableOverrides}
-            onChange={(event) => setDisableOverrides(event.currentTarget.checked)}
+            checked={values.disableOverrides}
+            onChange={(event) => form.enter({ disableOverrides: event.currentTarget.checked })}
           />
-          <Preview organization={organization} proposal={{ id, key: previewed, disableOverrides }} />
+          <Preview organization={organization} proposal={{ ...proposal, key: previewed }} />
           <DialogActions action={reservedKey ? 'Save' : 'Reserve'} isPending={change.isPending} onClose={onClose} />
         </Stack>
       </form>

@@ -123,7 +123,11 @@ export const ReservedKeysScreen = () => {
       </QueryState>
       <Suspense>
         {dialog?.kind === 'edit' && (
-          <ReservedKeyDialog organization={organization} reservedKey={dialog.key} onClose={close} />
+          <ReservedKeyDialog
+            organization={organization}
+            reservedKey={query.data?.find(({ id }) => id === dialog.key?.id) ?? dialog.key}
+            onClose={close}
+          />
         )}
         {dialog?.kind === 'delete' && dialog.key && (
           <DeleteKeyDialog organization={organization} reservedKey={dialog.key} onClose={close} />

@@ -1,7 +1,13 @@
 import { Checkbox, SegmentedControl, Stack, Textarea, TextInput } from '@mantine/core';
 import { useState, type SyntheticEvent } from 'react';
-import { useChangeVariable, type ConsoleVariable, type VariableFormBody } from '../../api/variables.js';
+import {
+  useChangeVariable,
+  type ConsoleVariable,
+  type VariableChange,
+  type VariableFormBody,
+} from '../../api/variables.js';
 import type { Workspace } from '../../api/workspaces.js';
+import { ChangedNotice } from '../../components/changed-notice.js';
 import { Dialog } from '../../components/dialog.js';
 import { DialogActions } from '../../components/dialog-actions.js';
 import { findFieldProblem, FormProblems } from '../../components/problems.js';
@@ -17,7 +23,7 @@ const CATEGORIES = [
 type VariableDialogProps = {
   readonly organization: string;
   readonly workspace: Workspace;
-  /** Null for a new variable. */
+  /** The variable as it is now. Null for a new variable. */
   readonly variable: ConsoleVariable | null;
   readonly onClose: () => void;
 };
@@ -39,11 +45,43 @@ const toFormValues = (variable: ConsoleVariable | null): FormValues => {
   return { key, value: value ?? '', description: description ?? '', category, hcl, sensitive };
 };
 
-/** The value of a sensitive variable is not known here. An empty field keeps it. */
-const toAttributes = (values: FormValues, wasSensitive: boolean): VariableFormBody => {
-  if (!wasSensitive) return values;
-  const { key: _, value, ...rest } = values;
-  return { ...rest, ...(value === '' ? {} : { value }) } as VariableFormBody;
+type FormField = keyof FormValues;
+const LABELS: Readonly<Partial<Record<FormField, string>>> = {
+  key: 'key',
+  value: 'value',
+  description: 'description',
+  hcl: 'setting HCL',
+  sensitive: 'setting Sensitive',
+};
+
+/** Returns the fields that differ. An empty field for the value of a sensitive variable keeps the value. */
+const listChanges = (present: FormValues, values: FormValues): Partial<FormValues> =>
+  Object.fromEntries(Object.entries(values).filter(([field, value]) => value !== present[field as FormField]));
+
+const formatPresent = (value: string | boolean): string => {
+  if (typeof value === 'boolean') return value ? 'on' : 'off';
+  return value === '' ? 'empty' : value;
+};
+
+type OutdatedProps = {
+  readonly opened: ConsoleVariable;
+  readonly present: ConsoleVariable;
+  readonly entered: Partial<FormValues>;
+  readonly onReset: () => void;
+};
+
+/** Somebody has changed the variable while the person was typing. */
+const OutdatedNotice = ({ opened, present, entered, onReset }: OutdatedProps) => {
+  const changed = listChanges(toFormValues(opened), toFormValues(present));
+  const conflicts = Object.entries(changed).filter(([field]) => entered[field as FormField] !== undefined);
+  return (
+    <ChangedNotice what="variable" onReset={onReset}>
+      The fields that you have not changed show the present values.
+      {conflicts.map(([field, value]) => ` The ${LABELS[field as FormField] ?? field} is now ${formatPresent(value)}.`)}
+      {present.attributes.sensitive && entered.value ? ' Nobody can read whether the value is another one now.' : ''}
+      {Object.keys(entered).length > 0 ? ' If you save, your changes replace what is there.' : ''}
+    </ChangedNotice>
+  );
 };
 
 type FieldsProps = {
@@ -114,36 +152,66 @@ const VariableFields = ({ values, isNew, wasSensitive, error, onChange }: Fields
   </>
 );
 
-/** Creates a variable of the workspace, or changes one. */
-export const VariableDialog = ({ organization, workspace, variable, onClose }: VariableDialogProps) => {
-  const [values, setValues] = useState(() => toFormValues(variable));
-  const wasSensitive = variable?.attributes.sensitive ?? false;
+const useVariableForm = ({ organization, workspace, variable, onClose }: VariableDialogProps) => {
+  const [opened, setOpened] = useState(variable);
+  const [entered, setEntered] = useState<Partial<FormValues>>({});
+  const present = toFormValues(variable);
+  const values = { ...present, ...entered };
   const change = useChangeVariable(organization, workspace.attributes.name, workspace.id);
-  const save = (event: SyntheticEvent) => {
-    event.preventDefault();
-    const attributes = toAttributes(values, wasSensitive);
-    const onSuccess = () => {
+  const send = (body: VariableChange) => {
+    const onSuccess = (outcome: 'changed' | 'outdated') => {
+      if (outcome === 'outdated') return;
       showToast({ kind: 'success', message: `The variable ${values.key} is saved.` });
       onClose();
     };
-    change.mutate(
-      variable ? { action: 'update', variable: variable.id, attributes } : { action: 'create', attributes },
-      { onSuccess },
-    );
+    change.mutate(body, { onSuccess });
   };
+  return {
+    opened,
+    entered: listChanges(present, values),
+    values,
+    error: change.error,
+    isPending: change.isPending,
+    // The saved variable is another version too.
+    isOutdated:
+      !change.isPending &&
+      change.data !== 'changed' &&
+      opened?.attributes['version-id'] !== variable?.attributes['version-id'],
+    enter: (changes: Partial<FormValues>) => setEntered({ ...entered, ...changes }),
+    reset: () => {
+      setEntered({});
+      setOpened(variable);
+    },
+    save: (event: SyntheticEvent) => {
+      event.preventDefault();
+      if (!variable) return send({ action: 'create', attributes: values });
+      const attributes = listChanges(present, values);
+      return Object.keys(attributes).length === 0 ? onClose() : send({ action: 'update', variable, attributes });
+    },
+  };
+};
+
+/** Creates a variable of the workspace, or changes one. */
+export const VariableDialog = (props: VariableDialogProps) => {
+  const { variable, onClose } = props;
+  const form = useVariableForm(props);
+  const { opened } = form;
   return (
     <Dialog onClose={onClose} title={variable ? `Change ${variable.attributes.key}` : 'New variable'}>
-      <form onSubmit={save}>
+      <form onSubmit={form.save}>
         <Stack>
-          <FormProblems error={change.error} fields={FIELDS} />
+          <FormProblems error={form.error} fields={FIELDS} />
+          {form.isOutdated && opened && variable && (
+            <OutdatedNotice opened={opened} present={variable} entered={form.entered} onReset={form.reset} />
+          )}
           <VariableFields
-            values={values}
+            values={form.values}
             isNew={variable === null}
-            wasSensitive={wasSensitive}
-            error={change.error}
-            onChange={(changes) => setValues({ ...values, ...changes })}
+            wasSensitive={variable?.attributes.sensitive ?? false}
+            error={form.error}
+            onChange={form.enter}
           />
-          <DialogActions action="Save" isPending={change.isPending} onClose={onClose} />
+          <DialogActions action="Save" isPending={form.isPending} onClose={onClose} />
         </Stack>
       </form>
     </Dialog>

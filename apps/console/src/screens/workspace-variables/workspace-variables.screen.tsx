@@ -2,7 +2,7 @@ import { Stack, Text } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { useParams } from '@tanstack/react-router';
 import { lazy, Suspense, useState } from 'react';
-import { variablesQuery, type ConsoleVariable, type VariableGroup } from '../../api/variables.js';
+import { findVariable, variablesQuery, type ConsoleVariable, type VariableGroup } from '../../api/variables.js';
 import { workspaceQuery, type Workspace } from '../../api/workspaces.js';
 import { Card } from '../../components/card.js';
 import { PlusIcon, VariableIcon } from '../../components/icons.js';
@@ -85,7 +85,12 @@ const Variables = ({ organization, workspace }: { readonly organization: string;
       </QueryState>
       <Suspense>
         {dialog?.kind === 'create' && <VariableDialog {...common} variable={null} />}
-        {dialog?.kind === 'update' && <VariableDialog {...common} variable={dialog.variable} />}
+        {dialog?.kind === 'update' && (
+          <VariableDialog
+            {...common}
+            variable={findVariable(query.data ?? [], dialog.variable.id) ?? dialog.variable}
+          />
+        )}
         {dialog?.kind === 'delete' && <DeleteVariableDialog {...common} variable={dialog.variable} />}
       </Suspense>
     </>
