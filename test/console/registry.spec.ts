@@ -64,6 +64,13 @@ const listFiles = async (version: string) => {
   ];
 };
 
+/** Returns the manifest of a release, as a browser uploads it. */
+const toManifest = (version: string, content: object) => ({
+  name: `terraform-provider-example_${version}_manifest.json`,
+  mimeType: 'application/json',
+  buffer: Buffer.from(JSON.stringify(content)),
+});
+
 describe('the registry', () => {
   it('lists providers and keys, and leads to the versions of a provider', async () => {
     const page = await open(owner, '/app/acme/registry', 'Registry');
@@ -141,8 +148,11 @@ describe('a provider', () => {
       .getByRole('alert')
       .filter({ hasText: 'terraform-provider-example_2.0.0_linux_amd64.zip is missing.' })
       .waitFor();
-    await input.setInputFiles(files);
-    await dialog.getByText('linux/amd64, windows/amd64').waitFor();
+    const manifest = { metadata: { protocol_versions: ['7.0'] } };
+    await input.setInputFiles([...files, toManifest('2.0.0', manifest)]);
+    await dialog.getByText('metadata.protocol_versions has "7.0". It must be one of 4.0, 5.0, 6.0.').waitFor();
+    await input.setInputFiles([...files, toManifest('2.0.0', { metadata: { protocol_versions: ['5.1'] } })]);
+    await dialog.getByText('protocol 5.0, platforms: linux/amd64, windows/amd64').waitFor();
     expect(await inspectScreen(page, 'registry-publish')).toEqual([]);
     let isFirst = true;
     await page.route('**/api/registry/private/v2/uploads/**', async (route) => {
@@ -164,7 +174,8 @@ describe('a provider', () => {
     const page = await open(owner, '/app/acme/registry', 'Registry');
     await page.getByRole('button', { name: 'Publish a version' }).click();
     const dialog = page.getByRole('dialog', { name: 'Publish a version' });
-    const files = (await listFiles('2.1.0')).map(({ name, mimeType, buffer }) => ({
+    const release = await listFiles('2.1.0');
+    const files = release.map(({ name, mimeType, buffer }) => ({
       name,
       mimeType,
       content: buffer.toString('base64'),
@@ -184,6 +195,25 @@ describe('a provider', () => {
     await dialog.getByRole('button', { name: 'Publish', exact: true }).click();
     await page.getByRole('heading', { level: 1, name: 'example' }).waitFor();
     await page.getByRole('row').filter({ hasText: '2.1.0' }).getByText('Can be installed').waitFor();
+    await page.goBack();
+    await page.getByRole('button', { name: 'Publish a version' }).click();
+    // The same zips with another list of checksums.
+    const others = release.map((file) =>
+      file.name.endsWith('_SHA256SUMS')
+        ? { ...file, buffer: Buffer.from(file.buffer.toString().replace(/^.{8}/, '00000000')) }
+        : file,
+    );
+    await dialog.locator('input[type="file"]').setInputFiles(others);
+    await dialog.getByRole('button', { name: 'Publish', exact: true }).click();
+    const prefix = 'terraform-provider-example_2.1.0';
+    const differences = `${prefix}_SHA256SUMS, ${prefix}_linux_amd64.zip`;
+    await dialog.getByText(`example 2.1.0 exists already and differs: ${differences}. Nothing was sent.`).waitFor();
+    await dialog.locator('input[type="file"]').setInputFiles(release);
+    await dialog.getByRole('button', { name: 'Try again' }).click();
+    await dialog.getByText('example 2.1.0 was published already. The server has the same files.').waitFor();
+    await dialog.getByText('Already there, and left alone:').waitFor();
+    await dialog.getByRole('button', { name: 'Show the provider' }).click();
+    await page.getByRole('heading', { level: 1, name: 'example' }).waitFor();
     expect(page.pageErrors).toEqual([]);
     await page.context().close();
   });

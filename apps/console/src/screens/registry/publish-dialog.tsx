@@ -11,7 +11,8 @@ import { Dialog } from '../../components/dialog.js';
 import { DialogActions } from '../../components/dialog-actions.js';
 import { FormProblems } from '../../components/problems.js';
 import { showToast } from '../../components/toasts.js';
-import { publishRelease, type ReleaseProgress } from './publish-release.js';
+import { publishRelease, type PublishedFiles, type ReleaseProgress } from './publish-release.js';
+import { PublishResult } from './publish-result.js';
 import { readRelease, ReleaseError, type Release } from './release-files.js';
 import classes from './registry.module.css';
 
@@ -34,15 +35,15 @@ type FilesProps = {
 const ReleaseDrop = ({ release, isBusy, onRelease }: FilesProps) => {
   const [problem, setProblem] = useState<string | null>(null);
   const open = useRef<() => void>(null);
-  const take = async (files: readonly File[]) => {
-    try {
-      onRelease(await readRelease(files));
-      setProblem(null);
-    } catch (error) {
-      if (!(error instanceof ReleaseError)) throw error;
-      onRelease(null);
-      setProblem(error.message);
-    }
+  const take = (files: readonly File[]) => {
+    const show = (release: Release | null, message: string | null) => {
+      onRelease(release);
+      setProblem(message);
+    };
+    void readRelease(files).then(
+      (release) => show(release, null),
+      ({ message }: Error) => show(null, message),
+    );
   };
   return (
     <>
@@ -51,7 +52,7 @@ const ReleaseDrop = ({ release, isBusy, onRelease }: FilesProps) => {
         activateOnClick={false}
         activateOnKeyboard={false}
         disabled={isBusy}
-        onDrop={(files: readonly File[]) => void take(files)}
+        onDrop={take}
         className={classes['drop']}
         inputProps={{ 'aria-label': 'Files of the release' }}
         attributes={{ root: { role: 'group', 'aria-label': 'Drop the files of the release here' } }}
@@ -92,33 +93,67 @@ const UploadProgress = ({ progress: { file, sentBytes, totalBytes } }: { readonl
 
 type PublishDialogProps = { readonly organization: string; readonly onClose: () => void };
 
-/** Publishes a version from the files that GoReleaser writes. */
-export const PublishDialog = ({ organization, onClose }: PublishDialogProps) => {
-  const navigate = useNavigate();
+const PublishProblem = ({ error }: { readonly error: Error | null }) =>
+  error instanceof ReleaseError ? (
+    <Alert color="red" role="alert">
+      {error.message}
+    </Alert>
+  ) : (
+    <FormProblems error={error} />
+  );
+
+/** Publishes releases until the dialog is closed, and collects the names of the files that it has sent. */
+const usePublication = (organization: string) => {
   const queries = useQueryClient();
-  const { data: keys = [] } = useQuery(gpgKeysQuery(organization));
-  const [release, setRelease] = useState<Release | null>(null);
-  const [chosenKey, setChosenKey] = useState<string | null>(null);
   const [progress, setProgress] = useState<ReleaseProgress | null>(null);
   const [stop] = useState(() => new AbortController());
+  const sent = useRef(new Set<string>());
   useEffect(() => () => stop.abort(), [stop]);
-  const keyIds = keys.map(({ attributes }) => attributes['key-id']);
-  const keyId = chosenKey ?? (keyIds.length === 1 ? (keyIds[0] ?? null) : null);
   const publication = useChange({
-    mutationFn: (options: { readonly release: Release; readonly keyId: string }) =>
-      publishRelease({ ...options, organization, signal: stop.signal, onProgress: setProgress }),
+    mutationFn: (options: { readonly release: Release; readonly keyId: string }): Promise<PublishedFiles> =>
+      publishRelease({
+        ...options,
+        organization,
+        signal: stop.signal,
+        onProgress: setProgress,
+        // After an interruption, the files of the first attempt count as sent.
+        sent: sent.current,
+      }),
     onSettled: () => queries.invalidateQueries({ queryKey: registryKey(organization) }),
     retry: false,
   });
+  return { publication, progress };
+};
+
+/** Publishes a version from the files that GoReleaser writes. */
+export const PublishDialog = ({ organization, onClose }: PublishDialogProps) => {
+  const navigate = useNavigate();
+  const { data: keys = [] } = useQuery(gpgKeysQuery(organization));
+  const [release, setRelease] = useState<Release | null>(null);
+  const [chosenKey, setChosenKey] = useState<string | null>(null);
+  const { publication, progress } = usePublication(organization);
+  const keyIds = keys.map(({ attributes }) => attributes['key-id']);
+  const keyId = chosenKey ?? (keyIds.length === 1 ? (keyIds[0] ?? null) : null);
+  const showProvider = (provider: string) => {
+    onClose();
+    void navigate({ to: '/$organization/registry/$provider', params: { organization, provider } });
+  };
   const publish = () => {
     if (release === null || keyId === null) return;
-    const onSuccess = () => {
+    const onSuccess = ({ skippedFiles }: PublishedFiles) => {
+      if (skippedFiles.length > 0) return;
       showToast({ kind: 'success', message: `${release.name} ${release.version} is uploaded.` });
-      onClose();
-      void navigate({ to: '/$organization/registry/$provider', params: { organization, provider: release.name } });
+      showProvider(release.name);
     };
     publication.mutate({ release, keyId }, { onSuccess });
   };
+  if (publication.data && release) {
+    return (
+      <Dialog onClose={onClose} size="lg" title="Publish a version">
+        <PublishResult release={release} files={publication.data} onOpen={() => showProvider(release.name)} />
+      </Dialog>
+    );
+  }
   return (
     <Dialog onClose={onClose} size="lg" title="Publish a version">
       <Stack>
@@ -136,7 +171,7 @@ export const PublishDialog = ({ organization, onClose }: PublishDialogProps) => 
           value={keyId}
           onChange={setChosenKey}
         />
-        <FormProblems error={publication.error} />
+        <PublishProblem error={publication.error} />
         {progress && <UploadProgress progress={progress} />}
         <DialogActions
           action={publication.error ? 'Try again' : 'Publish'}

@@ -1,7 +1,8 @@
 import { ApiError, readDocument } from '../../api/api-error.js';
 import { api } from '../../api/client.js';
 import { PROVIDER_PATH, toProviderPath, type ProviderPlatform, type ProviderVersion } from '../../api/registry.js';
-import type { Release, ReleaseArchive } from './release-files.js';
+import { ReleaseError, type Release, type ReleaseArchive } from './release-files.js';
+import { listDifferences, type StoredPlatforms } from './release-differences.js';
 
 export type ReleaseProgress = {
   /** The name of the file that is uploaded. */
@@ -16,6 +17,8 @@ type ReleasePublishing = {
   readonly keyId: string;
   readonly signal: AbortSignal;
   readonly onProgress: (progress: ReleaseProgress) => void;
+  /** Receives the name of each file that is sent, and has those of earlier attempts. */
+  readonly sent: Set<string>;
 };
 
 const VERSION_PATH = `${PROVIDER_PATH}/versions/{version}` as const;
@@ -40,29 +43,37 @@ const createMissingProvider = async ({ organization, release: { name } }: Releas
   );
 };
 
-/** Returns the version, which an interrupted upload can have created. */
-const openVersion = async ({ organization, release, keyId }: ReleasePublishing): Promise<ProviderVersion> => {
-  const { name, version, protocols } = release;
-  const path = toProviderPath(organization, name);
-  const existing = await findDocument(readDocument(api.GET(VERSION_PATH, { params: { path: { ...path, version } } })));
-  if (existing) return existing.data;
-  const attributes = {
-    version,
-    'key-id': keyId,
-    protocols: [...protocols] as ProviderVersion['attributes']['protocols'],
-  };
-  const body = { data: { type: 'registry-provider-versions' as const, attributes } };
-  return (await readDocument(api.POST(`${PROVIDER_PATH}/versions`, { params: { path }, body }))).data;
+const findVersion = async ({ organization, release: { name, version } }: ReleasePublishing) => {
+  const path = { ...toProviderPath(organization, name), version };
+  return (await findDocument(readDocument(api.GET(VERSION_PATH, { params: { path } }))))?.data ?? null;
 };
 
-const openPlatform = async (
+const createVersion = async ({ organization, release, keyId }: ReleasePublishing): Promise<ProviderVersion> => {
+  const { name, version, protocols } = release;
+  const params = { path: toProviderPath(organization, name) };
+  const attributes = { version, 'key-id': keyId, protocols: [...protocols] };
+  const body = { data: { type: 'registry-provider-versions' as const, attributes } };
+  return (await readDocument(api.POST(`${PROVIDER_PATH}/versions`, { params, body }))).data;
+};
+
+/** Returns the platforms of the release that the version has already, such as after an interrupted upload. */
+const findPlatforms = async ({ organization, release }: ReleasePublishing): Promise<StoredPlatforms> => {
+  const { name, version, archives } = release;
+  const path = { ...toProviderPath(organization, name), version };
+  const platforms = new Map<ReleaseArchive, ProviderPlatform>();
+  for (const archive of archives) {
+    const params = { path: { ...path, os: archive.os, arch: archive.arch } };
+    const platform = await findDocument(readDocument(api.GET(`${VERSION_PATH}/platforms/{os}/{arch}`, { params })));
+    if (platform) platforms.set(archive, platform.data);
+  }
+  return platforms;
+};
+
+const createPlatform = async (
   { organization, release: { name, version } }: ReleasePublishing,
   { os, arch, shasum, file }: ReleaseArchive,
 ): Promise<ProviderPlatform> => {
   const path = { ...toProviderPath(organization, name), version };
-  const params = { path: { ...path, os, arch } };
-  const existing = await findDocument(readDocument(api.GET(`${VERSION_PATH}/platforms/{os}/{arch}`, { params })));
-  if (existing) return existing.data;
   const attributes = { os, arch, filename: file.name, shasum };
   const body = { data: { type: 'registry-provider-platforms' as const, attributes } };
   return (await readDocument(api.POST(`${VERSION_PATH}/platforms`, { params: { path }, body }))).data;
@@ -106,24 +117,51 @@ const sendFile = (
 type FileToUpload = { readonly file: File; readonly link: string | undefined };
 
 /** The signature comes last, and clients see no version without it. Files without a link are uploaded already. */
-const listUploads = async (options: ReleasePublishing, version: ProviderVersion): Promise<readonly FileToUpload[]> => {
+const listUploads = async (
+  options: ReleasePublishing,
+  version: ProviderVersion,
+  platforms: StoredPlatforms,
+): Promise<readonly FileToUpload[]> => {
   const { checksums, signature, archives } = options.release;
   const uploads: FileToUpload[] = [{ file: checksums, link: version.links['shasums-upload'] }];
   for (const archive of archives) {
-    const { links } = await openPlatform(options, archive);
+    const { links } = platforms.get(archive) ?? (await createPlatform(options, archive));
     uploads.push({ file: archive.file, link: links['provider-binary-upload'] });
   }
   return [...uploads, { file: signature, link: version.links['shasums-sig-upload'] }];
 };
 
-/** Creates what is missing of the provider, the version and its platforms, and uploads the files that are missing. */
-export const publishRelease = async (options: ReleasePublishing): Promise<void> => {
-  const { signal, onProgress } = options;
+/** Returns what the version has already. Throws a ReleaseError if it differs from the release. Changes nothing. */
+const readStored = async (options: ReleasePublishing) => {
+  const version = await findVersion(options);
+  if (!version) return { version, platforms: new Map() };
+  const platforms = await findPlatforms(options);
+  const differences = await listDifferences(options, version, platforms);
+  if (differences.length > 0) {
+    const { name, version: number } = options.release;
+    throw new ReleaseError(
+      `${name} ${number} exists already and differs: ${differences.join(', ')}. Nothing was sent. Publish the files ` +
+        'with another version, or delete this version first.',
+    );
+  }
+  return { version, platforms };
+};
+
+/** The names of the files that were sent, and of those that the server had already. */
+export type PublishedFiles = { readonly sentFiles: readonly string[]; readonly skippedFiles: readonly string[] };
+
+/**
+ * Creates what is missing of the provider, the version and its platforms, and uploads the files that are missing. Throws a
+ * ReleaseError, and sends nothing, if the version has other files.
+ */
+export const publishRelease = async (options: ReleasePublishing): Promise<PublishedFiles> => {
+  const { signal, onProgress, sent } = options;
   await createMissingProvider(options);
+  const stored = await readStored(options);
   signal.throwIfAborted();
-  const version = await openVersion(options);
+  const version = stored.version ?? (await createVersion(options));
   signal.throwIfAborted();
-  const uploads = await listUploads(options, version);
+  const uploads = await listUploads(options, version, stored.platforms);
   const totalBytes = uploads.reduce((sum, { file }) => sum + file.size, 0);
   let before = 0;
   for (const { file, link } of uploads) {
@@ -131,8 +169,13 @@ export const publishRelease = async (options: ReleasePublishing): Promise<void> 
     report(0);
     // Nothing may be published after the person has stopped it between two requests.
     signal.throwIfAborted();
-    if (link !== undefined) await sendFile(link, file, { signal, onSent: report });
+    if (link !== undefined) {
+      await sendFile(link, file, { signal, onSent: report });
+      sent.add(file.name);
+    }
     before += file.size;
     report(0);
   }
+  const names = uploads.map(({ file }) => file.name);
+  return { sentFiles: names.filter((name) => sent.has(name)), skippedFiles: names.filter((name) => !sent.has(name)) };
 };

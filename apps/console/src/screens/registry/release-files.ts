@@ -11,7 +11,7 @@ export type ReleaseArchive = {
 export type Release = {
   readonly name: string;
   readonly version: string;
-  readonly protocols: readonly string[];
+  readonly protocols: readonly ReleaseProtocol[];
   readonly checksums: File;
   readonly signature: File;
   readonly archives: readonly ReleaseArchive[];
@@ -23,7 +23,10 @@ export class ReleaseError extends Error {
 }
 
 const CHECKSUMS = /^terraform-provider-(?<name>.+)_(?<version>\d[^_]*)_SHA256SUMS$/;
-const DEFAULT_PROTOCOLS = ['5.0'];
+const PROTOCOLS = ['4.0', '5.0', '6.0'] as const;
+type ReleaseProtocol = (typeof PROTOCOLS)[number];
+const DEFAULT_PROTOCOLS: readonly ReleaseProtocol[] = ['5.0'];
+const MANIFEST_FORM = '{"version":1,"metadata":{"protocol_versions":["5.0"]}}';
 
 const parseChecksums = (text: string): ReadonlyMap<string, string> =>
   new Map(
@@ -33,15 +36,48 @@ const parseChecksums = (text: string): ReadonlyMap<string, string> =>
     }),
   );
 
-/** Reads `metadata.protocol_versions` of the manifest of a provider. */
-const readProtocols = async (manifest: File | undefined): Promise<readonly string[]> => {
-  if (!manifest) return DEFAULT_PROTOCOLS;
+/** The browser cannot read a file that was changed or removed after the person has chosen it. */
+const readText = async (file: File): Promise<string> => {
   try {
-    const { metadata } = JSON.parse(await manifest.text()) as { metadata?: { protocol_versions?: readonly string[] } };
-    return metadata?.protocol_versions ?? DEFAULT_PROTOCOLS;
-  } catch {
-    throw new ReleaseError(`${manifest.name} is not valid JSON.`);
+    return await file.text();
+  } catch (error) {
+    const reason = error instanceof Error ? error.message : String(error);
+    throw new ReleaseError(`${file.name} cannot be read. Choose the files again. The browser says: ${reason}`);
   }
+};
+
+const parseManifest = (name: string, text: string): unknown => {
+  try {
+    return JSON.parse(text);
+  } catch {
+    throw new ReleaseError(`${name} is not valid JSON.`);
+  }
+};
+
+const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
+  typeof value === 'object' && value !== null;
+
+/** Minor versions only add to a protocol, so 5.1 counts as 5.0. */
+const parseProtocol = (name: string, value: unknown): ReleaseProtocol => {
+  const major = typeof value === 'string' ? /^(\d+)(?:\.\d+)?$/.exec(value)?.[1] : undefined;
+  const protocol = PROTOCOLS.find((each) => each === `${major}.0`);
+  if (protocol) return protocol;
+  const list = PROTOCOLS.join(', ');
+  throw new ReleaseError(
+    `${name}: metadata.protocol_versions has ${JSON.stringify(value)}. It must be one of ${list}.`,
+  );
+};
+
+/** Reads `metadata.protocol_versions` of the manifest of a provider. */
+const readProtocols = async (manifest: File | undefined): Promise<readonly ReleaseProtocol[]> => {
+  if (!manifest) return DEFAULT_PROTOCOLS;
+  const { name } = manifest;
+  const content = parseManifest(name, await readText(manifest));
+  const versions = isObject(content) && isObject(content['metadata']) ? content['metadata']['protocol_versions'] : null;
+  if (!Array.isArray(versions) || versions.length === 0)
+    throw new ReleaseError(`${name} is not like ${MANIFEST_FORM}.`);
+  const protocols = new Set(versions.map((version) => parseProtocol(name, version)));
+  return PROTOCOLS.filter((protocol) => protocols.has(protocol));
 };
 
 /** Returns the release of these files. Throws a ReleaseError that names what is missing. */
@@ -55,7 +91,7 @@ export const readRelease = async (files: readonly File[]): Promise<Release> => {
   const signature = byName.get(`${checksums.name}.sig`);
   if (!signature) throw new ReleaseError(`The signature ${checksums.name}.sig is missing.`);
   const prefix = `terraform-provider-${name}_${version}_`;
-  const sums = parseChecksums(await checksums.text());
+  const sums = parseChecksums(await readText(checksums));
   const listed = [...sums].filter(([filename]) => filename.startsWith(prefix) && filename.endsWith('.zip'));
   if (listed.length === 0) throw new ReleaseError(`${checksums.name} lists no zip of this version.`);
   const archives = listed.map(([filename, shasum]) => {
