@@ -3,7 +3,14 @@ import { openBrowser, type TestBrowser, type TestPage } from '../support/browser
 import { inspectScreen, openConsole } from '../support/console.js';
 import { openFlakyConnection } from '../support/flaky-connection.js';
 import { waitUntil } from '../support/product.js';
-import { expectStatus, makeMember, makeOrganization, makeWorkspace } from '../support/seeds.js';
+import {
+  expectStatus,
+  grantWorkspaceAccess,
+  makeMember,
+  makeOrganization,
+  makeTeam,
+  makeWorkspace,
+} from '../support/seeds.js';
 import { startTestServer, type TestServer } from '../support/server.js';
 import { makeVariable } from '../support/variables.js';
 
@@ -143,6 +150,30 @@ describe('the console', () => {
     await makeVariable(server, `/api/v2/workspaces/${workspace}/vars`, { key: 'region' });
     await page.getByRole('table', { name: 'Terraform variables' }).getByText('region').first().waitFor();
     expect(page.pageErrors).toEqual([]);
+    await page.context().close();
+  });
+
+  it('hides what a person may no longer read, and marks what it cannot read again', async () => {
+    const workspace = await makeWorkspace(server, 'acme', 'vault');
+    await makeVariable(server, `/api/v2/workspaces/${workspace}/vars`, { key: 'region' });
+    const team = await makeTeam(server, 'acme', 'readers');
+    const access = await grantWorkspaceAccess(server, team, workspace, 'read');
+    const { id: user } = await makeMember(server, 'acme', 'rita', [team]);
+    const page = await openConsole(browser, server, { user, path: '/app/acme/workspaces/vault/variables' });
+    const variable = page.getByRole('table', { name: 'Terraform variables' }).getByText('region').first();
+    await variable.waitFor();
+    await mark(page, 'Live').waitFor();
+    const details = '**/organizations/acme/workspaces/vault?*';
+    await page.route(details, (route) => route.fulfill({ status: 500, json: { errors: [] } }));
+    await lock(workspace, 'Maintenance');
+    await page.getByText('This may be out of date').first().waitFor();
+    expect(await variable.isVisible()).toBe(true);
+    await page.unroute(details);
+    await page.getByRole('button', { name: 'Load again' }).first().click();
+    await page.getByText('This may be out of date').waitFor({ state: 'detached' });
+    expectStatus(await server.delete(`/api/v2/team-workspaces/${access}`), 204);
+    await page.getByRole('heading', { name: 'This workspace does not exist, or you have no access' }).waitFor();
+    expect(await variable.count()).toBe(0);
     await page.context().close();
   });
 });

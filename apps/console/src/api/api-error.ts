@@ -28,6 +28,11 @@ export class ApiError extends Error {
     return this.status === 404;
   }
 
+  /** Whether this person may not read the resource, or not any more. */
+  get isDenied(): boolean {
+    return this.isNotFound || this.status === 401 || this.status === 403;
+  }
+
   /** Returns the details about each field, by its name. */
   get fields(): Readonly<Record<string, string>> {
     return Object.fromEntries(this.problems.flatMap(({ field, detail }) => (field === null ? [] : [[field, detail]])));

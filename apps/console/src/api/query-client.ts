@@ -20,7 +20,14 @@ const getRetryDelay = (failures: number, error: Error): number => {
 
 export const queryClient = new QueryClient({
   defaultOptions: {
-    queries: { retry: canRetry, retryDelay: getRetryDelay, staleTime: FRESH_MS },
+    queries: {
+      retry: canRetry,
+      retryDelay: getRetryDelay,
+      staleTime: FRESH_MS,
+      // Without a network a request fails at once, so that the screen can describe it.
+      networkMode: 'always',
+      refetchOnReconnect: true,
+    },
     // A refused change has changed nothing, so it can be sent again. Without an answer, it may have changed something.
     mutations: {
       // Without a network a change fails at once. It must not be sent when the person has forgotten it.

@@ -50,6 +50,20 @@ export const ErrorState = ({ error, onRetry }: { readonly error: Error; readonly
   </Alert>
 );
 
+type OldDataNoticeProps = { readonly error: Error; readonly onRetry: () => void };
+
+/** Above data that could not be read again. */
+const OldDataNotice = ({ error, onRetry }: OldDataNoticeProps) => (
+  <Alert color="yellow" variant="light" mb="md" title="This may be out of date" icon={<AlertIcon />} role="status">
+    <Stack gap="xs" align="flex-start">
+      <Text size="sm">{describeError(error)}</Text>
+      <Button size="compact-sm" variant="default" onClick={onRetry}>
+        Load again
+      </Button>
+    </Stack>
+  </Alert>
+);
+
 /** Placeholders while data load. */
 export const LoadingLines = ({ count = 4, height = 20 }: { readonly count?: number; readonly height?: number }) => (
   <Stack gap="sm" aria-busy="true" aria-label="Loading" role="status">
@@ -67,10 +81,19 @@ type QueryStateProps<T> = {
   readonly children: (data: T) => ReactNode;
 };
 
-/** Shows the data of a query, or that they load, or why they cannot. */
+/**
+ * Shows the data of a query, or that they load, or why they cannot. Data that the person may no longer read disappear. Other
+ * data stay, with a notice, if they cannot be read again.
+ */
 export const QueryState = <T,>({ query, what, loading = <LoadingLines />, children }: QueryStateProps<T>) => {
-  if (query.data !== undefined) return children(query.data);
-  if (!query.error) return loading;
-  if (query.error instanceof ApiError && query.error.isNotFound) return <NotFoundState what={what} />;
-  return <ErrorState error={query.error} onRetry={() => void query.refetch()} />;
+  const { data, error } = query;
+  const retry = () => void query.refetch();
+  if (error instanceof ApiError && error.isDenied) return <NotFoundState what={what} />;
+  if (data === undefined) return error ? <ErrorState error={error} onRetry={retry} /> : loading;
+  return (
+    <>
+      {error && <OldDataNotice error={error} onRetry={retry} />}
+      {children(data)}
+    </>
+  );
 };

@@ -2,8 +2,15 @@ import type { Query } from '@tanstack/react-query';
 import { NEW_ENTRIES } from '../api/audit-trail.js';
 import { organizationKey } from '../api/organizations.js';
 
-/** Resource types of the messages since the last refresh. `hasReset`: everything can be different. */
-export type ChangeBatch = { readonly types: ReadonlySet<string>; readonly hasReset: boolean };
+/** The messages since the last refresh. */
+export type ChangeBatch = {
+  /** The types of the resources that they name. */
+  readonly types: ReadonlySet<string>;
+  /** Everything can be different. */
+  readonly hasReset: boolean;
+  /** The person may have lost access. */
+  readonly hasNewAccess: boolean;
+};
 
 /** Which keys after `organizationKey` show resources of a type. */
 const KEYS_BY_TYPE: Readonly<Record<string, readonly string[]>> = {
@@ -47,9 +54,14 @@ export const isConcerned = (organization: string, { queryKey }: Query, batch: Ch
 /**
  * Returns whether the query may read again by itself. The server records some reads in the audit trail: queries that never
  * become stale wait until a person opens them again, and queries with `readAgainFor` wait for messages about these types.
+ * All read again if the person may have lost access, so that no screen shows what the person may no longer read.
  */
-export const mayReadAgain = ({ meta, observers, state }: Query, { types }: ChangeBatch): boolean =>
+export const mayReadAgain = ({ meta, observers, state }: Query, { types, hasNewAccess }: ChangeBatch): boolean => {
   // An error that replaces a screen stays until the person tries again.
-  !(state.status === 'error' && state.data === undefined) &&
-  (meta?.readAgainFor?.some((type) => types.has(type)) ?? true) &&
-  observers.every(({ options }) => options.staleTime !== Number.POSITIVE_INFINITY);
+  if (state.status === 'error' && state.data === undefined) return false;
+  if (hasNewAccess) return true;
+  return (
+    (meta?.readAgainFor?.some((type) => types.has(type)) ?? true) &&
+    observers.every(({ options }) => options.staleTime !== Number.POSITIVE_INFINITY)
+  );
+};

@@ -6,3 +6,6 @@ export const CHANGE_EVENTS = ['created', 'changed', 'deleted'];
 
 /** Messages after which everything can be different. */
 export const RESET_EVENTS = ['ready', 'access', 'reset'];
+
+/** Messages after which the person may not be allowed to read what the screen shows. */
+export const ACCESS_EVENTS: ReadonlySet<string> = new Set(['access', 'reset']);

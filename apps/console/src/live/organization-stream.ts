@@ -1,4 +1,4 @@
-import { CHANGE_EVENTS, RESET_EVENTS, type LiveMessage } from './live-message.js';
+import { ACCESS_EVENTS, CHANGE_EVENTS, RESET_EVENTS, type LiveMessage } from './live-message.js';
 import { setLiveState } from './live-state.js';
 import type { Refresher } from './refresher.js';
 
@@ -89,9 +89,10 @@ export class OrganizationStream {
     this.schedule(() => this.open(), pauseMs * (1 + Math.random()));
   }
 
-  private handleMessage({ data, lastEventId }: MessageEvent<string>, hasReset: boolean): void {
+  private handleMessage({ type, data, lastEventId }: MessageEvent<string>, hasReset: boolean): void {
     this.lastEventId = lastEventId;
     const { resource } = JSON.parse(data) as LiveMessage;
-    this.refresher.add({ types: new Set(resource ? [resource.type] : []), hasReset });
+    const types = new Set(resource ? [resource.type] : []);
+    this.refresher.add({ types, hasReset, hasNewAccess: ACCESS_EVENTS.has(type) });
   }
 }

@@ -7,11 +7,12 @@ const LONGEST_READ_MS = 10_000;
 
 const wait = (ms: number): Promise<void> => new Promise((resolve) => void setTimeout(resolve, ms));
 
-const NOTHING: ChangeBatch = { types: new Set(), hasReset: false };
+const NOTHING: ChangeBatch = { types: new Set(), hasReset: false, hasNewAccess: false };
 
 const merge = (one: ChangeBatch, other: ChangeBatch): ChangeBatch => ({
   types: new Set([...one.types, ...other.types]),
   hasReset: one.hasReset || other.hasReset,
+  hasNewAccess: one.hasNewAccess || other.hasNewAccess,
 });
 
 /** Returns whether a query was reading for the first time, so that its answer can be older than the change. */

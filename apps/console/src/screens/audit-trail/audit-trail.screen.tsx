@@ -49,8 +49,9 @@ type ContentProps = {
 };
 
 const TrailContent = ({ list, isFiltered, onClear, onOpen }: ContentProps) => {
-  if (list.error instanceof ApiError && list.error.isNotFound) return <NotFoundState what="audit trail" />;
-  if (list.error) return <ErrorState error={list.error} onRetry={list.retry} />;
+  const error = list.tail.error instanceof ApiError && list.tail.error.isDenied ? list.tail.error : list.error;
+  if (error instanceof ApiError && error.isDenied) return <NotFoundState what="audit trail" />;
+  if (error) return <ErrorState error={error} onRetry={list.retry} />;
   if (list.total === undefined) return <LoadingLines count={8} height={32} />;
   if (list.total === 0) return isFiltered ? <NoMatch onClear={onClear} /> : <NoEntry />;
   return (
