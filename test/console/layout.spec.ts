@@ -183,9 +183,11 @@ describe('the console', () => {
       refusals += 1;
       if (refusals > 2) return route.fallback();
       const errors = [{ status: '429', title: 'too many', detail: 'Too many requests.' }];
-      return route.fulfill({ status: 429, headers: { 'retry-after': '0' }, json: { errors } });
+      const delay = refusals === 1 ? '1' : '0';
+      return route.fulfill({ status: 429, headers: { 'retry-after': delay }, json: { errors } });
     });
     await page.goto(`${server.url}/app/acme/workspaces`);
+    await page.getByText('The server has asked to wait 1 second. The console then sends the request again.').waitFor();
     await page.getByRole('row').filter({ hasText: 'network' }).waitFor();
     expect(refusals).toBeGreaterThan(2);
     await page.context().close();

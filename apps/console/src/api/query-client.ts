@@ -12,8 +12,8 @@ const canRetry = (failures: number, error: Error): boolean => {
   return error instanceof TypeError && failures < MAX_NETWORK_RETRIES;
 };
 
-/** The server chooses the delay with `Retry-After`. */
-const getRetryDelay = (failures: number, error: Error): number => {
+/** Returns how many milliseconds to wait after this number of earlier failures. The server chooses it with `Retry-After`. */
+export const getRetryDelay = (failures: number, error: Error): number => {
   const requested = error instanceof ApiError ? error.retryAfterMs : null;
   return Math.min(requested ?? 500 * 2 ** failures, LONGEST_DELAY_MS);
 };

@@ -3,6 +3,7 @@ import { useEffect, useState } from 'react';
 import { AlertIcon, CheckIcon, CloseIcon } from './icons.js';
 import { removeToast, useToasts, type Toast } from './toasts.js';
 import classes from './toast-outlet.module.css';
+import { WaitNotice } from './wait-notice.js';
 
 const SHOWN_MS = 6_000;
 
@@ -48,6 +49,7 @@ export const ToastOutlet = () => {
       {toasts.map((toast) => (
         <ToastMessage key={toast.id} toast={toast} />
       ))}
+      <WaitNotice />
     </section>
   );
 };
