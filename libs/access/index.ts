@@ -8,6 +8,7 @@ export {
   formatSessionCookie,
   getBearerToken,
   getCredential,
+  getSessionCredential,
   SESSION_COOKIE,
   toSessionCredential,
 } from './authentication/credentials.js';

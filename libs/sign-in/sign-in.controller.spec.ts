@@ -95,6 +95,9 @@ describe('a password', () => {
     const [one, two] = [await signInByLink(server, ada), await signInByLink(server, ada)];
     await one.post('/account/password', { password: PASSWORD });
     expect([await isSignedIn(one), await isSignedIn(two)]).toEqual([true, false]);
+    const ended = 'Your session has ended. Sign in again.';
+    expect(await (await two.get('/sign-in')).text()).toContain(ended);
+    expect(await (await open().get('/sign-in')).text()).not.toContain(ended);
   });
 
   it('changes only after a sign-in of the last 15 minutes', async () => {

@@ -1,6 +1,6 @@
 import { Body, Controller, Get, HttpCode, Post, Query, Req, Res, UseFilters } from '@nestjs/common';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { describeRequest, OptionalActor, Page, Public, type Actor } from '#access';
+import { describeRequest, getSessionCredential, OptionalActor, Page, Public, type Actor } from '#access';
 import { Clock } from '#kernel';
 import {
   PageRefusalFilter,
@@ -63,14 +63,16 @@ export class SignInController {
   async show(
     @Query() query: Readonly<Record<string, unknown>>,
     @OptionalActor() actor: Actor | null,
+    @Req() request: FastifyRequest,
     @Res({ passthrough: true }) reply: FastifyReply,
   ) {
     const returnTo = parseReturnPath(query['return_to']);
+    const hasEnded = actor === null && getSessionCredential(request) !== undefined;
     const isConfirmation = actor !== null && query['confirm'] === '1';
     if (actor && !isConfirmation && query['switch'] !== '1') return redirectToPage(reply, returnTo ?? HOME);
     const login = isConfirmation ? actor.name : '';
     const left = typeof query['left'] === 'string' ? query['left'] : null;
-    return sendPage(reply, 200, await this.renderForm({ returnTo, isConfirmation, login }, left));
+    return sendPage(reply, 200, await this.renderForm({ returnTo, isConfirmation, hasEnded, login }, left));
   }
 
   @Post()

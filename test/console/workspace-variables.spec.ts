@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { ensureUser } from '#people';
 import { openBrowser, type TestBrowser, type TestPage } from '../support/browser.js';
-import { pauseRequests, inspectScreen, openConsole } from '../support/console.js';
+import { pauseRequests, inspectScreen, openConsole, startSessionIn } from '../support/console.js';
 import {
   expectStatus,
   grantWorkspaceAccess,
@@ -116,10 +116,19 @@ describe('the variables of a workspace', () => {
   it('keep a sensitive value when something else changes', async () => {
     const page = await openVariables(owner);
     await page.getByRole('button', { name: 'Change token' }).click();
-    const dialog = page.getByRole('dialog');
+    const dialog = page.getByRole('dialog', { name: 'Change token' });
     expect(await dialog.getByLabel('Key').isDisabled()).toBe(true);
     await dialog.getByLabel('Description').fill('Of the cloud');
+    await page.context().clearCookies();
     await dialog.getByRole('button', { name: 'Save' }).click();
+    const ended = page.getByRole('dialog', { name: 'Your session has ended' });
+    await ended.getByRole('link', { name: 'Sign in' }).waitFor();
+    expect(await inspectScreen(page, 'session-ended')).toEqual([]);
+    await ended.getByRole('button', { name: 'Continue' }).click();
+    await ended.getByText('You are not signed in yet.').waitFor();
+    await startSessionIn(page, server, owner);
+    await ended.getByRole('button', { name: 'Continue' }).click();
+    await ended.waitFor({ state: 'detached' });
     await rows(page).filter({ hasText: 'Of the cloud' }).waitFor();
     const { body } = expectStatus(await server.get(`/api/v2/workspaces/${workspace}/vars`), 200);
     const token = body.data.find(({ attributes }: any) => attributes.key === 'token');

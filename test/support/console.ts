@@ -6,6 +6,14 @@ import type { TestBrowser, TestPage } from './browser.js';
 import type { TestServer } from './server.js';
 import { startTestSession } from './sessions.js';
 
+/** Gives the window of the page a new session of the user. */
+export const startSessionIn = async (page: TestPage, server: TestServer, user: string): Promise<void> => {
+  const { secret } = await startTestSession(server, user);
+  // Browsers treat localhost as if it had TLS.
+  const url = server.url.replace('http:', 'https:');
+  await page.context().addCookies([{ name: SESSION_COOKIE, value: secret, url, httpOnly: true, secure: true }]);
+};
+
 /** Opens a page of a signed-in person. `path` begins with `/app`. */
 export const openConsole = async (
   browser: TestBrowser,
@@ -13,10 +21,7 @@ export const openConsole = async (
   { user, path }: { readonly user: string; readonly path: string },
 ): Promise<TestPage> => {
   const page = await browser.openPage();
-  const { secret } = await startTestSession(server, user);
-  // Browsers treat localhost as if it had TLS.
-  const url = server.url.replace('http:', 'https:');
-  await page.context().addCookies([{ name: SESSION_COOKIE, value: secret, url, httpOnly: true, secure: true }]);
+  await startSessionIn(page, server, user);
   await page.goto(`${server.url}${path}`);
   return page;
 };

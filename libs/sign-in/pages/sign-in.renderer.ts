@@ -30,6 +30,8 @@ export type SignInPage = {
   readonly error?: string | null;
   /** Whether a person with a session proves again who they are. */
   readonly isConfirmation?: boolean;
+  /** Whether the browser sends the cookie of a session that no longer counts. */
+  readonly hasEnded?: boolean;
   readonly hasPasswords: boolean;
   /** The identity provider of the session that the person has just ended here. */
   readonly leftOption?: SignInOption | null;
@@ -76,6 +78,7 @@ export const renderSignInPage = (page: SignInPage): HtmlPage =>
           ? 'You change how you sign in. For this you need to have signed in a short time ago.'
           : null,
       )}
+      ${renderNotice('info', page.hasEnded === true ? 'Your session has ended. Sign in again.' : null)}
       ${page.leftOption && renderProviderSignOut(page.leftOption)}
       ${page.hasPasswords ? renderPasswordForm(page) : renderNotice('error', page.error ?? null)}
       ${renderPasskeyForm({

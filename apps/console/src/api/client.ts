@@ -1,4 +1,5 @@
 import { createCadastreClient } from '#client';
+import { acceptSession, waitForSession, wasSessionAccepted } from './session.js';
 
 const SAFE_METHODS: ReadonlySet<string> = new Set(['GET', 'HEAD']);
 
@@ -11,11 +12,20 @@ const goToSignIn = (): void => {
 /** Sends a request with the cookie of the session. Changes need a header that other sites cannot send (ADR 55). */
 const sendWithSession = async (request: Request): Promise<Response> => {
   if (!SAFE_METHODS.has(request.method)) request.headers.set('X-Cadastre-CSRF', '1');
-  const response = await fetch(request);
-  if (response.status !== 401) return response;
-  goToSignIn();
-  // The browser leaves the page, so nothing needs the answer.
-  return new Promise(() => undefined);
+  for (;;) {
+    // A request that waits is sent again, with its body.
+    const response = await fetch(request.clone());
+    if (response.status !== 401) {
+      acceptSession();
+      return response;
+    }
+    if (!wasSessionAccepted()) {
+      goToSignIn();
+      // The browser leaves the page, so nothing needs the answer.
+      return new Promise(() => undefined);
+    }
+    await waitForSession();
+  }
 };
 
 /** The API of this server, as the signed-in person. */

@@ -2,6 +2,7 @@ import { ActionIcon, Burger, Button } from '@mantine/core';
 import { useHotkeys } from '@mantine/hooks';
 import { Link, Outlet, useLocation, useNavigate, useParams } from '@tanstack/react-router';
 import { lazy, Suspense, useState } from 'react';
+import { useSessionEnded } from '../api/session.js';
 import { AutoIcon, ChevronDownIcon, UserIcon } from '../components/icons.js';
 import { ToastOutlet } from '../components/toast-outlet.js';
 import { useShortcut } from '../shortcuts/shortcuts.js';
@@ -28,6 +29,8 @@ const LiveUpdates = lazy(async () => {
   return { default: (await import('../live/live-updates.js')).LiveUpdates };
 });
 const OrganizationMenu = lazy(async () => ({ default: (await import('./organization-menu.js')).OrganizationMenu }));
+
+const SessionDialog = lazy(async () => ({ default: (await import('./session-dialog.js')).SessionDialog }));
 
 const useDialogs = () => {
   const [dialog, open] = useState<LayoutDialog | null>(null);
@@ -106,6 +109,7 @@ export const ConsoleLayout = () => {
   const isMenuOpen = openAt === path;
   const { dialog, open } = useDialogs();
   const close = () => open(null);
+  const hasEnded = useSessionEnded();
   return (
     <DialogContext value={open}>
       <a className={classes['skip']} href="#content">
@@ -129,6 +133,7 @@ export const ConsoleLayout = () => {
       </div>
       <ToastOutlet />
       <Suspense>
+        {hasEnded && <SessionDialog />}
         {dialog === 'palette' && <CommandPalette organization={organization} onClose={close} />}
         {dialog === 'shortcuts' && <ShortcutsDialog onClose={close} />}
       </Suspense>

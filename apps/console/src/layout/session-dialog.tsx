@@ -1,0 +1,60 @@
+import { Alert, Button, Group, Stack, Text } from '@mantine/core';
+import { useQueryClient } from '@tanstack/react-query';
+import { useState } from 'react';
+import { accountQuery } from '../api/account.js';
+import { resumeSession } from '../api/session.js';
+import { Dialog } from '../components/dialog.js';
+
+const PROBLEMS = {
+  'signed-out': 'You are not signed in yet.',
+  'other-person':
+    'Another person is signed in. Sign in as before, or load this page again and enter your changes again.',
+  'no-answer': 'The server did not answer. Check the connection, and try again.',
+} as const;
+
+/** Lets the person sign in again without losing what is entered on the screen. It covers what the screen shows. */
+export const SessionDialog = () => {
+  const queries = useQueryClient();
+  const [problem, setProblem] = useState<keyof typeof PROBLEMS | null>(null);
+  const [isChecking, setChecking] = useState(false);
+  const resume = async () => {
+    setChecking(true);
+    const outcome = await resumeSession(queries.getQueryData(accountQuery.queryKey)?.id ?? null);
+    setChecking(false);
+    if (outcome !== 'resumed') setProblem(outcome);
+  };
+  return (
+    <Dialog
+      isLocked
+      onClose={() => undefined}
+      withCloseButton={false}
+      title="Your session has ended"
+      zIndex={300}
+      overlayProps={{ backgroundOpacity: 0.97 }}
+    >
+      <Stack>
+        <Text size="sm">Sign in again in another tab, and then continue here. What you have entered stays.</Text>
+        {problem !== null && (
+          <Alert color="red" role="alert">
+            {PROBLEMS[problem]}
+          </Alert>
+        )}
+        <Group justify="flex-end">
+          <Button
+            variant="default"
+            data-autofocus
+            component="a"
+            href={`/sign-in?return_to=${encodeURIComponent('/app')}`}
+            target="_blank"
+            rel="noopener"
+          >
+            Sign in
+          </Button>
+          <Button loading={isChecking} onClick={() => void resume()}>
+            Continue
+          </Button>
+        </Group>
+      </Stack>
+    </Dialog>
+  );
+};
