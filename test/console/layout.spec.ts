@@ -187,7 +187,7 @@ describe('the console', () => {
       return route.fulfill({ status: 429, headers: { 'retry-after': delay }, json: { errors } });
     });
     await page.goto(`${server.url}/app/acme/workspaces`);
-    await page.getByText('The server has asked to wait 1 second. The console then sends the request again.').waitFor();
+    await page.getByText('The server has asked to wait 1 s. The console then sends the request again.').waitFor();
     await page.getByRole('row').filter({ hasText: 'network' }).waitFor();
     expect(refusals).toBeGreaterThan(2);
     await page.context().close();

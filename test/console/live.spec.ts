@@ -169,7 +169,7 @@ describe('the console', () => {
     await page.getByText('This may be out of date').first().waitFor();
     expect(await variable.isVisible()).toBe(true);
     await page.unroute(details);
-    await page.getByRole('button', { name: 'Load again' }).first().click();
+    await page.getByRole('button', { name: 'Try again' }).first().click();
     await page.getByText('This may be out of date').waitFor({ state: 'detached' });
     expectStatus(await server.delete(`/api/v2/team-workspaces/${access}`), 204);
     await page.getByRole('heading', { name: 'This workspace does not exist, or you have no access' }).waitFor();

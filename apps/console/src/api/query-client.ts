@@ -1,4 +1,5 @@
 import { QueryClient } from '@tanstack/react-query';
+import { showToast } from '../components/toasts.js';
 import { ApiError } from './api-error.js';
 
 const MAX_RETRIES = 4;
@@ -12,17 +13,23 @@ const canRetry = (failures: number, error: Error): boolean => {
   return error instanceof TypeError && failures < MAX_NETWORK_RETRIES;
 };
 
-/** Returns how many milliseconds to wait after this number of earlier failures. The server chooses it with `Retry-After`. */
-export const getRetryDelay = (failures: number, error: Error): number => {
+/** The server chooses the delay with `Retry-After`. The person learns why nothing happens meanwhile. */
+const startRetryDelay = (failures: number, error: Error): number => {
   const requested = error instanceof ApiError ? error.retryAfterMs : null;
-  return Math.min(requested ?? 500 * 2 ** failures, LONGEST_DELAY_MS);
+  const delay = Math.min(requested ?? 500 * 2 ** failures, LONGEST_DELAY_MS);
+  const seconds = Math.ceil(delay / 1_000);
+  if (requested && canRetry(failures, error)) {
+    const message = `The server has asked to wait ${seconds} s. The console then sends the request again.`;
+    showToast({ kind: 'notice', message });
+  }
+  return delay;
 };
 
 export const queryClient = new QueryClient({
   defaultOptions: {
     queries: {
       retry: canRetry,
-      retryDelay: getRetryDelay,
+      retryDelay: startRetryDelay,
       staleTime: FRESH_MS,
       // Without a network a request fails at once, so that the screen can describe it.
       networkMode: 'always',
@@ -33,7 +40,7 @@ export const queryClient = new QueryClient({
       // Without a network a change fails at once. It must not be sent when the person has forgotten it.
       networkMode: 'always',
       retry: (failures, error) => error instanceof ApiError && canRetry(failures, error),
-      retryDelay: getRetryDelay,
+      retryDelay: startRetryDelay,
     },
   },
 });

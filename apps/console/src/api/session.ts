@@ -31,20 +31,10 @@ export const waitForSession = (): Promise<void> =>
     setEnded(true);
   });
 
-type SessionCheck = 'resumed' | 'signed-out' | 'other-person' | 'no-answer';
-
-const readPerson = async (response: Response): Promise<string> =>
-  ((await response.json()) as { readonly data: { readonly id: string } }).data.id;
-
-/** Sends the requests that wait, if the person with this id has signed in again. */
-export const resumeSession = async (person: string | null): Promise<SessionCheck> => {
-  const response = await fetch('/api/v2/account/details').catch(() => null);
-  if (response?.status === 401) return 'signed-out';
-  if (!response?.ok) return 'no-answer';
-  if (person !== null && (await readPerson(response)) !== person) return 'other-person';
+/** Sends the requests that wait. */
+export const resumeRequests = (): void => {
   const requests = store.waiting;
   store.waiting = [];
   setEnded(false);
   for (const send of requests) send();
-  return 'resumed';
 };

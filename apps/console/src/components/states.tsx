@@ -39,26 +39,25 @@ export const NotFoundState = ({ what = 'page' }: { readonly what?: string }) => 
   </EmptyState>
 );
 
-export const ErrorState = ({ error, onRetry }: { readonly error: Error; readonly onRetry: () => void }) => (
-  <Alert color="red" variant="light" title="This did not load" icon={<AlertIcon />} role="alert">
+type ErrorStateProps = {
+  readonly error: Error;
+  readonly onRetry: () => void;
+  /** Whether older data follow. */
+  readonly hasData?: boolean;
+};
+
+export const ErrorState = ({ error, onRetry, hasData = false }: ErrorStateProps) => (
+  <Alert
+    color={hasData ? 'yellow' : 'red'}
+    variant="light"
+    title={hasData ? 'This may be out of date' : 'This did not load'}
+    icon={<AlertIcon />}
+    role="alert"
+  >
     <Stack gap="sm" align="flex-start">
       <Text size="sm">{describeError(error)}</Text>
       <Button size="xs" variant="default" onClick={onRetry}>
         Try again
-      </Button>
-    </Stack>
-  </Alert>
-);
-
-type OldDataNoticeProps = { readonly error: Error; readonly onRetry: () => void };
-
-/** Above data that could not be read again. */
-const OldDataNotice = ({ error, onRetry }: OldDataNoticeProps) => (
-  <Alert color="yellow" variant="light" mb="md" title="This may be out of date" icon={<AlertIcon />} role="status">
-    <Stack gap="xs" align="flex-start">
-      <Text size="sm">{describeError(error)}</Text>
-      <Button size="compact-sm" variant="default" onClick={onRetry}>
-        Load again
       </Button>
     </Stack>
   </Alert>
@@ -92,7 +91,7 @@ export const QueryState = <T,>({ query, what, loading = <LoadingLines />, childr
   if (data === undefined) return error ? <ErrorState error={error} onRetry={retry} /> : loading;
   return (
     <>
-      {error && <OldDataNotice error={error} onRetry={retry} />}
+      {error && <ErrorState error={error} onRetry={retry} hasData />}
       {children(data)}
     </>
   );

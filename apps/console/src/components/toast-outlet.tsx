@@ -3,7 +3,6 @@ import { useEffect, useState } from 'react';
 import { AlertIcon, CheckIcon, CloseIcon } from './icons.js';
 import { removeToast, useToasts, type Toast } from './toasts.js';
 import classes from './toast-outlet.module.css';
-import { WaitNotice } from './wait-notice.js';
 
 const SHOWN_MS = 6_000;
 
@@ -14,7 +13,7 @@ const ToastMessage = ({ toast: { id, kind, message } }: { readonly toast: Toast 
     const timer = setTimeout(() => removeToast(id), SHOWN_MS);
     return () => clearTimeout(timer);
   }, [id, kind, isPaused]);
-  const Icon = kind === 'error' ? AlertIcon : CheckIcon;
+  const Icon = kind === 'success' ? CheckIcon : AlertIcon;
   return (
     <div
       role={kind === 'error' ? 'alert' : undefined}
@@ -49,7 +48,6 @@ export const ToastOutlet = () => {
       {toasts.map((toast) => (
         <ToastMessage key={toast.id} toast={toast} />
       ))}
-      <WaitNotice />
     </section>
   );
 };

@@ -2,7 +2,7 @@ import { useSyncExternalStore } from 'react';
 
 /* Short messages in a corner. Any code can add one. */
 
-type ToastKind = 'success' | 'error';
+type ToastKind = 'success' | 'notice' | 'error';
 export type Toast = { readonly id: number; readonly kind: ToastKind; readonly message: string };
 
 const store = { toasts: [] as readonly Toast[], lastId: 0, listeners: new Set<() => void>() };
@@ -17,8 +17,9 @@ const replaceToasts = (toasts: readonly Toast[]): void => {
   for (const listener of store.listeners) listener();
 };
 
-/** Shows a message. Errors stay until the person closes them. */
+/** Shows a message, unless the screen shows it already. Errors stay until the person closes them. */
 export const showToast = ({ kind, message }: { readonly kind: ToastKind; readonly message: string }): void => {
+  if (store.toasts.some((toast) => toast.message === message)) return;
   store.lastId += 1;
   replaceToasts([...store.toasts, { id: store.lastId, kind, message }]);
 };

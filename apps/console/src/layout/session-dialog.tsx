@@ -2,7 +2,7 @@ import { Alert, Button, Group, Stack, Text } from '@mantine/core';
 import { useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
 import { accountQuery } from '../api/account.js';
-import { resumeSession } from '../api/session.js';
+import { resumeRequests } from '../api/session.js';
 import { Dialog } from '../components/dialog.js';
 
 const PROBLEMS = {
@@ -11,6 +11,19 @@ const PROBLEMS = {
     'Another person is signed in. Sign in as before, or load this page again and enter your changes again.',
   'no-answer': 'The server did not answer. Check the connection, and try again.',
 } as const;
+
+const readPerson = async (response: Response): Promise<string> =>
+  ((await response.json()) as { readonly data: { readonly id: string } }).data.id;
+
+/** Sends the requests that wait, if the person with this id has signed in again. */
+const resumeSession = async (person: string | null): Promise<'resumed' | keyof typeof PROBLEMS> => {
+  const response = await fetch('/api/v2/account/details').catch(() => null);
+  if (response?.status === 401) return 'signed-out';
+  if (!response?.ok) return 'no-answer';
+  if (person !== null && (await readPerson(response)) !== person) return 'other-person';
+  resumeRequests();
+  return 'resumed';
+};
 
 /** Lets the person sign in again without losing what is entered on the screen. It covers what the screen shows. */
 export const SessionDialog = () => {

@@ -1,6 +1,7 @@
 import { Stack, Text } from '@mantine/core';
 import { useInfiniteQuery, useQuery } from '@tanstack/react-query';
 import { useNavigate, useParams, useSearch } from '@tanstack/react-router';
+import { lazy, Suspense } from 'react';
 import { stateVersionsQuery, type StateVersionPage } from '../../api/states.js';
 import { workspaceQuery, type Workspace } from '../../api/workspaces.js';
 import { Card } from '../../components/card.js';
@@ -8,8 +9,9 @@ import { CodeBlock } from '../../components/copy.js';
 import { ResourceIcon } from '../../components/icons.js';
 import { LoadMore } from '../../components/load-more.js';
 import { EmptyState, ErrorState, LoadingLines } from '../../components/states.js';
-import { Comparison } from './comparison.js';
 import { VersionTable } from './version-table.js';
+
+const Comparison = lazy(async () => ({ default: (await import('./comparison.js')).Comparison }));
 
 const ROUTE = '/$organization/workspaces/$workspace/states';
 
@@ -40,7 +42,9 @@ const Versions = ({ workspace }: { readonly workspace: Workspace }) => {
         Choose two versions to compare. The audit trail records that you read the states.
       </Text>
       {from !== undefined && to !== undefined && (
-        <Comparison key={`${from} ${to}`} from={from} to={to} title={formatTitle(pages, from, to)} />
+        <Suspense fallback={<LoadingLines />}>
+          <Comparison key={`${from} ${to}`} from={from} to={to} title={formatTitle(pages, from, to)} />
+        </Suspense>
       )}
       <Card title="State versions">
         <VersionTable
