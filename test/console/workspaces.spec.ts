@@ -19,6 +19,7 @@ import { makeConfigurationVersion } from '../support/seeds.js';
 import { startTestServer, type TestServer } from '../support/server.js';
 
 const COUNT = 230;
+const LONG_NAME = 'app-0003-network-of-the-shops-in-the-north-production-west-1';
 const padded = (n: number): string => `app-${String(n).padStart(4, '0')}`;
 
 let server: TestServer;
@@ -162,11 +163,13 @@ describe('the list of workspaces', () => {
     await page.context().close();
   });
 
-  it('shows the longest status of a run completely, also on a phone', async () => {
+  it('shows a long name and the longest status of a run completely, also on a phone', async () => {
     const page = await openList(owner);
     await page.route('**/organizations/acme/workspaces?*', async (route) => {
       const answer = await route.fetch();
-      const text = (await answer.text()).replaceAll(/"status":"(?:pending|plan_queued)"/g, '"status":"planned"');
+      const text = (await answer.text())
+        .replaceAll(/"status":"(?:pending|plan_queued)"/g, '"status":"planned"')
+        .replaceAll('"name":"app-0003"', `"name":"${LONG_NAME}"`);
       await route.fulfill({ response: answer, body: text });
     });
     await page.reload();
@@ -180,6 +183,10 @@ describe('the list of workspaces', () => {
         .filter((each) => each.scrollWidth > each.clientWidth).map((each) => each.textContent)`),
       ).toEqual([]);
     }
+    const height = await page
+      .getByRole('link', { name: LONG_NAME })
+      .evaluate(({ scrollHeight, clientHeight }) => scrollHeight - clientHeight);
+    expect(height).toBe(0);
     // The window must not close while an answer is changed.
     await page.unrouteAll({ behavior: 'wait' });
     await page.context().close();

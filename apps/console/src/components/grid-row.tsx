@@ -10,6 +10,8 @@ export type GridColumnMeta = {
   readonly sort?: string;
   /** Whether phones leave the column out. */
   readonly isWide?: boolean;
+  /** Whether the cell has a line for itself on phones, above the other cells of its row. One column of each grid has it. */
+  readonly isTitle?: boolean;
 };
 
 export const features = tableFeatures({ columnMeta: {} as GridColumnMeta });
@@ -29,16 +31,20 @@ type RowProps<R extends RowData> = {
 };
 
 const GridCells = ({ row }: { readonly row: Row<GridFeatures, RowData> }) =>
-  row.getAllCells().map((cell) => (
-    <div
-      key={cell.id}
-      role="gridcell"
-      className={classes['cell']}
-      data-wide={(cell.column.columnDef.meta as GridColumnMeta | undefined)?.isWide}
-    >
-      {flexRender(cell.column.columnDef.cell, cell.getContext()) as ReactNode}
-    </div>
-  ));
+  row.getAllCells().map((cell) => {
+    const meta = cell.column.columnDef.meta as GridColumnMeta | undefined;
+    return (
+      <div
+        key={cell.id}
+        role="gridcell"
+        className={classes['cell']}
+        data-wide={meta?.isWide}
+        data-title={meta?.isTitle}
+      >
+        {flexRender(cell.column.columnDef.cell, cell.getContext()) as ReactNode}
+      </div>
+    );
+  });
 
 /** The grid handles clicks anywhere in the cell. By keyboard, the row is selected with the space bar. */
 const SelectCell = ({

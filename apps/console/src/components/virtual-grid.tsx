@@ -1,3 +1,4 @@
+import { useMediaQuery } from '@mantine/hooks';
 import { useTable, type Row, type RowData } from '@tanstack/react-table';
 import { defaultRangeExtractor, useVirtualizer, type Range, type VirtualItem } from '@tanstack/react-virtual';
 import {
@@ -42,9 +43,11 @@ type VirtualGridProps<R extends RowData> = {
 };
 
 const ROW_HEIGHT = 48;
+/** Two lines for the title of a row, and one line for the other cells. */
+const PHONE_ROW_HEIGHT = 88;
 const OVERSCAN = 12;
 /** The height of the largest element differs between browsers. The smallest limit is 17,895,697 pixels, in Firefox. */
-const MAX_ROWS = Math.floor(17_000_000 / ROW_HEIGHT);
+const MAX_ROWS = Math.floor(17_000_000 / PHONE_ROW_HEIGHT);
 
 /** Returns the row to which a key moves, or null for other keys. */
 const moveByKey = (key: string, from: number, last: number, rowsInWindow: number): number | null => {
@@ -60,6 +63,9 @@ const moveByKey = (key: string, from: number, last: number, rowsInWindow: number
   return target === undefined ? null : Math.min(Math.max(target, 0), last);
 };
 
+const useRowHeight = (): number =>
+  useMediaQuery('(max-width: 48em)', false, { getInitialValueInEffect: false }) ? PHONE_ROW_HEIGHT : ROW_HEIGHT;
+
 /** Another `cause`, such as another order, begins at the first row. */
 const useStart = (cause: unknown, scroller: RefObject<HTMLDivElement | null>): void => {
   useEffect(() => {
@@ -69,7 +75,7 @@ const useStart = (cause: unknown, scroller: RefObject<HTMLDivElement | null>): v
 };
 
 /** Keeps the active row on the screen when the keyboard moves it, and in the document when the mouse scrolls it away. */
-const useActiveRow = (count: number, restarts: number) => {
+const useActiveRow = (count: number, rowHeight: number, restarts: number) => {
   const scroller = useRef<HTMLDivElement>(null);
   const [active, setActive] = useState(0);
   const [hasMoved, setMoved] = useState(false);
@@ -84,10 +90,11 @@ const useActiveRow = (count: number, restarts: number) => {
   const virtualizer = useVirtualizer({
     count,
     getScrollElement: () => scroller.current,
-    estimateSize: () => ROW_HEIGHT,
+    estimateSize: () => rowHeight,
     overscan: OVERSCAN,
     rangeExtractor: (range: Range) => [...new Set([...defaultRangeExtractor(range), index])].toSorted((a, b) => a - b),
   });
+  useLayoutEffect(() => virtualizer.measure(), [virtualizer, rowHeight]);
   useLayoutEffect(() => {
     if (hasMoved)
       scroller.current?.querySelector<HTMLElement>(`[data-index="${index}"]`)?.focus({ preventScroll: true });
@@ -95,7 +102,7 @@ const useActiveRow = (count: number, restarts: number) => {
   useStart(restarts, scroller);
   /** Returns the row that is then active. */
   const move = (event: KeyboardEvent): number => {
-    const rowsInWindow = Math.floor((scroller.current?.clientHeight ?? 0) / ROW_HEIGHT) - 1;
+    const rowsInWindow = Math.floor((scroller.current?.clientHeight ?? 0) / rowHeight) - 1;
     const target = moveByKey(event.key, index, last, rowsInWindow);
     if (target === null) return index;
     event.preventDefault();
@@ -135,12 +142,22 @@ const isPlainClick = (event: MouseEvent): boolean =>
 
 const SELECT_WIDTH = '1.5rem';
 
-const buildTemplate = (columns: readonly { readonly meta: GridColumnMeta }[], isSelectable: boolean): CSSProperties => {
+type GridTemplate = {
+  readonly columns: readonly { readonly meta: GridColumnMeta }[];
+  readonly isSelectable: boolean;
+  readonly rowHeight: number;
+};
+
+const buildTemplate = ({ columns, isSelectable, rowHeight }: GridTemplate): CSSProperties => {
   const first = isSelectable ? [SELECT_WIDTH] : [];
-  const narrow = columns.filter(({ meta }) => meta.isWide !== true);
+  const others = columns.filter(({ meta }) => meta.isWide !== true && meta.isTitle !== true);
   return {
     '--grid-columns': [...first, ...columns.map(({ meta }) => meta.width)].join(' '),
-    '--grid-columns-phone': [...first, ...narrow.map(({ meta }) => meta.width)].join(' '),
+    '--grid-columns-phone': [...first, ...(others.length > 0 ? others.map(({ meta }) => meta.width) : ['1fr'])].join(
+      ' ',
+    ),
+    '--grid-title-phone': `${first.length + 1} / -1`,
+    '--grid-row-height': `${rowHeight}px`,
   } as CSSProperties;
 };
 
@@ -186,7 +203,8 @@ export const VirtualGrid = <R extends RowData>(props: VirtualGridProps<R>) => {
   const { label, columns, count, getRow, onRange, onOpen, sort, onSort, selection, restarts = 0 } = props;
   const id = useId();
   const shownCount = Math.min(count, MAX_ROWS);
-  const { scroller, virtualizer, active, setActive, move } = useActiveRow(shownCount, restarts);
+  const rowHeight = useRowHeight();
+  const { scroller, virtualizer, active, setActive, move } = useActiveRow(shownCount, rowHeight, restarts);
   const input = useSelectionInput(selection);
   const items = virtualizer.getVirtualItems();
   const rows = useGridRows(columns, items, props);
@@ -212,7 +230,7 @@ export const VirtualGrid = <R extends RowData>(props: VirtualGridProps<R>) => {
         aria-multiselectable={selection ? true : undefined}
         aria-describedby={count > shownCount ? id : undefined}
         className={classes['grid']}
-        style={buildTemplate(columns, selection !== undefined)}
+        style={buildTemplate({ columns, isSelectable: selection !== undefined, rowHeight })}
         onMouseDown={input.focusRow}
         onKeyDown={(event) => {
           const index = findIndex(event);

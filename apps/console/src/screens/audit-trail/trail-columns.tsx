@@ -24,7 +24,7 @@ export const TRAIL_COLUMNS: readonly GridColumn<AuditTrailRow>[] = [
   {
     id: 'action',
     header: 'Action',
-    meta: { width: 'minmax(8rem, 1.8fr)' },
+    meta: { width: 'minmax(8rem, 1.8fr)', isTitle: true },
     cell: ({ row: { original } }) => (
       <span className={classes['action']}>
         {formatWords(original.resource.type)} <strong>{formatWords(original.resource.action)}</strong>

@@ -9,19 +9,27 @@ import classes from './workspaces.module.css';
 
 const SHOWN_TAGS = 2;
 
+/** The first tags. The others are a number. A narrow column has space for one tag. */
 const Tags = ({ tags }: { readonly tags: readonly string[] }) => (
-  <Group gap={4} wrap="nowrap">
-    {tags.slice(0, SHOWN_TAGS).map((tag) => (
-      <Badge key={tag} variant="default" tt="none" fw={500} radius="sm">
-        {tag}
-      </Badge>
-    ))}
-    {tags.length > SHOWN_TAGS && (
-      <Text size="xs" c="dimmed" title={tags.join(', ')}>
-        +{tags.length - SHOWN_TAGS}
-      </Text>
-    )}
-  </Group>
+  <div className={classes['tagCell']}>
+    <Group gap={4} wrap="nowrap" title={tags.length > 1 ? tags.join(', ') : undefined}>
+      {tags.slice(0, SHOWN_TAGS).map((tag) => (
+        <Badge key={tag} variant="default" tt="none" fw={500} radius="sm" className={classes['tag']}>
+          {tag}
+        </Badge>
+      ))}
+      {tags.length > 1 && (
+        <Text size="xs" c="dimmed" className={classes['moreThanOne']}>
+          +{tags.length - 1}
+        </Text>
+      )}
+      {tags.length > SHOWN_TAGS && (
+        <Text size="xs" c="dimmed" className={classes['moreThanTwo']}>
+          +{tags.length - SHOWN_TAGS}
+        </Text>
+      )}
+    </Group>
+  </div>
 );
 
 const Lock = ({ lock }: { readonly lock: NonNullable<WorkspaceListRow['lock']> }) => {
@@ -37,7 +45,7 @@ const createAllColumns = (organization: string): readonly GridColumn<WorkspaceLi
   {
     id: 'name',
     header: 'Name',
-    meta: { width: 'minmax(6rem, 3fr)', sort: 'name' },
+    meta: { width: 'minmax(9rem, 3fr)', sort: 'name', isTitle: true },
     cell: ({ row: { original } }) => (
       <span className={classes['nameCell']}>
         <a href={`/app/${organization}/workspaces/${original.name}`} tabIndex={-1} className={classes['name']}>
