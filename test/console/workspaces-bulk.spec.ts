@@ -141,6 +141,10 @@ describe('a change of several workspaces', () => {
     await waitForStatus(page, '2 workspaces changed back.');
     expect((await attributesOf(7)).locked).toBe(false);
     await page.getByRole('dialog').getByRole('button', { name: 'Close' }).last().click();
+    await page
+      .locator('button:focus')
+      .filter({ hasText: /^Lock$/ })
+      .waitFor();
     expectStatus(await server.post(`/api/v2/workspaces/${ids[8]}/actions/unlock`), 200);
     await page.context().close();
   });

@@ -125,6 +125,8 @@ describe('saved views', () => {
     await waitForCount(page, '3 workspaces');
     await press(page, 'Views');
     await page.getByText('The view in the address does not exist, or it is private.').waitFor();
+    await page.keyboard.press('Escape');
+    await page.locator('button:focus').filter({ hasText: 'Views' }).waitFor();
     await page.context().close();
     const refused = await openList(stranger, '?view=sview-unknown');
     await refused.getByRole('heading', { name: 'This organization does not exist, or you have no access' }).waitFor();

@@ -1,8 +1,9 @@
-import { Button, Group, Modal, Stack, Text } from '@mantine/core';
+import { Button, Group, Stack, Text } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { useState, type SyntheticEvent } from 'react';
 import { accountQuery } from '../../../api/account.js';
 import { forbiddingKeysQuery, workspaceFactsQuery } from '../../../api/bulk-changes.js';
+import { Dialog } from '../../../components/dialog.js';
 import { ErrorState, LoadingLines } from '../../../components/states.js';
 import { BulkForm, NO_FIELDS, useTargetProject, type BulkFields } from './bulk-form.js';
 import { isComplete, planBulkChange, type BulkAction, type BulkPlan } from './bulk-plan.js';
@@ -101,22 +102,19 @@ export const BulkDialog = (props: BulkDialogProps) => {
   const { state, start, stop, undo } = useBulkRun(organization);
   const isRunning = state?.isRunning === true;
   return (
-    <Modal
-      opened
+    <Dialog
       size="lg"
+      onClose={onClose}
       // The result must not be lost while changes are on their way.
-      onClose={isRunning ? stop : onClose}
-      withCloseButton={!isRunning}
+      isLocked={isRunning}
       closeOnClickOutside={state === null}
-      closeOnEscape={!isRunning}
       title={TEXTS[action].title}
-      closeButtonProps={{ 'aria-label': 'Close' }}
     >
       {state ? (
         <BulkProgress {...state} onStop={stop} onUndo={undo} onClose={onClose} />
       ) : (
         <PreviewStep {...props} onStart={({ changes }) => start(changes)} />
       )}
-    </Modal>
+    </Dialog>
   );
 };

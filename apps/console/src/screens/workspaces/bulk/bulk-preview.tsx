@@ -1,4 +1,5 @@
 import { Stack, Text, Title } from '@mantine/core';
+import { RowList } from '../../../components/row-list.js';
 import type { BulkPlan } from './bulk-plan.js';
 import classes from './bulk.module.css';
 
@@ -6,19 +7,20 @@ type NamedText = { readonly id: string; readonly name: string; readonly text: st
 
 type NamedListProps = { readonly title: string; readonly kind: 'change' | 'skip'; readonly rows: readonly NamedText[] };
 
-/** Workspaces with a text for each. It scrolls by keyboard too. */
+/** Workspaces with a text for each. */
 export const NamedList = ({ title, kind, rows }: NamedListProps) => (
   <section aria-label={title}>
     <Title order={3} size="h6" className={classes['heading']}>
       {title}
     </Title>
-    <ul className={classes['rows']} data-kind={kind} tabIndex={rows.length > 5 ? 0 : undefined} aria-label={title}>
+    <RowList label={title} count={rows.length} {...(kind === 'change' ? { kind } : {})}>
       {rows.map(({ id, name, text }) => (
         <li key={id}>
-          <strong>{name}</strong> <span>{text}</span>
+          <strong className={classes['name']}>{name}</strong>{' '}
+          <span className={kind === 'skip' ? classes['reason'] : undefined}>{text}</span>
         </li>
       ))}
-    </ul>
+    </RowList>
   </section>
 );
 

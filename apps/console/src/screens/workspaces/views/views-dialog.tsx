@@ -5,21 +5,21 @@ import { useState, type SyntheticEvent } from 'react';
 import { savedViewsQuery, useSaveView, useUpdateView, type SavedView } from '../../../api/saved-views.js';
 import { Dialog } from '../../../components/dialog.js';
 import { findFieldProblem, FormProblems } from '../../../components/problems.js';
+import { RowList } from '../../../components/row-list.js';
 import { QueryState } from '../../../components/states.js';
 import { showToast } from '../../../components/toasts.js';
 import type { ListSearch } from '../workspaces.search.js';
 import { formatViewQuery, type OpenedView } from './opened-view.js';
 import { ViewRow } from './view-row.js';
-import classes from './views.module.css';
 
-type DialogProps = {
+type ViewsDialogProps = {
   readonly organization: string;
   readonly search: ListSearch;
   readonly opened: OpenedView;
   readonly onClose: () => void;
 };
 
-const SaveForm = ({ organization, search, onClose }: Omit<DialogProps, 'opened'>) => {
+const SaveForm = ({ organization, search, onClose }: Omit<ViewsDialogProps, 'opened'>) => {
   const navigate = useNavigate();
   const [name, setName] = useState('');
   const [shared, setShared] = useState(false);
@@ -66,7 +66,12 @@ const SaveForm = ({ organization, search, onClose }: Omit<DialogProps, 'opened'>
 };
 
 /** Saves the present list in the open view, or shows again what is saved there. */
-const OpenedViewActions = ({ organization, search, opened: { view, isMissing, isChanged }, onClose }: DialogProps) => {
+const OpenedViewActions = ({
+  organization,
+  search,
+  opened: { view, isMissing, isChanged },
+  onClose,
+}: ViewsDialogProps) => {
   const navigate = useNavigate();
   const update = useUpdateView(organization);
   if (isMissing) {
@@ -106,7 +111,7 @@ const OpenedViewActions = ({ organization, search, opened: { view, isMissing, is
 };
 
 /** The saved views of the list of workspaces. */
-export const ViewsDialog = (props: DialogProps) => {
+export const ViewsDialog = (props: ViewsDialogProps) => {
   const { organization, opened, onClose } = props;
   const query = useQuery(savedViewsQuery(organization));
   return (
@@ -120,7 +125,7 @@ export const ViewsDialog = (props: DialogProps) => {
                 Nobody has saved a view yet. Filter and sort the list, and save it here to open it again.
               </Text>
             ) : (
-              <ul className={classes['views']} aria-label="Saved views">
+              <RowList label="Saved views" count={views.length}>
                 {views.map((view) => (
                   <ViewRow
                     key={view.id}
@@ -130,7 +135,7 @@ export const ViewsDialog = (props: DialogProps) => {
                     onOpen={onClose}
                   />
                 ))}
-              </ul>
+              </RowList>
             )
           }
         </QueryState>
