@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { openBrowser, type TestBrowser, type TestPage } from '../support/browser.js';
 import { findViolations, inspectScreen, nameOfFocus, openConsole } from '../support/console.js';
 import { BUILD } from '../support/folders.js';
+import { waitUntil } from '../support/product.js';
 import { expectStatus, makeMember, makeOrganization, makeWorkspace } from '../support/seeds.js';
 import { startTestServer, type TestServer } from '../support/server.js';
 
@@ -172,6 +173,13 @@ describe('the console', () => {
     const page = await open('/app/acme/no-such-screen');
     await page.getByText('This page does not exist, or you have no access').waitFor();
     expect(await findViolations(page)).toEqual([]);
+    await page.goto(`${server.url}/app/acme/workspaces/network/no-such-tab`);
+    await page.getByText('This page does not exist, or you have no access').waitFor();
+    expect(await page.getByRole('heading', { level: 1 }).allInnerTexts()).toEqual(['network']);
+    expect(await page.title()).toBe('Not found · network · Workspaces · acme · Cadastre');
+    await page.getByRole('link', { name: 'Variables' }).click();
+    const title = 'Variables · network · Workspaces · acme · Cadastre';
+    await waitUntil(async () => (await page.title()) === title, `the title is ${title}`);
     await page.context().close();
   });
 

@@ -3,6 +3,7 @@ import { createRootRouteWithContext, createRoute, lazyRouteComponent } from '@ta
 import { accountQuery } from './api/account.js';
 import { organizationQuery } from './api/organizations.js';
 import { workspaceQuery } from './api/workspaces.js';
+import { NotFoundState } from './components/states.js';
 import { ConsoleLayout } from './layout/console-layout.js';
 
 /* Routes that have other routes below them. A loader starts the requests of a screen, and does not wait for them. */
@@ -29,4 +30,6 @@ export const workspaceRoute = createRoute({
   loader: ({ context: { queryClient }, params: { organization, workspace } }) =>
     void queryClient.prefetchQuery(workspaceQuery(organization, workspace)),
   component: lazyRouteComponent(() => import('./screens/workspace/workspace.screen.js'), 'WorkspaceScreen'),
+  // The screen of the workspace has the heading.
+  notFoundComponent: () => NotFoundState({}),
 });

@@ -8,6 +8,8 @@ export type Breadcrumb = { readonly label: string; readonly to?: string };
 type PageProps = {
   /** The heading, and the title of the browser's tab. */
   readonly title: string;
+  /** The screen below the heading, if several screens share it. The title of the browser's tab begins with it. */
+  readonly screen?: string | undefined;
   readonly description?: ReactNode;
   /** The screens above this one, from the top. */
   readonly breadcrumbs?: readonly Breadcrumb[];
@@ -35,10 +37,20 @@ const useHeadingFocus = () => {
 };
 
 /** The content of a screen, below breadcrumbs and a heading. */
-export const Page = ({ title, description, breadcrumbs = [], badges, actions, isFilled, children }: PageProps) => {
+export const Page = ({
+  title,
+  screen,
+  description,
+  breadcrumbs = [],
+  badges,
+  actions,
+  isFilled,
+  children,
+}: PageProps) => {
   const heading = useHeadingFocus();
   useEffect(() => {
-    document.title = [title, ...breadcrumbs.map(({ label }) => label).toReversed(), 'Cadastre'].join(' · ');
+    const screens = [...breadcrumbs.map(({ label }) => label), title, screen].filter((each) => each !== undefined);
+    document.title = [...screens.toReversed(), 'Cadastre'].join(' · ');
   });
   return (
     <div className={isFilled ? classes['filled'] : classes['page']}>

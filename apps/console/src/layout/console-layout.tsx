@@ -102,7 +102,11 @@ const Header = ({ organization, isMenuOpen, onMenu, onSearch }: HeaderProps) => 
 
 /** The header, the navigation and the dialogs around every screen. */
 export const ConsoleLayout = () => {
-  const organization = useParams({ strict: false, select: (params) => params.organization ?? null });
+  const organization = useParams({
+    strict: false,
+    // Addresses that begin with `~` belong to no organization.
+    select: (params) => (params.organization?.startsWith('~') ? null : (params.organization ?? null)),
+  });
   const path = useLocation({ select: ({ pathname }) => pathname });
   const [openAt, setOpenAt] = useState<string | null>(null);
   // Another screen closes the navigation.

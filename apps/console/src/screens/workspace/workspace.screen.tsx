@@ -1,6 +1,6 @@
 import { Badge } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
-import { Outlet, useParams } from '@tanstack/react-router';
+import { Outlet, useMatches, useParams } from '@tanstack/react-router';
 import { findIncluded } from '../../api/included.js';
 import { workspaceQuery, type WorkspaceDocument } from '../../api/workspaces.js';
 import { LockIcon } from '../../components/icons.js';
@@ -30,15 +30,27 @@ const listTabs = (base: string): readonly TabLink[] =>
     path === '' ? { label, to: base } : { label, to: `${base}/${path}`, isParent: true },
   );
 
+/** Returns the name of the screen below the workspace; undefined for the first one, which has the name of the workspace. */
+const useScreenName = (): string | undefined => {
+  const run = useParams({ strict: false, select: (params) => params.run });
+  const route = useMatches({ select: (matches) => matches.at(-1)?.fullPath ?? '' });
+  const path = route.split('$workspace')[1] ?? '';
+  if (path === '/') return undefined;
+  if (run !== undefined) return `Run ${run}`;
+  return WORKSPACE_TABS.find((tab) => `/${tab.path}` === path)?.label ?? 'Not found';
+};
+
 /** What all screens of a workspace have: its name, its lock and its tabs. */
 export const WorkspaceScreen = () => {
   const { organization, workspace: name } = useParams({ from: '/$organization/workspaces/$workspace' });
   const query = useQuery(workspaceQuery(organization, name));
   const list = `/${organization}/workspaces`;
   const workspace = query.data;
+  const screen = useScreenName();
   return (
     <Page
       title={name}
+      screen={screen}
       description={workspace?.data.attributes.description}
       breadcrumbs={[{ label: organization }, { label: 'Workspaces', to: list }]}
       badges={workspace && <StateBadges workspace={workspace} />}
