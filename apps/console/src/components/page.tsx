@@ -1,6 +1,7 @@
 import { Anchor, Breadcrumbs, Group, Stack, Text, Title } from '@mantine/core';
 import { Link, useLocation } from '@tanstack/react-router';
 import { useEffect, useRef, type ReactNode } from 'react';
+import { LongText } from './long-text.js';
 import classes from './page.module.css';
 
 export type Breadcrumb = { readonly label: string; readonly to?: string };
@@ -82,8 +83,8 @@ export const Page = ({
           {actions && <Group gap="sm">{actions}</Group>}
         </Group>
         {description && (
-          <Text c="dimmed" maw={760}>
-            {description}
+          <Text c="dimmed" maw={760} component="div">
+            {typeof description === 'string' ? <LongText text={description} /> : description}
           </Text>
         )}
       </Stack>
