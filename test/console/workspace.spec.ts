@@ -17,6 +17,11 @@ import { startTestServer, type TestServer } from '../support/server.js';
 
 const SECRET = 'the-secret-of-the-database';
 
+const LONG_TEXT = 'with addresses, names and gateways '.repeat(20);
+/** Everything after this character reads from right to left. */
+const RIGHT_TO_LEFT = '\u202E';
+const END_OF_DIRECTION = '\u202C';
+
 let server: TestServer;
 let browser: TestBrowser;
 let owner: string;
@@ -39,7 +44,7 @@ beforeAll(async () => {
   [server, browser] = await Promise.all([startTestServer({ forBrowsers: true, followers: true }), openBrowser()]);
   const { defaultProject, ownersTeam } = await makeOrganization(server, 'acme');
   owner = (await makeMember(server, 'acme', 'olga', [ownersTeam])).id;
-  workspace = await makeWorkspace(server, 'acme', 'network', { description: 'Networks of all regions' });
+  workspace = await makeWorkspace(server, 'acme', 'network', { description: `Networks of all regions ${LONG_TEXT}` });
   await makeWorkspace(server, 'acme', 'fresh');
   await bindTags(server, `workspaces/${workspace}`, { env: 'prod' });
   await bindTags(server, `projects/${defaultProject}`, { 'cost-center': '7' });
@@ -91,6 +96,11 @@ describe('the overview of a workspace', () => {
     const block = page.getByRole('region', { name: 'the terraform block' });
     expect(await block.textContent()).toContain('workspaces { name = "network" }');
     expect(await inspectScreen(page, 'workspace')).toEqual([]);
+    const description = page.getByText('Networks of all regions');
+    const short = (await description.boundingBox())?.height ?? 0;
+    await press(page, 'Show more');
+    await page.getByRole('button', { name: 'Show less' }).waitFor();
+    expect((await description.boundingBox())?.height).toBeGreaterThan(short);
     await page.context().close();
   });
 
@@ -118,11 +128,11 @@ describe('the lock of a workspace', () => {
     const page = await openWorkspace(owner);
     await press(page, 'Lock');
     const dialog = page.getByRole('dialog', { name: 'Lock network' });
-    await dialog.getByLabel('Reason').fill('Moving to another region');
+    await dialog.getByLabel('Reason').fill(`Moving to another ${RIGHT_TO_LEFT}region`);
     expect(await inspectScreen(page, 'lock-dialog')).toEqual([]);
     await dialog.getByRole('button', { name: 'Lock' }).click();
     const notice = page.getByRole('alert').filter({ hasText: 'Locked by olga' });
-    await notice.getByText('Reason: Moving to another region').waitFor();
+    await notice.getByText(`Reason: Moving to another ${RIGHT_TO_LEFT}region${END_OF_DIRECTION}`).waitFor();
     await notice.getByText('Locked just now.').waitFor();
     expect(await inspectScreen(page, 'workspace-locked')).toEqual([]);
     await press(page, 'Unlock');

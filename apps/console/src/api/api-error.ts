@@ -1,4 +1,5 @@
 import type { ApiResource } from '#client';
+import { endDirections } from './direction-controls.js';
 
 type RefusalDocument = ApiResource<'ErrorDocument'>;
 
@@ -66,11 +67,11 @@ export const describeError = (error: Error): string =>
 
 type ApiAnswer<T> = { readonly data?: T; readonly error?: unknown; readonly response: Response };
 
-/** Returns the document of a successful answer, or throws an `ApiError`. */
+/** Returns the document of a successful answer, with texts that keep their direction to themselves, or throws an `ApiError`. */
 export const readDocument = async <T>(answer: Promise<ApiAnswer<T>>): Promise<NonNullable<T>> => {
   const { data, error, response } = await answer;
   if (data === undefined || data === null) throw toApiError(error, response);
-  return data;
+  return endDirections(data);
 };
 
 /** Throws an `ApiError` unless the request succeeded. For answers without a document. */
