@@ -147,6 +147,28 @@ describe('the audit trail', () => {
     await page.context().close();
   });
 
+  it('lets new entries wait while the pointer is in the list', async () => {
+    const page = await openTrail();
+    const first = page.locator('[data-index="0"]');
+    // The first cell is a time, which changes.
+    const readCells = async () => (await first.getByRole('gridcell').allInnerTexts()).slice(1);
+    const cells = await readCells();
+    await first.hover();
+    const top = (await first.boundingBox())?.y;
+    await act(olga, quiet, 'lock');
+    const button = page.getByRole('button', { name: 'Show 1 new entry' });
+    await button.waitFor();
+    expect(await readCells()).toEqual(cells);
+    expect((await first.boundingBox())?.y).toBe(top);
+    await button.click();
+    await first.filter({ hasText: 'workspace lock' }).waitFor();
+    await act(olga, quiet, 'unlock');
+    // The focus is in the list now.
+    await page.getByRole('button', { name: 'Show 1 new entry' }).waitFor();
+    expect(page.pageErrors).toEqual([]);
+    await page.context().close();
+  });
+
   it('shows the whole story of an entry in a panel with an address of its own', async () => {
     const page = await openTrail('?type=organization&action=create');
     await page.locator('[data-index="0"]').focus();

@@ -41,55 +41,66 @@ const NoEntry = () => (
   </EmptyState>
 );
 
+/** Whether the pointer or the focus is in the list. Its rows then stay where they are. */
+const useRowHold = () => {
+  const [isPointed, setPointed] = useState(false);
+  const [isFocused, setFocused] = useState(false);
+  return {
+    isHeld: isPointed || isFocused,
+    events: {
+      onPointerEnter: () => setPointed(true),
+      onPointerLeave: () => setPointed(false),
+      onFocus: () => setFocused(true),
+      onBlur: () => setFocused(false),
+    },
+  };
+};
+
+type RowHold = ReturnType<typeof useRowHold>;
+
 type ContentProps = {
   readonly list: TrailList;
   readonly isFiltered: boolean;
   readonly onClear: () => void;
   readonly onOpen: (entry: AuditTrailRow) => void;
+  readonly hold: RowHold;
 };
 
-const TrailContent = ({ list, isFiltered, onClear, onOpen }: ContentProps) => {
+const TrailContent = ({ list, isFiltered, onClear, onOpen, hold }: ContentProps) => {
   const error = list.tail.error instanceof ApiError && list.tail.error.isDenied ? list.tail.error : list.error;
   if (error instanceof ApiError && error.isDenied) return <NotFoundState what="audit trail" />;
   if (error) return <ErrorState error={error} onRetry={list.retry} />;
   if (list.total === undefined) return <LoadingLines count={8} height={32} />;
   if (list.total === 0) return isFiltered ? <NoMatch onClear={onClear} /> : <NoEntry />;
   return (
-    <VirtualGrid
-      label="Entries"
-      columns={TRAIL_COLUMNS}
-      count={list.total}
-      getRow={list.getRow}
-      getRowId={({ id }) => id}
-      onRange={list.onRange}
-      onOpen={onOpen}
-      restarts={list.tail.shows}
-      sort=""
-      onSort={() => undefined}
-    />
+    <div className={classes['list']} {...hold.events}>
+      <VirtualGrid
+        label="Entries"
+        columns={TRAIL_COLUMNS}
+        count={list.total}
+        getRow={list.getRow}
+        getRowId={({ id }) => id}
+        onRange={list.onRange}
+        onOpen={onOpen}
+        restarts={list.tail.shows}
+        sort=""
+        onSort={() => undefined}
+      />
+    </div>
   );
 };
 
-const NewEntries = ({ tail }: Pick<TrailList, 'tail'>) => {
-  if (tail.error) {
-    return (
-      <Alert color="orange" variant="light" mb="sm" title="New entries do not arrive">
-        <Group gap="sm">
-          <Text size="sm">{tail.error.message}</Text>
-          <Button size="compact-sm" variant="default" onClick={tail.retry}>
-            Try again
-          </Button>
-        </Group>
-      </Alert>
-    );
-  }
-  if (tail.waiting === 0) return null;
-  return (
-    <Button variant="light" mb="sm" onClick={tail.show}>
-      Show {formatCount(tail.waiting).replace(' ', ' new ')}
-    </Button>
+const TailError = ({ tail }: Pick<TrailList, 'tail'>) =>
+  tail.error && (
+    <Alert color="orange" variant="light" mb="sm" title="New entries do not arrive">
+      <Group gap="sm">
+        <Text size="sm">{tail.error.message}</Text>
+        <Button size="compact-sm" variant="default" onClick={tail.retry}>
+          Try again
+        </Button>
+      </Group>
+    </Alert>
   );
-};
 
 const suggest = (list: TrailList, count: number) => {
   const entries = Array.from({ length: Math.min(count, 100) }, (_, index) => list.getRow(index)).filter(
@@ -132,6 +143,12 @@ const TrailToolbar = ({ filter, list, isLive, onLive, onChange }: ToolbarProps) 
         <Text size="sm" c="dimmed" role="status">
           {list.total === undefined ? 'Loading …' : formatCount(list.total)}
         </Text>
+        {/* Beside the others, because a line of its own would move the rows. */}
+        {list.tail.waiting > 0 && (
+          <Button variant="light" ml="auto" onClick={list.tail.show}>
+            Show {formatCount(list.tail.waiting).replace(' ', ' new ')}
+          </Button>
+        )}
       </Group>
       <Suspense>
         {isOpen && <TrailFilters filter={filter} suggestions={suggest(list, list.total ?? 0)} onChange={onChange} />}
@@ -149,7 +166,8 @@ export const AuditTrailScreen = () => {
   const { entry } = search;
   const filter = toTrailFilter(search);
   const follows = isLive && filter.until === undefined;
-  const list = useTrailList(organization, filter, follows);
+  const hold = useRowHold();
+  const list = useTrailList({ organization, filter, isLive: follows, isHeld: hold.isHeld });
   const change: ChangeTrailFilter = (changes) =>
     void navigate({ search: (before) => ({ ...before, ...changes }) as typeof search, replace: true });
   const open = (id: string | undefined) =>
@@ -167,12 +185,13 @@ export const AuditTrailScreen = () => {
       }
     >
       <TrailToolbar filter={filter} list={list} isLive={follows} onLive={setLive} onChange={change} />
-      <NewEntries tail={list.tail} />
+      <TailError tail={list.tail} />
       <TrailContent
         list={list}
         isFiltered={countFilters(filter) > 0}
         onClear={() => void navigate({ search: {}, replace: true })}
         onOpen={({ id }) => open(id)}
+        hold={hold}
       />
       <Suspense>
         {entry !== undefined && (

@@ -24,14 +24,22 @@ type TailOptions = {
   readonly filter: AuditTrailFilter;
   /** The id of the newest entry in the list; empty for a list without entries; null for no tail. */
   readonly after: string | null;
-  /** Whether new entries enter the list at once. If the person reads further down, they wait. */
-  readonly isAtTop: boolean;
+  /** Whether new entries enter the list at once. Otherwise they wait, and later entries wait with them. */
+  readonly isOpen: boolean;
 };
 
 const NONE: readonly AuditTrailRow[] = [];
 
+type TailRange = {
+  readonly list: string;
+  /** The number of new entries in the list. */
+  readonly count: number;
+  /** The number of new entries that have arrived. */
+  readonly arrived: number;
+};
+
 /** Follows the trail. */
-export const useLiveTail = ({ organization, filter, after, isAtTop }: TailOptions): LiveTail => {
+export const useLiveTail = ({ organization, filter, after, isOpen }: TailOptions): LiveTail => {
   const pollMs = useLiveState() === 'live' ? LIVE_POLL_MS : POLL_MS;
   const query = useQuery({
     ...newEntriesQuery(organization, filter, after ?? ''),
@@ -39,18 +47,21 @@ export const useLiveTail = ({ organization, filter, after, isAtTop }: TailOption
     refetchInterval: ({ state }) => (state.status === 'error' ? false : pollMs),
   });
   const all = (after === null ? undefined : query.data?.entries) ?? NONE;
+  const arrived = all.length;
   const list = JSON.stringify([organization, filter, after]);
-  const [range, setRange] = useState({ list, count: 0 });
+  const [range, setRange] = useState<TailRange>({ list, count: 0, arrived: 0 });
   const [shows, setShows] = useState(0);
-  const count = isAtTop ? all.length : range.list === list ? Math.min(range.count, all.length) : 0;
-  if (range.list !== list || range.count !== count) setRange({ list, count });
+  const before = range.list === list ? Math.min(range.count, arrived) : 0;
+  const isAnyWaiting = range.list === list && range.arrived > range.count;
+  const count = isOpen && !isAnyWaiting ? arrived : before;
+  if (range.list !== list || range.count !== count || range.arrived !== arrived) setRange({ list, count, arrived });
   return {
-    entries: all.slice(all.length - count),
-    waiting: all.length - count,
+    entries: all.slice(arrived - count),
+    waiting: arrived - count,
     error: query.error,
     retry: () => void query.refetch(),
     show: () => {
-      setRange({ list, count: all.length });
+      setRange({ list, count: arrived, arrived });
       setShows(shows + 1);
     },
     shows,

@@ -49,13 +49,24 @@ const useOlderPages = (
   return { results, pages: new Map([[1, first] as const, ...loaded]) };
 };
 
-/** Loads the pages in the window, and follows the trail if `isLive`. */
-export const useTrailList = (organization: string, filter: AuditTrailFilter, isLive: boolean): TrailList => {
+type TrailListOptions = {
+  readonly organization: string;
+  readonly filter: AuditTrailFilter;
+  /** Whether the list follows the trail. */
+  readonly isLive: boolean;
+  /** Whether a person reads or points at the rows, so that they must not move. */
+  readonly isHeld: boolean;
+};
+
+/** Loads the pages in the window, and the entries that are new. */
+export const useTrailList = ({ organization, filter, isLive, isHeld }: TrailListOptions): TrailList => {
   const [range, setRange] = useState<RowRange>({ first: 0, last: 0 });
   const newest = useQuery(newestEntriesQuery(organization, filter));
   const first = newest.data?.data ?? [];
   const after = isLive && newest.data ? (first[0]?.id ?? '') : null;
-  const tail = useLiveTail({ organization, filter, after, isAtTop: range.first === 0 });
+  // Without rows, nothing can move.
+  const isStill = isHeld && first.length > 0;
+  const tail = useLiveTail({ organization, filter, after, isOpen: range.first === 0 && !isStill });
   const added = tail.entries.length;
   const inPages = { first: Math.max(range.first - added, 0), last: Math.max(range.last - added, 0) };
   const { results, pages } = useOlderPages(organization, filter, first, inPages);
