@@ -103,7 +103,8 @@ describe('the audit trail', () => {
     await waitForCount(page, '1 entry');
     await page.getByRole('banner').getByText('Live', { exact: true }).waitFor();
     await act(olga, quiet, 'lock');
-    await page.locator('[data-index="0"]').filter({ hasText: 'olga' }).filter({ hasText: 'workspace lock' }).waitFor();
+    const first = page.locator('[data-index="0"]').filter({ hasText: 'olga' }).filter({ hasText: 'workspace lock' });
+    await first.getByText('quiet', { exact: true }).waitFor();
     const reads = { count: 0 };
     page.on('request', (request) => void (reads.count += Number(request.url().includes('after='))));
     // Polling would read again.

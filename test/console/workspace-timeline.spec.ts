@@ -58,6 +58,7 @@ describe('the timeline of a workspace', () => {
     expect(await description.locator('ins').textContent()).toBe('became The second description');
     await description.getByText('by admin').waitFor();
     await entries.filter({ hasText: 'Tag bindings' }).getByText('env: prod').waitFor();
+    await entries.filter({ hasText: 'Workspace created' }).getByText('Default Project').waitFor();
     expect(await inspectScreen(page, 'timeline')).toEqual([]);
     await page.context().close();
   });

@@ -5,6 +5,7 @@ import { api } from './client.js';
 import { workspaceKey } from './workspaces.js';
 
 export type WorkspaceChange = ApiResource<'WorkspaceChange'>;
+export type ChangePage = { readonly data: readonly WorkspaceChange[] };
 export type ChangedField = ApiResource<'WorkspaceFieldChange'>;
 
 const PAGE_SIZE = 30;

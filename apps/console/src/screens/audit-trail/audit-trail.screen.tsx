@@ -5,6 +5,7 @@ import { ApiError } from '../../api/api-error.js';
 import { getExportAddress, type AuditTrailRow, type AuditTrailFilter } from '../../api/audit-trail.js';
 import { AuditTrailIcon, ChevronDownIcon, SearchIcon } from '../../components/icons.js';
 import { Page } from '../../components/page.js';
+import { ResourceNamesContext } from '../../components/resource-name.js';
 import { EmptyState, ErrorState, LoadingLines, NotFoundState } from '../../components/states.js';
 import { VirtualGrid } from '../../components/virtual-grid.js';
 import { TRAIL_COLUMNS } from './trail-columns.js';
@@ -184,20 +185,22 @@ export const AuditTrailScreen = () => {
         </Button>
       }
     >
-      <TrailToolbar filter={filter} list={list} isLive={follows} onLive={setLive} onChange={change} />
-      <TailError tail={list.tail} />
-      <TrailContent
-        list={list}
-        isFiltered={countFilters(filter) > 0}
-        onClear={() => void navigate({ search: {}, replace: true })}
-        onOpen={({ id }) => open(id)}
-        hold={hold}
-      />
-      <Suspense>
-        {entry !== undefined && (
-          <EntryPanel organization={organization} search={search} id={entry} onClose={() => open(undefined)} />
-        )}
-      </Suspense>
+      <ResourceNamesContext value={list.names}>
+        <TrailToolbar filter={filter} list={list} isLive={follows} onLive={setLive} onChange={change} />
+        <TailError tail={list.tail} />
+        <TrailContent
+          list={list}
+          isFiltered={countFilters(filter) > 0}
+          onClear={() => void navigate({ search: {}, replace: true })}
+          onOpen={({ id }) => open(id)}
+          hold={hold}
+        />
+        <Suspense>
+          {entry !== undefined && (
+            <EntryPanel organization={organization} search={search} id={entry} onClose={() => open(undefined)} />
+          )}
+        </Suspense>
+      </ResourceNamesContext>
     </Page>
   );
 };

@@ -6,6 +6,7 @@ import { trailEntryQuery, type AuditTrailRow, type TrailEntryDetails } from '../
 import { FactList, type LabeledFact } from '../../components/card.js';
 import { CodeBlock, CopyButton } from '../../components/copy.js';
 import { useFocusReturn } from '../../components/focus-return.js';
+import { ResourceName } from '../../components/resource-name.js';
 import { QueryState } from '../../components/states.js';
 import { formatExactTime, RelativeTime } from '../../components/times.js';
 import type { TrailSearch } from './audit-trail.search.js';
@@ -36,7 +37,8 @@ const listEntryFacts = ({ timestamp, auth, resource }: AuditTrailRow): readonly 
   { label: 'Who', value: auth.description },
   { label: 'Account or token', value: <Id value={auth.accessor_id} label="the id of the account" /> },
   ...(auth.impersonator_id === null ? [] : [{ label: 'On behalf by', value: <code>{auth.impersonator_id}</code> }]),
-  { label: 'Resource', value: <Id value={resource.id} label="the id of the resource" /> },
+  { label: 'Resource', value: <ResourceName id={resource.id} /> },
+  { label: 'Id of the resource', value: <Id value={resource.id} label="the id of the resource" /> },
 ];
 
 const listRequestFacts = ({ request, auth }: AuditTrailRow): readonly LabeledFact[] => [
@@ -94,7 +96,7 @@ const RelatedEntries = ({ organization, search, related }: RelatedProps) =>
             {formatWords(resource.type)} {formatWords(resource.action)}
           </Link>{' '}
           <Text span size="sm" c="dimmed">
-            <code>{resource.id}</code>, <RelativeTime value={timestamp} />
+            <ResourceName id={resource.id} />, <RelativeTime value={timestamp} />
           </Text>
         </li>
       ))}

@@ -38,6 +38,13 @@ type TailRange = {
   readonly arrived: number;
 };
 
+/** Returns the range with the entries that have arrived. Those that may not enter the list yet wait. */
+const moveRange = (range: TailRange, list: string, arrived: number, isOpen: boolean): TailRange => {
+  const { count, arrived: before } = range.list === list ? range : { count: 0, arrived: 0 };
+  const isAnyWaiting = before > count;
+  return { list, count: isOpen && !isAnyWaiting ? arrived : Math.min(count, arrived), arrived };
+};
+
 /** Follows the trail. */
 export const useLiveTail = ({ organization, filter, after, isOpen }: TailOptions): LiveTail => {
   const pollMs = useLiveState() === 'live' ? LIVE_POLL_MS : POLL_MS;
@@ -47,21 +54,18 @@ export const useLiveTail = ({ organization, filter, after, isOpen }: TailOptions
     refetchInterval: ({ state }) => (state.status === 'error' ? false : pollMs),
   });
   const all = (after === null ? undefined : query.data?.entries) ?? NONE;
-  const arrived = all.length;
   const list = JSON.stringify([organization, filter, after]);
   const [range, setRange] = useState<TailRange>({ list, count: 0, arrived: 0 });
   const [shows, setShows] = useState(0);
-  const before = range.list === list ? Math.min(range.count, arrived) : 0;
-  const isAnyWaiting = range.list === list && range.arrived > range.count;
-  const count = isOpen && !isAnyWaiting ? arrived : before;
-  if (range.list !== list || range.count !== count || range.arrived !== arrived) setRange({ list, count, arrived });
+  const next = moveRange(range, list, all.length, isOpen);
+  if (JSON.stringify(next) !== JSON.stringify(range)) setRange(next);
   return {
-    entries: all.slice(arrived - count),
-    waiting: arrived - count,
+    entries: all.slice(all.length - next.count),
+    waiting: all.length - next.count,
     error: query.error,
     retry: () => void query.refetch(),
     show: () => {
-      setRange({ list, count: arrived, arrived });
+      setRange({ list, count: all.length, arrived: all.length });
       setShows(shows + 1);
     },
     shows,

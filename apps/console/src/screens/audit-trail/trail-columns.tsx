@@ -1,5 +1,6 @@
 import { Text } from '@mantine/core';
 import type { AuditTrailRow } from '../../api/audit-trail.js';
+import { ResourceName } from '../../components/resource-name.js';
 import { RelativeTime } from '../../components/times.js';
 import type { GridColumn } from '../../components/virtual-grid.js';
 import classes from './audit-trail.module.css';
@@ -35,7 +36,7 @@ export const TRAIL_COLUMNS: readonly GridColumn<AuditTrailRow>[] = [
     id: 'resource',
     header: 'Resource',
     meta: { width: 'minmax(9rem, 1.8fr)', isWide: true },
-    cell: ({ row: { original } }) => <code>{original.resource.id}</code>,
+    cell: ({ row: { original } }) => <ResourceName id={original.resource.id} />,
   },
   {
     id: 'client',

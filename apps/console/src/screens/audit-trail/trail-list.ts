@@ -8,6 +8,7 @@ import {
   type AuditTrailRow,
   type AuditTrailFilter,
 } from '../../api/audit-trail.js';
+import { useResourceNames, type NamesById } from '../../api/resource-names.js';
 import { useLiveTail, type LiveTail } from './live-tail.js';
 
 /** Pages that the person only scrolls past are not requested. */
@@ -31,6 +32,16 @@ export type TrailList = {
   readonly getRow: (index: number) => AuditTrailRow | undefined;
   readonly onRange: (first: number, last: number) => void;
   readonly tail: LiveTail;
+  /** Names of resources and actors of the loaded entries. */
+  readonly names: NamesById;
+};
+
+/** Actors are named by the entries themselves. */
+const useEntryNames = (organization: string, groups: readonly (readonly AuditTrailRow[])[]): NamesById => {
+  const ids = groups.map((group) => group.map(({ resource }) => resource.id));
+  const resources = useResourceNames(organization, ids);
+  const actors = groups.flat().map(({ auth }) => [auth.accessor_id, auth.description] as const);
+  return new Map([...actors, ...resources]);
 };
 
 /** Returns the loaded pages by their number. The first page has the entry `anchor` at its top. */
@@ -70,6 +81,7 @@ export const useTrailList = ({ organization, filter, isLive, isHeld }: TrailList
   const added = tail.entries.length;
   const inPages = { first: Math.max(range.first - added, 0), last: Math.max(range.last - added, 0) };
   const { results, pages } = useOlderPages(organization, filter, first, inPages);
+  const names = useEntryNames(organization, [tail.entries, ...pages.values()]);
   const settle = useDebouncedCallback(setRange, SETTLED_MS);
   const onRange = useCallback((from: number, to: number) => settle({ first: from, last: to }), [settle]);
   const failed = [newest, ...results].filter(({ error }) => error !== null);
@@ -81,5 +93,6 @@ export const useTrailList = ({ organization, filter, isLive, isHeld }: TrailList
       index < added ? tail.entries[index] : pages.get(toPage(index - added))?.[(index - added) % ENTRIES_IN_PAGE],
     onRange,
     tail,
+    names,
   };
 };

@@ -1,8 +1,10 @@
 import { Button, Text } from '@mantine/core';
 import { useInfiniteQuery } from '@tanstack/react-query';
+import { useContext } from 'react';
 import { changesQuery, type ChangedField, type WorkspaceChange } from '../../api/history.js';
 import type { Workspace } from '../../api/workspaces.js';
 import { LoadMore } from '../../components/load-more.js';
+import { ResourceNamesContext } from '../../components/resource-name.js';
 import { ErrorState, LoadingLines } from '../../components/states.js';
 import { RelativeTime } from '../../components/times.js';
 import { compareLists, formatEventName, formatFieldName, formatFieldValue } from './field-texts.js';
@@ -24,9 +26,10 @@ const Added = ({ text }: { readonly text: string }) => (
 
 /** Lists are shown by what was removed and added, other fields by both values. */
 const FieldDifference = ({ change }: { readonly change: ChangedField }) => {
-  const list = compareLists(change);
-  const before = list ? list.removed : [formatFieldValue(change.from)].filter((text) => text !== null);
-  const after = list ? list.added : [formatFieldValue(change.to)].filter((text) => text !== null);
+  const names = useContext(ResourceNamesContext);
+  const list = compareLists(change, names);
+  const before = list ? list.removed : [formatFieldValue(change.from, names)].filter((text) => text !== null);
+  const after = list ? list.added : [formatFieldValue(change.to, names)].filter((text) => text !== null);
   return (
     <div className={classes['field']}>
       <dt>{formatFieldName(change.field)}</dt>

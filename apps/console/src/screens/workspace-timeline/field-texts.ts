@@ -1,11 +1,18 @@
 import { findIncluded } from '../../api/included.js';
 import type { ChangedField } from '../../api/history.js';
+import type { NamesById } from '../../api/resource-names.js';
 import type { WorkspaceDocument } from '../../api/workspaces.js';
 
 /** `terraform-version` is shown as `Terraform version`. */
 export const formatFieldName = (field: string): string => {
   const words = field.replaceAll('-', ' ').replace(/^vars$/, 'variables');
   return `${words.charAt(0).toUpperCase()}${words.slice(1)}`;
+};
+
+/** Returns the texts of a value of a field, which can be ids. */
+export const listTexts = (value: unknown): readonly string[] => {
+  if (typeof value === 'string') return [value];
+  return typeof value === 'object' && value !== null ? Object.values(value).flatMap(listTexts) : [];
 };
 
 /** `WorkspaceLocked` is shown as `Workspace locked`. */
@@ -17,34 +24,38 @@ export const formatEventName = (event: string): string => {
 const isRecord = (value: unknown): value is Readonly<Record<string, unknown>> =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
 
-const toText = (value: unknown): string => (typeof value === 'string' ? value : JSON.stringify(value));
+const NO_NAMES: NamesById = new Map();
 
-const formatRecord = (value: Readonly<Record<string, unknown>>): string => {
+const formatScalar = (value: unknown, names: NamesById): string =>
+  typeof value === 'string' ? (names.get(value) ?? value) : JSON.stringify(value);
+
+const formatRecord = (value: Readonly<Record<string, unknown>>, names: NamesById): string => {
   if (typeof value['key'] === 'string')
-    return value['value'] ? `${value['key']}: ${toText(value['value'])}` : value['key'];
-  if ('name' in value) return toText(value['name'] ?? value['type']);
+    return value['value'] ? `${value['key']}: ${formatScalar(value['value'], NO_NAMES)}` : value['key'];
+  if ('name' in value) return formatScalar(value['name'] ?? value['type'], names);
   const members = Object.entries(value).filter(([, member]) => member !== null && member !== false);
   return members
-    .map(([name, member]) => `${formatFieldName(name).toLowerCase()}: ${formatFieldValue(member)}`)
+    .map(([name, member]) => `${formatFieldName(name).toLowerCase()}: ${formatFieldValue(member, names)}`)
     .join(', ');
 };
 
-/** Returns the value of a field as a text; null for no value. */
-export const formatFieldValue = (value: unknown): string | null => {
+/** Returns the value of a field as a text, with the names of the ids that have one; null for no value. */
+export const formatFieldValue = (value: unknown, names: NamesById = NO_NAMES): string | null => {
   if (value === null || value === undefined || value === '') return null;
   if (typeof value === 'boolean') return value ? 'yes' : 'no';
-  if (Array.isArray(value)) return value.length === 0 ? null : value.map((each) => formatFieldValue(each)).join(', ');
-  if (isRecord(value)) return formatRecord(value) || null;
-  return toText(value);
+  if (Array.isArray(value))
+    return value.length === 0 ? null : value.map((each) => formatFieldValue(each, names)).join(', ');
+  if (isRecord(value)) return formatRecord(value, names) || null;
+  return formatScalar(value, names);
 };
 
 export type ListDifference = { readonly removed: readonly string[]; readonly added: readonly string[] };
 
 /** Returns what a change of a list removed and added, or null for a field that is no list. */
-export const compareLists = ({ from, to }: ChangedField): ListDifference | null => {
+export const compareLists = ({ from, to }: ChangedField, names: NamesById): ListDifference | null => {
   if (!Array.isArray(from ?? to)) return null;
   const [before, after] = [from, to].map((list) =>
-    (Array.isArray(list) ? (list as readonly unknown[]) : []).map((each) => formatFieldValue(each) ?? ''),
+    (Array.isArray(list) ? (list as readonly unknown[]) : []).map((each) => formatFieldValue(each, names) ?? ''),
   );
   return {
     removed: (before ?? []).filter((each) => !after?.includes(each)),
@@ -54,14 +65,19 @@ export const compareLists = ({ from, to }: ChangedField): ListDifference | null 
 
 const listTags = (document: WorkspaceDocument): string =>
   (document.included ?? [])
-    .flatMap((resource) => (resource.type === 'effective-tag-bindings' ? [formatRecord(resource.attributes)] : []))
+    .flatMap((resource) =>
+      resource.type === 'effective-tag-bindings' ? [formatRecord(resource.attributes, NO_NAMES)] : [],
+    )
     .toSorted()
     .join(', ');
+
+const nameOf = (id: string | undefined, names: NamesById): string | undefined =>
+  id === undefined ? undefined : (names.get(id) ?? id);
 
 export type WorkspaceField = { readonly label: string; readonly value: string };
 
 /** Returns the fields of a workspace that the timeline compares, in the order of the screen. */
-export const listWorkspaceFields = (document: WorkspaceDocument): readonly WorkspaceField[] => {
+export const listWorkspaceFields = (document: WorkspaceDocument, names: NamesById): readonly WorkspaceField[] => {
   const { attributes, relationships } = document.data;
   const fields = {
     Name: attributes.name,
@@ -79,7 +95,7 @@ export const listWorkspaceFields = (document: WorkspaceDocument): readonly Works
     'Shares its state with the organization': attributes['global-remote-state'],
     Resources: attributes['resource-count'],
     'State version': relationships['current-state-version'].data?.id,
-    Run: relationships['current-run'].data?.id,
+    Run: nameOf(relationships['current-run'].data?.id, names),
     Variables: relationships.vars.data.length,
   };
   return Object.entries(fields).map(([label, value]) => ({ label, value: formatFieldValue(value) ?? '–' }));

@@ -1,7 +1,9 @@
 import { Table, Text } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
+import { useContext } from 'react';
 import { workspaceAsOfQuery } from '../../api/history.js';
 import type { WorkspaceDocument } from '../../api/workspaces.js';
+import { ResourceNamesContext } from '../../components/resource-name.js';
 import { QueryState } from '../../components/states.js';
 import { WideTable } from '../../components/wide-table.js';
 import { listWorkspaceFields } from './field-texts.js';
@@ -10,8 +12,9 @@ import classes from './workspace-timeline.module.css';
 type FieldTableProps = { readonly then: WorkspaceDocument; readonly now: WorkspaceDocument };
 
 const FieldTable = ({ then, now }: FieldTableProps) => {
-  const present = new Map(listWorkspaceFields(now).map(({ label, value }) => [label, value]));
-  const fields = listWorkspaceFields(then).map((field) => ({ ...field, now: present.get(field.label) ?? '–' }));
+  const names = useContext(ResourceNamesContext);
+  const present = new Map(listWorkspaceFields(now, names).map(({ label, value }) => [label, value]));
+  const fields = listWorkspaceFields(then, names).map((field) => ({ ...field, now: present.get(field.label) ?? '–' }));
   const count = fields.filter((field) => field.value !== field.now).length;
   return (
     <>
