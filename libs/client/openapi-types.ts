@@ -6186,6 +6186,7 @@ export interface components {
       code: string;
     };
     SignInWithLinkBody: {
+      return_to?: string;
       secret: string;
     };
     CreateOwnTokenBody: {
@@ -33921,6 +33922,8 @@ export interface operations {
   getSignInLinkPage: {
     parameters: {
       query?: {
+        /** @description The path of the page to open afterwards. */
+        return_to?: string;
         /** @description The secret of the link. */
         secret?: string;
       };

@@ -111,7 +111,7 @@ describe('on the account page, a person', () => {
     provider.putPerson('j-carol', { preferred_username: 'somebody' });
     const page = await openPage();
     const { url } = await createSignInLink(server.runtime, { user: id, resetsMethods: false, publicUrl: server.url });
-    await page.goto(url);
+    await page.goto(`${url}&return_to=/account`);
     await press(page, 'Sign in');
     await follow(page, 'Link Acme ID');
     await logInAtProvider(page, 'j-carol');

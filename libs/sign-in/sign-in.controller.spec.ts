@@ -320,6 +320,21 @@ describe('a sign-in link', () => {
     expect((await open().get(`/sign-in/link?secret=${secret}`)).status).toBe(404);
   });
 
+  it.each([
+    ['the console', false, '', '/app'],
+    ['the page in its address', false, '&return_to=/app/acme', '/app/acme'],
+    ['the console instead of another site', false, '&return_to=https://attacker.example/', '/app'],
+    ['the account page if it resets the methods', true, '', '/account'],
+  ])('leads to %s', async (_title, resetsMethods, search, next) => {
+    const person = await makePerson(server, `link-${next.length}-${search.length}`);
+    const secret = await makeLink(server, person, resetsMethods);
+    const client = open();
+    const page = await (await client.get(`/sign-in/link?secret=${secret}${search}`)).text();
+    const [, path = ''] = /name="return_to" value="([^"]*)"/.exec(page) ?? [];
+    expect(path).toBe(next);
+    expect(outcomeOf(await client.post('/sign-in/link', { secret, return_to: path }))).toEqual([303, next]);
+  });
+
   it('ends after 15 minutes, and with the next link', async () => {
     const late = await makeLink(server, ada);
     clock.pass({ minutes: 15 });

@@ -27,6 +27,8 @@ const webauthnScript = new StaticFile(bundle, SCRIPT);
 const passkeysScript = new StaticFile(new URL('./assets/passkeys.js', import.meta.url), SCRIPT);
 
 const HOME = '/account';
+/** The web console. */
+const CONSOLE = '/app';
 /** The same for unknown names and wrong passwords, so that nobody learns which accounts exist. */
 const WRONG_PASSWORD = 'The user name or the password is wrong.';
 const WRONG_CODE = 'This code is wrong, was used already, or is too old.';
@@ -141,10 +143,16 @@ export class SignInController {
 
   @Get('link')
   @Page({ isPublic: true })
-  async showLink(@Query('secret') secret: unknown, @Res({ passthrough: true }) reply: FastifyReply) {
+  async showLink(
+    @Query() { secret, return_to: path }: Readonly<Record<string, unknown>>,
+    @Res({ passthrough: true }) reply: FastifyReply,
+  ) {
     const link = typeof secret === 'string' && (await findSignInLink(this.database, secret, this.clock.now()));
     if (!link) return sendPage(reply, 404, ENDED_LINK);
-    return sendPage(reply, 200, renderLinkPage({ secret: secret as string, resetsMethods: link.resetsMethods }));
+    const { resetsMethods } = link;
+    // A person without any method adds new ones first.
+    const returnTo = parseReturnPath(path) ?? (resetsMethods ? HOME : CONSOLE);
+    return sendPage(reply, 200, renderLinkPage({ secret: secret as string, resetsMethods, returnTo }));
   }
 
   @Post('link')
@@ -156,9 +164,9 @@ export class SignInController {
     @Req() request: FastifyRequest,
     @Res({ passthrough: true }) reply: FastifyReply,
   ) {
-    const { secret } = parseForm(linkForm, body);
+    const { secret, return_to: path } = parseForm(linkForm, body);
     const result = await this.flow.signInWithLink(secret, toSignInRequest(request, actor));
-    return this.finish(reply, result, { returnTo: null, again: () => Promise.resolve(ENDED_LINK) });
+    return this.finish(reply, result, { returnTo: parseReturnPath(path), again: () => Promise.resolve(ENDED_LINK) });
   }
 
   @Get('webauthn.js')

@@ -30,7 +30,7 @@ const titleOf = (page: TestPage) => page.getByRole('heading', { level: 1 }).text
 
 const signInWithLink = async (page: TestPage, user: string, resetsMethods = false): Promise<void> => {
   const { url } = await createSignInLink(server.runtime, { user, resetsMethods, publicUrl: server.url });
-  await page.goto(url);
+  await page.goto(`${url}&return_to=/account`);
   await press(page, 'Sign in');
 };
 

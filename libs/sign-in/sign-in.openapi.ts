@@ -74,7 +74,7 @@ export const signInOperations = describeController(SignInController, SIGN_IN, {
   showLink: {
     operationId: 'getSignInLinkPage',
     summary: 'Show the page of a sign-in link',
-    query: { secret: z.string().optional().meta({ description: 'The secret of the link.' }) },
+    query: { ...returnTo, secret: z.string().optional().meta({ description: 'The secret of the link.' }) },
     answer: htmlPage,
     otherAnswers: { 404: htmlPage },
     refusalContent,

@@ -117,10 +117,10 @@ export const renderSecondFactorPage = ({ returnTo, error }: SecondFactorPage): H
     `,
   });
 
-export type LinkPage = { readonly secret: string; readonly resetsMethods: boolean };
+export type LinkPage = { readonly secret: string; readonly resetsMethods: boolean; readonly returnTo: string | null };
 
 /** Programs that show previews of links open them, so opening the link does not use it up. */
-export const renderLinkPage = ({ secret, resetsMethods }: LinkPage): HtmlPage =>
+export const renderLinkPage = ({ secret, resetsMethods, returnTo }: LinkPage): HtmlPage =>
   renderPage({
     title: 'Sign in with your link',
     body: html`
@@ -132,7 +132,7 @@ export const renderLinkPage = ({ secret, resetsMethods }: LinkPage): HtmlPage =>
           : null,
       )}
       <form method="post" action="/sign-in/link">
-        ${renderHiddenField('secret', secret)}
+        ${renderHiddenField('secret', secret)} ${renderHiddenField('return_to', returnTo)}
         <button>Sign in</button>
       </form>
     `,
