@@ -257,7 +257,7 @@ describe('the explanation of access', () => {
     const page = await open(reader, own, 'Explain access');
     await page.getByText('No, this is not permitted').waitFor();
     await page.goto(`${server.url}/app/acme/teams/why?team=${platform}&permission=apply-run&workspace=${network}`);
-    await page.getByText('You may not have this explained').waitFor();
+    await page.getByText('You may not see this explanation').waitFor();
     expect(await page.getByText('Step by step').count()).toBe(0);
     await page.context().close();
   });

@@ -194,7 +194,7 @@ describe('the audit trail', () => {
   it('is exported as a file, with the filters of the screen', async () => {
     const page = await openTrail('?action=lock&type=workspace&until=2999-01-01T00:00:00.000Z');
     const download = page.waitForEvent('download');
-    await page.getByRole('link', { name: 'Export what matches' }).click();
+    await page.getByRole('link', { name: 'Export matching entries' }).click();
     const file = await download;
     expect(file.suggestedFilename()).toBe('acme-audit-trail.ndjson');
     const lines = (await readFile(await file.path(), 'utf8')).trimEnd().split('\n');

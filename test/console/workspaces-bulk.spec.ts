@@ -108,7 +108,7 @@ describe('the selection of workspaces', () => {
     await page.getByRole('searchbox').fill('');
     await waitForStatus(page, '520 workspaces');
     await page.getByRole('checkbox', { name: 'Select the first 500 workspaces' }).click();
-    await waitForStatus(page, '500 of 520 are selected, the most that one change may have');
+    await waitForStatus(page, '500 of 520 are selected, the limit of one change');
     await press(page, 'Lock');
     await page.getByRole('button', { name: 'Lock 499 workspaces' }).waitFor();
     expect(page.pageErrors).toEqual([]);
@@ -223,7 +223,7 @@ describe('a change of several workspaces', () => {
     await waitForStatus(page, '9 selected');
     await press(page, 'Lock');
     await press(page, 'Lock 9 workspaces');
-    await waitForStatus(page, 'The server has asked to wait.');
+    await waitForStatus(page, 'The server limits requests. The next ones follow later.');
     await press(page, 'Stop');
     await page.waitForFunction('document.querySelector("[data-loading]") !== null');
     release();

@@ -45,7 +45,7 @@ type RunListProps = {
   readonly organization: string;
   readonly query: UseInfiniteQueryResult<{ readonly pages: readonly RunListPage[] }>;
   readonly withWorkspace: boolean;
-  /** Stands in for an empty list. */
+  /** What an empty list shows. */
   readonly empty: ReactNode;
 };
 

@@ -13,7 +13,7 @@ type EmptyStateProps = {
   readonly children: ReactNode;
 };
 
-/** Stands in for a list without rows. It describes the next step. */
+/** What a list without rows shows. It describes the next step. */
 export const EmptyState = ({ icon: Icon, title, children }: EmptyStateProps) => (
   <div className={classes['empty']}>
     {Icon && <Icon size={36} className={classes['icon']} />}
@@ -50,7 +50,7 @@ export const ErrorState = ({ error, onRetry, hasData = false }: ErrorStateProps)
   <Alert
     color={hasData ? 'yellow' : 'red'}
     variant="light"
-    title={hasData ? 'This may be out of date' : 'This did not load'}
+    title={hasData ? 'This may be out of date' : 'Loading failed'}
     icon={<AlertIcon />}
     role="alert"
   >

@@ -25,7 +25,12 @@ export const formatExactTime = (iso: string): string => exactFormat.format(new D
 /** Returns how far the time is from `now`, such as `3 minutes ago`. */
 export const formatRelativeTime = (iso: string, now: number): string => {
   const distance = new Date(iso).getTime() - now;
-  const unit = UNITS.find(([, length]) => Math.abs(distance) >= length);
+  const length = Math.abs(distance);
+  // 59 minutes and 40 seconds are one hour, and not 60 minutes.
+  const unit = UNITS.find(([, least], index) => {
+    const smaller = UNITS[index + 1]?.[1] ?? 1;
+    return length >= least || Math.round(length / smaller) * smaller === least;
+  });
   return unit ? relativeFormat.format(Math.round(distance / unit[1]), unit[0]) : 'just now';
 };
 

@@ -53,7 +53,7 @@ const describeTarget = ({ id, attributes, relationships }: AccessMatrixRow, on: 
         id: relationships.project.data.id,
         name: attributes['project-name'],
         canChange: attributes.permissions['can-manage-project-access'],
-        description: 'It counts in every workspace of the project.',
+        description: 'It applies to every workspace of the project.',
       }
     : {
         id,
@@ -153,7 +153,7 @@ export const AccessDialog = ({ organization, row, team, sources, onClose }: Acce
         <Text size="sm">
           {inOrganization.length === 0
             ? 'The team has no access of this kind in the whole organization.'
-            : `In the whole organization: ${inOrganization.map(({ level }) => level).join(', ')}. This counts here too.`}
+            : `In the whole organization: ${inOrganization.map(({ level }) => level).join(', ')}. This access applies here too.`}
         </Text>
         <Anchor
           size="sm"

@@ -114,8 +114,8 @@ const NoPermission = ({ organization }: { readonly organization: string }) => {
   return (
     <EmptyState icon={TeamIcon} title="You may not see the access of all teams">
       <Text>
-        It takes a team that may read all projects or workspaces of the organization. Your own access is explained to
-        you in any case.
+        You need a team that may read all projects or all workspaces of the organization. You can always see why you
+        have access yourself.
       </Text>
       <div>
         <Button onClick={() => void navigate({ to: `/${organization}/teams/why` })}>Why can I do something?</Button>

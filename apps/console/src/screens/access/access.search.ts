@@ -2,7 +2,7 @@ import type { AccessSearch } from '../../api/access.js';
 
 const toText = (value: unknown): string | undefined => (typeof value === 'string' && value !== '' ? value : undefined);
 
-/** Reads the filter of the matrix from the address. It ignores what it does not know. */
+/** Reads the filter of the matrix from the address. It ignores unknown parameters. */
 export const parseAccessSearch = (search: Readonly<Record<string, unknown>>): AccessSearch => {
   const name = toText(search['name']);
   const project = toText(search['project']);

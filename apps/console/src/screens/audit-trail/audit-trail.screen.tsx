@@ -181,7 +181,7 @@ export const AuditTrailScreen = () => {
       isFilled
       actions={
         <Button component="a" variant="default" href={getExportAddress(organization, filter)} download>
-          Export {countFilters(filter) > 0 ? 'what matches' : 'all'} (JSON lines)
+          Export {countFilters(filter) > 0 ? 'matching' : 'all'} entries (JSON lines)
         </Button>
       }
     >

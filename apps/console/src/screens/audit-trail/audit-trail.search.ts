@@ -11,7 +11,7 @@ const toText = (value: unknown): string | undefined => (typeof value === 'string
 const TEXTS = ['since', 'until', 'entry'] as const;
 const LISTS = ['type', 'action', 'actor', 'resource'] as const;
 
-/** Reads the filter and the open entry from the address. It ignores what it does not know. */
+/** Reads the filter and the open entry from the address. It ignores unknown parameters. */
 export const parseTrailSearch = (search: Readonly<Record<string, unknown>>): TrailSearch => ({
   ...Object.fromEntries(TEXTS.flatMap((name) => (toText(search[name]) ? [[name, toText(search[name])]] : []))),
   ...Object.fromEntries(

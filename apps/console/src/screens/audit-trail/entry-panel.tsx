@@ -36,7 +36,7 @@ const listEntryFacts = ({ timestamp, auth, resource }: AuditTrailRow): readonly 
   { label: 'Time', value: formatExactTime(timestamp) },
   { label: 'Who', value: auth.description },
   { label: 'Account or token', value: <Id value={auth.accessor_id} label="the id of the account" /> },
-  ...(auth.impersonator_id === null ? [] : [{ label: 'On behalf by', value: <code>{auth.impersonator_id}</code> }]),
+  ...(auth.impersonator_id === null ? [] : [{ label: 'Impersonated by', value: <code>{auth.impersonator_id}</code> }]),
   { label: 'Resource', value: <ResourceName id={resource.id} /> },
   { label: 'Id of the resource', value: <Id value={resource.id} label="the id of the resource" /> },
 ];

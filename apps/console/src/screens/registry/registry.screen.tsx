@@ -121,7 +121,7 @@ const Keys = ({ organization, canManage, onAdd, onDelete }: KeysProps) => {
         {(keys) =>
           keys.length === 0 ? (
             <Text size="sm" c="dimmed">
-              There is no key yet. Every version is signed by one: add the public key before you publish.
+              There is no key yet. A key signs each version: add its public key before you publish.
             </Text>
           ) : (
             keys.map(({ id, attributes: { 'key-id': keyId, 'created-at': createdAt, 'expires-at': end } }) => (

@@ -167,7 +167,7 @@ export const DeleteKeyDialog = ({ organization, reservedKey, onClose }: DeletePr
     <Dialog onClose={onClose} title={`Remove ${name}`}>
       <Stack>
         <Text size="sm">
-          The key is then a tag as any other. Values of workspaces and projects stay, and gaps are not listed any more.
+          Workspaces and projects keep their values of this key. The console no longer lists workspaces without a value.
         </Text>
         <FormProblems error={change.error} />
         <DialogActions action="Remove" isDangerous isPending={change.isPending} onAction={remove} onClose={onClose} />

@@ -11,7 +11,7 @@ import { showToast } from '../../components/toasts.js';
 const EXPLANATIONS: Readonly<Record<ConsoleRunAction, string>> = {
   apply: 'An executor applies the plan. It changes the resources of this workspace.',
   discard: 'The plan is not applied, and the run ends.',
-  cancel: 'If an executor works on the run, the server asks it to stop. What it has changed stays changed.',
+  cancel: 'If an executor works on the run, it receives a request to stop. Its changes remain.',
   'force-cancel': 'The run ends at once, although its executor may still work. The state can then be incomplete.',
 };
 

@@ -1,6 +1,6 @@
 import type { RunSearch } from '../../api/runs.js';
 
-/** Reads the filter of the list from the address. It ignores what it does not know. */
+/** Reads the filter of the list from the address. It ignores unknown parameters. */
 export const parseRunSearch = ({ group, q }: Readonly<Record<string, unknown>>): RunSearch => ({
   ...(group === 'final' || group === 'non_final' ? { group } : {}),
   ...(typeof q === 'string' && q !== '' ? { q } : {}),

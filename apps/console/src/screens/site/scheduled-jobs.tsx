@@ -42,7 +42,7 @@ const JobRow = ({ job }: { readonly job: Job }) => (
 export const ScheduledJobs = ({ status: { 'scheduled-jobs': jobs } }: { readonly status: SiteStatus }) => (
   <Card title="Scheduled jobs">
     <Text size="sm" c="dimmed">
-      Work that depends on time. Projectors do it, one of them at a time.
+      Work that depends on time. One projector at a time does it.
     </Text>
     <WideTable label="Scheduled jobs">
       <Table.Thead>

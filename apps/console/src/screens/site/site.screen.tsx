@@ -109,7 +109,7 @@ const Processes = ({ status: { processes } }: PartProps) => (
 const Settings = ({ status: { settings } }: PartProps) => (
   <Card title="Settings in force">
     <Text size="sm" c="dimmed">
-      Of the gateway that answered. Secrets are never shown.
+      The settings of the gateway that answered. Secrets are never shown.
     </Text>
     <dl className={classes['settings']}>
       {settings.map(({ name, value }) => (
@@ -146,7 +146,9 @@ const Verification = ({ status: { 'last-verification': last } }: PartProps) => (
             label: 'Result',
             value: (
               <Badge variant="light" color={last.result === 'clean' ? 'green' : 'red'} tt="none" radius="sm">
-                {last.result === 'clean' ? 'Everything matches the log' : 'Something differs: run the command'}
+                {last.result === 'clean'
+                  ? 'Everything matches the log'
+                  : 'A view differs from the log: run the command'}
               </Badge>
             ),
           },

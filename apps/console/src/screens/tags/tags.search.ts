@@ -1,7 +1,7 @@
 /** What the matrix shows. The names are those in the address of the screen. */
 export type TagSearch = { readonly name?: string; readonly view?: 'gaps' };
 
-/** Reads the filter of the matrix from the address. It ignores what it does not know. */
+/** Reads the filter of the matrix from the address. It ignores unknown parameters. */
 export const parseTagSearch = (search: Readonly<Record<string, unknown>>): TagSearch => {
   const { name, view } = search;
   return {

@@ -60,7 +60,7 @@ const OwnerField = ({ organization, isOwner, owner, onChange }: OwnerFieldProps)
       description="The token can do what its owner may do."
       required
       searchable
-      nothingFoundMessage="You may manage the tokens of no such team"
+      nothingFoundMessage="No matching team whose tokens you may manage"
       data={[{ group: 'Teams', items }, ...(isOwner ? [{ group: 'Organization', items: ofOrganization }] : [])]}
       value={owner}
       onChange={onChange}
@@ -89,7 +89,7 @@ const TokenForm = ({ organization, isOwner, creation, onClose }: FormProps) => {
         <OwnerField organization={organization} isOwner={isOwner} owner={owner} onChange={setOwner} />
         {replaces && (
           <Alert color="yellow" variant="light">
-            There is one such token. If it exists, the new one replaces it, and the old one ends at once.
+            This owner has at most one token of this kind. The new token replaces it, and the old token ends at once.
           </Alert>
         )}
         <TextInput
@@ -104,7 +104,7 @@ const TokenForm = ({ organization, isOwner, creation, onClose }: FormProps) => {
         />
         <TextInput
           label="Last day"
-          description="In your time zone. Without a day, the token ends when the organization or the site decides."
+          description="In your time zone. If you choose no day, the limit of the organization or the site applies."
           type="date"
           value={day}
           onChange={(event) => setDay(event.currentTarget.value)}
@@ -148,7 +148,8 @@ export const RevokeTokenDialog = ({ organization, row, onClose }: DialogProps & 
       onClose={onClose}
     >
       <Text size="sm">
-        This revokes {describeToken(row)}. Whatever uses it gets 401 from the next request on. This cannot be undone.
+        This revokes {describeToken(row)}. The server refuses the next request with this token (status 401). You cannot
+        undo this.
       </Text>
     </ConfirmDialog>
   );

@@ -50,7 +50,7 @@ const OrganizationTokens = ({ organization, onRevoke }: SectionProps) => {
   return (
     <section aria-label="Tokens of the organization">
       <Title order={2} size="h5" mb="sm">
-        Of the organization
+        Tokens of the organization
       </Title>
       <TokenTable label="Tokens of the organization" rows={rows} onRevoke={onRevoke} />
     </section>
@@ -85,7 +85,7 @@ const TeamTokens = ({ organization, onRevoke }: SectionProps) => {
   return (
     <section aria-label="Tokens of teams">
       <Title order={2} size="h5" mb="sm">
-        Of teams
+        Tokens of teams
       </Title>
       <TokenTable label="Tokens of teams" rows={rows} onRevoke={onRevoke} />
       <LoadMore mt="md" query={query} />

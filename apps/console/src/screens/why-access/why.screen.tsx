@@ -70,7 +70,7 @@ const Explanation = ({ explanation }: { readonly explanation: ShownExplanation }
         <Text size="sm">
           {isPermitted
             ? 'The server permits it because of the marked steps. Each of them is enough.'
-            : 'None of the places in which the server looks gives the permission.'}
+            : 'None of these steps gives the permission.'}
         </Text>
       </Alert>
       <Card title="Step by step">
@@ -86,7 +86,7 @@ const Explanation = ({ explanation }: { readonly explanation: ShownExplanation }
 };
 
 const NotExplained = () => (
-  <Alert variant="light" color="gray" title="You may not have this explained" role="status">
+  <Alert variant="light" color="gray" title="You may not see this explanation" role="status">
     <Text size="sm">
       Owners of the organization can have the access of everybody explained. You can have your own access explained, on
       everything that you may read.

@@ -6,7 +6,7 @@ const toText = (value: unknown): string | undefined => (typeof value === 'string
 const toPermission = (value: unknown): ExplainablePermission | undefined =>
   PERMISSIONS.flatMap(({ items }) => items).find((each) => each === value);
 
-/** Reads what a person wants explained from the address. It ignores what it does not know. */
+/** Reads what a person wants explained from the address. It ignores unknown parameters. */
 export const parseExplanationRequest = (search: Readonly<Record<string, unknown>>): ExplanationSearch => {
   const texts = (['user', 'team', 'workspace', 'project'] as const).flatMap((name) => {
     const text = toText(search[name]);

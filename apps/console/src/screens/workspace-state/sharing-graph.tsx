@@ -65,7 +65,7 @@ const Node = ({ organization, workspace: { name }, note }: NodeProps) => (
 
 type SideProps = {
   readonly title: string;
-  /** Stands in for a list without workspaces. */
+  /** What a list without workspaces shows. */
   readonly nothing: string;
   readonly nodes: readonly ReactNode[];
   readonly more: ReactNode;

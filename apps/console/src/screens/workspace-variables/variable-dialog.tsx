@@ -143,7 +143,7 @@ const VariableFields = ({ values, isNew, wasSensitive, error, onChange }: Fields
     <Checkbox
       label="Sensitive"
       description={
-        wasSensitive ? 'A sensitive variable stays sensitive.' : 'Nobody can read the value again, you included.'
+        wasSensitive ? 'A sensitive variable stays sensitive.' : 'Nobody can read the value again, not even you.'
       }
       disabled={wasSensitive}
       checked={values.sensitive}

@@ -86,7 +86,7 @@ const VariableRow = (props: RowProps) => {
 
 /** Variables of one category. Overridden ones follow the effective one. */
 export const VariableTable = ({ label, groups, ...actions }: TableProps) => {
-  if (groups.length === 0) return <Text size="sm">There is none.</Text>;
+  if (groups.length === 0) return <Text size="sm">There is no variable of this category.</Text>;
   return (
     <WideTable label={label}>
       <Table.Thead>

@@ -22,10 +22,10 @@ import {
 import classes from './workspaces.module.css';
 
 const STATUSES: readonly { readonly group: string; readonly items: readonly StatusOfRun[] }[] = [
-  { group: 'Needs a person', items: ['planned', 'policy_checked', 'cost_estimated', 'policy_override', 'errored'] },
-  { group: 'Works', items: ['pending', 'plan_queued', 'planning', 'confirmed', 'apply_queued', 'applying'] },
+  { group: 'Needs attention', items: ['planned', 'policy_checked', 'cost_estimated', 'policy_override', 'errored'] },
+  { group: 'In progress', items: ['pending', 'plan_queued', 'planning', 'confirmed', 'apply_queued', 'applying'] },
   {
-    group: 'Has ended',
+    group: 'Ended',
     items: ['applied', 'planned_and_finished', 'planned_and_saved', 'discarded', 'canceled', 'force_canceled'],
   },
 ];

@@ -27,7 +27,7 @@ export const NO_FILTERS = {
 
 const toText = (value: unknown): string | undefined => (typeof value === 'string' && value !== '' ? value : undefined);
 
-/** Reads the filter of the list from the address. It ignores what it does not know. */
+/** Reads the filter of the list from the address. It ignores unknown parameters. */
 export const parseWorkspaceSearch = (search: Readonly<Record<string, unknown>>): ListSearch => {
   const tags = toList(search['tags']);
   const status = toList(search['status']);

@@ -17,7 +17,7 @@ const ACTIONS: readonly { readonly action: BulkAction; readonly label: string }[
 /** Names what is selected, above all whether the limit has left workspaces out. */
 const describeSelection = (count: number, total: number): string => {
   if (count === MAX_SELECTED && total > MAX_SELECTED) {
-    return `${MAX_SELECTED} of ${total.toLocaleString()} are selected, the most that one change may have`;
+    return `${MAX_SELECTED} of ${total.toLocaleString()} are selected, the limit of one change`;
   }
   return `${count.toLocaleString()} selected`;
 };

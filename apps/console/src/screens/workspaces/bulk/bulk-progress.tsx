@@ -34,7 +34,7 @@ export const BulkProgress = (props: ProgressProps) => {
       <Progress value={total === 0 ? 100 : (100 * answered) / total} aria-label="Answered changes" />
       <Text size="sm" role="status">
         {isRunning
-          ? `${answered.toLocaleString()} of ${total.toLocaleString()} answered${isWaiting ? '. The server has asked to wait.' : ''}`
+          ? `${answered.toLocaleString()} of ${total.toLocaleString()} answered${isWaiting ? '. The server limits requests. The next ones follow later.' : ''}`
           : describeResult(progress, isUndo)}
       </Text>
       {failed.length > 0 && (

@@ -10,7 +10,7 @@ export type ChangeProgress = {
   readonly total: number;
   readonly done: readonly ChangeTask[];
   readonly failed: readonly FailedTask[];
-  /** The server has asked to wait. */
+  /** The server limits requests. The next ones follow later. */
   readonly isWaiting: boolean;
 };
 
@@ -45,7 +45,7 @@ class ChangeSender {
   ) {}
 
   async work(): Promise<void> {
-    for (let task = this.take(); task !== undefined; task = this.take()) {
+    for (let task = this.getNextTask(); task !== undefined; task = this.getNextTask()) {
       const outcome = await this.send(task);
       if (outcome === 'not sent') return;
       if (outcome === 'done') this.done.push(task);
@@ -54,7 +54,7 @@ class ChangeSender {
     }
   }
 
-  private take(): ChangeTask | undefined {
+  private getNextTask(): ChangeTask | undefined {
     if (this.signal.aborted) return undefined;
     this.next += 1;
     return this.tasks[this.next - 1];

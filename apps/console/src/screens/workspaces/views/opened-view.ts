@@ -7,7 +7,7 @@ import { parseWorkspaceSearch, type ChangeSearch, type ListSearch } from '../wor
 /** Returns the filters, the order and the columns as the API saves them. */
 export const formatViewQuery = ({ view: _view, ...search }: ListSearch): string => formatSearch(search).slice(1);
 
-/** Returns what a saved view shows. It ignores what this version of the console does not know. */
+/** Returns what a saved view shows. It ignores parameters that this version of the console does not know. */
 export const parseViewQuery = (query: string): ListSearch => parseWorkspaceSearch(parseSearch(query));
 
 export type OpenedView = {
