@@ -26,3 +26,7 @@ export const formatSearch = (search: Readonly<Record<string, unknown>>): string 
 /** Returns a list, also for a parameter that occurs once. */
 export const toList = (value: unknown): readonly string[] =>
   [value ?? []].flat().filter((each): each is string => typeof each === 'string' && each !== '');
+
+/** Returns a text that is not empty. */
+export const toText = (value: unknown): string | undefined =>
+  typeof value === 'string' && value !== '' ? value : undefined;

@@ -16,6 +16,7 @@ import { TeamTabs } from '../teams/team-tabs.js';
 import { describeSources, listAccessSources, sortTeams, type AccessSource } from './access-sources.js';
 import { parseAccessSearch } from './access.search.js';
 import classes from './access.module.css';
+import { formatCount } from '../../components/counts.js';
 
 const AccessDialog = lazy(async () => ({ default: (await import('./access-dialog.js')).AccessDialog }));
 
@@ -170,7 +171,7 @@ const Toolbar = ({ total }: { readonly total: number | undefined }) => {
         }}
       />
       <Text size="sm" c="dimmed" role="status">
-        {total === undefined ? 'Loading …' : `${total.toLocaleString()} row${total === 1 ? '' : 's'}`}
+        {total === undefined ? 'Loading …' : formatCount(total, 'row')}
       </Text>
     </Group>
   );

@@ -1,6 +1,5 @@
 import type { AccessSearch } from '../../api/access.js';
-
-const toText = (value: unknown): string | undefined => (typeof value === 'string' && value !== '' ? value : undefined);
+import { toText } from '../../search-params.js';
 
 /** Reads the filter of the matrix from the address. It ignores unknown parameters. */
 export const parseAccessSearch = (search: Readonly<Record<string, unknown>>): AccessSearch => {

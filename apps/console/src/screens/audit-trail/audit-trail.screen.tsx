@@ -13,6 +13,7 @@ import { toTrailFilter } from './audit-trail.search.js';
 import type { ChangeTrailFilter } from './trail-filters.js';
 import { useTrailList, type TrailList } from './trail-list.js';
 import classes from './audit-trail.module.css';
+import { formatCount } from '../../components/counts.js';
 
 const TrailFilters = lazy(async () => ({ default: (await import('./trail-filters.js')).TrailFilters }));
 const EntryPanel = lazy(async () => ({ default: (await import('./entry-panel.js')).EntryPanel }));
@@ -20,7 +21,7 @@ const EntryPanel = lazy(async () => ({ default: (await import('./entry-panel.js'
 const countFilters = ({ since, until, type = [], action = [], actor = [], resource = [] }: AuditTrailFilter): number =>
   [since, until].filter((time) => time !== undefined).length + [type, action, actor, resource].flat().length;
 
-const formatCount = (count: number): string => `${count.toLocaleString()} entr${count === 1 ? 'y' : 'ies'}`;
+const formatEntries = (count: number, kind = ''): string => formatCount(count, `${kind}entry`, `${kind}entries`);
 
 const NoMatch = ({ onClear }: { readonly onClear: () => void }) => (
   <EmptyState icon={SearchIcon} title="No entry matches">
@@ -142,12 +143,12 @@ const TrailToolbar = ({ filter, list, isLive, onLive, onChange }: ToolbarProps) 
           onChange={(event) => onLive(event.currentTarget.checked)}
         />
         <Text size="sm" c="dimmed" role="status">
-          {list.total === undefined ? 'Loading …' : formatCount(list.total)}
+          {list.total === undefined ? 'Loading …' : formatEntries(list.total)}
         </Text>
         {/* Beside the others, because a line of its own would move the rows. */}
         {list.tail.waiting > 0 && (
           <Button variant="light" ml="auto" onClick={list.tail.show}>
-            Show {formatCount(list.tail.waiting).replace(' ', ' new ')}
+            Show {formatEntries(list.tail.waiting, 'new ')}
           </Button>
         )}
       </Group>

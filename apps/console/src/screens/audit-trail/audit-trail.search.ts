@@ -1,12 +1,10 @@
 import type { AuditTrailFilter } from '../../api/audit-trail.js';
-import { toList } from '../../search-params.js';
+import { toList, toText } from '../../search-params.js';
 
 export type TrailSearch = AuditTrailFilter & {
   /** The id of the entry that the panel shows. */
   readonly entry?: string;
 };
-
-const toText = (value: unknown): string | undefined => (typeof value === 'string' && value !== '' ? value : undefined);
 
 const TEXTS = ['since', 'until', 'entry'] as const;
 const LISTS = ['type', 'action', 'actor', 'resource'] as const;

@@ -1,17 +1,15 @@
 import { Input, SegmentedControl, Select, SimpleGrid, Stack, Text } from '@mantine/core';
-import { useDebouncedValue } from '@mantine/hooks';
 import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
 import type { ExplanationSearch } from '../../api/access.js';
 import { accountQuery } from '../../api/account.js';
 import { memberSuggestionsQuery } from '../../api/memberships.js';
-import { projectQuery, projectSuggestionsQuery } from '../../api/projects.js';
 import { teamQuery, teamSuggestionsQuery } from '../../api/teams.js';
 import { workspaceByIdQuery, workspaceSuggestionsQuery } from '../../api/workspaces.js';
+import { ProjectSelect } from '../../components/project-select.js';
+import { SearchSelect, toOption, useSuggestionText } from '../../components/search-select.js';
 import { formatPermission, getResourceKind, PERMISSIONS } from './permissions.js';
 import { parseExplanationRequest } from './why.search.js';
-
-const TYPING_MS = 200;
 
 type FormProps = {
   readonly organization: string;
@@ -19,39 +17,8 @@ type FormProps = {
   readonly onChange: (search: ExplanationSearch) => void;
 };
 
-type Option = { readonly value: string; readonly label: string };
-
-type SearchSelectProps = {
-  readonly label: string;
-  readonly placeholder: string;
-  readonly value: string | undefined;
-  readonly options: readonly Option[];
-  /** The option of the present value, which the suggestions can lack. */
-  readonly chosen: Option | undefined;
-  readonly onSearch: (text: string) => void;
-  readonly onChange: (value: string | undefined) => void;
-};
-
-const SearchSelect = ({ label, placeholder, value, options, chosen, onSearch, onChange }: SearchSelectProps) => {
-  const all = new Map([...(chosen ? [chosen] : []), ...options].map((option) => [option.value, option]));
-  return (
-    <Select
-      label={label}
-      placeholder={placeholder}
-      searchable
-      clearable
-      clearButtonProps={{ 'aria-label': `Clear: ${label}` }}
-      data={[...all.values()]}
-      value={value ?? null}
-      onChange={(next) => onChange(next ?? undefined)}
-      onSearchChange={onSearch}
-    />
-  );
-};
-
 const PersonField = ({ organization, search, onChange }: FormProps) => {
-  const [text, setText] = useState('');
-  const [searched] = useDebouncedValue(text, TYPING_MS);
+  const { searched, onSearch } = useSuggestionText();
   const { data: members = [] } = useQuery(memberSuggestionsQuery(organization, searched));
   const { data: account } = useQuery(accountQuery);
   const self = account ? { value: account.id, label: `${account.attributes.username} (you)` } : undefined;
@@ -60,18 +27,17 @@ const PersonField = ({ organization, search, onChange }: FormProps) => {
     <SearchSelect
       label="Person"
       placeholder="Choose a person"
-      value={search.user}
+      value={search.user ?? null}
       options={options.filter(({ value }) => value !== self?.value)}
       chosen={self}
-      onSearch={setText}
+      onSearch={onSearch}
       onChange={(user) => onChange(parseExplanationRequest({ ...search, team: undefined, user }))}
     />
   );
 };
 
 const TeamField = ({ organization, search, onChange }: FormProps) => {
-  const [text, setText] = useState('');
-  const [searched] = useDebouncedValue(text, TYPING_MS);
+  const { searched, onSearch } = useSuggestionText();
   const { data: teams = [] } = useQuery(teamSuggestionsQuery(organization, searched));
   const { team } = search;
   const { data: chosen } = useQuery({ ...teamQuery(organization, team ?? ''), enabled: team !== undefined });
@@ -79,18 +45,17 @@ const TeamField = ({ organization, search, onChange }: FormProps) => {
     <SearchSelect
       label="Team"
       placeholder="Choose a team"
-      value={team}
-      options={teams.map(({ id, attributes }) => ({ value: id, label: attributes.name }))}
-      chosen={chosen && { value: chosen.id, label: chosen.attributes.name }}
-      onSearch={setText}
+      value={team ?? null}
+      options={teams.map(toOption)}
+      chosen={chosen && toOption(chosen)}
+      onSearch={onSearch}
       onChange={(next) => onChange(parseExplanationRequest({ ...search, user: undefined, team: next }))}
     />
   );
 };
 
 const WorkspaceField = ({ organization, search, onChange }: FormProps) => {
-  const [text, setText] = useState('');
-  const [searched] = useDebouncedValue(text, TYPING_MS);
+  const { searched, onSearch } = useSuggestionText();
   const { data: workspaces = [] } = useQuery(workspaceSuggestionsQuery(organization, searched));
   const { workspace } = search;
   const { data: chosen } = useQuery({
@@ -101,33 +66,24 @@ const WorkspaceField = ({ organization, search, onChange }: FormProps) => {
     <SearchSelect
       label="Workspace"
       placeholder="Any workspace"
-      value={workspace}
-      options={workspaces.map(({ id, attributes }) => ({ value: id, label: attributes.name }))}
-      chosen={chosen && { value: chosen.id, label: chosen.attributes.name }}
-      onSearch={setText}
+      value={workspace ?? null}
+      options={workspaces.map(toOption)}
+      chosen={chosen && toOption(chosen)}
+      onSearch={onSearch}
       onChange={(next) => onChange(parseExplanationRequest({ ...search, workspace: next }))}
     />
   );
 };
 
-const ProjectField = ({ organization, search, onChange }: FormProps) => {
-  const [text, setText] = useState('');
-  const [searched] = useDebouncedValue(text, TYPING_MS);
-  const { data: projects = [] } = useQuery(projectSuggestionsQuery(organization, searched));
-  const { project } = search;
-  const { data: chosen } = useQuery({ ...projectQuery(organization, project ?? ''), enabled: project !== undefined });
-  return (
-    <SearchSelect
-      label="Project"
-      placeholder="Any project"
-      value={project}
-      options={projects.map(({ id, attributes }) => ({ value: id, label: attributes.name }))}
-      chosen={chosen && { value: chosen.id, label: chosen.attributes.name }}
-      onSearch={setText}
-      onChange={(next) => onChange(parseExplanationRequest({ ...search, project: next }))}
-    />
-  );
-};
+const ProjectField = ({ organization, search, onChange }: FormProps) => (
+  <ProjectSelect
+    organization={organization}
+    label="Project"
+    placeholder="Any project"
+    value={search.project ?? null}
+    onChange={(project) => onChange(parseExplanationRequest({ ...search, project }))}
+  />
+);
 
 const ResourceField = (props: FormProps) => {
   const { permission } = props.search;

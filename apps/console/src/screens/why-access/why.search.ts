@@ -1,7 +1,6 @@
 import type { ExplanationSearch, ExplainablePermission } from '../../api/access.js';
 import { PERMISSIONS } from './permissions.js';
-
-const toText = (value: unknown): string | undefined => (typeof value === 'string' && value !== '' ? value : undefined);
+import { toText } from '../../search-params.js';
 
 const toPermission = (value: unknown): ExplainablePermission | undefined =>
   PERMISSIONS.flatMap(({ items }) => items).find((each) => each === value);

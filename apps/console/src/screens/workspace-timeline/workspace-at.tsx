@@ -8,6 +8,7 @@ import { QueryState } from '../../components/states.js';
 import { WideTable } from '../../components/wide-table.js';
 import { listWorkspaceFields } from './field-texts.js';
 import classes from './workspace-timeline.module.css';
+import { formatCount } from '../../components/counts.js';
 
 type FieldTableProps = { readonly then: WorkspaceDocument; readonly now: WorkspaceDocument };
 
@@ -21,7 +22,7 @@ const FieldTable = ({ then, now }: FieldTableProps) => {
       <Text size="sm" c="dimmed" role="status">
         {count === 0
           ? 'Every field is as it is now.'
-          : `${count} field${count === 1 ? ' differs' : 's differ'} from now.`}
+          : `${formatCount(count, 'field differs', 'fields differ')} from now.`}
       </Text>
       <WideTable label="Fields of the workspace" verticalSpacing={6}>
         <Table.Thead>

@@ -11,7 +11,7 @@ import {
 } from '@mantine/core';
 import { formatRunStatus, type StatusOfRun } from '../../components/run-status.js';
 import { LOCK_STATES } from '../../api/workspaces.js';
-import { ProjectSelect } from './project-select.js';
+import { ProjectSelect } from '../../components/project-select.js';
 import {
   NO_FILTERS,
   OPTIONAL_COLUMNS,

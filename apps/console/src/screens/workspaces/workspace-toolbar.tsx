@@ -5,6 +5,7 @@ import { useSearchText } from '../../components/search-text.js';
 import { useShortcut } from '../../shortcuts/shortcuts.js';
 import type { ChangeSearch, ListSearch } from './workspaces.search.js';
 import classes from './workspaces.module.css';
+import { formatCount } from '../../components/counts.js';
 
 const FilterPanel = lazy(async () => ({ default: (await import('./filter-panel.js')).FilterPanel }));
 
@@ -54,7 +55,7 @@ export const WorkspaceToolbar = ({ organization, search, total, onChange }: Tool
           {filters === 0 ? 'Filters' : `Filters (${filters})`}
         </Button>
         <Text size="sm" c="dimmed" role="status">
-          {total === undefined ? 'Loading …' : `${total.toLocaleString()} workspace${total === 1 ? '' : 's'}`}
+          {total === undefined ? 'Loading …' : formatCount(total, 'workspace')}
         </Text>
       </Group>
       <Suspense>{isOpen && <FilterPanel organization={organization} search={search} onChange={onChange} />}</Suspense>

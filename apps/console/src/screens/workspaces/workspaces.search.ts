@@ -1,5 +1,5 @@
 import { LOCK_STATES, WORKSPACE_SORTS, type WorkspaceSearch } from '../../api/workspaces.js';
-import { toList } from '../../search-params.js';
+import { toList, toText } from '../../search-params.js';
 
 /** Columns that a person can hide. */
 export const OPTIONAL_COLUMNS = ['run', 'project', 'tags', 'resources', 'changed'] as const;
@@ -24,8 +24,6 @@ export const NO_FILTERS = {
   gaps: undefined,
   locked: undefined,
 } satisfies Partial<ListSearch>;
-
-const toText = (value: unknown): string | undefined => (typeof value === 'string' && value !== '' ? value : undefined);
 
 /** Reads the filter of the list from the address. It ignores unknown parameters. */
 export const parseWorkspaceSearch = (search: Readonly<Record<string, unknown>>): ListSearch => {

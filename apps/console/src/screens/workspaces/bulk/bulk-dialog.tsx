@@ -10,6 +10,7 @@ import { isComplete, planBulkChange, type BulkAction, type BulkPlan } from './bu
 import { BulkPreview } from './bulk-preview.js';
 import { BulkProgress } from './bulk-progress.js';
 import { useBulkRun } from './use-bulk-run.js';
+import { formatCount } from '../../../components/counts.js';
 
 type ActionTexts = { readonly title: string; readonly button: string; readonly incomplete: string };
 
@@ -88,7 +89,7 @@ const PreviewStep = (props: PreviewStepProps) => {
             Cancel
           </Button>
           <Button type="submit" disabled={count === 0}>
-            {`${button} ${count.toLocaleString()} workspace${count === 1 ? '' : 's'}`}
+            {`${button} ${formatCount(count, 'workspace')}`}
           </Button>
         </Group>
       </Stack>

@@ -1,7 +1,7 @@
 import { Group, TextInput } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { targetProjectQuery } from '../../../api/bulk-changes.js';
-import { ProjectSelect } from '../project-select.js';
+import { ProjectSelect } from '../../../components/project-select.js';
 import type { BulkAction } from './bulk-plan.js';
 
 /** What the person enters. `project`: the id of a project, or null. */

@@ -2,6 +2,7 @@ import { Stack, Text, Title } from '@mantine/core';
 import { RowList } from '../../../components/row-list.js';
 import type { BulkPlan } from './bulk-plan.js';
 import classes from './bulk.module.css';
+import { formatCount } from '../../../components/counts.js';
 
 type NamedText = { readonly id: string; readonly name: string; readonly text: string };
 
@@ -24,8 +25,6 @@ export const NamedList = ({ title, kind, rows }: NamedListProps) => (
   </section>
 );
 
-const countOf = (count: number, one: string): string => `${count.toLocaleString()} ${one}${count === 1 ? '' : 's'}`;
-
 /** What the change does to each workspace, and why it leaves others as they are. */
 export const BulkPreview = ({
   plan: { changes, skipped },
@@ -37,22 +36,22 @@ export const BulkPreview = ({
   <Stack gap="sm">
     {changes.length > 0 && (
       <NamedList
-        title={`${countOf(changes.length, 'workspace')} will change`}
+        title={`${formatCount(changes.length, 'workspace')} will change`}
         kind="change"
         rows={changes.map(({ workspace: { id, name }, text }) => ({ id, name, text }))}
       />
     )}
     {skipped.length > 0 && (
       <NamedList
-        title={`${countOf(skipped.length, 'workspace')} will not change`}
+        title={`${formatCount(skipped.length, 'workspace')} will not change`}
         kind="skip"
         rows={skipped.map(({ workspace: { id, name }, reason }) => ({ id, name, text: reason }))}
       />
     )}
     {missing > 0 && (
       <Text size="sm" c="dimmed">
-        {countOf(missing, 'selected workspace')} no longer {missing === 1 ? 'exists' : 'exist'}, or you may no longer
-        read {missing === 1 ? 'it' : 'them'}.
+        {formatCount(missing, 'selected workspace')} no longer {missing === 1 ? 'exists' : 'exist'}, or you may no
+        longer read {missing === 1 ? 'it' : 'them'}.
       </Text>
     )}
   </Stack>

@@ -1,13 +1,12 @@
 import { Button, Group, Progress, Stack, Text } from '@mantine/core';
 import type { ChangeProgress } from './change-runner.js';
 import { NamedList } from './bulk-preview.js';
-
-const countOf = (count: number): string => `${count.toLocaleString()} workspace${count === 1 ? '' : 's'}`;
+import { formatCount } from '../../../components/counts.js';
 
 const describeResult = ({ total, done, failed }: ChangeProgress, isUndo: boolean): string => {
   const notSent = total - done.length - failed.length;
   const parts = [
-    `${countOf(done.length)} ${isUndo ? 'changed back' : 'changed'}`,
+    `${formatCount(done.length, 'workspace')} ${isUndo ? 'changed back' : 'changed'}`,
     ...(failed.length > 0 ? [`${failed.length.toLocaleString()} failed`] : []),
     ...(notSent > 0 ? [`${notSent.toLocaleString()} not sent`] : []),
   ];
@@ -39,7 +38,7 @@ export const BulkProgress = (props: ProgressProps) => {
       </Text>
       {failed.length > 0 && (
         <NamedList
-          title={`${countOf(failed.length)} failed`}
+          title={`${formatCount(failed.length, 'workspace')} failed`}
           kind="skip"
           rows={failed.map(({ task: { id, name }, message }) => ({ id, name, text: message }))}
         />

@@ -1,0 +1,46 @@
+import { Select } from '@mantine/core';
+import { useDebouncedValue } from '@mantine/hooks';
+import { useState } from 'react';
+
+const TYPING_MS = 200;
+
+/** The text of the field, as soon as the person stops typing. */
+export const useSuggestionText = () => {
+  const [text, setText] = useState('');
+  const [searched] = useDebouncedValue(text, TYPING_MS);
+  return { searched, onSearch: setText };
+};
+
+type NamedOption = { readonly id: string; readonly attributes: { readonly name: string } };
+export type SelectOption = { readonly value: string; readonly label: string };
+
+export const toOption = ({ id, attributes }: NamedOption): SelectOption => ({ value: id, label: attributes.name });
+
+type SearchSelectProps = {
+  readonly label: string;
+  readonly placeholder: string;
+  readonly value: string | null;
+  readonly options: readonly SelectOption[];
+  /** The option of the present value, which the suggestions can lack. */
+  readonly chosen: SelectOption | undefined;
+  readonly onSearch: (text: string) => void;
+  readonly onChange: (value: string | null) => void;
+};
+
+/** Chooses one of many, with suggestions for what the person types. */
+export const SearchSelect = ({ label, value, options, chosen, onSearch, onChange, ...props }: SearchSelectProps) => {
+  const all = new Map([...(chosen ? [chosen] : []), ...options].map((option) => [option.value, option]));
+  return (
+    <Select
+      {...props}
+      label={label}
+      searchable
+      clearable
+      clearButtonProps={{ 'aria-label': `Clear: ${label}` }}
+      data={[...all.values()]}
+      value={value}
+      onChange={onChange}
+      onSearchChange={onSearch}
+    />
+  );
+};
