@@ -44,11 +44,11 @@ const NoEntry = () => (
 );
 
 /** Whether the pointer or the focus is in the list. Its rows then stay where they are. */
-const useRowHold = () => {
+const useListUse = () => {
   const [isPointed, setPointed] = useState(false);
   const [isFocused, setFocused] = useState(false);
   return {
-    isHeld: isPointed || isFocused,
+    isInUse: isPointed || isFocused,
     events: {
       onPointerEnter: () => setPointed(true),
       onPointerLeave: () => setPointed(false),
@@ -58,24 +58,24 @@ const useRowHold = () => {
   };
 };
 
-type RowHold = ReturnType<typeof useRowHold>;
+type ListUse = ReturnType<typeof useListUse>;
 
 type ContentProps = {
   readonly list: TrailList;
   readonly isFiltered: boolean;
   readonly onClear: () => void;
   readonly onOpen: (entry: AuditTrailRow) => void;
-  readonly hold: RowHold;
+  readonly listUse: ListUse;
 };
 
-const TrailContent = ({ list, isFiltered, onClear, onOpen, hold }: ContentProps) => {
+const TrailContent = ({ list, isFiltered, onClear, onOpen, listUse }: ContentProps) => {
   const error = list.tail.error instanceof ApiError && list.tail.error.isDenied ? list.tail.error : list.error;
   if (error instanceof ApiError && error.isDenied) return <NotFoundState what="audit trail" />;
   if (error) return <ErrorState error={error} onRetry={list.retry} />;
   if (list.total === undefined) return <LoadingLines count={8} height={32} />;
   if (list.total === 0) return isFiltered ? <NoMatch onClear={onClear} /> : <NoEntry />;
   return (
-    <div className={classes['list']} {...hold.events}>
+    <div className={classes['list']} {...listUse.events}>
       <VirtualGrid
         label="Entries"
         columns={TRAIL_COLUMNS}
@@ -168,8 +168,8 @@ export const AuditTrailScreen = () => {
   const { entry } = search;
   const filter = toTrailFilter(search);
   const follows = isLive && filter.until === undefined;
-  const hold = useRowHold();
-  const list = useTrailList({ organization, filter, isLive: follows, isHeld: hold.isHeld });
+  const listUse = useListUse();
+  const list = useTrailList({ organization, filter, isLive: follows, isInUse: listUse.isInUse });
   const change: ChangeTrailFilter = (changes) =>
     void navigate({ search: (before) => ({ ...before, ...changes }) as typeof search, replace: true });
   const open = (id: string | undefined) =>
@@ -194,7 +194,7 @@ export const AuditTrailScreen = () => {
           isFiltered={countFilters(filter) > 0}
           onClear={() => void navigate({ search: {}, replace: true })}
           onOpen={({ id }) => open(id)}
-          hold={hold}
+          listUse={listUse}
         />
         <Suspense>
           {entry !== undefined && (

@@ -66,17 +66,17 @@ type TrailListOptions = {
   /** Whether the list follows the trail. */
   readonly isLive: boolean;
   /** Whether a person reads or points at the rows, so that they must not move. */
-  readonly isHeld: boolean;
+  readonly isInUse: boolean;
 };
 
 /** Loads the pages in the window, and the entries that are new. */
-export const useTrailList = ({ organization, filter, isLive, isHeld }: TrailListOptions): TrailList => {
+export const useTrailList = ({ organization, filter, isLive, isInUse }: TrailListOptions): TrailList => {
   const [range, setRange] = useState<RowRange>({ first: 0, last: 0 });
   const newest = useQuery(newestEntriesQuery(organization, filter));
   const first = newest.data?.data ?? [];
   const after = isLive && newest.data ? (first[0]?.id ?? '') : null;
   // Without rows, nothing can move.
-  const isStill = isHeld && first.length > 0;
+  const isStill = isInUse && first.length > 0;
   const tail = useLiveTail({ organization, filter, after, isOpen: range.first === 0 && !isStill });
   const added = tail.entries.length;
   const inPages = { first: Math.max(range.first - added, 0), last: Math.max(range.last - added, 0) };
