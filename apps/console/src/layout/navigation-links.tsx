@@ -1,4 +1,4 @@
-import { NavLink, Stack } from '@mantine/core';
+import { Stack } from '@mantine/core';
 import { Link, useNavigate } from '@tanstack/react-router';
 import { useShortcut } from '../shortcuts/shortcuts.js';
 import { getScreenPath, useNavigation, type NavigationEntry } from './navigation.js';
@@ -12,19 +12,15 @@ const NavigationLink = ({ entry, organization }: EntryProps) => {
   const to = getScreenPath(organization, entry);
   useShortcut({ keys: `g ${key}`, label: `Go to ${label.toLowerCase()}`, run: () => void navigate({ to }) });
   return (
-    <NavLink
-      label={label}
-      leftSection={<Icon />}
+    <Link
+      to={to}
       className={classes['link']}
-      renderRoot={(props) => (
-        <Link
-          {...props}
-          to={to}
-          activeOptions={{ exact: path === '' }}
-          activeProps={{ 'data-active': true, 'aria-current': 'page' }}
-        />
-      )}
-    />
+      activeOptions={{ exact: path === '' }}
+      activeProps={{ 'data-active': true, 'aria-current': 'page' }}
+    >
+      <Icon />
+      {label}
+    </Link>
   );
 };
 
