@@ -9,7 +9,7 @@ type ChangeCallbacks<T> = {
   readonly onError?: (error: Error) => void;
 };
 
-type Change<T, V> = Omit<UseMutationResult<T, Error, V>, 'mutate' | 'mutateAsync'> & {
+type ChangeMutation<T, V> = Omit<UseMutationResult<T, Error, V>, 'mutate' | 'mutateAsync'> & {
   readonly mutate: (variables: V, callbacks?: ChangeCallbacks<T>) => void;
 };
 
@@ -19,7 +19,7 @@ const isStopped = (error: Error): boolean => error.name === 'AbortError';
  * A change that the person makes. It differs from `useMutation` in two ways: the callbacks run even if the component leaves the
  * screen before the answer, and a second click before the answer sends nothing.
  */
-export const useChange = <T, V = void>(options: UseMutationOptions<T, Error, V>): Change<T, V> => {
+export const useChange = <T, V = void>(options: UseMutationOptions<T, Error, V>): ChangeMutation<T, V> => {
   const { mutateAsync, ...mutation } = useMutation(options);
   const isOnScreen = useRef(false);
   const isSending = useRef(false);

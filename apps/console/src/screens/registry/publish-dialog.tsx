@@ -1,6 +1,4 @@
-import '@mantine/dropzone/styles.layer.css';
-import { Alert, Button, Progress, Select, Stack, Text } from '@mantine/core';
-import { Dropzone } from '@mantine/dropzone';
+import { Alert, Progress, Select, Stack, Text } from '@mantine/core';
 import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { useNavigate } from '@tanstack/react-router';
 import { useEffect, useRef, useState } from 'react';
@@ -11,73 +9,12 @@ import { Dialog } from '../../components/dialog.js';
 import { DialogActions } from '../../components/dialog-actions.js';
 import { FormProblems } from '../../components/problems.js';
 import { showToast } from '../../components/toasts.js';
-import { publishRelease, type PublishedFiles, type ReleaseProgress } from './publish-release.js';
+import { publishRelease, type PublicationResult, type ReleaseProgress } from './publish-release.js';
 import { PublishResult } from './publish-result.js';
-import { readRelease, ReleaseError, type Release } from './release-files.js';
-import classes from './registry.module.css';
+import { ReleaseDrop } from './release-drop.js';
+import { ReleaseError, type Release } from './release-files.js';
 
 const COMMAND = 'goreleaser release --clean --skip=publish';
-
-const ReleaseSummary = ({ release: { name, version, archives, protocols } }: { readonly release: Release }) => (
-  <Text size="sm">
-    Provider <strong>{name}</strong>, version <strong>{version}</strong>, protocol {protocols.join(', ')}, platforms:{' '}
-    {archives.map(({ os, arch }) => `${os}/${arch}`).join(', ')}
-  </Text>
-);
-
-type FilesProps = {
-  readonly release: Release | null;
-  readonly isBusy: boolean;
-  readonly onRelease: (release: Release | null) => void;
-};
-
-/** Takes the files of a release. */
-const ReleaseDrop = ({ release, isBusy, onRelease }: FilesProps) => {
-  const [problem, setProblem] = useState<string | null>(null);
-  const open = useRef<() => void>(null);
-  const take = (files: readonly File[]) => {
-    const show = (release: Release | null, message: string | null) => {
-      onRelease(release);
-      setProblem(message);
-    };
-    void readRelease(files).then(
-      (release) => show(release, null),
-      ({ message }: Error) => show(null, message),
-    );
-  };
-  return (
-    <>
-      <Dropzone
-        openRef={open}
-        activateOnClick={false}
-        activateOnKeyboard={false}
-        disabled={isBusy}
-        onDrop={take}
-        className={classes['drop']}
-        inputProps={{ 'aria-label': 'Files of the release' }}
-        attributes={{ root: { role: 'group', 'aria-label': 'Drop the files of the release here' } }}
-        enablePointerEvents
-        tabIndex={-1}
-      >
-        <Stack gap="xs" align="center">
-          {release ? (
-            <ReleaseSummary release={release} />
-          ) : (
-            <Text size="sm">Drop all files of the folder dist here.</Text>
-          )}
-          <Button variant="default" disabled={isBusy} onClick={() => open.current?.()}>
-            Choose files
-          </Button>
-        </Stack>
-      </Dropzone>
-      {problem !== null && (
-        <Alert color="red" role="alert">
-          {problem}
-        </Alert>
-      )}
-    </>
-  );
-};
 
 const UploadProgress = ({ progress: { file, sentBytes, totalBytes } }: { readonly progress: ReleaseProgress }) => {
   const percent = totalBytes === 0 ? 100 : Math.floor((sentBytes / totalBytes) * 100);
@@ -109,8 +46,8 @@ const usePublication = (organization: string) => {
   const [stop] = useState(() => new AbortController());
   const sent = useRef(new Set<string>());
   useEffect(() => () => stop.abort(), [stop]);
-  const publication = useChange({
-    mutationFn: (options: { readonly release: Release; readonly keyId: string }): Promise<PublishedFiles> =>
+  const change = useChange({
+    mutationFn: (options: { readonly release: Release; readonly keyId: string }): Promise<PublicationResult> =>
       publishRelease({
         ...options,
         organization,
@@ -122,68 +59,97 @@ const usePublication = (organization: string) => {
     onSettled: () => queries.invalidateQueries({ queryKey: registryKey(organization) }),
     retry: false,
   });
-  return { publication, progress };
+  return { change, progress };
+};
+
+/** The key of the registry that signs a release: the chosen one, or the only one. */
+const useSigningKey = (organization: string) => {
+  const { data: keys = [] } = useQuery(gpgKeysQuery(organization));
+  const [chosen, onChoose] = useState<string | null>(null);
+  const keyIds = keys.map(({ attributes }) => attributes['key-id']);
+  return { keyIds, keyId: chosen ?? (keyIds.length === 1 ? (keyIds[0] ?? null) : null), onChoose };
+};
+
+const SigningKeySelect = ({ keyIds, keyId, onChoose }: ReturnType<typeof useSigningKey>) => (
+  <Select
+    label="GPG key that signs the release"
+    description={keyIds.length === 0 ? 'The registry has no key yet. Add it on the screen of the registry.' : null}
+    data={keyIds}
+    value={keyId}
+    onChange={onChoose}
+  />
+);
+
+type PublishFormProps = {
+  readonly organization: string;
+  readonly publication: ReturnType<typeof usePublication>;
+  readonly release: Release | null;
+  readonly onRelease: (release: Release | null) => void;
+  /** Is called after files were sent, and none was left out. */
+  readonly onPublished: (release: Release) => void;
+  readonly onClose: () => void;
+};
+
+const PublishForm = ({ organization, publication, release, onRelease, onPublished, onClose }: PublishFormProps) => {
+  const { change, progress } = publication;
+  const signingKey = useSigningKey(organization);
+  const { keyId } = signingKey;
+  const publish = () => {
+    if (release === null || keyId === null) return;
+    const onSuccess = ({ skippedFiles }: PublicationResult) => {
+      if (skippedFiles.length === 0) onPublished(release);
+    };
+    change.mutate({ release, keyId }, { onSuccess });
+  };
+  return (
+    <Stack>
+      <Text size="sm">
+        Build and sign the release in the repository of the provider. The server checks checksums and the signature.
+      </Text>
+      <CodeBlock code={COMMAND} label="the build command" />
+      <ReleaseDrop release={release} isBusy={change.isPending} onRelease={onRelease} />
+      <SigningKeySelect {...signingKey} />
+      <PublishProblem error={change.error} />
+      {progress && <UploadProgress progress={progress} />}
+      <DialogActions
+        action={change.error ? 'Try again' : 'Publish'}
+        isDisabled={release === null || keyId === null}
+        isPending={change.isPending}
+        // Closing stops the upload.
+        cancel={change.isPending ? 'Stop' : 'Cancel'}
+        isCancelDisabled={false}
+        onAction={publish}
+        onClose={onClose}
+      />
+    </Stack>
+  );
 };
 
 /** Publishes a version from the files that GoReleaser writes. */
 export const PublishDialog = ({ organization, onClose }: PublishDialogProps) => {
   const navigate = useNavigate();
-  const { data: keys = [] } = useQuery(gpgKeysQuery(organization));
   const [release, setRelease] = useState<Release | null>(null);
-  const [chosenKey, setChosenKey] = useState<string | null>(null);
-  const { publication, progress } = usePublication(organization);
-  const keyIds = keys.map(({ attributes }) => attributes['key-id']);
-  const keyId = chosenKey ?? (keyIds.length === 1 ? (keyIds[0] ?? null) : null);
+  const publication = usePublication(organization);
   const showProvider = (provider: string) => {
     onClose();
     void navigate({ to: '/$organization/registry/$provider', params: { organization, provider } });
   };
-  const publish = () => {
-    if (release === null || keyId === null) return;
-    const onSuccess = ({ skippedFiles }: PublishedFiles) => {
-      if (skippedFiles.length > 0) return;
-      showToast({ kind: 'success', message: `${release.name} ${release.version} is uploaded.` });
-      showProvider(release.name);
-    };
-    publication.mutate({ release, keyId }, { onSuccess });
+  const confirmPublication = ({ name, version }: Release) => {
+    showToast({ kind: 'success', message: `${name} ${version} is uploaded.` });
+    showProvider(name);
   };
-  if (publication.data && release) {
-    return (
-      <Dialog onClose={onClose} size="lg" title="Publish a version">
-        <PublishResult release={release} files={publication.data} onOpen={() => showProvider(release.name)} />
-      </Dialog>
-    );
-  }
+  const result = publication.change.data;
   return (
     <Dialog onClose={onClose} size="lg" title="Publish a version">
-      <Stack>
-        <Text size="sm">
-          Build and sign the release in the repository of the provider. The server checks checksums and the signature.
-        </Text>
-        <CodeBlock code={COMMAND} label="the build command" />
-        <ReleaseDrop release={release} isBusy={publication.isPending} onRelease={setRelease} />
-        <Select
-          label="GPG key that signs the release"
-          description={
-            keyIds.length === 0 ? 'The registry has no key yet. Add it on the screen of the registry.' : null
-          }
-          data={keyIds}
-          value={keyId}
-          onChange={setChosenKey}
+      {result && release ? (
+        <PublishResult release={release} files={result} onOpen={() => showProvider(release.name)} />
+      ) : (
+        <PublishForm
+          {...{ organization, publication, release, onClose }}
+          onRelease={setRelease}
+          onPublished={confirmPublication}
         />
-        <PublishProblem error={publication.error} />
-        {progress && <UploadProgress progress={progress} />}
-        <DialogActions
-          action={publication.error ? 'Try again' : 'Publish'}
-          isDisabled={release === null || keyId === null}
-          isPending={publication.isPending}
-          // Closing stops the upload.
-          cancel={publication.isPending ? 'Stop' : 'Cancel'}
-          isCancelDisabled={false}
-          onAction={publish}
-          onClose={onClose}
-        />
-      </Stack>
+      )}
     </Dialog>
   );
 };

@@ -148,13 +148,13 @@ const readStored = async (options: ReleasePublishing) => {
 };
 
 /** The names of the files that were sent, and of those that the server had already. */
-export type PublishedFiles = { readonly sentFiles: readonly string[]; readonly skippedFiles: readonly string[] };
+export type PublicationResult = { readonly sentFiles: readonly string[]; readonly skippedFiles: readonly string[] };
 
 /**
  * Creates what is missing of the provider, the version and its platforms, and uploads the files that are missing. Throws a
  * ReleaseError, and sends nothing, if the version has other files.
  */
-export const publishRelease = async (options: ReleasePublishing): Promise<PublishedFiles> => {
+export const publishRelease = async (options: ReleasePublishing): Promise<PublicationResult> => {
   const { signal, onProgress, sent } = options;
   await createMissingProvider(options);
   const stored = await readStored(options);

@@ -1,5 +1,5 @@
 import { Alert, Button, Group, Stack, Text } from '@mantine/core';
-import type { PublishedFiles } from './publish-release.js';
+import type { PublicationResult } from './publish-release.js';
 import type { Release } from './release-files.js';
 
 const FileList = ({ title, names }: { readonly title: string; readonly names: readonly string[] }) =>
@@ -11,7 +11,7 @@ const FileList = ({ title, names }: { readonly title: string; readonly names: re
 
 type ResultProps = {
   readonly release: Release;
-  readonly files: PublishedFiles;
+  readonly files: PublicationResult;
   readonly onOpen: () => void;
 };
 
