@@ -5,7 +5,7 @@ import { Refusal, sql, type EventContext, type RecordedEvent } from '#kernel';
 import type { EventStore } from './event-store.js';
 import { newStream, decideWrite, type StreamWrite } from './writes.js';
 import { LOG_START } from './log-positions.js';
-import { getViolatedConstraint, isVersionConflictError } from '#postgres';
+import { getViolatedConstraint, isVersionConflictError, type QueryRunner } from '#postgres';
 import { verifySnapshots } from './rebuild/verify-snapshots.js';
 import {
   appendOn,
@@ -359,6 +359,22 @@ describe('transactions that commit late', () => {
     expect(committed.map(({ stream }) => stream)).toEqual(['lamp-2']);
     await early.query('commit');
     expect((await readLog(10, 2)).map(({ stream }) => stream)).toEqual(['lamp-1', 'lamp-2']);
+  });
+
+  it('do not change the number of events that a filtered page covers, although positions go back', async () => {
+    const early = await testStore.connect();
+    await early.query('begin');
+    await appendOn(early, 'lamp-1', idOf(1));
+    await testStore.append('lamp-2', 0, lampHung('attic'));
+    await testStore.append('lamp-3', 0, lampHung('cellar'));
+    await appendOn(early, 'lamp-4', idOf(2));
+    await early.query('commit');
+    await readLog(10, 4);
+    const run: QueryRunner = (statement) => testStore.database.rows(statement);
+    const page = await store.readPage(LOG_START, 3, run, { only: ['LampMoved'] });
+    expect(page.events.map(({ stream }) => stream)).toEqual(['lamp-2']);
+    expect(page.length).toBe(3);
+    expect(await store.readPage(LOG_START, 10, run, { only: ['LampMoved'] })).toMatchObject({ length: 4 });
   });
 
   it('delay nothing after they have failed', async () => {

@@ -40,6 +40,7 @@ import {
   selectOrganizationEvents,
   selectStreamEvents,
   type EventRow,
+  type FilteredEventRow,
   type LogExtent,
   type OrganizationExtent,
 } from './log-queries.js';
@@ -232,13 +233,37 @@ export class EventStore {
     after: LogPosition,
     limit: number,
     run: QueryRunner,
-    { extent = 'settled', only = null, keepEncrypted = false, outside = false }: LogReadOptions = {},
+    options: LogReadOptions = {},
   ): Promise<readonly RecordedEvent[]> {
-    const rows = castRows<EventRow>(await run(selectEventsAfter(after, limit, { extent, only })));
+    return (await this.readPage(after, limit, run, options)).events;
+  }
+
+  /** Like `read`, with the number of events that the page has without the filter. */
+  async readPage(
+    after: LogPosition,
+    limit: number,
+    run: QueryRunner,
+    { extent = 'settled', only = null, keepEncrypted = false, outside = false }: LogReadOptions = {},
+  ): Promise<LogPage> {
+    const page = await this.readEncrypted(after, limit, run, { extent, only });
+    if (keepEncrypted) return page;
+    const { events, length } = page;
+    const cipher = this.personalDataCipher;
+    return { events: await (outside ? cipher.open(events, run) : cipher.follow(events, run)), length };
+  }
+
+  private async readEncrypted(
+    after: LogPosition,
+    limit: number,
+    run: QueryRunner,
+    extent: LogExtent,
+  ): Promise<LogPage> {
+    const selected = await run(selectEventsAfter(after, limit, extent));
+    const filtered = extent.only === null ? null : castRows<FilteredEventRow>(selected);
+    const rows = filtered ?? castRows<EventRow>(selected);
     const events = (await this.sharedContexts.complete(rows, run)).map((event) => this.upcast(event));
     this.personalDataCipher.passed(events);
-    if (keepEncrypted) return events;
-    return outside ? this.personalDataCipher.open(events, run) : this.personalDataCipher.follow(events, run);
+    return { events, length: filtered ? (filtered.at(-1)?.number ?? 0) : rows.length };
   }
 
   /**
@@ -420,6 +445,9 @@ type PreparedAppend = {
   readonly projections: readonly Sql[];
   readonly reads: readonly (Sql | KeyedQuery)[];
 };
+
+/** Some events of the log. `length` also counts the events that a filter has left out. */
+export type LogPage = { readonly events: readonly RecordedEvent[]; readonly length: number };
 
 type LogReadOptions = {
   readonly extent?: LogExtent['extent'] | undefined;

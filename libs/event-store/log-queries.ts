@@ -45,6 +45,9 @@ export const selectOrganizationEvents = (
  */
 export const IS_SETTLED = sql.raw('transaction < pg_snapshot_xmin(pg_current_snapshot())');
 
+/** An event of a filtered page, with its number among all events of the page. */
+export type FilteredEventRow = EventRow & { readonly number: number };
+
 export type LogExtent = {
   /**
    * `settled`: only events that no running transaction can precede (IS_SETTLED). `committed`: also later events, for a
@@ -59,7 +62,8 @@ export type LogExtent = {
 };
 
 /**
- * Selects the next events after a position in the order of the log, at most `limit`. Orders by `e.transaction`, because
+ * Selects the next events after a position in the order of the log, at most `limit`. Rows are FilteredEventRow if `only`
+ * is set, and EventRow otherwise. Orders by `e.transaction`, because
  * `transaction` alone would be the selected text, and transaction 1000 would precede 999.
  */
 export const selectEventsAfter = (after: LogPosition, limit: number, { extent, only }: LogExtent): Sql => {
@@ -71,8 +75,9 @@ export const selectEventsAfter = (after: LogPosition, limit: number, { extent, o
   return only === null
     ? next(EVENT_COLUMNS)
     : sql`
-      select ${EVENT_COLUMNS} from (
-        select *, lead(position) over (order by e.transaction, e.position) is null as is_last
+      select ${EVENT_COLUMNS}, number from (
+        select *, row_number() over (order by e.transaction, e.position) as number,
+               lead(position) over (order by e.transaction, e.position) is null as is_last
           from (${next(sql.raw('e.*'))}) e) e
        where type = any (${only}::text[]) or is_last
        order by e.transaction, e.position`;

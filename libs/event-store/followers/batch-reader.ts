@@ -1,50 +1,79 @@
 import type { RecordedEvent, Sql } from '#kernel';
 import type { DatabaseSession } from '#postgres';
 import { ACQUIRE_SHARED_NAMES_LOCK, RELEASE_SHARED_NAMES_LOCK } from '#personal-data';
-import type { EventStore } from '../event-store.js';
+import type { EventStore, LogPage } from '../event-store.js';
 import { toPosition } from '../log-positions.js';
 import { BatchTrace } from './batch-trace.js';
 import { advanceCheckpoints } from './checkpoints.js';
-import { isReadOutside } from './follower.js';
+import { isIndependent, isReadOutside, type Follower } from './follower.js';
 import type { FollowerProgress } from './follower-progress.js';
 import { followerMetrics } from './follower.metrics.js';
 
 /**
  * Reads the log in batches for one follower that is behind, on the connection that has the follower's lock. A batch
  * without statements moves the position only; the stored checkpoint follows later.
+ *
+ * While a follower with effects outside its tables handles a batch, Postgres already reads the next one. Its texts of people
+ * stay encrypted until the follower gets it, so that a person who is forgotten meanwhile is in no later batch.
  */
 export class BatchReader {
+  private readonly follower: Follower;
+  private following: Promise<LogPage> | null = null;
+
   constructor(
     private readonly store: EventStore,
     private readonly progress: FollowerProgress,
     private readonly session: DatabaseSession,
-  ) {}
-
-  /** Passes the next batch to the follower. Resolves to its last event, or to undefined if there are no new events. */
-  next(): Promise<RecordedEvent | undefined> {
-    return this.progress.follower.names ? withNamesLock(this.session, () => this.follow()) : this.follow();
+  ) {
+    this.follower = progress.follower;
   }
 
-  private async follow(): Promise<RecordedEvent | undefined> {
-    const { progress, session } = this;
-    const { follower } = progress;
-    const { name, batch, only, keepEncrypted } = follower;
-    const options = { only, keepEncrypted, outside: isReadOutside(follower) };
-    const events = await this.store.read(progress.position, batch, (statement) => session.run(statement), options);
-    const last = events.at(-1);
-    if (!last) return undefined;
-    const trace = BatchTrace.start(follower, events);
+  /** Passes the next batch to the follower. Resolves to the number of events that it covers, also those left out by the filter. */
+  next(): Promise<number> {
+    return this.follower.names ? withNamesLock(this.session, () => this.follow()) : this.follow();
+  }
+
+  private async follow(): Promise<number> {
+    const { progress, session, follower } = this;
+    const page = await (this.following ?? this.read());
+    this.following = null;
+    const last = page.events.at(-1);
+    if (!last) return 0;
+    const position = toPosition(last);
+    if (isIndependent(follower) && page.length === follower.batch) this.readAhead(position);
+    const trace = BatchTrace.start(follower, await this.decrypt(page.events));
     try {
       const statements = await follower.follow(trace.events, session, this.store);
-      progress.position = toPosition(last);
+      progress.position = position;
       if (progress.mustStore(statements)) await this.commit(statements);
       trace.end();
     } catch (error) {
       trace.end(error);
       throw error;
     }
-    followerMetrics.events.inc({ follower: name }, events.length);
-    return last;
+    followerMetrics.events.inc({ follower: follower.name }, page.events.length);
+    return page.length;
+  }
+
+  private readonly run = (statement: Sql) => this.session.run(statement);
+
+  private read(after = this.progress.position): Promise<LogPage> {
+    const { only, batch } = this.follower;
+    return this.store.readPage(after, batch, this.run, { only, keepEncrypted: true });
+  }
+
+  private readAhead(after: FollowerProgress['position']): void {
+    this.following = this.read(after);
+    // The next batch reports the error. If the present batch fails, nobody needs the page.
+    this.following.catch(() => undefined);
+  }
+
+  private async decrypt(events: readonly RecordedEvent[]): Promise<readonly RecordedEvent[]> {
+    const { personalDataCipher } = this.store;
+    if (this.follower.keepEncrypted) return events;
+    return isReadOutside(this.follower)
+      ? personalDataCipher.open(events, this.run)
+      : personalDataCipher.follow(events, this.run);
   }
 
   private async commit(statements: readonly Sql[]): Promise<void> {

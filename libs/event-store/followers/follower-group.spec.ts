@@ -5,6 +5,7 @@ import { FollowerRunner } from './follower-runner.js';
 import type { Follower } from './follower.js';
 import { listenForLog, notifyOthers, parseReadRequest } from './log-signal.js';
 import { waitForFollower } from './wait-for-follower.js';
+import type { LogPage } from '../event-store.js';
 import { LOG_START } from '../log-positions.js';
 import { rebuildView } from '../rebuild/rebuild.js';
 import { listViews, type RebuildableView } from '../rebuild/views.js';
@@ -150,15 +151,15 @@ describe('followers of one process that have caught up', () => {
     const got: string[] = [];
     run(outsider((events) => void got.push(...events.map(({ id }) => id))));
     await haveJoined(3);
-    const read = jest.spyOn(testStore.store, 'read');
+    const read = jest.spyOn(testStore.store, 'readPage');
     try {
       for (let n = 0; n < 3; n += 1) {
         await light();
         await expectEachEventOnce('a', 'b');
         await waitForFollower(testStore.database, 'outsider');
       }
-      const results = await Promise.all(read.mock.results.map(({ value }) => value as Promise<RecordedEvent[]>));
-      expect(results.flat().map(({ id }) => id)).toEqual(await listLogged());
+      const pages = await Promise.all(read.mock.results.map(({ value }) => value as Promise<LogPage>));
+      expect(pages.flatMap(({ events }) => events).map(({ id }) => id)).toEqual(await listLogged());
       expect(got).toEqual(await listLogged());
     } finally {
       read.mockRestore();
@@ -271,12 +272,14 @@ describe('a follower of a group', () => {
   it('does not delay others while its effects outside the database take long', async () => {
     const gate = Promise.withResolvers<void>();
     const got: string[] = [];
+    const sizes: number[] = [];
     let isSlow = false;
     run(recorder('a'));
     run(
       outsider(async (events) => {
         if (isSlow) await gate.promise;
         got.push(...events.map(({ id }) => id));
+        sizes.push(events.length);
       }),
     );
     await haveJoined(2);
@@ -289,19 +292,25 @@ describe('a follower of a group', () => {
     gate.resolve();
     await waitForFollower(testStore.database, 'outsider');
     expect(got).toEqual(await listLogged());
+    // The events that came while it worked are one batch.
+    expect(sizes).toEqual([1, 2]);
   });
 
-  it('gets events that it has no room for later, from the log', async () => {
+  it.each([
+    ['all events', {}],
+    ['some types of events, so that it stores its position rarely', { only: ['LampHung', 'LampLit'] }],
+  ])('gets events that it has no room for later, from the log, and none twice, if it needs %s', async (_, filter) => {
     const gate = Promise.withResolvers<void>();
     const got: string[] = [];
     let isSlow = false;
     run(recorder('a'));
-    const { texts } = run(
-      outsider(async (events) => {
+    const { texts } = run({
+      ...outsider(async (events) => {
         if (isSlow) await gate.promise;
         got.push(...events.map(({ id }) => id));
       }),
-    );
+      ...filter,
+    });
     await haveJoined(2);
     isSlow = true;
     await light();

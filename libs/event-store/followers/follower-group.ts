@@ -196,7 +196,8 @@ export class FollowerGroup {
     const from = findEarliest(members.map(({ passed }) => passed));
     const limit = Math.min(...members.map(({ follower }) => follower.batch));
     const options = { only: listTypes(members), keepEncrypted: true };
-    const events = await this.store.read(from, limit, (statement) => this.session.run(statement), options);
+    const run = (statement: Sql) => this.session.run(statement);
+    const { events, length } = await this.store.readPage(from, limit, run, options);
     const last = events.at(-1);
     if (last) {
       const end = toPosition(last);
@@ -207,9 +208,8 @@ export class FollowerGroup {
       !last || progress.isDue || this.waiters.isAwaited(progress.follower.name, progress.position);
     this.endFailed(await this.handler.storePositions(this.listUnstored(members).filter(isDue)));
     this.answerWaiters();
-    // A filtered read may be incomplete, so the positions give the approximate number of events in the log.
     if (!last) return 'none';
-    return last.position - from.position < limit / 2 ? 'few' : 'many';
+    return length < limit / 2 ? 'few' : 'many';
   }
 
   /** Returns the progress of those that have nothing to do, and whose position is not stored. */
@@ -230,7 +230,7 @@ export class FollowerGroup {
     }
     member.passed = end;
     if (batch.events.length === 0 && isIdle) progress.position = end;
-    else if (member.isIndependent) member.enqueue(batch.events.length, () => this.handleAlone(member, batch));
+    else if (member.isIndependent) member.enqueue(batch, (queued) => this.handleAlone(member, queued));
     else return [batch];
     return [];
   }
@@ -257,6 +257,9 @@ export class FollowerGroup {
     this.unsettled.add(name);
     this.answerWaiters();
     void member.work.then(async () => {
+      // Otherwise its next leader would handle events again whose position was not stored yet. If the position cannot be
+      // stored, a rebuild has moved the checkpoint, or the connection is broken. The next leader then begins at the checkpoint.
+      if (error === undefined && !member.progress.isStored) await this.handler.storePositions([member.progress]);
       // If the connection is broken, Postgres has released the lock.
       await this.session.run(releaseFollowerLock(name)).catch(() => undefined);
       this.unsettled.delete(name);

@@ -6,7 +6,7 @@ import type { Follower } from './follower.js';
 import { joinGroup, tryFollowerLock } from './follower-group.js';
 import { reportLag } from './follower-lag.js';
 import { FollowerProgress } from './follower-progress.js';
-import { GroupMember } from './group-member.js';
+import { GroupMember, MAX_BACKLOG } from './group-member.js';
 import { followerMetrics } from './follower.metrics.js';
 import { openSharedSession, type SharedSession } from './shared-session.js';
 
@@ -68,11 +68,9 @@ export class FollowerRunner {
     this.logger.info({ follower: name, ...progress.position }, 'follower leads');
     const reader = new BatchReader(this.store, progress, session);
     while (!this.stopping.signal.aborted) {
-      const { position } = progress.position;
-      const last = await reader.next();
+      const length = await reader.next();
       this.backoff.succeeded();
-      // A filtered batch may be incomplete, so the positions give the approximate number of events in the log.
-      if (!last || last.position - position < batch / 2) return this.leadInGroup(session, progress);
+      if (length < Math.min(batch, MAX_BACKLOG) / 2) return this.leadInGroup(session, progress);
     }
     return true;
   }

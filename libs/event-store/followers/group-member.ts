@@ -1,10 +1,11 @@
 import type { LogPosition, RecordedEvent } from '#kernel';
 import { isAfter } from '../log-positions.js';
+import type { FollowerBatch } from './batch-handler.js';
 import { isIndependent } from './follower.js';
 import type { FollowerProgress } from './follower-progress.js';
 
 /** Most events that an independent follower may have before it. Beyond that it reads for itself. */
-const MAX_BACKLOG = 1_000;
+export const MAX_BACKLOG = 1_000;
 
 /** A follower in the group of its process. */
 export class GroupMember {
@@ -18,6 +19,8 @@ export class GroupMember {
   work: Promise<void> = Promise.resolve();
   /** Set if the follower continues alone, and joins again when it has caught up. */
   departs = false;
+  /** Batches that an independent member has not begun to handle. */
+  private queue: readonly FollowerBatch[] = [];
   private readonly only: ReadonlySet<string> | null;
   private readonly slow: ReadonlySet<string>;
   private readonly ending = Promise.withResolvers<void>();
@@ -68,10 +71,33 @@ export class GroupMember {
     return only ? unread.filter(({ type }) => only.has(type)) : unread;
   }
 
-  /** Adds work of an independent member on some events. The work must not reject. */
-  enqueue(events: number, work: () => Promise<void>): void {
-    this.backlog += events;
-    this.work = this.work.then(work).then(() => void (this.backlog -= events));
+  /**
+   * Adds a batch to the work of an independent member. Batches that wait are handled as one, because a batch takes some
+   * milliseconds however few events it has. `handle` must not reject.
+   */
+  enqueue(batch: FollowerBatch, handle: (batch: FollowerBatch) => Promise<void>): void {
+    this.backlog += batch.events.length;
+    this.queue = [...this.queue, batch];
+    this.work = this.work.then(() => this.handleNext(handle));
+  }
+
+  private async handleNext(handle: (batch: FollowerBatch) => Promise<void>): Promise<void> {
+    const next = this.dequeue();
+    if (!next) return;
+    await handle(next);
+    this.backlog -= next.events.length;
+  }
+
+  /** Removes the batches that have waited longest, and returns them as one batch of the follower's size. */
+  private dequeue(): FollowerBatch | undefined {
+    const [first, ...others] = this.queue;
+    if (!first) return undefined;
+    let { length } = first.events;
+    const rest = others.findIndex(({ events }) => (length += events.length) > this.follower.batch);
+    const joined = [first, ...(rest < 0 ? others : others.slice(0, rest))];
+    this.queue = this.queue.slice(joined.length);
+    const { end } = joined.at(-1) ?? first;
+    return { ...first, events: joined.flatMap(({ events }) => events), end };
   }
 
   needsTimeFor(events: readonly RecordedEvent[]): boolean {
