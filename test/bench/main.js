@@ -107,10 +107,11 @@ program
 program
   .command('publisher')
   .description(
-    'events per second compared with kafkajs alone, and the lag at 1,000 events/s. Needs Java 17, Docker or KAFKA_BROKERS',
+    'events per second compared with kafkajs alone, also after the brokers were away, and the lag at 1,000 events/s. Needs Java 17, Docker or KAFKA_BROKERS',
   )
   .option('-s, --seconds <n>', 'duration of the measurement of the lag', parseNumber, 20)
   .option('-e, --events <n>', 'number of events to publish', parseNumber, 50_000)
+  .option('-a, --away <n>', 'seconds without brokers, under writes; 0 leaves it out', parseNumber, 60)
   .option('--json <file>', 'also write all values to this file')
   .action(measuring('publisher', async (options) => (await import('./publisher.js')).publisher(options)));
 

@@ -4,6 +4,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import kafkajs from 'kafkajs';
 import pg from 'pg';
 import { openBroker } from './broker.js';
+import { countPublished, measureOutage } from './brokers-away.js';
 import { figure } from './figures.js';
 import { Product } from './product.js';
 import { output } from './programs.js';
@@ -22,7 +23,7 @@ const WARM_UP_MS = 3_000;
 const PREFIX = `bench-${process.pid}`;
 
 /** Measures the rate at which the backlog is published, from its first batch to its last. */
-const backlogOf = async (product) => {
+const measureBacklog = async (product) => {
   const client = new pg.Client({ connectionString: await product.databaseUrl() });
   await client.connect();
   const progress = async () => {
@@ -33,19 +34,31 @@ const backlogOf = async (product) => {
     );
     return rows[0];
   };
-  const checkpoint = async () => {
-    const { rows } = await client.query(`select position from event_store.checkpoints where follower = 'publisher'`);
-    return rows[0]?.position ?? null;
+  const queryCheckpoint = async (columns, values) => {
+    const { rows } = await client.query(
+      `select ${columns} from event_store.checkpoints where follower = 'publisher'`,
+      values,
+    );
+    return rows[0];
   };
   try {
-    while ((await checkpoint()) === null) await delay(5);
+    const begin = (await queryCheckpoint('position'))?.position;
+    // The last event in the order of the log need not have the highest position.
+    const { rows: last } = await client.query(
+      `select transaction::text as transaction, position from event_store.events e
+        order by e.transaction desc, e.position desc limit 1`,
+    );
+    const head = [last[0].transaction, last[0].position];
+    const isBehind = async () =>
+      !(await queryCheckpoint('(transaction, position) >= ($1::xid8, $2::bigint) as passed', head)).passed;
+    while ((await queryCheckpoint('position'))?.position === begin) await delay(5);
     const first = await progress();
     const [started, before] = [performance.now(), product.cpu()];
-    const head = (await client.query('select max(position) as position from event_store.events')).rows[0].position;
-    while (Number(await checkpoint()) < Number(head)) await delay(20);
+    while (await isBehind()) await delay(20);
     const [ms, after] = [performance.now() - started, product.cpu()];
     const events = first.all - first.done;
     return {
+      events: first.all,
       rate: (events / ms) * 1_000,
       cpu: (after.node + after.postgres - before.node - before.postgres) / events,
     };
@@ -98,7 +111,32 @@ const lagsOf = async (product, brokers, seconds) => {
   }
 };
 
-export const publisher = async ({ events, seconds }) => {
+/** Rows of the table about the time without brokers and the time after it. */
+const listOutageRows = (outage, boundRate) => {
+  if (!outage) return [];
+  const { before, away, backlog } = outage;
+  const share = backlog.rate / boundRate;
+  return [
+    ['requests/s before brokers were away', Math.round(before), '', ''],
+    ['requests/s while they were away', Math.round(away), '', ''],
+    ['requests while away by before', (away / before).toFixed(2), '', ''],
+    ['publisher after they were away, events/s', Math.round(backlog.rate), '', ''],
+    ['its share of kafkajs alone', share.toFixed(2), `≥ ${SHARE}`, verdict(share >= SHARE)],
+  ];
+};
+
+const listOutageFigures = (outage, boundRate) => {
+  if (!outage) return [];
+  const add = (metric, value, options) =>
+    figure('publisher', 'after an outage of the brokers', '', metric, [value], options);
+  return [
+    add('share of kafkajs alone', outage.backlog.rate / boundRate, { better: 'higher', budget: SHARE }),
+    add('events', outage.backlog.rate, { unit: '1/s' }),
+    add('requests meanwhile by before', outage.away / outage.before, { better: 'higher' }),
+  ];
+};
+
+export const publisher = async ({ events, seconds, away: awaySeconds = 60 }) => {
   const broker = await openBroker();
   const product = await Product.of();
   try {
@@ -113,9 +151,14 @@ export const publisher = async ({ events, seconds }) => {
 
     const kafka = { KAFKA_BROKERS: broker.brokers.join(','), CADASTRE_TOPIC_PREFIX: PREFIX };
     await product.start(kafka);
-    const backlog = await backlogOf(product);
+    const backlog = await measureBacklog(product);
     const share = backlog.rate / boundRate;
     await product.cpuWhenQuiet();
+    // Brokers of the caller cannot be killed.
+    const drain = () => measureBacklog(product);
+    const outage = broker.kill && awaySeconds > 0 ? await measureOutage(product, broker, awaySeconds, drain) : null;
+    const logged = (outage?.backlog ?? backlog).events;
+    const published = await countPublished(broker.brokers, PREFIX, logged);
     const lags = await lagsOf(product, broker.brokers, seconds);
     const p99 = percentile(lags, 0.99);
     const rows = [
@@ -123,6 +166,9 @@ export const publisher = async ({ events, seconds }) => {
       ['publisher, events/s', Math.round(backlog.rate), '', ''],
       ['publisher, CPU ms per event', backlog.cpu.toFixed(3), '', ''],
       ['share of kafkajs alone', share.toFixed(2), `≥ ${SHARE}`, verdict(share >= SHARE)],
+      ...listOutageRows(outage, boundRate),
+      ['events in the log', logged, '', ''],
+      ['events in the topics', published, `= ${logged}`, verdict(published === logged)],
       [`lag p50 ms, at ${EVENTS_A_SECOND} events/s`, percentile(lags, 0.5), '', ''],
       ['lag p99 ms', p99, `≤ ${LAG_P99_MS}`, verdict(p99 <= LAG_P99_MS)],
       ['events received', lags.length, '', ''],
@@ -130,6 +176,7 @@ export const publisher = async ({ events, seconds }) => {
     process.stdout.write(`${table(['', 'measured', 'budget', ''], rows)}\n`);
     const add = (metric, value, options) => figure('publisher', 'publisher', '', metric, [value], options);
     return [
+      ...listOutageFigures(outage, boundRate),
       add('share of kafkajs alone', share, { better: 'higher', budget: SHARE }),
       add('events', backlog.rate, { unit: '1/s' }),
       add('CPU of an event', backlog.cpu, { unit: 'ms', better: 'lower' }),
