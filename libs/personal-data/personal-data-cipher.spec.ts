@@ -22,6 +22,7 @@ import {
   TestEventStore,
   waitForCondition,
 } from '../event-store/spec.js';
+import type { LogPage } from '../event-store/event-store.js';
 import { LOG_START } from '../event-store/log-positions.js';
 
 /**
@@ -188,7 +189,7 @@ describe('texts of people', () => {
 
   it('are no longer published from events that the process read before the person was forgotten', async () => {
     const publisher = openStore();
-    const read = jest.spyOn(publisher, 'read');
+    const read = jest.spyOn(publisher, 'readPage');
     const gate = Promise.withResolvers<void>();
     const published: unknown[] = [];
     let batches = 0;
@@ -203,8 +204,10 @@ describe('texts of people', () => {
     await sign(signed('user-1', 'ada l.', 'first'), by('user-1', 'ada l.'));
     await waitForCondition(() => published.length === 1);
     // An empty read: the follower has caught up and reads ahead from now on.
-    const listRead = async (): Promise<readonly (readonly RecordedEvent[])[]> =>
-      Promise.all(read.mock.results.map(({ value }) => value as Promise<readonly RecordedEvent[]>));
+    const listRead = async (): Promise<readonly (readonly RecordedEvent[])[]> => {
+      const pages = await Promise.all(read.mock.results.map(({ value }) => value as Promise<LogPage>));
+      return pages.map(({ events }) => events);
+    };
     await waitForCondition(async () => (await listRead()).at(-1)?.length === 0);
     await sign(signed('user-1', 'ada l.', 'second'), by('user-1', 'ada l.'));
     await waitForCondition(() => batches === 2);

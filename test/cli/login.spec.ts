@@ -34,6 +34,8 @@ const setPassword = async (): Promise<void> => {
   const page = await browser.openPage();
   await page.goto(/https:\S+/.exec(stdout)?.[0] ?? '');
   await press(page, 'Sign in');
+  await page.waitForURL('**/app');
+  await page.goto(`${new URL(page.url()).origin}/account`);
   await page.getByRole('textbox', { name: 'Password' }).fill(PASSWORD);
   await press(page, 'Set a password');
   await page.getByText('Your password is set.').waitFor();

@@ -129,7 +129,8 @@ const lockWorkspace = async (page: TestPage): Promise<void> => {
 /** Opens a screen with the command palette. */
 const choose = async (page: TestPage, name: string): Promise<void> => {
   await page.keyboard.press('Control+k');
-  await page.getByRole('combobox', { name: 'Search and commands' }).waitFor();
+  // Letters that are typed before the field has the focus would be lost.
+  await page.getByRole('combobox', { name: 'Search and commands' }).and(page.locator(':focus')).waitFor();
   await page.keyboard.type(name);
   await page.getByRole('option', { name, selected: true }).waitFor();
   await page.keyboard.press('Enter');
