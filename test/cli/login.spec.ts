@@ -42,8 +42,11 @@ const setPassword = async (): Promise<void> => {
   await page.context().close();
 };
 
-/** Signs in on the page that the client has opened, and approves or denies. */
-const decide = async (person: CliUser, decision: 'Approve' | 'Deny'): Promise<void> => {
+/**
+ * Signs in on the page that the client has opened, and approves or denies. Returns the page. The client may end before the
+ * browser has its response, so the page may show either.
+ */
+const decide = async (person: CliUser, decision: 'Approve' | 'Deny'): Promise<TestPage> => {
   const page = await browser.openPage();
   await page.goto(await person.openedAddress());
   await page.getByLabel('User name or e-mail address').fill('admin');
@@ -51,16 +54,17 @@ const decide = async (person: CliUser, decision: 'Approve' | 'Deny'): Promise<vo
   await press(page, 'Sign in');
   expect(await page.getByRole('heading', { level: 1 }).textContent()).toBe(`Log in to ${site.host}?`);
   await press(page, decision);
-  await page.getByText('returned an authentication code').waitFor();
-  await page.context().close();
+  return page;
 };
 
 const logIn = async (person: CliUser, decision: 'Approve' | 'Deny' = 'Approve'): Promise<CommandOutput> => {
   const login = person.startIn(person.home, 'login', site.host);
   await login.waitForOutput('Enter a value');
   login.type('yes');
-  await decide(person, decision);
-  return login.end;
+  const page = await decide(person, decision);
+  const output = await login.end;
+  await page.context().close();
+  return output;
 };
 
 const statusOf = async (token: string): Promise<number> =>
