@@ -171,9 +171,13 @@ describe('a change of several workspaces', () => {
     await press(page, 'Add the tag to 2 workspaces');
     await waitForStatus(page, '2 workspaces changed.');
     expect([await bindingsOf(0), await bindingsOf(3)]).toEqual([['env=prod'], ['env=prod']]);
+    // Somebody gives one of them another value before the person changes their mind.
+    await bindTags(server, `workspaces/${ids[3]}`, { env: 'staging' });
     await press(page, 'Undo');
-    await waitForStatus(page, '2 workspaces changed back.');
-    expect([await bindingsOf(0), await bindingsOf(3)]).toEqual([[], ['env=test']]);
+    await waitForStatus(page, '1 workspace changed back, 1 failed.');
+    expect(await rowsIn(page, '1 workspace failed')).toEqual(['app-0003 Its tag is env=staging now.']);
+    expect([await bindingsOf(0), await bindingsOf(3)]).toEqual([[], ['env=staging']]);
+    await bindTags(server, `workspaces/${ids[3]}`, { env: 'test' });
     await page.context().close();
   });
 

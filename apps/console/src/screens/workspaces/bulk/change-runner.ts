@@ -21,7 +21,8 @@ const DEFAULT_PAUSE_MS = 1_000;
 
 const NO_ANSWER = 'The server did not answer, so the change may have been made. Load the list again to see.';
 
-const describeFailure = (error: unknown): string => (error instanceof ApiError ? error.message : NO_ANSWER);
+/** Describes a failure to the person. */
+export const describeFailure = (error: unknown): string => (error instanceof ApiError ? error.message : NO_ANSWER);
 
 /** Waits until the time has passed, or the person stops. */
 const wait = (ms: number, signal: AbortSignal): Promise<void> =>
@@ -36,13 +37,16 @@ class ChangeSender {
   private next = 0;
   private pausedUntil = 0;
   private readonly done: ChangeTask[] = [];
-  private readonly failed: FailedTask[] = [];
+  private readonly failed: FailedTask[];
 
   constructor(
     private readonly tasks: readonly ChangeTask[],
+    private readonly refused: readonly FailedTask[],
     private readonly signal: AbortSignal,
     private readonly onProgress: (progress: ChangeProgress) => void,
-  ) {}
+  ) {
+    this.failed = [...refused];
+  }
 
   async work(): Promise<void> {
     for (let task = this.getNextTask(); task !== undefined; task = this.getNextTask()) {
@@ -79,21 +83,27 @@ class ChangeSender {
     }
   }
 
-  private report(isWaiting: boolean): void {
-    this.onProgress({ total: this.tasks.length, done: [...this.done], failed: [...this.failed], isWaiting });
+  report(isWaiting: boolean): void {
+    this.onProgress({
+      total: this.tasks.length + this.refused.length,
+      done: [...this.done],
+      failed: [...this.failed],
+      isWaiting,
+    });
   }
 }
 
 /**
  * Sends the changes, and reports after each answer. Waits as long as a 429 or 503 asks for. After `signal`, it sends no
- * further change, and resolves when those on their way are answered.
+ * further change, and resolves when those on their way are answered. `refused` are not sent, and count as failed.
  */
 export const runChanges = async (
   tasks: readonly ChangeTask[],
   signal: AbortSignal,
   onProgress: (progress: ChangeProgress) => void,
+  refused: readonly FailedTask[] = [],
 ): Promise<void> => {
-  onProgress({ total: tasks.length, done: [], failed: [], isWaiting: false });
-  const run = new ChangeSender(tasks, signal, onProgress);
+  const run = new ChangeSender(tasks, refused, signal, onProgress);
+  run.report(false);
   await Promise.all(Array.from({ length: CONCURRENCY }, () => run.work()));
 };
