@@ -10,7 +10,7 @@ import { withRuntime } from './command-runtime.js';
 import { countAllKeyUses } from './key-uses.js';
 import { createProgressReporter, printLine } from './output.js';
 
-export const runMigrate = (settings: Settings): Promise<void> =>
+const runMigrate = (settings: Settings): Promise<void> =>
   withRuntime(
     settings,
     () => {
@@ -29,7 +29,7 @@ const selectViews = (names: readonly string[]) => {
   return names.length === 0 ? allViews : allViews.filter((view) => names.includes(view.name));
 };
 
-export const runRebuild = async (settings: Settings, names: readonly string[]): Promise<void> => {
+const runRebuild = async (settings: Settings, names: readonly string[]): Promise<void> => {
   const views = selectViews(names);
   await withRuntime(settings, async ({ store, clock }) => {
     for (const view of views) {
@@ -66,7 +66,7 @@ const verifyKeys = async (runtime: Runtime): Promise<boolean> => {
  * Returns false if a view or a snapshot differs from the log, if a view is still to be rebuilt, or if the key of an
  * encrypted value is missing. The status of the site shows the result.
  */
-export const runVerify = async (settings: Settings): Promise<boolean> => {
+const runVerify = async (settings: Settings): Promise<boolean> => {
   let clean = true;
   await withRuntime(settings, async (runtime) => {
     const { store, clock } = runtime;

@@ -3,7 +3,7 @@ import type { DatabaseSession } from '#postgres';
 import { ACQUIRE_SHARED_NAMES_LOCK, RELEASE_SHARED_NAMES_LOCK } from '#personal-data';
 import type { EventStore } from '../event-store.js';
 import { advanceCheckpoints } from './checkpoints.js';
-import { isReadOutside, type Follower } from './follower.js';
+import { decryptFor } from './decrypt-events.js';
 import type { FollowerProgress } from './follower-progress.js';
 import { BatchTrace } from './batch-trace.js';
 import { followerMetrics } from './follower.metrics.js';
@@ -113,17 +113,8 @@ export class BatchHandler {
   }
 
   private async follow({ progress: { follower }, events }: FollowerBatch): Promise<readonly Sql[]> {
-    return follower.follow(await this.decrypt(follower, events), this.session, this.store);
-  }
-
-  /** Returns the events as the follower needs them. Other followers share the encrypted events, so it copies. */
-  private async decrypt(follower: Follower, events: readonly RecordedEvent[]): Promise<readonly RecordedEvent[]> {
-    if (follower.keepEncrypted) return events;
-    const { personalDataCipher } = this.store;
-    const run = (statement: Sql) => this.session.run(statement);
-    return isReadOutside(follower)
-      ? personalDataCipher.open(events, run, 'copies')
-      : personalDataCipher.follow(events, run, 'copies');
+    const { store, session } = this;
+    return follower.follow(await decryptFor(follower, events, { store, session, result: 'copies' }), session, store);
   }
 
   private async commit(handled: readonly HandledBatch[], idle: readonly FollowerProgress[]): Promise<void> {

@@ -1,11 +1,12 @@
-import type { RecordedEvent, Sql } from '#kernel';
+import type { Sql } from '#kernel';
 import type { DatabaseSession } from '#postgres';
 import { ACQUIRE_SHARED_NAMES_LOCK, RELEASE_SHARED_NAMES_LOCK } from '#personal-data';
 import type { EventStore, LogPage } from '../event-store.js';
 import { toPosition } from '../log-positions.js';
 import { BatchTrace } from './batch-trace.js';
 import { advanceCheckpoints } from './checkpoints.js';
-import { isIndependent, isReadOutside, type Follower } from './follower.js';
+import { decryptFor } from './decrypt-events.js';
+import { isIndependent, type Follower } from './follower.js';
 import type { FollowerProgress } from './follower-progress.js';
 import { followerMetrics } from './follower.metrics.js';
 
@@ -35,13 +36,14 @@ export class BatchReader {
 
   private async follow(): Promise<number> {
     const { progress, session, follower } = this;
+    const target = { store: this.store, session, result: 'overwritten' } as const;
     const page = await (this.following ?? this.read());
     this.following = null;
     const last = page.events.at(-1);
     if (!last) return 0;
     const position = toPosition(last);
     if (isIndependent(follower) && page.length === follower.batch) this.readAhead(position);
-    const trace = BatchTrace.start(follower, await this.decrypt(page.events));
+    const trace = BatchTrace.start(follower, await decryptFor(follower, page.events, target));
     try {
       const statements = await follower.follow(trace.events, session, this.store);
       progress.position = position;
@@ -55,25 +57,15 @@ export class BatchReader {
     return page.length;
   }
 
-  private readonly run = (statement: Sql) => this.session.run(statement);
-
   private read(after = this.progress.position): Promise<LogPage> {
     const { only, batch } = this.follower;
-    return this.store.readPage(after, batch, this.run, { only, keepEncrypted: true });
+    return this.store.readPage(after, batch, (statement) => this.session.run(statement), { only, keepEncrypted: true });
   }
 
   private readAhead(after: FollowerProgress['position']): void {
     this.following = this.read(after);
     // The next batch reports the error. If the present batch fails, nobody needs the page.
     this.following.catch(() => undefined);
-  }
-
-  private async decrypt(events: readonly RecordedEvent[]): Promise<readonly RecordedEvent[]> {
-    const { personalDataCipher } = this.store;
-    if (this.follower.keepEncrypted) return events;
-    return isReadOutside(this.follower)
-      ? personalDataCipher.open(events, this.run)
-      : personalDataCipher.follow(events, this.run);
   }
 
   private async commit(statements: readonly Sql[]): Promise<void> {

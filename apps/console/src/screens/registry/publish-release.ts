@@ -134,7 +134,7 @@ const listUploads = async (
 /** Returns what the version has already. Throws a ReleaseError if it differs from the release. Changes nothing. */
 const readStored = async (options: ReleasePublishing) => {
   const version = await findVersion(options);
-  if (!version) return { version, platforms: new Map() };
+  if (!version) return { version, platforms: new Map<ReleaseArchive, ProviderPlatform>() };
   const platforms = await findPlatforms(options);
   const differences = await listDifferences(options, version, platforms);
   if (differences.length > 0) {
