@@ -1,6 +1,7 @@
 import type { Kafka, KafkaConfig, LogEntry } from 'kafkajs';
 import type { Logger } from '#kernel';
 import { loadKafkajs } from './kafkajs.js';
+import { patchRecordEncoding } from './record-encoding.patch.js';
 import { patchRequestQueue } from './request-queue.patch.js';
 
 export type KafkaConnection = Pick<KafkaConfig, 'ssl' | 'sasl'> & {
@@ -26,9 +27,10 @@ const REQUEST_TIMEOUT_MS = 15_000;
  */
 const RETRY = { initialRetryTime: 100, multiplier: 2, factor: 0.2, maxRetryTime: 1_000, retries: 4 };
 
-/** Creates a kafkajs client. All clients are created here, so that none uses the unpatched request queue. */
+/** Creates a kafkajs client. All clients are created here, so that none uses kafkajs without its patches. */
 export const createKafkaClient = ({ brokers, clientId, ssl, sasl }: KafkaConnection, logger: Logger): Kafka => {
   patchRequestQueue();
+  patchRecordEncoding();
   const { Kafka, logLevel } = loadKafkajs();
   return new Kafka({
     brokers: [...brokers],
