@@ -57,61 +57,61 @@ export const toKafkaMessage = (
 type MessageContent = Pick<OutboundMessage, 'headers'> & { readonly value: string };
 
 /** §3.2. The value is only the data (§3.2.2). */
-const toBinaryContent = (event: RecordedEvent, source: string): MessageContent => ({
-  value: JSON.stringify(event.data),
-  headers: {
-    // §3.2.1: datacontenttype is sent as `content-type`, the only attribute without the prefix of §3.2.3.1.
-    'content-type': JSON_TYPE,
-    ...Object.fromEntries(Object.entries(toAttributes(event, source)).map(([name, text]) => [`ce_${name}`, text])),
-    ...toTraceHeaders(event),
-  },
-});
+const toBinaryContent = (event: RecordedEvent, source: string): MessageContent => {
+  // §3.2.1: datacontenttype is sent as `content-type`, the only attribute without the prefix of §3.2.3.1.
+  const headers: Record<string, string> = { 'content-type': JSON_TYPE };
+  for (const { header, read } of ATTRIBUTES) addPresent(headers, header, read(event, source));
+  addPresent(headers, 'traceparent', event.traceparent);
+  return { value: JSON.stringify(event.data), headers };
+};
 
 /** §3.3. The value is the event in the JSON format. */
-const toStructuredContent = (event: RecordedEvent, source: string): MessageContent => ({
-  value: JSON.stringify({ ...toAttributes(event, source), datacontenttype: JSON_TYPE, data: event.data }),
-  headers: { 'content-type': 'application/cloudevents+json; charset=UTF-8', ...toTraceHeaders(event) },
-});
+const toStructuredContent = (event: RecordedEvent, source: string): MessageContent => {
+  const attributes: Record<string, string> = {};
+  for (const { name, read } of ATTRIBUTES) addPresent(attributes, name, read(event, source));
+  const headers: Record<string, string> = { 'content-type': 'application/cloudevents+json; charset=UTF-8' };
+  // As OpenTelemetry passes on the context of a message: https://opentelemetry.io/docs/specs/semconv/messaging
+  addPresent(headers, 'traceparent', event.traceparent);
+  return { value: JSON.stringify({ ...attributes, datacontenttype: JSON_TYPE, data: event.data }), headers };
+};
 
-/** As OpenTelemetry passes on the context of a message: https://opentelemetry.io/docs/specs/semconv/messaging */
-const toTraceHeaders = ({ traceparent }: RecordedEvent): Readonly<Record<string, string>> =>
-  omitNull('traceparent', traceparent ?? null);
+/** Leaves out a text that is missing: CloudEvents has no null, and a string must not be empty. */
+const addPresent = (texts: Record<string, string>, name: string, text: string | null | undefined): void => {
+  if (text) texts[name] = text;
+};
 
-const toAttributes = (event: RecordedEvent, source: string): Readonly<Record<string, string>> => ({
-  specversion: '1.0',
-  id: event.id,
-  type: toCloudEventType(event.type, event.schemaVersion),
-  source,
-  subject: event.stream,
-  time: event.time,
-  stream: event.stream,
-  // Numbers are sent as strings: a CloudEvents Integer ends at 2^31 - 1 (spec.md, "Type System"), which a log can
-  // exceed.
-  version: String(event.version),
-  position: String(event.position),
-  ...omitNull('organization', event.organization),
-  ...toAuthContext(event.context),
-});
-
-/**
- * Returns the attributes that describe the caller, as in the documented extensions (extensions/authcontext.md,
- * extensions/correlation.md). The caller’s name, address and user agent are left out: topics are kept for ever, and the
- * audit trail contains them.
- */
-const toAuthContext = (context: EventContext): Readonly<Record<string, string>> => ({
-  authtype: authType(context),
-  authid: context.accessor.id,
-  ...omitNull('impersonator', context.impersonator),
-  ...omitNull('request', context.request.id),
-  ...omitNull('correlationid', context.correlation),
-  ...omitNull('causationid', context.causation),
-});
+type ReadAttribute = (event: RecordedEvent, source: string) => string | null;
 
 const authType = ({ auth, accessor }: EventContext): string => {
   if (auth === 'System') return 'system';
   return accessor.type === 'users' ? 'user' : 'service_account';
 };
 
-/** Leaves out an attribute without a value: CloudEvents has no null, and a string must not be empty. */
-const omitNull = (name: string, value: string | null): Readonly<Record<string, string>> =>
-  value ? { [name]: value } : {};
+/**
+ * The attributes of an event. Those of the caller are as in the documented extensions (extensions/authcontext.md,
+ * extensions/correlation.md). The caller’s name, address and user agent are left out: topics are kept for ever, and the
+ * audit trail contains them.
+ *
+ * Numbers are sent as strings: a CloudEvents Integer ends at 2^31 - 1 (spec.md, "Type System"), which a log can exceed.
+ */
+const ATTRIBUTE_READERS: Readonly<Record<string, ReadAttribute>> = {
+  specversion: () => '1.0',
+  id: ({ id }) => id,
+  type: ({ type, schemaVersion }) => toCloudEventType(type, schemaVersion),
+  source: (_event, source) => source,
+  subject: ({ stream }) => stream,
+  time: ({ time }) => time,
+  stream: ({ stream }) => stream,
+  version: ({ version }) => String(version),
+  position: ({ position }) => String(position),
+  organization: ({ organization }) => organization,
+  authtype: ({ context }) => authType(context),
+  authid: ({ context }) => context.accessor.id,
+  impersonator: ({ context }) => context.impersonator,
+  request: ({ context }) => context.request.id,
+  correlationid: ({ context }) => context.correlation,
+  causationid: ({ context }) => context.causation,
+};
+
+/** Made once: a header's name of its own for each message was a tenth of the publisher's CPU time. */
+const ATTRIBUTES = Object.entries(ATTRIBUTE_READERS).map(([name, read]) => ({ name, header: `ce_${name}`, read }));

@@ -97,7 +97,8 @@ export class MessageSender {
     try {
       const producer = await this.open(requireLeadership);
       await producer.send(splitIntoRequests(messages));
-      for (const { topic } of messages) senderMetrics.messages.inc({ topic });
+      for (const [topic, { length }] of Map.groupBy(messages, ({ topic }) => topic))
+        senderMetrics.messages.inc({ topic }, length);
       endTimer({ result: 'sent' });
     } catch (error) {
       this.abandon();

@@ -15,7 +15,7 @@ export const createPublisherFollower = (
   return {
     name: 'publisher',
     // A batch is a transaction, which costs the same for each number of events.
-    batch: 1_000,
+    batch: 2_000,
     tables: [],
     follow: async (events, session) => {
       if (!prepared) await kafka.ensureTopics(topics, settings);
