@@ -35,10 +35,18 @@ export const openPublisher = (runtime: Runtime): RunningPublisher | null => {
   const stateConnection = { ...connection, clientId: 'cadastre-state-topics' };
   const sender = new MessageSender(stateConnection, logger, `${topicPrefix}.state-topics`);
   const resources = { resources: publishedResources, organizations: ALL_ORGANIZATIONS, projections: store.projections };
-  const runners = [
+  const log = new FollowerRunner(
+    store,
     createPublisherFollower(kafka, listTopics(eventRegistry, topicPrefix), topics),
+    logger,
+  );
+  const documents = new FollowerRunner(
+    store,
     createStateTopicsFollower({ ...resources, sender, origin, settings: topics, clock: runtime.clock }),
-  ].map((follower) => new FollowerRunner(store, follower, logger));
+    logger,
+    { yieldsTo: log },
+  );
+  const runners = [log, documents];
   for (const runner of runners) runner.start();
   const consumer = openFactConsumer(runtime, { ...connection, clientId: 'cadastre-facts' }, settings.kafka);
   return {

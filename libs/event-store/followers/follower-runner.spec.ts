@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
 import { freshDatabase, type TestDatabase } from '../../../test/support/database.js';
 import { Refusal, sql, type Logger, type LogPosition, type RecordedEvent } from '#kernel';
-import { FollowerRunner } from './follower-runner.js';
+import { FollowerRunner, type FollowerRunnerOptions } from './follower-runner.js';
 import type { Follower } from './follower.js';
 import { writeCheckpoint } from './checkpoints.js';
 import { LOG_START } from '../log-positions.js';
@@ -50,12 +50,15 @@ const watchman = (before: (events: readonly RecordedEvent[]) => Promise<void> | 
 
 type LoggedLine = { readonly text: string; readonly context: Readonly<Record<string, unknown>> };
 
-const run = (follower: Follower): { readonly runner: FollowerRunner; readonly lines: readonly LoggedLine[] } => {
+const run = (
+  follower: Follower,
+  options: FollowerRunnerOptions = {},
+): { readonly runner: FollowerRunner; readonly lines: readonly LoggedLine[] } => {
   const lines: LoggedLine[] = [];
   const record = (context: object, text: string): void =>
     void lines.push({ text, context: context as Readonly<Record<string, unknown>> });
   const logger: Logger = { debug: record, info: record, warn: record };
-  const runner = new FollowerRunner(testStore.store, follower, logger);
+  const runner = new FollowerRunner(testStore.store, follower, logger, options);
   running.add(runner);
   runner.start();
   return { runner, lines: lines };
@@ -107,6 +110,40 @@ describe('a follower', () => {
     run(watchman((events) => void sizes.push(events.length)));
     await expectEachEventOnce();
     expect(sizes).toEqual([3, 3, 3, 1]);
+  });
+
+  it('waits while the follower that it yields to catches up, and works while that one fails', async () => {
+    await lightAndSettle(9);
+    const order: string[] = [];
+    const first = Promise.withResolvers<void>();
+    let failures = 0;
+    const leader: Follower = {
+      ...watchman(),
+      name: 'leader',
+      tables: [],
+      follow: async (events) => {
+        await first.promise;
+        order.push(...events.map(() => 'leader'));
+        if (failures === 0) return [];
+        failures += 1;
+        throw new Error('the lamps are out');
+      },
+    };
+    const yieldsTo = run(leader).runner;
+    const second = run(
+      watchman((events) => void order.push(...events.map(() => 'watchman'))),
+      { yieldsTo },
+    );
+    await waitForCondition(() => leads(second));
+    first.resolve();
+    await waitForFollower(testStore.database, 'watchman');
+    expect(order).toEqual([...Array<string>(9).fill('leader'), ...Array<string>(9).fill('watchman')]);
+
+    failures = 1;
+    await light(9);
+    await waitForFollower(testStore.database, 'watchman');
+    await expectEachEventOnce();
+    await waitForCondition(() => failures > 2);
   });
 
   it('gets all events of the types in its filter and few others, and reads the log to its end', async () => {
