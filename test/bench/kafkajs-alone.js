@@ -1,21 +1,25 @@
-// The bound of the publisher: kafkajs alone with the same messages that the product sends. Arguments: the database URL,
-// brokers, the prefix of the topics. Prints the number of messages and the milliseconds.
-import { createKafkaClient, KafkaPublisher, listTopics } from '#message-log';
+// The bound of the publisher: kafkajs as it was released, without the patches of the product, with the same messages.
+// Arguments: the database URL, brokers, the prefix of the topics. Prints the number of messages and the milliseconds.
+import kafkajs from 'kafkajs';
+import { listTopics } from '#message-log';
 import { eventRegistry, readMessages } from './store.js';
 
 const BATCH = 500;
 
-const quiet = { debug: () => undefined, info: () => undefined, warn: () => undefined };
+const PARTITIONS = 6;
 
-const sendAll = async (messages, brokers, origin) => {
-  const connection = { brokers: brokers.split(','), clientId: 'bench-bound' };
-  const topics = listTopics(eventRegistry, origin.prefix);
-  await new KafkaPublisher(connection, eventRegistry, origin, quiet).ensureTopics(topics, {
-    partitions: 6,
-    replicas: null,
-    retentionDays: null,
-  });
-  const producer = createKafkaClient(connection, quiet).producer({ idempotent: true, maxInFlightRequests: 1 });
+const createTopics = async (kafka, topics) => {
+  const admin = kafka.admin();
+  await admin.connect();
+  await admin.createTopics({ topics: topics.map((topic) => ({ topic, numPartitions: PARTITIONS })) });
+  await admin.disconnect();
+};
+
+const sendAll = async (messages, brokers, { prefix }) => {
+  const { ERROR } = kafkajs.logLevel;
+  const kafka = new kafkajs.Kafka({ brokers: brokers.split(','), clientId: 'bench-bound', logLevel: ERROR });
+  await createTopics(kafka, listTopics(eventRegistry, prefix));
+  const producer = kafka.producer({ idempotent: true, maxInFlightRequests: 1 });
   await producer.connect();
   const send = (all) =>
     producer.sendBatch({
