@@ -24,7 +24,7 @@ export const agentEvents: EventKinds<AgentPoolEvent | AgentEvent> = {
   AgentPoolCreated: {
     schemaVersion: 2,
     // 2: remoteRunsEnabled, which is false for older pools, because no owner enabled it.
-    upcast: { 1: (data) => ({ ...(data as object), remoteRunsEnabled: false }) },
+    upcast: { 1: [{ add: { remoteRunsEnabled: false } }] },
     topic: 'agents',
     schema: settings,
     audit: {

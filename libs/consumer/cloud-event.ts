@@ -45,7 +45,7 @@ type Attributes = Readonly<Record<string, unknown>>;
 
 /**
  * Decodes a CloudEvent 1.0 of Cadastre in binary or structured mode. `data` has the schema version that the record says:
- * it is not upcast. Throws UnreadableRecordError for any other record.
+ * `upcastEvent` converts it to the newest. Throws UnreadableRecordError for any other record.
  */
 export const decodeEvent = (record: TopicRecord): CadastreEvent => {
   const { attributes, data } = readContent(record);

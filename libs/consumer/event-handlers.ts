@@ -1,6 +1,6 @@
 import type { ClientBase } from 'pg';
 import { decodeEvent, UnreadableRecordError, type CadastreEvent } from './cloud-event.js';
-import { EVENT_VERSIONS, type EventType } from './event-types.js';
+import { EVENT_UPCASTS, EVENT_VERSIONS, type AddedMembers, type EventType } from './event-types.js';
 import type { RecordHandler } from './record-transactions.js';
 
 /**
@@ -11,16 +11,17 @@ export type EventHandlers = {
   readonly [T in EventType]?: (event: CadastreEvent<T>, client: ClientBase) => Promise<void>;
 };
 
-/** Converts the data of one schema version to the next: `{ WorkspaceCreated: { 1: (data) => … } }` from 1 to 2. */
-export type EventUpcasts = { readonly [T in EventType]?: Readonly<Record<number, (data: unknown) => unknown>> };
+export type EventOptions = { readonly handlers: EventHandlers };
 
-export type EventOptions = {
-  readonly handlers: EventHandlers;
-  /** For records of a schema version before the one of this package. */
-  readonly upcasts?: EventUpcasts;
+const addMembers = (data: unknown, { to, add }: AddedMembers): unknown => {
+  const values = data as Readonly<Record<string, unknown>>;
+  if (to === undefined) return { ...values, ...add, ...values };
+  const member = values[to] as Readonly<Record<string, unknown>> | null | undefined;
+  return member === null ? values : { ...values, [to]: { ...member, ...add, ...member } };
 };
 
-const upcast = (event: CadastreEvent, upcasts: EventUpcasts): CadastreEvent => {
+/** Returns the event in the newest version of its schema: topics keep records as they were published. */
+export const upcastEvent = (event: CadastreEvent): CadastreEvent => {
   const newest = EVENT_VERSIONS[event.type];
   let { data, schemaVersion } = event as { data: unknown; schemaVersion: number };
   if (schemaVersion > newest) {
@@ -29,9 +30,9 @@ const upcast = (event: CadastreEvent, upcasts: EventUpcasts): CadastreEvent => {
     );
   }
   for (; schemaVersion < newest; schemaVersion += 1) {
-    const convert = upcasts[event.type]?.[schemaVersion];
-    if (!convert) throw new UnreadableRecordError(`no upcast of ${event.type} from schema version ${schemaVersion}`);
-    data = convert(data);
+    const added = EVENT_UPCASTS[event.type]?.[schemaVersion];
+    if (!added) throw new UnreadableRecordError(`no upcast of ${event.type} from schema version ${schemaVersion}`);
+    data = added.reduce(addMembers, data);
   }
   return { ...event, data, schemaVersion } as CadastreEvent;
 };
@@ -41,10 +42,10 @@ const upcast = (event: CadastreEvent, upcasts: EventUpcasts): CadastreEvent => {
  * its version is not above the last one of its stream.
  */
 export const handleEvents =
-  ({ handlers, upcasts = {} }: EventOptions): RecordHandler =>
+  ({ handlers }: EventOptions): RecordHandler =>
   async (record, { client, storeVersion }) => {
     const event = decodeEvent(record);
     if (!(await storeVersion(event.stream, event.version))) return;
     const handler = handlers[event.type] as ((event: CadastreEvent, client: ClientBase) => Promise<void>) | undefined;
-    if (handler) await handler(upcast(event, upcasts), client);
+    if (handler) await handler(upcastEvent(event), client);
   };

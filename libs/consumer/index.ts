@@ -7,7 +7,7 @@ export {
   type StateDocument,
   type DocumentResource,
 } from './document-handler.js';
-export { handleEvents, type EventHandlers, type EventOptions, type EventUpcasts } from './event-handlers.js';
+export { handleEvents, upcastEvent, type EventHandlers, type EventOptions } from './event-handlers.js';
 export { EVENT_VERSIONS, type EventData, type EventType } from './event-types.js';
 export type { RecordContext, RecordHandler } from './record-transactions.js';
 export type { ConsumerLogger } from './retry-pauses.js';

@@ -375,11 +375,8 @@ describe('records of an earlier schema version', () => {
         return Promise.resolve();
       },
     };
-    const upcasts = {
-      OrganizationFeatureSetChanged: { 1: (data: unknown) => ({ ...(data as object), trailBegins: 'with_change' }) },
-    };
     await send([changed(1), changed(2)]);
-    await start({}, { handle: handleEvents({ handlers, upcasts }) });
+    await start({}, { handle: handleEvents({ handlers }) });
     await waitUntil(() => handled.length >= 2, 'both events are handled');
     expect(handled).toEqual([
       [2, { featureSet: 'free', trailBegins: 'with_change' }],

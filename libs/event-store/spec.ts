@@ -60,14 +60,11 @@ const kinds: EventKinds<TestLampEvent | SeenEvent> = {
     schema: createStrictSchema('room', 'watts'),
     topic: 'lamps',
     audit: { unaudited: 'a sample' },
-    // Version 1 had the power as text: '40 W'.
-    upcast: { 1: (data) => upcastFrom1(data as { room: string; power: string }) },
+    upcast: { 1: [{ add: { watts: 40 } }] },
   },
   LampLit: { schemaVersion: 1, schema: createStrictSchema('by'), topic: 'lamps', audit: { unaudited: 'a sample' } },
   LampSeen: { schemaVersion: 1, schema: createStrictSchema('by'), topic: 'lamps', audit: { unaudited: 'a sample' } },
 };
-
-const upcastFrom1 = ({ room, power }: { room: string; power: string }) => ({ room, watts: Number.parseInt(power, 10) });
 
 export const lamps: Projection<TestLampEvent> = {
   name: 'lamps',

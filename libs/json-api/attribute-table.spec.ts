@@ -6,6 +6,7 @@ import {
   nullableText,
   storedAttribute,
   upcastChanges,
+  upcastData,
   upcastMember,
 } from './attribute-table.js';
 import { getTreatment } from './member-treatments.js';
@@ -42,30 +43,27 @@ describe('a table of attributes', () => {
     expect(Object.keys(lamp.read({}))).toEqual([]);
   });
 
-  it('has the version of the youngest attribute, and upcasts from each version before', () => {
-    const first = { isLit: true, colour: 'red' };
+  it('has the version of the youngest attribute, and what each version added', () => {
     expect(lamp.version).toBe(3);
-    expect(lamp.upcasts[1]?.(first)).toEqual({ ...first, roomLabel: null });
-    expect(lamp.upcasts[2]?.({ ...first, roomLabel: 'attic' })).toEqual({ ...first, roomLabel: 'attic', watts: 25 });
+    expect(lamp.addedAfter).toEqual({ 1: { roomLabel: null }, 2: { watts: 25 } });
     expect(lamp.added).toEqual({ roomLabel: null, watts: 25 });
   });
 
-  it('has version 1 and no upcasts while no attribute came later', () => {
-    const { version, upcasts, added } = defineAttributes({ isLit: flag(true) });
-    expect({ version, upcasts, added }).toEqual({ version: 1, upcasts: {}, added: {} });
+  it('has version 1 and adds nothing while no attribute came later', () => {
+    const { version, addedAfter, added } = defineAttributes({ isLit: flag(true) });
+    expect({ version, addedAfter, added }).toEqual({ version: 1, addedAfter: {}, added: {} });
   });
 });
 
 describe('upcasts of events', () => {
-  it('add attributes to all values of a resource', () =>
-    expect(upcastMember(lamp, 'settings')[2]?.({ name: 'one', settings: { isLit: true } })).toEqual({
-      name: 'one',
-      settings: { isLit: true, watts: 25 },
-    }));
-
-  it('add nothing to changed values', () => {
-    const data = { changes: { isLit: true } };
-    expect(Object.keys(upcastChanges(lamp))).toEqual(['1', '2']);
-    expect(upcastChanges(lamp)[1]?.(data)).toBe(data);
+  it('add attributes to all values of a resource', () => {
+    const [watts, label] = [{ watts: 25 }, { roomLabel: null }];
+    expect(upcastData(lamp)).toEqual({ 1: [{ add: label }], 2: [{ add: watts }] });
+    expect(upcastMember(lamp, 'settings')).toEqual({
+      1: [{ to: 'settings', add: label }],
+      2: [{ to: 'settings', add: watts }],
+    });
   });
+
+  it('add nothing to changed values', () => expect(upcastChanges(lamp)).toEqual({ 1: [], 2: [] }));
 });

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { toAttributeName } from '#kernel';
+import { toAttributeName, type AddedMembers, type EventUpcast } from '#kernel';
 import { text } from './body-schemas.js';
 import { storedOnly } from './member-treatments.js';
 
@@ -71,7 +71,8 @@ type BodyValues<T extends AttributeTable> = {
   >;
 };
 
-type Upcasts = Readonly<Record<number, (values: object) => object>>;
+/** By schema version: the attributes of the next version, with the values that earlier resources have. */
+type AddedAttributes = Readonly<Record<number, Readonly<Record<string, unknown>>>>;
 
 /** The definitions that derive from a table of attributes. They are built once, when the module loads. */
 export type DerivedAttributes<T extends AttributeTable> = {
@@ -84,8 +85,7 @@ export type DerivedAttributes<T extends AttributeTable> = {
   readonly read: (attributes: BodyInput<T>) => BodyValues<T>;
   /** The schema version of the events that contain the values. */
   readonly version: number;
-  /** For each version before: adds to all values of a resource the attributes of the next version. */
-  readonly upcasts: Upcasts;
+  readonly addedAfter: AddedAttributes;
   /** The initial values of attributes that came after version 1. Rows of older builds lack them. */
   readonly added: Readonly<Record<string, unknown>>;
 };
@@ -111,7 +111,7 @@ export const defineAttributes = <const T extends AttributeTable>(
       return values as BodyValues<T>;
     },
     version,
-    upcasts: listUpcasts(definitions, version),
+    addedAfter: listAdded(definitions, version),
     added: listInitials(definitions.filter(([, { since = 1 }]) => since > 1)),
   };
 };
@@ -123,30 +123,29 @@ const listInitials = (definitions: Definitions): Readonly<Record<string, unknown
     definitions.flatMap(([property, { initial }]) => (initial === undefined ? [] : [[property, initial]])),
   );
 
-const listUpcasts = (definitions: Definitions, version: number): Upcasts =>
+const listAdded = (definitions: Definitions, version: number): AddedAttributes =>
   Object.fromEntries(
-    Array.from({ length: version - 1 }, (_, index) => {
-      const added = listInitials(definitions.filter(([, { since = 1 }]) => since === index + 2));
-      return [index + 1, (values: object) => ({ ...values, ...added })];
-    }),
+    Array.from({ length: version - 1 }, (_, index) => [
+      index + 1,
+      listInitials(definitions.filter(([, { since = 1 }]) => since === index + 2)),
+    ]),
   );
 
-/** Returns the upcasts of an event whose data has all values in this member. */
-export const upcastMember = ({ upcasts }: Pick<DerivedAttributes<AttributeTable>, 'upcasts'>, member: string) =>
-  mapUpcasts(upcasts, (upcast) => (data) => {
-    const before = data as Readonly<Record<string, object>>;
-    return { ...before, [member]: upcast(before[member] ?? {}) };
-  });
+type Table = Pick<DerivedAttributes<AttributeTable>, 'addedAfter'>;
 
-/** Returns the upcasts of an event whose data has changed values only: old events stay as they are. */
-export const upcastChanges = ({ upcasts }: Pick<DerivedAttributes<AttributeTable>, 'upcasts'>) =>
-  mapUpcasts(upcasts, () => (data) => data);
+const mapVersions = (
+  { addedAfter }: Table,
+  map: (add: Readonly<Record<string, unknown>>) => readonly AddedMembers[],
+): EventUpcast => Object.fromEntries(Object.entries(addedAfter).map(([version, add]) => [version, map(add)]));
 
-const mapUpcasts = (
-  upcasts: Upcasts,
-  map: (upcast: (values: object) => object) => (data: unknown) => unknown,
-): Readonly<Record<number, (data: unknown) => unknown>> =>
-  Object.fromEntries(Object.entries(upcasts).map(([version, upcast]) => [version, map(upcast)]));
+/** Returns the upcast of an event whose data is all values. */
+export const upcastData = (table: Table): EventUpcast => mapVersions(table, (add) => [{ add }]);
+
+/** Returns the upcast of an event whose data has all values in this member. */
+export const upcastMember = (table: Table, to: string): EventUpcast => mapVersions(table, (add) => [{ to, add }]);
+
+/** Returns the upcast of an event whose data has changed values only: old events stay as they are. */
+export const upcastChanges = (table: Table): EventUpcast => mapVersions(table, () => []);
 
 /** An attribute that is true or false. */
 export const flag = (initial: boolean) => ({ schema: z.boolean(), initial, body: z.boolean().optional() });

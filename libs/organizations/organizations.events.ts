@@ -27,8 +27,6 @@ const maxTtls = z.partialRecord(z.enum(LIMITED_TOKENS), z.int()) as unknown as z
 /**
  * In version 1, a change that opened an audit trail was its first entry. The entries of these trails must not change.
  */
-const addTrailStart = (data: unknown): unknown => ({ ...(data as object), trailBegins: 'with_change' });
-
 export const organizationEvents: EventKinds<OrganizationEvent | ProjectEvent> = {
   OrganizationCreated: {
     schemaVersion: ORGANIZATION_SETTINGS.version,
@@ -53,7 +51,7 @@ export const organizationEvents: EventKinds<OrganizationEvent | ProjectEvent> = 
   },
   OrganizationFeatureSetChanged: {
     schemaVersion: 2,
-    upcast: { 1: addTrailStart },
+    upcast: { 1: [{ add: { trailBegins: 'with_change' } }] },
     topic: 'organizations',
     schema: z.strictObject({ featureSet: z.enum(FEATURE_SETS), trailBegins: z.enum(TRAIL_STARTS) }),
     audit: { resource: 'organization', action: 'update', meta: ({ featureSet }) => ({ feature_set: featureSet }) },

@@ -2,6 +2,7 @@ import { z } from 'zod';
 import {
   describeChangedAttributes,
   describeUsername,
+  type AddedMembers,
   type EventKinds,
   type PersonalText,
   type RecordedEvent,
@@ -41,20 +42,13 @@ const userChanges = z
   .strictObject({ username: z.string(), email: z.string().nullable(), unconfirmedEmail: z.string().nullable() })
   .partial() as unknown as z.ZodType<UserChanges>;
 
-type FirstTeamCreated = { readonly name: string; readonly organizationAccess: Partial<OrganizationAccess> };
+/** Rights that did not exist when the team was created are not granted. */
+const WITH_ALL_ACCESS: readonly AddedMembers[] = [{ to: 'organizationAccess', add: NO_ORGANIZATION_ACCESS }];
 
-/** Adds the rights that did not exist when the team was created, as not granted. */
-const withAllAccess = (data: unknown) => ({
-  ...(data as FirstTeamCreated),
-  organizationAccess: { ...NO_ORGANIZATION_ACCESS, ...(data as FirstTeamCreated).organizationAccess },
-});
-
-/** Adds the attributes that teams did not have in version 1: the SSO id and the management of tokens by members. */
-const withTokensAndSso = (data: unknown) => ({
-  ssoTeamId: null,
-  allowMemberTokenManagement: true,
-  ...withAllAccess(data),
-});
+const WITH_TOKENS_AND_SSO: readonly AddedMembers[] = [
+  { add: { ssoTeamId: null, allowMemberTokenManagement: true } },
+  ...WITH_ALL_ACCESS,
+];
 
 const person = z.strictObject({ user: z.string(), username: z.string() });
 const invitation = z.strictObject({ membership: z.string(), email: z.string().nullable() }).nullable();
@@ -83,11 +77,8 @@ const findHiddenDecliner = (
   { context }: Pick<RecordedEvent, 'context'>,
 ) => (declined && context.accessor.id === user ? deriveHiddenAccountId(declined.membership) : null);
 
-/**
- * Upcasts version 1, whose audit entries named the account even before the person accepted. These entries stay
- * unchanged.
- */
-const withoutInvitation = (data: unknown) => ({ ...(data as object), invitation: null });
+/** The audit entries of version 1 named the account even before the person accepted. These entries stay unchanged. */
+const WITHOUT_INVITATION: readonly AddedMembers[] = [{ add: { invitation: null } }];
 
 const describeEmail = (person: string, ...at: readonly string[]): PersonalText => ({
   at: [...at, 'email'],
@@ -105,8 +96,8 @@ const tokenKind = z.enum(TOKEN_KINDS);
 const suspension = z.strictObject({ organizations: z.array(z.string()).readonly() });
 const listOrganizations = ({ organizations }: { readonly organizations: readonly string[] }) => organizations;
 
-/** Upcasts events of tokens from before the audit trails of a user's organizations recorded them. */
-const withoutOrganizations = (data: unknown) => ({ ...(data as object), organizations: [] });
+/** Before this member, no audit trail of a user's organizations recorded the tokens. */
+const WITHOUT_ORGANIZATIONS: readonly AddedMembers[] = [{ add: { organizations: [] } }];
 
 /** Names the user of a token, because another person can create or delete it. Tokens of other owners have no `meta`. */
 const describeOwningUser = ({ kind, owner }: { readonly kind: TokenKind; readonly owner: string }) =>
@@ -126,7 +117,7 @@ export const peopleEvents: EventKinds<UserEvent | MembershipEvent | TeamEvent | 
     // 2: the address may be null, because the address of a forgotten person is read as null.
     // 3: changes may contain unconfirmedEmail.
     schemaVersion: 3,
-    upcast: { 1: (data) => data, 2: (data) => data },
+    upcast: { 1: [], 2: [] },
     topic: 'access',
     schema: z.strictObject({ changes: userChanges }),
     audit: { unaudited: SITE_EVENT },
@@ -157,7 +148,7 @@ export const peopleEvents: EventKinds<UserEvent | MembershipEvent | TeamEvent | 
   },
   MembershipCreated: {
     schemaVersion: 2,
-    upcast: { 1: withoutInvitation },
+    upcast: { 1: WITHOUT_INVITATION },
     topic: 'access',
     schema: person.extend({ email: z.string().nullable(), status: z.enum(MEMBERSHIP_STATUSES), invitation }),
     audit: { resource: 'organization_user', action: 'create', meta: describeUnlessInvited },
@@ -172,7 +163,7 @@ export const peopleEvents: EventKinds<UserEvent | MembershipEvent | TeamEvent | 
   },
   MembershipRemoved: {
     schemaVersion: 2,
-    upcast: { 1: withoutInvitation },
+    upcast: { 1: WITHOUT_INVITATION },
     topic: 'access',
     schema: person.extend({ invitation }),
     audit: {
@@ -188,12 +179,12 @@ export const peopleEvents: EventKinds<UserEvent | MembershipEvent | TeamEvent | 
     topic: 'access',
     schema: teamSettings.extend({ organizationAccess }),
     audit: { resource: 'team', action: 'create', meta: ({ name }) => ({ name }) },
-    upcast: { 1: withTokensAndSso, 2: withAllAccess },
+    upcast: { 1: WITH_TOKENS_AND_SSO, 2: WITH_ALL_ACCESS },
   },
   TeamUpdated: {
     // 2: organizationAccess may contain delegatePolicyOverrides.
     schemaVersion: 2,
-    upcast: { 1: (data) => data },
+    upcast: { 1: [] },
     topic: 'access',
     schema: z.strictObject({ changes: teamChanges }),
     audit: { resource: 'team', action: 'update', meta: ({ changes }) => describeChangedAttributes(changes) },
@@ -206,7 +197,7 @@ export const peopleEvents: EventKinds<UserEvent | MembershipEvent | TeamEvent | 
   },
   TeamMemberAdded: {
     schemaVersion: 2,
-    upcast: { 1: withoutInvitation },
+    upcast: { 1: WITHOUT_INVITATION },
     topic: 'access',
     schema: person.extend({ invitation }),
     audit: { resource: 'team', action: 'add_member', meta: describeTeamMember },
@@ -214,7 +205,7 @@ export const peopleEvents: EventKinds<UserEvent | MembershipEvent | TeamEvent | 
   },
   TeamMemberRemoved: {
     schemaVersion: 2,
-    upcast: { 1: withoutInvitation },
+    upcast: { 1: WITHOUT_INVITATION },
     topic: 'access',
     schema: person.extend({ invitation }),
     audit: { resource: 'team', action: 'remove_member', meta: describeTeamMember, hiddenActor: findHiddenDecliner },
@@ -224,7 +215,7 @@ export const peopleEvents: EventKinds<UserEvent | MembershipEvent | TeamEvent | 
     // 2: assurance. 3: organizations; descriptions of users' tokens are encrypted, because they can contain an address.
     // 4: assurance can be oidc-two-factor.
     schemaVersion: 4,
-    upcast: { 1: (data) => ({ ...(data as object), assurance: null }), 2: withoutOrganizations, 3: (data) => data },
+    upcast: { 1: [{ add: { assurance: null } }], 2: WITHOUT_ORGANIZATIONS, 3: [] },
     topic: 'access',
     schema: z.strictObject({
       kind: tokenKind,
@@ -245,7 +236,7 @@ export const peopleEvents: EventKinds<UserEvent | MembershipEvent | TeamEvent | 
   },
   AuthenticationTokenDestroyed: {
     schemaVersion: 2,
-    upcast: { 1: withoutOrganizations },
+    upcast: { 1: WITHOUT_ORGANIZATIONS },
     topic: 'access',
     schema: z.strictObject({ kind: tokenKind, owner: z.string(), organizations: z.array(z.string()).readonly() }),
     audit: {

@@ -9,7 +9,7 @@ const topic = 'registry';
 const tags = z.array(z.strictObject({ key: z.string(), value: z.string().nullable() }));
 const names = z.strictObject({ name: z.string(), namespace: z.string().nullable() }) satisfies z.ZodType<ProviderNames>;
 /** Version 1 had private providers only. */
-const upcastNames = { 1: (data: unknown) => ({ ...(data as object), namespace: null }) };
+const NAMES_UPCAST = { 1: [{ add: { namespace: null } }] };
 const of = { name: z.string(), version: z.string() };
 const file = { size: z.number(), sha256: z.string() };
 const facts = { platform: z.string(), os: z.string(), arch: z.string(), filename: z.string(), shasum: z.string() };
@@ -51,7 +51,7 @@ const getPlatformId = ({ platform }: { readonly platform: string }): string => p
 export const registryEvents: EventKinds<RegistryProviderEvent | RegistryProviderVersionEvent | GpgKeyEvent> = {
   RegistryProviderCreated: {
     schemaVersion: 2,
-    upcast: upcastNames,
+    upcast: NAMES_UPCAST,
     topic,
     schema: names,
     audit: { resource: 'registry_provider', action: 'create', meta: metaOfProvider },
@@ -68,7 +68,7 @@ export const registryEvents: EventKinds<RegistryProviderEvent | RegistryProvider
   },
   RegistryProviderDeleted: {
     schemaVersion: 2,
-    upcast: upcastNames,
+    upcast: NAMES_UPCAST,
     topic,
     schema: names,
     audit: { resource: 'registry_provider', action: 'destroy', meta: metaOfProvider },

@@ -26,7 +26,7 @@ export const scimEvents: EventKinds<ScimUserEvent | ScimGroupEvent> = {
   ScimUserProvisioned: {
     schemaVersion: 2,
     // 2: source. Before, no token belonged to an identity provider.
-    upcast: { 1: (data) => ({ ...(data as object), source: 'site' }) },
+    upcast: { 1: [{ add: { source: 'site' } }] },
     topic: 'access',
     schema: provisionedUser.extend({ ...statement.shape, source: z.string() }),
     audit: { ...ofUser, action: 'provision' },
@@ -58,7 +58,7 @@ export const scimEvents: EventKinds<ScimUserEvent | ScimGroupEvent> = {
   ScimGroupCreated: {
     schemaVersion: 2,
     // 2: source.
-    upcast: { 1: (data) => ({ ...(data as object), source: 'site' }) },
+    upcast: { 1: [{ add: { source: 'site' } }] },
     topic: 'access',
     schema: groupNames.extend({ source: z.string() }),
     audit: { unaudited: SITE_EVENT },

@@ -150,7 +150,7 @@ export const workspaceEvents: EventKinds<WorkspaceEvent> = {
   },
   StateVersionCreated: {
     schemaVersion: 2,
-    upcast: { 1: (data) => ({ ...(data as object), rollbackOf: null }) },
+    upcast: { 1: [{ add: { rollbackOf: null } }] },
     topic: 'workspaces',
     schema: z.strictObject({
       id: z.string(),

@@ -14,7 +14,12 @@ const selectSchemas = (types: string): string => {
   return `type EventSchemas = {${types.slice(start, types.indexOf('\n}\n', start))}\n};\n`;
 };
 
-/** Returns the types of `#consumer`: the data of each event, and the version of its schema. */
+const listUpcasts = (registry: EventRegistry): readonly string[] =>
+  Object.entries(registry).flatMap(([type, { upcast = {} }]) =>
+    Object.keys(upcast).length > 0 ? [`  ${type}: ${JSON.stringify(upcast)},`] : [],
+  );
+
+/** Returns the types of `#consumer`: the data of each event, the version of its schema, and the upcasts of earlier versions. */
 export const renderEventTypes = async (registry: EventRegistry): Promise<string> => {
   // The library knows neither member of JSON Schema.
   const schemas = Object.entries(buildEventSchemas(registry)).map(([type, schema]) => [
@@ -42,6 +47,14 @@ export const renderEventTypes = async (registry: EventRegistry): Promise<string>
     '/** The newest version of the schema of each event. */',
     'export const EVENT_VERSIONS: Readonly<Record<EventType, number>> = {',
     ...versions,
+    '};',
+    '',
+    '/** Values that data lacks. They are added to the data, or to its member `to` unless that is null. */',
+    'export type AddedMembers = { readonly to?: string; readonly add: Readonly<Record<string, unknown>> };',
+    '',
+    '/** For each version before the newest: what the data of the next one has, and this one lacks. */',
+    'export const EVENT_UPCASTS: { readonly [T in EventType]?: Readonly<Record<number, readonly AddedMembers[]>> } = {',
+    ...listUpcasts(registry),
     '};',
     '',
   ].join('\n');

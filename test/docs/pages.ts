@@ -1,5 +1,5 @@
 import { permissions } from '#access';
-import type { EventKind } from '#kernel';
+import type { AddedMembers, EventKind } from '#kernel';
 import { factsChannel, factSchemas, formatRowName, OWN_RESOURCE_TYPES, CATALOGUE_ROWS } from '#facts';
 import { publishedResources } from '../../apps/published-resources.js';
 import { toStateType } from '#state-topics';
@@ -225,6 +225,30 @@ const stateTopicsSection = (): readonly string[] => [
   '',
 ];
 
+const addedMembers = ({ to, add }: AddedMembers): string =>
+  Object.entries(add)
+    .map(([name, value]) => code(`${to === undefined ? '' : `${to}.`}${name}: ${JSON.stringify(value)}`))
+    .join(', ');
+
+const earlierVersionRows = (): string[][] =>
+  Object.entries(eventRegistry).flatMap(([type, { upcast = {} }]) =>
+    Object.entries(upcast).map(([version, added]) => [
+      code(toCloudEventType(type, Number(version))),
+      added.map(addedMembers).join(', ') || 'nothing: the next version accepts more values',
+    ]),
+  );
+
+const earlierVersionsSection = (): string[] => [
+  '## Earlier schema versions',
+  '',
+  'A topic can contain messages of earlier versions. Such a message lacks the members of this table: read them as the value here, which',
+  'Cadastre uses itself. If the object that contains a member is null, it stays null. A message of version 1 also lacks what the later',
+  'versions of its event added. The package `@cadastre/consumer` adds all of them for you.',
+  '',
+  table(['`ce_type`', 'Members that the next version added'], earlierVersionRows()),
+  '',
+];
+
 export const eventsPage = (): string =>
   [
     '# Events',
@@ -265,6 +289,7 @@ export const eventsPage = (): string =>
     '',
     ...stateTopicsSection(),
     ...eventTables(),
+    ...earlierVersionsSection(),
   ].join('\n');
 
 type PageSchema = {

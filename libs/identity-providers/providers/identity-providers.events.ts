@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import type { EventKinds } from '#kernel';
-import { upcastChanges } from '#json-api';
+import { upcastChanges, upcastData } from '#json-api';
 import type { IdentityProviderEvent } from './identity-provider.js';
 import { PROVIDER_SETTINGS, type ProviderChanges, type ProviderSettings } from './provider-settings.js';
 
@@ -12,7 +12,7 @@ export const identityProviderEvents: EventKinds<IdentityProviderEvent> = {
   IdentityProviderCreated: {
     schemaVersion: PROVIDER_SETTINGS.version,
     topic: 'access',
-    upcast: PROVIDER_SETTINGS.upcasts as Readonly<Record<number, (data: unknown) => unknown>>,
+    upcast: upcastData(PROVIDER_SETTINGS),
     schema: settings satisfies z.ZodType<ProviderSettings>,
     audit: SITE_EVENT,
   },

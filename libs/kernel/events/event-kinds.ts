@@ -38,15 +38,15 @@ export const describeAuditEvent = <Data>(
  */
 export type EventKind<Data = unknown> = {
   /**
-   * Raise it when the shape of the data changes. `upcast[n]` then converts version n to n + 1 when an old event is
-   * read.
+   * Raise it when the shape of the data changes. `upcast[n]` then says what version n lacks, which an old event gets
+   * when it is read.
    */
   readonly schemaVersion: number;
   readonly schema: EventDataSchema<Data>;
   /** Suffix of the Kafka topic. The configured prefix precedes it. */
   readonly topic: string;
   readonly audit: AuditMapping<Data> | { readonly unaudited: string };
-  readonly upcast?: Readonly<Record<number, (data: unknown) => unknown>>;
+  readonly upcast?: EventUpcast;
   /**
    * Returns the personal texts of the data. It runs on the plain event and on the encrypted one, so the result must not
    * depend on the content of these texts. It may depend on whether two of them are equal. `upcast` must not change
@@ -60,17 +60,40 @@ export type EventKind<Data = unknown> = {
   readonly forgets?: (data: Data, event: Pick<RecordedEvent, 'stream'>) => string;
 };
 
+/**
+ * Members that data of the version before lacks, with the values that they have there. They are added to the data, or to
+ * its member `to`: a member that is null stays null, and a missing one is created.
+ */
+export type AddedMembers = { readonly to?: string; readonly add: Readonly<Record<string, unknown>> };
+
+/**
+ * For each schema version before the present one: what the next version added. Empty if old data satisfies the next
+ * version. The consumer package gets the same values, because topics keep messages of all versions.
+ */
+export type EventUpcast = Readonly<Record<number, readonly AddedMembers[]>>;
+
 export type EventKinds<E extends Message> = { readonly [T in E['type']]: EventKind<DataOf<E, T>> };
 
 export type EventRegistry = Readonly<Record<string, EventKind<never>>>;
 
 /** Converts data of an older schema version to the current one, one version at a time. */
-export const upcastEventData = (kind: EventKind<never>, schemaVersion: number, data: unknown): unknown => {
+export const upcastEventData = (
+  kind: Pick<EventKind, 'schemaVersion' | 'upcast'>,
+  schemaVersion: number,
+  data: unknown,
+): unknown => {
   let currentData = data;
   for (let version = schemaVersion; version < kind.schemaVersion; version += 1) {
     const upcast = kind.upcast?.[version];
     if (!upcast) throw new Error(`no upcast from schema version ${version} to ${version + 1}`);
-    currentData = upcast(currentData);
+    currentData = upcast.reduce(addMembers, currentData);
   }
   return currentData;
+};
+
+const addMembers = (data: unknown, { to, add }: AddedMembers): unknown => {
+  const values = data as Readonly<Record<string, unknown>>;
+  if (to === undefined) return { ...values, ...add, ...values };
+  const member = values[to] as Readonly<Record<string, unknown>> | null | undefined;
+  return member === null ? values : { ...values, [to]: { ...member, ...add, ...member } };
 };

@@ -43,7 +43,7 @@ export const notificationConfigurationEvents: EventKinds<NotificationConfigurati
   NotificationConfigurationCreated: {
     // 2: destinations by e-mail, with `users` and without a host.
     schemaVersion: 2,
-    upcast: { 1: (data) => ({ ...(data as object), users: [] }) },
+    upcast: { 1: [{ add: { users: [] } }] },
     topic,
     schema: settings.extend({ subscribable, destinationType: z.enum(DESTINATION_TYPES), enabled: z.boolean() }),
     audit: {
@@ -60,7 +60,7 @@ export const notificationConfigurationEvents: EventKinds<NotificationConfigurati
   },
   NotificationConfigurationUpdated: {
     schemaVersion: 2,
-    upcast: { 1: (data) => data },
+    upcast: { 1: [] },
     topic,
     schema: z.strictObject({
       changes: settings.partial() as unknown as z.ZodType<Partial<NotificationSettings>>,

@@ -13,7 +13,7 @@ export const sessionEvents: EventKinds<SessionEvent> = {
   SessionStarted: {
     // 2: authenticatedAt, and assurance can be oidc-two-factor.
     schemaVersion: 2,
-    upcast: { 1: (data) => ({ ...(data as object), authenticatedAt: null }) },
+    upcast: { 1: [{ add: { authenticatedAt: null } }] },
     topic: 'access',
     schema: person.extend({
       method: z.enum(SIGN_IN_METHODS),
@@ -34,7 +34,7 @@ export const sessionEvents: EventKinds<SessionEvent> = {
   SessionEnded: {
     // 2: reason can be provider-disabled.
     schemaVersion: 2,
-    upcast: { 1: (data) => data },
+    upcast: { 1: [] },
     topic: 'access',
     schema: person.extend({ reason: z.enum(SESSION_END_REASONS) }),
     audit: {

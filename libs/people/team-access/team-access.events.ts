@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { EventKinds } from '#kernel';
+import type { AddedMembers, EventKinds } from '#kernel';
 import {
   PROJECT_FIELDS,
   PROJECT_LEVELS,
@@ -49,11 +49,8 @@ const onProject = z.strictObject({
   ).nullable(),
 });
 
-/** Adds the field for policy overrides, which custom access did not have in version 1. */
-const withPolicyOverrides = (data: unknown): unknown => {
-  const { custom, ...rest } = data as { readonly custom: object | null };
-  return { ...rest, custom: custom && { ...custom, policyOverrides: false } };
-};
+/** Null for access that is not custom. */
+const WITH_POLICY_OVERRIDES: readonly AddedMembers[] = [{ to: 'custom', add: { policyOverrides: false } }];
 
 type GrantedAccess = { readonly teamName: string; readonly access: string };
 const describeGranted = ({ teamName, access }: GrantedAccess) => ({ team: teamName, permissions: access });
@@ -63,14 +60,14 @@ const describeRevoked = ({ teamName }: Pick<GrantedAccess, 'teamName'>) => ({ te
 export const teamAccessEvents: EventKinds<TeamWorkspaceEvent | TeamProjectEvent> = {
   TeamWorkspaceAdded: {
     schemaVersion: 2,
-    upcast: { 1: withPolicyOverrides },
+    upcast: { 1: WITH_POLICY_OVERRIDES },
     topic: 'access',
     schema: onWorkspace.extend({ team: z.string() }),
     audit: { resource: 'workspace', action: 'add_team', id: ({ workspace }) => workspace, meta: describeGranted },
   },
   TeamWorkspaceUpdated: {
     schemaVersion: 2,
-    upcast: { 1: withPolicyOverrides },
+    upcast: { 1: WITH_POLICY_OVERRIDES },
     topic: 'access',
     schema: onWorkspace,
     audit: {
@@ -88,14 +85,14 @@ export const teamAccessEvents: EventKinds<TeamWorkspaceEvent | TeamProjectEvent>
   },
   TeamProjectAdded: {
     schemaVersion: 2,
-    upcast: { 1: withPolicyOverrides },
+    upcast: { 1: WITH_POLICY_OVERRIDES },
     topic: 'access',
     schema: onProject.extend({ team: z.string() }),
     audit: { resource: 'project', action: 'add_team', id: ({ project }) => project, meta: describeGranted },
   },
   TeamProjectUpdated: {
     schemaVersion: 2,
-    upcast: { 1: withPolicyOverrides },
+    upcast: { 1: WITH_POLICY_OVERRIDES },
     topic: 'access',
     schema: onProject,
     audit: {

@@ -1,4 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
+import { upcastEventData } from '#kernel';
 import { specify } from '#kernel/spec';
 import { peopleEvents } from '../people.events.js';
 import { NO_ORGANIZATION_ACCESS } from '#access/rules';
@@ -157,8 +158,8 @@ describe('a team of an old log', () => {
   it('gets defaults for attributes that were added later', () => {
     const { organizationAccess, visibility, name } = creation;
     const { accessSecretTeams: _, ...old } = organizationAccess;
-    const upcast = peopleEvents.TeamCreated.upcast?.[1];
-    expect(upcast?.({ name, visibility, organizationAccess: { ...old, manageTeams: true } })).toEqual({
+    const first = { name, visibility, organizationAccess: { ...old, manageTeams: true } };
+    expect(upcastEventData(peopleEvents.TeamCreated, 1, first)).toEqual({
       ...creation,
       organizationAccess: { ...organizationAccess, manageTeams: true },
     });

@@ -13,9 +13,6 @@ const defineAuditedEvent = (action: string): EventKind<Record<never, never>> => 
 
 const archive = z.strictObject({ size: z.int(), archive: z.int() });
 
-/** Version 1 lacked the number, because there was one archive. */
-const withFirstArchive = (data: unknown): unknown => ({ ...(data as object), archive: 1 });
-
 /** Event schemas, topics and audit mappings of configuration versions. */
 export const configurationVersionEvents: EventKinds<ConfigurationVersionEvent> = {
   ConfigurationVersionCreated: {
@@ -39,7 +36,7 @@ export const configurationVersionEvents: EventKinds<ConfigurationVersionEvent> =
   },
   ConfigurationVersionUploaded: {
     schemaVersion: 2,
-    upcast: { 1: withFirstArchive },
+    upcast: { 1: [{ add: { archive: 1 } }] },
     topic: 'runs',
     schema: archive,
     audit: { unaudited: 'the upload belongs to the creation, which has an entry' },

@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
-import { decide, fold, Refusal } from '#kernel';
+import { decide, fold, Refusal, upcastEventData } from '#kernel';
 import { specify } from '#kernel/spec';
 import type { RunOptions } from './run-options.js';
 import {
@@ -332,6 +332,6 @@ describe('an event RunCreated of schema version 1', () => {
   it('has no actions to invoke and no policy paths', () => {
     const { invokeActionAddrs: _, policyPaths: __, ...before } = options;
     const old = { workspace: 'ws-1', options: before };
-    expect(runEvents.RunCreated.upcast?.[1]?.(old)).toEqual({ workspace: 'ws-1', options });
+    expect(upcastEventData(runEvents.RunCreated, 1, old)).toEqual({ workspace: 'ws-1', options });
   });
 });

@@ -71,6 +71,6 @@ export const signInMethodsEvents: EventKinds<SignInMethodsEvent> = {
     ...defineEvent(person.extend({ method: z.enum(FAILED_METHODS) }), 'sign_in_failed', ({ method }) => ({ method })),
     // 2: the method can be oidc.
     schemaVersion: 2,
-    upcast: { 1: (data) => data },
+    upcast: { 1: [] },
   },
 };
