@@ -1,6 +1,6 @@
 import type { ClientBase } from 'pg';
 import { decodeEvent, UnreadableRecordError, type CadastreEvent } from './cloud-event.js';
-import { EVENT_UPCASTS, EVENT_VERSIONS, type AddedMembers, type EventType } from './event-types.js';
+import { EVENT_UPCASTS, EVENT_VERSIONS, type MissingMembers, type EventType } from './event-types.js';
 import type { RecordHandler } from './record-transactions.js';
 
 /**
@@ -13,7 +13,7 @@ export type EventHandlers = {
 
 export type EventOptions = { readonly handlers: EventHandlers };
 
-const addMembers = (data: unknown, { to, add }: AddedMembers): unknown => {
+const addMembers = (data: unknown, { to, add }: MissingMembers): unknown => {
   const values = data as Readonly<Record<string, unknown>>;
   if (to === undefined) return { ...values, ...add, ...values };
   const member = values[to] as Readonly<Record<string, unknown>> | null | undefined;

@@ -1695,10 +1695,10 @@ export const EVENT_VERSIONS: Readonly<Record<EventType, number>> = {
 };
 
 /** Values that data lacks. They are added to the data, or to its member `to` unless that is null. */
-export type AddedMembers = { readonly to?: string; readonly add: Readonly<Record<string, unknown>> };
+export type MissingMembers = { readonly to?: string; readonly add: Readonly<Record<string, unknown>> };
 
 /** For each version before the newest: what the data of the next one has, and this one lacks. */
-export const EVENT_UPCASTS: { readonly [T in EventType]?: Readonly<Record<number, readonly AddedMembers[]>> } = {
+export const EVENT_UPCASTS: { readonly [T in EventType]?: Readonly<Record<number, readonly MissingMembers[]>> } = {
   OrganizationCreated: {
     '1': [{ to: 'settings', add: { publicProviderCurationEnabled: true } }],
     '2': [{ to: 'settings', add: { maxTtlEnabled: false } }],

@@ -45,7 +45,7 @@ const listTransactions = async (): Promise<number[]> =>
     )
   ).map(({ appends }) => appends);
 
-const readVersion = async (stream: string): Promise<number> => (await testStore.store.stream(stream)).length;
+const readVersion = async (stream: string): Promise<number> => (await testStore.store.log.stream(stream)).length;
 
 const isWaiting = async (): Promise<boolean> =>
   (
@@ -198,14 +198,14 @@ describe('two processes', () => {
         ).flat();
         for (const [n, version] of before.entries()) {
           const added = written.filter((stream) => stream === `lamp-${n}`).length;
-          const versions = (await testStore.store.stream(`lamp-${n}`)).map((event) => event.version);
+          const versions = (await testStore.store.log.stream(`lamp-${n}`)).map((event) => event.version);
           expect(versions).toEqual(Array.from({ length: version + added }, (_, index) => index + 1));
         }
       }),
       { numRuns: 25 },
     );
     await otherStore.close();
-    const log = await testStore.store.read(LOG_START, 10_000, (statement) => testStore.database.rows(statement), {
+    const log = await testStore.store.log.read(LOG_START, 10_000, (statement) => testStore.database.rows(statement), {
       extent: 'committed',
     });
     const versions = new Map<string, number>();

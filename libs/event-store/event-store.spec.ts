@@ -45,7 +45,8 @@ const failureOf = (attempt: Promise<unknown>): Promise<unknown> =>
     (error: unknown) => error,
   );
 
-const versionsOf = async (stream: string): Promise<number[]> => (await store.stream(stream)).map((one) => one.version);
+const versionsOf = async (stream: string): Promise<number[]> =>
+  (await store.log.stream(stream)).map((one) => one.version);
 const rowsOf = (table: string) => testStore.database.rows(sql.raw(`select * from ${table} order by 1`));
 
 /**
@@ -55,7 +56,9 @@ const rowsOf = (table: string) => testStore.database.rows(sql.raw(`select * from
 const readLog = async (batch: number, length: number): Promise<RecordedEvent[]> => {
   const read: RecordedEvent[] = [];
   for (;;) {
-    const next = await store.read(read.at(-1) ?? LOG_START, batch, (statement) => testStore.database.rows(statement));
+    const next = await store.log.read(read.at(-1) ?? LOG_START, batch, (statement) =>
+      testStore.database.rows(statement),
+    );
     read.push(...next);
     if (next.length === 0 && read.length >= length) return read;
   }
@@ -65,7 +68,7 @@ describe('an append', () => {
   it('numbers the events of a stream 1, 2, 3, and stores their data and context', async () => {
     await testStore.append('lamp-1', 0, lampHung('cellar', 60));
     await testStore.append('lamp-1', 1, createLampLit('ada'), createLampLit('bob'));
-    const events = await store.stream('lamp-1');
+    const events = await store.log.stream('lamp-1');
     expect(events.map(({ version, type, data }) => [version, type, data])).toEqual([
       [1, 'LampHung', { room: 'cellar', watts: 60 }],
       [2, 'LampLit', { by: 'ada' }],
@@ -198,7 +201,7 @@ describe('the context of an event', () => {
     for (const one of contexts) await lightLamp(one);
     expect(await rowsOf('event_store.contexts')).toHaveLength(1);
     expect(await readContexts()).toEqual(contexts);
-    expect((await store.stream('lamp-1')).map((event) => event.context)).toEqual(contexts);
+    expect((await store.log.stream('lamp-1')).map((event) => event.context)).toEqual(contexts);
     expect(await verifySnapshots(store, [])).toEqual([]);
   });
 
@@ -292,7 +295,7 @@ describe('the log', () => {
     expect(racing.flatMap((ids) => [...ids]).toSorted()).toEqual([uuid(5), uuid(6), uuid(7)]);
     expect(await versionsOf('a')).toEqual([1, 2, 3]);
     expect(await versionsOf('b')).toEqual([1, 2, 3, 4]);
-    const events = await store.stream('b');
+    const events = await store.log.stream('b');
     expect(events.map(({ data }) => data)).toEqual([1, 2, 4, 7].map((n) => ({ by: `visitor ${n}` })));
     expect(await verifySnapshots(store, [])).toEqual([]);
   });
@@ -322,7 +325,7 @@ describe('the log', () => {
     ]);
     await client.query(`select event_store.append('lamp-1', 0, null, now(), $2, $1, null, null)`, [old, context]);
     const currentEvent = { type: 'LampHung', schemaVersion: 2, data: { room: 'attic', watts: 40 } };
-    expect(await store.stream('lamp-1')).toMatchObject([currentEvent]);
+    expect(await store.log.stream('lamp-1')).toMatchObject([currentEvent]);
     expect(await readLog(10, 1)).toMatchObject([currentEvent]);
     expect((await store.load('lamp-1', lamp)).state).toEqual({ hung: true, watts: 40, litBy: null });
   });
@@ -353,7 +356,7 @@ describe('transactions that commit late', () => {
     await testStore.append('lamp-2', 0, lampHung('attic'));
     expect(await readLog(10, 0)).toEqual([]);
     // A reader of all committed events gets it.
-    const committed = await store.read(LOG_START, 10, (statement) => testStore.database.rows(statement), {
+    const committed = await store.log.read(LOG_START, 10, (statement) => testStore.database.rows(statement), {
       extent: 'committed',
     });
     expect(committed.map(({ stream }) => stream)).toEqual(['lamp-2']);
@@ -371,10 +374,10 @@ describe('transactions that commit late', () => {
     await early.query('commit');
     await readLog(10, 4);
     const run: QueryRunner = (statement) => testStore.database.rows(statement);
-    const page = await store.readPage(LOG_START, 3, run, { only: ['LampMoved'] });
+    const page = await store.log.readPage(LOG_START, 3, run, { only: ['LampMoved'] });
     expect(page.events.map(({ stream }) => stream)).toEqual(['lamp-2']);
     expect(page.length).toBe(3);
-    expect(await store.readPage(LOG_START, 10, run, { only: ['LampMoved'] })).toMatchObject({ length: 4 });
+    expect(await store.log.readPage(LOG_START, 10, run, { only: ['LampMoved'] })).toMatchObject({ length: 4 });
   });
 
   it('delay nothing after they have failed', async () => {
@@ -390,7 +393,7 @@ describe('transactions that commit late', () => {
     const clients = await Promise.all(Array.from({ length: 12 }, () => testStore.connect()));
     const readEvents: RecordedEvent[] = [];
     const follow = async (): Promise<void> => {
-      const next = await store.read(readEvents.at(-1) ?? LOG_START, 3, (statement) =>
+      const next = await store.log.read(readEvents.at(-1) ?? LOG_START, 3, (statement) =>
         testStore.database.rows(statement),
       );
       readEvents.push(...next);

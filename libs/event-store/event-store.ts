@@ -2,14 +2,11 @@ import {
   fold,
   projectEvent,
   sql,
-  upcastEventData,
   type Clock,
   type Decider,
   type EventContext,
-  type EventKind,
   type EventRegistry,
   type Ids,
-  type LogPosition,
   type Message,
   type Projection,
   type RecordedEvent,
@@ -29,24 +26,15 @@ import {
   type Database,
   type DatabaseRow,
   type KeyedQuery,
-  type QueryRunner,
 } from '#postgres';
 import type { EncryptionKeys } from '#encryption';
 import { withSpan } from '#tracing';
 import { AppendQueue } from './append-queue.js';
+import { getEventKind } from './event-kind.js';
 import { LogSignal } from './followers/log-signal.js';
-import {
-  selectEventsAfter,
-  selectOrganizationEvents,
-  selectStreamEvents,
-  type EventRow,
-  type FilteredEventRow,
-  type LogExtent,
-  type OrganizationExtent,
-} from './log-queries.js';
+import { LogReader } from './log-reader.js';
 import { PersonalDataCipher, type EncryptedEvents, type EventContent } from '#personal-data';
 import { describeAppend } from './append-spans.js';
-import { SharedContexts } from './shared-contexts.js';
 import { retryOnConflict } from './retry-on-conflict.js';
 import type { StreamVersion } from './streams.js';
 import {
@@ -62,8 +50,8 @@ import {
 export class EventStore {
   readonly signal: LogSignal;
   readonly personalDataCipher: PersonalDataCipher;
+  readonly log: LogReader;
   private readonly queue: AppendQueue;
-  private readonly sharedContexts = new SharedContexts();
 
   /** `encryptionKeys` encrypt the keys of people. */
   constructor(
@@ -77,6 +65,7 @@ export class EventStore {
     this.signal = new LogSignal(database);
     this.queue = new AppendQueue(database);
     this.personalDataCipher = new PersonalDataCipher(database, kinds, encryptionKeys);
+    this.log = new LogReader(database, kinds, this.personalDataCipher);
   }
 
   /**
@@ -212,73 +201,9 @@ export class EventStore {
     if (snapshot.decider === decider.version && snapshot.state !== null) {
       return { stream, version: snapshot.version, state: snapshot.state as S };
     }
-    const events = await this.stream(stream);
+    const events = await this.log.stream(stream);
     const state = fold(decider, decider.initial, events as unknown as readonly E[]);
     return { stream, version: events.length, state };
-  }
-
-  /** Returns all events of a stream, oldest first. */
-  async stream(stream: string): Promise<readonly RecordedEvent[]> {
-    const rows = await this.database.rows<EventRow>(selectStreamEvents(stream));
-    const events = await this.sharedContexts.complete(rows, (statement) => this.database.rows(statement));
-    return this.personalDataCipher.open(events.map((event) => this.upcast(event)));
-  }
-
-  /**
-   * Returns the next events after a position in the order of the log, at most `limit`: see selectEventsAfter.
-   * `keepEncrypted` leaves the texts of people encrypted. `outside` is for readers that publish: they decrypt without
-   * cached keys, because published texts cannot be forgotten.
-   */
-  async read(
-    after: LogPosition,
-    limit: number,
-    run: QueryRunner,
-    options: LogReadOptions = {},
-  ): Promise<readonly RecordedEvent[]> {
-    return (await this.readPage(after, limit, run, options)).events;
-  }
-
-  /** Like `read`, with the number of events that the page has without the filter. */
-  async readPage(
-    after: LogPosition,
-    limit: number,
-    run: QueryRunner,
-    { extent = 'settled', only = null, keepEncrypted = false, outside = false }: LogReadOptions = {},
-  ): Promise<LogPage> {
-    const page = await this.readEncrypted(after, limit, run, { extent, only });
-    if (keepEncrypted) return page;
-    const { events, length } = page;
-    const cipher = this.personalDataCipher;
-    return { events: await (outside ? cipher.open(events, run) : cipher.follow(events, run)), length };
-  }
-
-  private async readEncrypted(
-    after: LogPosition,
-    limit: number,
-    run: QueryRunner,
-    extent: LogExtent,
-  ): Promise<LogPage> {
-    const selected = await run(selectEventsAfter(after, limit, extent));
-    const filtered = extent.only === null ? null : castRows<FilteredEventRow>(selected);
-    const rows = filtered ?? castRows<EventRow>(selected);
-    const events = (await this.sharedContexts.complete(rows, run)).map((event) => this.upcast(event));
-    this.personalDataCipher.passed(events);
-    return { events, length: filtered ? (filtered.at(-1)?.number ?? 0) : rows.length };
-  }
-
-  /**
-   * Returns the next events of an organization after a position, at most `limit`. Decrypts without cached keys, as for
-   * publishing.
-   */
-  async readOrganization(
-    extent: OrganizationExtent,
-    after: LogPosition,
-    limit: number,
-    run: QueryRunner,
-  ): Promise<readonly RecordedEvent[]> {
-    const rows = castRows<EventRow>(await run(selectOrganizationEvents(extent, after, limit)));
-    const events = (await this.sharedContexts.complete(rows, run)).map((event) => this.upcast(event));
-    return this.personalDataCipher.open(events, run);
   }
 
   /**
@@ -384,7 +309,7 @@ export class EventStore {
 
   private recorded(write: StreamWrite, time: string, context: EventContext): RecordedEvent[] {
     return write.events.map((event, index) => {
-      const kind = this.kind(event.type);
+      const kind = getEventKind(this.kinds, event.type);
       // Strict: a field that the schema does not name must never enter the log, which is immutable.
       const data: unknown = kind.schema.parse(event.data);
       return {
@@ -406,23 +331,10 @@ export class EventStore {
   private toIdempotentEvent({ id, type, data: eventData, context }: IdempotentWrite['events'][number]) {
     if (this.projections.some(({ on }) => type in on))
       throw new Error(`an inline view shows ${type}, so it cannot be appended as an event from outside`);
-    const { schema, schemaVersion } = this.kind(type);
+    const { schema, schemaVersion } = getEventKind(this.kinds, type);
     const data: unknown = schema.parse(eventData);
     checkEventSize(sql.json(data));
     return { id, type, schemaVersion, data, context };
-  }
-
-  private kind(type: string): EventKind<never> {
-    const kind = this.kinds[type];
-    if (!kind) throw new Error(`unknown event type ${type}`);
-    return kind;
-  }
-
-  /** Returns an event with the current version of its schema. */
-  upcast<E extends Pick<RecordedEvent, 'type' | 'schemaVersion' | 'data'>>(row: E): E {
-    const kind = this.kind(row.type);
-    if (row.schemaVersion === kind.schemaVersion) return row;
-    return { ...row, schemaVersion: kind.schemaVersion, data: upcastEventData(kind, row.schemaVersion, row.data) };
   }
 }
 
@@ -444,14 +356,4 @@ type PreparedAppend = {
   readonly appends: readonly Sql[];
   readonly projections: readonly Sql[];
   readonly reads: readonly (Sql | KeyedQuery)[];
-};
-
-/** Some events of the log. `length` also counts the events that a filter has left out. */
-export type LogPage = { readonly events: readonly RecordedEvent[]; readonly length: number };
-
-type LogReadOptions = {
-  readonly extent?: LogExtent['extent'] | undefined;
-  readonly only?: LogExtent['only'] | undefined;
-  readonly keepEncrypted?: boolean | undefined;
-  readonly outside?: boolean | undefined;
 };

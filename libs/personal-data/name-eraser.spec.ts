@@ -227,7 +227,7 @@ describe('the names of a person who has been forgotten', () => {
 
   it('do not return with a view that was rebuilt from events read before', async () => {
     await sign('user-a', 'ada', 1, 2, 3);
-    const read = () => store.read(LOG_START, 3, (statement) => testStore.database.rows(statement));
+    const read = () => store.log.read(LOG_START, 3, (statement) => testStore.database.rows(statement));
     await waitForCondition(async () => (await read()).length === 3);
     let isStruck = false;
     const late: RebuildableView = {

@@ -22,7 +22,7 @@ import {
   TestEventStore,
   waitForCondition,
 } from '../event-store/spec.js';
-import type { LogPage } from '../event-store/event-store.js';
+import type { LogPage } from '../event-store/log-reader.js';
 import { LOG_START } from '../event-store/log-positions.js';
 
 /**
@@ -105,7 +105,7 @@ const strike = (guest: string, on = store) =>
 
 /** Reads all committed events, although transactions of other tests may still run in the same Postgres. */
 const readOn = (on: EventStore, after: LogPosition, limit: number, how = {}): Promise<readonly RecordedEvent[]> =>
-  on.read(after, limit, (statement) => testStore.database.rows(statement), { extent: 'committed', ...how });
+  on.log.read(after, limit, (statement) => testStore.database.rows(statement), { extent: 'committed', ...how });
 
 const log = async (): Promise<string> =>
   (await client.query('select string_agg(e::text, chr(10)) as text from event_store.events e')).rows[0].text as string;
@@ -120,7 +120,7 @@ describe('texts of people', () => {
     expect(await log()).toContain('hello');
     expect(projected).toEqual([signed('user-1', 'ada l.').data]);
     for (const reader of [store, openStore()]) {
-      const [event] = await reader.stream('book-1');
+      const [event] = await reader.log.stream('book-1');
       expect(event).toMatchObject({ data: signed('user-1', 'ada l.').data, context: by('user-1', 'ada l.') });
       const read = await readOn(reader, LOG_START, 10);
       expect(read).toEqual([event]);
@@ -142,7 +142,7 @@ describe('texts of people', () => {
     await strike('user-1');
     const forgotten = { guest: 'user-1', name: 'user-1', from: null, words: 'hello' };
     for (const reader of [store, warm, openStore()]) {
-      const events = await reader.stream('book-1');
+      const events = await reader.log.stream('book-1');
       expect(events.map(({ data }) => data)).toEqual([forgotten, signed('user-2', 'bob').data, { guest: 'user-1' }]);
       expect(events[0]?.context).toMatchObject({
         accessor: { id: 'user-1', name: 'user-1' },
@@ -189,7 +189,7 @@ describe('texts of people', () => {
 
   it('are no longer published from events that the process read before the person was forgotten', async () => {
     const publisher = openStore();
-    const read = jest.spyOn(publisher, 'readPage');
+    const read = jest.spyOn(publisher.log, 'readPage');
     const gate = Promise.withResolvers<void>();
     const published: unknown[] = [];
     let batches = 0;
@@ -230,11 +230,11 @@ describe('texts of people', () => {
     const linked = { ...by('user-1', 'ada l.'), accessor, linkOf: 'user-1' };
     await sign(struck('nobody'), linked);
     expect(await log()).not.toMatch(PERSONAL);
-    expect((await store.stream('book-1'))[0]?.context).toEqual(linked);
+    expect((await store.log.stream('book-1'))[0]?.context).toEqual(linked);
     await strike('user-1');
     await sign(struck('nobody'), linked, openStore());
     const nothing = { request: { id: 'r', address: null, userAgent: null } };
-    const events = await openStore().stream('book-1');
+    const events = await openStore().log.stream('book-1');
     expect(events.map(({ context: { request } }) => ({ request }))).toEqual([nothing, expect.anything(), nothing]);
     expect(await log()).not.toMatch(PERSONAL);
   });
@@ -264,7 +264,7 @@ describe('texts of people', () => {
     const [{ data }] = (await client.query('select data from event_store.events')).rows as [{ data: { name: string } }];
     for (const like of [data.name, '~sealed:n:user-1:AAAA', '~sealed:']) {
       await sign(signed('user-2', like, like), by('user-2', like));
-      expect((await openStore().stream('book-1')).at(-1)?.data).toMatchObject({ name: like, words: like });
+      expect((await openStore().log.stream('book-1')).at(-1)?.data).toMatchObject({ name: like, words: like });
     }
   });
 
@@ -276,12 +276,12 @@ describe('texts of people', () => {
       by('user-1', 'ada l.'),
       old,
     ]);
-    expect((await store.stream('book-1'))[0]).toMatchObject({
+    expect((await store.log.stream('book-1'))[0]).toMatchObject({
       data: { name: 'ada l.' },
       context: by('user-1', 'ada l.'),
     });
     await strike('user-1');
-    expect((await store.stream('book-1'))[0]).toMatchObject({
+    expect((await store.log.stream('book-1'))[0]).toMatchObject({
       data: { name: 'user-1', from: null },
       context: { accessor: { name: 'user-1' }, request: { address: null } },
     });
@@ -304,10 +304,10 @@ describe.each([
     await sign(signed('user-1', 'ada l.'), by('user-1', 'ada l.'));
     await before(otherStore);
     await strike('user-1');
-    length = (await store.stream('book-1')).length;
+    length = (await store.log.stream('book-1')).length;
   });
 
-  const written = async (): Promise<readonly RecordedEvent[]> => (await openStore().stream('book-1')).slice(length);
+  const written = async (): Promise<readonly RecordedEvent[]> => (await openStore().log.stream('book-1')).slice(length);
 
   it('fails as a version conflict until it names the person by id', async () => {
     for (const storedText of [
@@ -347,7 +347,7 @@ describe.each([
   it('is recorded under the id of the person if another writer reports it', async () => {
     const append = () => otherStore.appendOnce([createRead(null, 'user-1', 1)]);
     expect((await otherStore.untilFirst(append)).size).toBe(1);
-    expect((await otherStore.stream('once/user-1'))[0]?.context).toEqual({
+    expect((await otherStore.log.stream('once/user-1'))[0]?.context).toEqual({
       ...by('user-1', 'user-1'),
       request: { id: 'r', address: null, userAgent: null },
     });
@@ -416,7 +416,7 @@ describe('the keys of people', () => {
       stores.map((each, n) => sign(signed('user-1', 'ada l.'), by(`user-${n}`, 'x'), each, `book-${n}`)),
     );
     for (const n of stores.keys()) {
-      expect((await openStore().stream(`book-${n}`))[0]?.data).toMatchObject({ name: 'ada l.' });
+      expect((await openStore().log.stream(`book-${n}`))[0]?.data).toMatchObject({ name: 'ada l.' });
     }
   });
 
@@ -424,7 +424,7 @@ describe('the keys of people', () => {
     await sign(signed('user-1', 'ada l.'), by('user-1', 'ada l.'));
     const otherKeys = new EncryptionKeys(Buffer.alloc(32, 2));
     const otherStore = new EventStore(testStore.database, toEventRegistry(kinds), [], CLOCK, IDS, otherKeys);
-    await expect(otherStore.stream('book-1')).rejects.toThrow('encrypted with another encryption key');
+    await expect(otherStore.log.stream('book-1')).rejects.toThrow('encrypted with another encryption key');
   });
 
   it('are inserted by the transaction that creates the user, without a further round trip, or not at all', async () => {
@@ -440,6 +440,6 @@ describe('the keys of people', () => {
     await expect(createUser('user-2')).rejects.toThrow('division by zero');
     const { rows } = await client.query('select person from event_store.person_keys');
     expect(rows).toEqual([{ person: 'user-1' }]);
-    expect((await store.stream('user-1'))[0]?.data).toMatchObject({ name: 'ada l.' });
+    expect((await store.log.stream('user-1'))[0]?.data).toMatchObject({ name: 'ada l.' });
   });
 });

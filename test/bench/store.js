@@ -51,7 +51,7 @@ export const readMessages = async (databaseUrl, origin) => {
   try {
     for (let after = { transaction: '0', position: 0 }; ;) {
       const run = (statement) => database.rows(statement);
-      const events = await store.read(after, 1_000, run, { keepEncrypted: true });
+      const events = await store.log.read(after, 1_000, run, { keepEncrypted: true });
       if (events.length === 0) return messages;
       for (const event of events) messages.push(toKafkaMessage(event, eventRegistry[event.type], origin));
       after = events.at(-1);

@@ -71,7 +71,7 @@ const expectTopicsToEqualLog = async (): Promise<void> => {
 };
 
 const lockedEvent = async (stream: string): Promise<RecordedEvent> => {
-  const event = (await server.store.stream(stream)).find(({ type }) => type === 'WorkspaceLocked');
+  const event = (await server.store.log.stream(stream)).find(({ type }) => type === 'WorkspaceLocked');
   if (!event) throw new Error(`${stream} was never locked`);
   return event;
 };

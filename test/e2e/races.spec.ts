@@ -41,7 +41,7 @@ const details = (answers: readonly ApiResponse[], status: number): string[] => [
 ];
 
 const typesIn = async (stream: string): Promise<string[]> =>
-  (await server.store.stream(stream)).map(({ type }) => type);
+  (await server.store.log.stream(stream)).map(({ type }) => type);
 
 const countCreatedWithName = async (name: string): Promise<number> =>
   (
@@ -55,7 +55,7 @@ describe('a hundred clients', () => {
     const id = await makeWorkspace(server, 'acme', 'contested');
     const answers = await race(100, (api) => api.post(`/api/v2/workspaces/${id}/actions/lock`, { reason: 'mine' }));
     expect(tally(answers)).toEqual({ 200: 1, 409: 99 });
-    const [locked] = (await server.store.stream(id)).filter(({ type }) => type === 'WorkspaceLocked');
+    const [locked] = (await server.store.log.stream(id)).filter(({ type }) => type === 'WorkspaceLocked');
     const { type, name } = (locked as unknown as { data: { holder: { type: string; name: string } } }).data.holder;
     const holder = `${type === 'teams' ? 'Team' : 'User'} ${name} since ${locked?.time}: mine`;
     expect(details(answers, 409)).toEqual([`Unable to lock workspace. The workspace is already locked by ${holder}`]);

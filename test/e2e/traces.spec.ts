@@ -141,7 +141,7 @@ describe('the trace of a request', () => {
       'the append',
       ({ name, parentId }) => name === 'append' && parentId === start.spanId,
     );
-    const events = await server.store.stream(run);
+    const events = await server.store.log.stream(run);
     expect(events.at(-1)?.traceparent).toBe(`00-${traceId}-${append.spanId}-01`);
   });
 
@@ -161,7 +161,7 @@ describe('the trace of a request', () => {
       sql`select traceparent from event_store.events where stream = ${workspace} order by version desc limit 2`,
     );
     expect(rows).toEqual([{ traceparent: null }, { traceparent: `00-${recorded}-${spanId}-01` }]);
-    const events = await server.store.stream(workspace);
+    const events = await server.store.log.stream(workspace);
     expect(events.slice(-2).map(({ traceparent }) => traceparent)).toEqual([`00-${recorded}-${spanId}-01`, null]);
   });
 
@@ -272,7 +272,7 @@ describe('work that several requests share', () => {
   it('is in the trace of each request whose append is in the same transaction', async () => {
     const traceIds = Array.from({ length: 3 }, nextTraceId);
     const workspaces = await Promise.all(traceIds.map((_, n) => makeWorkspace(server, 'acme', `shared-${n}`)));
-    const [event] = (await server.store.stream(workspaces[0] as string)) as [RecordedEvent];
+    const [event] = (await server.store.log.stream(workspaces[0] as string)) as [RecordedEvent];
     const { organization, context } = event;
     const { id, name } = context.accessor;
     const holder = { type: 'users', id, name };

@@ -13,7 +13,7 @@ export const readableLog = async (
   const log: RecordedEvent[] = [];
   for (;;) {
     const last = log.at(-1) ?? START;
-    const next = await store.read(last, batch, (statement) => store.database.rows(statement), { keepEncrypted });
+    const next = await store.log.read(last, batch, (statement) => store.database.rows(statement), { keepEncrypted });
     if (next.length === 0) return log;
     log.push(...next);
   }

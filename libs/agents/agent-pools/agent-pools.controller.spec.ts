@@ -329,7 +329,7 @@ describe('a deleted agent pool', () => {
     const [token] = await server.database.rows<{ stream: string }>(
       sql`select stream from event_store.events where type = 'AuthenticationTokenCreated' and data ->> 'owner' = ${id}`,
     );
-    const events = await server.store.stream(token?.stream ?? '');
+    const events = await server.store.log.stream(token?.stream ?? '');
     expect(events.map(({ type }) => type)).toEqual(['AuthenticationTokenCreated', 'AuthenticationTokenDestroyed']);
     const remaining = await server.database.rows(sql`select 1 from agents.pings where pool = ${id}`);
     expect(remaining).toEqual([]);

@@ -66,7 +66,7 @@ describe('GET /organization/audit-trail', () => {
     const { data } = await readTrail(reader);
     const [account, [event]] = await Promise.all([
       server.get('/api/v2/account/details'),
-      server.store.stream(workspace).then((events) => events.slice(-1)),
+      server.store.log.stream(workspace).then((events) => events.slice(-1)),
     ]);
     expect(data[0]).toEqual({
       id: event?.id,

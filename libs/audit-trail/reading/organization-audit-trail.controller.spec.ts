@@ -84,7 +84,7 @@ describe('GET /organizations/:organization/audit-trail/:id', () => {
     expectStatus(await owner.post('/api/v2/organizations/acme/teams', body), 201);
     const [data] = expectStatus(await owner.get(`${PATH}?page[size]=1`), 200).body.data;
     const answer = expectStatus(await owner.get(`${PATH}/${data.id}`), 200).body;
-    const [event] = (await server.store.stream(data.resource.id)).slice(-1);
+    const [event] = (await server.store.log.stream(data.resource.id)).slice(-1);
     expect(answer).toEqual({
       data,
       event: {

@@ -1,7 +1,8 @@
 import type { Sql } from '#kernel';
 import type { DatabaseSession } from '#postgres';
 import { ACQUIRE_SHARED_NAMES_LOCK, RELEASE_SHARED_NAMES_LOCK } from '#personal-data';
-import type { EventStore, LogPage } from '../event-store.js';
+import type { EventStore } from '../event-store.js';
+import type { LogPage } from '../log-reader.js';
 import { toPosition } from '../log-positions.js';
 import { BatchTrace } from './batch-trace.js';
 import { advanceCheckpoints } from './checkpoints.js';
@@ -59,7 +60,10 @@ export class BatchReader {
 
   private read(after = this.progress.position): Promise<LogPage> {
     const { only, batch } = this.follower;
-    return this.store.readPage(after, batch, (statement) => this.session.run(statement), { only, keepEncrypted: true });
+    return this.store.log.readPage(after, batch, (statement) => this.session.run(statement), {
+      only,
+      keepEncrypted: true,
+    });
   }
 
   private readAhead(after: FollowerProgress['position']): void {

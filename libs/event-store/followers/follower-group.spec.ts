@@ -5,7 +5,7 @@ import { FollowerRunner } from './follower-runner.js';
 import type { Follower } from './follower.js';
 import { listenForLog, notifyOthers, parseReadRequest } from './log-signal.js';
 import { waitForFollower } from './wait-for-follower.js';
-import type { LogPage } from '../event-store.js';
+import type { LogPage } from '../log-reader.js';
 import { LOG_START } from '../log-positions.js';
 import { rebuildView } from '../rebuild/rebuild.js';
 import { listViews, type RebuildableView } from '../rebuild/views.js';
@@ -151,7 +151,7 @@ describe('followers of one process that have caught up', () => {
     const got: string[] = [];
     run(outsider((events) => void got.push(...events.map(({ id }) => id))));
     await haveJoined(3);
-    const read = jest.spyOn(testStore.store, 'readPage');
+    const read = jest.spyOn(testStore.store.log, 'readPage');
     try {
       for (let n = 0; n < 3; n += 1) {
         await light();
@@ -391,7 +391,7 @@ describe('a follower of a group', () => {
     isGated = true;
     await light(2);
     await followed.promise;
-    const read = () => testStore.store.read(LOG_START, 4, (statement) => testStore.database.rows(statement));
+    const read = () => testStore.store.log.read(LOG_START, 4, (statement) => testStore.database.rows(statement));
     await waitForCondition(async () => (await read()).length === 4);
     await rebuildView(testStore.store, getView(recorder('b')), { now: new Date() });
     expect(await listSeen('b')).toEqual(await listLogged());

@@ -197,7 +197,7 @@ export class FollowerGroup {
     const limit = Math.min(...members.map(({ follower }) => follower.batch));
     const options = { only: listTypes(members), keepEncrypted: true };
     const run = (statement: Sql) => this.session.run(statement);
-    const { events, length } = await this.store.readPage(from, limit, run, options);
+    const { events, length } = await this.store.log.readPage(from, limit, run, options);
     const last = events.at(-1);
     if (last) {
       const end = toPosition(last);

@@ -83,7 +83,7 @@ const light = async (times: number): Promise<void> => {
  */
 const lightAndSettle = async (times: number): Promise<void> => {
   await light(times);
-  const read = () => testStore.store.read(LOG_START, times, (statement) => testStore.database.rows(statement));
+  const read = () => testStore.store.log.read(LOG_START, times, (statement) => testStore.database.rows(statement));
   await waitForCondition(async () => (await read()).length === times);
 };
 
@@ -350,7 +350,7 @@ describe('waitForFollower', () => {
     expect(passed).toBe(false);
     run(watchman());
     await waiting;
-    expect(await listSightings()).toContain((await testStore.store.stream('lamp-2')).at(-1)?.id);
+    expect(await listSightings()).toContain((await testStore.store.log.stream('lamp-2')).at(-1)?.id);
   });
 
   it('waits only for events of one organization, whatever events follow in the log', async () => {

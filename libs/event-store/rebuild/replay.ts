@@ -91,7 +91,7 @@ export class Replay {
 
   private read(after: LogPosition, extent: ReplayRange['extent']): Promise<readonly RecordedEvent[]> {
     const { store, view, reader, pace } = this.options;
-    return store.read(after, pace.page, (statement) => reader.run(statement), {
+    return store.log.read(after, pace.page, (statement) => reader.run(statement), {
       extent,
       only: view.only,
       keepEncrypted: view.follower?.keepEncrypted,

@@ -35,7 +35,7 @@ export const verifySnapshots = async (
                              from event_store.events e where e.stream = s.stream) e on true
        order by s.stream`);
     const opened = await store.personalDataCipher.open(
-      page.flatMap(({ events }) => (events ?? []).map((event) => store.upcast(event))),
+      page.flatMap(({ events }) => (events ?? []).map((event) => store.log.upcast(event))),
     );
     let first = 0;
     for (const row of page) {

@@ -179,7 +179,7 @@ describe('the history of a workspace', () => {
     expect(relationships.workspace.data).toEqual({ type: 'workspaces', id });
     const then = await ada.get(`/api/v2/workspaces/${id}?as-of=${attributes['created-at']}`);
     expect(then.body).toEqual(answer.body);
-    const logged = await server.store.stream(id);
+    const logged = await server.store.log.stream(id);
     expect(entry?.id).toBe(logged.at(-1)?.id);
   });
 

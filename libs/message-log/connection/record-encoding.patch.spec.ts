@@ -1,7 +1,7 @@
 import { createRequire } from 'node:module';
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
-import { patchRecordEncoding, type EncodeRecord, type KafkaRecord } from './record-encoding.patch.js';
+import { patchRecordEncoding, type EncodeRecord, type ProducedRecord } from './record-encoding.patch.js';
 
 const require = createRequire(import.meta.url);
 const PATH = 'kafkajs/src/protocol/recordBatch/record/v0/index.js';
@@ -14,7 +14,7 @@ const bytes = fc.oneof(
   fc.uint8Array({ maxLength: 300 }).map((array) => Buffer.from(array)),
 );
 const nullable = fc.option(bytes, { nil: null });
-const records: fc.Arbitrary<KafkaRecord> = fc.record(
+const records: fc.Arbitrary<ProducedRecord> = fc.record(
   {
     offsetDelta: fc.nat({ max: 100_000 }),
     // Events of a batch can be years apart.

@@ -3,7 +3,7 @@ import { createRequire } from 'node:module';
 type Bytes = string | Buffer;
 
 /** A record as kafkajs 2.2.4 passes it to its encoder. */
-export type KafkaRecord = {
+export type ProducedRecord = {
   readonly offsetDelta?: number;
   /** Milliseconds since the first record of the batch. */
   readonly timestampDelta?: number;
@@ -15,7 +15,7 @@ export type KafkaRecord = {
 /** The members of kafkajs' Encoder that callers of the record's encoder use. */
 export type RecordEncoder = { buf: Buffer; offset: number; readonly buffer: Buffer; size(): number };
 
-export type EncodeRecord = (record: KafkaRecord) => RecordEncoder;
+export type EncodeRecord = (record: ProducedRecord) => RecordEncoder;
 
 const RECORD_PATH = 'kafkajs/src/protocol/recordBatch/record/v0/index.js';
 const ENCODER_PATH = 'kafkajs/src/protocol/encoder.js';
@@ -65,7 +65,7 @@ const sizeOfBytes = (length: number): number => sizeOfVarInt(length) + Math.max(
 
 type SizedHeader = readonly [name: string, nameLength: number, value: Bytes, valueLength: number];
 
-const listHeaders = (headers: NonNullable<KafkaRecord['headers']>): readonly SizedHeader[] => {
+const listHeaders = (headers: NonNullable<ProducedRecord['headers']>): readonly SizedHeader[] => {
   const listed: SizedHeader[] = [];
   for (const name of Object.keys(headers)) {
     const value = headers[name] as Bytes | readonly Bytes[];
@@ -76,7 +76,7 @@ const listHeaders = (headers: NonNullable<KafkaRecord['headers']>): readonly Siz
 };
 
 /** Returns the bytes of a record of format version 2: https://kafka.apache.org/documentation/#record */
-const encode = ({ offsetDelta = 0, timestampDelta = 0, key, value, headers = {} }: KafkaRecord): Buffer => {
+const encode = ({ offsetDelta = 0, timestampDelta = 0, key, value, headers = {} }: ProducedRecord): Buffer => {
   const [keyLength, valueLength] = [lengthOf(key), lengthOf(value)];
   const sized = listHeaders(headers);
   let body = 1 + sizeOfVarInt(timestampDelta) + sizeOfVarInt(offsetDelta) + sizeOfVarInt(sized.length);

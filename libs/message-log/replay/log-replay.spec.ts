@@ -24,7 +24,7 @@ const run: QueryRunner = (statement) => testStore.database.rows(statement);
 
 /** Transactions in other databases of the server delay the time when a follower may read an event. */
 const waitUntilSettled = (events: number): Promise<void> =>
-  waitForCondition(async () => (await testStore.store.read(LOG_START, events, run)).length === events);
+  waitForCondition(async () => (await testStore.store.log.read(LOG_START, events, run)).length === events);
 
 const replay = (
   request: Partial<ReplayRequest>,

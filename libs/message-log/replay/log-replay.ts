@@ -56,7 +56,7 @@ export const replayLog = async (request: ReplayRequest, dependencies: ReplayDepe
   while (isAfter(last, position)) {
     if (signal.aborted) return { sent, next: await findNext(position, dependencies) };
     const limit = Math.min(PAGE, request.rate);
-    const events = await store.read(position, limit, run, { only: request.types, outside: true });
+    const events = await store.log.read(position, limit, run, { only: request.types, outside: true });
     const end = events.at(-1);
     if (!end) break;
     const messages = events.filter(matches).map((event) => toReplayMessage(event, request.topic, dependencies));
@@ -97,6 +97,6 @@ const createPace = (rate: number, clock: Clock, signal: AbortSignal): ((sent: nu
 };
 
 const findNext = async (after: LogPosition, { store, run }: Pick<ReplayDependencies, 'store' | 'run'>) => {
-  const [next] = await store.read(after, 1, run, { keepEncrypted: true });
+  const [next] = await store.log.read(after, 1, run, { keepEncrypted: true });
   return next?.position ?? null;
 };

@@ -193,7 +193,7 @@ describe('a notification configuration by e-mail', () => {
 
   it('is recorded with ids, and no table but the accounts has the address', async () => {
     const id = await makeMailConfiguration(server, `workspaces/${workspace}`, [ada.id]);
-    const events = await server.store.stream(id);
+    const events = await server.store.log.stream(id);
     expect(events.map(({ data }) => data)).toMatchObject([{ destinationType: 'email', host: null, users: [ada.id] }]);
     expectStatus(await server.post(`${byId(id)}/actions/verify`), 200);
     const texts = await server.database.rows<{ text: string }>(sql`

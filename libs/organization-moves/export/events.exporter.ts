@@ -55,7 +55,7 @@ export class EventsExport {
     this.control.signal?.throwIfAborted();
     const { organization, visible } = this.snapshot;
     const extent = { organization: organization.id, visible };
-    const events = await this.store.readOrganization(extent, this.last, this.eventsInPart, (statement) =>
+    const events = await this.store.log.readOrganization(extent, this.last, this.eventsInPart, (statement) =>
       this.session.run(statement),
     );
     const last = events.at(-1);

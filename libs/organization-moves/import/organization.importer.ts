@@ -157,7 +157,7 @@ class OrganizationImport {
     }
     if (event.organization !== organization.id)
       throw this.source.archive.describeDamage(`the event ${event.id} belongs to another organization`);
-    return this.site.store.upcast(event);
+    return this.site.store.log.upcast(event);
   }
 
   private renamePeople(event: ImportedEvent): ImportedEvent {

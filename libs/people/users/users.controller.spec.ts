@@ -259,7 +259,7 @@ describe('an operator', () => {
     const { token, id } = await makeMember(server, 'acme', 'leaver');
     await forgetUserByName(runtime, runtime.ids, 'leaver');
     expectStatus(await server.as(token).get('/api/v2/account/details'), 401);
-    const [creation, ...rest] = await store.stream(id);
+    const [creation, ...rest] = await store.log.stream(id);
     expect(creation?.data).toEqual({ username: id, email: null, siteAdmin: false });
     expect(rest.map(({ type }) => type)).toEqual(['UserForgotten']);
     await expect(forgetUserByName(runtime, runtime.ids, 'leaver')).rejects.toThrow('There is no user named leaver');

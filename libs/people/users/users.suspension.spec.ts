@@ -18,7 +18,7 @@ const change = (id: string, action: 'suspend' | 'unsuspend', api: Pick<TestServe
   api.post(`/api/v2/admin/users/${id}/actions/${action}`);
 
 const listEvents = async (id: string): Promise<readonly string[]> =>
-  (await server.store.stream(id)).map(({ type }) => type);
+  (await server.store.log.stream(id)).map(({ type }) => type);
 
 describe('a suspended user', () => {
   it('loses all tokens at the next request, and keeps the membership', async () => {

@@ -28,7 +28,7 @@ const deleteStep = (store: EventStore): Promise<number> =>
     const remaining = await findVersionsOfDeletedProvider(store.database, VERSIONS_PER_DELETION);
     if (!remaining) return 0;
     const { provider, organization, organizationVersion, versions } = remaining;
-    const deletion = (await store.stream(provider)).at(-1);
+    const deletion = (await store.log.stream(provider)).at(-1);
     if (!deletion) throw new Error(`the provider ${provider} of a version was never created`);
     const writes = versions.map(async ({ id, snapshot }) => {
       const loaded = await store.restore(id, registryProviderVersion, snapshot);

@@ -41,7 +41,7 @@ it('starts the first waiting run once, even if it gets the same event again, and
   await follow();
   await follow();
   expect([await statusOf(first), await statusOf(second)]).toEqual(['plan_queued', 'pending']);
-  const [, queued, ...more] = await server.store.stream(first);
+  const [, queued, ...more] = await server.store.log.stream(first);
   expect([queued?.type, more]).toEqual(['RunQueued', []]);
   // The event that made the follower start the run.
   const unlocked = (await readWholeLog(server.store)).find(({ type }) => type === 'WorkspaceUnlocked');

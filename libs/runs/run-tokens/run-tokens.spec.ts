@@ -106,7 +106,7 @@ describe('a token for a run', () => {
     expect(Math.round(life / 60_000)).toBe(24 * 60);
     expect(data.relationships['created-by'].data).toEqual({ type: 'agent-pools', id: pool });
     expect(data.attributes.token).toMatch(/\.atlasv1\./);
-    const [createdEvent] = await server.store.stream(data.id as string);
+    const [createdEvent] = await server.store.log.stream(data.id as string);
     expect(createdEvent).toMatchObject({ type: 'AuthenticationTokenCreated', data: { kind: 'run', owner: run } });
     expect(JSON.stringify(createdEvent)).not.toContain(data.attributes.token);
     const account = expectStatus(await server.as(data.attributes.token).get('/api/v2/account/details'), 200).body.data;

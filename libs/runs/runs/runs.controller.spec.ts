@@ -120,7 +120,7 @@ describe('a run', () => {
     const variables = [{ key: 'access_key', value: '"a-secret-of-mine"' }];
     const run = await makeRun(server, await aWorkspace(), { variables });
     expect((await show(run)).attributes.variables).toEqual(variables);
-    const log = JSON.stringify(await server.store.stream(run));
+    const log = JSON.stringify(await server.store.log.stream(run));
     expect([log.includes('access_key'), log.includes('a-secret-of-mine')]).toEqual([true, false]);
     const { workspace } = (await show(run)).relationships;
     const listed = expectStatus(await server.get(`/api/v2/workspaces/${workspace.data.id}/runs`), 200).body.data;

@@ -123,8 +123,8 @@ describe('SCIM', () => {
 
   it('is recorded with the token as the caller', async () => {
     const { id } = await createScimUser(scim, 'recorded@people.test');
-    const [created] = await server.store.stream(id);
-    const [provisioned] = await server.store.stream(id.replace('user-', 'scu-'));
+    const [created] = await server.store.log.stream(id);
+    const [provisioned] = await server.store.log.stream(id.replace('user-', 'scu-'));
     const accessor = { type: 'authentication-tokens', name: 'identity provider', id: expect.stringMatching(/^at-/) };
     expect(created).toMatchObject({ type: 'UserCreated', context: { accessor } });
     expect(provisioned).toMatchObject({ type: 'ScimUserProvisioned', context: { accessor } });

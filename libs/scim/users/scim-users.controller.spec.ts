@@ -57,7 +57,7 @@ describe('a user of SCIM', () => {
     expect(shownUser.body).toEqual(ada);
     expect(ada['meta'].location).toBe(`${server.runtime.settings.publicUrl}/scim/v2/Users/${ada.id}`);
     expect(shownUser.headers.get('content-type')).toMatch(/^application\/scim\+json/);
-    const events = await server.store.stream(ada.id);
+    const events = await server.store.log.stream(ada.id);
     const { body: tokens } = await server.get('/api/v2/admin/scim-tokens');
     expect(tokens.data.map(({ id }: { id: string }) => id)).toContain(events[0]?.context.accessor.id);
   });
@@ -187,7 +187,7 @@ describe('a user of SCIM', () => {
       password: PASSWORD,
     });
     expect(signIn.status).toBe(422);
-    const events = await server.store.stream(toMethodsStream(id));
+    const events = await server.store.log.stream(toMethodsStream(id));
     expect(events.map(({ type }) => type)).toContain('SignInMethodsReset');
   });
 
@@ -258,7 +258,7 @@ describe('a user of SCIM', () => {
     const { id } = await createScimUser(scim, 'forgotten@people.test', { externalId: 'secret' });
     expectStatus(await server.delete(`/api/v2/admin/users/${id}`), 204);
     expectStatus(await scim.get(`/scim/v2/Users/${id}`), 404);
-    const [event] = await server.store.stream(id.replace('user-', 'scu-'));
+    const [event] = await server.store.log.stream(id.replace('user-', 'scu-'));
     expect(event?.data).toMatchObject({ userName: id, externalId: null });
     const snapshots = sql`select stream from event_store.streams where state::text ~ 'forgotten@people|"secret"'`;
     expect(await server.database.rows(snapshots)).toEqual([]);

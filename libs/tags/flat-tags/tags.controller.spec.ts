@@ -75,7 +75,7 @@ const countsIn = ({ body }: ApiResponse): Record<string, number> =>
   Object.fromEntries(body.data.map(({ attributes }: Entry) => [attributes.name, attributes['instance-count']]));
 
 const eventsOf = async (id: string): Promise<unknown[]> =>
-  (await server.store.stream(id)).slice(1).map(({ type, data }) => ({ type, data }));
+  (await server.store.log.stream(id)).slice(1).map(({ type, data }) => ({ type, data }));
 
 const added = (name: string) => ({ type: 'WorkspaceTagAdded', data: { name } });
 const removed = (name: string) => ({ type: 'WorkspaceTagRemoved', data: { name } });

@@ -375,7 +375,7 @@ describe('tag bindings of a workspace with flat tags', () => {
     expect(await readTags(id)).toEqual(onlyFlat('prod'));
     const all = expectStatus(await server.get('/api/v2/organizations/acme/tags?page[size]=100&q=prod'), 200).body.data;
     expect(all).toMatchObject([{ attributes: { name: 'prod', 'instance-count': 1 } }]);
-    expect((await server.store.stream(id)).map(({ type }) => type).slice(1)).toEqual([
+    expect((await server.store.log.stream(id)).map(({ type }) => type).slice(1)).toEqual([
       'WorkspaceUpdated',
       'WorkspaceTagAdded',
       'WorkspaceTagRemoved',
@@ -525,7 +525,7 @@ describe('events of tag bindings', () => {
     const id = await makeWorkspace(server, 'acme', unique('facts'));
     await bindTags(server, `workspaces/${id}`, { a: '1', b: '1' });
     await bindTags(server, `workspaces/${id}`, { a: '1', b: '1' });
-    const events = await server.store.stream(id);
+    const events = await server.store.log.stream(id);
     expect(events.map(({ type, data }) => [type, data]).slice(1)).toEqual([
       ['WorkspaceTagBound', { key: 'a', from: null, to: '1' }],
       ['WorkspaceTagBound', { key: 'b', from: null, to: '1' }],

@@ -54,7 +54,7 @@ describe('moving workspaces into a project', () => {
     for (const id of workspaces) expect(await projectOf(id)).toBe(to);
     expect([await countWorkspaces(from), await countWorkspaces(to)]).toEqual([0, 3]);
     expect(await logLength(server.store)).toBe(length + 2);
-    const events = await server.store.stream(workspaces[0]);
+    const events = await server.store.log.stream(workspaces[0]);
     expect(events.at(-1)).toMatchObject({ type: 'WorkspaceMoved', data: { from, to } });
     expectStatus(await move(server, to, ...workspaces), 204);
     expectStatus(await move(server, to), 204);

@@ -56,7 +56,8 @@ const consumersOf = async (id: string, query = '', api: ApiTestClient = server):
 const update = async (id: string, attributes: object): Promise<void> => {
   expectStatus(await server.patch(`/api/v2/workspaces/${id}`, resource('workspaces', attributes)), 200);
 };
-const eventsOf = async (id: string) => (await server.store.stream(id)).slice(1).map(({ type, data }) => [type, data]);
+const eventsOf = async (id: string) =>
+  (await server.store.log.stream(id)).slice(1).map(({ type, data }) => [type, data]);
 const problemsOf = (answer: ApiResponse): [pointer: string, detail: string][] =>
   expectStatus(answer, 422).body.errors.map((error: any) => [error.source?.pointer, error.detail]);
 
@@ -312,7 +313,7 @@ describe('replacing the list of consumers', () => {
     expectStatus(await add(one, a, b), 204);
     expectStatus(await server.patch(pathOf(one), body(c, b)), 204);
     expect(await consumersOf(one)).toEqual([b, c]);
-    const [, , removal, addition] = await server.store.stream(one);
+    const [, , removal, addition] = await server.store.log.stream(one);
     expect([removal, addition]).toMatchObject([
       { type: 'RemoteStateConsumersRemoved', data: { workspaces: [a] } },
       { type: 'RemoteStateConsumersAdded', data: { workspaces: [c] } },
