@@ -9106,6 +9106,12 @@ export interface components {
          * @example 2026-01-31T12:30:15.123Z
          */
         'created-at': string;
+        /**
+         * Format: date-time
+         * @description When the person was last active in the organization, to the minute: the time of the last event of the organization that a request of the person led to, with a session or a token of the person. Changes and recorded reads are events. Other reads, signing in, and facts of other services do not count. Null if there is no such event, and for invitations. Only callers that may manage memberships get it. It can be some seconds late.
+         * @example 2026-01-31T12:30:15.123Z
+         */
+        'last-active-at'?: string | null;
       };
       relationships: {
         organization: {

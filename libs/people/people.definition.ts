@@ -1,4 +1,5 @@
 import { defineAggregate, toEventRegistry, toProjection, type ModuleDefinition } from '#event-store';
+import { memberActivityFollower } from './activity/member-activity.follower.js';
 import { accessEpochs } from './users/access-epochs.projection.js';
 import { access } from './people.projection.js';
 import { peopleEvents } from './people.events.js';
@@ -41,7 +42,7 @@ export const peopleDefinition: ModuleDefinition = {
     toProjection(teamProjects),
     toProjection(sessions),
   ],
-  followers: [],
+  followers: [memberActivityFollower],
   migrations: new URL('./sql/', import.meta.url),
   tablesOutsideLog: [
     { table: 'access.token_hashes', backup: 'rows', organizationExport: { without: 'tokens are not moved' } },

@@ -116,7 +116,7 @@ const STATEMENTS: Readonly<Record<string, number>> = {
   // The organization, the page that the caller has begun, the follower, the trail, the entries and the names in them.
   '/api/v2/organizations/:organization/audit-trail': 6,
   // Each follower has a statement of its own.
-  '/api/v2/admin/site-status': 13,
+  '/api/v2/admin/site-status': 14,
 };
 
 let server: TestServer;

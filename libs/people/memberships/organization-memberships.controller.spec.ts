@@ -1,7 +1,8 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { rebuildView, verifyView, verifySnapshots, listViews } from '#event-store';
 import { sql, upcastEventData } from '#kernel';
-import { logLength, readWholeLog } from '../../../test/support/event-log.js';
+import { AdjustableClock } from '../../../test/support/clocks.js';
+import { logLength, readWholeLog, waitForFollowers } from '../../../test/support/event-log.js';
 import {
   expectStatus,
   makeMember,
@@ -24,13 +25,14 @@ import { peopleEvents } from '../people.events.js';
 import { ensureUser, issueUserToken, makeOwner } from '../operator/people.operator.js';
 import { peopleDefinition } from '../people.definition.js';
 
+const clock = new AdjustableClock();
 let server: TestServer;
 let acme: SeededOrganization;
 /** Owner of acme without site permissions: users that this owner invites must accept. */
 let owner: SeededMember;
 
 beforeAll(async () => {
-  server = await startTestServer();
+  server = await startTestServer({ clock, followers: true });
   acme = await makeOrganization(server, 'acme');
   owner = await makeMember(server, 'acme', 'owner', [acme.ownersTeam]);
   await makeOrganization(server, 'elsewhere');
@@ -434,6 +436,65 @@ describe('an owner created at the command line', () => {
   });
 });
 
+describe('the last activity of a member', () => {
+  const KEY = 'last-active-at';
+  const MINUTE_MS = 60_000;
+
+  const readActivity = async (membership: string, api: ApiTestClient = owner): Promise<unknown> => {
+    await waitForFollowers(server.store, 'member_activities');
+    const { attributes } = expectStatus(await api.get(pathOf(membership)), 200).body.data;
+    const listed = expectStatus(await api.get(`${LIST}?page%5Bsize%5D=100`), 200).body.data as { id: string }[];
+    expect(listed.find(({ id }) => id === membership)).toMatchObject({ attributes });
+    return attributes[KEY];
+  };
+
+  /** Moves the clock to the next minute. Returns the minute as the server renders it. */
+  const passMinute = (): string => {
+    const now = clock.now().getTime();
+    const next = (Math.floor(now / MINUTE_MS) + 1) * MINUTE_MS;
+    clock.offsetMs += next - now;
+    return new Date(next).toISOString();
+  };
+
+  it('is the minute of the last change or recorded read, and null before', async () => {
+    const access = { 'organization-access': { 'manage-workspaces': true } };
+    const member = await makeMember(server, 'acme', 'active', [await makeTeam(server, 'acme', 'actives', access)]);
+    expect(await readActivity(member.membership)).toBeNull();
+    const changed = passMinute();
+    const workspace = resource('workspaces', { name: 'by-active' });
+    expectStatus(await member.post('/api/v2/organizations/acme/workspaces', workspace), 201);
+    expect(await readActivity(member.membership)).toBe(changed);
+    passMinute();
+    expectStatus(await member.get('/api/v2/organizations/acme/workspaces'), 200);
+    expect(await readActivity(member.membership)).toBe(changed);
+    const read = passMinute();
+    expectStatus(await member.get(LIST), 200);
+    expect(await readActivity(member.membership)).toBe(read);
+  });
+
+  it('belongs to one organization, and is null for an invitation', async () => {
+    const member = await makeMember(server, 'elsewhere', 'active-elsewhere');
+    expectStatus(await member.get('/api/v2/organizations/elsewhere/organization-memberships'), 200);
+    const { id } = await invite(`${member.username}@people.test`);
+    expect(await readActivity(id)).toBeNull();
+    expectStatus(await server.post(`${pathOf(id)}/actions/accept`), 200);
+    expect(await readActivity(id)).toBeNull();
+  });
+
+  it('is shown only to callers that may manage memberships', async () => {
+    const access = { visibility: 'organization', 'organization-access': { 'manage-membership': true } };
+    const manager = await makeMember(server, 'acme', 'overseer', [await makeTeam(server, 'acme', 'overseers', access)]);
+    const member = await makeMember(server, 'acme', 'curious');
+    const organizationToken = server.as(await makeOrganizationToken(server, 'acme'));
+    for (const api of [owner, manager, organizationToken, server])
+      expect(await readActivity(owner.membership, api)).toMatch(/:00\.000Z$/);
+    expect(await readActivity(owner.membership, member)).toBeUndefined();
+    expect(await readActivity(member.membership, member)).toBeUndefined();
+    const own = expectStatus(await member.get(OWN), 200).body.data[0].attributes;
+    expect(own).not.toHaveProperty(KEY);
+  });
+});
+
 describe('the data of members', () => {
   it('is deleted with the organization', async () => {
     const { name } = await makeOrganization(server, 'closing');
@@ -464,10 +525,10 @@ describe('the data of members', () => {
     expect(renderEntry('TeamMemberRemoved', ada)).toEqual(['team', 'remove_member', { user: 'ada' }]);
   });
 
-  it('matches the log before and after a rebuild', async () => {
+  it.each(['access', 'member_activities'])('matches the log before and after a rebuild: %s', async (name) => {
     const { store } = server;
-    const [view] = listViews([peopleDefinition]).filter((one) => one.name === 'access');
-    if (!view) throw new Error('there is no view of access');
+    const [view] = listViews([peopleDefinition]).filter((one) => one.name === name);
+    if (!view) throw new Error(`there is no view ${name}`);
     expect(await verifyView(store, view, new Date())).toEqual([]);
     await rebuildView(store, view, { now: new Date() });
     expect(await verifyView(store, view, new Date())).toEqual([]);

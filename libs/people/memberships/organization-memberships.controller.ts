@@ -94,7 +94,7 @@ export class OrganizationMembershipsController {
     const input = { organization, email: attributes.email.trim(), teams, actor };
     const row = await this.bus.execute(new ChangeMembership('InviteMember', input));
     // go-tfe reads the invited user from the response, as with include=user (clients.md §8).
-    return renderDocument(renderMembership(row), await this.loadIncluded([row], INVITED, actor));
+    return renderDocument(renderMembership(row, actor), await this.loadIncluded([row], INVITED, actor));
   }
 
   /** Lists the members of a team. The routes that add and remove members are in teams.controller.ts. */
@@ -128,7 +128,7 @@ export class OrganizationMembershipsController {
   async show(@Param('id') id: string, @Query() query: QueryOf, @CurrentActor() actor: Actor): Promise<Document> {
     const includes = parseInclude(query, MEMBERSHIP_INCLUDES);
     const row = await findMembership(this.database, actor, id);
-    return renderDocument(renderMembership(row), await this.loadIncluded([row], includes, actor));
+    return renderDocument(renderMembership(row, actor), await this.loadIncluded([row], includes, actor));
   }
 
   @Delete('organization-memberships/:id')
@@ -142,7 +142,7 @@ export class OrganizationMembershipsController {
   @HttpCode(200)
   async accept(@Param('id') id: string, @CurrentActor() actor: Actor): Promise<Document> {
     const row = await this.bus.execute(new ChangeMembership('AcceptMembership', { id, actor }));
-    return renderDocument(renderMembership(row));
+    return renderDocument(renderMembership(row, actor));
   }
 
   private recordList(
@@ -160,7 +160,13 @@ export class OrganizationMembershipsController {
     { page, request, actor }: { readonly page: PageRequest; readonly request: FastifyRequest; readonly actor: Actor },
   ): Promise<Document> {
     const included = await this.loadIncluded(rows, includes, actor);
-    return renderPage(rows.map(renderMembership), page, total, request.url, included);
+    return renderPage(
+      rows.map((row) => renderMembership(row, actor)),
+      page,
+      total,
+      request.url,
+      included,
+    );
   }
 
   /** Users come with the rows of the memberships; teams need one more statement. */

@@ -1,11 +1,20 @@
+import { can, type Identity } from '#access';
 import { toMany, toOne, type Resource } from '#json-api';
 import type { MembershipRow } from './organization-memberships.queries.js';
 
-export const renderMembership = (row: MembershipRow): Resource => ({
+/** Renders a membership. Only callers that may manage memberships see when the person was last active. */
+export const renderMembership = (row: MembershipRow, actor: Identity): Resource => ({
   id: row.id,
   type: 'organization-memberships',
-  // pytfe requires a string, but an account that the command line created has no address.
-  attributes: { status: row.status, email: row.email ?? '', 'created-at': row.createdAt },
+  attributes: {
+    status: row.status,
+    // pytfe requires a string, but an account that the command line created has no address.
+    email: row.email ?? '',
+    'created-at': row.createdAt,
+    ...(can(actor, 'manage-memberships', { organization: row.organization })
+      ? { 'last-active-at': row.lastActiveAt }
+      : {}),
+  },
   relationships: {
     organization: toOne('organizations', row.organizationName, `/api/v2/organizations/${row.organizationName}`),
     user: toOne('users', row.user, `/api/v2/users/${row.user}`),

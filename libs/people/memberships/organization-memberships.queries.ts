@@ -27,6 +27,8 @@ export type MembershipRow = PermissionScope & {
   readonly email: string | null;
   readonly status: MembershipStatus;
   readonly createdAt: Timestamp;
+  /** Null if the person has not been active in the organization, and while the person is only invited. */
+  readonly lastActiveAt: Timestamp | null;
   /** Ids of the person's teams that the caller can see. */
   readonly teams: readonly string[];
 };
@@ -34,6 +36,10 @@ export type MembershipRow = PermissionScope & {
 // An invitation shows the typed address. A membership shows the typed spelling while it is still the person's address.
 const EMAIL = sql.raw(`case when m.status = 'invited' then coalesce(m.email, u.email)
   when lower(u.email) <> lower(m.email) then u.email else coalesce(m.email, u.email) end`);
+
+// Earlier activity of an invited person would reveal the account.
+const LAST_ACTIVE_AT = sql.raw(`case when m.status = 'active' then (
+  select a.last_active_at from member_activities a where a.organization = m.organization and a.user_id = m.user_id) end`);
 
 const selectVisibleName = (actor: Identity): Sql =>
   sql`case when ${isAccountHidden(actor, 'm')} then ${EMAIL} else u.username end`;
@@ -48,6 +54,7 @@ const selectColumns = (actor: Identity): Sql => sql`m.id, m.organization, o.name
                                'suspended', u.suspended)
   end as person,
   ${EMAIL} as email, m.status, m.created_at as "createdAt",
+  ${LAST_ACTIVE_AT} as "lastActiveAt",
   array(select t.id from team_members tm join teams t on t.id = tm.team
          where tm.user_id = u.id and t.organization = m.organization and ${isVisibleTeam(actor)} order by t.id) as teams`;
 

@@ -11,6 +11,14 @@ export const organizationMembershipSchema = defineResource({
     status: z.enum(MEMBERSHIP_STATUSES).meta({ examples: ['active'] }),
     email: exampleText('ada@acme.test', 'Empty for users without an address.'),
     'created-at': timestamp(),
+    'last-active-at': timestamp(
+      'When the person was last active in the organization, to the minute: the time of the last event of the organization that a ' +
+        'request of the person led to, with a session or a token of the person. Changes and recorded reads are events. Other reads, ' +
+        'signing in, and facts of other services do not count. Null if there is no such event, and for invitations. Only callers ' +
+        'that may manage memberships get it. It can be some seconds late.',
+    )
+      .nullable()
+      .optional(),
   },
   relationships: {
     organization: relatedAlways('organizations'),

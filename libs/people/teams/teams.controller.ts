@@ -211,7 +211,7 @@ export class TeamsController {
       first.organization,
       ...listed.map((data) => ({ type: 'PeopleListed', data }) as const),
     );
-    const memberships = members.flatMap((member) => (member.id === null ? [] : [renderMembership(member)]));
+    const memberships = members.flatMap((member) => (member.id === null ? [] : [renderMembership(member, actor)]));
     return [
       ...(includes.has('users') ? members.map(({ person }) => renderUser(person, actor)) : []),
       ...(includes.has('organization_memberships') ? memberships : []),
