@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { ensureUser } from '#people';
 import { openBrowser, type TestBrowser, type TestPage } from '../support/browser.js';
 import { inspectScreen, openConsole } from '../support/console.js';
+import { waitForFollowers } from '../support/event-log.js';
 import { expectStatus, makeMember, makeOrganization, makeTeam, resource } from '../support/seeds.js';
 import { startTestServer, type TestServer } from '../support/server.js';
 
@@ -10,6 +11,8 @@ let browser: TestBrowser;
 let owner: string;
 let member: string;
 let platform: string;
+/** When the member was last active. */
+let lastActive: string;
 
 beforeAll(async () => {
   [server, browser] = await Promise.all([startTestServer({ forBrowsers: true, followers: true }), openBrowser()]);
@@ -19,7 +22,12 @@ beforeAll(async () => {
     visibility: 'organization',
     'allow-member-token-management': false,
   });
-  member = (await makeMember(server, 'acme', 'rita', [platform])).id;
+  const rita = await makeMember(server, 'acme', 'rita', [platform]);
+  member = rita.id;
+  expectStatus(await rita.get(`/api/v2/teams/${platform}/relationships/organization-memberships`), 200);
+  await waitForFollowers(server.store, 'member_activities');
+  const { body } = expectStatus(await server.get(`/api/v2/organization-memberships/${rita.membership}`), 200);
+  lastActive = body.data.attributes['last-active-at'];
   await makeMember(server, 'acme', 'paul', [platform]);
   const soon = new Date(Date.now() + 3 * 24 * 60 * 60_000).toISOString();
   const token = resource('authentication-tokens', { description: 'Pipeline of the shop', 'expired-at': soon });
@@ -41,7 +49,13 @@ describe('the people of an organization', () => {
   it('are listed, invited, found and removed', async () => {
     const page = await open(owner, 'people', 'People');
     const table = page.getByRole('table', { name: 'Members' });
-    await table.getByRole('row').filter({ hasText: 'rita@people.test' }).getByText('platform').waitFor();
+    const memberRow = table.getByRole('row').filter({ hasText: 'rita@people.test' });
+    await memberRow.getByText('platform').waitFor();
+    await table.getByRole('columnheader', { name: 'Last active' }).waitFor();
+    const active = memberRow.locator('time').last();
+    expect(await active.getAttribute('datetime')).toBe(lastActive);
+    expect(await active.innerText()).toMatch(/^(?:just now|\d+ minutes? ago)$/);
+    await table.getByRole('row').filter({ hasText: 'paul@people.test' }).getByText('Never').waitFor();
     expect(await inspectScreen(page, 'people')).toEqual([]);
     await page.getByRole('button', { name: 'Invite' }).click();
     const dialog = page.getByRole('dialog', { name: 'Invite a person' });
@@ -66,6 +80,7 @@ describe('the people of an organization', () => {
     const page = await open(member, 'people?status=active', 'People');
     await page.getByRole('table', { name: 'Members' }).getByText('olga@people.test').waitFor();
     expect(await page.getByRole('button', { name: 'Remove olga' }).count()).toBe(0);
+    expect(await page.getByRole('columnheader', { name: 'Last active' }).count()).toBe(0);
     expect(await page.getByRole('button', { name: 'Invite' }).getAttribute('aria-disabled')).toBe('true');
     await page.context().close();
   });

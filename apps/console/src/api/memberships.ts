@@ -25,6 +25,8 @@ export type ListedMember = {
   readonly email: string;
   readonly isInvited: boolean;
   readonly since: string;
+  /** Null: never. Undefined: the person may not see it. */
+  readonly lastActive: string | null | undefined;
   /** Names of the teams that the person may see. */
   readonly teams: readonly string[];
 };
@@ -38,6 +40,7 @@ const toMemberRow = (document: MembershipPage, membership: MembershipPage['data'
     email: attributes.email,
     isInvited: attributes.status === 'invited',
     since: attributes['created-at'],
+    lastActive: attributes['last-active-at'],
     teams: relationships.teams.data.flatMap((team) => findIncluded(document, team)?.attributes.name ?? []),
   };
 };

@@ -22,14 +22,20 @@ const RemoveMemberDialog = lazy(async () => ({ default: (await import('./invite-
 
 const NO_INVITATION = 'You need a team that may manage membership, or to be an owner of the organization.';
 
+const LastActive = ({ member }: { readonly member: ListedMember }) => {
+  if (member.lastActive) return <RelativeTime value={member.lastActive} />;
+  return member.isInvited ? '–' : 'Never';
+};
+
 type RowProps = {
   readonly organization: string;
   readonly member: ListedMember;
   readonly canManage: boolean;
+  readonly showsActivity: boolean;
   readonly onRemove: () => void;
 };
 
-const MemberTableRow = ({ organization, member, canManage, onRemove }: RowProps) => (
+const MemberTableRow = ({ organization, member, canManage, showsActivity, onRemove }: RowProps) => (
   <Table.Tr>
     <Table.Td>
       <Group gap="xs">
@@ -48,6 +54,11 @@ const MemberTableRow = ({ organization, member, canManage, onRemove }: RowProps)
     <Table.Td className={classes['wide']}>
       <RelativeTime value={member.since} />
     </Table.Td>
+    {showsActivity && (
+      <Table.Td className={classes['wide']}>
+        <LastActive member={member} />
+      </Table.Td>
+    )}
     <Table.Td>
       <Group gap="sm" wrap="nowrap">
         {!member.isInvited && (
@@ -88,6 +99,7 @@ const Members = ({ organization, canManage }: MembersProps) => {
   if (query.error) return <ErrorState error={query.error} onRetry={() => void query.refetch()} />;
   if (!query.data) return <LoadingLines count={5} height={40} />;
   const members = query.data.pages.flatMap(({ rows }) => rows);
+  const showsActivity = members.some(({ lastActive }) => lastActive !== undefined);
   if (members.length === 0) {
     return (
       <EmptyState icon={UserIcon} title={search.status === 'invited' ? 'No invitation is open' : 'Nobody matches'}>
@@ -105,6 +117,7 @@ const Members = ({ organization, canManage }: MembersProps) => {
               <Table.Th className={classes['wide']}>E-mail address</Table.Th>
               <Table.Th className={classes['wide']}>Teams</Table.Th>
               <Table.Th className={classes['wide']}>Since</Table.Th>
+              {showsActivity && <Table.Th className={classes['wide']}>Last active</Table.Th>}
               <Table.Th>Actions</Table.Th>
             </Table.Tr>
           </Table.Thead>
@@ -115,6 +128,7 @@ const Members = ({ organization, canManage }: MembersProps) => {
                 organization={organization}
                 member={member}
                 canManage={canManage}
+                showsActivity={showsActivity}
                 onRemove={() => setRemoved(member)}
               />
             ))}
