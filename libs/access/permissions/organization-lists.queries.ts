@@ -19,7 +19,8 @@ export type OrganizationList = {
 };
 
 /**
- * Returns one page and the count of all rows from one statement. Throws `not-found` for callers without the permission.
+ * Returns one page and the count of all rows from one statement. Without `offset 0`, Postgres would count again for each
+ * row of the page. Throws `not-found` for callers without the permission.
  */
 export const listInOrganization = async <Row extends { readonly id: string }>(
   database: Database,
@@ -30,8 +31,10 @@ export const listInOrganization = async <Row extends { readonly id: string }>(
   const rows = await database.slowRows<ListRow<Row, { readonly owner: string; readonly total: number }>>(
     actor,
     sql`
-    select owner.id as owner, (select count(*) ${from} where ${where}) as total, page.*
-      from (select id from ${selectPermittedOrganization(actor, permission, organization)} offset 0) owner
+    select owner.id as owner, owner.total, page.*
+      from (select owner.id, (select count(*) ${from} where ${where}) as total
+              from (select id from ${selectPermittedOrganization(actor, permission, organization)} offset 0) owner
+            offset 0) owner
       left join lateral (select * from (select ${columns} ${from} where ${where}) listed
                           order by ${order} ${buildLimit(page)}) page on true
      order by ${order}`,

@@ -214,8 +214,10 @@ export const listAgentPools = async (
   const rows = await database.slowRows<ListRow<AgentPoolRow, { owner: string; total: number }>>(
     actor,
     sql`
-    select o.id as owner, (select count(*) from agent_pools ap where ${where}) as total, page.*
-      from ${selectOwners(actor, selectPermittedOrganization(actor, 'read-agent-pools', organizationName))} o
+    select o.id as owner, o.total, page.*
+      from (select o.*, (select count(*) from agent_pools ap where ${where}) as total
+              from ${selectOwners(actor, selectPermittedOrganization(actor, 'read-agent-pools', organizationName))} o
+            offset 0) o
       left join lateral (select ${selectColumns({ actor, now })} from agent_pools ap where ${where}
                           ${sql.raw(`order by ${inner} ${direction}, ap.id`)} ${buildLimit(page)}) page on true
      ${sql.raw(`order by ${outer} ${direction}, page.id`)}`,

@@ -110,8 +110,9 @@ export const listAgents = async (
   const rows = await database.slowRows<ListRow<AgentRow, { owner: string; total: number }>>(
     actor,
     sql`
-    select ap.organization as owner, (select count(*) ${FROM} where ${where}) as total, page.*
-      from ${selectPermittedScopes(actor, 'read-agent-pools', pools)} ap
+    select ap.organization as owner, ap.total, page.*
+      from (select ap.*, (select count(*) ${FROM} where ${where}) as total
+              from ${selectPermittedScopes(actor, 'read-agent-pools', pools)} ap offset 0) ap
       left join lateral (select ${COLUMNS} ${FROM} where ${where}
                           order by a.created_at desc, a.id ${buildLimit(page)}) page on true
      order by page."createdAt" desc, page.id`,

@@ -69,9 +69,11 @@ export const listCurrentLocks = async (
   const rows = await database.slowRows<ListRow<WorkspaceLockRow, { total: number; owner: string }>>(
     actor,
     sql`
-    select owner.id as owner, (select count(*) from history_locks l where ${visible}) as total, page.*
-      from (select id, ${isPermittedByRole(actor, 'read-workspace')} as whole
-              from ${selectPermittedOrganization(actor, 'read-organization', organizationName)} offset 0) owner
+    select owner.id as owner, owner.total, page.*
+      from (select owner.*, (select count(*) from history_locks l where ${visible}) as total
+              from (select id, ${isPermittedByRole(actor, 'read-workspace')} as whole
+                      from ${selectPermittedOrganization(actor, 'read-organization', organizationName)} offset 0) owner
+            offset 0) owner
       left join lateral (
         select ${selectLockColumns(actor, sql`owner.id`)}
           from (select l.* from history_locks l where ${visible} order by l.locked_at, l.id ${buildLimit(page)}) held

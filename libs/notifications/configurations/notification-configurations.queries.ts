@@ -129,9 +129,10 @@ export const listConfigurations = async (
   const rows = await database.slowRows<ListRow<NotificationConfigurationRow, ConfigurationOwnerColumns>>(
     actor,
     sql`
-    select to_jsonb(permitted) as scope, page.*,
-           (select count(*) from notification_configurations n where n.subscribable = permitted.id) as total
-      from ${selectPermittedOwner(owner, actor)} permitted
+    select to_jsonb(permitted) as scope, permitted.total, page.*
+      from (select permitted.*,
+                   (select count(*) from notification_configurations n where n.subscribable = permitted.id) as total
+              from ${selectPermittedOwner(owner, actor)} permitted offset 0) permitted
       left join lateral (select ${COLUMNS} from notification_configurations n where n.subscribable = permitted.id
                           order by n.name, n.id ${buildLimit(page)}) page on true
      order by page.name, page.id`,

@@ -40,9 +40,9 @@ export const listDeliveries = async (
   const rows = await database.slowRows<ListRow<NotificationDeliveryRow, DeliveryOwnerColumns>>(
     actor,
     sql`
-    select to_jsonb(owner) as scope, page.*,
-           (select count(*) from notifications.deliveries d where d.configuration = owner.id) as total
-      from ${selectPermittedConfiguration(configuration, actor)} owner
+    select to_jsonb(owner) as scope, owner.total, page.*
+      from (select owner.*, (select count(*) from notifications.deliveries d where d.configuration = owner.id) as total
+              from ${selectPermittedConfiguration(configuration, actor)} owner offset 0) owner
       left join lateral (select ${COLUMNS} from notifications.deliveries d where d.configuration = owner.id
                           order by d.created_at desc, d.id ${buildLimit(page)}) page on true
      order by page."createdAt" desc, page.id`,

@@ -12,6 +12,7 @@ import {
 } from '../../../test/support/plans.js';
 import type { TestServer } from '../../../test/support/server.js';
 import { listTagComplianceGaps, type GapFilter } from '../compliance/tag-compliance-gaps.queries.js';
+import { listReservedTagKeys } from './reserved-tag-keys.queries.js';
 import { loadReservationPreview } from '../compliance/tag-overrides.queries.js';
 
 /**
@@ -89,6 +90,15 @@ const FEW_ROWS = 2_000;
 const MAX_READS = 3_000;
 /** One index entry for each workspace and one for its tag. */
 const ONE_ROW_EACH = 100_000;
+
+describe('a list in an organization', () => {
+  it('is counted once, not for each row of the page', async () => {
+    const list = (database: Database) => listReservedTagKeys(database, actors.administrator, LARGE, PAGE);
+    const { result, statement } = await captureStatement(server.database, list);
+    expect([result.total, result.rows.length]).toEqual([4, 4]);
+    expect(countScans(await planFor(server.database, statement), ['reserved_tag_keys'])).toBe(2);
+  });
+});
 
 describe('100,000 workspaces', () => {
   const gapsOf = (caller: CallerKind, filter: Partial<GapFilter>, organization = LARGE) => {
