@@ -168,6 +168,13 @@ describe('a change of several workspaces', () => {
       'app-0004 It inherits the tag from its project Shops.',
     ]);
     expect(await inspectScreen(page, 'workspaces-bulk-tag')).toEqual([]);
+    await page.getByLabel('Key').fill('env/stage');
+    await press(page, 'Add the tag to 4 workspaces');
+    await waitForStatus(page, '0 workspaces changed, 4 failed.');
+    expect((await rowsIn(page, '4 workspaces failed'))[0]).toContain('Key is invalid');
+    await press(page, 'Back');
+    expect(await page.getByLabel('Key').inputValue()).toBe('env/stage');
+    await page.getByLabel('Key').fill('env');
     await press(page, 'Add the tag to 2 workspaces');
     await waitForStatus(page, '2 workspaces changed.');
     expect([await bindingsOf(0), await bindingsOf(3)]).toEqual([['env=prod'], ['env=prod']]);

@@ -55,11 +55,14 @@ const useBulkPlan = ({ organization, ids, action }: BulkDialogProps, fields: Bul
   return { plan, failed, isReady, missing: facts.data ? ids.length - facts.data.length : 0 };
 };
 
-type PreviewStepProps = BulkDialogProps & { readonly onStart: (plan: BulkPlan) => void };
+type PreviewStepProps = BulkDialogProps & {
+  readonly fields: BulkFields;
+  readonly onFields: (fields: BulkFields) => void;
+  readonly onStart: (plan: BulkPlan) => void;
+};
 
 const PreviewStep = (props: PreviewStepProps) => {
-  const { organization, action, onClose, onStart } = props;
-  const [fields, setFields] = useState(NO_FIELDS);
+  const { organization, action, fields, onFields, onClose, onStart } = props;
   const { plan, failed, isReady, missing } = useBulkPlan(props, fields);
   const { button, incomplete } = TEXTS[action];
   const count = plan?.changes.length ?? 0;
@@ -74,7 +77,7 @@ const PreviewStep = (props: PreviewStepProps) => {
           organization={organization}
           action={action}
           fields={fields}
-          onChange={(changes) => setFields({ ...fields, ...changes })}
+          onChange={(changes) => onFields({ ...fields, ...changes })}
         />
         {failed?.error && <ErrorState error={failed.error} onRetry={() => void failed.refetch()} />}
         {!failed && !isReady && <LoadingLines count={4} />}
@@ -100,7 +103,8 @@ const PreviewStep = (props: PreviewStepProps) => {
 /** Shows what a change of several workspaces does, sends it, and shows the result. Nothing is sent before the person agrees. */
 export const BulkDialog = (props: BulkDialogProps) => {
   const { organization, action, onClose } = props;
-  const { state, start, stop, undo } = useBulkRun(organization);
+  const { state, start, stop, undo, reset } = useBulkRun(organization);
+  const [fields, setFields] = useState(NO_FIELDS);
   const isRunning = state?.isRunning === true;
   return (
     <Dialog
@@ -112,9 +116,9 @@ export const BulkDialog = (props: BulkDialogProps) => {
       title={TEXTS[action].title}
     >
       {state ? (
-        <BulkProgress {...state} onStop={stop} onUndo={undo} onClose={onClose} />
+        <BulkProgress {...state} onStop={stop} onUndo={undo} onBack={reset} onClose={onClose} />
       ) : (
-        <PreviewStep {...props} onStart={({ changes }) => start(changes)} />
+        <PreviewStep {...props} fields={fields} onFields={setFields} onStart={({ changes }) => start(changes)} />
       )}
     </Dialog>
   );

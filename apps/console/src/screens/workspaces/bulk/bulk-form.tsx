@@ -29,6 +29,8 @@ const TagFields = ({ action, fields: { key, value }, onChange }: FormProps) => (
   <Group grow align="flex-start">
     <TextInput
       label="Key"
+      description="At most 128 letters (a to z), digits, spaces and _ . = + @ : -"
+      inputWrapperOrder={['label', 'input', 'description', 'error']}
       required
       data-autofocus
       autoComplete="off"

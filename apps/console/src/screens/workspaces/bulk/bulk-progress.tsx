@@ -20,12 +20,14 @@ type ProgressProps = {
   readonly isStopping: boolean;
   readonly onStop: () => void;
   readonly onUndo: () => void;
+  /** Returns to what was entered. */
+  readonly onBack: () => void;
   readonly onClose: () => void;
 };
 
 /** How many changes are answered, then the result of all. */
 export const BulkProgress = (props: ProgressProps) => {
-  const { progress, isUndo, isRunning, isStopping, onStop, onUndo, onClose } = props;
+  const { progress, isUndo, isRunning, isStopping, onStop, onUndo, onBack, onClose } = props;
   const { total, done, failed, isWaiting } = progress;
   const answered = done.length + failed.length;
   return (
@@ -53,6 +55,11 @@ export const BulkProgress = (props: ProgressProps) => {
             {!isUndo && done.length > 0 && (
               <Button variant="default" onClick={onUndo}>
                 Undo
+              </Button>
+            )}
+            {!isUndo && done.length === 0 && (
+              <Button variant="default" onClick={onBack}>
+                Back
               </Button>
             )}
             <Button data-autofocus onClick={onClose}>

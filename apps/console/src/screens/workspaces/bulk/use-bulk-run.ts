@@ -72,6 +72,8 @@ export const useBulkRun = (organization: string) => {
       const tasks = changes.map(({ workspace: { id, name }, change }) => ({ id, name, change }));
       void run(tasks, false);
     },
+    /** Forgets the run, so that the person can plan another one. */
+    reset: () => setState(null),
     stop: () => {
       controller.current?.abort();
       setState((before) => before && { ...before, isStopping: true });
