@@ -173,6 +173,9 @@ describe('the console', () => {
     await page.getByText('This may be out of date').waitFor({ state: 'detached' });
     expectStatus(await server.delete(`/api/v2/team-workspaces/${access}`), 204);
     await page.getByRole('heading', { name: 'This workspace does not exist, or you have no access' }).waitFor();
+    // Neither the badges nor the buttons of the header stay.
+    expect(await page.getByText('Locked').count()).toBe(0);
+    expect(await page.getByRole('button', { name: /lock/i }).count()).toBe(0);
     expect(await variable.count()).toBe(0);
     await page.context().close();
   });

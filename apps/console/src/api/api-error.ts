@@ -29,16 +29,15 @@ export class ApiError extends Error {
     return this.status === 404;
   }
 
-  /** Whether this person may not read the resource, or not any more. */
-  get isDenied(): boolean {
-    return this.isNotFound || this.status === 401 || this.status === 403;
-  }
-
   /** Returns the details about each field, by its name. */
   get fields(): Readonly<Record<string, string>> {
     return Object.fromEntries(this.problems.flatMap(({ field, detail }) => (field === null ? [] : [[field, detail]])));
   }
 }
+
+/** Returns whether the person may not read what was requested, or not any more. */
+export const isDenied = (error: Error | null): boolean =>
+  error instanceof ApiError && [401, 403, 404].includes(error.status);
 
 /** `/data/attributes/name` is the field `name`. */
 const getField = (source: RefusalDocument['errors'][number]['source']): string | null => {

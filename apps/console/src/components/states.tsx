@@ -2,7 +2,7 @@ import { Alert, Button, Group, Skeleton, Stack, Text, Title } from '@mantine/cor
 import type { UseQueryResult } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import type { ComponentType, ReactNode } from 'react';
-import { ApiError, describeError } from '../api/api-error.js';
+import { describeError, isDenied } from '../api/api-error.js';
 import { AlertIcon, type IconProps } from './icons.js';
 import classes from './states.module.css';
 
@@ -87,7 +87,7 @@ type QueryStateProps<T> = {
 export const QueryState = <T,>({ query, what, loading = <LoadingLines />, children }: QueryStateProps<T>) => {
   const { data, error } = query;
   const retry = () => void query.refetch();
-  if (error instanceof ApiError && error.isDenied) return <NotFoundState what={what} />;
+  if (isDenied(error)) return <NotFoundState what={what} />;
   if (data === undefined) return error ? <ErrorState error={error} onRetry={retry} /> : loading;
   return (
     <>

@@ -1,12 +1,12 @@
 import { Alert, Button, Group, Switch, Text } from '@mantine/core';
 import { useNavigate, useParams, useSearch } from '@tanstack/react-router';
 import { lazy, Suspense, useState } from 'react';
-import { ApiError } from '../../api/api-error.js';
+import { isDenied } from '../../api/api-error.js';
 import { getExportAddress, type AuditTrailRow, type AuditTrailFilter } from '../../api/audit-trail.js';
 import { AuditTrailIcon, ChevronDownIcon, SearchIcon } from '../../components/icons.js';
 import { Page } from '../../components/page.js';
 import { ResourceNamesContext } from '../../components/resource-name.js';
-import { EmptyState, ErrorState, LoadingLines, NotFoundState } from '../../components/states.js';
+import { EmptyState, ErrorState, LoadingLines } from '../../components/states.js';
 import { VirtualGrid } from '../../components/virtual-grid.js';
 import { TRAIL_COLUMNS } from './trail-columns.js';
 import { toTrailFilter } from './audit-trail.search.js';
@@ -68,10 +68,15 @@ type ContentProps = {
   readonly listUse: ListUse;
 };
 
+/** Also shown for an organization that does not exist, because the server does not distinguish the two. */
+const OwnersOnly = () => (
+  <EmptyState icon={AuditTrailIcon} title="Only owners can read the audit trail">
+    <Text>Ask an owner of the organization for the entries that you need, or to add you to the team of owners.</Text>
+  </EmptyState>
+);
+
 const TrailContent = ({ list, isFiltered, onClear, onOpen, listUse }: ContentProps) => {
-  const error = list.tail.error instanceof ApiError && list.tail.error.isDenied ? list.tail.error : list.error;
-  if (error instanceof ApiError && error.isDenied) return <NotFoundState what="audit trail" />;
-  if (error) return <ErrorState error={error} onRetry={list.retry} />;
+  if (list.error) return <ErrorState error={list.error} onRetry={list.retry} />;
   if (list.total === undefined) return <LoadingLines count={8} height={32} />;
   if (list.total === 0) return isFiltered ? <NoMatch onClear={onClear} /> : <NoEntry />;
   return (
@@ -174,10 +179,17 @@ export const AuditTrailScreen = () => {
     void navigate({ search: (before) => ({ ...before, ...changes }) as typeof search, replace: true });
   const open = (id: string | undefined) =>
     void navigate({ search: id === undefined ? filter : { ...filter, entry: id } });
+  const page = { title: 'Audit trail', breadcrumbs: [{ label: organization, to: `/${organization}` }] };
+  if (isDenied(list.error) || isDenied(list.tail.error)) {
+    return (
+      <Page {...page}>
+        <OwnersOnly />
+      </Page>
+    );
+  }
   return (
     <Page
-      title="Audit trail"
-      breadcrumbs={[{ label: organization, to: `/${organization}` }]}
+      {...page}
       description="Who did what, and when. The newest entry comes first."
       isFilled
       actions={

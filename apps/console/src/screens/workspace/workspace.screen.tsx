@@ -1,6 +1,7 @@
 import { Badge } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { Outlet, useMatches, useParams } from '@tanstack/react-router';
+import { isDenied } from '../../api/api-error.js';
 import { findIncluded } from '../../api/included.js';
 import { workspaceQuery, type WorkspaceDocument } from '../../api/workspaces.js';
 import { LockIcon } from '../../components/icons.js';
@@ -45,7 +46,8 @@ export const WorkspaceScreen = () => {
   const { organization, workspace: name } = useParams({ from: '/$organization/workspaces/$workspace' });
   const query = useQuery(workspaceQuery(organization, name));
   const list = `/${organization}/workspaces`;
-  const workspace = query.data;
+  // The header, too, shows nothing that the person may no longer read.
+  const workspace = isDenied(query.error) ? undefined : query.data;
   const screen = useScreenName();
   return (
     <Page
