@@ -135,6 +135,9 @@ describe('the first screen of an organization', () => {
     await page.getByRole('heading', { name: 'There is no workspace yet' }).waitFor();
     expect(await inspectScreen(page, 'home-empty')).toEqual([]);
     await page.context().close();
+    const newcomer = await open((await makeMember(server, 'fresh', 'nils')).id, 'fresh');
+    await newcomer.getByRole('heading', { name: 'You may read no workspace' }).waitFor();
+    await newcomer.context().close();
     const { id } = await ensureUser(server.store, server.runtime.ids, 'nina', false);
     const other = await open(id);
     await other.getByRole('heading', { name: 'This organization does not exist, or you have no access' }).waitFor();

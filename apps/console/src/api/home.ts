@@ -1,4 +1,5 @@
 import { queryOptions } from '@tanstack/react-query';
+import type { ApiResource } from '#client';
 import { readDocument } from './api-error.js';
 import { api } from './client.js';
 import { findIncluded } from './included.js';
@@ -41,10 +42,13 @@ export const changesTodayQuery = (organization: string, midnight: string) =>
     },
   });
 
-/** Runs have no name: the API names them by their id. */
-const describeLockHolder = (name: string | null | undefined): string => {
+type ListedLock = ApiResource<'WorkspaceLock'>;
+
+/** Returns the holder of a lock. The list has the name of a person or a team, and the id of a run. */
+const describeLockHolder = ({ attributes, relationships }: ListedLock): string => {
+  const { 'locked-by-name': name } = attributes;
   if (!name) return 'a team that you may not see';
-  return name.startsWith('run-') ? `run ${name}` : name;
+  return relationships['locked-by'].data?.type === 'runs' ? `run ${name}` : name;
 };
 
 /** The present locks, the oldest first. */
@@ -55,12 +59,12 @@ export const locksQuery = (organization: string) =>
       const params = { path: { organization }, query: { 'page[size]': ROWS_IN_CARD } };
       const path = '/api/v2/organizations/{organization}/locks';
       const { data, meta } = await readDocument(api.GET(path, { params, signal }));
-      const rows = data.map(({ id, attributes }) => ({
-        id,
-        workspace: attributes['workspace-name'] ?? '',
-        holder: describeLockHolder(attributes['locked-by-name']),
-        since: attributes['locked-at'],
-        reason: attributes.reason,
+      const rows = data.map((lock) => ({
+        id: lock.id,
+        workspace: lock.attributes['workspace-name'] ?? '',
+        holder: describeLockHolder(lock),
+        since: lock.attributes['locked-at'],
+        reason: lock.attributes.reason,
       }));
       return { rows, total: meta.pagination['total-count'] };
     },

@@ -1,23 +1,13 @@
-import { SimpleGrid, Text } from '@mantine/core';
+import { SimpleGrid } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { useParams } from '@tanstack/react-router';
 import { lastChangesQuery } from '../../api/home.js';
-import { CodeBlock } from '../../components/copy.js';
-import { WorkspaceIcon } from '../../components/icons.js';
+import { NoWorkspace } from '../../components/no-workspace.js';
 import { Page } from '../../components/page.js';
-import { EmptyState, LoadingLines, QueryState } from '../../components/states.js';
-import { TerraformBlock } from '../../components/terraform-block.js';
+import { LoadingLines, QueryState } from '../../components/states.js';
 import { EndingKeysCard, EndingTokensCard } from './ending-cards.js';
 import { LastChangesCard, LocksCard, WaitingRunsCard } from './home-cards.js';
 import { SiteCard } from './site-card.js';
-
-const NoWorkspace = ({ organization }: { readonly organization: string }) => (
-  <EmptyState icon={WorkspaceIcon} title="There is no workspace yet">
-    <Text>Add this block to a Terraform configuration, and initialize it. Terraform creates the workspace.</Text>
-    <TerraformBlock organization={organization} workspace="hello" />
-    <CodeBlock code="terraform init" label="the command" />
-  </EmptyState>
-);
 
 /** What happens in an organization, as far as the person may see it. */
 export const HomeScreen = () => {

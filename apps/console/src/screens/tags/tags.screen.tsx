@@ -123,8 +123,12 @@ const Content = ({ organization }: { readonly organization: string }) => {
     return view === 'gaps' ? (
       <NoGap hasReservedKeys={reserved.data.length > 0} organization={organization} />
     ) : (
-      <EmptyState icon={SearchIcon} title="No workspace matches">
-        <Text>You may read no workspace with this text in its name.</Text>
+      <EmptyState icon={SearchIcon} title={name === '' ? 'You may read no workspace' : 'No workspace matches'}>
+        <Text>
+          {name === ''
+            ? 'Tags appear here as soon as there is a workspace that you may read.'
+            : 'You may read no workspace with this text in its name.'}
+        </Text>
       </EmptyState>
     );
   }

@@ -24,7 +24,7 @@ import {
 const DEFAULT_SORT = 'name';
 
 /** Its parts need code that a list with workspaces does not. */
-const NoWorkspace = lazy(async () => ({ default: (await import('./no-workspace.js')).NoWorkspace }));
+const NoWorkspace = lazy(async () => ({ default: (await import('../../components/no-workspace.js')).NoWorkspace }));
 
 const NoMatch = ({ onClear }: { readonly onClear: () => void }) => (
   <EmptyState icon={SearchIcon} title="No workspace matches">
