@@ -197,8 +197,14 @@ describe('the matrix of access', () => {
     expect(await inspectScreen(page, 'access-removal')).toEqual([]);
     await dialog.getByRole('button', { name: 'Remove access' }).click();
     await cellOf(page, 'support, network: no access').waitFor();
-    const list = await server.get(`/api/v2/team-workspaces?filter[workspace][id]=${network}`);
-    expect(expectStatus(list, 200).body.meta.pagination['total-count']).toBe(1);
+    const countTeams = async (): Promise<number> => {
+      const list = await server.get(`/api/v2/team-workspaces?filter[workspace][id]=${network}`);
+      return expectStatus(list, 200).body.meta.pagination['total-count'];
+    };
+    expect(await countTeams()).toBe(1);
+    await page.getByRole('button', { name: 'Undo' }).click();
+    await cellOf(page, 'support, network: write to the workspace').waitFor();
+    expect(await countTeams()).toBe(2);
     await page.context().close();
   });
 

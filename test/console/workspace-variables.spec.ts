@@ -109,6 +109,8 @@ describe('the variables of a workspace', () => {
     await page.getByRole('button', { name: 'Delete zone' }).click();
     await dialog.getByRole('button', { name: 'Delete' }).click();
     await page.getByRole('heading', { name: 'There is no variable yet' }).waitFor();
+    await page.getByRole('button', { name: 'Undo' }).click();
+    await zone.getByText('b', { exact: true }).waitFor();
     expect(page.pageErrors).toEqual([]);
     await page.context().close();
   });

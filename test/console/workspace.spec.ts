@@ -138,6 +138,10 @@ describe('the lock of a workspace', () => {
     await press(page, 'Unlock');
     await page.getByText('The workspace is unlocked.').waitFor();
     await page.getByRole('button', { name: 'Lock', exact: true }).waitFor();
+    await press(page, 'Undo');
+    await notice.getByText(`Reason: Moving to another ${RIGHT_TO_LEFT}region${END_OF_DIRECTION}`).waitFor();
+    await press(page, 'Unlock');
+    await page.getByRole('button', { name: 'Lock', exact: true }).waitFor();
     await page.context().close();
   });
 

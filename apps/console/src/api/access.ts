@@ -43,18 +43,19 @@ export type ChangedAccess = { readonly on: 'project' | 'workspace'; readonly id:
 export const WORKSPACE_LEVELS = ['read', 'plan', 'write', 'admin'] as const;
 export const PROJECT_LEVELS = ['read', 'write', 'maintain', 'admin'] as const;
 
-const createAccess = ({ on, id, team }: ChangedAccess, access: string) => {
+/** Returns the id of the access. */
+const createAccess = async ({ on, id, team }: ChangedAccess, access: string): Promise<string> => {
   const toTeam = { team: { data: { type: 'teams' as const, id: team } } };
   if (on === 'project') {
     const relationships = { ...toTeam, project: { data: { type: 'projects' as const, id } } };
     const attributes = { access: access as (typeof PROJECT_LEVELS)[number] };
     const body = { data: { type: 'team-projects' as const, attributes, relationships } };
-    return requireSuccess(api.POST('/api/v2/team-projects', { body }));
+    return (await readDocument(api.POST('/api/v2/team-projects', { body }))).data.id;
   }
   const relationships = { ...toTeam, workspace: { data: { type: 'workspaces' as const, id } } };
   const attributes = { access: access as (typeof WORKSPACE_LEVELS)[number] };
   const body = { data: { type: 'team-workspaces' as const, attributes, relationships } };
-  return requireSuccess(api.POST('/api/v2/team-workspaces', { body }));
+  return (await readDocument(api.POST('/api/v2/team-workspaces', { body }))).data.id;
 };
 
 const updateAccess = ({ on }: ChangedAccess, id: string, access: string) => {
@@ -78,13 +79,19 @@ const deleteAccess = ({ on }: ChangedAccess, id: string) => {
   );
 };
 
-/** Gives, changes or removes the access of a team. `existing`: the access that it has. `level`: null removes it. */
+type AccessChange = { readonly existing: string | null; readonly level: string | null };
+
+/**
+ * Gives, changes or removes the access of a team. `existing`: the access that it has. `level`: null removes it. Returns the
+ * access that the team has then.
+ */
 export const useChangeAccess = (organization: string, target: ChangedAccess) => {
   const queries = useQueryClient();
   return useChange({
-    mutationFn: ({ existing, level }: { readonly existing: string | null; readonly level: string | null }) => {
-      if (existing === null) return level === null ? Promise.resolve() : createAccess(target, level);
-      return level === null ? deleteAccess(target, existing) : updateAccess(target, existing, level);
+    mutationFn: async ({ existing, level }: AccessChange): Promise<string | null> => {
+      if (existing === null) return level === null ? null : createAccess(target, level);
+      await (level === null ? deleteAccess(target, existing) : updateAccess(target, existing, level));
+      return level === null ? null : existing;
     },
     onSettled: () => queries.invalidateQueries({ queryKey: organizationKey(organization) }),
   });

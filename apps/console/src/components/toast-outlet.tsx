@@ -1,18 +1,19 @@
-import { ActionIcon } from '@mantine/core';
+import { ActionIcon, Button } from '@mantine/core';
 import { useEffect, useState } from 'react';
 import { AlertIcon, CheckIcon, CloseIcon } from './icons.js';
 import { removeToast, useToasts, type Toast } from './toasts.js';
 import classes from './toast-outlet.module.css';
 
 const SHOWN_MS = 6_000;
+const SHOWN_WITH_UNDO_MS = 12_000;
 
-const ToastMessage = ({ toast: { id, kind, message } }: { readonly toast: Toast }) => {
+const ToastMessage = ({ toast: { id, kind, message, undo } }: { readonly toast: Toast }) => {
   const [isPaused, setPaused] = useState(false);
   useEffect(() => {
     if (kind === 'error' || isPaused) return undefined;
-    const timer = setTimeout(() => removeToast(id), SHOWN_MS);
+    const timer = setTimeout(() => removeToast(id), undo ? SHOWN_WITH_UNDO_MS : SHOWN_MS);
     return () => clearTimeout(timer);
-  }, [id, kind, isPaused]);
+  }, [id, kind, undo, isPaused]);
   const Icon = kind === 'success' ? CheckIcon : AlertIcon;
   return (
     <div
@@ -27,6 +28,18 @@ const ToastMessage = ({ toast: { id, kind, message } }: { readonly toast: Toast 
     >
       <Icon size={18} className={classes['icon']} />
       <span className={classes['text']}>{message}</span>
+      {undo && (
+        <Button
+          variant="subtle"
+          size="compact-sm"
+          onClick={() => {
+            removeToast(id);
+            undo();
+          }}
+        >
+          Undo
+        </Button>
+      )}
       <ActionIcon
         variant="subtle"
         color="gray"

@@ -3,7 +3,15 @@ import { useSyncExternalStore } from 'react';
 /* Short messages in a corner. Any code can add one. */
 
 type ToastKind = 'success' | 'notice' | 'error';
-export type Toast = { readonly id: number; readonly kind: ToastKind; readonly message: string };
+
+type Message = {
+  readonly kind: ToastKind;
+  readonly message: string;
+  /** Sends the change that restores what was before. */
+  readonly undo?: (() => void) | undefined;
+};
+
+export type Toast = Message & { readonly id: number };
 
 const store = { toasts: [] as readonly Toast[], lastId: 0, listeners: new Set<() => void>() };
 
@@ -18,10 +26,12 @@ const replaceToasts = (toasts: readonly Toast[]): void => {
 };
 
 /** Shows a message, unless the screen shows it already. Errors stay until the person closes them. */
-export const showToast = ({ kind, message }: { readonly kind: ToastKind; readonly message: string }): void => {
-  if (store.toasts.some((toast) => toast.message === message)) return;
+export const showToast = (added: Message): void => {
+  const others = store.toasts.filter(({ message }) => message !== added.message);
+  if (!added.undo && others.length < store.toasts.length) return;
   store.lastId += 1;
-  replaceToasts([...store.toasts, { id: store.lastId, kind, message }]);
+  // The undo of an earlier change of the same thing would restore what the later one has replaced.
+  replaceToasts([...others, { ...added, id: store.lastId }]);
 };
 
 export const removeToast = (id: number): void => replaceToasts(store.toasts.filter((toast) => toast.id !== id));

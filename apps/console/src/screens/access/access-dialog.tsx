@@ -81,8 +81,14 @@ const AccessForm = ({ organization, row, team, on, source, onDone }: AccessFormP
   const removes = level === NONE && present !== NONE;
   const save = (event: SyntheticEvent) => {
     event.preventDefault();
-    const onSuccess = () => {
-      showToast({ kind: 'success', message: `The access of ${team.attributes.name} to ${name} is changed.` });
+    const onSuccess = (existing: string | null) => {
+      const restore = () => change.mutate({ existing, level: present === NONE ? null : present });
+      showToast({
+        kind: 'success',
+        message: `The access of ${team.attributes.name} to ${name} is changed.`,
+        // The rights of custom access are not on this screen.
+        undo: present === CUSTOM ? undefined : restore,
+      });
       onDone();
     };
     change.mutate({ existing: source?.id ?? null, level: removes ? null : level }, { onSuccess });

@@ -155,11 +155,16 @@ type DeleteProps = Omit<DialogProps, 'reservedKey'> & { readonly reservedKey: Re
 
 export const DeleteKeyDialog = ({ organization, reservedKey, onClose }: DeleteProps) => {
   const change = useDeleteReservedKey(organization);
-  const name = reservedKey.attributes.key;
+  const { key: name, 'disable-overrides': disableOverrides } = reservedKey.attributes;
+  const reservation = useSaveReservedKey(organization);
   const remove = () =>
     change.mutate(reservedKey.id, {
       onSuccess: () => {
-        showToast({ kind: 'success', message: `The key ${name} is no longer reserved.` });
+        showToast({
+          kind: 'success',
+          message: `The key ${name} is no longer reserved.`,
+          undo: () => reservation.mutate({ id: null, key: name, disableOverrides }),
+        });
         onClose();
       },
     });

@@ -88,7 +88,11 @@ export const RemoveFromTeamDialog = ({
       { action: 'remove', memberships: [member.id] },
       {
         onSuccess: () => {
-          showToast({ kind: 'success', message: `${member.name} is no longer in the team ${team.attributes.name}.` });
+          showToast({
+            kind: 'success',
+            message: `${member.name} is no longer in the team ${team.attributes.name}.`,
+            undo: () => change.mutate({ action: 'add', memberships: [member.id] }),
+          });
           onClose();
         },
       },

@@ -12,11 +12,16 @@ type DeleteDialogProps = {
 };
 
 export const DeleteVariableDialog = ({ organization, workspace, variable, onClose }: DeleteDialogProps) => {
-  const { key } = variable.attributes;
+  const { key, value, category, hcl, sensitive, description } = variable.attributes;
   const change = useChangeVariable(organization, workspace.attributes.name, workspace.id);
   const destroy = () => {
     const onSuccess = () => {
-      showToast({ kind: 'success', message: `The variable ${key} is deleted.` });
+      const attributes = { key, value: value ?? '', category, hcl, sensitive, description };
+      showToast({
+        kind: 'success',
+        message: `The variable ${key} is deleted.`,
+        undo: sensitive ? undefined : () => change.mutate({ action: 'create', attributes }),
+      });
       onClose();
     };
     change.mutate({ action: 'delete', variable: variable.id }, { onSuccess });
@@ -30,7 +35,10 @@ export const DeleteVariableDialog = ({ organization, workspace, variable, onClos
       onConfirm={destroy}
       onClose={onClose}
     >
-      <Text size="sm">The next run no longer has this variable. The server cannot restore its value.</Text>
+      <Text size="sm">
+        The next run no longer has this variable.
+        {sensitive && ' Nobody can restore its value, because it is sensitive.'}
+      </Text>
     </ConfirmDialog>
   );
 };

@@ -40,11 +40,17 @@ const LockButton = ({ organization, workspace }: LockActionsProps) => {
 
 const UnlockButton = ({ organization, workspace }: LockActionsProps) => {
   const change = useChangeLock(organization, workspace.data);
+  const reason = workspace.data.attributes['locked-reason'] ?? '';
   const unlock = () =>
     change.mutate(
       { action: 'unlock' },
       {
-        onSuccess: () => showToast({ kind: 'success', message: 'The workspace is unlocked.' }),
+        onSuccess: () =>
+          showToast({
+            kind: 'success',
+            message: 'The workspace is unlocked.',
+            undo: () => change.mutate({ action: 'lock', reason }),
+          }),
         onError: (error) => showToast({ kind: 'error', message: describeError(error) }),
       },
     );

@@ -85,7 +85,12 @@ const OpenedViewActions = ({
   const { name, permissions } = view.attributes;
   const replace = () => {
     const onSuccess = () => {
-      showToast({ kind: 'success', message: `The view ${name} is replaced.` });
+      const { query } = view.attributes;
+      showToast({
+        kind: 'success',
+        message: `The view ${name} is replaced.`,
+        undo: () => update.mutate({ id: view.id, changes: { query } }),
+      });
       onClose();
     };
     update.mutate({ id: view.id, changes: { query: formatViewQuery(search) } }, { onSuccess });
