@@ -138,6 +138,8 @@ describe('the teams of an organization', () => {
     await page.keyboard.press('Enter');
     expect(await page.getByRole('dialog').count()).toBe(0);
     expect(await inspectScreen(page, 'team-reader')).toEqual([]);
+    await page.goto(`${server.url}/app/elsewhere/teams/${platform}`);
+    await page.waitForURL(`**/app/acme/teams/${platform}`);
     await page.context().close();
   });
 

@@ -85,11 +85,14 @@ describe('a run', () => {
     await page.context().close();
   });
 
-  it('is discarded', async () => {
+  it('is discarded, from an address with another workspace', async () => {
     const run = await makeWorkspaceWithRun('storage', 'Resize the disks');
     await plan(run);
-    const page = await open(owner, `/workspaces/storage/runs/${run}`);
+    await makeWorkspace(server, 'acme', 'dns');
+    const page = await open(owner, `/workspaces/dns/runs/${run}`);
+    await page.waitForURL(`**/app/acme/workspaces/storage/runs/${run}`);
     await press(page, 'Discard');
+    await page.getByRole('dialog').getByText('Workspace: storage').waitFor();
     await page.getByRole('dialog').getByRole('button', { name: 'Discard' }).click();
     await page.getByText('The run has ended.').waitFor();
     expect(await statusOf(run)).toBe('discarded');

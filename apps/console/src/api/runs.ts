@@ -12,6 +12,7 @@ type RunPageDocument = ApiResource<'RunPageWithIncluded'>;
 
 const PAGE_SIZE = 50;
 const LIST_INCLUDES = ['created_by', 'workspace', 'plan'] as const;
+const DETAIL_INCLUDES = ['plan', 'apply', 'created_by', 'confirmed_by', 'workspace'] as const;
 
 const runsKey = (organization: string) => [...organizationKey(organization), 'runs'] as const;
 
@@ -93,8 +94,8 @@ export const runQuery = (organization: string, id: string) =>
   queryOptions({
     queryKey: [...runsKey(organization), 'one', id],
     queryFn: ({ signal }) => {
-      const include = ['plan' as const, 'apply' as const, 'created_by' as const, 'confirmed_by' as const];
-      return readDocument(api.GET('/api/v2/runs/{id}', { params: { path: { id }, query: { include } }, signal }));
+      const params = { path: { id }, query: { include: [...DETAIL_INCLUDES] } };
+      return readDocument(api.GET('/api/v2/runs/{id}', { params, signal }));
     },
   });
 

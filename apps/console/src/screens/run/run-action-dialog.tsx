@@ -24,13 +24,16 @@ const MESSAGES: Readonly<Record<ConsoleRunAction, string>> = {
 
 type ActionDialogProps = {
   readonly organization: string;
+  /** The name of the workspace of the run. */
+  readonly workspace: string;
   readonly document: RunDocument;
   readonly action: ConsoleRunAction;
   readonly label: string;
   readonly onClose: () => void;
 };
 
-export const RunActionDialog = ({ organization, document, action, label, onClose }: ActionDialogProps) => {
+export const RunActionDialog = (props: ActionDialogProps) => {
+  const { organization, workspace, document, action, label, onClose } = props;
   const [comment, setComment] = useState('');
   const change = useChangeRun(organization, document.data.id);
   const plan = findIncluded(document, document.data.relationships.plan.data)?.attributes;
@@ -46,6 +49,9 @@ export const RunActionDialog = ({ organization, document, action, label, onClose
     <Dialog onClose={onClose} title={label}>
       <form onSubmit={send}>
         <Stack>
+          <Text size="sm">
+            Workspace: <strong>{workspace}</strong>
+          </Text>
           <Text size="sm">{EXPLANATIONS[action]}</Text>
           {action === 'apply' && plan && (
             <Text size="sm" fw={600}>

@@ -52,10 +52,10 @@ const listActions = ({ data: { attributes } }: RunDocument): readonly ActionButt
   ];
 };
 
-type ActionsProps = { readonly organization: string; readonly document: RunDocument };
+type ActionsProps = { readonly organization: string; readonly workspace: string; readonly document: RunDocument };
 
 /** What the person may do with the run. Actions that its status does not allow are absent. */
-export const RunActions = ({ organization, document }: ActionsProps) => {
+export const RunActions = ({ organization, workspace, document }: ActionsProps) => {
   const [open, setOpen] = useState<ActionButton | null>(null);
   if (hasEnded(document.data.attributes.status)) return null;
   const buttons = listActions(document).filter(
@@ -78,6 +78,7 @@ export const RunActions = ({ organization, document }: ActionsProps) => {
         {open && (
           <RunActionDialog
             organization={organization}
+            workspace={workspace}
             document={document}
             action={open.action}
             label={open.label}

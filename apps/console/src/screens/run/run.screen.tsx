@@ -1,12 +1,13 @@
 import { Group, SimpleGrid, Stack, Text } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
-import { Link, useParams } from '@tanstack/react-router';
+import { Link, Navigate, useParams } from '@tanstack/react-router';
 import { findIncluded } from '../../api/included.js';
 import { runQuery, type RunDocument } from '../../api/runs.js';
+import { workspaceQuery } from '../../api/workspaces.js';
 import { Card, FactList, type LabeledFact } from '../../components/card.js';
 import { CopyableId } from '../../components/copy.js';
 import { hasEnded, PlanCounts, RunStatusBadge } from '../../components/run-status.js';
-import { QueryState } from '../../components/states.js';
+import { NotFoundState, QueryState } from '../../components/states.js';
 import { RelativeTime } from '../../components/times.js';
 import { usePollInterval } from '../../live/live-state.js';
 import { RunActions } from './run-actions.js';
@@ -62,7 +63,7 @@ const Run = ({ organization, workspace, document }: RunProps) => (
       <Link to="/$organization/workspaces/$workspace/runs" params={{ organization, workspace }}>
         All runs
       </Link>
-      <RunActions organization={organization} document={document} />
+      <RunActions organization={organization} workspace={workspace} document={document} />
     </Group>
     <SimpleGrid cols={{ base: 1, md: 2 }}>
       <Card title={document.data.attributes.message || 'Run'}>
@@ -80,17 +81,34 @@ const Run = ({ organization, workspace, document }: RunProps) => (
   </Stack>
 );
 
+/** Leads to the address of a run of another workspace. An address with the wrong workspace would hide what an apply changes. */
+const OtherWorkspace = ({ document }: { readonly document: RunDocument }) => {
+  const { id, relationships } = document.data;
+  const workspace = findIncluded(document, relationships.workspace.data);
+  if (!workspace) return <NotFoundState what="run" />;
+  const organization = workspace.relationships.organization.data.id;
+  const params = { organization, workspace: workspace.attributes.name, run: id };
+  return <Navigate to="/$organization/workspaces/$workspace/runs/$run" params={params} replace />;
+};
+
 /** A run: its plan, what happened to it, and what the person may do. */
 export const RunScreen = () => {
   const { organization, workspace, run } = useParams({ from: '/$organization/workspaces/$workspace/runs/$run' });
   const interval = usePollInterval(POLL_MS);
+  const { data: parent } = useQuery(workspaceQuery(organization, workspace));
   const query = useQuery({
     ...runQuery(organization, run),
     refetchInterval: ({ state: { data } }) => (data && hasEnded(data.data.attributes.status) ? false : interval),
   });
   return (
     <QueryState query={query} what="run">
-      {(document) => <Run organization={organization} workspace={workspace} document={document} />}
+      {(document) =>
+        document.data.relationships.workspace.data.id === parent?.data.id ? (
+          <Run organization={organization} workspace={parent.data.attributes.name} document={document} />
+        ) : (
+          parent && <OtherWorkspace document={document} />
+        )
+      }
     </QueryState>
   );
 };

@@ -1,6 +1,6 @@
 import { Anchor, SimpleGrid } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
-import { Link, useParams } from '@tanstack/react-router';
+import { Link, Navigate, useParams } from '@tanstack/react-router';
 import { teamQuery, type Team } from '../../api/teams.js';
 import { organizationQuery } from '../../api/organizations.js';
 import { Card, FactList } from '../../components/card.js';
@@ -76,15 +76,20 @@ export const TeamScreen = () => {
       breadcrumbs={[{ label: organization }, { label: 'Teams', to: `/${organization}/teams` }]}
     >
       <QueryState query={query} what="team" loading={<LoadingLines count={6} height={28} />}>
-        {(team) => (
-          <>
-            <SimpleGrid cols={{ base: 1, md: 2 }} mb="md">
-              <Details organization={organization} team={team} />
-              <Identity organization={organization} team={team} />
-            </SimpleGrid>
-            <TeamMembers organization={organization} team={team} />
-          </>
-        )}
+        {(team) => {
+          const owner = team.relationships.organization.data.id;
+          if (owner !== organization)
+            return <Navigate to="/$organization/teams/$team" params={{ organization: owner, team: id }} replace />;
+          return (
+            <>
+              <SimpleGrid cols={{ base: 1, md: 2 }} mb="md">
+                <Details organization={organization} team={team} />
+                <Identity organization={organization} team={team} />
+              </SimpleGrid>
+              <TeamMembers organization={organization} team={team} />
+            </>
+          );
+        }}
       </QueryState>
     </Page>
   );
