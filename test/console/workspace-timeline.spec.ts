@@ -81,7 +81,7 @@ describe('the timeline of a workspace', () => {
     await page.context().close();
   });
 
-  it('moves by the arrow keys of its slider', async () => {
+  it('moves by the arrow keys of its slider, and ignores invalid values in the address, as other screens do', async () => {
     const page = await openTimeline(owner);
     const slider = page.getByRole('slider', { name: 'The workspace at' });
     expect(await slider.getAttribute('aria-valuetext')).toBe('Now');
@@ -89,6 +89,17 @@ describe('the timeline of a workspace', () => {
     await page.waitForURL('**/timeline?at=*');
     expect(await slider.getAttribute('aria-valuetext')).not.toBe('Now');
     await cellsOf(page, 'Description').getByText('The first description').waitFor();
+    const addresses = [
+      ['workspaces/network/timeline?at=banana', 'Every field is as it is now.'],
+      ['workspaces?sort=foo&locked=foo&columns=foo', '1 workspace'],
+      [`teams/why?user=${owner}&permission=foo`, 'Choose a person or a team, and an action.'],
+      ['audit-trail?since=banana', 'workspace create'],
+    ] as const;
+    for (const [address, text] of addresses) {
+      await page.goto(`${server.url}/app/acme/${address}`);
+      await page.getByText(text).first().waitFor();
+    }
+    expect(page.pageErrors).toEqual([]);
     await page.context().close();
   });
 

@@ -23,6 +23,17 @@ export const formatSearch = (search: Readonly<Record<string, unknown>>): string 
   return text === '' ? '' : `?${text}`;
 };
 
+/**
+ * Returns the validation of a route. The router adds the result to the parameters in the address, so this function makes
+ * every parameter undefined that `parse` leaves out.
+ */
+export const dropRejected =
+  <T extends object>(parse: (search: Readonly<Record<string, unknown>>) => T) =>
+  (search: Readonly<Record<string, unknown>>): T => ({
+    ...Object.fromEntries(Object.keys(search).map((name) => [name, undefined])),
+    ...parse(search),
+  });
+
 /** Returns a list, also for a parameter that occurs once. */
 export const toList = (value: unknown): readonly string[] =>
   [value ?? []].flat().filter((each): each is string => typeof each === 'string' && each !== '');
@@ -30,3 +41,9 @@ export const toList = (value: unknown): readonly string[] =>
 /** Returns a text that is not empty. */
 export const toText = (value: unknown): string | undefined =>
   typeof value === 'string' && value !== '' ? value : undefined;
+
+/** Returns a time in ISO 8601. */
+export const toTime = (value: unknown): string | undefined => {
+  const time = new Date(toText(value) ?? '');
+  return Number.isNaN(time.getTime()) ? undefined : time.toISOString();
+};

@@ -1,12 +1,15 @@
 import { createRoute, lazyRouteComponent } from '@tanstack/react-router';
 import { newestEntriesQuery } from '../../api/audit-trail.js';
 import { organizationRoute } from '../../parent-routes.js';
+import { dropRejected } from '../../search-params.js';
 import { parseTrailSearch, toTrailFilter } from './audit-trail.search.js';
+
+const validateTrailSearch = dropRejected(parseTrailSearch);
 
 export const auditTrailRoute = createRoute({
   getParentRoute: () => organizationRoute,
   path: '/audit-trail',
-  validateSearch: parseTrailSearch,
+  validateSearch: validateTrailSearch,
   loaderDeps: ({ search }) => toTrailFilter(search),
   loader: ({ context: { queryClient }, params: { organization }, deps }) =>
     void queryClient.prefetchQuery(newestEntriesQuery(organization, deps)),

@@ -1,17 +1,18 @@
 import type { AuditTrailFilter } from '../../api/audit-trail.js';
-import { toList, toText } from '../../search-params.js';
+import { toList, toText, toTime } from '../../search-params.js';
 
 export type TrailSearch = AuditTrailFilter & {
   /** The id of the entry that the panel shows. */
   readonly entry?: string;
 };
 
-const TEXTS = ['since', 'until', 'entry'] as const;
+const TIMES = ['since', 'until'] as const;
 const LISTS = ['type', 'action', 'actor', 'resource'] as const;
 
 /** Reads the filter and the open entry from the address. It ignores unknown parameters. */
 export const parseTrailSearch = (search: Readonly<Record<string, unknown>>): TrailSearch => ({
-  ...Object.fromEntries(TEXTS.flatMap((name) => (toText(search[name]) ? [[name, toText(search[name])]] : []))),
+  ...Object.fromEntries(TIMES.flatMap((name) => (toTime(search[name]) ? [[name, toTime(search[name])]] : []))),
+  ...(toText(search['entry']) ? { entry: toText(search['entry']) } : {}),
   ...Object.fromEntries(
     LISTS.flatMap((name) => (toList(search[name]).length > 0 ? [[name, toList(search[name])]] : [])),
   ),

@@ -2,14 +2,17 @@ import { createRoute, lazyRouteComponent } from '@tanstack/react-router';
 import { membersQuery } from '../../api/memberships.js';
 import { teamTokensQuery } from '../../api/tokens.js';
 import { organizationRoute } from '../../parent-routes.js';
+import { dropRejected } from '../../search-params.js';
 import { parseMemberSearch } from './people.search.js';
+
+const validateMemberSearch = dropRejected(parseMemberSearch);
 
 /** The server records reads of members, so that this screen is not loaded before the person opens it. */
 export const peopleRoute = createRoute({
   getParentRoute: () => organizationRoute,
   path: '/people',
   preload: false,
-  validateSearch: parseMemberSearch,
+  validateSearch: validateMemberSearch,
   loaderDeps: ({ search }) => search,
   loader: ({ context: { queryClient }, params: { organization }, deps }) =>
     void queryClient.prefetchInfiniteQuery(membersQuery(organization, deps)),

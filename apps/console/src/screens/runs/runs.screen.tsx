@@ -52,7 +52,7 @@ export const RunsScreen = () => {
         organization={organization}
         query={query}
         withWorkspace
-        empty={<NoRun isFiltered={Object.keys(search).length > 0} />}
+        empty={<NoRun isFiltered={(search.group ?? search.q) !== undefined} />}
       />
     </Page>
   );

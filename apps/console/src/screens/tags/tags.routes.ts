@@ -1,12 +1,15 @@
 import { createRoute, lazyRouteComponent } from '@tanstack/react-router';
 import { gapRowsQuery, reservedKeysQuery, tagRowsQuery } from '../../api/tags.js';
 import { organizationRoute } from '../../parent-routes.js';
+import { dropRejected } from '../../search-params.js';
 import { parseTagSearch } from './tags.search.js';
+
+const validateTagSearch = dropRejected(parseTagSearch);
 
 export const tagsRoute = createRoute({
   getParentRoute: () => organizationRoute,
   path: '/tags',
-  validateSearch: parseTagSearch,
+  validateSearch: validateTagSearch,
   loaderDeps: ({ search }) => search,
   loader: ({ context: { queryClient }, params: { organization }, deps: { name = '', view } }) => {
     void queryClient.prefetchQuery(reservedKeysQuery(organization));

@@ -2,8 +2,12 @@ import { createRoute, lazyRouteComponent } from '@tanstack/react-router';
 import { accessPageQuery } from '../../api/access.js';
 import { teamQuery, teamsQuery } from '../../api/teams.js';
 import { organizationRoute } from '../../parent-routes.js';
+import { dropRejected } from '../../search-params.js';
 import { parseAccessSearch } from '../access/access.search.js';
 import { parseExplanationRequest } from '../why-access/why.search.js';
+
+const validateExplanationRequest = dropRejected(parseExplanationRequest);
+const validateAccessSearch = dropRejected(parseAccessSearch);
 
 export const teamsRoute = createRoute({
   getParentRoute: () => organizationRoute,
@@ -24,7 +28,7 @@ export const teamRoute = createRoute({
 export const accessRoute = createRoute({
   getParentRoute: () => organizationRoute,
   path: '/teams/access',
-  validateSearch: parseAccessSearch,
+  validateSearch: validateAccessSearch,
   loaderDeps: ({ search }) => search,
   loader: ({ context: { queryClient }, params: { organization }, deps }) => {
     void queryClient.prefetchQuery(accessPageQuery(organization, deps, 1));
@@ -36,6 +40,6 @@ export const accessRoute = createRoute({
 export const whyRoute = createRoute({
   getParentRoute: () => organizationRoute,
   path: '/teams/why',
-  validateSearch: parseExplanationRequest,
+  validateSearch: validateExplanationRequest,
   component: lazyRouteComponent(() => import('../why-access/why.screen.js'), 'WhyScreen'),
 });

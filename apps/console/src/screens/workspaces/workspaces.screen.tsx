@@ -77,7 +77,7 @@ const WorkspaceListContent = (props: ContentProps) => {
   const { sort = DEFAULT_SORT, ...filters } = getApiSearch(search);
   if (list.total === 0) {
     const clear = () => onChange({ ...NO_FILTERS, name: undefined });
-    if (Object.keys(filters).length > 0) return <NoMatch onClear={clear} />;
+    if (Object.values(filters).some((value) => value !== undefined)) return <NoMatch onClear={clear} />;
     return (
       <Suspense fallback={<LoadingLines count={8} height={40} />}>
         <NoWorkspace organization={organization} />
