@@ -63,7 +63,7 @@ describe('the timeline of a workspace', () => {
     await page.context().close();
   });
 
-  it('shows the workspace as it was after a change, and what differs from now', async () => {
+  it('shows the workspace as it was after a change, and loads again if its script did not load', async () => {
     const page = await openTimeline(owner);
     await page.getByText('Every field is as it is now.').waitFor();
     await page.getByRole('button', { name: 'Show the workspace after: Workspace created' }).click();
@@ -78,6 +78,14 @@ describe('the timeline of a workspace', () => {
     await page.getByRole('button', { name: 'Now', exact: true }).click();
     await page.getByText('Every field is as it is now.').waitFor();
     expect(new URL(page.url()).search).toBe('');
+    const script = '**/workspace-timeline.screen-*.js';
+    await page.route(script, (route) => route.abort());
+    await page.goto(`${server.url}/app/acme/workspaces/network`);
+    await page.getByRole('link', { name: 'Timeline' }).click();
+    await page.getByText('The server did not answer. Check the connection, and try again.').waitFor();
+    await page.unroute(script);
+    await page.getByRole('button', { name: 'Try again' }).click();
+    await page.getByText('Every field is as it is now.').waitFor();
     await page.context().close();
   });
 

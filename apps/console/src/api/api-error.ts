@@ -39,6 +39,21 @@ export class ApiError extends Error {
 export const isDenied = (error: Error | null): boolean =>
   error instanceof ApiError && [401, 403, 404].includes(error.status);
 
+/** A request without an answer: the server is not reachable, or something closed the connection. */
+export class ConnectionError extends Error {
+  override readonly name = 'ConnectionError';
+}
+
+/** Returns the answer of a request, or throws a `ConnectionError`. Browsers report failed requests as `TypeError`. */
+export const requireAnswer = async <T>(answer: Promise<T>): Promise<T> => {
+  try {
+    return await answer;
+  } catch (error) {
+    if (error instanceof TypeError) throw new ConnectionError(error.message, { cause: error });
+    throw error;
+  }
+};
+
 /** `/data/attributes/name` is the field `name`. */
 const getField = (source: RefusalDocument['errors'][number]['source']): string | null => {
   if (source === undefined) return null;
@@ -61,20 +76,24 @@ const toApiError = (error: unknown, response: Response): ApiError => {
 };
 
 /** Returns what went wrong, in words for the person. */
-export const describeError = (error: Error): string =>
-  error instanceof ApiError ? error.message : 'The server did not answer. Check the connection, and try again.';
+export const describeError = (error: Error): string => {
+  if (error instanceof ApiError) return error.message;
+  return error instanceof ConnectionError
+    ? 'The server did not answer. Check the connection, and try again.'
+    : 'A part of this screen failed. Load the page again.';
+};
 
 type ApiAnswer<T> = { readonly data?: T; readonly error?: unknown; readonly response: Response };
 
 /** Returns the document of a successful answer, with texts that keep their direction to themselves, or throws an `ApiError`. */
 export const readDocument = async <T>(answer: Promise<ApiAnswer<T>>): Promise<NonNullable<T>> => {
-  const { data, error, response } = await answer;
+  const { data, error, response } = await requireAnswer(answer);
   if (data === undefined || data === null) throw toApiError(error, response);
   return endDirections(data);
 };
 
 /** Throws an `ApiError` unless the request succeeded. For answers without a document. */
 export const requireSuccess = async (answer: Promise<ApiAnswer<unknown>>): Promise<void> => {
-  const { error, response } = await answer;
+  const { error, response } = await requireAnswer(answer);
   if (!response.ok) throw toApiError(error, response);
 };

@@ -1,6 +1,6 @@
 import { QueryClient } from '@tanstack/react-query';
 import { showToast } from '../components/toasts.js';
-import { ApiError } from './api-error.js';
+import { ApiError, ConnectionError } from './api-error.js';
 
 const MAX_RETRIES = 4;
 /** The server is not reachable, or a proxy closed the connection. */
@@ -10,7 +10,7 @@ const LONGEST_DELAY_MS = 20_000;
 
 const canRetry = (failures: number, error: Error): boolean => {
   if (error instanceof ApiError) return error.isTemporary && failures < MAX_RETRIES;
-  return error instanceof TypeError && failures < MAX_NETWORK_RETRIES;
+  return error instanceof ConnectionError && failures < MAX_NETWORK_RETRIES;
 };
 
 /** The server chooses the delay with `Retry-After`. The person learns why nothing happens meanwhile. */

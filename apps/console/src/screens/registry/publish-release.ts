@@ -1,4 +1,4 @@
-import { ApiError, readDocument } from '../../api/api-error.js';
+import { ApiError, ConnectionError, readDocument } from '../../api/api-error.js';
 import { api } from '../../api/client.js';
 import { PROVIDER_PATH, toProviderPath, type ProviderPlatform, type ProviderVersion } from '../../api/registry.js';
 import { ReleaseError, type Release, type ReleaseArchive } from './release-files.js';
@@ -108,7 +108,7 @@ const sendFile = (
     request.open('PUT', pathname + search);
     request.upload.addEventListener('progress', ({ loaded }) => onSent(loaded));
     request.addEventListener('load', () => (request.status < 300 ? resolve() : reject(toUploadError(request))));
-    request.addEventListener('error', () => reject(new TypeError('The connection was interrupted. Try again.')));
+    request.addEventListener('error', () => reject(new ConnectionError('The connection was interrupted.')));
     request.addEventListener('abort', () => reject(new DOMException('The upload was stopped.', 'AbortError')));
     signal.addEventListener('abort', () => request.abort(), { once: true });
     request.send(file);

@@ -1,4 +1,4 @@
-import { ApiError } from '../../api/api-error.js';
+import { ApiError, requireAnswer } from '../../api/api-error.js';
 import type { ProviderPlatform, ProviderVersion } from '../../api/registry.js';
 import type { Release, ReleaseArchive } from './release-files.js';
 
@@ -10,7 +10,7 @@ type ComparedRelease = { readonly release: Release; readonly keyId: string; read
 
 const readStoredFile = async (link: string, signal: AbortSignal): Promise<Uint8Array> => {
   const { pathname, search } = new URL(link);
-  const response = await fetch(pathname + search, { signal });
+  const response = await requireAnswer(fetch(pathname + search, { signal }));
   if (!response.ok) throw new ApiError(response.status, [], null);
   return new Uint8Array(await response.arrayBuffer());
 };
