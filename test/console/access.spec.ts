@@ -177,6 +177,10 @@ describe('the matrix of access', () => {
     await cellOf(page, 'audit, Default Project: no access').waitFor();
     expect(await page.getByRole('row').count()).toBeLessThan(40);
     expect(await inspectScreen(page, 'access')).toEqual([]);
+    await page.goto(`${server.url}/app/acme/teams/access?project=prj-nope`);
+    await page.getByText('Change the text above, or remove the filter by the project prj-nope.').waitFor();
+    await page.getByRole('button', { name: 'Project: prj-nope. Remove the filter' }).click();
+    await page.getByRole('status').filter({ hasText: '43 rows' }).waitFor();
     await page.context().close();
   });
 

@@ -6,6 +6,7 @@ import { lazy, Suspense, useEffect, useState } from 'react';
 import { ACCESS_ROWS_IN_PAGE, accessPageQuery, type AccessMatrixRow } from '../../api/access.js';
 import { ApiError } from '../../api/api-error.js';
 import { organizationQuery } from '../../api/organizations.js';
+import { projectQuery } from '../../api/projects.js';
 import { teamsQuery, type Team } from '../../api/teams.js';
 import { SearchIcon, TeamIcon } from '../../components/icons.js';
 import { MatrixGrid, type MatrixCell } from '../../components/matrix-grid.js';
@@ -21,6 +22,7 @@ import { formatCount } from '../../components/counts.js';
 const AccessDialog = lazy(async () => ({ default: (await import('./access-dialog.js')).AccessDialog }));
 
 const TYPING_MS = 200;
+const ROUTE = '/$organization/teams/access';
 
 const SHORT = { workspace: 'workspace', project: 'project', organization: 'organization' } as const;
 
@@ -125,21 +127,39 @@ const NoPermission = ({ organization }: { readonly organization: string }) => {
   );
 };
 
+/** Returns the name of the project that filters the rows, or its id if the person cannot read it. */
+const useProjectFilter = (organization: string): string | undefined => {
+  const { project } = useSearch({ from: ROUTE });
+  const { data } = useQuery({ ...projectQuery(organization, project ?? ''), enabled: project !== undefined });
+  return data?.attributes.name ?? project;
+};
+
+const NoMatch = ({ organization }: { readonly organization: string }) => {
+  const project = useProjectFilter(organization);
+  return (
+    <EmptyState icon={SearchIcon} title="No project and no workspace matches">
+      <Text>
+        {project === undefined
+          ? 'Change the text above.'
+          : `Change the text above, or remove the filter by the project ${project}.`}
+      </Text>
+    </EmptyState>
+  );
+};
+
 const Content = ({ organization }: { readonly organization: string }) => {
-  const search = useSearch({ from: '/$organization/teams/access' });
+  const search = useSearch({ from: ROUTE });
   const rows = usePagedRows(ACCESS_ROWS_IN_PAGE, (page) => accessPageQuery(organization, search, page));
   const teams = useAllTeams(organization);
   if (rows.error instanceof ApiError && rows.error.isNotFound) return <NoPermission organization={organization} />;
   if (rows.error) return <ErrorState error={rows.error} onRetry={rows.retry} />;
   return (
     <>
-      <Toolbar total={rows.total} />
+      <Toolbar organization={organization} total={rows.total} />
       {rows.total === undefined || teams === undefined ? (
         <LoadingLines count={8} height={32} />
       ) : rows.total === 0 ? (
-        <EmptyState icon={SearchIcon} title="No project and no workspace matches">
-          <Text>Change the text above.</Text>
-        </EmptyState>
+        <NoMatch organization={organization} />
       ) : (
         <AccessMatrix organization={organization} rows={rows} count={rows.total} teams={teams} />
       )}
@@ -147,9 +167,12 @@ const Content = ({ organization }: { readonly organization: string }) => {
   );
 };
 
-const Toolbar = ({ total }: { readonly total: number | undefined }) => {
-  const { name = '' } = useSearch({ from: '/$organization/teams/access' });
-  const navigate = useNavigate({ from: '/$organization/teams/access' });
+type ToolbarProps = { readonly organization: string; readonly total: number | undefined };
+
+const Toolbar = ({ organization, total }: ToolbarProps) => {
+  const { name = '' } = useSearch({ from: ROUTE });
+  const navigate = useNavigate({ from: ROUTE });
+  const project = useProjectFilter(organization);
   const [text, setText] = useState(name);
   const apply = useDebouncedCallback(
     (value: string) =>
@@ -170,6 +193,18 @@ const Toolbar = ({ total }: { readonly total: number | undefined }) => {
           apply(event.currentTarget.value);
         }}
       />
+      {project !== undefined && (
+        <Button
+          variant="default"
+          aria-label={`Project: ${project}. Remove the filter`}
+          rightSection="×"
+          onClick={() =>
+            void navigate({ search: (before) => parseAccessSearch({ ...before, project: undefined }), replace: true })
+          }
+        >
+          Project: {project}
+        </Button>
+      )}
       <Text size="sm" c="dimmed" role="status">
         {total === undefined ? 'Loading …' : formatCount(total, 'row')}
       </Text>
@@ -179,7 +214,7 @@ const Toolbar = ({ total }: { readonly total: number | undefined }) => {
 
 /** Which team has which access to which project and workspace, and from where. */
 export const AccessScreen = () => {
-  const { organization } = useParams({ from: '/$organization/teams/access' });
+  const { organization } = useParams({ from: ROUTE });
   return (
     <Page
       title="Access"
