@@ -89,7 +89,7 @@ describe('the timeline of a workspace', () => {
     await page.context().close();
   });
 
-  it('moves by the arrow keys of its slider, and ignores invalid values in the address, as other screens do', async () => {
+  it('moves by the arrow keys of its slider, and addresses with invalid values are ignored or explained', async () => {
     const page = await openTimeline(owner);
     const slider = page.getByRole('slider', { name: 'The workspace at' });
     expect(await slider.getAttribute('aria-valuetext')).toBe('Now');
@@ -99,9 +99,11 @@ describe('the timeline of a workspace', () => {
     await cellsOf(page, 'Description').getByText('The first description').waitFor();
     const addresses = [
       ['workspaces/network/timeline?at=banana', 'Every field is as it is now.'],
+      ['workspaces/network/timeline?at=2000-01-01T00:00:00Z', 'The workspace did not exist at this time.'],
       ['workspaces?sort=foo&locked=foo&columns=foo', '1 workspace'],
       [`teams/why?user=${owner}&permission=foo`, 'Choose a person or a team, and an action.'],
       ['audit-trail?since=banana', 'workspace create'],
+      ['audit-trail?entry=nope', 'This entry does not exist, or you have no access'],
     ] as const;
     for (const [address, text] of addresses) {
       await page.goto(`${server.url}/app/acme/${address}`);

@@ -5,6 +5,7 @@ import { workspaceAsOfQuery } from '../../api/history.js';
 import type { WorkspaceDocument } from '../../api/workspaces.js';
 import { ResourceNamesContext } from '../../components/resource-name.js';
 import { QueryState } from '../../components/states.js';
+import { formatExactTime } from '../../components/times.js';
 import { WideTable } from '../../components/wide-table.js';
 import { listWorkspaceFields } from './field-texts.js';
 import classes from './workspace-timeline.module.css';
@@ -60,10 +61,19 @@ type WorkspaceAtProps = {
 /** The fields of the workspace at a time, beside those of now. */
 export const WorkspaceAt = ({ organization, now, at }: WorkspaceAtProps) => {
   const { id, attributes } = now.data;
+  const created = attributes['created-at'];
+  const isTooEarly = at !== undefined && Date.parse(at) < Date.parse(created);
   const query = useQuery({
     ...workspaceAsOfQuery(organization, attributes.name, id, at ?? ''),
-    enabled: at !== undefined,
+    enabled: at !== undefined && !isTooEarly,
   });
+  if (isTooEarly) {
+    return (
+      <Text size="sm" role="status">
+        The workspace did not exist at this time. It was created at {formatExactTime(created)}. Choose a later time.
+      </Text>
+    );
+  }
   if (at === undefined) return <FieldTable then={now} now={now} />;
   return (
     <QueryState query={query} what="workspace">
