@@ -81,6 +81,9 @@ describe('the state versions of a workspace', () => {
     await page.getByRole('region', { name: 'From serial 2 to serial 1' }).getByText('Resources: 1 added').waitFor();
     await page.reload();
     await page.getByRole('region', { name: 'From serial 2 to serial 1' }).getByText('Resources: 1 added').waitFor();
+    await page.goto(`${server.url}/app/acme/workspaces/network/states?from=sv-x&to=sv-y`);
+    const missing = page.getByRole('region', { name: 'From sv-x to sv-y' });
+    await missing.getByText('This state version does not exist, or you have no access').waitFor();
     expect(page.pageErrors).toEqual([]);
     await page.context().close();
   });

@@ -127,6 +127,9 @@ describe('saved views', () => {
     await page.getByText('The view in the address does not exist, or it is private.').waitFor();
     await page.keyboard.press('Escape');
     await page.locator('button:focus').filter({ hasText: 'Views' }).waitFor();
+    const notice = page.getByRole('alert').filter({ hasText: 'This saved view does not exist any more' });
+    await notice.getByRole('button', { name: 'Close' }).click();
+    await page.waitForURL('**/app/acme/workspaces');
     await page.context().close();
     const refused = await openList(stranger, '?view=sview-unknown');
     await refused.getByRole('heading', { name: 'This organization does not exist, or you have no access' }).waitFor();

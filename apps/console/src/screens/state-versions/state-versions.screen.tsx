@@ -23,9 +23,12 @@ const NoVersion = () => (
 );
 
 const formatTitle = (pages: readonly StateVersionPage[], from: string, to: string): string => {
-  const serialOf = (id: string) =>
-    pages.flatMap(({ data }) => data).find((version) => version.id === id)?.attributes.serial ?? id;
-  return `From serial ${serialOf(from)} to serial ${serialOf(to)}`;
+  // A version of an earlier page has no serial here.
+  const describe = (id: string): string => {
+    const version = pages.flatMap(({ data }) => data).find((each) => each.id === id);
+    return version ? `serial ${version.attributes.serial}` : id;
+  };
+  return `From ${describe(from)} to ${describe(to)}`;
 };
 
 const Versions = ({ workspace }: { readonly workspace: Workspace }) => {

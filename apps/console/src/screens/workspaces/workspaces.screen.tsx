@@ -1,4 +1,4 @@
-import { Button, Text } from '@mantine/core';
+import { Alert, Button, Text } from '@mantine/core';
 import { useNavigate, useParams, useSearch } from '@tanstack/react-router';
 import { lazy, Suspense, useCallback, useMemo } from 'react';
 import { ApiError } from '../../api/api-error.js';
@@ -35,6 +35,12 @@ const NoMatch = ({ onClear }: { readonly onClear: () => void }) => (
       </Button>
     </div>
   </EmptyState>
+);
+
+const MissingView = ({ onClose }: { readonly onClose: () => void }) => (
+  <Alert color="yellow" mb="sm" role="alert" withCloseButton closeButtonLabel="Close" onClose={onClose}>
+    This saved view does not exist any more, or it is private.
+  </Alert>
 );
 
 type ContentProps = {
@@ -113,6 +119,7 @@ export const WorkspacesScreen = () => {
       actions={<ViewsButton organization={organization} search={search} opened={opened} />}
       isFilled
     >
+      {opened.isMissing && <MissingView onClose={() => change({ view: undefined })} />}
       <WorkspaceToolbar organization={organization} search={search} total={list.total} onChange={change} />
       <WorkspaceListContent organization={organization} search={search} list={list} onChange={change} />
     </Page>

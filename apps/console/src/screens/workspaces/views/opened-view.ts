@@ -1,5 +1,6 @@
 import { useQuery } from '@tanstack/react-query';
 import { useEffect, useRef } from 'react';
+import { ApiError } from '../../../api/api-error.js';
 import { savedViewQuery, type SavedView } from '../../../api/saved-views.js';
 import { formatSearch, parseSearch } from '../../../search-params.js';
 import { parseWorkspaceSearch, type ChangeSearch, type ListSearch } from '../workspaces.search.js';
@@ -33,5 +34,6 @@ export const useOpenedView = (organization: string, search: ListSearch, replace:
     }
   }, [id, isAlone, data, replace]);
   const saved = data && formatViewQuery(parseViewQuery(data.attributes.query));
-  return { view: data, isMissing: error !== null, isChanged: saved !== undefined && saved !== formatViewQuery(search) };
+  const isMissing = error instanceof ApiError && error.isNotFound;
+  return { view: data, isMissing, isChanged: saved !== undefined && saved !== formatViewQuery(search) };
 };
