@@ -64,12 +64,14 @@ const press = (page: TestPage, name: string) => page.getByRole('button', { name,
 
 describe('a run', () => {
   it('is found in its workspace, and confirmed with a comment', async () => {
-    const run = await makeWorkspaceWithRun('network', 'Add a subnet');
+    const run = await makeWorkspaceWithRun('network', `Add a subnet ${'for the second region '.repeat(40)}`);
     await plan(run);
     const page = await open(owner, '/workspaces/network/runs');
     const row = page.getByRole('row').filter({ hasText: 'Add a subnet' });
     await row.getByText('2 to add, 1 to change, 0 to destroy').waitFor();
     expect(await inspectScreen(page, 'workspace-runs')).toEqual([]);
+    await row.getByRole('button', { name: 'Show more' }).click();
+    await row.getByRole('button', { name: 'Show less' }).waitFor();
     await row.getByRole('link', { name: 'Add a subnet' }).click();
     await page.getByRole('region', { name: 'What happened' }).getByText('Planned').waitFor();
     expect(await inspectScreen(page, 'run')).toEqual([]);

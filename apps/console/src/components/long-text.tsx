@@ -1,9 +1,15 @@
 import { Button } from '@mantine/core';
-import { useId, useLayoutEffect, useRef, useState } from 'react';
+import { useId, useLayoutEffect, useRef, useState, type ReactNode } from 'react';
 import classes from './long-text.module.css';
 
+type LongTextProps = {
+  readonly text: string;
+  /** The text as an element, such as a link. */
+  readonly children?: ReactNode;
+};
+
 /** A text whose first three lines are visible, with a button that shows the others. */
-export const LongText = ({ text }: { readonly text: string }) => {
+export const LongText = ({ text, children = text }: LongTextProps) => {
   const id = useId();
   const element = useRef<HTMLDivElement>(null);
   const [isOpen, setOpen] = useState(false);
@@ -18,7 +24,7 @@ export const LongText = ({ text }: { readonly text: string }) => {
   return (
     <>
       <div id={id} ref={element} className={classes['text']} data-clamped={!isOpen || undefined}>
-        {text}
+        {children}
       </div>
       {isLong && (
         <Button

@@ -5,6 +5,7 @@ import type { ReactNode } from 'react';
 import { ApiError } from '../api/api-error.js';
 import type { RunListPage, RunListRow } from '../api/runs.js';
 import { LoadMore } from './load-more.js';
+import { LongText } from './long-text.js';
 import { PlanCounts, RunStatusBadge } from './run-status.js';
 import { ErrorState, LoadingLines, NotFoundState } from './states.js';
 import { RelativeTime } from './times.js';
@@ -18,22 +19,26 @@ const RunRow = ({ organization, run, withWorkspace }: RunRowProps) => (
       <RunStatusBadge status={run.status} />
     </Table.Td>
     <Table.Td className={classes['message']}>
-      <Link
-        to="/$organization/workspaces/$workspace/runs/$run"
-        params={{ organization, workspace: run.workspace, run: run.id }}
-        className={classes['link']}
-      >
-        {run.message || run.id}
-      </Link>
+      <LongText text={run.message}>
+        <Link
+          to="/$organization/workspaces/$workspace/runs/$run"
+          params={{ organization, workspace: run.workspace, run: run.id }}
+          className={classes['link']}
+        >
+          {run.message || run.id}
+        </Link>
+      </LongText>
     </Table.Td>
     {withWorkspace && (
-      <Table.Td>
+      <Table.Td className={classes['workspace']}>
         <Link to="/$organization/workspaces/$workspace" params={{ organization, workspace: run.workspace }}>
           {run.workspace}
         </Link>
       </Table.Td>
     )}
-    <Table.Td className={classes['wide']}>{run.plan && <PlanCounts counts={run.plan} />}</Table.Td>
+    <Table.Td className={`${classes['wide']} ${classes['plan']}`}>
+      {run.plan && <PlanCounts counts={run.plan} />}
+    </Table.Td>
     <Table.Td className={classes['wide']}>{run.createdBy}</Table.Td>
     <Table.Td className={classes['wide']}>
       <RelativeTime value={run.createdAt} />

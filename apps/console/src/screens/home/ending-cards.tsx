@@ -5,6 +5,7 @@ import { gpgKeysQuery } from '../../api/registry.js';
 import { teamsQuery } from '../../api/teams.js';
 import { teamTokensQuery } from '../../api/tokens.js';
 import { Card } from '../../components/card.js';
+import { LongText } from '../../components/long-text.js';
 import { useNow } from '../../components/times.js';
 import { Nothing, Row, type CardProps } from './home-cards.js';
 import classes from './home.module.css';
@@ -52,7 +53,9 @@ export const EndingTokensCard = ({ organization }: CardProps) => {
           {ending.map(({ id, end, team, description }) => (
             <Row key={id} time={end}>
               <b>{team}</b>
-              <div className={classes['note']}>{description}</div>
+              <div className={classes['note']}>
+                <LongText text={description} />
+              </div>
             </Row>
           ))}
         </ul>

@@ -4,6 +4,7 @@ import { Link } from '@tanstack/react-router';
 import type { ReactNode } from 'react';
 import { changesTodayQuery, lastChangesQuery, locksQuery, waitingRunsQuery } from '../../api/home.js';
 import { Card } from '../../components/card.js';
+import { LongText } from '../../components/long-text.js';
 import { RunStatusBadge } from '../../components/run-status.js';
 import { LoadingLines, QueryState } from '../../components/states.js';
 import { RelativeTime, useMidnight } from '../../components/times.js';
@@ -120,8 +121,7 @@ export const LocksCard = ({ organization }: CardProps) => {
                   <Row key={id} time={since}>
                     <WorkspaceLink organization={organization} name={workspace} />
                     <div className={classes['note']}>
-                      {holder}
-                      {reason === '' ? '' : `: ${reason}`}
+                      <LongText text={reason === '' ? holder : `${holder}: ${reason}`} />
                     </div>
                   </Row>
                 ))}
@@ -155,7 +155,9 @@ export const WaitingRunsCard = ({ organization }: CardProps) => {
                     {workspace}
                   </Link>{' '}
                   <RunStatusBadge status={status} />
-                  <div className={classes['note']}>{message}</div>
+                  <div className={classes['note']}>
+                    <LongText text={message} />
+                  </div>
                 </Row>
               ))}
             </ul>

@@ -2,6 +2,7 @@ import { Text } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { runEventsQuery, type ConsoleRun } from '../../api/runs.js';
 import { findIncluded } from '../../api/included.js';
+import { LongText } from '../../components/long-text.js';
 import { QueryState } from '../../components/states.js';
 import { RelativeTime } from '../../components/times.js';
 import classes from './run.module.css';
@@ -22,6 +23,9 @@ export const RunEvents = ({ organization, run }: { readonly organization: string
         <ol className={classes['events']}>
           {document.data.map((event) => {
             const comment = findIncluded(document, event.relationships.comment.data)?.attributes.body;
+            const { description } = event.attributes;
+            // The message stands beside the events already.
+            const text = comment ?? (description === run.attributes.message ? null : description);
             const actor = findIncluded(document, event.relationships.actor.data)?.attributes.username;
             return (
               <li key={event.id}>
@@ -32,8 +36,10 @@ export const RunEvents = ({ organization, run }: { readonly organization: string
                     <RelativeTime value={event.attributes['created-at']} />
                   </Text>
                 </Text>
-                {(comment ?? event.attributes.description) && (
-                  <blockquote className={classes['comment']}>{comment ?? event.attributes.description}</blockquote>
+                {text && (
+                  <blockquote className={classes['comment']}>
+                    <LongText text={text} />
+                  </blockquote>
                 )}
               </li>
             );

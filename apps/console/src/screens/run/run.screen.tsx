@@ -6,6 +6,7 @@ import { runQuery, type RunDocument } from '../../api/runs.js';
 import { workspaceQuery } from '../../api/workspaces.js';
 import { Card, FactList, type LabeledFact } from '../../components/card.js';
 import { CopyableId } from '../../components/copy.js';
+import { LongText } from '../../components/long-text.js';
 import { hasEnded, PlanCounts, RunStatusBadge } from '../../components/run-status.js';
 import { NotFoundState, QueryState } from '../../components/states.js';
 import { RelativeTime } from '../../components/times.js';
@@ -38,6 +39,7 @@ const listFacts = (document: RunDocument): readonly LabeledFact[] => {
   const { id, attributes, relationships } = document.data;
   const confirmedBy = findIncluded(document, relationships['confirmed-by'].data);
   return [
+    ...(attributes.message ? [{ label: 'Message', value: <LongText text={attributes.message} /> }] : []),
     { label: 'Id', value: <CopyableId id={id} /> },
     { label: 'Status', value: <RunStatusBadge status={attributes.status} /> },
     ...(attributes.status === 'pending'
@@ -66,7 +68,7 @@ const Run = ({ organization, workspace, document }: RunProps) => (
       <RunActions organization={organization} workspace={workspace} document={document} />
     </Group>
     <SimpleGrid cols={{ base: 1, md: 2 }}>
-      <Card title={document.data.attributes.message || 'Run'}>
+      <Card title="Run">
         <FactList facts={listFacts(document)} />
       </Card>
       <Card title="What happened">

@@ -1,5 +1,6 @@
 import { Badge, Button, Table, Text } from '@mantine/core';
 import type { AuthenticationToken } from '../../api/tokens.js';
+import { LongText } from '../../components/long-text.js';
 import { RelativeTime, useNow } from '../../components/times.js';
 import classes from '../../components/table-frame.module.css';
 
@@ -57,8 +58,8 @@ export const TokenTable = ({ label, rows, onRevoke }: TokenTableProps) => (
             <Table.Tr key={id}>
               <Table.Td>
                 <b>{row.owner}</b>
-                <Text size="sm" c="dimmed">
-                  {attributes.description || 'No description'}
+                <Text size="sm" c="dimmed" component="div">
+                  <LongText text={attributes.description || 'No description'} />
                 </Text>
               </Table.Td>
               <Table.Td className={classes['wide']}>

@@ -7,6 +7,7 @@ import { workspaceQuery, type WorkspaceDocument } from '../../api/workspaces.js'
 import { Card, FactList, type LabeledFact } from '../../components/card.js';
 import { CodeBlock, CopyableId } from '../../components/copy.js';
 import { LockIcon } from '../../components/icons.js';
+import { LongText } from '../../components/long-text.js';
 import { RunStatusBadge } from '../../components/run-status.js';
 import { TerraformBlock } from '../../components/terraform-block.js';
 import { RelativeTime } from '../../components/times.js';
@@ -28,13 +29,13 @@ const LockNotice = ({ organization, workspace }: PartProps) => {
       icon={<LockIcon />}
       title={isRun ? `Locked by the run ${holder}` : `Locked by ${holder}`}
     >
-      <Text size="sm">
+      <Text size="sm" component="div">
         {lock && (
-          <>
-            Locked <RelativeTime value={lock.attributes['locked-at']} />.{' '}
-          </>
+          <div>
+            Locked <RelativeTime value={lock.attributes['locked-at']} />.
+          </div>
         )}
-        {reason ? `Reason: ${reason}` : noReason}
+        <LongText text={reason ? `Reason: ${reason}` : noReason} />
       </Text>
     </Alert>
   );
@@ -57,12 +58,14 @@ const LatestRun = ({ organization, workspace }: PartProps) => {
             {
               label: 'Message',
               value: (
-                <Link
-                  to="/$organization/workspaces/$workspace/runs/$run"
-                  params={{ organization, workspace: workspace.data.attributes.name, run: run.id }}
-                >
-                  {run.attributes.message || run.id}
-                </Link>
+                <LongText text={run.attributes.message}>
+                  <Link
+                    to="/$organization/workspaces/$workspace/runs/$run"
+                    params={{ organization, workspace: workspace.data.attributes.name, run: run.id }}
+                  >
+                    {run.attributes.message || run.id}
+                  </Link>
+                </LongText>
               ),
             },
             { label: 'Created', value: <RelativeTime value={run.attributes['created-at']} /> },

@@ -1,5 +1,6 @@
 import { Badge, Button, Group, Table, Text } from '@mantine/core';
 import type { ConsoleVariable, VariableDefinition, VariableGroup } from '../../api/variables.js';
+import { LongText } from '../../components/long-text.js';
 import { WideTable } from '../../components/wide-table.js';
 import classes from './workspace-variables.module.css';
 
@@ -22,9 +23,11 @@ const Value = ({ variable: { attributes } }: { readonly variable: ConsoleVariabl
   if (!attributes.value) return <span className={classes['quiet']}>Empty</span>;
   return (
     <>
-      <code className={classes['value']}>{attributes.value}</code>
+      <LongText text={attributes.value}>
+        <code className={classes['value']}>{attributes.value}</code>
+      </LongText>
       {attributes.hcl && (
-        <Badge variant="default" tt="none" radius="sm" ml={6}>
+        <Badge variant="default" tt="none" radius="sm">
           HCL
         </Badge>
       )}
@@ -69,7 +72,11 @@ const VariableRow = (props: RowProps) => {
       <Table.Td>
         <code>{key}</code>
         {overriddenBy !== null && <div className={classes['reason']}>Overridden by {overriddenBy}</div>}
-        {description && <div className={classes['quiet']}>{description}</div>}
+        {description && (
+          <div className={classes['quiet']}>
+            <LongText text={description} />
+          </div>
+        )}
       </Table.Td>
       <Table.Td>
         <Value variable={definition.variable} />
