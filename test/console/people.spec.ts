@@ -54,7 +54,7 @@ describe('the people of an organization', () => {
     await table.getByRole('columnheader', { name: 'Last active' }).waitFor();
     const active = memberRow.locator('time').last();
     expect(await active.getAttribute('datetime')).toBe(lastActive);
-    expect(await active.innerText()).toMatch(/^(?:just now|\d+ minutes? ago)$/);
+    expect(await active.innerText()).toMatch(/^(?:just now|\d+ minutes? ago)\s\(.+ \d{4} .+\)$/);
     await table.getByRole('row').filter({ hasText: 'paul@people.test' }).getByText('Never').waitFor();
     expect(await inspectScreen(page, 'people')).toEqual([]);
     await page.getByRole('button', { name: 'Invite' }).click();

@@ -133,7 +133,7 @@ describe('the lock of a workspace', () => {
     await dialog.getByRole('button', { name: 'Lock' }).click();
     const notice = page.getByRole('alert').filter({ hasText: 'Locked by olga' });
     await notice.getByText(`Reason: Moving to another ${RIGHT_TO_LEFT}region${END_OF_DIRECTION}`).waitFor();
-    await notice.getByText('Locked just now.').waitFor();
+    await notice.getByText('Locked just now').waitFor();
     expect(await inspectScreen(page, 'workspace-locked')).toEqual([]);
     await press(page, 'Unlock');
     await page.getByText('The workspace is unlocked.').waitFor();

@@ -1,8 +1,10 @@
 import { useSyncExternalStore } from 'react';
+import classes from './times.module.css';
 
 /* Times in the zone and language of the reader. */
 
 const exactFormat = new Intl.DateTimeFormat(undefined, { dateStyle: 'full', timeStyle: 'long' });
+const shortFormat = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium', timeStyle: 'medium' });
 const relativeFormat = new Intl.RelativeTimeFormat(undefined, { numeric: 'auto' });
 
 const SECOND = 1_000;
@@ -66,12 +68,20 @@ export const useNow = (): number => useSyncExternalStore(subscribe, () => clock.
 /** Returns the last midnight in the time zone of the reader, and renders again after the next one. */
 export const useMidnight = (): string => new Date(new Date(useNow()).setHours(0, 0, 0, 0)).toISOString();
 
-/** Shows how long ago something happened, and the exact time to those who point at it. */
+/** Shows how long ago something happened. People who point at it see the exact time, and screen readers read it. */
 export const RelativeTime = ({ value }: { readonly value: string }) => {
   const now = useNow();
   return (
-    <time dateTime={value} title={formatExactTime(value)} style={{ whiteSpace: 'nowrap' }}>
+    <time dateTime={value} title={formatExactTime(value)} className={classes['time']}>
       {formatRelativeTime(value, now)}
+      <span className={classes['exact']}> ({formatExactTime(value)})</span>
     </time>
   );
 };
+
+/** Shows a date and a time to the second, for lists in which the order of events matters. */
+export const ExactTime = ({ value }: { readonly value: string }) => (
+  <time dateTime={value} title={formatExactTime(value)}>
+    {shortFormat.format(new Date(value))}
+  </time>
+);

@@ -34,6 +34,7 @@ const Id = ({ value, label }: { readonly value: string; readonly label: string }
 
 const listEntryFacts = ({ timestamp, auth, resource }: AuditTrailRow): readonly LabeledFact[] => [
   { label: 'Time', value: formatExactTime(timestamp) },
+  { label: 'Relative time', value: <RelativeTime value={timestamp} /> },
   { label: 'Who', value: auth.description },
   { label: 'Account or token', value: <Id value={auth.accessor_id} label="the id of the account" /> },
   ...(auth.impersonator_id === null ? [] : [{ label: 'Impersonated by', value: <code>{auth.impersonator_id}</code> }]),

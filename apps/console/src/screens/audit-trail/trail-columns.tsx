@@ -1,7 +1,7 @@
 import { Text } from '@mantine/core';
 import type { AuditTrailRow } from '../../api/audit-trail.js';
 import { ResourceName } from '../../components/resource-name.js';
-import { RelativeTime } from '../../components/times.js';
+import { ExactTime } from '../../components/times.js';
 import type { GridColumn } from '../../components/virtual-grid.js';
 import classes from './audit-trail.module.css';
 
@@ -13,8 +13,8 @@ export const TRAIL_COLUMNS: readonly GridColumn<AuditTrailRow>[] = [
   {
     id: 'time',
     header: 'Time',
-    meta: { width: 'minmax(5.25rem, 1fr)' },
-    cell: ({ row: { original } }) => <RelativeTime value={original.timestamp} />,
+    meta: { width: 'minmax(11.5rem, 1fr)' },
+    cell: ({ row: { original } }) => <ExactTime value={original.timestamp} />,
   },
   {
     id: 'actor',
