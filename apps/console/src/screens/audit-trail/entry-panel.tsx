@@ -9,8 +9,8 @@ import { useFocusReturn } from '../../components/focus-return.js';
 import { ResourceName } from '../../components/resource-name.js';
 import { QueryState } from '../../components/states.js';
 import { formatExactTime, RelativeTime } from '../../components/times.js';
+import { formatAction, formatWords } from './action-words.js';
 import type { TrailSearch } from './audit-trail.search.js';
-import { formatWords } from './trail-columns.js';
 import classes from './audit-trail.module.css';
 
 const Section = ({ title, children }: { readonly title: string; readonly children: ReactNode }) => {
@@ -38,6 +38,8 @@ const listEntryFacts = ({ timestamp, auth, resource }: AuditTrailRow): readonly 
   { label: 'Who', value: auth.description },
   { label: 'Account or token', value: <Id value={auth.accessor_id} label="the id of the account" /> },
   ...(auth.impersonator_id === null ? [] : [{ label: 'Impersonated by', value: <code>{auth.impersonator_id}</code> }]),
+  { label: 'Type of resource', value: <code>{resource.type}</code> },
+  { label: 'Action', value: <code>{resource.action}</code> },
   { label: 'Resource', value: <ResourceName id={resource.id} /> },
   { label: 'Id of the resource', value: <Id value={resource.id} label="the id of the resource" /> },
 ];
@@ -62,7 +64,8 @@ const listRequestFacts = ({ request, auth }: AuditTrailRow): readonly LabeledFac
 
 const listEventFacts = ({ event }: TrailEntryDetails): readonly LabeledFact[] => [
   { label: 'Type', value: <code>{event.type}</code> },
-  { label: 'Position in the log', value: `${event.transaction} / ${event.position}` },
+  { label: 'Transaction', value: event.transaction },
+  { label: 'Position in the log', value: event.position },
   { label: 'Stream', value: `${event.stream}, event ${event.version}` },
   {
     label: 'Kafka',
@@ -94,7 +97,7 @@ const RelatedEntries = ({ organization, search, related }: RelatedProps) =>
       {related.map(({ id, timestamp, resource }) => (
         <li key={id}>
           <Link to="/$organization/audit-trail" params={{ organization }} search={{ ...search, entry: id }} replace>
-            {formatWords(resource.type)} {formatWords(resource.action)}
+            {formatWords(resource.type)} {formatAction(resource.action)}
           </Link>{' '}
           <Text span size="sm" c="dimmed">
             <ResourceName id={resource.id} />, <RelativeTime value={timestamp} />
@@ -111,7 +114,7 @@ const EntryStory = ({ organization, search, details }: StoryProps) => {
   return (
     <Stack gap="lg">
       <Title order={2} size="h4">
-        {formatWords(entry.resource.type)} {formatWords(entry.resource.action)}
+        {formatWords(entry.resource.type)} {formatAction(entry.resource.action)}
       </Title>
       <Section title="What happened">
         <FactList facts={listEntryFacts(entry)} />

@@ -3,10 +3,8 @@ import type { AuditTrailRow } from '../../api/audit-trail.js';
 import { ResourceName } from '../../components/resource-name.js';
 import { ExactTime } from '../../components/times.js';
 import type { GridColumn } from '../../components/virtual-grid.js';
+import { formatAction, formatWords } from './action-words.js';
 import classes from './audit-trail.module.css';
-
-/** `agent_pool` is shown as `agent pool`. */
-export const formatWords = (text: string): string => text.replaceAll('_', ' ');
 
 /** The columns of the list, newest entry first. */
 export const TRAIL_COLUMNS: readonly GridColumn<AuditTrailRow>[] = [
@@ -28,7 +26,7 @@ export const TRAIL_COLUMNS: readonly GridColumn<AuditTrailRow>[] = [
     meta: { width: 'minmax(8rem, 1.8fr)', isTitle: true },
     cell: ({ row: { original } }) => (
       <span className={classes['action']}>
-        {formatWords(original.resource.type)} <strong>{formatWords(original.resource.action)}</strong>
+        {formatWords(original.resource.type)} <strong>{formatAction(original.resource.action)}</strong>
       </span>
     ),
   },

@@ -1,0 +1,52 @@
+/** Actions of the trail that differ from words for people in more than an underscore. */
+const WORDS: ReadonlyMap<string, string> = new Map([
+  ['add_member', 'member added'],
+  ['add_team', 'team added'],
+  ['apply', 'applied'],
+  ['archive', 'archived'],
+  ['callback', 'answered'],
+  ['cancel', 'canceled'],
+  ['create', 'created'],
+  ['create_link', 'link created'],
+  ['deprovision', 'deprovisioned'],
+  ['destroy', 'deleted'],
+  ['destroy_version', 'version deleted'],
+  ['disable', 'disabled'],
+  ['discard', 'discarded'],
+  ['download', 'downloaded'],
+  ['enable', 'enabled'],
+  ['force_cancel', 'canceled with force'],
+  ['force_canceled', 'canceled with force'],
+  ['force_execute', 'executed with force'],
+  ['force_unlock', 'unlocked with force'],
+  ['index', 'listed'],
+  ['issue_token', 'token issued'],
+  ['link_identity', 'identity linked'],
+  ['lock', 'locked'],
+  ['override', 'overridden'],
+  ['permanently_delete_backing_data', 'data deleted permanently'],
+  ['provision', 'provisioned'],
+  ['publish', 'published'],
+  ['remove_member', 'member removed'],
+  ['remove_team', 'team removed'],
+  ['replace_archive', 'archive replaced'],
+  ['restore_backing_data', 'data restored'],
+  ['show', 'read'],
+  ['sign_in_failed', 'sign-in failed'],
+  ['soft_delete_backing_data', 'data deleted for now'],
+  ['suspend', 'suspended'],
+  ['test', 'tested'],
+  ['unlink_identity', 'identity unlinked'],
+  ['unlock', 'unlocked'],
+  ['unsuspend', 'no longer suspended'],
+  ['update', 'changed'],
+  ['update_provisioning', 'provisioning changed'],
+  ['update_team_permissions', 'permissions of a team changed'],
+  ['upload', 'uploaded'],
+]);
+
+/** `agent_pool` is shown as `agent pool`. */
+export const formatWords = (text: string): string => text.replaceAll('_', ' ');
+
+/** Returns what happened to the resource, such as `listed` for `index`. */
+export const formatAction = (action: string): string => WORDS.get(action) ?? formatWords(action);
