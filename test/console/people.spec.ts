@@ -50,7 +50,7 @@ describe('the people of an organization', () => {
     const page = await open(owner, 'people', 'People');
     const table = page.getByRole('table', { name: 'Members' });
     const memberRow = table.getByRole('row').filter({ hasText: 'rita@people.test' });
-    await memberRow.getByText('platform').waitFor();
+    await memberRow.getByRole('cell', { name: 'platform', exact: true }).waitFor();
     await table.getByRole('columnheader', { name: 'Last active' }).waitFor();
     const active = memberRow.locator('time').last();
     expect(await active.getAttribute('datetime')).toBe(lastActive);
@@ -78,7 +78,10 @@ describe('the people of an organization', () => {
 
   it('cannot be changed by a member without the right', async () => {
     const page = await open(member, 'people?status=active', 'People');
-    await page.getByRole('table', { name: 'Members' }).getByText('olga@people.test').waitFor();
+    await page
+      .getByRole('table', { name: 'Members' })
+      .getByRole('cell', { name: 'olga@people.test', exact: true })
+      .waitFor();
     expect(await page.getByRole('button', { name: 'Remove olga' }).count()).toBe(0);
     expect(await page.getByRole('columnheader', { name: 'Last active' }).count()).toBe(0);
     expect(await page.getByRole('button', { name: 'Invite' }).getAttribute('aria-disabled')).toBe('true');

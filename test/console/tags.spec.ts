@@ -113,7 +113,7 @@ describe('reserved keys', () => {
     expect(body.data.length).toBe(1);
     await dialog.getByRole('button', { name: 'Reserve', exact: true }).click();
     const row = page.getByRole('row').filter({ hasText: 'env' });
-    await row.getByText('Workspaces must not override it').waitFor();
+    await row.getByRole('cell', { name: 'Workspaces must not override it', exact: true }).waitFor();
     expect(await inspectScreen(page, 'reserved-keys')).toEqual([]);
     await page.getByRole('button', { name: 'Remove env' }).click();
     await page.getByRole('dialog', { name: 'Remove env' }).getByRole('button', { name: 'Remove' }).click();

@@ -48,6 +48,8 @@ const MemberTableRow = ({ organization, member, canManage, showsActivity, onRemo
           </Badge>
         )}
       </Group>
+      {member.email && <div className={classes['narrow']}>{member.email}</div>}
+      {member.teams.length > 0 && <div className={classes['narrow']}>Teams: {member.teams.join(', ')}</div>}
     </Table.Td>
     <Table.Td className={classes['wide']}>{member.email || '–'}</Table.Td>
     <Table.Td className={classes['wide']}>{member.teams.join(', ') || '–'}</Table.Td>

@@ -19,6 +19,9 @@ const NO_CHANGE = 'You need a team that may manage workspaces or projects, or to
 
 type Dialog = { readonly kind: 'edit' | 'delete'; readonly key: ReservedTagKey | null };
 
+const describeOverride = (isFixed: boolean): string =>
+  isFixed ? 'Workspaces must not override it' : 'Workspaces may override it';
+
 type TableProps = {
   readonly keys: readonly ReservedTagKey[];
   readonly canChange: boolean;
@@ -41,10 +44,11 @@ const KeyTable = ({ keys, canChange, onOpen }: TableProps) => (
           const { key: name, 'disable-overrides': isFixed, 'updated-at': changedAt } = key.attributes;
           return (
             <Table.Tr key={key.id}>
-              <Table.Td fw={600}>{name}</Table.Td>
-              <Table.Td className={classes['wide']}>
-                {isFixed ? 'Workspaces must not override it' : 'Workspaces may override it'}
+              <Table.Td fw={600}>
+                {name}
+                <div className={classes['narrow']}>{describeOverride(isFixed)}</div>
               </Table.Td>
+              <Table.Td className={classes['wide']}>{describeOverride(isFixed)}</Table.Td>
               <Table.Td className={classes['wide']}>
                 <RelativeTime value={changedAt} />
               </Table.Td>

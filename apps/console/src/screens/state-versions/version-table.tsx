@@ -3,6 +3,7 @@ import { describeHolder } from '../../api/included.js';
 import type { StateVersionPage } from '../../api/states.js';
 import { RelativeTime } from '../../components/times.js';
 import { WideTable } from '../../components/wide-table.js';
+import tableClasses from '../../components/table-frame.module.css';
 import type { StateComparison } from './state-versions.search.js';
 import classes from './state-versions.module.css';
 
@@ -32,6 +33,9 @@ type RowProps = Omit<TableProps, 'pages'> & {
 
 const VersionRow = ({ page, version, previous, current, comparison, onCompare }: RowProps) => {
   const { id, attributes, relationships } = version;
+  const holder = describeHolder(page, relationships['created-by'].data);
+  const terraform = attributes['terraform-version'] ?? 'unknown';
+  const status = STATUS_LABELS[attributes.status];
   const hasFile = attributes.status === 'finalized';
   const choose = (side: 'from' | 'to') => (
     <Radio
@@ -49,17 +53,23 @@ const VersionRow = ({ page, version, previous, current, comparison, onCompare }:
       <Table.Td>
         {attributes.serial.toLocaleString()}{' '}
         {id === current && (
-          <Badge variant="light" color="green" tt="none" radius="sm">
+          <Badge variant="light" color="green" tt="none" radius="sm" miw="max-content">
             Current
           </Badge>
         )}
+        <div className={tableClasses['narrow']}>
+          <RelativeTime value={attributes['created-at']} /> by {holder}
+        </div>
+        <div className={tableClasses['narrow']}>
+          Terraform {terraform}, {status}
+        </div>
       </Table.Td>
-      <Table.Td>
+      <Table.Td className={tableClasses['wide']}>
         <RelativeTime value={attributes['created-at']} />
       </Table.Td>
-      <Table.Td>{describeHolder(page, relationships['created-by'].data)}</Table.Td>
-      <Table.Td>{attributes['terraform-version'] ?? 'unknown'}</Table.Td>
-      <Table.Td>{STATUS_LABELS[attributes.status]}</Table.Td>
+      <Table.Td className={tableClasses['wide']}>{holder}</Table.Td>
+      <Table.Td className={tableClasses['wide']}>{terraform}</Table.Td>
+      <Table.Td className={tableClasses['wide']}>{status}</Table.Td>
       <Table.Td ta="right">
         {previous?.attributes.status === 'finalized' && hasFile && (
           <Button
@@ -83,8 +93,13 @@ export const VersionTable = ({ pages, ...props }: TableProps) => {
     <WideTable label="State versions">
       <Table.Thead>
         <Table.Tr>
-          {['From', 'To', 'Serial', 'Created', 'Created by', 'Terraform', 'Status'].map((heading) => (
+          {['From', 'To', 'Serial'].map((heading) => (
             <Table.Th key={heading}>{heading}</Table.Th>
+          ))}
+          {['Created', 'Created by', 'Terraform', 'Status'].map((heading) => (
+            <Table.Th key={heading} className={tableClasses['wide']}>
+              {heading}
+            </Table.Th>
           ))}
           <Table.Th>
             <span className={classes['hidden']}>Comparison</span>
