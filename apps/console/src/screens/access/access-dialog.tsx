@@ -108,6 +108,7 @@ const AccessForm = ({ organization, row, team, on, source, onDone }: AccessFormP
             label={`Access to the ${on} ${name}`}
             description={description}
             flex={1}
+            miw={0}
             allowDeselect={false}
             data={getLevels(on, present)}
             value={level}

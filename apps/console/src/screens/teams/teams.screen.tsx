@@ -51,7 +51,9 @@ const TeamRow = ({ organization, team, isOwners }: TeamRowProps) => (
     <Table.Td className={classes['wide']}>
       {isOwners ? <Text size="sm">Everything</Text> : <Rights rights={listRights(team)} />}
     </Table.Td>
-    <Table.Td className={classes['wide']}>{team.attributes.visibility === 'secret' ? 'Secret' : 'Everybody'}</Table.Td>
+    <Table.Td className={classes['wide']} style={{ whiteSpace: 'nowrap' }}>
+      {team.attributes.visibility === 'secret' ? 'Secret' : 'Everybody'}
+    </Table.Td>
     <Table.Td className={classes['wide']}>{team.attributes['sso-team-id'] ?? '–'}</Table.Td>
   </Table.Tr>
 );
