@@ -88,7 +88,8 @@ describe('the registry', () => {
     await page.getByRole('heading', { name: 'There is no provider yet' }).waitFor();
     await page.getByText('There is no key yet.').waitFor();
     expect(await inspectScreen(page, 'registry-empty')).toEqual([]);
-    await page.getByRole('button', { name: 'Add a key' }).click();
+    await page.getByRole('button', { name: 'Publish a version' }).click();
+    await page.getByRole('button', { name: 'Add the key that signs the release' }).click();
     const dialog = page.getByRole('dialog', { name: 'Add a GPG key' });
     await dialog.getByLabel('Public key').fill('no key');
     await dialog.getByRole('button', { name: 'Add', exact: true }).click();
@@ -96,6 +97,11 @@ describe('the registry', () => {
     await dialog.getByLabel('Public key').fill(signer.armor);
     expect(await inspectScreen(page, 'registry-add-key')).toEqual([]);
     await dialog.getByRole('button', { name: 'Add', exact: true }).click();
+    await page
+      .getByLabel('GPG key that signs the release')
+      .and(page.locator(`[value="${signer.keyId}"]`))
+      .waitFor();
+    await page.getByRole('button', { name: 'Cancel' }).click();
     await page.getByText(signer.keyId).waitFor();
     await page.context().close();
   });
@@ -151,7 +157,11 @@ describe('a provider', () => {
     const manifest = { metadata: { protocol_versions: ['7.0'] } };
     await input.setInputFiles([...files, toManifest('2.0.0', manifest)]);
     await dialog.getByText('metadata.protocol_versions has "7.0". It must be one of 4.0, 5.0, 6.0.').waitFor();
-    await input.setInputFiles([...files, toManifest('2.0.0', { metadata: { protocol_versions: ['5.1'] } })]);
+    const notes = { name: 'CHANGELOG.md', mimeType: 'text/plain', buffer: Buffer.from('') };
+    await input.setInputFiles([...files, toManifest('2.0.0', { metadata: { protocol_versions: ['5.1'] } }), notes]);
+    const list = dialog.getByRole('list', { name: 'Chosen files' });
+    await list.getByRole('listitem').filter({ hasText: 'CHANGELOG.md (not used)' }).waitFor();
+    expect(await list.getByText('(not used)').count()).toBe(1);
     await dialog.getByText('protocol 5.0, platforms: linux/amd64, windows/amd64').waitFor();
     expect(await inspectScreen(page, 'registry-publish')).toEqual([]);
     let isFirst = true;

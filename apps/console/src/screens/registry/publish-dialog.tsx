@@ -1,4 +1,5 @@
-import { Alert, Progress, Select, Stack, Text } from '@mantine/core';
+import { Alert, Anchor, Progress, Select, Stack, Text } from '@mantine/core';
+import { useDisclosure } from '@mantine/hooks';
 import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { useNavigate } from '@tanstack/react-router';
 import { useEffect, useRef, useState } from 'react';
@@ -9,6 +10,7 @@ import { Dialog } from '../../components/dialog.js';
 import { DialogActions } from '../../components/dialog-actions.js';
 import { FormProblems } from '../../components/problems.js';
 import { showToast } from '../../components/toasts.js';
+import { AddKeyDialog } from './add-key-dialog.js';
 import { publishRelease, type PublicationResult, type ReleaseProgress } from './publish-release.js';
 import { PublishResult } from './publish-result.js';
 import { ReleaseDrop } from './release-drop.js';
@@ -64,21 +66,30 @@ const usePublication = (organization: string) => {
 
 /** The key of the registry that signs a release: the chosen one, or the only one. */
 const useSigningKey = (organization: string) => {
-  const { data: keys = [] } = useQuery(gpgKeysQuery(organization));
+  const { data: keys } = useQuery(gpgKeysQuery(organization));
   const [chosen, onChoose] = useState<string | null>(null);
-  const keyIds = keys.map(({ attributes }) => attributes['key-id']);
-  return { keyIds, keyId: chosen ?? (keyIds.length === 1 ? (keyIds[0] ?? null) : null), onChoose };
+  const keyIds = (keys ?? []).map(({ attributes }) => attributes['key-id']);
+  return {
+    hasNoKey: keys?.length === 0,
+    keyIds,
+    keyId: chosen ?? (keyIds.length === 1 ? (keyIds[0] ?? null) : null),
+    onChoose,
+  };
 };
 
-const SigningKeySelect = ({ keyIds, keyId, onChoose }: ReturnType<typeof useSigningKey>) => (
-  <Select
-    label="GPG key that signs the release"
-    description={keyIds.length === 0 ? 'The registry has no key yet. Add it on the screen of the registry.' : null}
-    data={keyIds}
-    value={keyId}
-    onChange={onChoose}
-  />
-);
+type SigningKeyProps = ReturnType<typeof useSigningKey> & { readonly onAddKey: () => void };
+
+const SigningKeySelect = ({ hasNoKey, keyIds, keyId, onChoose, onAddKey }: SigningKeyProps) =>
+  hasNoKey ? (
+    <Text size="sm">
+      The registry has no GPG key yet.{' '}
+      <Anchor component="button" type="button" size="sm" onClick={onAddKey}>
+        Add the key that signs the release
+      </Anchor>
+    </Text>
+  ) : (
+    <Select label="GPG key that signs the release" data={keyIds} value={keyId} onChange={onChoose} />
+  );
 
 type PublishFormProps = {
   readonly organization: string;
@@ -87,10 +98,12 @@ type PublishFormProps = {
   readonly onRelease: (release: Release | null) => void;
   /** Is called after files were sent, and none was left out. */
   readonly onPublished: (release: Release) => void;
+  readonly onAddKey: () => void;
   readonly onClose: () => void;
 };
 
-const PublishForm = ({ organization, publication, release, onRelease, onPublished, onClose }: PublishFormProps) => {
+const PublishForm = (props: PublishFormProps) => {
+  const { organization, publication, release, onRelease, onPublished, onAddKey, onClose } = props;
   const { change, progress } = publication;
   const signingKey = useSigningKey(organization);
   const { keyId } = signingKey;
@@ -108,7 +121,7 @@ const PublishForm = ({ organization, publication, release, onRelease, onPublishe
       </Text>
       <CodeBlock code={COMMAND} label="the build command" />
       <ReleaseDrop release={release} isBusy={change.isPending} onRelease={onRelease} />
-      <SigningKeySelect {...signingKey} />
+      <SigningKeySelect {...signingKey} onAddKey={onAddKey} />
       <PublishProblem error={change.error} />
       {progress && <UploadProgress progress={progress} />}
       <DialogActions
@@ -129,6 +142,7 @@ const PublishForm = ({ organization, publication, release, onRelease, onPublishe
 export const PublishDialog = ({ organization, onClose }: PublishDialogProps) => {
   const navigate = useNavigate();
   const [release, setRelease] = useState<Release | null>(null);
+  const [isAddingKey, keyDialog] = useDisclosure(false);
   const publication = usePublication(organization);
   const showProvider = (provider: string) => {
     onClose();
@@ -139,6 +153,7 @@ export const PublishDialog = ({ organization, onClose }: PublishDialogProps) => 
     showProvider(name);
   };
   const result = publication.change.data;
+  if (isAddingKey) return <AddKeyDialog organization={organization} onClose={keyDialog.close} />;
   return (
     <Dialog onClose={onClose} size="lg" title="Publish a version">
       {result && release ? (
@@ -147,6 +162,7 @@ export const PublishDialog = ({ organization, onClose }: PublishDialogProps) => 
         <PublishForm
           {...{ organization, publication, release, onClose }}
           onRelease={setRelease}
+          onAddKey={keyDialog.open}
           onPublished={confirmPublication}
         />
       )}

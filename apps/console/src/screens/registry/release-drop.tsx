@@ -2,14 +2,34 @@ import '@mantine/dropzone/styles.layer.css';
 import { Alert, Button, Stack, Text } from '@mantine/core';
 import { Dropzone } from '@mantine/dropzone';
 import { useRef, useState } from 'react';
+import { RowList } from '../../components/row-list.js';
 import { readRelease, type Release } from './release-files.js';
 import classes from './registry.module.css';
 
-const ReleaseSummary = ({ release: { name, version, archives, protocols } }: { readonly release: Release }) => (
+type SummaryProps = { readonly release: Release };
+
+const ReleaseSummary = ({ release: { name, version, archives, protocols } }: SummaryProps) => (
   <Text size="sm">
     Provider <strong>{name}</strong>, version <strong>{version}</strong>, protocol {protocols.join(', ')}, platforms:{' '}
     {archives.map(({ os, arch }) => `${os}/${arch}`).join(', ')}
   </Text>
+);
+
+const ReleaseFileList = ({ release: { usedFiles, unusedFiles } }: SummaryProps) => (
+  <RowList label="Chosen files" count={usedFiles.length + unusedFiles.length}>
+    {usedFiles.map((name) => (
+      <li key={name}>{name}</li>
+    ))}
+    {unusedFiles.map((name, index) => (
+      // Files of different folders can have the same name.
+      <li key={`${name} ${index}`}>
+        {name}{' '}
+        <Text span size="sm" c="dimmed">
+          (not used)
+        </Text>
+      </li>
+    ))}
+  </RowList>
 );
 
 type FilesProps = {
@@ -57,6 +77,7 @@ export const ReleaseDrop = ({ release, isBusy, onRelease }: FilesProps) => {
           </Button>
         </Stack>
       </Dropzone>
+      {release && <ReleaseFileList release={release} />}
       {problem !== null && (
         <Alert color="red" role="alert">
           {problem}

@@ -15,6 +15,10 @@ export type Release = {
   readonly checksums: File;
   readonly signature: File;
   readonly archives: readonly ReleaseArchive[];
+  /** Names of files. The browser reads them, or the server receives them. */
+  readonly usedFiles: readonly string[];
+  /** Names of the other files that the person chose. */
+  readonly unusedFiles: readonly string[];
 };
 
 /** What is wrong with the files, in words for the person. */
@@ -80,6 +84,11 @@ const readProtocols = async (manifest: File | undefined): Promise<readonly Relea
   return PROTOCOLS.filter((protocol) => protocols.has(protocol));
 };
 
+const listNames = (files: readonly File[], used: readonly File[]) => ({
+  usedFiles: used.map(({ name }) => name),
+  unusedFiles: files.filter((file) => !used.includes(file)).map(({ name }) => name),
+});
+
 /** Returns the release of these files. Throws a ReleaseError that names what is missing. */
 export const readRelease = async (files: readonly File[]): Promise<Release> => {
   const byName = new Map(files.map((file) => [file.name, file]));
@@ -100,6 +109,8 @@ export const readRelease = async (files: readonly File[]): Promise<Release> => {
     const [os = '', arch = ''] = filename.slice(prefix.length, -'.zip'.length).split('_');
     return { file, os, arch, shasum };
   });
-  const protocols = await readProtocols(byName.get(`${prefix}manifest.json`));
-  return { name, version, protocols, checksums, signature, archives };
+  const manifest = byName.get(`${prefix}manifest.json`);
+  const protocols = await readProtocols(manifest);
+  const used = [checksums, signature, ...(manifest ? [manifest] : []), ...archives.map(({ file }) => file)];
+  return { name, version, protocols, checksums, signature, archives, ...listNames(files, used) };
 };
