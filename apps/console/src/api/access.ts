@@ -97,7 +97,7 @@ export const useChangeAccess = (organization: string, target: ChangedAccess) => 
   });
 };
 
-/** What a person wants explained. The names are those in the address of the screen. */
+/** A question about access. The names are those in the address of the screen. */
 export type ExplanationSearch = {
   readonly user?: string;
   readonly team?: string;
@@ -106,7 +106,7 @@ export type ExplanationSearch = {
   readonly project?: string;
 };
 
-/** Why a person or team has a permission, decided by the server. */
+/** The explanation of a permission. The server decides it. */
 export const explanationQuery = (organization: string, search: ExplanationSearch) =>
   queryOptions({
     queryKey: [...accessKey(organization), 'explanation', search],

@@ -16,7 +16,7 @@ const MAX_NEW_ENTRIES = 1_000;
 /** The part of a key after the one of the trail, for entries that are added while the person looks. */
 export const NEW_ENTRIES = 'new';
 
-/** How to filter the trail. The names are those in the address of the screen. */
+/** Filters of the trail. The names are those in the address of the screen. */
 export type AuditTrailFilter = {
   /** Times are ISO 8601. */
   readonly since?: string;

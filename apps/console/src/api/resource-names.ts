@@ -11,7 +11,7 @@ const MAX_NAMES = 100;
 
 type NamedData = { readonly data: readonly { readonly id: string; readonly attributes: { readonly name: string } }[] };
 type NameSource = {
-  /** What the ids begin with. */
+  /** The start of each id. */
   readonly prefix: string;
   /** The part of the key after the one of the organization, by which live messages name it. */
   readonly key: string;

@@ -16,7 +16,7 @@ const DETAIL_INCLUDES = ['plan', 'apply', 'created_by', 'confirmed_by', 'workspa
 
 const runsKey = (organization: string) => [...organizationKey(organization), 'runs'] as const;
 
-/** How to filter a list. The names are those in the address of the screens. */
+/** Filters of a list. The names are those in the address of the screens. */
 export type RunSearch = {
   readonly group?: 'final' | 'non_final';
   /** A text in the message, the name of the creator or the id. */
@@ -99,7 +99,7 @@ export const runQuery = (organization: string, id: string) =>
     },
   });
 
-/** What happened to a run, the oldest first. */
+/** The events of a run, the oldest first. */
 export const runEventsQuery = (organization: string, id: string) =>
   queryOptions({
     queryKey: [...runsKey(organization), 'one', id, 'events'],

@@ -107,10 +107,10 @@ export const gapRowsQuery = (organization: string, page: number) =>
     },
   });
 
-/** What a person wants to reserve. `id`: the reserved key that changes, or null. */
+/** `id`: the reserved key that changes, or null. */
 export type KeyProposal = { readonly id: string | null; readonly key: string; readonly disableOverrides: boolean };
 
-/** What a reservation would do: the workspaces that override the key, and those without a value. It changes nothing. */
+/** The effect of a reservation: the workspaces that override the key, and those without a value. It changes nothing. */
 export const keyPreviewQuery = (organization: string, { id, key, disableOverrides }: KeyProposal) =>
   queryOptions({
     queryKey: [...tagsKey(organization), 'preview', id, key, disableOverrides],

@@ -43,7 +43,7 @@ export const organizationTokenQuery = (organization: string, kind: OrganizationT
     },
   });
 
-/** What a new token is for. `expiredAt`: an ISO 8601 time, or null for no end. */
+/** `expiredAt`: an ISO 8601 time, or null for no end. */
 export type RequestedToken = {
   readonly owner: { readonly team: string } | { readonly organization: OrganizationTokenKind };
   readonly description: string;

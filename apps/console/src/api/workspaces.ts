@@ -13,7 +13,7 @@ type WorkspacePage = ApiResource<'WorkspacePageWithIncluded'>;
 /** The number of workspaces that the API returns at most in one page. */
 export const WORKSPACES_IN_PAGE = 100;
 
-/** How to filter and sort the list. The names are those in the address of the screen. */
+/** The filters and the order of the list. The names are those in the address of the screen. */
 export type WorkspaceSearch = {
   readonly name?: string;
   /** `key` or `key:value`. */

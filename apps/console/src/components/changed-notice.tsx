@@ -2,9 +2,9 @@ import { Alert, Button, Stack, Text } from '@mantine/core';
 import type { ReactNode } from 'react';
 
 type ChangedNoticeProps = {
-  /** What somebody else has changed, such as `variable`. */
+  /** The kind of resource that somebody else has changed, such as `variable`. */
   readonly what: string;
-  /** What the person must know to decide. */
+  /** The facts that the person needs to decide. */
   readonly children: ReactNode;
   /** Drops what the person has entered. */
   readonly onReset: () => void;

@@ -6,7 +6,7 @@ import { FormProblems } from './problems.js';
 
 type ConfirmDialogProps = {
   readonly title: string;
-  /** What the change does, and what stays. */
+  /** The effect of the change, and the things that stay. */
   readonly children: ReactNode;
   /** The label of the button that does it. */
   readonly action: string;

@@ -6,7 +6,7 @@ import classes from './virtual-grid.module.css';
 export type GridColumnMeta = {
   /** A track of a CSS grid, such as `minmax(12rem, 2fr)`. */
   readonly width: string;
-  /** What the address calls the order by this column. */
+  /** The name of the order by this column, in the address. */
   readonly sort?: string;
   /** Whether phones leave the column out. */
   readonly isWide?: boolean;

@@ -2,7 +2,7 @@ import type { RowData } from '@tanstack/react-table';
 import { useEffect, useRef, type KeyboardEvent, type MouseEvent } from 'react';
 import classes from './virtual-grid.module.css';
 
-/** Which rows of a grid are selected, and how a person changes that. */
+/** The selected rows of a grid, and the actions that change the selection. */
 export type GridSelection<R extends RowData> = {
   readonly isSelected: (row: R) => boolean;
   readonly extent: 'none' | 'some' | 'all';

@@ -3,7 +3,7 @@ import { useId } from 'react';
 
 type PermittedButtonProps = ButtonProps & {
   readonly isPermitted: boolean;
-  /** Why the person cannot press the button: the permission that is missing, or the state that forbids it. */
+  /** The obstacle, if the person cannot press the button: the permission that is missing, or the state that forbids it. */
   readonly reason: string;
   readonly onClick: () => void;
 };

@@ -50,7 +50,7 @@ type RunListProps = {
   readonly organization: string;
   readonly query: UseInfiniteQueryResult<{ readonly pages: readonly RunListPage[] }>;
   readonly withWorkspace: boolean;
-  /** What an empty list shows. */
+  /** The content instead of an empty list. */
   readonly empty: ReactNode;
 };
 

@@ -9,11 +9,11 @@ import classes from './states.module.css';
 type EmptyStateProps = {
   readonly icon?: ComponentType<IconProps>;
   readonly title: string;
-  /** What to do next. */
+  /** The next step. */
   readonly children: ReactNode;
 };
 
-/** What a list without rows shows. It describes the next step. */
+/** Stands in the place of a list without rows, and describes the next step. */
 export const EmptyState = ({ icon: Icon, title, children }: EmptyStateProps) => (
   <div className={classes['empty']}>
     {Icon && <Icon size={36} className={classes['icon']} />}
@@ -74,7 +74,7 @@ export const LoadingLines = ({ count = 4, height = 20 }: { readonly count?: numb
 
 type QueryStateProps<T> = {
   readonly query: UseQueryResult<T>;
-  /** What the query reads, such as `workspace`. */
+  /** The kind of resource that the query reads, such as `workspace`. */
   readonly what: string;
   readonly loading?: ReactNode;
   readonly children: (data: T) => ReactNode;

@@ -12,7 +12,7 @@ export type ChangeBatch = {
   readonly hasNewAccess: boolean;
 };
 
-/** Which keys after `organizationKey` show resources of a type. */
+/** The keys after `organizationKey` of the queries that show resources of a type. */
 const KEYS_BY_TYPE: Readonly<Record<string, readonly string[]>> = {
   workspaces: ['workspaces', 'home', 'access', 'tags'],
   'state-versions': ['workspaces', 'home'],

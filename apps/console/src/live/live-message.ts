@@ -1,4 +1,4 @@
-/** What a message of the live stream names. An `access` message can have no resource. */
+/** A message of the live stream. An `access` message can have no resource. */
 export type LiveMessage = { readonly resource?: { readonly type: string; readonly id: string } };
 
 /** Messages about a resource. */

@@ -13,7 +13,7 @@ import { getOrganizationPath, getScreenPath, useNavigation } from '../layout/nav
 const SEARCH_DELAY_MS = 150;
 const MAX_ORGANIZATIONS = 6;
 
-/** What the palette can do. Commands with the same group stand together. */
+/** An entry of the palette. Commands with the same group stand together. */
 export type Command = {
   readonly group: string;
   readonly label: string;

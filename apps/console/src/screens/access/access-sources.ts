@@ -9,7 +9,7 @@ export type AccessSource = {
   readonly id: string | null;
 };
 
-/** What a team may do in the organization that concerns projects and workspaces. */
+/** The permissions in the organization that concern projects and workspaces. */
 const CONCERNING: ReadonlySet<string> = new Set([
   'manage-projects',
   'manage-workspaces',

@@ -212,7 +212,7 @@ const Toolbar = ({ organization, total }: ToolbarProps) => {
   );
 };
 
-/** Which team has which access to which project and workspace, and from where. */
+/** The access of each team to each project and workspace, and its source. */
 export const AccessScreen = () => {
   const { organization } = useParams({ from: ROUTE });
   return (

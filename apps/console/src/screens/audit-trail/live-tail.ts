@@ -15,7 +15,7 @@ export type LiveTail = {
   readonly error: Error | null;
   readonly retry: () => void;
   readonly show: () => void;
-  /** How often the person wanted to see them. */
+  /** The number of times that the person let them in. */
   readonly shows: number;
 };
 

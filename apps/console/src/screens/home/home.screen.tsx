@@ -9,7 +9,7 @@ import { EndingKeysCard, EndingTokensCard } from './ending-cards.js';
 import { LastChangesCard, LocksCard, WaitingRunsCard } from './home-cards.js';
 import { SiteCard } from './site-card.js';
 
-/** What happens in an organization, as far as the person may see it. */
+/** The news of an organization, as far as the person may see them. */
 export const HomeScreen = () => {
   const { organization } = useParams({ from: '/$organization/' });
   const query = useQuery(lastChangesQuery(organization));

@@ -46,7 +46,7 @@ const Followers = () => {
   );
 };
 
-/** Whether followers keep up, for site administrators. Nobody else may read it. */
+/** The state of the followers, for site administrators. Nobody else may read it. */
 export const SiteCard = () => {
   const { data: account } = useQuery(accountQuery);
   if (!account?.attributes['is-site-admin']) return null;

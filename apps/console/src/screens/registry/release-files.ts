@@ -21,7 +21,7 @@ export type Release = {
   readonly unusedFiles: readonly string[];
 };
 
-/** What is wrong with the files, in words for the person. */
+/** The message names the mistake in the files, in words for the person. */
 export class ReleaseError extends Error {
   override readonly name = 'ReleaseError';
 }

@@ -26,7 +26,7 @@ const listNames = (names: readonly string[], total: number): string =>
 
 type PreviewProps = { readonly organization: string; readonly proposal: KeyProposal };
 
-/** What the change would do, before it is saved. */
+/** The effect of the change, before it is saved. */
 const Preview = ({ organization, proposal }: PreviewProps) => {
   const query = useQuery({ ...keyPreviewQuery(organization, proposal), enabled: proposal.key !== '', retry: false });
   if (proposal.key === '') return null;

@@ -54,7 +54,7 @@ const listActions = ({ data: { attributes } }: RunDocument): readonly ActionButt
 
 type ActionsProps = { readonly organization: string; readonly workspace: string; readonly document: RunDocument };
 
-/** What the person may do with the run. Actions that its status does not allow are absent. */
+/** Buttons for the actions that the status of the run allows. */
 export const RunActions = ({ organization, workspace, document }: ActionsProps) => {
   const [open, setOpen] = useState<ActionButton | null>(null);
   if (hasEnded(document.data.attributes.status)) return null;

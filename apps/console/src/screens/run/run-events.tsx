@@ -13,7 +13,7 @@ const formatAction = (action: string): string => {
   return `${words.charAt(0).toUpperCase()}${words.slice(1)}`;
 };
 
-/** What happened to a run, the oldest first. Another status loads it again. */
+/** The events of a run, the oldest first. Another status loads it again. */
 export const RunEvents = ({ organization, run }: { readonly organization: string; readonly run: ConsoleRun }) => {
   const options = runEventsQuery(organization, run.id);
   const query = useQuery({ ...options, queryKey: [...options.queryKey, run.attributes.status] });

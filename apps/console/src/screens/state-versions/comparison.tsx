@@ -94,7 +94,7 @@ const FilesDifference = ({ before, after }: FilesProps) => {
 
 type ComparisonProps = { readonly from: string; readonly to: string; readonly title: string };
 
-/** What differs between two states. The browser compares their files. */
+/** The differences between two states. The browser compares their files. */
 export const Comparison = ({ from, to, title }: ComparisonProps) => {
   const before = useQuery(stateFileQuery(from));
   const after = useQuery(stateFileQuery(to));

@@ -8,7 +8,7 @@ const SOON_MS = 14 * 24 * 60 * 60_000;
 
 export type ListedToken = { readonly owner: string; readonly token: AuthenticationToken };
 
-/** When the token ends, and whether that is soon. */
+/** The end of a token. An end within two weeks stands out. */
 export const TokenEnd = ({ end }: { readonly end: string | null }) => {
   const now = useNow();
   if (end === null) return <>Never</>;

@@ -111,7 +111,7 @@ const Answer = ({ organization, search }: { readonly organization: string; reado
   return <LoadingLines count={5} height={36} />;
 };
 
-/** Why a person or a team can do something. */
+/** Explains the permissions of a person or a team. */
 export const WhyScreen = () => {
   const { organization } = useParams({ from: '/$organization/teams/why' });
   const search = useSearch({ from: '/$organization/teams/why' });

@@ -213,7 +213,7 @@ const Overview = ({ organization, workspace }: PartProps) => (
   </Stack>
 );
 
-/** What a person needs to know about a workspace first. */
+/** The facts about a workspace that a person needs first. */
 export const WorkspaceOverviewScreen = () => {
   const { organization, workspace: name } = useParams({ from: '/$organization/workspaces/$workspace/' });
   const { data } = useQuery(workspaceQuery(organization, name));

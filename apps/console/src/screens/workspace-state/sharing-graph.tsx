@@ -65,7 +65,7 @@ const Node = ({ organization, workspace: { name }, note }: NodeProps) => (
 
 type SideProps = {
   readonly title: string;
-  /** What a list without workspaces shows. */
+  /** The text instead of a list without workspaces. */
   readonly nothing: string;
   readonly nodes: readonly ReactNode[];
   readonly more: ReactNode;
@@ -143,7 +143,7 @@ const Graph = ({ organization, workspace, sources, consumers }: SharingGraphProp
 
 type GraphSides = Readonly<Record<'sources' | 'consumers', ReturnType<typeof useSharing>>>;
 
-/** Which workspaces may read the state of this one, and whose states it may read. */
+/** The workspaces that may read the state of this one, and the workspaces whose states it may read. */
 export const SharingGraph = ({ organization, workspace }: SharingGraphProps) => {
   const sources = useSharing(organization, workspace, 'remote-state-sources');
   const consumers = useSharing(organization, workspace, 'remote-state-consumers');
