@@ -11,19 +11,19 @@ export const TRAIL_COLUMNS: readonly GridColumn<AuditTrailRow>[] = [
   {
     id: 'time',
     header: 'Time',
-    meta: { width: 'minmax(11.5rem, 1fr)' },
+    meta: { width: 'minmax(12rem, 1fr)' },
     cell: ({ row: { original } }) => <ExactTime value={original.timestamp} />,
   },
   {
     id: 'actor',
     header: 'Who',
-    meta: { width: 'minmax(4rem, 1.3fr)' },
+    meta: { width: 'minmax(4rem, 1fr)' },
     cell: ({ row: { original } }) => original.auth.description,
   },
   {
     id: 'action',
     header: 'Action',
-    meta: { width: 'minmax(8rem, 1.8fr)', isTitle: true },
+    meta: { width: 'minmax(8rem, 2.6fr)', isTitle: true },
     cell: ({ row: { original } }) => (
       <span className={classes['action']}>
         {formatWords(original.resource.type)} <strong>{formatAction(original.resource.action)}</strong>
@@ -33,13 +33,13 @@ export const TRAIL_COLUMNS: readonly GridColumn<AuditTrailRow>[] = [
   {
     id: 'resource',
     header: 'Resource',
-    meta: { width: 'minmax(9rem, 1.8fr)', isWide: true },
+    meta: { width: 'minmax(9rem, 1.5fr)', isWide: true },
     cell: ({ row: { original } }) => <ResourceName id={original.resource.id} />,
   },
   {
     id: 'client',
     header: 'Address',
-    meta: { width: 'minmax(7rem, 1fr)', isWide: true },
+    meta: { width: 'minmax(7rem, 0.9fr)', isWide: true },
     cell: ({ row: { original } }) =>
       original.request.address ?? (
         <Text span size="sm" c="dimmed">
