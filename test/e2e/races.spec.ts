@@ -270,8 +270,8 @@ const rowsOf = async (organization: string): Promise<Record<string, number>> => 
      where table_schema = 'views' and column_name = 'organization'`);
   expect(views.map(({ name }) => name)).toContain('workspaces');
   const counts: Record<string, number> = {};
-  // A follower writes this view. All others are written with the events.
-  await waitForFollowers(server.store, 'workspace_history');
+  // Followers write these views. All others are written with the events.
+  for (const follower of ['workspace_history', 'member_activities']) await waitForFollowers(server.store, follower);
   // The audit trail outlives its organization.
   for (const { name } of views.filter((view) => !view.name.startsWith('audit_trail'))) {
     const row = await server.database.row<{ n: number }>(

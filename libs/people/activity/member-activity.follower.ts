@@ -1,6 +1,12 @@
 import { sql, type LogPosition, type RecordedEvent, type Sql, type Timestamp } from '#kernel';
 import { isAfter, type EventStore, type Follower } from '#event-store';
-import { computeActivityUpdate, toActivityKey, type ActivityUpdate, type MemberActivity } from './member-activity.js';
+import {
+  computeActivityUpdate,
+  ORGANIZATION_DELETED,
+  toActivityKey,
+  type ActivityUpdate,
+  type MemberActivity,
+} from './member-activity.js';
 
 /**
  * Remembers what is already stored for the latest minute, because nearly all events repeat it. A batch is stored if the
@@ -72,12 +78,17 @@ const buildStatements = ({ deleted, activities }: ActivityUpdate): readonly Sql[
   ...(activities.length > 0 ? [upsertActivities(activities)] : []),
 ];
 
-/** Leaves rows alone that have this minute or a later one, because `on conflict` would lock them. */
+/**
+ * Leaves rows alone that have this minute or a later one, because `on conflict` would lock them. The log can contain an
+ * event of an organization after its deletion, for example a lock that was decided before it.
+ */
 const upsertActivities = (activities: readonly MemberActivity[]): Sql => sql`
   insert into member_activities (organization, user_id, last_active_at)
   select list.organization, list."user", list.minute::timestamptz
     from jsonb_to_recordset(${sql.json(activities)}::jsonb) as list (organization text, "user" text, minute text)
     left join member_activities m on m.organization = list.organization and m.user_id = list."user"
-   where m.last_active_at is null or m.last_active_at < list.minute::timestamptz
+   where (m.last_active_at is null or m.last_active_at < list.minute::timestamptz)
+     and not exists (select from event_store.events e
+                      where e.stream = list.organization and e.type = ${ORGANIZATION_DELETED})
   on conflict (organization, user_id) do update
      set last_active_at = greatest(member_activities.last_active_at, excluded.last_active_at)`;

@@ -3,7 +3,7 @@ import type { OrganizationDeleted, RecordedEvent, Timestamp } from '#kernel';
 /** The minute in which a user was active in an organization. */
 export type MemberActivity = { readonly organization: string; readonly user: string; readonly minute: Timestamp };
 
-const ORGANIZATION_DELETED: OrganizationDeleted['type'] = 'OrganizationDeleted';
+export const ORGANIZATION_DELETED: OrganizationDeleted['type'] = 'OrganizationDeleted';
 /** Another service reports what a person did there, perhaps days later. */
 const FACT_REPORTED = 'AuditFactReported';
 
