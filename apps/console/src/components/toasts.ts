@@ -4,14 +4,14 @@ import { useSyncExternalStore } from 'react';
 
 type ToastKind = 'success' | 'notice' | 'error';
 
-type Message = {
+type NewToast = {
   readonly kind: ToastKind;
   readonly message: string;
   /** Sends the change that restores what was before. */
   readonly undo?: (() => void) | undefined;
 };
 
-export type Toast = Message & { readonly id: number };
+export type Toast = NewToast & { readonly id: number };
 
 const store = { toasts: [] as readonly Toast[], lastId: 0, listeners: new Set<() => void>() };
 
@@ -26,7 +26,7 @@ const replaceToasts = (toasts: readonly Toast[]): void => {
 };
 
 /** Shows a message, unless the screen shows it already. Errors stay until the person closes them. */
-export const showToast = (added: Message): void => {
+export const showToast = (added: NewToast): void => {
   const others = store.toasts.filter(({ message }) => message !== added.message);
   if (!added.undo && others.length < store.toasts.length) return;
   store.lastId += 1;
