@@ -3,25 +3,29 @@ import { useQuery } from '@tanstack/react-query';
 import { organizationQuery } from '../api/organizations.js';
 import { CodeBlock } from './copy.js';
 import { WorkspaceIcon } from './icons.js';
-import { EmptyState } from './states.js';
+import { EmptyState, QueryState } from './states.js';
 import { TerraformBlock } from './terraform-block.js';
 
 /** The next step of a person who sees no workspace of an organization: there may be workspaces that the person may not read. */
 export const NoWorkspace = ({ organization }: { readonly organization: string }) => {
-  const { data } = useQuery(organizationQuery(organization));
-  if (!data) return null;
-  if (!data.attributes.permissions['can-create-workspace']) {
-    return (
-      <EmptyState icon={WorkspaceIcon} title="You may read no workspace">
-        <Text>Ask an owner of the organization to give one of your teams access to a workspace or a project.</Text>
-      </EmptyState>
-    );
-  }
+  const query = useQuery(organizationQuery(organization));
   return (
-    <EmptyState icon={WorkspaceIcon} title="There is no workspace yet">
-      <Text>Add this block to a Terraform configuration, and initialize it. Terraform creates the workspace.</Text>
-      <TerraformBlock organization={organization} workspace="hello" />
-      <CodeBlock code="terraform init" label="the command" />
-    </EmptyState>
+    <QueryState query={query} what="organization">
+      {({ attributes }) =>
+        attributes.permissions['can-create-workspace'] ? (
+          <EmptyState icon={WorkspaceIcon} title="There is no workspace yet">
+            <Text>
+              Add this block to a Terraform configuration, and initialize it. Terraform creates the workspace.
+            </Text>
+            <TerraformBlock organization={organization} workspace="hello" />
+            <CodeBlock code="terraform init" label="the command" />
+          </EmptyState>
+        ) : (
+          <EmptyState icon={WorkspaceIcon} title="You may read no workspace">
+            <Text>Ask an owner of the organization to give one of your teams access to a workspace or a project.</Text>
+          </EmptyState>
+        )
+      }
+    </QueryState>
   );
 };

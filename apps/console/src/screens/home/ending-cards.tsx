@@ -10,7 +10,7 @@ import { useNow } from '../../components/times.js';
 import { Nothing, Row, type CardProps } from './home-cards.js';
 import classes from './home.module.css';
 
-/* Tokens and keys that end soon, so that a person can replace it in time. */
+/* Tokens and keys that end soon, so that a person can replace them in time. */
 
 const DAY_MS = 24 * 60 * 60_000;
 const TOKENS_MS = 14 * DAY_MS;
