@@ -1,5 +1,6 @@
 import {
   fold,
+  getEventKind,
   projectEvent,
   sql,
   type Clock,
@@ -30,7 +31,6 @@ import {
 import type { EncryptionKeys } from '#encryption';
 import { withSpan } from '#tracing';
 import { AppendQueue } from './append-queue.js';
-import { getEventKind } from './event-kind.js';
 import { LogSignal } from './followers/log-signal.js';
 import { LogReader } from './log-reader.js';
 import { PersonalDataCipher, type EncryptedEvents, type EventContent } from '#personal-data';

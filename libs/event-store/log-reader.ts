@@ -1,7 +1,6 @@
-import { upcastEventData, type EventRegistry, type LogPosition, type RecordedEvent } from '#kernel';
+import { getEventKind, upcastEventData, type EventRegistry, type LogPosition, type RecordedEvent } from '#kernel';
 import type { PersonalDataCipher } from '#personal-data';
 import { castRows, type Database, type QueryRunner } from '#postgres';
-import { getEventKind } from './event-kind.js';
 import {
   selectEventsAfter,
   selectOrganizationEvents,

@@ -1,4 +1,5 @@
 import {
+  getEventKind,
   projectEvents,
   shareJson,
   sql,
@@ -54,8 +55,7 @@ const recordEvents = (kinds: EventRegistry, ids: Ids, writes: readonly BulkWrite
   writes
     .flatMap(({ stream, organization, expected, events, context, times }) =>
       events.map(({ type, data }, index): RecordedEvent => {
-        const kind = kinds[type];
-        if (!kind) throw new Error(`unknown event type ${type}`);
+        const kind = getEventKind(kinds, type);
         return {
           type,
           data: kind.schema.parse(data),

@@ -76,6 +76,13 @@ export type EventKinds<E extends Message> = { readonly [T in E['type']]: EventKi
 
 export type EventRegistry = Readonly<Record<string, EventKind<never>>>;
 
+/** Throws for a type that no module of this build has. */
+export const getEventKind = (registry: EventRegistry, type: string): EventKind<never> => {
+  const kind = registry[type];
+  if (!kind) throw new Error(`unknown event type ${type}`);
+  return kind;
+};
+
 /** Converts data of an older schema version to the current one, one version at a time. */
 export const upcastEventData = (
   kind: Pick<EventKind, 'schemaVersion' | 'upcast'>,

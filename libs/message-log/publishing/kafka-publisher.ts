@@ -1,4 +1,4 @@
-import type { EventRegistry, Logger, RecordedEvent } from '#kernel';
+import { getEventKind, type EventRegistry, type Logger, type RecordedEvent } from '#kernel';
 import { openSpan } from '#tracing';
 import { toKafkaMessage, type OutboundMessage, type CloudEventSource } from './cloud-event.js';
 import type { KafkaConnection } from '../connection/kafka-connection.js';
@@ -61,9 +61,7 @@ export class KafkaPublisher {
   }
 
   private toMessage(event: RecordedEvent): OutboundMessage {
-    const kind = this.registry[event.type];
-    if (!kind) throw new Error(`unknown event type ${event.type}`);
-    return toKafkaMessage(event, kind, this.origin);
+    return toKafkaMessage(event, getEventKind(this.registry, event.type), this.origin);
   }
 }
 

@@ -1,4 +1,4 @@
-import type { Clock, EventRegistry, LogPosition, RecordedEvent } from '#kernel';
+import { getEventKind, type Clock, type EventRegistry, type LogPosition, type RecordedEvent } from '#kernel';
 import { isAfter, toPosition, type EventStore } from '#event-store';
 import { castRows, pause, type QueryRunner } from '#postgres';
 import { toKafkaMessage, type CloudEventSource, type OutboundMessage } from '../publishing/cloud-event.js';
@@ -81,9 +81,7 @@ const toReplayMessage = (
   topic: string,
   { registry, origin }: Pick<ReplayDependencies, 'registry' | 'origin'>,
 ): OutboundMessage => {
-  const kind = registry[event.type];
-  if (!kind) throw new Error(`unknown event type ${event.type}`);
-  const message = toKafkaMessage(event, kind, origin);
+  const message = toKafkaMessage(event, getEventKind(registry, event.type), origin);
   return { ...message, topic, headers: { ...message.headers, [REPLAY_HEADER]: 'true' } };
 };
 

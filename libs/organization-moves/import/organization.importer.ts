@@ -1,4 +1,4 @@
-import { sql, type Clock, type EventContext, type Ids, type Message } from '#kernel';
+import { getEventKind, sql, type Clock, type EventContext, type Ids, type Message } from '#kernel';
 import { createSystemContext } from '#access';
 import {
   insertRows,
@@ -207,8 +207,7 @@ class OrganizationImport {
   }
 
   private toNewEvent(message: Message, stream: string, version: number, organization: string | null): ImportedEvent {
-    const kind = this.site.store.kinds[message.type];
-    if (!kind) throw new Error(`unknown event type ${message.type}`);
+    const kind = getEventKind(this.site.store.kinds, message.type);
     const { schemaVersion } = kind;
     const { context, time } = this;
     const data: unknown = kind.schema.parse(message.data);

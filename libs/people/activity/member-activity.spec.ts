@@ -1,19 +1,13 @@
 import fc from 'fast-check';
 import { describe, expect, it } from '@jest/globals';
 import type { EventContext, RecordedEvent } from '#kernel';
+import { context as lampContext } from '../../event-store/spec.js';
 import { ActivityMemory } from './member-activity.follower.js';
 import { computeActivityUpdate, type ActivityUpdate } from './member-activity.js';
 
 const NOON = Date.UTC(2026, 10, 21, 12);
 
-const CONTEXT: EventContext = {
-  accessor: { id: 'user-ada', type: 'users', name: 'ada' },
-  auth: 'Client',
-  impersonator: null,
-  request: { id: null, address: null, userAgent: null },
-  correlation: '',
-  causation: null,
-};
+const CONTEXT: EventContext = { ...lampContext, accessor: { id: 'user-ada', type: 'users', name: 'ada' } };
 
 type TestEvent = {
   readonly organization?: string | null;
