@@ -1,7 +1,8 @@
 import type { Kafka, KafkaConfig, LogEntry } from 'kafkajs';
 import type { Logger } from '#kernel';
 import { loadKafkajs } from './kafkajs.js';
-import { patchRecordEncoding } from './record-encoding.patch.js';
+import { patchPartitionGroups } from './partition-groups.patch.js';
+import { patchProduceEncoding } from './produce-encoding.patch.js';
 import { patchRequestQueue } from './request-queue.patch.js';
 
 export type KafkaConnection = Pick<KafkaConfig, 'ssl' | 'sasl'> & {
@@ -30,7 +31,8 @@ const RETRY = { initialRetryTime: 100, multiplier: 2, factor: 0.2, maxRetryTime:
 /** Creates a kafkajs client. All clients are created here, so that none uses kafkajs without its patches. */
 export const createKafkaClient = ({ brokers, clientId, ssl, sasl }: KafkaConnection, logger: Logger): Kafka => {
   patchRequestQueue();
-  patchRecordEncoding();
+  patchProduceEncoding();
+  patchPartitionGroups();
   const { Kafka, logLevel } = loadKafkajs();
   return new Kafka({
     brokers: [...brokers],

@@ -1,9 +1,8 @@
 import type { Logger } from '#kernel';
 import type { Kafka } from 'kafkajs';
-import { splitIntoRequests } from './request-batches.js';
 import type { OutboundMessage } from './cloud-event.js';
 import { createKafkaClient, type KafkaConnection } from '../connection/kafka-connection.js';
-import { openFencedProducer, openProducer, type FencedProducer } from './producer.js';
+import { openFencedProducer, openProducer, type OpenProducer } from './producer.js';
 import type { TopicSettings } from '../topics/topic-definition.js';
 import { senderMetrics } from '../message-log.metrics.js';
 import { ensureTopics, listUnwrittenTopics, type NamedTopic } from '../topics/topics.admin.js';
@@ -27,7 +26,7 @@ const NO_CHECK: LeadershipCheck = () => Promise.resolve();
  */
 export class MessageSender {
   private readonly kafka: Kafka;
-  private producer: Promise<FencedProducer> | null = null;
+  private producer: Promise<OpenProducer> | null = null;
   private underway: Promise<void> | null = null;
   private closed = false;
 
@@ -96,7 +95,7 @@ export class MessageSender {
     const endTimer = senderMetrics.seconds.startTimer({ client: this.connection.clientId });
     try {
       const producer = await this.open(requireLeadership);
-      await producer.send(splitIntoRequests(messages));
+      await producer.send(messages);
       for (const [topic, { length }] of Map.groupBy(messages, ({ topic }) => topic))
         senderMetrics.messages.inc({ topic }, length);
       endTimer({ result: 'sent' });
@@ -107,10 +106,10 @@ export class MessageSender {
     }
   }
 
-  private open(requireLeadership: LeadershipCheck): Promise<FencedProducer> {
+  private open(requireLeadership: LeadershipCheck): Promise<OpenProducer> {
     this.producer ??=
       this.fencingId === null
-        ? openUnfenced(this.kafka)
+        ? openProducer(this.kafka)
         : openFencedProducer(this.kafka, this.fencingId, requireLeadership);
     return this.producer;
   }
@@ -126,15 +125,5 @@ export class MessageSender {
       .catch((error: unknown) => this.logger.debug({ err: error }, 'a failed Kafka producer was given up'));
   }
 }
-
-const openUnfenced = async (kafka: Kafka): Promise<FencedProducer> => {
-  const producer = await openProducer(kafka);
-  return {
-    send: async (requests) => {
-      for (const request of requests) await producer.send(request);
-    },
-    close: () => producer.close(),
-  };
-};
 
 const toText = (error: unknown): string => (error instanceof Error ? error.message : String(error));

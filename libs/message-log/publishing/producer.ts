@@ -1,5 +1,6 @@
-import type { IHeaders, Kafka, PartitionerArgs, Producer, ProducerConfig, RecordMetadata } from 'kafkajs';
-import { loadKafkajs } from '../connection/kafkajs.js';
+import type { IHeaders, Kafka, Producer, ProducerConfig, RecordMetadata } from 'kafkajs';
+import { formatPartition, KeyPartitioner } from './partitioner.js';
+import { splitIntoRequests } from './request-batches.js';
 
 /** A message to send, with text for events of the log, or with the received bytes. */
 export type OutgoingMessage = {
@@ -13,7 +14,7 @@ export type OutgoingMessage = {
 
 /** An open idempotent producer. After a failed `send` it must be closed and not used again. */
 export type OpenProducer = {
-  /** Resolves when every in-sync replica has acknowledged all messages. */
+  /** Resolves when every in-sync replica has acknowledged all messages. With a fencing id they become visible together. */
   send(messages: readonly OutgoingMessage[]): Promise<void>;
   close(): Promise<void>;
 };
@@ -33,12 +34,12 @@ const TRANSACTION_TIMEOUT_MS = 30_000;
  */
 const TRANSACTION_RETRY = { initialRetryTime: 10, multiplier: 2, factor: 0.2, maxRetryTime: 1_000, retries: 8 };
 
-const createOptions = (chosen: Set<string>): ProducerConfig => ({
+const createOptions = (partitioner: KeyPartitioner): ProducerConfig => ({
   idempotent: true,
   maxInFlightRequests: 1,
   // ensureTopics creates topics with the configuration for a log.
   allowAutoTopicCreation: false,
-  createPartitioner: () => createRecordingPartitioner(chosen),
+  createPartitioner: () => (args) => partitioner.choose(args),
 });
 
 const connect = async (producer: Producer): Promise<void> => {
@@ -50,37 +51,32 @@ const connect = async (producer: Producer): Promise<void> => {
   }
 };
 
-/** Sends one request, and throws unless brokers have acknowledged all of its messages. */
-const sendRequest = async (
+/** Sends requests in order, and throws unless brokers have acknowledged all messages of each before the next. */
+const sendRequests = async (
   { sendBatch }: Pick<Producer, 'sendBatch'>,
   messages: readonly OutgoingMessage[],
-  chosen: Set<string>,
+  partitioner: KeyPartitioner,
 ): Promise<void> => {
-  chosen.clear();
-  const topicMessages = [...Map.groupBy(messages, ({ topic }) => topic)].map(([topic, all]) => ({
-    topic,
-    messages: all,
-  }));
-  const acknowledged = await sendBatch({ topicMessages, acks: -1, timeout: ACK_TIMEOUT_MS });
-  const missing = listUnacknowledged(chosen, acknowledged);
-  if (missing.length > 0) throw new Error(`no broker acknowledged ${missing.join(', ')}`);
+  for (const request of splitIntoRequests(messages, (message) => partitioner.expect(message))) {
+    partitioner.chosen.clear();
+    const topicMessages = [...Map.groupBy(request, ({ topic }) => topic)].map(([topic, all]) => ({
+      topic,
+      messages: all,
+    }));
+    const acknowledged = await sendBatch({ topicMessages, acks: -1, timeout: ACK_TIMEOUT_MS });
+    const missing = listUnacknowledged(partitioner.chosen, acknowledged);
+    if (missing.length > 0) throw new Error(`no broker acknowledged ${missing.join(', ')}`);
+  }
 };
 
 export const openProducer = async (kafka: Kafka): Promise<OpenProducer> => {
-  const chosen = new Set<string>();
-  const producer = kafka.producer(createOptions(chosen));
+  const partitioner = new KeyPartitioner();
+  const producer = kafka.producer(createOptions(partitioner));
   await connect(producer);
   return {
-    send: (messages) => sendRequest(producer, messages, chosen),
+    send: (messages) => sendRequests(producer, messages, partitioner),
     close: () => producer.disconnect(),
   };
-};
-
-/** An open producer whose messages become visible together. After a failed `send` it must be closed and not used again. */
-export type FencedProducer = {
-  /** Resolves when the transaction with all requests is committed. */
-  send(requests: readonly (readonly OutgoingMessage[])[]): Promise<void>;
-  close(): Promise<void>;
 };
 
 /**
@@ -92,10 +88,10 @@ export const openFencedProducer = async (
   kafka: Kafka,
   transactionalId: string,
   requireLeadership: () => Promise<void>,
-): Promise<FencedProducer> => {
-  const chosen = new Set<string>();
+): Promise<OpenProducer> => {
+  const partitioner = new KeyPartitioner();
   const producer = kafka.producer({
-    ...createOptions(chosen),
+    ...createOptions(partitioner),
     transactionalId,
     transactionTimeout: TRANSACTION_TIMEOUT_MS,
     retry: TRANSACTION_RETRY,
@@ -110,25 +106,12 @@ export const openFencedProducer = async (
     throw error;
   }
   return {
-    send: async (requests) => {
+    send: async (messages) => {
       const transaction = await producer.transaction();
-      for (const messages of requests) await sendRequest(transaction, messages, chosen);
+      await sendRequests(transaction, messages, partitioner);
       await transaction.commit();
     },
     close: () => producer.disconnect(),
-  };
-};
-
-/**
- * Returns a partitioner that records its choices. It uses Murmur2 like Kafka's own clients, so that other tools find a
- * stream's partition by its key.
- */
-const createRecordingPartitioner = (chosen: Set<string>): ((args: PartitionerArgs) => number) => {
-  const choose = loadKafkajs().Partitioners.DefaultPartitioner();
-  return (args) => {
-    const partition = choose(args);
-    chosen.add(formatPartition(args.topic, partition));
-    return partition;
   };
 };
 
@@ -141,5 +124,3 @@ export const listUnacknowledged = (chosen: ReadonlySet<string>, acknowledged: re
   const answered = new Set(acknowledged.map(({ topicName, partition }) => formatPartition(topicName, partition)));
   return [...chosen].filter((partition) => !answered.has(partition));
 };
-
-const formatPartition = (topic: string, partition: number): string => `${topic}/${partition}`;
