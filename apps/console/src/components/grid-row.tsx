@@ -1,4 +1,3 @@
-import { Skeleton } from '@mantine/core';
 import { flexRender, tableFeatures, type Row, type RowData } from '@tanstack/react-table';
 import { memo, type ReactNode } from 'react';
 import classes from './virtual-grid.module.css';
@@ -68,7 +67,7 @@ const SelectCell = ({
 
 const LoadingCell = () => (
   <div role="gridcell" className={classes['cell']} aria-label="Loading">
-    <Skeleton height={12} width="60%" />
+    <div className={classes['loading']} />
   </div>
 );
 
