@@ -188,7 +188,7 @@ const listFiles = (): readonly string[] =>
     .filter((path) => path !== '' && !EXCLUDED.test(path));
 
 /** Returns one line for each retired word in the files that git tracks: path, line, word, and what to write instead. */
-export const findRetiredWords = (): readonly string[] =>
+const findRetiredWords = (): readonly string[] =>
   listFiles().flatMap((path) => {
     const content = readFileSync(path, 'utf8');
     const uses = /\.tsx?$/.test(path) ? findInSource(content, path) : findInDocument(content);
