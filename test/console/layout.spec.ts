@@ -138,6 +138,18 @@ describe('the header', () => {
     expect(await scheme()).toBe('dark');
     await page.getByRole('button', { name: 'Account' }).click();
     await page.getByText('Signed in as olga').waitFor();
+    await page
+      .locator('time')
+      .filter({ hasText: /now|ago/ })
+      .first()
+      .waitFor();
+    await page.getByRole('menuitemcheckbox', { name: 'Exact times' }).click();
+    expect(await findViolations(page)).toEqual([]);
+    await page
+      .locator('time')
+      .filter({ hasText: /^[^(]*\d:\d\d:\d\d[^(]*$/ })
+      .first()
+      .waitFor();
     await page.getByRole('menuitem', { name: 'Sign out' }).click();
     await page.getByRole('heading', { name: 'Sign in' }).waitFor();
     expect(page.pageErrors).toEqual([]);

@@ -8,7 +8,7 @@ import { LoadMore } from './load-more.js';
 import { LongText } from './long-text.js';
 import { PlanCounts, RunStatusBadge } from './run-status.js';
 import { ErrorState, LoadingLines, NotFoundState } from './states.js';
-import { RelativeTime } from './times.js';
+import { Time } from './times.js';
 import classes from './run-list.module.css';
 
 type RunRowProps = { readonly organization: string; readonly run: RunListRow; readonly withWorkspace: boolean };
@@ -41,7 +41,7 @@ const RunRow = ({ organization, run, withWorkspace }: RunRowProps) => (
     </Table.Td>
     <Table.Td className={classes['wide']}>{run.createdBy}</Table.Td>
     <Table.Td className={classes['wide']}>
-      <RelativeTime value={run.createdAt} />
+      <Time value={run.createdAt} />
     </Table.Td>
   </Table.Tr>
 );

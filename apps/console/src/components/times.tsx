@@ -1,4 +1,5 @@
 import { useSyncExternalStore } from 'react';
+import { useExactTimes } from './exact-times.js';
 import classes from './times.module.css';
 
 /* Times in the zone and language of the reader. */
@@ -81,7 +82,11 @@ export const RelativeTime = ({ value }: { readonly value: string }) => {
 
 /** Shows a date and a time to the second, for lists in which the order of events matters. */
 export const ExactTime = ({ value }: { readonly value: string }) => (
-  <time dateTime={value} title={formatExactTime(value)}>
+  <time dateTime={value} title={formatExactTime(value)} className={classes['time']}>
     {shortFormat.format(new Date(value))}
   </time>
 );
+
+/** Shows how long ago something happened, or when, as the reader chose in the account menu. */
+export const Time = ({ value }: { readonly value: string }) =>
+  useExactTimes() ? <ExactTime value={value} /> : <RelativeTime value={value} />;

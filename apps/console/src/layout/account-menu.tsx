@@ -3,7 +3,8 @@ import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import { useRef } from 'react';
 import { accountQuery } from '../api/account.js';
-import { KeyboardIcon, SignOutIcon, SiteIcon, UserIcon } from '../components/icons.js';
+import { setExactTimes, useExactTimes } from '../components/exact-times.js';
+import { CheckIcon, KeyboardIcon, SignOutIcon, SiteIcon, UserIcon } from '../components/icons.js';
 import { useOpenDialog } from './dialogs.js';
 import type { MenuProps } from './menu-button.js';
 
@@ -11,6 +12,7 @@ import type { MenuProps } from './menu-button.js';
 export const AccountMenu = ({ children }: MenuProps) => {
   const form = useRef<HTMLFormElement>(null);
   const openDialog = useOpenDialog();
+  const isExact = useExactTimes();
   const { data: account } = useQuery(accountQuery);
   return (
     <>
@@ -29,6 +31,9 @@ export const AccountMenu = ({ children }: MenuProps) => {
           <Menu.Item leftSection={<KeyboardIcon size={16} />} onClick={() => openDialog('shortcuts')}>
             Keyboard shortcuts
           </Menu.Item>
+          <Menu.CheckboxItem checked={isExact} onChange={setExactTimes} checkIcon={<CheckIcon size={14} />}>
+            Exact times
+          </Menu.CheckboxItem>
           <Menu.Divider />
           <Menu.Item leftSection={<SignOutIcon size={16} />} onClick={() => form.current?.submit()}>
             Sign out

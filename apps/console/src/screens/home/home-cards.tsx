@@ -7,7 +7,7 @@ import { Card } from '../../components/card.js';
 import { LongText } from '../../components/long-text.js';
 import { RunStatusBadge } from '../../components/run-status.js';
 import { LoadingLines, QueryState } from '../../components/states.js';
-import { RelativeTime, useMidnight } from '../../components/times.js';
+import { Time, useMidnight } from '../../components/times.js';
 import classes from './home.module.css';
 
 export type CardProps = { readonly organization: string };
@@ -30,7 +30,7 @@ export const Row = ({ time, children }: RowProps) => (
   <li className={classes['row']}>
     <div>{children}</div>
     <span className={classes['time']}>
-      <RelativeTime value={time} />
+      <Time value={time} />
     </span>
   </li>
 );

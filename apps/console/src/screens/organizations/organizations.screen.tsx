@@ -13,7 +13,7 @@ import { PermittedButton } from '../../components/permitted-button.js';
 import { EmptyState, ErrorState, LoadingLines } from '../../components/states.js';
 import { TerraformBlock } from '../../components/terraform-block.js';
 import { CodeBlock } from '../../components/copy.js';
-import { RelativeTime } from '../../components/times.js';
+import { Time } from '../../components/times.js';
 import { getOrganizationPath } from '../../layout/navigation.js';
 import classes from '../../components/table-frame.module.css';
 
@@ -42,7 +42,7 @@ const OrganizationRow = ({ organization }: { readonly organization: Organization
     </Table.Td>
     <Table.Td className={classes['wide']}>{describeRole(organization)}</Table.Td>
     <Table.Td className={classes['wide']}>
-      <RelativeTime value={organization.attributes['created-at']} />
+      <Time value={organization.attributes['created-at']} />
     </Table.Td>
   </Table.Tr>
 );

@@ -12,7 +12,7 @@ import { LoadMore } from '../../components/load-more.js';
 import { Page } from '../../components/page.js';
 import { PermittedButton } from '../../components/permitted-button.js';
 import { EmptyState, ErrorState, LoadingLines, NotFoundState } from '../../components/states.js';
-import { RelativeTime } from '../../components/times.js';
+import { Time } from '../../components/times.js';
 import { PeopleTabs } from './people-tabs.js';
 import { parseMemberSearch } from './people.search.js';
 import classes from '../../components/table-frame.module.css';
@@ -23,7 +23,7 @@ const RemoveMemberDialog = lazy(async () => ({ default: (await import('./invite-
 const NO_INVITATION = 'You need a team that may manage membership, or to be an owner of the organization.';
 
 const LastActive = ({ member }: { readonly member: ListedMember }) => {
-  if (member.lastActive) return <RelativeTime value={member.lastActive} />;
+  if (member.lastActive) return <Time value={member.lastActive} />;
   return member.isInvited ? '–' : 'Never';
 };
 
@@ -54,7 +54,7 @@ const MemberTableRow = ({ organization, member, canManage, showsActivity, onRemo
     <Table.Td className={classes['wide']}>{member.email || '–'}</Table.Td>
     <Table.Td className={classes['wide']}>{member.teams.join(', ') || '–'}</Table.Td>
     <Table.Td className={classes['wide']}>
-      <RelativeTime value={member.since} />
+      <Time value={member.since} />
     </Table.Td>
     {showsActivity && (
       <Table.Td className={classes['wide']}>

@@ -3,7 +3,7 @@ import { useQueries } from '@tanstack/react-query';
 import { platformsQuery, type ProviderPlatform, type ProviderVersion } from '../../api/registry.js';
 import { CheckIcon } from '../../components/icons.js';
 import { PermittedButton } from '../../components/permitted-button.js';
-import { RelativeTime } from '../../components/times.js';
+import { Time } from '../../components/times.js';
 import classes from './provider.module.css';
 
 const NEEDS_RIGHT = 'You need a team with the right to manage providers.';
@@ -51,7 +51,7 @@ const VersionRow = ({ version, platforms, columns, onDelete }: RowProps) => {
       <Table.Th scope="row">
         {attributes.version}
         <Text size="xs" c="dimmed">
-          <RelativeTime value={attributes['created-at']} />
+          <Time value={attributes['created-at']} />
         </Text>
       </Table.Th>
       <Table.Td>

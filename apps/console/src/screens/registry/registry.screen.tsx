@@ -13,7 +13,7 @@ import { LoadMore } from '../../components/load-more.js';
 import { Page } from '../../components/page.js';
 import { PermittedButton } from '../../components/permitted-button.js';
 import { EmptyState, ErrorState, LoadingLines, NotFoundState, QueryState } from '../../components/states.js';
-import { RelativeTime } from '../../components/times.js';
+import { Time } from '../../components/times.js';
 import frameClasses from '../../components/table-frame.module.css';
 import classes from './registry.module.css';
 
@@ -47,7 +47,7 @@ const ProviderRow = ({ organization, provider }: { readonly organization: string
         {registry === 'private' ? (provider.relationships['registry-provider-versions'].data?.length ?? 0) : '–'}
       </Table.Td>
       <Table.Td className={frameClasses['wide']}>
-        <RelativeTime value={createdAt} />
+        <Time value={createdAt} />
       </Table.Td>
     </Table.Tr>
   );
@@ -129,12 +129,12 @@ const Keys = ({ organization, canManage, onAdd, onDelete }: KeysProps) => {
                 <div>
                   <code>{keyId}</code>
                   <Text size="xs" c="dimmed">
-                    added <RelativeTime value={createdAt} />,{' '}
+                    added <Time value={createdAt} />,{' '}
                     {end === null ? (
                       'has no end'
                     ) : (
                       <>
-                        ends <RelativeTime value={end} />
+                        ends <Time value={end} />
                       </>
                     )}
                   </Text>

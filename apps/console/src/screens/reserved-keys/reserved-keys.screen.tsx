@@ -8,7 +8,7 @@ import { PlusIcon, TagIcon } from '../../components/icons.js';
 import { Page } from '../../components/page.js';
 import { PermittedButton } from '../../components/permitted-button.js';
 import { EmptyState, LoadingLines, QueryState } from '../../components/states.js';
-import { RelativeTime } from '../../components/times.js';
+import { Time } from '../../components/times.js';
 import { TagTabs } from '../tags/tag-tabs.js';
 import classes from '../../components/table-frame.module.css';
 
@@ -50,7 +50,7 @@ const KeyTable = ({ keys, canChange, onOpen }: TableProps) => (
               </Table.Td>
               <Table.Td className={classes['wide']}>{describeOverride(isFixed)}</Table.Td>
               <Table.Td className={classes['wide']}>
-                <RelativeTime value={changedAt} />
+                <Time value={changedAt} />
               </Table.Td>
               {canChange && (
                 <Table.Td>

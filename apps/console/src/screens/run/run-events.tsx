@@ -4,7 +4,7 @@ import { runEventsQuery, type ConsoleRun } from '../../api/runs.js';
 import { findIncluded } from '../../api/included.js';
 import { LongText } from '../../components/long-text.js';
 import { QueryState } from '../../components/states.js';
-import { RelativeTime } from '../../components/times.js';
+import { Time } from '../../components/times.js';
 import classes from './run.module.css';
 
 /** `plan_queued` is shown as `Plan queued`. */
@@ -33,7 +33,7 @@ export const RunEvents = ({ organization, run }: { readonly organization: string
                   <strong>{formatAction(event.attributes.action)}</strong>{' '}
                   <Text size="sm" c="dimmed" component="span">
                     {actor && `by ${actor}, `}
-                    <RelativeTime value={event.attributes['created-at']} />
+                    <Time value={event.attributes['created-at']} />
                   </Text>
                 </Text>
                 {text && (

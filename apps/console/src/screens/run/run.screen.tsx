@@ -9,7 +9,7 @@ import { CopyableId } from '../../components/copy.js';
 import { LongText } from '../../components/long-text.js';
 import { hasEnded, PlanCounts, RunStatusBadge } from '../../components/run-status.js';
 import { NotFoundState, QueryState } from '../../components/states.js';
-import { RelativeTime } from '../../components/times.js';
+import { Time } from '../../components/times.js';
 import { usePollInterval } from '../../live/live-state.js';
 import { RunActions } from './run-actions.js';
 import { RunEvents } from './run-events.js';
@@ -46,7 +46,7 @@ const listFacts = (document: RunDocument): readonly LabeledFact[] => {
       ? [{ label: 'Runs ahead', value: attributes['position-in-queue'].toLocaleString() }]
       : []),
     { label: 'Kind', value: formatKind(document.data) },
-    { label: 'Created', value: <RelativeTime value={attributes['created-at']} /> },
+    { label: 'Created', value: <Time value={attributes['created-at']} /> },
     {
       label: 'Created by',
       value: findIncluded(document, relationships['created-by'].data)?.attributes.username ?? 'somebody',

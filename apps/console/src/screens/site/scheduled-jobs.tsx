@@ -1,7 +1,7 @@
 import { Badge, Table, Text } from '@mantine/core';
 import type { SiteStatus } from '../../api/site.js';
 import { Card } from '../../components/card.js';
-import { RelativeTime, useNow } from '../../components/times.js';
+import { Time, useNow } from '../../components/times.js';
 import { WideTable } from '../../components/wide-table.js';
 
 type Job = SiteStatus['scheduled-jobs'][number];
@@ -20,7 +20,7 @@ const NextRun = ({ job }: { readonly job: Job }) => {
   if (job['last-result'] === 'failed') return <>within 5 minutes</>;
   const next = job['next-run-at'];
   if (next === null) return <>when a projector starts</>;
-  return new Date(next).getTime() <= now ? <>now</> : <RelativeTime value={next} />;
+  return new Date(next).getTime() <= now ? <>now</> : <Time value={next} />;
 };
 
 const JobRow = ({ job }: { readonly job: Job }) => (
@@ -31,7 +31,7 @@ const JobRow = ({ job }: { readonly job: Job }) => (
     <Table.Td>
       <JobResult job={job} />
     </Table.Td>
-    <Table.Td>{job['last-run-at'] === null ? 'never' : <RelativeTime value={job['last-run-at']} />}</Table.Td>
+    <Table.Td>{job['last-run-at'] === null ? 'never' : <Time value={job['last-run-at']} />}</Table.Td>
     <Table.Td>
       <NextRun job={job} />
     </Table.Td>

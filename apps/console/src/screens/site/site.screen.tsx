@@ -8,7 +8,7 @@ import { CodeBlock } from '../../components/copy.js';
 import { SiteIcon } from '../../components/icons.js';
 import { Page } from '../../components/page.js';
 import { EmptyState, QueryState } from '../../components/states.js';
-import { RelativeTime } from '../../components/times.js';
+import { Time } from '../../components/times.js';
 import { FAR_BEHIND, formatBehind } from './follower-lag.js';
 import { ScheduledJobs } from './scheduled-jobs.js';
 import classes from './site.module.css';
@@ -96,7 +96,7 @@ const Processes = ({ status: { processes } }: PartProps) => (
               <Table.Td>{address ?? 'this machine'}</Table.Td>
               <Table.Td ta="right">{connections.toLocaleString()}</Table.Td>
               <Table.Td ta="right">
-                <RelativeTime value={since} />
+                <Time value={since} />
               </Table.Td>
             </Table.Tr>
           ))}
@@ -152,7 +152,7 @@ const Verification = ({ status: { 'last-verification': last } }: PartProps) => (
               </Badge>
             ),
           },
-          { label: 'Ended', value: <RelativeTime value={last['ended-at']} /> },
+          { label: 'Ended', value: <Time value={last['ended-at']} /> },
           {
             label: 'Up to position',
             value: last.position === null ? 'The log was empty' : `${last.transaction ?? ''} / ${last.position}`,

@@ -1,7 +1,7 @@
 import { Badge, Button, Radio, Table } from '@mantine/core';
 import { describeHolder } from '../../api/included.js';
 import type { StateVersionPage } from '../../api/states.js';
-import { RelativeTime } from '../../components/times.js';
+import { Time } from '../../components/times.js';
 import { WideTable } from '../../components/wide-table.js';
 import tableClasses from '../../components/table-frame.module.css';
 import type { StateComparison } from './state-versions.search.js';
@@ -58,14 +58,14 @@ const VersionRow = ({ page, version, previous, current, comparison, onCompare }:
           </Badge>
         )}
         <div className={tableClasses['narrow']}>
-          <RelativeTime value={attributes['created-at']} /> by {holder}
+          <Time value={attributes['created-at']} /> by {holder}
         </div>
         <div className={tableClasses['narrow']}>
           Terraform {terraform}, {status}
         </div>
       </Table.Td>
       <Table.Td className={tableClasses['wide']}>
-        <RelativeTime value={attributes['created-at']} />
+        <Time value={attributes['created-at']} />
       </Table.Td>
       <Table.Td className={tableClasses['wide']}>{holder}</Table.Td>
       <Table.Td className={tableClasses['wide']}>{terraform}</Table.Td>

@@ -1,7 +1,7 @@
 import { Badge, Button, Table, Text } from '@mantine/core';
 import type { AuthenticationToken } from '../../api/tokens.js';
 import { LongText } from '../../components/long-text.js';
-import { RelativeTime, useNow } from '../../components/times.js';
+import { Time, useNow } from '../../components/times.js';
 import classes from '../../components/table-frame.module.css';
 
 const SOON_MS = 14 * 24 * 60 * 60_000;
@@ -20,10 +20,10 @@ export const TokenEnd = ({ end }: { readonly end: string | null }) => {
       </Badge>
     );
   }
-  if (distance > SOON_MS) return <RelativeTime value={end} />;
+  if (distance > SOON_MS) return <Time value={end} />;
   return (
     <Text span size="sm" fw={600} c="var(--console-warning)">
-      <RelativeTime value={end} />
+      <Time value={end} />
     </Text>
   );
 };
@@ -63,10 +63,10 @@ export const TokenTable = ({ label, rows, onRevoke }: TokenTableProps) => (
                 </Text>
               </Table.Td>
               <Table.Td className={classes['wide']}>
-                <RelativeTime value={attributes['created-at']} />
+                <Time value={attributes['created-at']} />
               </Table.Td>
               <Table.Td className={classes['wide']}>
-                {attributes['last-used-at'] === null ? 'Never' : <RelativeTime value={attributes['last-used-at']} />}
+                {attributes['last-used-at'] === null ? 'Never' : <Time value={attributes['last-used-at']} />}
               </Table.Td>
               <Table.Td>
                 <TokenEnd end={attributes['expired-at']} />

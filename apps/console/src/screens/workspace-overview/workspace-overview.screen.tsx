@@ -10,7 +10,7 @@ import { LockIcon } from '../../components/icons.js';
 import { LongText } from '../../components/long-text.js';
 import { RunStatusBadge } from '../../components/run-status.js';
 import { TerraformBlock } from '../../components/terraform-block.js';
-import { RelativeTime } from '../../components/times.js';
+import { Time } from '../../components/times.js';
 import classes from './workspace-overview.module.css';
 
 type PartProps = { readonly organization: string; readonly workspace: WorkspaceDocument };
@@ -32,7 +32,7 @@ const LockNotice = ({ organization, workspace }: PartProps) => {
       <Text size="sm" component="div">
         {lock && (
           <div>
-            Locked <RelativeTime value={lock.attributes['locked-at']} />.
+            Locked <Time value={lock.attributes['locked-at']} />.
           </div>
         )}
         <LongText text={reason ? `Reason: ${reason}` : noReason} />
@@ -68,7 +68,7 @@ const LatestRun = ({ organization, workspace }: PartProps) => {
                 </LongText>
               ),
             },
-            { label: 'Created', value: <RelativeTime value={run.attributes['created-at']} /> },
+            { label: 'Created', value: <Time value={run.attributes['created-at']} /> },
           ]}
         />
       ) : (
@@ -109,7 +109,7 @@ const CurrentState = ({ organization, workspace }: PartProps) => {
                 ? (relationships.outputs.data ?? []).length.toLocaleString()
                 : 'You need a team that may read outputs.',
             },
-            { label: 'Last change', value: <RelativeTime value={attributes['latest-change-at']} /> },
+            { label: 'Last change', value: <Time value={attributes['latest-change-at']} /> },
           ]}
         />
       ) : (
@@ -147,7 +147,7 @@ const listSettings = ({ organization, workspace }: PartProps): readonly LabeledF
       ? [{ label: 'Working directory', value: attributes['working-directory'] }]
       : []),
     ...(repository ? [{ label: 'Repository', value: `${repository.identifier} (${repository.branch})` }] : []),
-    { label: 'Created', value: <RelativeTime value={attributes['created-at']} /> },
+    { label: 'Created', value: <Time value={attributes['created-at']} /> },
   ];
 };
 

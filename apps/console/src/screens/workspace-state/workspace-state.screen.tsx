@@ -9,7 +9,7 @@ import { Card, FactList } from '../../components/card.js';
 import { CodeBlock } from '../../components/copy.js';
 import { ResourceIcon } from '../../components/icons.js';
 import { EmptyState, QueryState } from '../../components/states.js';
-import { RelativeTime } from '../../components/times.js';
+import { Time } from '../../components/times.js';
 import { Outputs } from './outputs.js';
 import { Resources } from './resources.js';
 
@@ -46,7 +46,7 @@ const StateVersion = ({ workspace }: { readonly workspace: Workspace }) => {
             <FactList
               facts={[
                 { label: 'Serial', value: attributes.serial.toLocaleString() },
-                { label: 'Created', value: <RelativeTime value={attributes['created-at']} /> },
+                { label: 'Created', value: <Time value={attributes['created-at']} /> },
                 { label: 'Created by', value: describeHolder(document, relationships['created-by'].data) },
                 { label: 'Terraform version', value: attributes['terraform-version'] ?? 'unknown' },
                 { label: 'Size', value: attributes.size === null ? 'unknown' : formatSize(attributes.size) },

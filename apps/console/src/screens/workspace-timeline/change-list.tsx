@@ -6,7 +6,7 @@ import type { Workspace } from '../../api/workspaces.js';
 import { LoadMore } from '../../components/load-more.js';
 import { ResourceNamesContext } from '../../components/resource-name.js';
 import { ErrorState, LoadingLines } from '../../components/states.js';
-import { RelativeTime } from '../../components/times.js';
+import { Time } from '../../components/times.js';
 import { compareLists, formatEventName, formatFieldName, formatFieldValue } from './field-texts.js';
 import classes from './workspace-timeline.module.css';
 
@@ -63,7 +63,7 @@ const ChangeEntry = ({ change: { attributes }, isShown, onShow }: EntryProps) =>
       <div className={classes['headline']}>
         <strong>{event}</strong>
         <Text size="sm" c="dimmed" component="span">
-          by {attributes['actor-name'] ?? 'somebody'}, <RelativeTime value={time} />
+          by {attributes['actor-name'] ?? 'somebody'}, <Time value={time} />
         </Text>
         <Button
           size="compact-xs"

@@ -2,7 +2,7 @@ import { Badge, Group, Text } from '@mantine/core';
 import type { WorkspaceListRow } from '../../api/workspaces.js';
 import { LockIcon } from '../../components/icons.js';
 import { RunStatusBadge } from '../../components/run-status.js';
-import { RelativeTime } from '../../components/times.js';
+import { Time } from '../../components/times.js';
 import type { GridColumn } from '../../components/virtual-grid.js';
 import { OPTIONAL_COLUMNS, type OptionalColumn } from './workspaces.search.js';
 import classes from './workspaces.module.css';
@@ -91,7 +91,7 @@ const createAllColumns = (organization: string): readonly GridColumn<WorkspaceLi
     id: 'changed',
     header: 'Changed',
     meta: { width: 'minmax(7rem, 1fr)', sort: 'latest-change-at', isWide: true },
-    cell: ({ row: { original } }) => <RelativeTime value={original.changedAt} />,
+    cell: ({ row: { original } }) => <Time value={original.changedAt} />,
   },
 ];
 

@@ -1,0 +1,19 @@
+import { useSyncExternalStore } from 'react';
+
+const STORAGE_KEY = 'exact-times';
+
+const choice = { isExact: localStorage.getItem(STORAGE_KEY) === 'on', listeners: new Set<() => void>() };
+
+const subscribe = (listener: () => void): (() => void) => {
+  choice.listeners.add(listener);
+  return () => void choice.listeners.delete(listener);
+};
+
+/** Returns whether the reader wants dates and times instead of distances such as `3 minutes ago`. */
+export const useExactTimes = (): boolean => useSyncExternalStore(subscribe, () => choice.isExact);
+
+export const setExactTimes = (isExact: boolean): void => {
+  choice.isExact = isExact;
+  localStorage.setItem(STORAGE_KEY, isExact ? 'on' : 'off');
+  for (const listener of choice.listeners) listener();
+};
