@@ -1,6 +1,7 @@
 import { organizationRoute, rootRoute, workspaceRoute } from './parent-routes.js';
 import { auditTrailRoute } from './screens/audit-trail/audit-trail.routes.js';
 import { homeRoute } from './screens/home/home.routes.js';
+import { notificationsRoute } from './screens/notifications/notifications.routes.js';
 import { organizationsRoute } from './screens/organizations/organizations.routes.js';
 import { peopleRoute, tokensRoute } from './screens/people/people.routes.js';
 import { providerRoute } from './screens/provider/provider.routes.js';
@@ -10,6 +11,7 @@ import { siteRoute } from './screens/site/site.routes.js';
 import { stateVersionsRoute } from './screens/state-versions/state-versions.routes.js';
 import { reservedKeysRoute, tagsRoute } from './screens/tags/tags.routes.js';
 import { accessRoute, teamRoute, teamsRoute, whyRoute } from './screens/teams/teams.routes.js';
+import { workspaceNotificationsRoute } from './screens/workspace-notifications/workspace-notifications.routes.js';
 import { workspaceOverviewRoute } from './screens/workspace-overview/workspace-overview.routes.js';
 import {
   terraformRunRoute,
@@ -26,6 +28,7 @@ import { workspacesRoute } from './screens/workspaces/workspaces.routes.js';
 const workspaceScreens = workspaceRoute.addChildren([
   // One screen a line.
   stateVersionsRoute,
+  workspaceNotificationsRoute,
   workspaceOverviewRoute,
   workspaceRunRoute,
   workspaceRunsRoute,
@@ -50,6 +53,7 @@ const organizationScreens = organizationRoute.addChildren([
   workspacesRoute,
   registryRoute,
   providerRoute,
+  notificationsRoute,
   auditTrailRoute,
   workspaceScreens,
 ]);

@@ -138,6 +138,7 @@ export const SiteIcon = defineIcon(
     <path d="M8 6.5h.01M8 17.5h.01M12 6.5h4m-4 11h4" />
   </>,
 );
+export const BellIcon = defineIcon(<path d="M18 9a6 6 0 0 0-12 0c0 6-2 8-2 8h16s-2-2-2-8M10 21h4" />);
 export const TeamIcon = defineIcon(
   <>
     <circle cx="9" cy="8" r="3.5" />

@@ -3,6 +3,7 @@ import type { ComponentType } from 'react';
 import { organizationQuery, type Organization } from '../api/organizations.js';
 import {
   AuditTrailIcon,
+  BellIcon,
   HomeIcon,
   RegistryIcon,
   RunIcon,
@@ -34,6 +35,7 @@ const NAVIGATION: readonly NavigationEntry[] = [
   { label: 'Tags', path: 'tags', icon: TagIcon, key: 'l' },
   { label: 'Registry', path: 'registry', icon: RegistryIcon, key: 'r' },
   { label: 'People and tokens', path: 'people', icon: UserIcon, key: 'p' },
+  { label: 'Notifications', path: 'notifications', icon: BellIcon, key: 'n', permission: 'can-update' },
   { label: 'Audit trail', path: 'audit-trail', icon: AuditTrailIcon, key: 'a', permission: 'can-read-audit-trail' },
 ];
 

@@ -14,11 +14,11 @@ export type ChangeBatch = {
 
 /** The keys after `organizationKey` of the queries that show resources of a type. */
 const KEYS_BY_TYPE: Readonly<Record<string, readonly string[]>> = {
-  workspaces: ['workspaces', 'home', 'access', 'tags'],
+  workspaces: ['workspaces', 'home', 'access', 'tags', 'notifications'],
   'state-versions': ['workspaces', 'home'],
   vars: ['workspaces'],
   varsets: ['workspaces'],
-  runs: ['runs', 'workspaces', 'home'],
+  runs: ['runs', 'workspaces', 'home', 'notifications'],
   'configuration-versions': ['runs'],
   projects: ['projects', 'workspaces', 'access', 'tags'],
   teams: ['teams', 'access'],

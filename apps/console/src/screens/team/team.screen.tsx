@@ -7,6 +7,7 @@ import { Card, FactList } from '../../components/card.js';
 import { Page } from '../../components/page.js';
 import { LoadingLines, QueryState } from '../../components/states.js';
 import { formatRight, listRights } from '../teams/organization-access.js';
+import { TeamNotifications } from './team-notifications.js';
 import { TeamMembers } from './team-members.js';
 
 type TeamProps = { readonly organization: string; readonly team: Team };
@@ -70,6 +71,8 @@ const Identity = ({ team: { id, attributes } }: TeamProps) => (
 export const TeamScreen = () => {
   const { organization, team: id } = useParams({ from: '/$organization/teams/$team' });
   const query = useQuery(teamQuery(organization, id));
+  const { data } = useQuery(organizationQuery(organization));
+  const mayManage = data?.attributes.permissions['can-create-team'] ?? false;
   return (
     <Page
       title={query.data?.attributes.name ?? 'Team'}
@@ -87,6 +90,7 @@ export const TeamScreen = () => {
                 <Identity organization={organization} team={team} />
               </SimpleGrid>
               <TeamMembers organization={organization} team={team} />
+              {mayManage && <TeamNotifications organization={organization} team={team.id} />}
             </>
           );
         }}

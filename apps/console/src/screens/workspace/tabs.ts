@@ -8,5 +8,6 @@ export const WORKSPACE_TABS: readonly WorkspaceTab[] = [
   { label: 'State', path: 'state' },
   { label: 'State versions', path: 'states' },
   { label: 'Variables', path: 'variables' },
+  { label: 'Notifications', path: 'notifications' },
   { label: 'Timeline', path: 'timeline' },
 ];

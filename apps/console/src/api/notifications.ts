@@ -1,0 +1,123 @@
+import { infiniteQueryOptions, queryOptions, useQueryClient } from '@tanstack/react-query';
+import type { ApiResource, RequestResource } from '#client';
+import { readDocument, requireSuccess } from './api-error.js';
+import { api } from './client.js';
+import { organizationKey } from './organizations.js';
+import { useChange } from './use-change.js';
+
+export type ListedNotification = ApiResource<'NotificationConfiguration'>;
+export type ListedDelivery = ApiResource<'NotificationDelivery'>;
+
+/** The workspace, team or organization that sends the notifications. An organization has its name as id. */
+export type NotifyingOwner = { readonly kind: 'workspace' | 'team' | 'organization'; readonly id: string };
+
+/** No owner can have as many. */
+const ALL = 100;
+const DELIVERIES_IN_PAGE = 20;
+/** The live stream has no messages about deliveries. */
+const REFRESH_MS = 10_000;
+
+const TYPE = 'notification-configurations';
+
+const notificationsKey = (organization: string) => [...organizationKey(organization), 'notifications'] as const;
+
+const readNotifications = ({ kind, id }: NotifyingOwner, signal: AbortSignal) => {
+  const query = { 'page[size]': ALL };
+  if (kind === 'organization') {
+    const params = { path: { organization: id }, query };
+    const path = '/api/v2/organizations/{organization}/notification-configurations';
+    return readDocument(api.GET(path, { params, signal }));
+  }
+  const params = { path: { id }, query };
+  return kind === 'team'
+    ? readDocument(api.GET('/api/v2/teams/{id}/notification-configurations', { params, signal }))
+    : readDocument(api.GET('/api/v2/workspaces/{id}/notification-configurations', { params, signal }));
+};
+
+/** The notification configurations of an owner, with the last answers of their destinations. */
+export const notificationsQuery = (organization: string, owner: NotifyingOwner) =>
+  queryOptions({
+    queryKey: [...notificationsKey(organization), owner.kind, owner.id],
+    refetchInterval: REFRESH_MS,
+    queryFn: async ({ signal }) => (await readNotifications(owner, signal)).data,
+  });
+
+/** The notifications of the last 30 days of a configuration, the newest first, page by page. */
+export const deliveriesQuery = (organization: string, id: string) =>
+  infiniteQueryOptions({
+    queryKey: [...notificationsKey(organization), 'deliveries', id],
+    refetchInterval: REFRESH_MS,
+    queryFn: ({ pageParam, signal }) => {
+      const params = { path: { id }, query: { 'page[number]': pageParam, 'page[size]': DELIVERIES_IN_PAGE } };
+      return readDocument(api.GET('/api/v2/notification-configurations/{id}/deliveries', { params, signal }));
+    },
+    initialPageParam: 1,
+    getNextPageParam: (page) => page.meta.pagination['next-page'],
+  });
+
+export type NotificationBody = RequestResource<'createWorkspaceNotificationConfiguration'>['attributes'];
+
+export type NotificationChange =
+  | { readonly action: 'create'; readonly attributes: NotificationBody; readonly users: readonly string[] }
+  | {
+      readonly action: 'update';
+      readonly id: string;
+      readonly attributes: Partial<NotificationBody>;
+      /** Undefined keeps the people who get e-mails. */
+      readonly users?: readonly string[] | undefined;
+    }
+  | { readonly action: 'delete'; readonly id: string };
+
+const toRelationships = (users: readonly string[]) => ({
+  relationships: { users: { data: users.map((id) => ({ type: 'users' as const, id })) } },
+});
+
+const createNotification = (
+  { kind, id }: NotifyingOwner,
+  { attributes, users }: Extract<NotificationChange, { readonly action: 'create' }>,
+): Promise<void> => {
+  const body = { data: { type: TYPE, attributes, ...(users.length > 0 ? toRelationships(users) : {}) } } as const;
+  if (kind === 'organization') {
+    const path = '/api/v2/organizations/{organization}/notification-configurations';
+    return requireSuccess(api.POST(path, { params: { path: { organization: id } }, body }));
+  }
+  const params = { path: { id } };
+  return kind === 'team'
+    ? requireSuccess(api.POST('/api/v2/teams/{id}/notification-configurations', { params, body }))
+    : requireSuccess(api.POST('/api/v2/workspaces/{id}/notification-configurations', { params, body }));
+};
+
+const sendNotificationChange = (owner: NotifyingOwner, change: NotificationChange): Promise<void> => {
+  if (change.action === 'create') return createNotification(owner, change);
+  const path = '/api/v2/notification-configurations/{id}';
+  const params = { path: { id: change.id } };
+  if (change.action === 'delete') return requireSuccess(api.DELETE(path, { params }));
+  const { attributes, users } = change;
+  const body = { data: { type: TYPE, attributes, ...(users ? toRelationships(users) : {}) } } as const;
+  return requireSuccess(api.PATCH(path, { params, body }));
+};
+
+/** Creates, changes or deletes a notification configuration. */
+export const useChangeNotification = (organization: string, owner: NotifyingOwner) => {
+  const queries = useQueryClient();
+  return useChange({
+    mutationFn: (change: NotificationChange) => sendNotificationChange(owner, change),
+    // The request can have the key of the signature.
+    gcTime: 0,
+    onSettled: () => queries.invalidateQueries({ queryKey: notificationsKey(organization) }),
+  });
+};
+
+/** Sends a test to the destination of a configuration, and returns the configuration with the answer. */
+export const useVerifyNotification = (organization: string, id: string) => {
+  const queries = useQueryClient();
+  return useChange({
+    mutationFn: async () =>
+      (
+        await readDocument(
+          api.POST('/api/v2/notification-configurations/{id}/actions/verify', { params: { path: { id } } }),
+        )
+      ).data,
+    onSettled: () => queries.invalidateQueries({ queryKey: notificationsKey(organization) }),
+  });
+};

@@ -1,0 +1,111 @@
+import { useState, type SyntheticEvent } from 'react';
+import {
+  useChangeNotification,
+  type ListedNotification,
+  type NotificationBody,
+  type NotifyingOwner,
+} from '../../api/notifications.js';
+import { showToast } from '../../components/toasts.js';
+import type { NotificationDestination, NotificationTrigger } from './notification-words.js';
+
+export type NotificationValues = {
+  readonly name: string;
+  readonly destination: NotificationDestination;
+  readonly url: string;
+  /** The new key of the signature; empty keeps the present one. */
+  readonly token: string;
+  readonly removesToken: boolean;
+  readonly triggers: readonly NotificationTrigger[];
+  /** Ids of the people who get e-mails. */
+  readonly users: readonly string[];
+  readonly enabled: boolean;
+};
+
+const NEW_NOTIFICATION: NotificationValues = {
+  name: '',
+  destination: 'generic',
+  url: '',
+  token: '',
+  removesToken: false,
+  triggers: ['run:needs_attention', 'run:errored'],
+  users: [],
+  enabled: true,
+};
+
+const toNotificationValues = (notification: ListedNotification | null): NotificationValues => {
+  if (!notification) return NEW_NOTIFICATION;
+  const { attributes, relationships } = notification;
+  return {
+    ...NEW_NOTIFICATION,
+    name: attributes.name,
+    destination: attributes['destination-type'],
+    url: attributes.url ?? '',
+    triggers: attributes.triggers,
+    users: relationships.users.data.map(({ id }) => id),
+    enabled: attributes.enabled,
+  };
+};
+
+const toTokenBody = ({ destination, token, removesToken }: NotificationValues): Pick<NotificationBody, 'token'> => {
+  if (destination !== 'generic') return {};
+  if (removesToken) return { token: null };
+  return token === '' ? {} : { token };
+};
+
+const toNewBody = (values: NotificationValues): NotificationBody => ({
+  name: values.name,
+  'destination-type': values.destination,
+  triggers: [...values.triggers],
+  enabled: values.enabled,
+  ...(values.destination === 'email' ? {} : { url: values.url }),
+  ...toTokenBody(values),
+});
+
+const isSameSet = (one: readonly string[], other: readonly string[]): boolean =>
+  one.length === other.length && one.every((each) => other.includes(each));
+
+/** Returns the attributes that differ, so that the changes of other people stay. */
+const toChangedBody = (opened: NotificationValues, values: NotificationValues): Partial<NotificationBody> => ({
+  ...(values.name === opened.name ? {} : { name: values.name }),
+  ...(values.url === opened.url ? {} : { url: values.url }),
+  ...(values.enabled === opened.enabled ? {} : { enabled: values.enabled }),
+  ...(isSameSet(values.triggers, opened.triggers) ? {} : { triggers: [...values.triggers] }),
+  ...toTokenBody(values),
+});
+
+export type NotificationFormProps = {
+  readonly organization: string;
+  readonly owner: NotifyingOwner;
+  /** The configuration that the person changes. Null for a new one. */
+  readonly notification: ListedNotification | null;
+  readonly onClose: () => void;
+};
+
+/** Keeps what the person enters, and sends it. */
+export const useNotificationForm = ({ organization, owner, notification, onClose }: NotificationFormProps) => {
+  const [opened] = useState(() => toNotificationValues(notification));
+  const [values, setValues] = useState(opened);
+  const change = useChangeNotification(organization, owner);
+  const onSuccess = () => {
+    showToast({ kind: 'success', message: `The notification ${values.name} is saved.` });
+    onClose();
+  };
+  const update = (id: string) => {
+    const attributes = toChangedBody(opened, values);
+    const users = isSameSet(values.users, opened.users) ? undefined : values.users;
+    if (Object.keys(attributes).length === 0 && users === undefined) return onClose();
+    return change.mutate({ action: 'update', id, attributes, users }, { onSuccess });
+  };
+  return {
+    values,
+    error: change.error,
+    isPending: change.isPending,
+    enter: (entered: Partial<NotificationValues>) => setValues({ ...values, ...entered }),
+    save: (event: SyntheticEvent) => {
+      event.preventDefault();
+      if (notification) return update(notification.id);
+      const users = values.destination === 'email' ? values.users : [];
+      return change.mutate({ action: 'create', attributes: toNewBody(values), users }, { onSuccess });
+    },
+  };
+};

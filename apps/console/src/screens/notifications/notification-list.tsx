@@ -1,0 +1,95 @@
+import { Stack, Text } from '@mantine/core';
+import { useQuery } from '@tanstack/react-query';
+import { lazy, Suspense, useState } from 'react';
+import { notificationsQuery, type ListedNotification, type NotifyingOwner } from '../../api/notifications.js';
+import { BellIcon, PlusIcon } from '../../components/icons.js';
+import { PermittedButton } from '../../components/permitted-button.js';
+import { EmptyState, QueryState } from '../../components/states.js';
+import { NotificationCard, type NotificationDialogKind } from './notification-card.js';
+
+const NotificationDialog = lazy(async () => ({
+  default: (await import('./notification-dialog.js')).NotificationDialog,
+}));
+const DeleteNotificationDialog = lazy(async () => ({
+  default: (await import('./delete-notification-dialog.js')).DeleteNotificationDialog,
+}));
+const DeliveriesDialog = lazy(async () => ({ default: (await import('./deliveries-dialog.js')).DeliveriesDialog }));
+
+type ListProps = {
+  readonly organization: string;
+  readonly owner: NotifyingOwner;
+  /** What the notifications are about. */
+  readonly subject: string;
+};
+
+export type OpenNotification =
+  | { readonly kind: 'create' }
+  | { readonly kind: NotificationDialogKind; readonly notification: ListedNotification }
+  | null;
+
+type DialogsProps = Omit<ListProps, 'subject'> & { readonly open: OpenNotification; readonly onClose: () => void };
+
+export const NotificationDialogs = ({ open, ...common }: DialogsProps) => (
+  <Suspense>
+    {open?.kind === 'create' && <NotificationDialog {...common} notification={null} />}
+    {open?.kind === 'update' && <NotificationDialog {...common} notification={open.notification} />}
+    {open?.kind === 'delete' && <DeleteNotificationDialog {...common} notification={open.notification} />}
+    {open?.kind === 'deliveries' && <DeliveriesDialog {...common} notification={open.notification} />}
+  </Suspense>
+);
+
+type CreateProps = { readonly isPermitted: boolean; readonly reason: string; readonly onClick: () => void };
+
+const CreateButton = (props: CreateProps) => (
+  <div>
+    <PermittedButton leftSection={<PlusIcon size={16} />} {...props}>
+      New notification
+    </PermittedButton>
+  </div>
+);
+
+/** The notification configurations of an owner, for people who may change its settings. */
+export const NotificationList = ({ organization, owner, subject }: ListProps) => {
+  const query = useQuery(notificationsQuery(organization, owner));
+  const [open, setOpen] = useState<OpenNotification>(null);
+  const create = <CreateButton isPermitted reason="" onClick={() => setOpen({ kind: 'create' })} />;
+  return (
+    <>
+      <QueryState query={query} what={owner.kind}>
+        {(notifications) =>
+          notifications.length === 0 ? (
+            <EmptyState icon={BellIcon} title="There is no notification yet">
+              <Text>
+                The server can send a request to a URL, a message to Slack or Microsoft Teams, or e-mails to members,
+                when {subject}.
+              </Text>
+              {create}
+            </EmptyState>
+          ) : (
+            <Stack>
+              {create}
+              {notifications.map((notification) => (
+                <NotificationCard
+                  key={notification.id}
+                  organization={organization}
+                  owner={owner}
+                  notification={notification}
+                  onOpen={(kind) => setOpen({ kind, notification })}
+                />
+              ))}
+            </Stack>
+          )
+        }
+      </QueryState>
+      <NotificationDialogs organization={organization} owner={owner} open={open} onClose={() => setOpen(null)} />
+    </>
+  );
+};
+
+/** Stands in the place of the list for people who may not read it, because URLs of webhooks are secrets. */
+export const DeniedNotifications = ({ reason }: { readonly reason: string }) => (
+  <EmptyState icon={BellIcon} title="You may not read the notifications">
+    <Text>Their addresses are secrets: everybody who has the URL of a webhook can post there.</Text>
+    <CreateButton isPermitted={false} reason={reason} onClick={() => undefined} />
+  </EmptyState>
+);

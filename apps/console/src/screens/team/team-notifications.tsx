@@ -1,0 +1,36 @@
+import { Stack, Title } from '@mantine/core';
+import { useQuery } from '@tanstack/react-query';
+import { useState } from 'react';
+import { notificationsQuery, type NotifyingOwner } from '../../api/notifications.js';
+import { NotificationCard } from '../notifications/notification-card.js';
+import { NotificationDialogs, type OpenNotification } from '../notifications/notification-list.js';
+
+type TeamNotificationsProps = { readonly organization: string; readonly team: string };
+
+/**
+ * The notification configurations of a team that clients have created. The console creates none, because the server sends
+ * none of the triggers that teams can have.
+ */
+export const TeamNotifications = ({ organization, team }: TeamNotificationsProps) => {
+  const owner: NotifyingOwner = { kind: 'team', id: team };
+  const { data = [] } = useQuery(notificationsQuery(organization, owner));
+  const [open, setOpen] = useState<OpenNotification>(null);
+  if (data.length === 0) return null;
+  return (
+    <Stack component="section" aria-label="Notifications" mt="md">
+      <Title order={2} size="h5">
+        Notifications
+      </Title>
+      {data.map((notification) => (
+        <NotificationCard
+          key={notification.id}
+          organization={organization}
+          owner={owner}
+          notification={notification}
+          onOpen={(kind) => setOpen({ kind, notification })}
+        />
+      ))}
+      <NotificationDialogs organization={organization} owner={owner} open={open} onClose={() => setOpen(null)} />
+    </Stack>
+  );
+};
