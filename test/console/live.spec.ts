@@ -10,6 +10,7 @@ import {
   makeOrganization,
   makeTeam,
   makeWorkspace,
+  resource,
 } from '../support/seeds.js';
 import { startTestServer, type TestServer } from '../support/server.js';
 import { makeVariable } from '../support/variables.js';
@@ -148,6 +149,25 @@ describe('the console', () => {
     await page.getByText('Locked').first().waitFor();
     expect(reads.count).toBe(0);
     await makeVariable(server, `/api/v2/workspaces/${workspace}/vars`, { key: 'region' });
+    await page.getByRole('table', { name: 'Terraform variables' }).getByText('region').first().waitFor();
+    expect(page.pageErrors).toEqual([]);
+    await page.context().close();
+  });
+
+  it('follows the new name of a workspace, and keeps the tab and what the person has entered', async () => {
+    const workspace = await makeWorkspace(server, 'acme', 'mirror');
+    const path = '/app/acme/workspaces/mirror/variables?from=link';
+    const page = await openConsole(browser, server, { user: owner, path });
+    await page.getByRole('button', { name: 'New variable' }).click();
+    const key = page.getByRole('dialog').getByLabel('Key');
+    await key.fill('region');
+    await mark(page, 'Live').waitFor();
+    expectStatus(await server.patch(`/api/v2/workspaces/${workspace}`, resource('workspaces', { name: 'copy' })), 200);
+    await page.waitForURL('**/app/acme/workspaces/copy/variables?from=link');
+    await page.getByText('This workspace has a new name: copy.').waitFor();
+    expect(await key.inputValue()).toBe('region');
+    expect(await key.and(page.locator(':focus')).count()).toBe(1);
+    await page.getByRole('button', { name: 'Save' }).click();
     await page.getByRole('table', { name: 'Terraform variables' }).getByText('region').first().waitFor();
     expect(page.pageErrors).toEqual([]);
     await page.context().close();

@@ -31,7 +31,9 @@ const useHeadingFocus = () => {
   const heading = useRef<HTMLHeadingElement>(null);
   const path = useLocation({ select: ({ pathname }) => pathname });
   useEffect(() => {
-    if (!isFirstScreen) heading.current?.focus();
+    // A dialog stays when only the name in the address changes.
+    const isInDialog = document.activeElement?.closest('[role="dialog"]') ?? null;
+    if (!isFirstScreen && isInDialog === null) heading.current?.focus();
     isFirstScreen = false;
   }, [path]);
   return heading;

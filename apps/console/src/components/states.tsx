@@ -73,7 +73,7 @@ export const LoadingLines = ({ count = 4, height = 20 }: { readonly count?: numb
 );
 
 type QueryStateProps<T> = {
-  readonly query: UseQueryResult<T>;
+  readonly query: Pick<UseQueryResult<T>, 'data' | 'error' | 'refetch'>;
   /** The kind of resource that the query reads, such as `workspace`. */
   readonly what: string;
   readonly loading?: ReactNode;

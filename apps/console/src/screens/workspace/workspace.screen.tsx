@@ -9,6 +9,7 @@ import { Page } from '../../components/page.js';
 import { RunStatusBadge } from '../../components/run-status.js';
 import { LoadingLines, QueryState } from '../../components/states.js';
 import { TabLinks, type TabLink } from '../../components/tab-links.js';
+import { useFollowRename } from './follow-rename.js';
 import { LockActions } from './lock-actions.js';
 import { WORKSPACE_TABS } from './tabs.js';
 
@@ -47,7 +48,9 @@ export const WorkspaceScreen = () => {
   const query = useQuery(workspaceQuery(organization, name));
   const list = `/${organization}/workspaces`;
   // The header, too, shows nothing that the person may no longer read.
-  const workspace = isDenied(query.error) ? undefined : query.data;
+  const isMoving = useFollowRename(organization, query);
+  const workspace = isDenied(query.error) && !isMoving ? undefined : query.data;
+  const visibleQuery = { data: query.data, error: isMoving ? null : query.error, refetch: query.refetch };
   const screen = useScreenName();
   return (
     <Page
@@ -58,7 +61,7 @@ export const WorkspaceScreen = () => {
       badges={workspace && <StateBadges workspace={workspace} />}
       actions={workspace && <LockActions organization={organization} workspace={workspace} />}
     >
-      <QueryState query={query} what="workspace" loading={<LoadingLines count={6} height={28} />}>
+      <QueryState query={visibleQuery} what="workspace" loading={<LoadingLines count={6} height={28} />}>
         {() => (
           <>
             <TabLinks label="Workspace" tabs={listTabs(`${list}/${name}`)} />
