@@ -5,7 +5,15 @@ import { openBrowser, type TestBrowser, type TestPage } from '../support/browser
 import { findViolations, inspectScreen, nameOfFocus, openConsole } from '../support/console.js';
 import { BUILD } from '../support/folders.js';
 import { waitUntil } from '../support/product.js';
-import { expectStatus, makeMember, makeOrganization, makeWorkspace } from '../support/seeds.js';
+import {
+  expectStatus,
+  makeMember,
+  makeOrganization,
+  makeProject,
+  makeTeam,
+  makeWorkspace,
+  resource,
+} from '../support/seeds.js';
 import { startTestServer, type TestServer } from '../support/server.js';
 
 let server: TestServer;
@@ -81,9 +89,60 @@ describe('the keyboard alone', () => {
     await page.keyboard.press('Control+k');
     await page.getByRole('combobox', { name: 'Search and commands' }).fill('stor');
     await page.getByRole('option', { name: 'storage' }).waitFor();
-    expect(await inspectScreen(page, 'palette')).toEqual([]);
     await page.keyboard.press('Enter');
     await waitForTitle(page, 'storage');
+    expect(page.pageErrors).toEqual([]);
+    await page.context().close();
+  });
+
+  it('opens the palette, which finds resources of the organization, tabs and actions', async () => {
+    await makeProject(server, 'acme', 'Platform');
+    await makeTeam(server, 'acme', 'platform-core');
+    const provider = resource('registry-providers', {
+      name: 'platform-dns',
+      namespace: 'acme',
+      'registry-name': 'private',
+    });
+    expectStatus(await server.post('/api/v2/organizations/acme/registry-providers', provider), 201);
+    const page = await open('/app/acme/workspaces/storage');
+    await page.getByRole('button', { name: 'Lock', exact: true }).waitFor();
+    const search = page.getByRole('combobox', { name: 'Search and commands' });
+    const choose = async (text: string, option: string) => {
+      await page.keyboard.press('Control+k');
+      await search.fill(text);
+      await page.getByRole('option', { name: option, exact: true }).click();
+    };
+    await choose('variab', 'Variables of storage');
+    await page.getByRole('heading', { name: 'There is no variable yet' }).waitFor();
+    await page.keyboard.press('Control+k');
+    await search.fill('plat');
+    for (const [group, name] of Object.entries({
+      'Workspaces of a project': 'Platform',
+      Teams: 'platform-core',
+      Providers: 'platform-dns',
+      People: 'Find people named “plat”',
+    }))
+      await page.getByRole('group', { name: group }).getByRole('option', { name, exact: true }).waitFor();
+    expect(await inspectScreen(page, 'palette-resources')).toEqual([]);
+    await search.fill('lock');
+    await page.getByRole('option', { name: 'Lock the workspace', selected: true }).waitFor();
+    await page.keyboard.press('Enter');
+    const dialog = page.getByRole('dialog', { name: 'Lock storage' });
+    await dialog.getByLabel('Reason').and(page.locator(':focus')).waitFor();
+    await dialog.getByRole('button', { name: 'Cancel' }).click();
+    await dialog.waitFor({ state: 'detached' });
+    await choose('plat', 'platform-core');
+    await waitForTitle(page, 'platform-core');
+    await choose('plat', 'Platform');
+    await page.waitForURL('**/app/acme/workspaces?project=prj-*');
+    await choose('olg', 'Find people named “olg”');
+    await page.getByRole('cell', { name: /olga/ }).first().waitFor();
+    await choose('shortcuts', 'Keyboard shortcuts');
+    await page.getByRole('dialog', { name: 'Keyboard shortcuts' }).waitFor();
+    await page.keyboard.press('Escape');
+    await choose('sign', 'Sign out');
+    await page.waitForURL('**/sign-in*');
+    expect(page.pageErrors).toEqual([]);
     await page.context().close();
   });
 

@@ -41,6 +41,18 @@ export const providersQuery = (organization: string) =>
     getNextPageParam: (page) => page.meta.pagination['next-page'],
   });
 
+/** Private providers with this text in their name, for suggestions. */
+export const providerSuggestionsQuery = (organization: string, name: string) =>
+  queryOptions({
+    queryKey: [...registryKey(organization), 'suggestions', name],
+    queryFn: async ({ signal }) => {
+      const query = { 'page[size]': PAGE_SIZE, q: name, 'filter[registry_name]': 'private' as const };
+      const params = { path: { organization }, query };
+      const path = '/api/v2/organizations/{organization}/registry-providers';
+      return (await readDocument(api.GET(path, { params, signal }))).data;
+    },
+  });
+
 export const providerQuery = (organization: string, name: string) =>
   queryOptions({
     queryKey: [...providerKey(organization, name), 'details'],

@@ -41,7 +41,7 @@ export const WORKSPACE_SORTS = [
 ] as const;
 export type WorkspaceSort = (typeof WORKSPACE_SORTS)[number];
 
-const workspacesKey = (organization: string) => [...organizationKey(organization), 'workspaces'] as const;
+export const workspacesKey = (organization: string) => [...organizationKey(organization), 'workspaces'] as const;
 
 /** Everything about a workspace has a key that begins with this one. */
 export const workspaceKey = (organization: string, name: string) =>
@@ -147,8 +147,6 @@ export const workspaceSuggestionsQuery = (organization: string, name: string) =>
       ).data,
   });
 
-const DETAIL_INCLUDES = ['project', 'current_run', 'locked_by', 'effective_tag_bindings'] as const;
-
 export const workspaceQuery = (organization: string, name: string) =>
   queryOptions({
     queryKey: [...workspaceKey(organization, name), 'details'],
@@ -157,24 +155,11 @@ export const workspaceQuery = (organization: string, name: string) =>
         api.GET('/api/v2/organizations/{organization}/workspaces/{name}', {
           params: {
             path: { organization, name },
-            query: { include: [...DETAIL_INCLUDES] },
+            query: { include: ['project', 'current_run', 'locked_by', 'effective_tag_bindings'] },
           },
           signal,
         }),
       ),
-  });
-
-/** The document of a workspace that has lost this name. Null if it has no other name, or the person may not read it. */
-export const presentWorkspaceQuery = (organization: string, id: string, formerName: string) =>
-  queryOptions({
-    queryKey: [...workspacesKey(organization), 'renamed', id, formerName],
-    gcTime: 0,
-    staleTime: 0,
-    queryFn: async ({ signal }) => {
-      const params = { path: { id }, query: { include: [...DETAIL_INCLUDES] } };
-      const document = await readDocument(api.GET('/api/v2/workspaces/{id}', { params, signal }));
-      return document.data.attributes.name === formerName ? null : document;
-    },
   });
 
 type LockChange = { readonly action: 'lock'; readonly reason: string } | { readonly action: 'unlock' | 'force-unlock' };

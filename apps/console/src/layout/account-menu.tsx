@@ -1,46 +1,42 @@
 import { Menu } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
-import { useRef } from 'react';
 import { accountQuery } from '../api/account.js';
 import { setExactTimes, useExactTimes } from '../components/exact-times.js';
 import { CheckIcon, KeyboardIcon, SignOutIcon, SiteIcon, UserIcon } from '../components/icons.js';
 import { useOpenDialog } from './dialogs.js';
 import type { MenuProps } from './menu-button.js';
+import { signOut } from './sign-out.js';
 
-/** The account page and the form to sign out are pages of the server (libs/sign-in). */
+/** The page of the account belongs to the server (libs/sign-in). */
 export const AccountMenu = ({ children }: MenuProps) => {
-  const form = useRef<HTMLFormElement>(null);
   const openDialog = useOpenDialog();
   const isExact = useExactTimes();
   const { data: account } = useQuery(accountQuery);
   return (
-    <>
-      <Menu defaultOpened withinPortal={false} position="bottom-end" width={220}>
-        <Menu.Target>{children}</Menu.Target>
-        <Menu.Dropdown>
-          {account && <Menu.Label>Signed in as {account.attributes.username}</Menu.Label>}
-          <Menu.Item leftSection={<UserIcon size={16} />} component="a" href="/account">
-            Your account
+    <Menu defaultOpened withinPortal={false} position="bottom-end" width={220}>
+      <Menu.Target>{children}</Menu.Target>
+      <Menu.Dropdown>
+        {account && <Menu.Label>Signed in as {account.attributes.username}</Menu.Label>}
+        <Menu.Item leftSection={<UserIcon size={16} />} component="a" href="/account">
+          Your account
+        </Menu.Item>
+        {account?.attributes['is-site-admin'] && (
+          <Menu.Item leftSection={<SiteIcon size={16} />} renderRoot={(props) => <Link {...props} to="/~site" />}>
+            Site
           </Menu.Item>
-          {account?.attributes['is-site-admin'] && (
-            <Menu.Item leftSection={<SiteIcon size={16} />} renderRoot={(props) => <Link {...props} to="/~site" />}>
-              Site
-            </Menu.Item>
-          )}
-          <Menu.Item leftSection={<KeyboardIcon size={16} />} onClick={() => openDialog('shortcuts')}>
-            Keyboard shortcuts
-          </Menu.Item>
-          <Menu.CheckboxItem checked={isExact} onChange={setExactTimes} checkIcon={<CheckIcon size={14} />}>
-            Exact times
-          </Menu.CheckboxItem>
-          <Menu.Divider />
-          <Menu.Item leftSection={<SignOutIcon size={16} />} onClick={() => form.current?.submit()}>
-            Sign out
-          </Menu.Item>
-        </Menu.Dropdown>
-      </Menu>
-      <form method="post" action="/sign-out" ref={form} hidden />
-    </>
+        )}
+        <Menu.Item leftSection={<KeyboardIcon size={16} />} onClick={() => openDialog('shortcuts')}>
+          Keyboard shortcuts
+        </Menu.Item>
+        <Menu.CheckboxItem checked={isExact} onChange={setExactTimes} checkIcon={<CheckIcon size={14} />}>
+          Exact times
+        </Menu.CheckboxItem>
+        <Menu.Divider />
+        <Menu.Item leftSection={<SignOutIcon size={16} />} onClick={signOut}>
+          Sign out
+        </Menu.Item>
+      </Menu.Dropdown>
+    </Menu>
   );
 };

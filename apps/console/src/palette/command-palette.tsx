@@ -1,7 +1,8 @@
 import { useEffect, useId, useRef, useState, type KeyboardEvent, type ReactNode } from 'react';
 import { Dialog } from '../components/dialog.js';
 import { SearchIcon } from '../components/icons.js';
-import { useCommands, type Command } from './commands.js';
+import type { Command } from './command.js';
+import { useCommands } from './commands.js';
 import classes from './command-palette.module.css';
 
 const LABEL = 'Search and commands';
@@ -168,7 +169,7 @@ const Palette = ({ organization, onClose }: PaletteProps) => {
   );
 };
 
-/** Searches workspaces, organizations and screens, and runs commands. */
+/** Searches screens and resources of the organization, and runs commands. */
 export const CommandPalette = (props: PaletteProps) => (
   <Dialog
     onClose={props.onClose}

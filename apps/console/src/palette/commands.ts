@@ -1,29 +1,32 @@
 import { useMantineColorScheme } from '@mantine/core';
 import { useDebouncedValue } from '@mantine/hooks';
-import { useInfiniteQuery, useQuery } from '@tanstack/react-query';
-import { useNavigate } from '@tanstack/react-router';
-import type { ComponentType } from 'react';
+import { useQuery } from '@tanstack/react-query';
+import { useNavigate, useParams } from '@tanstack/react-router';
 import { accountQuery } from '../api/account.js';
-import { organizationsQuery } from '../api/organizations.js';
-import { workspaceSuggestionsQuery } from '../api/workspaces.js';
-import { OrganizationIcon, SiteIcon, UserIcon, WorkspaceIcon, type IconProps } from '../components/icons.js';
+import { setExactTimes, useExactTimes } from '../components/exact-times.js';
+import {
+  CheckIcon,
+  KeyboardIcon,
+  OrganizationIcon,
+  RunIcon,
+  SignOutIcon,
+  SiteIcon,
+  UserIcon,
+  WorkspaceIcon,
+} from '../components/icons.js';
 import { COLOR_SCHEMES } from '../layout/color-schemes.js';
-import { getOrganizationPath, getScreenPath, useNavigation } from '../layout/navigation.js';
+import { useOpenDialog } from '../layout/dialogs.js';
+import { getScreenPath, useNavigation } from '../layout/navigation.js';
+import { signOut } from '../layout/sign-out.js';
+import { WORKSPACE_TABS } from '../screens/workspace/tabs.js';
+import type { Command } from './command.js';
+import { useLeadingResources, useOtherResources } from './resource-commands.js';
+import { useScreenCommands } from './screen-commands.js';
 
 const SEARCH_DELAY_MS = 150;
-const MAX_ORGANIZATIONS = 6;
 
-/** An entry of the palette. Commands with the same group stand together. */
-export type Command = {
-  readonly group: string;
-  readonly label: string;
-  readonly icon: ComponentType<IconProps>;
-  readonly run: () => void;
-};
-
-const useScreenCommands = (organization: string | null): readonly Command[] => {
+const useNavigationCommands = (organization: string | null): readonly Command[] => {
   const navigate = useNavigate();
-  const { setColorScheme } = useMantineColorScheme();
   const { data: account } = useQuery(accountQuery);
   const screens = useNavigation(organization).map((entry) => ({
     group: 'Screens',
@@ -38,50 +41,61 @@ const useScreenCommands = (organization: string | null): readonly Command[] => {
       ? [{ group: 'Screens', label: 'Site', icon: SiteIcon, run: () => void navigate({ to: '/~site' }) }]
       : []),
     { group: 'Screens', label: 'Your account', icon: UserIcon, run: () => window.location.assign('/account') },
+  ];
+};
+
+/** The tabs of the open workspace. The name of the workspace is no match: it would find all of them. */
+const useTabCommands = (): readonly Command[] => {
+  const navigate = useNavigate();
+  const { organization, workspace } = useParams({ strict: false });
+  if (organization === undefined || workspace === undefined) return [];
+  return WORKSPACE_TABS.map(({ label, path }) => ({
+    group: `Workspace ${workspace}`,
+    label: `${label} of ${workspace}`,
+    searched: label,
+    icon: WorkspaceIcon,
+    run: () => void navigate({ to: `/${organization}/workspaces/${workspace}${path === '' ? '' : `/${path}`}` }),
+  }));
+};
+
+const useGeneralCommands = (): readonly Command[] => {
+  const { setColorScheme } = useMantineColorScheme();
+  const openDialog = useOpenDialog();
+  const isExact = useExactTimes();
+  return [
     ...COLOR_SCHEMES.map(({ value, label, icon }) => ({
       group: 'Colors',
       label: `Colors: ${label}`,
       icon,
       run: () => setColorScheme(value),
     })),
+    { group: 'Console', label: 'Keyboard shortcuts', icon: KeyboardIcon, run: () => openDialog('shortcuts') },
+    {
+      group: 'Console',
+      label: isExact ? 'Relative times' : 'Exact times',
+      icon: CheckIcon,
+      run: () => setExactTimes(!isExact),
+    },
+    { group: 'Console', label: 'Sign out', icon: SignOutIcon, run: signOut },
   ];
 };
 
-const useSearchResults = (organization: string | null, text: string): readonly Command[] => {
-  const navigate = useNavigate();
-  const workspaces = useQuery({
-    ...workspaceSuggestionsQuery(organization ?? '', text),
-    enabled: organization !== null && text !== '',
-  });
-  const { data: organizations } = useInfiniteQuery(organizationsQuery(text));
-  const matches = (workspaces.data ?? []).map(({ attributes: { name } }) => ({
-    group: `Workspaces of ${organization ?? ''}`,
-    label: name,
-    icon: WorkspaceIcon,
-    run: () => void navigate({ to: `/${organization ?? ''}/workspaces/${name}` }),
-  }));
-  const names = organizations?.pages[0]?.data.slice(0, MAX_ORGANIZATIONS).map(({ id }) => id) ?? [];
-  return [
-    ...(text === '' ? [] : matches),
-    ...names.map((name) => ({
-      group: 'Organizations',
-      label: name,
-      icon: OrganizationIcon,
-      run: () => void navigate({ to: getOrganizationPath(name) }),
-    })),
-  ];
+const useLocalCommands = (organization: string | null): readonly Command[] => {
+  const ofScreen = useScreenCommands().map((command) => ({ ...command, group: 'This screen', icon: RunIcon }));
+  return [...useNavigationCommands(organization), ...useTabCommands(), ...ofScreen, ...useGeneralCommands()];
 };
 
 /** Returns the commands that match, by their group, in the order of the list. */
 export const useCommands = (organization: string | null, query: string): ReadonlyMap<string, readonly Command[]> => {
   const text = query.trim();
-  const [searched] = useDebouncedValue(text, SEARCH_DELAY_MS);
-  const commands = useScreenCommands(organization).filter(({ label }) =>
-    label.toLowerCase().includes(text.toLowerCase()),
+  const [debounced] = useDebouncedValue(text, SEARCH_DELAY_MS);
+  const commands = useLocalCommands(organization).filter(({ label, searched = label }) =>
+    searched.toLowerCase().includes(text.toLowerCase()),
   );
-  const searchResults = useSearchResults(organization, searched);
+  const leading = useLeadingResources(organization, debounced);
+  const others = useOtherResources(organization, debounced);
   // Results of an earlier text would come before the command that matches this one.
-  const results = searched === text ? searchResults : [];
+  const [first, last] = debounced === text ? [leading, others] : [[], []];
   // Without a text, the screens come first: they are what a short visit needs.
-  return Map.groupBy(text === '' ? [...commands, ...results] : [...results, ...commands], ({ group }) => group);
+  return Map.groupBy(text === '' ? [...commands, ...first] : [...first, ...commands, ...last], ({ group }) => group);
 };

@@ -42,7 +42,7 @@ type CreateProps = { readonly isPermitted: boolean; readonly reason: string; rea
 
 const CreateButton = (props: CreateProps) => (
   <div>
-    <PermittedButton leftSection={<PlusIcon size={16} />} {...props}>
+    <PermittedButton command="New notification" leftSection={<PlusIcon size={16} />} {...props}>
       New notification
     </PermittedButton>
   </div>

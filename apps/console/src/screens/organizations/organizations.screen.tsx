@@ -115,6 +115,7 @@ export const OrganizationsScreen = () => {
       actions={
         account && (
           <PermittedButton
+            command="New organization"
             isPermitted={canCreate}
             reason="This account may not create organizations."
             leftSection={<PlusIcon size={16} />}

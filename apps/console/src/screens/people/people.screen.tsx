@@ -184,6 +184,7 @@ export const PeopleScreen = () => {
       actions={
         data && (
           <PermittedButton
+            command="Invite people"
             isPermitted={canManage}
             reason={NO_INVITATION}
             leftSection={<PlusIcon size={16} />}

@@ -84,7 +84,7 @@ export const ProviderScreen = () => {
   const { organization, provider } = useParams({ from: '/$organization/registry/$provider' });
   const navigate = useNavigate();
   const query = useQuery(providerQuery(organization, provider));
-  const canManage = query.data?.attributes.permissions['can-delete'] ?? false;
+  const permission = { isPermitted: query.data?.attributes.permissions['can-delete'] ?? false, reason: NEEDS_RIGHT };
   const [isPublishing, publishing] = useDisclosure(false);
   const [target, setTarget] = useState<RegistryTarget | null>(null);
   const leave = () => void navigate({ to: '/$organization/registry', params: { organization } });
@@ -99,14 +99,13 @@ export const ProviderScreen = () => {
         query.data && (
           <>
             <PermittedButton
+              {...permission}
               variant="default"
-              isPermitted={canManage}
-              reason={NEEDS_RIGHT}
               onClick={() => setTarget({ kind: 'provider', name: provider })}
             >
               Delete the provider
             </PermittedButton>
-            <PermittedButton isPermitted={canManage} reason={NEEDS_RIGHT} onClick={publishing.open}>
+            <PermittedButton {...permission} command="Publish a version" onClick={publishing.open}>
               Publish a version
             </PermittedButton>
           </>

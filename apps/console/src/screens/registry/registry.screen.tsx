@@ -107,6 +107,7 @@ const Keys = ({ organization, canManage, onAdd, onDelete }: KeysProps) => {
       title="GPG keys"
       actions={
         <PermittedButton
+          command="Add a GPG key"
           size="compact-sm"
           variant="default"
           isPermitted={canManage}
@@ -175,6 +176,7 @@ export const RegistryScreen = () => {
       actions={
         details && (
           <PermittedButton
+            command="Publish a version"
             isPermitted={canManage}
             reason={NEEDS_RIGHT}
             leftSection={<PlusIcon size={16} />}

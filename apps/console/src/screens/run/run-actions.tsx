@@ -66,6 +66,7 @@ export const RunActions = ({ organization, workspace, document }: ActionsProps) 
       {buttons.map((button) => (
         <PermittedButton
           key={button.action}
+          command={button.label}
           variant={button.action === 'apply' ? 'filled' : 'default'}
           isPermitted={button.isPermitted}
           reason={button.reason}

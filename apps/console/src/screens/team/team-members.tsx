@@ -129,6 +129,7 @@ export const TeamMembers = ({ organization, team }: TeamProps) => {
       title={`Members (${team.attributes['users-count'].toLocaleString()})`}
       actions={
         <PermittedButton
+          command="Add people"
           size="xs"
           variant="default"
           leftSection={<PlusIcon size={14} />}

@@ -118,6 +118,7 @@ export const TeamsScreen = () => {
       actions={
         data && (
           <PermittedButton
+            command="New team"
             isPermitted={data.attributes.permissions['can-create-team']}
             reason={NO_CREATION}
             leftSection={<PlusIcon size={16} />}

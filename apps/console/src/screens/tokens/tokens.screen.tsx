@@ -112,6 +112,7 @@ export const TokensScreen = () => {
       actions={
         data && (
           <PermittedButton
+            command="New token"
             isPermitted={isOwner || managesTeam}
             reason={NO_CREATION}
             leftSection={<PlusIcon size={16} />}

@@ -35,6 +35,7 @@ const VariableCards = ({ workspace, groups, onOpen }: ContentProps) => {
   const canChange = workspace.attributes.permissions['can-update-variable'];
   const create = (
     <PermittedButton
+      command="New variable"
       isPermitted={canChange}
       reason={NO_CHANGE}
       leftSection={<PlusIcon size={16} />}

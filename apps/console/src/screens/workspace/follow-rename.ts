@@ -2,7 +2,8 @@ import { useQuery, useQueryClient, type UseQueryResult } from '@tanstack/react-q
 import { useNavigate } from '@tanstack/react-router';
 import { useEffect } from 'react';
 import { ApiError } from '../../api/api-error.js';
-import { presentWorkspaceQuery, workspaceQuery, type WorkspaceDocument } from '../../api/workspaces.js';
+import { renamedWorkspaceQuery } from '../../api/renamed-workspace.js';
+import { workspaceQuery, type WorkspaceDocument } from '../../api/workspaces.js';
 import { showToast } from '../../components/toasts.js';
 
 /**
@@ -14,7 +15,7 @@ export const useFollowRename = (organization: string, { data, error }: UseQueryR
   const navigate = useNavigate();
   const isGone = error instanceof ApiError && error.isNotFound && data !== undefined;
   const { id, attributes } = data?.data ?? { id: '', attributes: { name: '' } };
-  const present = useQuery({ ...presentWorkspaceQuery(organization, id, attributes.name), enabled: isGone });
+  const present = useQuery({ ...renamedWorkspaceQuery(organization, id, attributes.name), enabled: isGone });
   const renamed = isGone ? present.data : undefined;
   useEffect(() => {
     if (!renamed) return;

@@ -23,6 +23,7 @@ const LockButton = ({ organization, workspace }: LockActionsProps) => {
   return (
     <>
       <PermittedButton
+        command="Lock the workspace"
         variant="default"
         isPermitted={permissions['can-lock']}
         reason={NO_LOCK}
@@ -56,6 +57,7 @@ const UnlockButton = ({ organization, workspace }: LockActionsProps) => {
     );
   return (
     <PermittedButton
+      command="Unlock the workspace"
       variant="default"
       isPermitted={workspace.data.attributes.permissions['can-unlock']}
       reason={NO_LOCK}
@@ -75,6 +77,7 @@ const ForceUnlockButton = ({ organization, workspace }: LockActionsProps) => {
   return (
     <>
       <PermittedButton
+        command="Force unlock the workspace"
         variant="default"
         isPermitted={attributes.permissions['can-force-unlock']}
         reason={NO_FORCE}
