@@ -32,6 +32,7 @@ beforeAll(async () => {
   owner = await openPage(await fillSampleSite(server, clock));
   administrator = await openPage((await ensureUser(server.store, server.runtime.ids, 'admin', true)).id);
   await fixSiteStatus(administrator);
+  await addDeliveries(owner);
 });
 
 afterAll(async () => {
@@ -76,6 +77,22 @@ const fixSiteStatus = (page: TestPage) =>
     await route.fulfill({ json: { data } });
   });
 
+const addDelivery = (minutes: number, code: string) => ({
+  code,
+  successful: String(code === '200'),
+  'sent-at': new Date(clock.now().getTime() - minutes * 60_000).toISOString(),
+});
+
+/** Adds what the destinations of notifications would have answered. */
+const addDeliveries = (page: TestPage) =>
+  page.route('**/notification-configurations?*', async (route) => {
+    const { data } = (await (await route.fetch()).json()) as { data: { attributes: Record<string, any> }[] };
+    const answers = [[addDelivery(4, '200'), addDelivery(95, '200')], [addDelivery(12, '503')]];
+    for (const [index, { attributes }] of data.entries())
+      Object.assign(attributes, { enabled: true, 'delivery-responses': answers[index] });
+    await route.fulfill({ json: { data } });
+  });
+
 const idOf = async (path: string, matches: (attributes: any) => boolean): Promise<string> => {
   const { body } = await server.get(`/api/v2/${path}`);
   return body.data.find(({ attributes }: any) => matches(attributes)).id as string;
@@ -111,6 +128,7 @@ const SCREENS: readonly Screen[] = [
   { name: 'workspace', path: NETWORK, text: 'env: prod' },
   { name: 'timeline', path: `${NETWORK}/timeline`, text: 'Every field is as it is now.' },
   { name: 'variables', path: `${NETWORK}/variables`, text: 'Priority set' },
+  { name: 'notifications', path: `${NETWORK}/notifications`, text: 'Delivered: 200' },
   {
     name: 'state-versions',
     path: `${NETWORK}/states`,

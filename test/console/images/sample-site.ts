@@ -25,6 +25,7 @@ import {
   resource,
   type SeededMember,
 } from '../../support/seeds.js';
+import { makeNotificationConfiguration } from '../../support/notification-receiver.js';
 import type { ApiTestClient, TestServer } from '../../support/server.js';
 import { newStateVersion, stateFile } from '../../support/state-file.js';
 import { makeSet, makeVariable } from '../../support/variables.js';
@@ -177,6 +178,20 @@ const addProvider = async ({ server, clock }: Site): Promise<void> => {
 };
 
 /** What an administrator sees about the processes of the site. */
+/** Disabled, because the server would test their destinations. */
+const addNotifications = async ({ person }: Site): Promise<void> => {
+  const { body } = expectStatus(await person.get('/api/v2/organizations/acme/workspaces/network'), 200);
+  const owner = `workspaces/${body.data.id as string}`;
+  const triggers = ['run:needs_attention', 'run:errored'];
+  const url = 'https://hooks.slack.com/services/T000';
+  await makeNotificationConfiguration(person, owner, 'Channel of the platform', {
+    'destination-type': 'slack',
+    url,
+    triggers,
+  });
+  await makeNotificationConfiguration(person, owner, 'Inventory', { triggers: ['run:completed', 'workspace:locked'] });
+};
+
 const recordJobs = async ({ server, clock }: Site): Promise<void> => {
   const record = createJobRecorder(server.database, clock);
   for (const { name } of collectSiteFacts(server.runtime).jobs) await record(name, true);
@@ -195,6 +210,7 @@ export const fillSampleSite = async (server: TestServer, clock: FixedClock): Pro
   await addTeams(site);
   await shareStates(site);
   await addProvider(site);
+  await addNotifications(site);
   await recordJobs(site);
   clock.pass({ minutes: 3 });
   return person.id;
