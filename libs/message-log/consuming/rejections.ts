@@ -1,5 +1,5 @@
 import type { IHeaders, KafkaMessage } from 'kafkajs';
-import type { OutgoingMessage } from '../publishing/producer.js';
+import type { OutgoingMessage } from '../publishing/outgoing-message.js';
 
 const REASON_MAX = 1_000;
 

@@ -1,16 +1,7 @@
-import type { IHeaders, Kafka, Producer, ProducerConfig, RecordMetadata } from 'kafkajs';
+import type { Kafka, Producer, ProducerConfig, RecordMetadata } from 'kafkajs';
+import type { OutgoingMessage } from './outgoing-message.js';
 import { formatPartition, KeyPartitioner } from './partitioner.js';
 import { splitIntoRequests } from './request-batches.js';
-
-/** A message to send, with text for events of the log, or with the received bytes. */
-export type OutgoingMessage = {
-  readonly topic: string;
-  readonly key: string | Buffer | null;
-  readonly value: string | Buffer | null;
-  readonly headers: Readonly<IHeaders>;
-  /** Default: the present time. */
-  readonly timestamp?: string;
-};
 
 /** An open idempotent producer. After a failed `send` it must be closed and not used again. */
 export type OpenProducer = {

@@ -1,5 +1,5 @@
 import type { IHeaders } from 'kafkajs';
-import type { OutgoingMessage } from './producer.js';
+import type { OutgoingMessage } from './outgoing-message.js';
 
 /**
  * kafkajs creates one record batch for each partition of a request, and brokers refuse batches above
