@@ -1,4 +1,7 @@
 // Writes while the brokers are away: what requests notice, and how fast the publisher catches up.
+import { spawn } from 'node:child_process';
+import { join } from 'node:path';
+import { createInterface } from 'node:readline';
 import { setTimeout as delay } from 'node:timers/promises';
 import kafkajs from 'kafkajs';
 import { forEach, idsWhere } from './subjects.js';
@@ -38,6 +41,24 @@ export const measureOutage = async (product, broker, seconds, drain) => {
   const drained = drain();
   await broker.restart();
   return { before, away, backlog: await drained };
+};
+
+/**
+ * Returns the messages per second of kafkajs alone after another restart of the broker, which is slower at first than one
+ * that has run for a while.
+ */
+export const measureKafkajsAfterRestart = async (broker, databaseUrl, { prefix, count }) => {
+  const script = join(import.meta.dirname, 'kafkajs-alone.js');
+  const child = spawn(process.execPath, [script, databaseUrl, broker.brokers.join(','), prefix, String(count)], {
+    stdio: ['pipe', 'pipe', 'inherit'],
+  });
+  const lines = createInterface({ input: child.stdout })[Symbol.asyncIterator]();
+  await lines.next();
+  await broker.kill();
+  await broker.restart();
+  child.stdin.end('\n');
+  const { sent, ms } = JSON.parse((await lines.next()).value);
+  return (sent / ms) * 1_000;
 };
 
 /**

@@ -1,5 +1,7 @@
 // The bound of the publisher: kafkajs as it was released, without the patches of the product, with the same messages.
-// Arguments: the database URL, brokers, the prefix of the topics. Prints the number of messages and the milliseconds.
+// Arguments: the database URL, brokers, the prefix of the topics. Prints the number of messages and the milliseconds. With
+// a fourth argument, it first sends some messages, and this number of messages after a line from its standard input.
+import { once } from 'node:events';
 import kafkajs from 'kafkajs';
 import { listTopics } from '#message-log';
 import { eventRegistry, readMessages } from './store.js';
@@ -15,10 +17,8 @@ const createTopics = async (kafka, topics) => {
   await admin.disconnect();
 };
 
-const sendAll = async (messages, brokers, { prefix }) => {
-  const { ERROR } = kafkajs.logLevel;
-  const kafka = new kafkajs.Kafka({ brokers: brokers.split(','), clientId: 'bench-bound', logLevel: ERROR });
-  await createTopics(kafka, listTopics(eventRegistry, prefix));
+/** Returns how many messages were sent in how many milliseconds. */
+const sendAll = async (kafka, messages) => {
   const producer = kafka.producer({ idempotent: true, maxInFlightRequests: 1 });
   await producer.connect();
   const send = (all) =>
@@ -34,9 +34,21 @@ const sendAll = async (messages, brokers, { prefix }) => {
   return { sent: messages.length, ms };
 };
 
+/** Node compiles the code of kafkajs with these messages. */
+const WARM_UP = 20_000;
+
 if (import.meta.main) {
-  const [databaseUrl, brokers, prefix] = process.argv.slice(2);
-  const origin = { source: 'http://bench', prefix };
-  const sent = await sendAll(await readMessages(databaseUrl, origin), brokers, origin);
-  process.stdout.write(`${JSON.stringify(sent)}\n`);
+  const [databaseUrl, brokers, prefix, countAfterLine] = process.argv.slice(2);
+  const { ERROR } = kafkajs.logLevel;
+  const kafka = new kafkajs.Kafka({ brokers: brokers.split(','), clientId: 'bench-bound', logLevel: ERROR });
+  let messages = await readMessages(databaseUrl, { source: 'http://bench', prefix });
+  await createTopics(kafka, listTopics(eventRegistry, prefix));
+  if (countAfterLine !== undefined) {
+    await sendAll(kafka, messages.slice(0, WARM_UP));
+    messages = messages.slice(-Number(countAfterLine));
+    process.stdout.write('ready\n');
+    await once(process.stdin, 'data');
+    process.stdin.unref();
+  }
+  process.stdout.write(`${JSON.stringify(await sendAll(kafka, messages))}\n`);
 }
