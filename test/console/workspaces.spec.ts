@@ -5,6 +5,7 @@ import { inspectScreen, openConsole } from '../support/console.js';
 import {
   bindTags,
   expectStatus,
+  grantProjectAccess,
   grantWorkspaceAccess,
   makeMember,
   makeOrganization,
@@ -26,6 +27,7 @@ let server: TestServer;
 let browser: TestBrowser;
 let owner: string;
 let reader: string;
+let maintainer: string;
 
 /** Creates the workspaces of the organization `acme`, some of them with a tag, a run, a lock or a project of their own. */
 const makeWorkspaces = async (): Promise<void> => {
@@ -45,6 +47,9 @@ const makeWorkspaces = async (): Promise<void> => {
   const team = await makeTeam(server, 'acme', 'readers');
   await grantWorkspaceAccess(server, team, second, 'read');
   reader = (await makeMember(server, 'acme', 'rita', [team])).id;
+  const maintainers = await makeTeam(server, 'acme', 'maintainers');
+  await grantProjectAccess(server, maintainers, project, 'maintain');
+  maintainer = (await makeMember(server, 'acme', 'mara', [maintainers])).id;
 };
 
 beforeAll(async () => {
@@ -220,8 +225,62 @@ describe('the list of workspaces', () => {
   it('shows a member only what the teams of the member may read', async () => {
     const page = await openList(reader);
     await waitForCount(page, '1 workspace');
+    const button = page.getByRole('button', { name: 'New workspace' });
+    await button.focus();
+    await page.getByRole('tooltip', { name: /You need a team that may manage workspaces/ }).waitFor();
+    await page.keyboard.press('Enter');
+    expect(await page.getByRole('dialog').count()).toBe(0);
     await rowOf(page, 'app-0001').click();
     await page.getByRole('heading', { level: 1, name: 'app-0001' }).waitFor();
+    expect(page.pageErrors).toEqual([]);
+    await page.context().close();
+  });
+
+  it('creates a workspace by keyboard, shows refusals beside their fields, and opens it with the block to paste', async () => {
+    const page = await openList(owner);
+    await page.getByRole('button', { name: 'New workspace' }).focus();
+    await page.keyboard.press('Enter');
+    const dialog = page.getByRole('dialog', { name: 'New workspace' });
+    await page.locator('[data-autofocus]:focus').waitFor();
+    await page.keyboard.type('app-0000');
+    await dialog.getByLabel('Description').fill('Networks of the shops');
+    await dialog.getByRole('combobox', { name: 'Tags' }).fill('env=prod');
+    await page.keyboard.press('Enter');
+    await page.keyboard.type('a/b=c');
+    await page.keyboard.press('Enter');
+    const project = dialog.getByRole('combobox', { name: 'Project' });
+    expect(await project.inputValue()).toBe('Default Project');
+    await dialog.getByRole('button', { name: 'Create' }).click();
+    await dialog.getByText('a/b=c: Key is invalid').waitFor();
+    expect(await inspectScreen(page, 'workspace-new')).toEqual([]);
+    await dialog.getByRole('combobox', { name: 'Tags' }).focus();
+    await page.keyboard.press('Backspace');
+    await dialog.getByRole('button', { name: 'Create' }).click();
+    await dialog.getByText('Name has already been taken').waitFor();
+    await dialog.getByLabel('Name').fill('shop-network');
+    await dialog.getByRole('button', { name: 'Create' }).click();
+    await page.getByRole('heading', { level: 1, name: 'shop-network' }).waitFor();
+    await page.locator('h1:focus').waitFor();
+    const block = page.getByRole('region', { name: 'the terraform block' });
+    expect(await block.textContent()).toContain('workspaces { name = "shop-network" }');
+    await page.getByText('Networks of the shops').waitFor();
+    expect(await inspectScreen(page, 'workspace-created')).toEqual([]);
+    await page.context().close();
+  });
+
+  it('lets a maintainer of a project create workspaces in this project only', async () => {
+    const page = await openList(maintainer);
+    await page.getByRole('button', { name: 'New workspace' }).click();
+    const dialog = page.getByRole('dialog', { name: 'New workspace' });
+    const project = dialog.getByRole('combobox', { name: 'Project' });
+    await project.click();
+    await page.getByRole('option', { name: 'Shops' }).waitFor();
+    expect(await page.getByRole('option').count()).toBe(1);
+    await page.keyboard.press('Escape');
+    await dialog.getByLabel('Name').fill('shop-dns');
+    await dialog.getByRole('button', { name: 'Create' }).click();
+    await page.getByRole('heading', { level: 1, name: 'shop-dns' }).waitFor();
+    await page.getByRole('definition').filter({ hasText: 'Shops' }).waitFor();
     expect(page.pageErrors).toEqual([]);
     await page.context().close();
   });

@@ -3,8 +3,11 @@ import { endDirections } from './direction-controls.js';
 
 type RefusalDocument = ApiResource<'ErrorDocument'>;
 
-/** One reason of a refusal. `field`: the attribute or query parameter that was refused, or null. */
-export type ApiProblem = { readonly detail: string; readonly field: string | null };
+/**
+ * One reason of a refusal. `field`: the attribute, the relationship or the query parameter that was refused, or null.
+ * `pointer`: its location in the body of the request, or null.
+ */
+export type ApiProblem = { readonly detail: string; readonly field: string | null; readonly pointer: string | null };
 
 /** A refusal of the server. */
 export class ApiError extends Error {
@@ -54,11 +57,18 @@ export const requireAnswer = async <T>(answer: Promise<T>): Promise<T> => {
   }
 };
 
-/** `/data/attributes/name` is the field `name`. */
-const getField = (source: RefusalDocument['errors'][number]['source']): string | null => {
-  if (source === undefined) return null;
-  if ('parameter' in source) return source.parameter;
-  return source.pointer.split('/').at(-1) ?? null;
+/** `/data/attributes/name` is the field `name`, and `/data/relationships/project/data/id` is the field `project`. */
+const locateProblem = (
+  source: RefusalDocument['errors'][number]['source'],
+): { readonly field: string | null; readonly pointer: string | null } => {
+  if (source === undefined) return { field: null, pointer: null };
+  if ('parameter' in source) return { field: source.parameter, pointer: null };
+  const { pointer } = source;
+  const name = pointer
+    .replace(/\/data(?:\/id)?$/, '')
+    .split('/')
+    .at(-1);
+  return { field: name || null, pointer };
 };
 
 const parseRetryAfter = (headers: Headers): number | null => {
@@ -70,7 +80,7 @@ const toApiError = (error: unknown, response: Response): ApiError => {
   const { errors } = (typeof error === 'object' && error !== null ? error : {}) as Partial<RefusalDocument>;
   const problems = (errors ?? []).map(({ title, detail, source }) => ({
     detail: detail || title,
-    field: getField(source),
+    ...locateProblem(source),
   }));
   return new ApiError(response.status, problems, parseRetryAfter(response.headers));
 };

@@ -5,12 +5,19 @@ import { organizationKey } from './organizations.js';
 
 const SUGGESTIONS = 50;
 
+/** `create-workspace`: only projects in which the person may create workspaces. */
+export type SuggestedProjects = 'all' | 'create-workspace';
+
 /** Projects with this text in their name, for suggestions. */
-export const projectSuggestionsQuery = (organization: string, name: string) =>
+export const projectSuggestionsQuery = (organization: string, name: string, suggested: SuggestedProjects = 'all') =>
   queryOptions({
-    queryKey: [...organizationKey(organization), 'projects', 'suggestions', name],
+    queryKey: [...organizationKey(organization), 'projects', 'suggestions', name, suggested],
     queryFn: async ({ signal }) => {
-      const query = { 'page[size]': SUGGESTIONS, ...(name === '' ? {} : { q: name }) };
+      const query = {
+        'page[size]': SUGGESTIONS,
+        ...(name === '' ? {} : { q: name }),
+        ...(suggested === 'all' ? {} : { 'filter[permissions][create-workspace]': 'true' }),
+      };
       const params = { path: { organization }, query };
       return (await readDocument(api.GET('/api/v2/organizations/{organization}/projects', { params, signal }))).data;
     },

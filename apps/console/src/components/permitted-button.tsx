@@ -1,6 +1,9 @@
-import { Button, Tooltip, type ButtonProps } from '@mantine/core';
-import { useId } from 'react';
+import { Button, type ButtonProps } from '@mantine/core';
+import { lazy, Suspense } from 'react';
 import { useScreenCommand } from '../palette/screen-commands.js';
+
+/** Its tooltip is 23 kB, which people with the permission do not need. */
+const RefusedButton = lazy(async () => ({ default: (await import('./refused-button.js')).RefusedButton }));
 
 type PermittedButtonProps = ButtonProps & {
   readonly isPermitted: boolean;
@@ -16,23 +19,12 @@ type PermittedButtonProps = ButtonProps & {
  * what is missing.
  */
 export const PermittedButton = ({ isPermitted, reason, command, onClick, ...props }: PermittedButtonProps) => {
-  const id = useId();
   useScreenCommand(isPermitted ? (command ?? null) : null, onClick);
-  if (isPermitted) return <Button {...props} onClick={onClick} />;
-  return (
-    <>
-      <Tooltip label={reason} multiline maw={280} events={{ hover: true, focus: true, touch: true }}>
-        <Button
-          {...props}
-          data-disabled
-          aria-disabled="true"
-          aria-describedby={id}
-          onClick={(event) => event.preventDefault()}
-        />
-      </Tooltip>
-      <span id={id} hidden>
-        {reason}
-      </span>
-    </>
+  return isPermitted ? (
+    <Button {...props} onClick={onClick} />
+  ) : (
+    <Suspense>
+      <RefusedButton {...props} reason={reason} />
+    </Suspense>
   );
 };

@@ -1,5 +1,5 @@
 import { useQuery } from '@tanstack/react-query';
-import { projectQuery, projectSuggestionsQuery } from '../api/projects.js';
+import { projectQuery, projectSuggestionsQuery, type SuggestedProjects } from '../api/projects.js';
 import { SearchSelect, toOption, useSuggestionText } from './search-select.js';
 
 type ProjectSelectProps = {
@@ -9,12 +9,16 @@ type ProjectSelectProps = {
   /** The id of a project, or null. */
   readonly value: string | null;
   readonly onChange: (id: string | null) => void;
+  readonly suggested?: SuggestedProjects;
+  readonly required?: boolean;
+  readonly description?: string;
+  readonly error?: string | null;
 };
 
 /** Chooses a project, with suggestions for what the person types. */
-export const ProjectSelect = ({ organization, value, ...props }: ProjectSelectProps) => {
+export const ProjectSelect = ({ organization, value, suggested, ...props }: ProjectSelectProps) => {
   const { searched, onSearch } = useSuggestionText();
-  const { data: suggestions = [] } = useQuery(projectSuggestionsQuery(organization, searched));
+  const { data: suggestions = [] } = useQuery(projectSuggestionsQuery(organization, searched, suggested));
   const { data: chosen } = useQuery({ ...projectQuery(organization, value ?? ''), enabled: value !== null });
   return (
     <SearchSelect

@@ -25,6 +25,9 @@ type SearchSelectProps = {
   readonly chosen: SelectOption | undefined;
   readonly onSearch: (text: string) => void;
   readonly onChange: (value: string | null) => void;
+  readonly required?: boolean;
+  readonly description?: string;
+  readonly error?: string | null;
 };
 
 /** Chooses one of many, with suggestions for what the person types. */

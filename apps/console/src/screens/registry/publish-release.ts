@@ -91,7 +91,7 @@ const toUploadError = (request: XMLHttpRequest): ApiError => {
   })();
   return new ApiError(
     request.status,
-    details.map((detail) => ({ detail, field: null })),
+    details.map((detail) => ({ detail, field: null, pointer: null })),
     null,
   );
 };

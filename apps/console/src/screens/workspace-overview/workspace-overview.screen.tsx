@@ -189,29 +189,40 @@ const Tags = ({ workspace }: { readonly workspace: WorkspaceDocument }) => {
   );
 };
 
-const Overview = ({ organization, workspace }: PartProps) => (
-  <Stack>
-    {workspace.data.attributes.locked && <LockNotice organization={organization} workspace={workspace} />}
-    <SimpleGrid cols={{ base: 1, md: 2 }}>
-      <Stack>
-        <LatestRun organization={organization} workspace={workspace} />
-        <CurrentState organization={organization} workspace={workspace} />
-        <Card title="Use this workspace">
-          <Text size="sm" c="dimmed">
-            Add this block to a configuration, and run <code>terraform init</code>.
-          </Text>
-          <TerraformBlock organization={organization} workspace={workspace.data.attributes.name} />
-        </Card>
-      </Stack>
-      <Stack>
-        <Card title="Settings">
-          <FactList facts={listSettings({ organization, workspace })} />
-        </Card>
-        <Tags workspace={workspace} />
-      </Stack>
-    </SimpleGrid>
-  </Stack>
+const Usage = ({ organization, workspace }: PartProps) => (
+  <Card title="Use this workspace">
+    <Text size="sm" c="dimmed">
+      Add this block to a configuration, and run <code>terraform init</code>.
+    </Text>
+    <TerraformBlock organization={organization} workspace={workspace.data.attributes.name} />
+  </Card>
 );
+
+const Overview = ({ organization, workspace }: PartProps) => {
+  const { relationships } = workspace.data;
+  // The next step in a new workspace.
+  const isUnused = relationships['current-state-version'].data === null && relationships['current-run'].data === null;
+  const usage = <Usage organization={organization} workspace={workspace} />;
+  return (
+    <Stack>
+      {workspace.data.attributes.locked && <LockNotice organization={organization} workspace={workspace} />}
+      <SimpleGrid cols={{ base: 1, md: 2 }}>
+        <Stack>
+          {isUnused && usage}
+          <LatestRun organization={organization} workspace={workspace} />
+          <CurrentState organization={organization} workspace={workspace} />
+          {!isUnused && usage}
+        </Stack>
+        <Stack>
+          <Card title="Settings">
+            <FactList facts={listSettings({ organization, workspace })} />
+          </Card>
+          <Tags workspace={workspace} />
+        </Stack>
+      </SimpleGrid>
+    </Stack>
+  );
+};
 
 /** The facts about a workspace that a person needs first. */
 export const WorkspaceOverviewScreen = () => {

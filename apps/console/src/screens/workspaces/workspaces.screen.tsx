@@ -3,6 +3,7 @@ import { useNavigate, useParams, useSearch } from '@tanstack/react-router';
 import { lazy, Suspense, useCallback, useMemo } from 'react';
 import { ApiError } from '../../api/api-error.js';
 import { SearchIcon } from '../../components/icons.js';
+import { NewWorkspaceButton } from '../../components/new-workspace-button.js';
 import { Page } from '../../components/page.js';
 import { EmptyState, ErrorState, LoadingLines, NotFoundState } from '../../components/states.js';
 import { VirtualGrid } from '../../components/virtual-grid.js';
@@ -116,7 +117,12 @@ export const WorkspacesScreen = () => {
     <Page
       title="Workspaces"
       breadcrumbs={[{ label: organization }]}
-      actions={<ViewsButton organization={organization} search={search} opened={opened} />}
+      actions={
+        <>
+          <ViewsButton organization={organization} search={search} opened={opened} />
+          <NewWorkspaceButton organization={organization} project={search.project} />
+        </>
+      }
       isFilled
     >
       {opened.isMissing && <MissingView onClose={() => change({ view: undefined })} />}

@@ -1,0 +1,41 @@
+import { useDisclosure } from '@mantine/hooks';
+import { lazy, Suspense } from 'react';
+import { useWorkspaceCreation } from '../api/workspace-creation.js';
+import { PlusIcon } from './icons.js';
+import { PermittedButton } from './permitted-button.js';
+
+const CreateWorkspaceDialog = lazy(async () => ({
+  default: (await import('./create-workspace-dialog.js')).CreateWorkspaceDialog,
+}));
+
+const NO_CREATION =
+  'You need a team that may manage workspaces, or that has maintain or admin access to a project, or to be an owner.';
+
+type NewWorkspaceButtonProps = {
+  readonly organization: string;
+  readonly label?: string;
+  /** The id of the project that the dialog suggests. */
+  readonly project?: string | undefined;
+};
+
+/** Opens the dialog that creates a workspace. */
+export const NewWorkspaceButton = ({ organization, label = 'New workspace', project }: NewWorkspaceButtonProps) => {
+  const [isOpen, dialog] = useDisclosure(false);
+  const isPermitted = useWorkspaceCreation(organization);
+  if (isPermitted === undefined) return null;
+  return (
+    <>
+      <PermittedButton
+        isPermitted={isPermitted}
+        reason={NO_CREATION}
+        leftSection={<PlusIcon size={16} />}
+        onClick={dialog.open}
+      >
+        {label}
+      </PermittedButton>
+      <Suspense>
+        {isOpen && <CreateWorkspaceDialog organization={organization} project={project} onClose={dialog.close} />}
+      </Suspense>
+    </>
+  );
+};
