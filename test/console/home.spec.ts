@@ -126,6 +126,9 @@ describe('the first screen of an organization', () => {
     await page.getByRole('region', { name: 'Changed last' }).getByRole('link', { name: 'storage' }).waitFor();
     await page.getByText('No workspace that you may read is locked.').waitFor();
     expect(await page.getByText('network').count()).toBe(0);
+    const button = page.getByRole('region', { name: 'Projects' }).getByRole('button', { name: 'New project' });
+    await button.focus();
+    await page.getByRole('tooltip', { name: /You need a team that may manage projects/ }).waitFor();
     expect(await inspectScreen(page, 'home-reader')).toEqual([]);
     await page.context().close();
   });
@@ -133,6 +136,9 @@ describe('the first screen of an organization', () => {
   it('describes the next step if there is no workspace, and hides an organization of others', async () => {
     const page = await open(owner, 'fresh');
     await page.getByRole('heading', { name: 'There is no workspace yet' }).waitFor();
+    await page.getByRole('button', { name: 'Create a workspace' }).waitFor();
+    const projects = page.getByRole('region', { name: 'Projects' });
+    await projects.getByRole('link', { name: 'Default Project' }).waitFor();
     expect(await inspectScreen(page, 'home-empty')).toEqual([]);
     await page.context().close();
     const newcomer = await open((await makeMember(server, 'fresh', 'nils')).id, 'fresh');
@@ -142,5 +148,27 @@ describe('the first screen of an organization', () => {
     const other = await open(id);
     await other.getByRole('heading', { name: 'This organization does not exist, or you have no access' }).waitFor();
     await other.context().close();
+  });
+
+  it('creates a project, and then the first workspace in it', async () => {
+    const page = await open(owner, 'fresh');
+    await page.getByRole('button', { name: 'New project' }).click();
+    const dialog = page.getByRole('dialog', { name: 'New project' });
+    await dialog.getByLabel('Name').fill('Default Project');
+    await dialog.getByRole('button', { name: 'Create' }).click();
+    await dialog.getByText('Name has already been taken').waitFor();
+    expect(await inspectScreen(page, 'project-new')).toEqual([]);
+    await dialog.getByLabel('Name').fill('Shops');
+    await dialog.getByRole('button', { name: 'Create' }).click();
+    await page.getByRole('heading', { name: 'No workspace in Shops' }).waitFor();
+    await page.getByRole('button', { name: 'Create a workspace' }).click();
+    const next = page.getByRole('dialog', { name: 'New workspace' });
+    expect(await next.getByRole('combobox', { name: 'Project' }).inputValue()).toBe('Shops');
+    await next.getByLabel('Name').fill('checkout');
+    await next.getByRole('button', { name: 'Create' }).click();
+    await page.getByRole('heading', { level: 1, name: 'checkout' }).waitFor();
+    await page.goto(`${server.url}/app/fresh`);
+    await page.getByRole('listitem').filter({ hasText: 'Shops' }).getByText('1 workspace').waitFor();
+    await page.context().close();
   });
 });

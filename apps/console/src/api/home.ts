@@ -91,3 +91,20 @@ export const waitingRunsQuery = (organization: string) =>
       }));
     },
   });
+
+/** The first projects by name, with the number of their workspaces that the person may read. */
+export const firstProjectsQuery = (organization: string) =>
+  queryOptions({
+    queryKey: [...homeKey(organization), 'projects'],
+    queryFn: async ({ signal }) => {
+      const params = { path: { organization }, query: { 'page[size]': ROWS_IN_CARD, sort: 'name' as const } };
+      const path = '/api/v2/organizations/{organization}/projects';
+      const { data, meta } = await readDocument(api.GET(path, { params, signal }));
+      const rows = data.map(({ id, attributes }) => ({
+        id,
+        name: attributes.name,
+        workspaceCount: attributes['workspace-count'],
+      }));
+      return { rows, total: meta.pagination['total-count'] };
+    },
+  });

@@ -1,7 +1,9 @@
-import { queryOptions } from '@tanstack/react-query';
+import { queryOptions, useQueryClient } from '@tanstack/react-query';
+import type { RequestResource } from '#client';
 import { readDocument } from './api-error.js';
 import { api } from './client.js';
 import { organizationKey } from './organizations.js';
+import { useChange } from './use-change.js';
 
 const SUGGESTIONS = 50;
 
@@ -29,3 +31,15 @@ export const projectQuery = (organization: string, id: string) =>
     queryFn: async ({ signal }) =>
       (await readDocument(api.GET('/api/v2/projects/{id}', { params: { path: { id } }, signal }))).data,
   });
+
+export const useCreateProject = (organization: string) => {
+  const queries = useQueryClient();
+  return useChange({
+    mutationFn: async (attributes: RequestResource<'createProject'>['attributes']) => {
+      const params = { path: { organization } };
+      const body = { data: { type: 'projects' as const, attributes } };
+      return (await readDocument(api.POST('/api/v2/organizations/{organization}/projects', { params, body }))).data;
+    },
+    onSuccess: () => void queries.invalidateQueries({ queryKey: organizationKey(organization) }),
+  });
+};

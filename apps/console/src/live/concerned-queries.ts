@@ -20,7 +20,7 @@ const KEYS_BY_TYPE: Readonly<Record<string, readonly string[]>> = {
   varsets: ['workspaces'],
   runs: ['runs', 'workspaces', 'home', 'notifications'],
   'configuration-versions': ['runs'],
-  projects: ['projects', 'workspaces', 'access', 'tags'],
+  projects: ['projects', 'workspaces', 'access', 'tags', 'home'],
   teams: ['teams', 'access'],
   'team-workspaces': ['teams', 'access'],
   'team-projects': ['teams', 'access'],

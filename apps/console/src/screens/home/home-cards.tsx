@@ -41,7 +41,15 @@ export const Nothing = ({ children }: { readonly children: ReactNode }) => (
   </Text>
 );
 
-const More = ({ count, total, what }: { readonly count: number; readonly total: number; readonly what: string }) =>
+export const More = ({
+  count,
+  total,
+  what,
+}: {
+  readonly count: number;
+  readonly total: number;
+  readonly what: string;
+}) =>
   total > count ? (
     <Text size="sm" c="dimmed">
       and {(total - count).toLocaleString()} more {what}

@@ -1,5 +1,5 @@
 import { createRoute, lazyRouteComponent } from '@tanstack/react-router';
-import { lastChangesQuery, locksQuery, waitingRunsQuery } from '../../api/home.js';
+import { firstProjectsQuery, lastChangesQuery, locksQuery, waitingRunsQuery } from '../../api/home.js';
 import { organizationRoute } from '../../parent-routes.js';
 
 export const homeRoute = createRoute({
@@ -7,6 +7,7 @@ export const homeRoute = createRoute({
   path: '/',
   loader: ({ context: { queryClient }, params: { organization } }) => {
     void queryClient.prefetchQuery(lastChangesQuery(organization));
+    void queryClient.prefetchQuery(firstProjectsQuery(organization));
     void queryClient.prefetchQuery(locksQuery(organization));
     void queryClient.prefetchQuery(waitingRunsQuery(organization));
   },

@@ -7,6 +7,7 @@ import { Page } from '../../components/page.js';
 import { LoadingLines, QueryState } from '../../components/states.js';
 import { EndingKeysCard, EndingTokensCard } from './ending-cards.js';
 import { LastChangesCard, LocksCard, WaitingRunsCard } from './home-cards.js';
+import { ProjectsCard } from './projects-card.js';
 import { SiteCard } from './site-card.js';
 
 /** The news of an organization, as far as the person may see them. */
@@ -18,12 +19,16 @@ export const HomeScreen = () => {
       <QueryState query={query} what="organization" loading={<LoadingLines count={6} height={28} />}>
         {({ total }) =>
           total === 0 ? (
-            <NoWorkspace organization={organization} />
+            <>
+              <NoWorkspace organization={organization} />
+              <ProjectsCard organization={organization} />
+            </>
           ) : (
             <SimpleGrid cols={{ base: 1, md: 2 }}>
               <WaitingRunsCard organization={organization} />
               <LocksCard organization={organization} />
               <LastChangesCard organization={organization} />
+              <ProjectsCard organization={organization} />
               <EndingTokensCard organization={organization} />
               <EndingKeysCard organization={organization} />
               <SiteCard />

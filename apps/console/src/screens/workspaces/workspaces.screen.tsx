@@ -24,8 +24,10 @@ import {
 
 const DEFAULT_SORT = 'name';
 
-/** Its parts need code that a list with workspaces does not. */
+/* Parts of empty lists need code that a list with workspaces does not. */
 const NoWorkspace = lazy(async () => ({ default: (await import('../../components/no-workspace.js')).NoWorkspace }));
+
+const EmptyProject = lazy(async () => ({ default: (await import('./empty-project.js')).EmptyProject }));
 
 const NoMatch = ({ onClear }: { readonly onClear: () => void }) => (
   <EmptyState icon={SearchIcon} title="No workspace matches">
@@ -84,10 +86,15 @@ const WorkspaceListContent = (props: ContentProps) => {
   const { sort = DEFAULT_SORT, ...filters } = getApiSearch(search);
   if (list.total === 0) {
     const clear = () => onChange({ ...NO_FILTERS, name: undefined });
-    if (Object.values(filters).some((value) => value !== undefined)) return <NoMatch onClear={clear} />;
+    const { project, ...others } = filters;
+    if (Object.values(others).some((value) => value !== undefined)) return <NoMatch onClear={clear} />;
     return (
       <Suspense fallback={<LoadingLines count={8} height={40} />}>
-        <NoWorkspace organization={organization} />
+        {project === undefined ? (
+          <NoWorkspace organization={organization} />
+        ) : (
+          <EmptyProject organization={organization} project={project} onClear={clear} />
+        )}
       </Suspense>
     );
   }

@@ -1,0 +1,75 @@
+import { useDisclosure } from '@mantine/hooks';
+import { useQuery } from '@tanstack/react-query';
+import { Link } from '@tanstack/react-router';
+import { lazy, Suspense } from 'react';
+import { firstProjectsQuery } from '../../api/home.js';
+import { organizationQuery } from '../../api/organizations.js';
+import { Card } from '../../components/card.js';
+import { formatCount } from '../../components/counts.js';
+import { PlusIcon } from '../../components/icons.js';
+import { PermittedButton } from '../../components/permitted-button.js';
+import { LoadingLines, QueryState } from '../../components/states.js';
+import { More, Nothing, type CardProps } from './home-cards.js';
+import classes from './home.module.css';
+
+const CreateProjectDialog = lazy(async () => ({
+  default: (await import('./create-project-dialog.js')).CreateProjectDialog,
+}));
+
+const NO_CREATION = 'You need a team that may manage projects, or to be an owner of the organization.';
+
+const NewProjectButton = ({ organization }: CardProps) => {
+  const [isOpen, dialog] = useDisclosure(false);
+  const { data } = useQuery(organizationQuery(organization));
+  if (!data) return null;
+  return (
+    <>
+      <PermittedButton
+        size="compact-sm"
+        variant="default"
+        isPermitted={data.attributes.permissions['can-create-project']}
+        reason={NO_CREATION}
+        leftSection={<PlusIcon size={14} />}
+        onClick={dialog.open}
+      >
+        New project
+      </PermittedButton>
+      <Suspense>{isOpen && <CreateProjectDialog organization={organization} onClose={dialog.close} />}</Suspense>
+    </>
+  );
+};
+
+/** The projects that the person may read. Each leads to its workspaces. */
+export const ProjectsCard = ({ organization }: CardProps) => {
+  const query = useQuery(firstProjectsQuery(organization));
+  return (
+    <Card title="Projects" actions={<NewProjectButton organization={organization} />}>
+      <QueryState query={query} what="organization" loading={<LoadingLines count={3} height={16} />}>
+        {({ rows, total }) =>
+          rows.length === 0 ? (
+            <Nothing>You may read no project.</Nothing>
+          ) : (
+            <>
+              <ul className={classes['rows']}>
+                {rows.map(({ id, name, workspaceCount }) => (
+                  <li key={id} className={classes['row']}>
+                    <Link
+                      to="/$organization/workspaces"
+                      params={{ organization }}
+                      search={{ project: id }}
+                      className={classes['name']}
+                    >
+                      {name}
+                    </Link>
+                    <span className={classes['time']}>{formatCount(workspaceCount, 'workspace')}</span>
+                  </li>
+                ))}
+              </ul>
+              <More count={rows.length} total={total} what="projects" />
+            </>
+          )
+        }
+      </QueryState>
+    </Card>
+  );
+};
