@@ -5,22 +5,16 @@ import { lazy, Suspense } from 'react';
 import { stateVersionsQuery, type StateVersionPage } from '../../api/states.js';
 import { workspaceQuery, type Workspace } from '../../api/workspaces.js';
 import { Card } from '../../components/card.js';
-import { CodeBlock } from '../../components/copy.js';
 import { ResourceIcon } from '../../components/icons.js';
 import { LoadMore } from '../../components/load-more.js';
 import { EmptyState, ErrorState, LoadingLines } from '../../components/states.js';
 import { VersionTable } from './version-table.js';
 
+/** Its parts need code that a list with versions does not. */
+const NoVersion = lazy(async () => ({ default: (await import('./no-version.js')).NoVersion }));
 const Comparison = lazy(async () => ({ default: (await import('./comparison.js')).Comparison }));
 
 const ROUTE = '/$organization/workspaces/$workspace/states';
-
-const NoVersion = () => (
-  <EmptyState icon={ResourceIcon} title="There is no state version yet">
-    <Text>The first apply of a configuration with this workspace uploads a state.</Text>
-    <CodeBlock code={'terraform init\nterraform apply'} label="the commands" />
-  </EmptyState>
-);
 
 const formatTitle = (pages: readonly StateVersionPage[], from: string, to: string): string => {
   // A version of an earlier page has no serial here.
@@ -38,7 +32,13 @@ const Versions = ({ workspace }: { readonly workspace: Workspace }) => {
   if (query.error) return <ErrorState error={query.error} onRetry={() => void query.refetch()} />;
   if (!query.data) return <LoadingLines count={6} />;
   const { pages } = query.data;
-  if (pages.every(({ data }) => data.length === 0)) return <NoVersion />;
+  if (pages.every(({ data }) => data.length === 0)) {
+    return (
+      <Suspense fallback={<LoadingLines count={6} />}>
+        <NoVersion />
+      </Suspense>
+    );
+  }
   return (
     <Stack>
       <Text size="sm" c="dimmed">
