@@ -4,6 +4,7 @@ import { readDocument, requireSuccess } from './api-error.js';
 import { api } from './client.js';
 import { describeHolder, findIncluded } from './included.js';
 import { organizationKey } from './organizations.js';
+import { createTagReader, type TagFact } from './tag-facts.js';
 
 /* What a change of several workspaces needs to know about each of them, and the requests that change one of them. */
 
@@ -11,16 +12,6 @@ type FactPage = ApiResource<'WorkspacePageWithIncluded'>;
 
 /** The number of ids that the API accepts in one request. */
 const IDS_IN_REQUEST = 100;
-
-export type TagFact = {
-  readonly key: string;
-  /** Empty for a tag without a value. */
-  readonly value: string;
-  /** Whether the project binds it, and not the workspace itself. */
-  readonly isInherited: boolean;
-  /** Whether a reserved key forbids new values of the workspace itself. */
-  readonly isForbidden: boolean;
-};
 
 export type WorkspaceFacts = {
   readonly id: string;
@@ -31,20 +22,11 @@ export type WorkspaceFacts = {
   readonly permissions: ApiResource<'Workspace'>['attributes']['permissions'];
 };
 
-const listTagFacts = (page: FactPage, { attributes, relationships }: FactPage['data'][number]): readonly TagFact[] => {
-  const bound = (relationships['effective-tag-bindings']?.data ?? []).flatMap((identifier): TagFact[] => {
-    const binding = findIncluded(page, identifier);
-    if (!binding) return [];
-    const { key, value, 'forbidden-by': forbiddenBy } = binding.attributes;
-    const isInherited = binding.links?.['inherited-from'] !== undefined;
-    return [{ key, value, isInherited, isForbidden: forbiddenBy !== null }];
-  });
-  const keys = new Set(bound.map(({ key }) => key));
-  const flat = attributes['tag-names'].filter((name) => !keys.has(name));
-  return [...bound, ...flat.map((key) => ({ key, value: '', isInherited: false, isForbidden: false }))];
-};
-
-const toFacts = (page: FactPage, workspace: FactPage['data'][number]): WorkspaceFacts => {
+const toFacts = (
+  page: FactPage,
+  workspace: FactPage['data'][number],
+  readTags: ReturnType<typeof createTagReader>,
+): WorkspaceFacts => {
   const { id, attributes, relationships } = workspace;
   const project = findIncluded(page, relationships.project.data);
   return {
@@ -55,7 +37,7 @@ const toFacts = (page: FactPage, workspace: FactPage['data'][number]): Workspace
       name: project?.attributes.name ?? '',
       canMove: project?.attributes.permissions['can-move-workspace'] ?? false,
     },
-    tags: listTagFacts(page, workspace),
+    tags: readTags(workspace),
     lock: attributes.locked
       ? {
           holderId: relationships['locked-by'].data?.id ?? null,
@@ -75,7 +57,8 @@ const readFacts = async (organization: string, ids: readonly string[], signal: A
   };
   const params = { path: { organization }, query };
   const page = await readDocument(api.GET('/api/v2/organizations/{organization}/workspaces', { params, signal }));
-  return page.data.map((workspace) => toFacts(page, workspace));
+  const readTags = createTagReader(page);
+  return page.data.map((workspace) => toFacts(page, workspace, readTags));
 };
 
 const splitIds = (ids: readonly string[]): readonly (readonly string[])[] =>

@@ -4,10 +4,10 @@ import { readDocument, requireSuccess } from './api-error.js';
 import { api } from './client.js';
 import { findIncluded } from './included.js';
 import { organizationKey } from './organizations.js';
+import { createTagReader, type TagFact } from './tag-facts.js';
 import { useChange } from './use-change.js';
 
 export type ReservedTagKey = ApiResource<'ReservedTagKey'>;
-type TaggedWorkspacePage = ApiResource<'WorkspacePageWithIncluded'>;
 
 /** The number of workspaces that the API returns at most in one page. */
 export const TAG_ROWS_IN_PAGE = 100;
@@ -28,39 +28,16 @@ export const reservedKeysQuery = (organization: string) =>
     },
   });
 
-/** A tag of a workspace. `isInherited`: the project binds it. An empty value is a tag without a value. */
-export type TagCell = { readonly key: string; readonly value: string; readonly isInherited: boolean };
-
 export type WorkspaceTagsRow = {
   readonly id: string;
   readonly name: string;
   readonly project: string;
-  readonly tags: readonly TagCell[];
+  readonly tags: readonly TagFact[];
   /** Reserved keys without a value, if the server has listed them. */
   readonly missing: readonly string[] | null;
 };
 
 export type TagRowPage = { readonly rows: readonly WorkspaceTagsRow[]; readonly total: number };
-
-const toTagRow = (document: TaggedWorkspacePage, workspace: TaggedWorkspacePage['data'][number]): WorkspaceTagsRow => {
-  const { id, attributes, relationships } = workspace;
-  const bindings = relationships['effective-tag-bindings']?.data ?? [];
-  const tags = bindings.flatMap((identifier): TagCell[] => {
-    const binding = findIncluded(document, identifier);
-    if (!binding) return [];
-    const { key, value } = binding.attributes;
-    return [{ key, value, isInherited: binding.links?.['inherited-from'] !== undefined }];
-  });
-  const bound = new Set(tags.map(({ key }) => key));
-  const flat = attributes['tag-names'].filter((name) => !bound.has(name));
-  return {
-    id,
-    name: attributes.name,
-    project: findIncluded(document, relationships.project.data)?.attributes.name ?? '',
-    tags: [...tags, ...flat.map((key) => ({ key, value: '', isInherited: false }))],
-    missing: null,
-  };
-};
 
 /** One page of workspaces with the tags that apply to them. */
 export const tagRowsQuery = (organization: string, name: string, page: number) =>
@@ -77,8 +54,15 @@ export const tagRowsQuery = (organization: string, name: string, page: number) =
       const document = await readDocument(
         api.GET('/api/v2/organizations/{organization}/workspaces', { params, signal }),
       );
+      const readTags = createTagReader(document);
       return {
-        rows: document.data.map((workspace) => toTagRow(document, workspace)),
+        rows: document.data.map((workspace) => ({
+          id: workspace.id,
+          name: workspace.attributes.name,
+          project: findIncluded(document, workspace.relationships.project.data)?.attributes.name ?? '',
+          tags: readTags(workspace),
+          missing: null,
+        })),
         total: document.meta.pagination['total-count'],
       };
     },

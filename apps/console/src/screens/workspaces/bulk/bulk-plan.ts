@@ -1,4 +1,6 @@
-import type { TagFact, TargetProject, SingleChange, WorkspaceFacts } from '../../../api/bulk-changes.js';
+import type { TargetProject, SingleChange, WorkspaceFacts } from '../../../api/bulk-changes.js';
+import type { TagFact } from '../../../api/tag-facts.js';
+import { formatTag } from '../../../components/tag-text.js';
 
 /* What a change of several workspaces will do to each. The facts and the permissions come from the API. */
 
@@ -39,8 +41,6 @@ const NO_LOCK = 'You have no permission to lock it.';
 const describeLock = ({ holder, reason }: NonNullable<WorkspaceFacts['lock']>): string =>
   `locked by ${holder}${reason === '' ? '' : ` (${reason})`}`;
 
-const formatTag = (key: string, value: string): string => (value === '' ? key : `${key}=${value}`);
-
 const planLock = ({ lock, permissions }: WorkspaceFacts, { reason }: PlanContext): PlanOutcome => {
   if (lock) return `It is ${describeLock(lock)}.`;
   if (!permissions['can-lock']) return NO_LOCK;
@@ -79,9 +79,9 @@ const planAddition = (workspace: WorkspaceFacts, context: PlanContext): PlanOutc
   const reason = explainAddition(tag, workspace, context);
   if (reason !== null) return reason;
   const change = { kind: 'bind', key, value } as const;
-  const after = formatTag(key, value);
+  const after = formatTag({ key, value });
   if (!tag) return { text: `no tag ${key} → ${after}`, change, undo: { kind: 'unbind', key, value } };
-  const before = formatTag(key, tag.value);
+  const before = formatTag({ key, value: tag.value });
   if (!tag.isInherited) return { text: `${before} → ${after}`, change, undo: { kind: 'bind', key, value: tag.value } };
   const text = `${before} of its project ${workspace.project.name} → ${after}`;
   return { text, change, undo: { kind: 'unbind', key, value } };
@@ -94,7 +94,7 @@ const planRemoval = ({ tags, project, permissions }: WorkspaceFacts, { key, valu
   if (value !== '' && tag.value !== value) return `Its value is ${tag.value === '' ? 'empty' : tag.value}.`;
   if (!permissions['can-manage-tags']) return NO_TAGS;
   return {
-    text: `${formatTag(key, tag.value)} → no tag of its own`,
+    text: `${formatTag({ key, value: tag.value })} → no tag of its own`,
     // The value of the preview, so that a value that somebody sets meanwhile stays.
     change: { kind: 'unbind', key, value: tag.value },
     undo: { kind: 'bind', key, value: tag.value },
@@ -155,11 +155,11 @@ export const explainUndoRefusal = (change: SingleChange, now: WorkspaceFacts | u
     case 'bind': {
       const tag = findOwnTag(now, change.key);
       if (tag?.value === change.value) return null;
-      return tag ? `Its tag is ${formatTag(tag.key, tag.value)} now.` : `It has no tag ${change.key} of its own now.`;
+      return tag ? `Its tag is ${formatTag(tag)} now.` : `It has no tag ${change.key} of its own now.`;
     }
     case 'unbind': {
       const tag = findOwnTag(now, change.key);
-      return tag ? `Its tag is ${formatTag(tag.key, tag.value)} now.` : null;
+      return tag ? `Its tag is ${formatTag(tag)} now.` : null;
     }
     case 'move':
       return now.project.id === change.project ? null : `It is in the project ${now.project.name} now.`;
