@@ -53,7 +53,7 @@ const open = async (user: string, path: string, heading: string): Promise<TestPa
 const cellOf = (page: TestPage, name: string) => page.getByRole('gridcell', { name, exact: true });
 
 describe('the matrix of tags', () => {
-  it('shows values, inherited values and gaps, and leads to a workspace by keyboard', async () => {
+  it('shows values, inherited values and gaps, and closes a gap by keyboard', async () => {
     const page = await open(owner, 'tags', 'Tags');
     await cellOf(page, 'checkout, cost-center: 7').waitFor();
     await cellOf(page, 'checkout, env: prod of the project').waitFor();
@@ -65,6 +65,16 @@ describe('the matrix of tags', () => {
     await page.keyboard.press('ArrowDown');
     await page.locator('[aria-label^="lab, cost-center"]:focus').waitFor();
     await page.keyboard.press('Enter');
+    const dialog = page.getByRole('dialog', { name: 'lab: tag cost-center' });
+    await page.locator('[data-autofocus]:focus').waitFor();
+    await page.keyboard.type('9');
+    expect(await inspectScreen(page, 'tag-dialog')).toEqual([]);
+    await page.keyboard.press('Enter');
+    await cellOf(page, 'lab, cost-center: 9').waitFor();
+    await page.locator('[aria-label="lab, cost-center: 9"]:focus').waitFor();
+    await page.getByRole('button', { name: 'Undo' }).click();
+    await cellOf(page, 'lab, cost-center: no value, but the key is reserved').click();
+    await dialog.getByRole('link', { name: 'Open the workspace lab' }).click();
     await page.getByRole('heading', { level: 1, name: 'lab' }).waitFor();
     await page.context().close();
   });
@@ -86,6 +96,10 @@ describe('the matrix of tags', () => {
     const page = await open(reader, 'tags', 'Tags');
     await cellOf(page, 'checkout, cost-center: 7').waitFor();
     expect(await page.getByRole('row').count()).toBe(2);
+    await cellOf(page, 'checkout, cost-center: 7').click();
+    const dialog = page.getByRole('dialog', { name: 'checkout: tag cost-center' });
+    await dialog.getByText('You need a team with write or admin access').waitFor();
+    expect(await dialog.getByRole('textbox').count()).toBe(0);
     await page.context().close();
   });
 
@@ -115,6 +129,15 @@ describe('reserved keys', () => {
     const row = page.getByRole('row').filter({ hasText: 'env' });
     await row.getByRole('cell', { name: 'Workspaces must not override it', exact: true }).waitFor();
     expect(await inspectScreen(page, 'reserved-keys')).toEqual([]);
+    const tabs = page.getByRole('navigation', { name: 'Tags' });
+    await tabs.getByRole('link', { name: 'Workspaces' }).click();
+    await cellOf(page, 'lab, env: test').click();
+    const tag = page.getByRole('dialog', { name: 'lab: tag env' });
+    await tag.getByText('The key is reserved, and workspaces must not override the value').waitFor();
+    await tag.getByRole('button', { name: 'Remove the tag' }).waitFor();
+    expect(await tag.getByRole('textbox').count()).toBe(0);
+    await tag.getByRole('button', { name: 'Close' }).click();
+    await tabs.getByRole('link', { name: 'Reserved keys' }).click();
     await page.getByRole('button', { name: 'Remove env' }).click();
     await page.getByRole('dialog', { name: 'Remove env' }).getByRole('button', { name: 'Remove' }).click();
     await row.waitFor({ state: 'detached' });

@@ -88,8 +88,8 @@ describe('the overview of a workspace', () => {
 
   it('shows state, settings, own and inherited tags, and the block to paste', async () => {
     const page = await openWorkspace(owner);
-    await page.getByText('env: prod', { exact: true }).waitFor();
-    await page.getByText('cost-center: 7 (of the project)').waitFor();
+    await page.getByText('env=prod', { exact: true }).waitFor();
+    await page.getByText('cost-center=7 (of the project)').waitFor();
     const state = page.getByRole('region', { name: 'State' });
     expect(await state.getByRole('definition').allTextContents()).toEqual(['2', '3', expect.any(String)]);
     await page.getByText(workspace).waitFor();
@@ -119,6 +119,61 @@ describe('the overview of a workspace', () => {
     const page = await openWorkspace(id);
     await page.getByRole('heading', { name: 'This workspace does not exist, or you have no access' }).waitFor();
     expect(await page.getByText('Networks of all regions').count()).toBe(0);
+    await page.context().close();
+  });
+});
+
+describe('the tags of a workspace', () => {
+  it('are added, changed and removed, and each change is undone', async () => {
+    const page = await openWorkspace(owner, 'fresh');
+    const card = page.getByRole('region', { name: 'Tags' });
+    const chip = (text: string) => card.getByRole('button', { name: `${text}. Change` });
+    const undo = (message: string) =>
+      page
+        .getByRole('region', { name: 'Messages' })
+        .locator('> div')
+        .filter({ hasText: message })
+        .getByRole('button', { name: 'Undo' })
+        .click();
+    await card.getByRole('button', { name: 'Add a tag' }).focus();
+    await page.keyboard.press('Enter');
+    const creation = page.getByRole('dialog', { name: 'New tag of fresh' });
+    await page.locator('[data-autofocus]:focus').waitFor();
+    await page.keyboard.type('a/b');
+    await page.keyboard.press('Enter');
+    await creation.getByText('Key is invalid').waitFor();
+    expect(await inspectScreen(page, 'tag-new')).toEqual([]);
+    await creation.getByLabel('Key').fill('team');
+    await creation.getByLabel('Value').fill('platform');
+    await page.keyboard.press('Enter');
+    await chip('team=platform').click();
+    const dialog = page.getByRole('dialog', { name: 'fresh: tag team' });
+    await dialog.getByLabel('Value').fill('shops');
+    await page.keyboard.press('Enter');
+    await chip('team=shops').waitFor();
+    await undo('The tag team=shops is saved.');
+    await chip('team=platform').click();
+    await dialog.getByRole('button', { name: 'Remove the tag' }).click();
+    await chip('team=platform').waitFor({ state: 'detached' });
+    await undo('The tag team is removed.');
+    await chip('team=platform').waitFor();
+    await page.context().close();
+  });
+
+  it('of the project can be replaced, not removed', async () => {
+    const page = await openWorkspace(owner, 'fresh');
+    await page.getByRole('button', { name: 'cost-center=7 (of the project). Change' }).click();
+    const dialog = page.getByRole('dialog', { name: 'fresh: tag cost-center' });
+    await dialog.getByText('The tag comes from the project Default Project, so you cannot remove it here.').waitFor();
+    expect(await dialog.getByRole('button', { name: 'Remove the tag' }).count()).toBe(0);
+    expect(await inspectScreen(page, 'tag-inherited')).toEqual([]);
+    await dialog.getByLabel('Value').fill('8');
+    await page.keyboard.press('Enter');
+    const own = page.getByRole('button', { name: 'cost-center=8. Change' });
+    await own.waitFor();
+    await page.getByRole('button', { name: 'Undo' }).click();
+    await page.getByRole('button', { name: 'cost-center=7 (of the project). Change' }).waitFor();
+    expect(page.pageErrors).toEqual([]);
     await page.context().close();
   });
 });
@@ -170,6 +225,9 @@ describe('the lock of a workspace', () => {
     await page.getByRole('tooltip', { name: /You need a team with write or admin access/ }).waitFor();
     await page.keyboard.press('Enter');
     expect(await page.getByRole('dialog').count()).toBe(0);
+    const tag = page.getByRole('button', { name: 'Add a tag' });
+    expect(await tag.getAttribute('aria-disabled')).toBe('true');
+    expect(await page.getByRole('button', { name: 'env=prod. Change' }).count()).toBe(0);
     expect(await inspectScreen(page, 'workspace-reader')).toEqual([]);
     await page.context().close();
   });

@@ -125,7 +125,7 @@ const SCREENS: readonly Screen[] = [
   { name: 'organizations', path: '', text: 'Owner' },
   { name: 'home', path: '/acme', text: 'changed today' },
   { name: 'workspaces', path: '/acme/workspaces', text: '10 workspaces' },
-  { name: 'workspace', path: NETWORK, text: 'env: prod' },
+  { name: 'workspace', path: NETWORK, text: 'env=prod' },
   { name: 'timeline', path: `${NETWORK}/timeline`, text: 'Every field is as it is now.' },
   { name: 'variables', path: `${NETWORK}/variables`, text: 'Priority set' },
   { name: 'notifications', path: `${NETWORK}/notifications`, text: 'Delivered: 200' },

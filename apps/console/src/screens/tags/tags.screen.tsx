@@ -1,8 +1,8 @@
-import { Button, Group, SegmentedControl, Text, TextInput } from '@mantine/core';
+import { Group, SegmentedControl, Text, TextInput } from '@mantine/core';
 import { useDebouncedCallback } from '@mantine/hooks';
 import { useQuery } from '@tanstack/react-query';
 import { useNavigate, useParams, useSearch } from '@tanstack/react-router';
-import { useState } from 'react';
+import { lazy, Suspense, useState } from 'react';
 import { ApiError } from '../../api/api-error.js';
 import {
   gapRowsQuery,
@@ -11,8 +11,7 @@ import {
   tagRowsQuery,
   type WorkspaceTagsRow,
 } from '../../api/tags.js';
-import { CodeBlock } from '../../components/copy.js';
-import { CheckIcon, LockIcon, SearchIcon, TagIcon } from '../../components/icons.js';
+import { LockIcon, SearchIcon } from '../../components/icons.js';
 import { MatrixGrid } from '../../components/matrix-grid.js';
 import { Page } from '../../components/page.js';
 import { usePagedRows, type PagedRows } from '../../components/paged-rows.js';
@@ -22,12 +21,13 @@ import { listTagKeys, renderTagCell } from './tag-cell.js';
 import { parseTagSearch, type TagSearch } from './tags.search.js';
 import classes from './tags.module.css';
 
-const TYPING_MS = 200;
+const TagDialog = lazy(async () => ({ default: (await import('../../components/tag-dialog.js')).TagDialog }));
 
-const TAGS_BLOCK = `resource "tfe_workspace" "network" {
-  name = "network"
-  tags = { env = "prod" }
-}`;
+/* Empty matrices need code that one with rows does not. */
+const NoGap = lazy(async () => ({ default: (await import('./empty-tags.js')).NoGap }));
+const NoTag = lazy(async () => ({ default: (await import('./empty-tags.js')).NoTag }));
+
+const TYPING_MS = 200;
 
 type MatrixProps = {
   readonly organization: string;
@@ -38,76 +38,46 @@ type MatrixProps = {
 };
 
 const TagMatrix = ({ organization, rows, count, reservedKeys, keys }: MatrixProps) => {
-  const navigate = useNavigate();
+  const [opened, setOpened] = useState<{ readonly workspace: string; readonly tagKey: string } | null>(null);
   return (
-    <MatrixGrid
-      label="Tags of workspaces"
-      corner="Workspace"
-      count={count}
-      columns={keys.map((key) => ({
-        id: key,
-        label: reservedKeys.has(key) ? `${key}, reserved` : key,
-        header: reservedKeys.has(key) ? (
-          <span className={classes['reserved']}>
-            <LockIcon size={12} />
-            {key}
-          </span>
-        ) : (
-          key
-        ),
-      }))}
-      getRow={(index) => {
-        const row = rows.getRow(index);
-        return row && { label: `${row.name}, project ${row.project}`, header: row.name };
-      }}
-      getCell={(index, column) => {
-        const [row, key = ''] = [rows.getRow(index), keys[column]];
-        if (!row) return { label: 'Loading', content: null };
-        return renderTagCell({ row, key, isReserved: reservedKeys.has(key) });
-      }}
-      onRange={rows.onRange}
-      onOpen={(index) => {
-        const row = rows.getRow(index);
-        if (row)
-          void navigate({ to: '/$organization/workspaces/$workspace', params: { organization, workspace: row.name } });
-      }}
-    />
+    <>
+      <MatrixGrid
+        label="Tags of workspaces"
+        corner="Workspace"
+        count={count}
+        columns={keys.map((key) => ({
+          id: key,
+          label: reservedKeys.has(key) ? `${key}, reserved` : key,
+          header: reservedKeys.has(key) ? (
+            <span className={classes['reserved']}>
+              <LockIcon size={12} />
+              {key}
+            </span>
+          ) : (
+            key
+          ),
+        }))}
+        getRow={(index) => {
+          const row = rows.getRow(index);
+          return row && { label: `${row.name}, project ${row.project}`, header: row.name };
+        }}
+        getCell={(index, column) => {
+          const [row, key = ''] = [rows.getRow(index), keys[column]];
+          if (!row) return { label: 'Loading', content: null };
+          return renderTagCell({ row, key, isReserved: reservedKeys.has(key) });
+        }}
+        onRange={rows.onRange}
+        onOpen={(index, column) => {
+          const [row, tagKey] = [rows.getRow(index), keys[column]];
+          if (row && tagKey !== undefined) setOpened({ workspace: row.name, tagKey });
+        }}
+      />
+      <Suspense>
+        {opened && <TagDialog organization={organization} {...opened} hasLink onClose={() => setOpened(null)} />}
+      </Suspense>
+    </>
   );
 };
-
-const NoGap = ({
-  hasReservedKeys,
-  organization,
-}: {
-  readonly hasReservedKeys: boolean;
-  readonly organization: string;
-}) => {
-  const navigate = useNavigate();
-  if (hasReservedKeys) {
-    return (
-      <EmptyState icon={CheckIcon} title="No workspace has a gap">
-        <Text>Every workspace that you may read has a value for each reserved key.</Text>
-      </EmptyState>
-    );
-  }
-  return (
-    <EmptyState icon={TagIcon} title="No key is reserved">
-      <Text>A gap is a workspace without a value for a reserved key. Reserve the keys that every workspace needs.</Text>
-      <div>
-        <Button onClick={() => void navigate({ to: '/$organization/tags/reserved', params: { organization } })}>
-          Reserved keys
-        </Button>
-      </div>
-    </EmptyState>
-  );
-};
-
-const NoTag = () => (
-  <EmptyState icon={TagIcon} title="No workspace here has a tag">
-    <Text>Bind tags to workspaces or to projects, whose workspaces inherit them. With the provider tfe:</Text>
-    <CodeBlock code={TAGS_BLOCK} label="the resource" />
-  </EmptyState>
-);
 
 const Content = ({ organization }: { readonly organization: string }) => {
   const { name = '', view } = useSearch({ from: '/$organization/tags' });
@@ -198,7 +168,9 @@ export const TagsScreen = () => {
     <Page title="Tags" breadcrumbs={[{ label: organization }]} isFilled>
       <TagTabs organization={organization} />
       <Toolbar />
-      <Content organization={organization} />
+      <Suspense fallback={<LoadingLines count={8} height={32} />}>
+        <Content organization={organization} />
+      </Suspense>
     </Page>
   );
 };

@@ -1,4 +1,4 @@
-import { Alert, Badge, Group, SimpleGrid, Stack, Text } from '@mantine/core';
+import { Alert, SimpleGrid, Stack, Text } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { Link, useParams } from '@tanstack/react-router';
 import { presentLockQuery } from '../../api/locks.js';
@@ -11,7 +11,7 @@ import { LongText } from '../../components/long-text.js';
 import { RunStatusBadge } from '../../components/run-status.js';
 import { TerraformBlock } from '../../components/terraform-block.js';
 import { Time } from '../../components/times.js';
-import classes from './workspace-overview.module.css';
+import { TagsCard } from './tags-card.js';
 
 type PartProps = { readonly organization: string; readonly workspace: WorkspaceDocument };
 
@@ -151,44 +151,6 @@ const listSettings = ({ organization, workspace }: PartProps): readonly LabeledF
   ];
 };
 
-const Tags = ({ workspace }: { readonly workspace: WorkspaceDocument }) => {
-  const bindings = (workspace.included ?? []).filter(({ type }) => type === 'effective-tag-bindings');
-  const flat = workspace.data.attributes['tag-names'].filter((name) =>
-    bindings.every((binding) => !('key' in binding.attributes) || binding.attributes.key !== name),
-  );
-  const texts = [
-    ...bindings.flatMap((binding) => {
-      if (binding.type !== 'effective-tag-bindings') return [];
-      const { key, value } = binding.attributes;
-      return [{ text: value === '' ? key : `${key}: ${value}`, isInherited: binding.links !== undefined }];
-    }),
-    ...flat.map((text) => ({ text, isInherited: false })),
-  ];
-  return (
-    <Card title="Tags">
-      {texts.length === 0 && (
-        <Text size="sm" c="dimmed">
-          No tag applies to this workspace.
-        </Text>
-      )}
-      <Group gap={6}>
-        {texts.map(({ text, isInherited }) => (
-          <Badge
-            key={text}
-            variant="default"
-            tt="none"
-            fw={500}
-            radius="sm"
-            className={isInherited ? classes['inherited'] : undefined}
-          >
-            {isInherited ? `${text} (of the project)` : text}
-          </Badge>
-        ))}
-      </Group>
-    </Card>
-  );
-};
-
 const Usage = ({ organization, workspace }: PartProps) => (
   <Card title="Use this workspace">
     <Text size="sm" c="dimmed">
@@ -217,7 +179,7 @@ const Overview = ({ organization, workspace }: PartProps) => {
           <Card title="Settings">
             <FactList facts={listSettings({ organization, workspace })} />
           </Card>
-          <Tags workspace={workspace} />
+          <TagsCard organization={organization} workspace={workspace} />
         </Stack>
       </SimpleGrid>
     </Stack>

@@ -1,0 +1,272 @@
+import { Anchor, Button, Stack, Text, TextInput } from '@mantine/core';
+import { useQuery } from '@tanstack/react-query';
+import { Link } from '@tanstack/react-router';
+import { useEffect, useRef, useState, type SyntheticEvent } from 'react';
+import { forbiddingKeysQuery } from '../api/bulk-changes.js';
+import { findIncluded } from '../api/included.js';
+import { createTagReader, type TagFact } from '../api/tag-facts.js';
+import { useChangeTag, type TagChange } from '../api/workspace-tags.js';
+import { workspaceQuery, type WorkspaceDocument } from '../api/workspaces.js';
+import { ChangedNotice } from './changed-notice.js';
+import { Dialog } from './dialog.js';
+import { DialogActions } from './dialog-actions.js';
+import { LongText } from './long-text.js';
+import { findFieldProblem, FormProblems } from './problems.js';
+import { LoadingLines, QueryState } from './states.js';
+import { formatTag } from './tag-text.js';
+import { showToast } from './toasts.js';
+
+const NO_CHANGE = 'You need a team with write or admin access to this workspace or its project to change its tags.';
+const KEY_RULE = 'At most 128 letters (a to z), digits, spaces and _ . = + @ : -';
+const RESERVED = 'The key is reserved, and workspaces must not override the value of their project.';
+
+type TagContentProps = {
+  readonly organization: string;
+  readonly workspace: WorkspaceDocument;
+  /** Null: the person enters the key of a new tag. */
+  readonly tagKey: string | null;
+  readonly onClose: () => void;
+};
+
+type TagFormProps = TagContentProps & {
+  readonly tags: readonly TagFact[];
+  /** Whether a reserved key forbids the workspace a value of its own. */
+  readonly isFixed: boolean;
+};
+
+/** Returns the tag of this key that applies to the workspace, and the one that the workspace itself has. */
+const findTags = (tags: readonly TagFact[], key: string) => {
+  const present = tags.find((tag) => tag.key === key);
+  return { present, own: present?.isInherited === false ? present : undefined };
+};
+
+/** The requests that save and remove a tag. A message offers to undo them. */
+const useTagChanges = ({ organization, workspace, isFixed, onClose }: TagFormProps, own: TagFact | undefined) => {
+  const change = useChangeTag(organization, workspace.data.id);
+  const send = (sent: TagChange, message: string, undo: TagChange | null) => {
+    const onSuccess = () => {
+      showToast({ kind: 'success', message, undo: undo ? () => change.mutate(undo) : undefined });
+      onClose();
+    };
+    change.mutate(sent, { onSuccess });
+  };
+  // The server refuses to restore a value that a reserved key forbids.
+  const restore = own && !isFixed ? { kind: 'bind' as const, key: own.key, value: own.value } : null;
+  return {
+    error: change.error,
+    isPending: change.isPending,
+    isDone: change.isPending || change.isSuccess,
+    save: (tag: { readonly key: string; readonly value: string }) =>
+      send({ kind: 'bind', ...tag }, `The tag ${formatTag(tag)} is saved.`, own ? restore : { kind: 'unbind', ...tag }),
+    // The value that the person sees, so that a value that somebody sets meanwhile stays.
+    remove: ({ key, value }: TagFact) => send({ kind: 'unbind', key, value }, `The tag ${key} is removed.`, restore),
+  };
+};
+
+/** The fields of the form. A value that the person has not changed follows the present value. */
+const useTagForm = (props: TagFormProps) => {
+  const { tagKey, tags } = props;
+  const [typedKey, setTypedKey] = useState('');
+  const [typedValue, setTypedValue] = useState<string | null>(null);
+  const key = tagKey ?? typedKey.trim();
+  const { present, own } = findTags(tags, key);
+  const ownValue = tagKey === null ? undefined : own?.value;
+  const [opened, setOpened] = useState(ownValue);
+  const changes = useTagChanges(props, own);
+  const value = typedValue ?? ownValue ?? '';
+  return {
+    typedKey,
+    value,
+    present,
+    own,
+    changes,
+    isOutdated: opened !== ownValue && !changes.isDone,
+    enterKey: setTypedKey,
+    enterValue: setTypedValue,
+    reset: () => {
+      setTypedValue(null);
+      setOpened(ownValue);
+    },
+    submit: (event: SyntheticEvent) => {
+      event.preventDefault();
+      changes.save({ key, value: value.trim() });
+    },
+  };
+};
+
+type RemoveButtonProps = { readonly isPending: boolean; readonly onRemove: () => void };
+
+const RemoveButton = ({ isPending, onRemove }: RemoveButtonProps) => (
+  <div>
+    <Button variant="light" color="red" size="compact-sm" disabled={isPending} onClick={onRemove}>
+      Remove the tag
+    </Button>
+  </div>
+);
+
+type FieldProps = {
+  readonly label: string;
+  readonly isFirst?: boolean;
+  readonly value: string;
+  readonly required?: boolean;
+  readonly description?: string;
+  readonly error: string | null;
+  readonly onValue: (value: string) => void;
+};
+
+const Field = ({ isFirst = false, onValue, ...field }: FieldProps) => {
+  const input = useRef<HTMLInputElement>(null);
+  // The dialog can be open before its data are there.
+  useEffect(() => {
+    if (isFirst) input.current?.focus();
+  }, [isFirst]);
+  return (
+    <TextInput
+      {...field}
+      ref={input}
+      data-autofocus={isFirst || undefined}
+      autoComplete="off"
+      onChange={(event) => onValue(event.currentTarget.value)}
+    />
+  );
+};
+
+const TagForm = (props: TagFormProps) => {
+  const { tagKey, onClose } = props;
+  const { own, present, changes, ...form } = useTagForm(props);
+  const { error, isPending, remove } = changes;
+  const isNew = tagKey === null;
+  return (
+    <form onSubmit={form.submit}>
+      <Stack>
+        <FormProblems error={error} fields={isNew ? ['key', 'value'] : ['value']} />
+        {form.isOutdated && (
+          <ChangedNotice what="tag" onReset={form.reset}>
+            The workspace now has {own ? formatTag(own) : 'no tag of its own with this key'}.
+          </ChangedNotice>
+        )}
+        {isNew && (
+          <Field
+            label="Key"
+            isFirst
+            required
+            value={form.typedKey}
+            description={present ? `It replaces ${formatTag(present)} in this workspace.` : KEY_RULE}
+            error={findFieldProblem(error, 'key')}
+            onValue={form.enterKey}
+          />
+        )}
+        <Field
+          label="Value"
+          isFirst={!isNew}
+          // Without a value, the tag would only hide the one of the project.
+          required={present?.isInherited}
+          value={form.value}
+          error={findFieldProblem(error, 'value')}
+          onValue={form.enterValue}
+        />
+        {own && !isNew && <RemoveButton isPending={isPending} onRemove={() => remove(own)} />}
+        <DialogActions action="Save" isPending={isPending} onClose={onClose} />
+      </Stack>
+    </form>
+  );
+};
+
+/** A value that the workspace should not have. It can only go. */
+const FixedTag = (props: TagFormProps & { readonly tag: TagFact }) => {
+  const { tag } = props;
+  const { error, isPending, remove } = useTagChanges(props, tag);
+  return (
+    <>
+      <FormProblems error={error} />
+      {!tag.isInherited && <RemoveButton isPending={isPending} onRemove={() => remove(tag)} />}
+    </>
+  );
+};
+
+type TagNotesProps = {
+  readonly tag: TagFact;
+  /** The name of the project of the workspace. */
+  readonly project: string;
+  readonly isFixed: boolean;
+  readonly canChange: boolean;
+};
+
+/** Describes a tag that the person cannot change here, or not completely, and why. */
+const TagNotes = ({ tag, project, isFixed, canChange }: TagNotesProps) => {
+  if (canChange && !isFixed && !tag.isInherited) return null;
+  return (
+    <>
+      <LongText text={formatTag(tag)} />
+      {tag.isInherited && (
+        <Text size="sm">
+          The tag comes from the project {project}, so you cannot remove it here.
+          {canChange && !isFixed && ' A value that you save here replaces it in this workspace only.'}
+        </Text>
+      )}
+      {isFixed && <Text size="sm">{RESERVED}</Text>}
+    </>
+  );
+};
+
+/** Returns whether a reserved key forbids the workspace a value of its own. Undefined until the reserved keys are there. */
+const useIsFixed = (organization: string, tag: TagFact | undefined): boolean | undefined => {
+  const { data, isPending } = useQuery(forbiddingKeysQuery(organization));
+  if (!tag?.isInherited) return tag?.isForbidden ?? false;
+  return isPending ? undefined : (data?.includes(tag.key) ?? false);
+};
+
+const TagContent = (props: TagContentProps) => {
+  const { organization, workspace, tagKey } = props;
+  const { attributes, relationships } = workspace.data;
+  const tags = createTagReader(workspace)(workspace.data);
+  const tag = tags.find(({ key }) => key === tagKey);
+  const isFixed = useIsFixed(organization, tag);
+  if (isFixed === undefined) return <LoadingLines />;
+  const canChange = attributes.permissions['can-manage-tags'];
+  const project = findIncluded(workspace, relationships.project.data)?.attributes.name ?? '';
+  const form = { ...props, tags, isFixed };
+  return (
+    <Stack>
+      {tag && <TagNotes tag={tag} project={project} isFixed={isFixed} canChange={canChange} />}
+      {!canChange && (
+        <Text size="sm" c="dimmed">
+          {NO_CHANGE}
+        </Text>
+      )}
+      {canChange && (tag && isFixed ? <FixedTag {...form} tag={tag} /> : <TagForm {...form} />)}
+    </Stack>
+  );
+};
+
+type TagDialogProps = Omit<TagContentProps, 'workspace'> & {
+  /** The name of the workspace. */
+  readonly workspace: string;
+  /** Whether the dialog leads to the workspace, because it is on another screen. */
+  readonly hasLink?: boolean;
+};
+
+/** Adds, changes or removes a tag of a workspace, and describes where a tag comes from. */
+export const TagDialog = ({ workspace, hasLink = false, ...props }: TagDialogProps) => {
+  const { organization, tagKey, onClose } = props;
+  const query = useQuery(workspaceQuery(organization, workspace));
+  return (
+    <Dialog onClose={onClose} title={tagKey === null ? `New tag of ${workspace}` : `${workspace}: tag ${tagKey}`}>
+      <Stack>
+        <QueryState query={query} what="workspace">
+          {(document) => <TagContent {...props} workspace={document} />}
+        </QueryState>
+        {hasLink && (
+          <Anchor
+            size="sm"
+            renderRoot={(link) => (
+              <Link {...link} to="/$organization/workspaces/$workspace" params={{ organization, workspace }} />
+            )}
+          >
+            Open the workspace {workspace}
+          </Anchor>
+        )}
+      </Stack>
+    </Dialog>
+  );
+};
