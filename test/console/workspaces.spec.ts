@@ -21,6 +21,7 @@ import { startTestServer, type TestServer } from '../support/server.js';
 
 const COUNT = 230;
 const LONG_NAME = 'app-0003-network-of-the-shops-in-the-north-production-west-1';
+const LONG_OWNER = 'the-team-of-the-networks-in-the-north-and-in-the-west';
 const padded = (n: number): string => `app-${String(n).padStart(4, '0')}`;
 
 let server: TestServer;
@@ -37,7 +38,7 @@ const makeWorkspaces = async (): Promise<void> => {
   for (let n = 0; n < COUNT; n += 1) ids.push(await makeWorkspace(server, 'acme', padded(n)));
   const [first = '', second = '', third = '', fourth = ''] = ids;
   await bindTags(server, `workspaces/${second}`, { env: 'prod' });
-  await bindTags(server, `workspaces/${third}`, { env: 'test' });
+  await bindTags(server, `workspaces/${third}`, { env: 'test', owner: LONG_OWNER });
   expectStatus(await server.post(`/api/v2/workspaces/${first}/actions/lock`, { reason: 'Upgrade' }), 200);
   await makeConfigurationVersion(server, fourth);
   await makeRun(server, fourth);
@@ -77,7 +78,8 @@ describe('the list of workspaces', () => {
     const page = await openList(owner);
     await waitForCount(page, '230 workspaces');
     await rowOf(page, 'app-0000').getByRole('img', { name: 'Locked by admin: Upgrade' }).waitFor();
-    await rowOf(page, 'app-0001').getByText('env').waitFor();
+    await rowOf(page, 'app-0001').getByText('env=prod', { exact: true }).waitFor();
+    await rowOf(page, 'app-0002').getByTitle(`env=test, owner=${LONG_OWNER}`).waitFor();
     await rowOf(page, 'app-0002').getByText('Shops').waitFor();
     await rowOf(page, 'app-0003').getByText('Pending').or(rowOf(page, 'app-0003').getByText('Plan queued')).waitFor();
     expect(await inspectScreen(page, 'workspaces')).toEqual([]);

@@ -4,6 +4,7 @@ import { readDocument } from './api-error.js';
 import { api } from './client.js';
 import { describeHolder, findIncluded } from './included.js';
 import { organizationKey } from './organizations.js';
+import { createTagReader, type TagFact } from './tag-facts.js';
 import { useChange } from './use-change.js';
 
 export type Workspace = ApiResource<'Workspace'>;
@@ -66,7 +67,8 @@ export type WorkspaceListRow = {
   readonly name: string;
   readonly description: string | null;
   readonly project: string;
-  readonly tags: readonly string[];
+  /** Those of the project too. */
+  readonly tags: readonly TagFact[];
   readonly resourceCount: number;
   readonly changedAt: string;
   readonly lock: { readonly holder: string; readonly reason: string } | null;
@@ -75,12 +77,16 @@ export type WorkspaceListRow = {
 
 export type WorkspaceListPage = { readonly rows: readonly WorkspaceListRow[]; readonly total: number };
 
-const toListRow = ({ id, attributes, relationships }: Workspace, page: WorkspacePage): WorkspaceListRow => ({
+const toListRow = (
+  { id, attributes, relationships }: Workspace,
+  page: WorkspacePage,
+  tags: readonly TagFact[],
+): WorkspaceListRow => ({
   id,
   name: attributes.name,
   description: attributes.description,
   project: findIncluded(page, relationships.project.data)?.attributes.name ?? '',
-  tags: attributes['tag-names'],
+  tags,
   resourceCount: attributes['resource-count'],
   changedAt: attributes['latest-change-at'],
   lock: attributes.locked
@@ -89,7 +95,7 @@ const toListRow = ({ id, attributes, relationships }: Workspace, page: Workspace
   runStatus: findIncluded(page, relationships['current-run'].data)?.attributes.status ?? null,
 });
 
-/** One page of the list, with the projects, the runs and the holders of locks that its rows show. */
+/** One page of the list, with the projects, the runs, the holders of locks and the tags that its rows show. */
 export const workspacesPageQuery = (organization: string, search: WorkspaceSearch, page: number) =>
   queryOptions({
     queryKey: [...workspacesKey(organization), 'list', search, page],
@@ -97,7 +103,7 @@ export const workspacesPageQuery = (organization: string, search: WorkspaceSearc
       const query = {
         'page[number]': page,
         'page[size]': WORKSPACES_IN_PAGE,
-        include: ['project' as const, 'current_run' as const, 'locked_by' as const],
+        include: ['project' as const, 'current_run' as const, 'locked_by' as const, 'effective_tag_bindings' as const],
         ...(search.name ? { 'search[name]': search.name } : {}),
         ...(search.project ? { 'filter[project][id]': search.project } : {}),
         ...(search.status?.length ? { 'filter[current-run][status]': [...search.status] } : {}),
@@ -110,8 +116,9 @@ export const workspacesPageQuery = (organization: string, search: WorkspaceSearc
       const document = await readDocument(
         api.GET('/api/v2/organizations/{organization}/workspaces', { params, signal }),
       );
+      const readTags = createTagReader(document);
       return {
-        rows: document.data.map((workspace) => toListRow(workspace, document)),
+        rows: document.data.map((workspace) => toListRow(workspace, document, readTags(workspace))),
         total: document.meta.pagination['total-count'],
       };
     },

@@ -1,7 +1,9 @@
 import { Badge, Group, Text } from '@mantine/core';
+import type { TagFact } from '../../api/tag-facts.js';
 import type { WorkspaceListRow } from '../../api/workspaces.js';
 import { LockIcon } from '../../components/icons.js';
 import { RunStatusBadge } from '../../components/run-status.js';
+import { formatTag } from '../../components/tag-text.js';
 import { Time } from '../../components/times.js';
 import type { GridColumn } from '../../components/virtual-grid.js';
 import { OPTIONAL_COLUMNS, type OptionalColumn } from './workspaces.search.js';
@@ -9,13 +11,26 @@ import classes from './workspaces.module.css';
 
 const SHOWN_TAGS = 2;
 
-/** The first tags. The others are a number. A narrow column has space for one tag. */
-const Tags = ({ tags }: { readonly tags: readonly string[] }) => (
+const describeTag = (tag: TagFact): string => (tag.isInherited ? `${formatTag(tag)} (of the project)` : formatTag(tag));
+
+/**
+ * The first tags. The others are a number. A narrow column has space for one tag. Long tags end with an ellipsis, because all
+ * rows are equally high; the title has all tags in full.
+ */
+const Tags = ({ tags }: Pick<WorkspaceListRow, 'tags'>) => (
   <div className={classes['tagCell']}>
-    <Group gap={4} wrap="nowrap" title={tags.length > 1 ? tags.join(', ') : undefined}>
+    <Group gap={4} wrap="nowrap" title={tags.length > 0 ? tags.map(describeTag).join(', ') : undefined}>
       {tags.slice(0, SHOWN_TAGS).map((tag) => (
-        <Badge key={tag} variant="default" tt="none" fw={500} radius="sm" className={classes['tag']}>
-          {tag}
+        <Badge
+          key={tag.key}
+          variant="default"
+          tt="none"
+          fw={500}
+          radius="sm"
+          className={classes['tag']}
+          data-inherited={tag.isInherited || undefined}
+        >
+          {formatTag(tag)}
         </Badge>
       ))}
       {tags.length > 1 && (
