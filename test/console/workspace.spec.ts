@@ -191,7 +191,7 @@ describe('the lock of a workspace', () => {
     await notice.getByText('Locked just now').waitFor();
     expect(await inspectScreen(page, 'workspace-locked')).toEqual([]);
     await press(page, 'Unlock');
-    await page.getByText('The workspace is unlocked.').waitFor();
+    await page.getByText('network is unlocked.').waitFor();
     await page.getByRole('button', { name: 'Lock', exact: true }).waitFor();
     await press(page, 'Undo');
     await notice.getByText(`Reason: Moving to another ${RIGHT_TO_LEFT}region${END_OF_DIRECTION}`).waitFor();

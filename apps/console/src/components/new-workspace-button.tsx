@@ -14,12 +14,15 @@ const NO_CREATION =
 type NewWorkspaceButtonProps = {
   readonly organization: string;
   readonly label?: string;
+  /** The name of the button in the palette. */
+  readonly command?: string;
   /** The id of the project that the dialog suggests. */
   readonly project?: string | undefined;
 };
 
 /** Opens the dialog that creates a workspace. */
-export const NewWorkspaceButton = ({ organization, label = 'New workspace', project }: NewWorkspaceButtonProps) => {
+export const NewWorkspaceButton = (props: NewWorkspaceButtonProps) => {
+  const { organization, label = 'New workspace', project, command } = props;
   const [isOpen, dialog] = useDisclosure(false);
   const isPermitted = useWorkspaceCreation(organization);
   if (isPermitted === undefined) return null;
@@ -28,6 +31,7 @@ export const NewWorkspaceButton = ({ organization, label = 'New workspace', proj
       <PermittedButton
         isPermitted={isPermitted}
         reason={NO_CREATION}
+        {...(command === undefined ? {} : { command })}
         leftSection={<PlusIcon size={16} />}
         onClick={dialog.open}
       >

@@ -25,6 +25,7 @@ const NewProjectButton = ({ organization }: CardProps) => {
   return (
     <>
       <PermittedButton
+        command="New project"
         size="compact-sm"
         variant="default"
         isPermitted={data.attributes.permissions['can-create-project']}

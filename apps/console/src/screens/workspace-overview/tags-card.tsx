@@ -27,6 +27,7 @@ export const TagsCard = ({ organization, workspace }: TagsCardProps) => {
       title="Tags"
       actions={
         <PermittedButton
+          command="Add a tag"
           size="compact-sm"
           variant="default"
           isPermitted={permissions['can-manage-tags']}

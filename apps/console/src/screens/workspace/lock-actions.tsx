@@ -49,7 +49,7 @@ const UnlockButton = ({ organization, workspace }: LockActionsProps) => {
         onSuccess: () =>
           showToast({
             kind: 'success',
-            message: 'The workspace is unlocked.',
+            message: `${workspace.data.attributes.name} is unlocked.`,
             undo: () => change.mutate({ action: 'lock', reason }),
           }),
         onError: (error) => showToast({ kind: 'error', message: describeError(error) }),

@@ -14,7 +14,7 @@ export const LockDialog = ({ organization, workspace, onClose }: DialogProps) =>
   const lock = (event: SyntheticEvent) => {
     event.preventDefault();
     const onSuccess = () => {
-      showToast({ kind: 'success', message: 'The workspace is locked.' });
+      showToast({ kind: 'success', message: `${workspace.attributes.name} is locked.` });
       onClose();
     };
     change.mutate({ action: 'lock', reason: reason.trim() }, { onSuccess });
@@ -55,7 +55,7 @@ export const ForceUnlockDialog = ({
   const unlock = (event: SyntheticEvent) => {
     event.preventDefault();
     const onSuccess = () => {
-      showToast({ kind: 'success', message: 'The workspace is unlocked.' });
+      showToast({ kind: 'success', message: `${name} is unlocked.` });
       onClose();
     };
     if (typed === name) change.mutate({ action: 'force-unlock' }, { onSuccess });

@@ -127,7 +127,7 @@ export const WorkspacesScreen = () => {
       actions={
         <>
           <ViewsButton organization={organization} search={search} opened={opened} />
-          <NewWorkspaceButton organization={organization} project={search.project} />
+          <NewWorkspaceButton command="New workspace" organization={organization} project={search.project} />
         </>
       }
       isFilled
