@@ -10,6 +10,7 @@ import type { DeliverySubject } from './notifications.follower.js';
 /** A due delivery with everything that its request needs. */
 export type DueDelivery = {
   readonly id: string;
+  readonly organization: string;
   readonly host: string;
   readonly attempts: number;
   readonly configuration: string;
@@ -30,15 +31,18 @@ export type DueDelivery = {
 export type DeliveryLimits = {
   /** Requests at the same time. */
   readonly total: number;
+  readonly perOrganization: number;
   readonly perHost: number;
 };
+
+export type RunningDelivery = Pick<DueDelivery, 'organization' | 'host'>;
 
 type ClaimOptions = DeliveryLimits & {
   readonly now: Date;
   /** When the delivery is due again if this process ends before it has stored a result. */
   readonly retryAt: Date;
-  /** Running requests by host. */
-  readonly running: Readonly<Record<string, number>>;
+  /** One for each running request. They count for the limits of organizations and hosts, but not for `total`. */
+  readonly running: readonly RunningDelivery[];
 };
 
 /** Returns the present name of a user or team; null for other callers. `actor` is an expression for an ActorReference. */
@@ -48,32 +52,57 @@ const selectName = (actor: string): Sql =>
     when 'teams' then (select t.name from teams t where t.id = ${actor} ->> 'id') end`);
 
 /**
- * Takes due deliveries, a few for each host: a host with many of them, or with slow responses, does not delay others. It
- * reads the hosts one by one from the index, so its cost does not depend on the number of deliveries. Several processes can
- * run it at the same time.
+ * Selects due deliveries within the limits. Organizations take turns, and so do the hosts of an organization: an
+ * organization or host with many deliveries, or with slow responses, does not delay others. It reads organizations and
+ * hosts one by one from the index, so its cost does not depend on the number of deliveries.
+ *
+ * `turn` counts the requests of an organization and host, `organization_turn` those of an organization and `host_turn`
+ * those of a host, from the running ones on.
  */
-export const claimDueDeliveries = ({ total, perHost, now, retryAt, running }: ClaimOptions): Sql => sql`
-  with recursive hosts as (
-    (select host from notifications.deliveries where status = 'pending' order by host limit 1)
+const selectDue = ({ total, perOrganization, perHost, now, running }: ClaimOptions): Sql => sql`
+  running as (
+    select organization, host from jsonb_to_recordset(${sql.json(running)}::jsonb) as list (organization text, host text)),
+  destinations as (
+    (select organization, host from notifications.deliveries where status = 'pending' order by organization, host limit 1)
     union all
-    select (select d.host from notifications.deliveries d where d.status = 'pending' and d.host > hosts.host
-             order by d.host limit 1)
-      from hosts where hosts.host is not null),
-  due as (
-    select one.id
-      from hosts cross join lateral (
-        select id, next_attempt_at from notifications.deliveries
-         where status = 'pending' and host = hosts.host and next_attempt_at <= ${now}
+    select following.organization, following.host
+      from destinations cross join lateral (
+        select d.organization, d.host from notifications.deliveries d
+         where d.status = 'pending' and (d.organization, d.host) > (destinations.organization, destinations.host)
+         order by d.organization, d.host limit 1) following),
+  candidates as (
+    select one.id, one.next_attempt_at, t.organization, t.host,
+           (select count(*) from running r where r.organization = t.organization and r.host = t.host) + one.number as turn
+      from destinations t cross join lateral (
+        select id, next_attempt_at, row_number() over (order by next_attempt_at) as number
+          from notifications.deliveries
+         where status = 'pending' and organization = t.organization and host = t.host and next_attempt_at <= ${now}
          order by next_attempt_at
-         limit greatest(${perHost} - coalesce((${sql.json(running)}::jsonb ->> hosts.host)::integer, 0), 0)
-         for update skip locked) one
-     order by one.next_attempt_at limit ${total}),
+         limit greatest(${perHost} - (select count(*) from running r where r.host = t.host), 0)) one),
+  by_organization as (
+    select c.*, (select count(*) from running r where r.organization = c.organization)
+                + row_number() over (partition by organization order by turn, next_attempt_at) as organization_turn
+      from candidates c),
+  by_host as (
+    select o.*, (select count(*) from running r where r.host = o.host)
+                + row_number() over (partition by host order by organization_turn, next_attempt_at) as host_turn
+      from by_organization o where organization_turn <= ${perOrganization}),
+  due as (
+    select id from by_host where host_turn <= ${perHost} order by organization_turn, next_attempt_at limit ${total})`;
+
+/** Takes due deliveries, as `selectDue` describes. Several processes can run it at the same time. */
+export const claimDueDeliveries = (options: ClaimOptions): Sql => sql`
+  with recursive ${selectDue(options)},
+  available as (
+    select d.id from due join notifications.deliveries d on d.id = due.id
+     where d.status = 'pending' and d.next_attempt_at <= ${options.now}
+       for update of d skip locked),
   claimed as (
-    update notifications.deliveries d set attempts = d.attempts + 1, next_attempt_at = ${retryAt}
-      from due where d.id = due.id
-    returning d.id, d.host, d.attempts, d.configuration, d.trigger, d.subject, d.created_at, d.progress)
-  select d.id, d.host, d.attempts, d.configuration, d.trigger, d.subject, d.created_at as "createdAt", d.progress,
-         n.enabled,
+    update notifications.deliveries d set attempts = d.attempts + 1, next_attempt_at = ${options.retryAt}
+      from available where d.id = available.id
+    returning d.id, d.organization, d.host, d.attempts, d.configuration, d.trigger, d.subject, d.created_at, d.progress)
+  select d.id, d.organization, d.host, d.attempts, d.configuration, d.trigger, d.subject, d.created_at as "createdAt",
+         d.progress, n.enabled,
          n.destination_type as type, ${selectEncryptedSecret(sql.raw('n.id'))} as "encryptedDestination",
          ${RECIPIENTS} as recipients, o.name as "organizationName",
          ${selectName(`(d.subject -> 'run' -> 'createdBy')`)} as "createdBy",
@@ -108,8 +137,8 @@ const MAX_COUNTED = 10_000;
 
 export const countDue = (now: Date): Sql => sql`
   select count(*) as due,
-         coalesce(greatest(extract(epoch from ${now}::timestamptz - min(created_at)), 0), 0)::float8 as "oldestSeconds"
-    from (select created_at from notifications.deliveries
+         coalesce(greatest(extract(epoch from ${now}::timestamptz - min(next_attempt_at)), 0), 0)::float8 as "oldestSeconds"
+    from (select next_attempt_at from notifications.deliveries
            where status = 'pending' and next_attempt_at <= ${now} limit ${MAX_COUNTED}) due`;
 
 type DeletionBounds = {

@@ -13,6 +13,7 @@ import {
   type DeliveryResult,
   type DueCounts,
   type DueDelivery,
+  type RunningDelivery,
 } from './due-deliveries.queries.js';
 import { MailNotificationSender } from './mail-notification.sender.js';
 import { describeTrigger, type Notice } from './notices.js';
@@ -26,7 +27,7 @@ const POLL_MS = 1_000;
 /** Longer than the time limit of a request. A delivery whose process was killed is sent again after this time. */
 const LEASE_MS = 30_000;
 
-export const DELIVERY_LIMITS: DeliveryLimits = { total: 32, perHost: 4 };
+export const DELIVERY_LIMITS: DeliveryLimits = { total: 64, perOrganization: 8, perHost: 4 };
 
 export type NotificationDeliveriesDependencies = {
   readonly database: Database;
@@ -60,7 +61,7 @@ const UNREADABLE = 'The URL could not be decrypted: the encryption key is anothe
 
 class DeliveryRound {
   private readonly requests = new Set<Promise<void>>();
-  private readonly running = new Map<string, number>();
+  private readonly running = new Set<RunningDelivery>();
   private readonly secrets: NotificationSecrets;
   private readonly sender: NotificationSender;
   private readonly mailSender: MailNotificationSender;
@@ -91,9 +92,9 @@ class DeliveryRound {
       await this.report();
     }
     await Promise.all(this.requests);
+    // Without a request, all that was due has been taken. After an abort, another process reports.
+    if (signal.aborted || !this.failure) reportDue(0, 0);
     if (this.failure) throw this.failure.error;
-    // Without a request, all that was due has been taken.
-    if (!signal.aborted) reportDue(0, 0);
   }
 
   private async claim(): Promise<readonly DueDelivery[]> {
@@ -102,14 +103,13 @@ class DeliveryRound {
     if (total <= 0) return [];
     const now = clock.now();
     const retryAt = new Date(now.getTime() + LEASE_MS);
-    const running = Object.fromEntries(this.running);
+    const running = [...this.running].map(({ organization, host }) => ({ organization, host }));
     const claim = claimDueDeliveries({ ...this.limits, total, now, retryAt, running });
     return castRows<DueDelivery>((await database.transaction([claim]))[0] ?? []);
   }
 
   private start(delivery: DueDelivery): void {
-    const { host } = delivery;
-    this.running.set(host, (this.running.get(host) ?? 0) + 1);
+    this.running.add(delivery);
     const request = this.deliver(delivery)
       .catch((error: unknown) => {
         // After an abort the delivery stays pending, and another process sends it when its lease ends.
@@ -117,9 +117,7 @@ class DeliveryRound {
       })
       .finally(() => {
         this.requests.delete(request);
-        const left = (this.running.get(host) ?? 1) - 1;
-        if (left > 0) this.running.set(host, left);
-        else this.running.delete(host);
+        this.running.delete(delivery);
       });
     this.requests.add(request);
   }

@@ -14,7 +14,7 @@ const due = new Gauge({
 
 const oldest = new Gauge({
   name: 'cadastre_notification_oldest_due_seconds',
-  help: 'Age of the oldest notification that is due',
+  help: 'Time since the notification that has waited longest was due',
 });
 
 export type AttemptResult = 'delivered' | 'retried' | 'failed' | 'skipped';

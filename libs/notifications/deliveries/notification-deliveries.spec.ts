@@ -25,6 +25,7 @@ import {
 } from '../../../test/support/seeds.js';
 import { startTestServer, type ApiTestClient, type TestServer } from '../../../test/support/server.js';
 import { createDestinationFetch, createNotificationDeliveriesJob, createNotificationRetentionJob } from '../index.js';
+import type { DeliveryLimits } from './due-deliveries.queries.js';
 import { notificationsFollower } from './notifications.follower.js';
 
 const TOKEN = 'key-of-the-signature';
@@ -66,7 +67,10 @@ const withShortTimeout = createOutboundFetch({
   cutBodies: true,
 });
 
-const createJob = (fetch: OutboundFetch = toReachable, limits = { total: 32, perHost: 4 }) =>
+const createJob = (
+  fetch: OutboundFetch = toReachable,
+  limits: DeliveryLimits = { total: 32, perOrganization: 32, perHost: 4 },
+) =>
   createNotificationDeliveriesJob({
     database: server.database,
     clock,
@@ -77,6 +81,16 @@ const createJob = (fetch: OutboundFetch = toReachable, limits = { total: 32, per
     random: () => 0.5,
     limits,
   });
+
+/** Runs the job until the returned function is called. */
+const startJob = (limits?: DeliveryLimits): (() => Promise<void>) => {
+  const stopping = new AbortController();
+  const running = createJob(toReachable, limits).run({ signal: stopping.signal, done: () => undefined });
+  return async () => {
+    stopping.abort();
+    await running;
+  };
+};
 
 /** Sends what is due. Resolves to the number of attempts. */
 const deliver = async (fetch?: OutboundFetch): Promise<number> => {
@@ -376,17 +390,73 @@ describe('a destination that fails', () => {
       await unlock(slow);
     }
     await waitForFollowers(server.store, 'notifications');
-    const stopping = new AbortController();
-    const running = createJob(toReachable, { total: 4, perHost: 3 }).run({
-      signal: stopping.signal,
-      done: () => undefined,
-    });
+    const stop = startJob({ total: 4, perOrganization: 4, perHost: 3 });
     await waitUntil(() => receiver.received.length === 3, 'the slow destination has its requests');
     await lock(fast);
     await waitUntil(() => other.received.length === 1, 'the other destination has its request');
     expect(receiver.received).toHaveLength(3);
-    stopping.abort();
-    await running;
+    await stop();
+  });
+});
+
+describe('an organization whose destinations never answer', () => {
+  let second: NotificationReceiver;
+  let healthy: string;
+
+  beforeAll(async () => {
+    second = await startReceiver('127.0.0.3');
+    await makeOrganization(server, 'healthy');
+    healthy = await makeWorkspace(server, 'healthy', 'app');
+    await subscribe(`workspaces/${healthy}`, ['workspace:locked'], { url: other.url });
+  });
+  beforeEach(() => {
+    second.reset();
+  });
+  afterEach(async () => {
+    await unlock(healthy);
+  });
+  afterAll(async () => {
+    await second.close();
+  });
+
+  const countHanging = (): number => receiver.received.length + second.received.length;
+
+  /** Makes eight notifications that are due, for two hosts that never answer. */
+  const makeBacklog = async (name: string): Promise<void> => {
+    const workspace = await makeWorkspace(server, 'acme', name);
+    for (const { url } of [receiver, second])
+      await subscribe(`workspaces/${workspace}`, ['workspace:locked', 'workspace:unlocked'], { url });
+    for (const destination of [receiver, second]) {
+      destination.reset();
+      destination.answer(() => undefined);
+    }
+    for (let n = 0; n < 2; n += 1) {
+      await lock(workspace);
+      await unlock(workspace);
+    }
+    await waitForFollowers(server.store, 'notifications');
+  };
+
+  it('occupies only its share of requests, and delays no other organization', async () => {
+    await makeBacklog('greedy');
+    const stop = startJob({ total: 4, perOrganization: 3, perHost: 4 });
+    await waitUntil(() => countHanging() === 3, 'the organization has its requests');
+    await lock(healthy);
+    await waitUntil(() => other.received.length === 1, 'the other organization has its request');
+    expect(countHanging()).toBe(3);
+    expect(Math.min(receiver.received.length, second.received.length)).toBe(1);
+    await stop();
+  });
+
+  it('takes turns with other organizations if there are few requests for all', async () => {
+    await makeBacklog('earlier');
+    await lock(healthy);
+    await waitForFollowers(server.store, 'notifications');
+    const stop = startJob({ total: 2, perOrganization: 2, perHost: 2 });
+    await waitUntil(() => other.received.length === 1, 'the other organization has its request');
+    await waitUntil(() => countHanging() > 0, 'the organization has its request');
+    await stop();
+    expect(other.received).toHaveLength(1);
   });
 });
 
@@ -463,11 +533,9 @@ describe('a process that ends while it sends', () => {
     receiver.answer(() => undefined);
     await lock(workspace);
     await waitForFollowers(server.store, 'notifications');
-    const stopping = new AbortController();
-    const running = createJob().run({ signal: stopping.signal, done: () => undefined });
+    const stop = startJob();
     await waitUntil(() => receiver.received.length === 1, 'the request has arrived');
-    stopping.abort();
-    await running;
+    await stop();
     expect((await listOf(id)).data[0].attributes).toMatchObject({ status: 'pending', attempts: 1, response: null });
     const [first] = receiver.received;
     receiver.reset();
