@@ -1,5 +1,6 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it, jest } from '@jest/globals';
 import kafkajs from 'kafkajs';
+import type { EventStore } from '#event-store';
 import type { Logger, RecordedEvent } from '#kernel';
 import {
   sampleModule,
@@ -16,6 +17,7 @@ import { quiet } from '../../../test/support/silent-logger.js';
 import { toKafkaMessage } from './cloud-event.js';
 import { createKafkaClient } from '../connection/kafka-connection.js';
 import { KafkaPublisher } from './kafka-publisher.js';
+import { createPublisherFollower } from './publisher.follower.js';
 import { listTopics } from '../topics/topics.admin.js';
 
 const SOURCE = 'https://cadastre.example';
@@ -202,6 +204,26 @@ describe('publishing', () => {
     await log.publish(events);
     const messages = await readTopic(kafka.brokers, ['f.lamps'], (all) => all.length >= 3);
     expect(versionsByKey(messages)).toEqual({ 'lamp-0': [1, 2, 3] });
+  });
+});
+
+describe('the follower', () => {
+  it('creates a deleted topic again, and continues with the events from there on', async () => {
+    const topics = listTopics(sampleEventKinds, 'i');
+    const follower = createPublisherFollower(logTo('i'), topics, TOPIC_SETTINGS);
+    const session = { run: () => Promise.resolve([]) };
+    const publish = (position: number) =>
+      follower.follow([createRecordedEvent(position, 'lamp-1', position)], session, {} as EventStore);
+    await publish(1);
+    const admin = createKafkaClient({ brokers: kafka.brokers, clientId: 'test' }, quiet).admin();
+    await admin.connect();
+    await admin.deleteTopics({ topics: ['i.lamps'] });
+    await admin.disconnect();
+    await expect(publish(2)).rejects.toThrow('Kafka did not accept the events');
+    await publish(2);
+    await publish(3);
+    const messages = await readTopic(kafka.brokers, ['i.lamps'], (all) => all.length >= 2);
+    expect(versionsByKey(messages)).toEqual({ 'lamp-1': [2, 3] });
   });
 });
 

@@ -4,7 +4,7 @@ import type { KafkaPublisher } from './kafka-publisher.js';
 
 /**
  * Returns the follower that publishes the log to Kafka, from its first event. While the brokers are down, the runner
- * retries the batch.
+ * retries the batch. After a failure it creates topics that are missing, because someone can delete them at any time.
  */
 export const createPublisherFollower = (
   kafka: KafkaPublisher,
@@ -19,8 +19,9 @@ export const createPublisherFollower = (
     tables: [],
     follow: async (events, session) => {
       if (!prepared) await kafka.ensureTopics(topics, settings);
-      prepared = true;
+      prepared = false;
       await kafka.publish(events, () => requireOpenSession(session));
+      prepared = true;
       return [];
     },
   };
