@@ -14,7 +14,7 @@ export const consumerMetrics = {
   }),
   lag: new Gauge({
     name: 'cadastre_inbox_lag_messages',
-    help: 'Messages in a partition after the last handled message, at the time it was handled',
+    help: 'Messages in an assigned partition after the last handled message, when it was handled or the partition assigned',
     labelNames: ['topic', 'partition'],
   }),
 };

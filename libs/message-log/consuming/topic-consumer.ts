@@ -4,6 +4,7 @@ import { Backoff, type Logger } from '#kernel';
 import { createKafkaClient, type KafkaConnection } from '../connection/kafka-connection.js';
 import { consumerMetrics } from '../message-log.metrics.js';
 import { openProducer, type OpenProducer } from '../publishing/producer.js';
+import { GroupLag } from './group-lag.js';
 import { traceMessages } from './message-spans.js';
 import { isTooLarge, buildRejection, type RejectionMessages } from './rejections.js';
 import type { TopicSettings } from '../topics/topic-definition.js';
@@ -37,6 +38,8 @@ const FETCH_MS = 500;
 
 const RETRY_FIRST_MS = 100;
 const RETRY_MAX_MS = 5_000;
+/** Another broker may answer fetches while one always fails. */
+const STABLE_MS = 10_000;
 
 /**
  * Consumes a topic of other services as a member of a consumer group: at least once. An offset is committed only after
@@ -53,6 +56,8 @@ export class TopicConsumer {
   private readonly topic: string;
   private readonly topicSettings: TopicSettings;
   private readonly rejectedTopic: string;
+  private readonly group: string;
+  private readonly lag: GroupLag;
   private readonly stopping = new AbortController();
   private producer: OpenProducer | null = null;
   private readonly backoff: Backoff;
@@ -68,7 +73,10 @@ export class TopicConsumer {
     this.topic = topic;
     this.topicSettings = settings;
     this.rejectedTopic = `${topic}.rejected`;
-    const pauses = { firstMs: RETRY_FIRST_MS, maxMs: RETRY_MAX_MS };
+    // Named after the topic, which has the site's prefix, so that two sites on one cluster do not share a group.
+    this.group = topic.replaceAll('.', '-');
+    this.lag = new GroupLag(this.kafka, this.group, topic, logger);
+    const pauses = { firstMs: RETRY_FIRST_MS, maxMs: RETRY_MAX_MS, stableMs: STABLE_MS };
     this.backoff = new Backoff({ logger, subject: 'topic consumer', fields: { topic }, ...pauses });
   }
 
@@ -99,8 +107,7 @@ export class TopicConsumer {
     const topics = [this.topic, this.rejectedTopic].map((name) => ({ name, use: 'inbound' as const }));
     await ensureTopics(this.kafka, topics, this.topicSettings, this.logger);
     const consumer = this.kafka.consumer({
-      // Named after the topic, which has the site's prefix, so that two sites on one cluster do not share a group.
-      groupId: this.topic.replaceAll('.', '-'),
+      groupId: this.group,
       sessionTimeout: SESSION_MS,
       heartbeatInterval: HEARTBEAT_MS,
       maxWaitTimeInMs: FETCH_MS,
@@ -123,6 +130,7 @@ export class TopicConsumer {
       reading.abort();
       // Waits for the current batch. If the brokers are down, the consumer cannot leave the group.
       await consumer.disconnect().catch(() => undefined);
+      await this.lag.settled();
     }
   }
 
@@ -130,8 +138,12 @@ export class TopicConsumer {
   private endOf(consumer: Consumer, signal: AbortSignal): Promise<void> {
     const { promise, resolve, reject } = Promise.withResolvers<void>();
     consumer.on(consumer.events.CRASH, ({ payload: { error } }) => reject(error));
-    // Without messages, joining the group proves that the consumer has recovered.
-    consumer.on(consumer.events.GROUP_JOIN, () => this.backoff.succeeded());
+    consumer.on(consumer.events.GROUP_JOIN, ({ payload }) =>
+      this.lag.assign(payload.memberAssignment[this.topic] ?? []),
+    );
+    // Without messages, a fetch proves that the consumer has recovered. To join the group proves nothing: a message that
+    // kafkajs cannot decompress ends each fetch.
+    consumer.on(consumer.events.FETCH, () => this.backoff.succeeded());
     this.stopping.signal.addEventListener('abort', () => resolve(), { signal });
     if (this.stopping.signal.aborted) resolve();
     // The consumer may crash before `run` resolves.
@@ -238,7 +250,7 @@ export class TopicConsumer {
       consumerMetrics.messages.inc({ topic, result: 'rejected' in result ? 'rejected' : result.result });
     }
     const behind = BigInt(highWatermark) - 1n - BigInt(messages.at(-1)?.offset ?? highWatermark);
-    consumerMetrics.lag.set({ topic, partition }, Number(behind));
+    this.lag.handled(partition, Number(behind));
     const reasons = all.flatMap((result) => ('rejected' in result ? [result.rejected] : []));
     const [reason] = reasons;
     if (reason !== undefined)

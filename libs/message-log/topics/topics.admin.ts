@@ -49,6 +49,20 @@ export const listUnwrittenTopics = (kafka: Kafka, topics: readonly string[]): Pr
     return topics.filter((_, n) => offsets[n]?.every(({ high }) => high === '0'));
   });
 
+/** Returns the number of messages of each partition that the consumer group has not committed. */
+export const fetchGroupLag = (kafka: Kafka, group: string, topic: string): Promise<ReadonlyMap<number, number>> =>
+  withAdmin(kafka, async (admin) => {
+    const [committed] = await admin.fetchOffsets({ groupId: group, topics: [topic] });
+    const offsets = new Map(committed?.partitions.map(({ partition, offset }) => [partition, Number(offset)]));
+    const ends = await admin.fetchTopicOffsets(topic);
+    return new Map(
+      ends.map(({ partition, low, high }) => [
+        partition,
+        Number(high) - Math.max(offsets.get(partition) ?? 0, Number(low)),
+      ]),
+    );
+  });
+
 /** Returns how the topics of the cluster differ from the settings. Rejects if no broker responds. */
 export const findTopicDifferences = (
   kafka: Kafka,
