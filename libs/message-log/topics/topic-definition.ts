@@ -1,4 +1,4 @@
-/** How the topics of a site are kept. The settings `KAFKA_TOPIC_…` say it. */
+/** The settings `KAFKA_TOPIC_…`: how the brokers keep the topics of a site. */
 export type TopicSettings = {
   readonly partitions: number;
   /** Null: three, or the number of brokers if there are fewer. */
@@ -28,13 +28,15 @@ const MAX_MESSAGE_BYTES = '8388608';
 /**
  * A topic is a copy of the log: unless a setting says otherwise, no event is deleted by age or size, whatever the
  * brokers' defaults. Otherwise a site that configures Kafka after a year would lose its history on arrival, because
- * timestamps are the events' own. With these timestamps a consumer can start at a date.
+ * timestamps are the events' own. With these timestamps a consumer can start at a date. Brokers do not compress messages
+ * again: some clients cannot read each codec.
  */
 const buildLogConfig = ({ retentionDays }: TopicSettings): Readonly<Record<string, string>> => ({
   'cleanup.policy': 'delete',
   'retention.ms': retentionDays === null ? FOREVER : String(retentionDays * DAY_MS),
   'retention.bytes': FOREVER,
   'message.timestamp.type': 'CreateTime',
+  'compression.type': 'producer',
   'max.message.bytes': MAX_MESSAGE_BYTES,
 });
 
@@ -59,6 +61,7 @@ const INBOUND_CONFIG = {
 const STATE_CONFIG = {
   'cleanup.policy': 'compact',
   'message.timestamp.type': 'CreateTime',
+  'compression.type': 'producer',
   'max.message.bytes': MAX_MESSAGE_BYTES,
   'max.compaction.lag.ms': String(DAY_MS),
 } as const;
