@@ -126,7 +126,7 @@ const writeRecord = (writer: ByteWriter, record: SizedRecord): void => {
   }
 };
 
-/** Who sends a batch. */
+/** The producer that sends a batch. */
 export type BatchProducer = {
   readonly id: bigint;
   readonly epoch: number;

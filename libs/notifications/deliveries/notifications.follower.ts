@@ -41,23 +41,23 @@ const WAITS_FOR_USER = sql.raw(`not (coalesce((r.options ->> 'autoApply')::boole
 const selectDeliveries = (events: readonly NotifiedEvent[]): Sql => sql`
   select e.event, n.id as configuration, n.organization, e.trigger, coalesce(n.host, ${MAIL_HOST}) as host, e.time,
          jsonb_build_object(
-           'workspace', jsonb_build_object('id', e.place, 'name', coalesce(e."workspaceName", w.name, '')),
+           'workspace', jsonb_build_object('id', e.workspace_id, 'name', coalesce(e."workspaceName", w.name, '')),
            'run', case when r.id is not null then jsonb_build_object(
              'id', r.id, 'message', r.message,
              'createdAt', to_char(r.created_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'),
              'createdBy', jsonb_build_object('type', r.created_by ->> 'type', 'id', r.created_by ->> 'id')) end,
            'status', e.status, 'actor', e.actor) as subject
-    from (select list.*, coalesce(run.workspace, list.workspace) as place
+    from (select list.*, coalesce(run.workspace, list.workspace) as workspace_id
             from jsonb_to_recordset(${sql.json(events)}::jsonb) as list (
                    event text, time timestamptz, organization text, trigger text, run text, workspace text,
                    "workspaceName" text, status text, "ifWaiting" boolean, actor jsonb)
             left join runs run on run.id = list.run) e
     left join runs r on r.id = e.run
-    left join workspaces w on w.id = e.place
+    left join workspaces w on w.id = e.workspace_id
     join notification_configurations n
-      on n.subscribable in (e.place, e.organization) and n.enabled and e.trigger = any (n.triggers)
+      on n.subscribable in (e.workspace_id, e.organization) and n.enabled and e.trigger = any (n.triggers)
          and n.notifies_from <= e.time
-   where e.place is not null and (not e."ifWaiting" or ${WAITS_FOR_USER})`;
+   where e.workspace_id is not null and (not e."ifWaiting" or ${WAITS_FOR_USER})`;
 
 /** Returns the same id whenever the event is read again, so that no notification is stored twice. */
 const deriveId = ({ event, configuration }: NewDelivery): string =>
