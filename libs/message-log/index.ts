@@ -14,9 +14,16 @@ export {
   type MessageResult,
 } from './consuming/topic-consumer.js';
 export { createKafkaClient, type KafkaConnection } from './connection/kafka-connection.js';
+export { findOutageReason } from './connection/kafka-outage.js';
 export { MessageSender, type LeadershipCheck } from './publishing/message-sender.js';
 export { KafkaPublisher } from './publishing/kafka-publisher.js';
-export { replayLog, REPLAY_HEADER, type ReplayRequest, type ReplayResult } from './replay/log-replay.js';
+export {
+  findReplayRefusal,
+  replayLog,
+  REPLAY_HEADER,
+  type ReplayRequest,
+  type ReplayResult,
+} from './replay/log-replay.js';
 export type { ReplayStart } from './replay/log-replay.queries.js';
 export { buildSecurityOptions, type KafkaSecurity } from './connection/kafka-security.js';
 export { buildEventSchemas, type JsonSchema } from './schemas/schemas.js';

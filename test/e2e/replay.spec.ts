@@ -1,9 +1,11 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { createKafkaClient, hasTopic } from '#message-log';
 import { readTopic, readWholeTopic, startKafka, type TestKafka, type TopicMessage } from '../support/kafka/index.js';
 import { waitForTopics } from '../support/kafka/topic-reader.js';
 import { launchProduct, type Product } from '../support/product.js';
 import { expectStatus, makeOrganization, makeWorkspace } from '../support/seeds.js';
 import { createApiTestClient } from '../support/server.js';
+import { quiet } from '../support/silent-logger.js';
 
 const LONG = 180_000;
 
@@ -53,9 +55,15 @@ describe('cadastre replay', () => {
       const missing = await product.run('replay', '--from', '1', '--to', 'copy');
       expect(missing).toMatchObject({ code: 1, stderr: expect.stringContaining('the topic copy does not exist') });
       const states = await product.run('replay', '--from', '1', '--to', 'cadastre.workspaces.state', '--yes');
-      expect(states).toMatchObject({ code: 1, stderr: expect.stringContaining('is no topic of events') });
+      expect(states).toMatchObject({ code: 1, stderr: expect.stringContaining('does not contain events; choose') });
       const target = await product.run('replay', '--from', '1', '--to', 'cadastre.workspaces');
       expect(target).toMatchObject({ code: 1, stderr: expect.stringContaining('not confirmed') });
+      const foreign = ['--to', 'cadastre.runs', '--type', 'WorkspaceLocked', '--yes'];
+      const other = await product.run('replay', '--from', '1', ...foreign);
+      expect(other).toMatchObject({
+        code: 1,
+        stderr: expect.stringContaining('the live topic cadastre.runs does not get WorkspaceLocked'),
+      });
     },
     LONG,
   );
@@ -64,14 +72,18 @@ describe('cadastre replay', () => {
     'refuses options that are wrong, and names what is accepted',
     async () => {
       const cases = [
-        ['--from', 'yesterday', 'whole number from 1'],
+        ['--from', 'yesterday', 'must be a position (a whole number from 1), a date'],
         ['--type', 'WorkspaceEaten', 'must be the type of an event'],
-        ['--rate', '0', '1'],
+        ['--rate', '0', 'must be a whole number from 1 to 100000, got "0"'],
+        ['--to-position', '999999', 'the last position of the log is'],
       ] as const;
       for (const [option, value, text] of cases) {
-        const refused = await product.run('replay', '--from', '1', '--to', 'copy', option, value);
+        const refused = await product.run('replay', '--from', '1', '--to', 'wrong', '--create', option, value);
         expect(refused).toMatchObject({ code: 1, stderr: expect.stringContaining(text) });
       }
+      expect(await hasTopic(createKafkaClient({ brokers: kafka.brokers, clientId: 'test' }, quiet), 'wrong')).toBe(
+        false,
+      );
     },
     LONG,
   );
@@ -131,6 +143,18 @@ describe('cadastre replay', () => {
       const positions = positionsOf(await readWholeTopic(kafka.brokers, 'since'));
       expect(positions).toEqual(expect.arrayContaining(positionsOf(live.slice(-10))));
       expect(positions).not.toContain(1);
+    },
+    LONG,
+  );
+
+  it(
+    'sends a live topic only its own events',
+    async () => {
+      const replayed = await product.run('replay', '--from', '1', '--to', 'cadastre.workspaces', '--yes');
+      expect(replayed.stdout).toBe(`Sent ${live.length} events to cadastre.workspaces.\n`);
+      expect(positionsOf(await readWholeTopic(kafka.brokers, 'cadastre.workspaces'))).toEqual(
+        positionsOf([...live, ...live]),
+      );
     },
     LONG,
   );

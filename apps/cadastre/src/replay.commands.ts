@@ -1,75 +1,62 @@
-import { InvalidArgumentError, type Command } from 'commander';
+import type { Command } from 'commander';
 import { StartupError, SystemClock, type KafkaSettings, type Settings } from '#host';
 import {
   buildSecurityOptions,
   createKafkaClient,
+  findReplayRefusal,
   hasTopic,
   MessageSender,
   replayLog,
+  toTopicName,
   type ReplayResult,
-  type ReplayStart,
 } from '#message-log';
 import { listSiteTopics, requireKafka } from '../../kafka-topics.js';
 import { eventRegistry } from '../../modules.js';
 import type { Runtime } from '../../runtime.js';
-import { parsePosition, parseTime } from './backup/backup-options.js';
 import { TerminalProgress } from './backup/backup-progress.js';
+import { withBrokers } from './broker-outages.js';
 import { promptAtTerminal, requireConfirmation, type Confirm } from './confirmation.js';
 import { loadCommandSettings, withErrorReport } from './command-actions.js';
 import { withRuntime } from './command-runtime.js';
 import { runUntilStopRequest } from './signals.js';
 import { printLine } from './output.js';
-import { parseCount } from './seed/seed-options.js';
+import { addReplayOptions, type ReplayCommandOptions } from './replay-options.js';
 
-type ReplayCommandOptions = {
-  readonly from: ReplayStart;
-  readonly to: string;
-  readonly toPosition?: number;
-  readonly type?: readonly string[];
-  readonly rate: number;
-  readonly create?: boolean;
-  readonly yes?: boolean;
-};
-
-const DEFAULT_RATE = 1_000;
-const MAX_RATE = 100_000;
-const TOPIC_NAME = /^[a-zA-Z0-9._-]{1,249}$/;
-
-const parseStart = (text: string): ReplayStart =>
-  text.includes('T') ? { time: new Date(parseTime(text)) } : { position: parsePosition(text) };
-
-const parseTopic = (name: string): string => {
-  if (TOPIC_NAME.test(name)) return name;
-  throw new InvalidArgumentError(`must have 1 to 249 letters, digits, ".", "_" and "-", got "${name}"`);
-};
-
-const collectType = (type: string, all: readonly string[] = []): readonly string[] => {
-  if (eventRegistry[type]) return [...all, type];
-  throw new InvalidArgumentError(`must be the type of an event, such as WorkspaceLocked, got "${type}"`);
-};
-
-/** Adds the options of `replay` to its command. */
-const addReplayOptions = (command: Command): Command =>
-  command
-    .requiredOption('--from <position|time>', 'the first position, or a time such as 2026-11-24T10:30:00Z', parseStart)
-    .requiredOption('--to <topic>', 'full name of the topic that gets the events', parseTopic)
-    .option('--to-position <n>', 'the last position; without it, the end of the log', parsePosition)
-    .option('--type <event>', 'only events of this type, such as WorkspaceLocked; repeatable', collectType)
-    .option('--rate <n>', 'most events in a second', parseCount(1, MAX_RATE), DEFAULT_RATE)
-    .option('--create', 'create the topic if it does not exist')
-    .option('--yes', 'send to a topic of the live events without a confirmation');
-
-/** Only topics of events can get a replay: consumers of the others would take events for something else. */
-const requireTarget = async (
+/**
+ * Returns the types of the events that the topic gets; null for all. A topic of the live events gets only its own types.
+ * Other topics of the site are refused, because their consumers would take events for something else.
+ */
+const selectTypes = (
   settings: Settings,
-  kafka: KafkaSettings,
+  { topicPrefix }: KafkaSettings,
+  { to, type: types }: ReplayCommandOptions,
+): readonly string[] | null => {
+  const live = listSiteTopics(settings, topicPrefix).find(({ name }) => name === to);
+  if (!live) return types ?? null;
+  if (live.use !== 'log') {
+    const example = toTopicName({ topic: 'workspaces' }, topicPrefix);
+    throw new StartupError(
+      `--to: ${to} does not contain events; choose a topic of events such as ${example}, or a new topic. Nothing was sent`,
+    );
+  }
+  const own = Object.entries(eventRegistry).flatMap(([type, kind]) =>
+    toTopicName(kind, topicPrefix) === to ? [type] : [],
+  );
+  const foreign = types?.filter((type) => !own.includes(type)) ?? [];
+  if (foreign.length === 0) return types ?? own;
+  throw new StartupError(
+    `--type: the live topic ${to} does not get ${foreign.join(', ')}; choose one of ${own.join(', ')}, or a new topic. ` +
+      'Nothing was sent',
+  );
+};
+
+const confirmTarget = async (
+  settings: Settings,
+  { topicPrefix }: KafkaSettings,
   { to, yes = false }: ReplayCommandOptions,
   confirm: Confirm | null,
 ): Promise<void> => {
-  const live = listSiteTopics(settings, kafka.topicPrefix).find(({ name }) => name === to);
-  if (!live) return;
-  if (live.use !== 'log') throw new StartupError(`--to: ${to} is no topic of events. Nothing was sent`);
-  if (yes) return;
+  if (yes || !listSiteTopics(settings, topicPrefix).some(({ name }) => name === to)) return;
   process.stderr.write(`${to} is a topic of the live events. Its consumers get the events again.\n`);
   await requireConfirmation(to, confirm);
 };
@@ -95,26 +82,27 @@ const sendEvents = async (
   runtime: Runtime,
   kafka: KafkaSettings,
   options: ReplayCommandOptions,
+  types: readonly string[] | null,
   signal: AbortSignal,
 ): Promise<ReplayResult> => {
   const sender = new MessageSender(connectTo(kafka), runtime.logger, null);
   const session = await runtime.store.database.session();
   const progress = new TerminalProgress();
+  const request = { ...options, topic: options.to, toPosition: options.toPosition ?? null, types };
   try {
+    const refusal = await findReplayRefusal(request, (statement) => session.run(statement));
+    if (refusal !== null) throw new StartupError(`${refusal}. Nothing was sent`);
     await prepareTopic(runtime, kafka, sender, options);
-    return await replayLog(
-      { ...options, topic: options.to, toPosition: options.toPosition ?? null, types: options.type ?? null },
-      {
-        store: runtime.store,
-        registry: eventRegistry,
-        origin: { source: runtime.settings.publicUrl, prefix: kafka.topicPrefix, mode: kafka.cloudEvents },
-        sender,
-        clock: new SystemClock(),
-        run: (statement) => session.run(statement),
-        signal,
-        report: ({ sent, position }) => progress.report(`position ${position}, events sent`, sent, null),
-      },
-    );
+    return await replayLog(request, {
+      store: runtime.store,
+      registry: eventRegistry,
+      origin: { source: runtime.settings.publicUrl, prefix: kafka.topicPrefix, mode: kafka.cloudEvents },
+      sender,
+      clock: new SystemClock(),
+      run: (statement) => session.run(statement),
+      signal,
+      report: ({ sent, position }) => progress.report(`position ${position}, events sent`, sent, null),
+    });
   } finally {
     progress.clear();
     await session.close();
@@ -130,11 +118,11 @@ const runReplay = async (
   stopping: AbortSignal,
 ): Promise<boolean> => {
   const kafka = requireKafka(settings);
-  await requireTarget(settings, kafka, options, confirm);
+  const types = selectTypes(settings, kafka, options);
+  await confirmTarget(settings, kafka, options, confirm);
   let result: ReplayResult = { sent: 0, next: null };
-  await withRuntime(settings, async (runtime) => {
-    result = await sendEvents(runtime, kafka, options, stopping);
-  });
+  const send = (runtime: Runtime) => sendEvents(runtime, kafka, options, types, stopping);
+  await withBrokers(kafka, () => withRuntime(settings, async (runtime) => void (result = await send(runtime))));
   printLine(`Sent ${result.sent} event${result.sent === 1 ? '' : 's'} to ${options.to}.`);
   if (result.next === null) return true;
   process.stderr.write(`Stopped. To continue, run the same command with --from ${result.next}\n`);

@@ -18,3 +18,8 @@ export const selectReplayEnd = (toPosition: number | null): Sql => sql`
    order by event_store.events.transaction desc, position desc limit 1`;
 
 export type ReplayBoundRow = LogPosition;
+
+/** The highest position of the log; null without an event. */
+export const selectLastPosition = (): Sql => sql`select max(position) as position from event_store.events`;
+
+export type LastPositionRow = { readonly position: number | null };

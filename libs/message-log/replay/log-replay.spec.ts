@@ -12,7 +12,7 @@ import {
   waitForCondition,
 } from '../../event-store/spec.js';
 import type { OutboundMessage } from '../publishing/cloud-event.js';
-import { REPLAY_HEADER, replayLog, type ReplayRequest, type ReplayResult } from './log-replay.js';
+import { findReplayRefusal, REPLAY_HEADER, replayLog, type ReplayRequest, type ReplayResult } from './log-replay.js';
 
 const LAMPS = 4;
 
@@ -94,5 +94,18 @@ describe('replayLog', () => {
     const result = await replay({ rate: 3 }, controller, () => controller.abort());
     expect(result).toEqual({ sent: 3, next: 4 });
     expect(positionsSent()).toEqual([1, 2, 3]);
+  });
+});
+
+describe('findReplayRefusal', () => {
+  it.each([
+    [{ position: 1 }, null, null],
+    [{ position: 8 }, 8, null],
+    [{ time: NOW }, 8, null],
+    [{ position: 5 }, 2, '--to-position: must be at least the position of --from, which is 5, got 2'],
+    [{ position: 9 }, null, '--from: the last position of the log is 8, got 9'],
+    [{ time: NOW }, 9, '--to-position: the last position of the log is 8, got 9'],
+  ])('from %j to %j returns %j', async (from, toPosition, refusal) => {
+    expect(await findReplayRefusal({ from, toPosition }, run)).toBe(refusal);
   });
 });

@@ -3,7 +3,14 @@ import { isAfter, toPosition, type EventStore } from '#event-store';
 import { castRows, pause, type QueryRunner } from '#postgres';
 import { toKafkaMessage, type CloudEventSource, type OutboundMessage } from '../publishing/cloud-event.js';
 import type { MessageSender } from '../publishing/message-sender.js';
-import { selectReplayEnd, selectReplayStart, type ReplayBoundRow, type ReplayStart } from './log-replay.queries.js';
+import {
+  selectLastPosition,
+  selectReplayEnd,
+  selectReplayStart,
+  type LastPositionRow,
+  type ReplayBoundRow,
+  type ReplayStart,
+} from './log-replay.queries.js';
 
 /** Marks messages of a replay. Everything else is as the publisher sends it. */
 export const REPLAY_HEADER = 'cadastre-replay';
@@ -39,6 +46,21 @@ export type ReplayDependencies = {
 
 /** `next`: position of the first event that was not sent; null if the replay has ended. */
 export type ReplayResult = { readonly sent: number; readonly next: number | null };
+
+/** Returns why a replay between these positions cannot send what the caller expects; null if it can. */
+export const findReplayRefusal = async (
+  { from, toPosition: end }: Pick<ReplayRequest, 'from' | 'toPosition'>,
+  run: QueryRunner,
+): Promise<string | null> => {
+  const start = 'position' in from ? from.position : null;
+  if (start !== null && end !== null && end < start)
+    return `--to-position: must be at least the position of --from, which is ${start}, got ${end}`;
+  const [row] = castRows<LastPositionRow>(await run(selectLastPosition()));
+  const last = row?.position ?? 0;
+  if (start !== null && start > last) return `--from: the last position of the log is ${last}, got ${start}`;
+  if (end !== null && end > last) return `--to-position: the last position of the log is ${last}, got ${end}`;
+  return null;
+};
 
 /**
  * Sends events of the log to a topic again, in the order of the log, as the publisher sends them, with a header. Changes no

@@ -25,7 +25,7 @@ export const parseCount =
   (text: string): number => {
     const value = /^\d{1,12}$/.test(text) ? Number(text) : Number.NaN;
     if (value >= least && value <= most) return value;
-    throw new InvalidArgumentError(`must be a whole number from ${least} to ${most}`);
+    throw new InvalidArgumentError(`must be a whole number from ${least} to ${most}, got "${text}"`);
   };
 
 export const parsePrefix = (text: string): string => {

@@ -1,0 +1,15 @@
+import { StartupError, type KafkaSettings } from '#host';
+import { findOutageReason } from '#message-log';
+
+/** Runs work that needs the brokers. Rejects with a message for the operator if no broker responds. */
+export const withBrokers = async <T>({ brokers }: KafkaSettings, work: () => Promise<T>): Promise<T> => {
+  try {
+    return await work();
+  } catch (error) {
+    const reason = findOutageReason(error);
+    if (reason === null) throw error;
+    throw new StartupError(
+      `KAFKA_BROKERS: no broker answered at ${brokers.join(', ')} (${reason}); start the brokers, or correct KAFKA_BROKERS`,
+    );
+  }
+};
