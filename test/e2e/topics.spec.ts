@@ -93,4 +93,12 @@ describe('the commands for topics', () => {
     const refused = await product.runWith({ KAFKA_BROKERS: '', KAFKA_TOPIC_PARTITIONS: '' }, 'topics', 'check');
     expect(refused).toMatchObject({ code: 1, stderr: expect.stringContaining('KAFKA_BROKERS is not set') });
   });
+
+  it('name the brokers if none responds', async () => {
+    const refused = await product.runWith({ KAFKA_BROKERS: '127.0.0.1:9' }, 'topics', 'check');
+    expect(refused).toMatchObject({
+      code: 1,
+      stderr: expect.stringMatching(/^KAFKA_BROKERS: no broker answered at 127\.0\.0\.1:9 \(.*ECONNREFUSED/m),
+    });
+  });
 });

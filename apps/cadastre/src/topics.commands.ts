@@ -1,7 +1,8 @@
 import type { Command } from 'commander';
 import { createLogger, StartupError, type Settings } from '#host';
 import { describeAction, describeDifference, type TopicDifference } from '#message-log';
-import { applySiteTopics, compareSiteTopics, listSiteTopics } from '../../kafka-topics.js';
+import { applySiteTopics, compareSiteTopics, listSiteTopics, requireKafka } from '../../kafka-topics.js';
+import { withBrokers } from './broker-outages.js';
 import { loadCommandSettings, withErrorReport } from './command-actions.js';
 import { promptAtTerminal, requireConfirmation, type Confirm } from './confirmation.js';
 import { printLine } from './output.js';
@@ -11,6 +12,9 @@ type TopicApplyOptions = { readonly yes?: boolean; readonly confirm: Confirm | n
 
 const createCommandLogger = ({ logLevel }: Settings) => createLogger(logLevel, process.stderr);
 
+const findDifferences = (settings: Settings): Promise<readonly TopicDifference[]> =>
+  withBrokers(requireKafka(settings), () => compareSiteTopics(settings, createCommandLogger(settings)));
+
 const countTopics = (settings: Settings): number => listSiteTopics(settings, settings.kafka?.topicPrefix ?? '').length;
 
 const describeAgreement = (settings: Settings): string =>
@@ -18,7 +22,7 @@ const describeAgreement = (settings: Settings): string =>
 
 /** Prints how the topics differ from the settings. Returns whether they agree. */
 const runTopicsCheck = async (settings: Settings, { json }: TopicOptions): Promise<boolean> => {
-  const differences = await compareSiteTopics(settings, createCommandLogger(settings));
+  const differences = await findDifferences(settings);
   if (json) printLine(JSON.stringify(differences, null, 2));
   else printDifferences(settings, differences);
   return differences.length === 0;
@@ -36,7 +40,7 @@ const printDifferences = (settings: Settings, differences: readonly TopicDiffere
 
 /** Prints what `topics apply` would do. */
 const runTopicsPlan = async (settings: Settings, { json }: TopicOptions): Promise<void> => {
-  const differences = await compareSiteTopics(settings, createCommandLogger(settings));
+  const differences = await findDifferences(settings);
   if (json) return printLine(JSON.stringify(differences, null, 2));
   printPlan(settings, differences);
 };
@@ -48,13 +52,13 @@ const printPlan = (settings: Settings, differences: readonly TopicDifference[]):
 
 /** Prints the plan, asks, and carries it out. Kafka cannot give back messages that a shorter retention deletes. */
 const runTopicsApply = async (settings: Settings, { yes = false, confirm }: TopicApplyOptions): Promise<void> => {
-  const logger = createCommandLogger(settings);
-  const differences = await compareSiteTopics(settings, logger);
+  const differences = await findDifferences(settings);
   printPlan(settings, differences);
   const changes = differences.filter(({ action }) => action !== 'keep');
   if (changes.length === 0) return;
   if (!yes) await requireConfirmation('apply', confirm);
-  const remaining = await applySiteTopics(settings, logger);
+  const apply = () => applySiteTopics(settings, createCommandLogger(settings));
+  const remaining = await withBrokers(requireKafka(settings), apply);
   const failed = remaining.filter(({ action }) => action !== 'keep');
   if (failed.length > 0) throw new StartupError(`Kafka did not change: ${failed.map(describeDifference).join('; ')}`);
   const topics = new Set(changes.map(({ topic }) => topic)).size;
