@@ -1,5 +1,9 @@
 import { glob, readFile } from 'node:fs/promises';
 import { describe, expect, it } from '@jest/globals';
+import type { BlobStore } from '#blob-store';
+import type { Database } from '#postgres';
+import { STATE_TOPICS } from '#state-topics';
+import { createFileSweepers, moduleDefinitions } from '../../apps/modules.js';
 
 /** Returns the texts that the sources of the product contain and that match, sorted, each once. */
 const findInSources = async (pattern: RegExp): Promise<readonly string[]> => {
@@ -30,5 +34,18 @@ describe('the reference of metrics', () => {
     const jobs = await findInSources(/\bname: '(\w+)',\s+everyMs\b/g);
     expect(jobs.length).toBeGreaterThan(10);
     expect(await findInTables(/^\| `(?!cadastre_)(\w+)`/gm)).toEqual(jobs);
+  });
+
+  it('lists every follower, and no other one', async () => {
+    const page = await readFile('docs/reference/metrics.md', 'utf8');
+    const [, text = ''] = /The followers are ([^.]*)\./.exec(page) ?? [];
+    const followers = [
+      ...moduleDefinitions.flatMap((definition) => definition.followers),
+      ...createFileSweepers({} as BlobStore, {} as Database),
+      { name: 'publisher' },
+      { name: STATE_TOPICS },
+    ];
+    const listed = [...text.matchAll(/`(\w+)`/g)].map(([, name = '']) => name);
+    expect(listed.toSorted()).toEqual([...new Set(followers.map(({ name }) => name))].toSorted());
   });
 });
