@@ -48,16 +48,22 @@ const watchman = (before: (events: readonly RecordedEvent[]) => Promise<void> | 
   },
 });
 
-type LoggedLine = { readonly text: string; readonly context: Readonly<Record<string, unknown>> };
+type LoggedLine = {
+  readonly level: 'debug' | 'info' | 'warn';
+  readonly text: string;
+  readonly context: Readonly<Record<string, unknown>>;
+};
 
 const run = (
   follower: Follower,
   options: FollowerRunnerOptions = {},
 ): { readonly runner: FollowerRunner; readonly lines: readonly LoggedLine[] } => {
   const lines: LoggedLine[] = [];
-  const record = (context: object, text: string): void =>
-    void lines.push({ text, context: context as Readonly<Record<string, unknown>> });
-  const logger: Logger = { debug: record, info: record, warn: record };
+  const recordAt =
+    (level: LoggedLine['level']) =>
+    (context: object, text: string): void =>
+      void lines.push({ level, text, context: context as Readonly<Record<string, unknown>> });
+  const logger: Logger = { debug: recordAt('debug'), info: recordAt('info'), warn: recordAt('warn') };
   const runner = new FollowerRunner(testStore.store, follower, logger, options);
   running.add(runner);
   runner.start();
@@ -234,6 +240,8 @@ describe('a follower', () => {
       { text: 'follower failed, will retry', context: { follower: 'watchman', retryInMs: 100 } },
       { text: 'follower recovered', context: { follower: 'watchman', failures: 3 } },
     ]);
+    const levels = lines.filter(({ text }) => text === 'follower leads').map(({ level }) => level);
+    expect(levels).toEqual(['info', 'debug', 'debug', 'debug']);
   });
 
   it('continues after its connection was cut', async () => {

@@ -39,6 +39,8 @@ export class FollowerRunner {
   private loop: Promise<void> = Promise.resolve();
   /** Aborts when the follower has caught up, stands by or has failed. */
   private catchUp: AbortController | null = null;
+  /** Whether this process has led since another one did. */
+  private isLeader = false;
 
   constructor(
     private readonly store: EventStore,
@@ -78,13 +80,16 @@ export class FollowerRunner {
     const { name, batch, tables } = this.follower;
     if (!(await tryFollowerLock(session, name))) {
       this.endCatchUp();
+      this.isLeader = false;
       return false;
     }
     this.catchUp ??= new AbortController();
     const { writerRegistration } = this.store.database;
     if (tables.length > 0 && writerRegistration) await session.run(writerRegistration);
     const progress = await FollowerProgress.load(this.follower, session);
-    this.logger.info({ follower: name, ...progress.position }, 'follower leads');
+    // A retry changes no leader.
+    this.logger[this.isLeader ? 'debug' : 'info']({ follower: name, ...progress.position }, 'follower leads');
+    this.isLeader = true;
     const reader = new BatchReader(this.store, progress, session);
     while (await this.waitForTurn()) {
       const length = await reader.next();
