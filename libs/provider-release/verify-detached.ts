@@ -1,5 +1,5 @@
 import { createMessage, enums, readSignature, SignaturePacket, type Key } from 'openpgp';
-import { unprocessable } from '#kernel';
+import { getErrorMessage, unprocessable } from '#kernel';
 import { allowClockSkew, checkUsable, OPENPGP_CONFIG } from './key-rules.js';
 import { getKeyId, parsePublicKey } from './signing-key.js';
 
@@ -47,7 +47,7 @@ const REASONS: readonly (readonly [RegExp, string])[] = [
 ];
 
 const toRefusal = (error: unknown) => {
-  const message = error instanceof Error ? error.message : String(error);
+  const message = getErrorMessage(error);
   const [, reason = `The signature cannot be used: ${message}`] = REASONS.find(([words]) => words.test(message)) ?? [];
   return unprocessable(reason);
 };

@@ -2,7 +2,7 @@ import { createPrivateKey, X509Certificate, type KeyObject } from 'node:crypto';
 import { mkdtemp, readFile, rmdir, stat } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import { dirname, join } from 'node:path';
-import { getErrorCode } from '#kernel';
+import { getErrorCode, getErrorMessage } from '#kernel';
 import type { Settings } from '../settings/settings.js';
 
 /** The kind of program that starts. A command does not listen on any address. */
@@ -168,5 +168,4 @@ const tryToListen = (host: string, port: number): Promise<Error | null> =>
     probe.listen({ host, port, exclusive: true }, () => probe.close(() => resolve(null)));
   });
 
-const describeError = (error: unknown): string =>
-  getErrorCode(error) ?? (error instanceof Error ? error.message : String(error));
+const describeError = (error: unknown): string => getErrorCode(error) ?? getErrorMessage(error);

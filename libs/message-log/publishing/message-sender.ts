@@ -1,4 +1,4 @@
-import type { Logger } from '#kernel';
+import { getErrorMessage, type Logger } from '#kernel';
 import type { Kafka } from 'kafkajs';
 import type { OutboundMessage } from './cloud-event.js';
 import { createKafkaClient, type KafkaConnection } from '../connection/kafka-connection.js';
@@ -102,7 +102,7 @@ export class MessageSender {
     } catch (error) {
       this.abandon();
       endTimer({ result: 'failed' });
-      throw new Error(`Kafka did not accept the events: ${toText(error)}`, { cause: error });
+      throw new Error(`Kafka did not accept the events: ${getErrorMessage(error)}`, { cause: error });
     }
   }
 
@@ -125,5 +125,3 @@ export class MessageSender {
       .catch((error: unknown) => this.logger.debug({ err: error }, 'a failed Kafka producer was given up'));
   }
 }
-
-const toText = (error: unknown): string => (error instanceof Error ? error.message : String(error));

@@ -7,6 +7,7 @@ import {
   type DatabaseState,
 } from '#event-store';
 import { inspectMachine, parseSettings, listSettingWarnings, type EnvironmentValues, type Settings } from '#host';
+import { getErrorMessage } from '#kernel';
 import { describeDatabaseError } from '../../../database-errors.js';
 import { describeWrongKey, hasEmbeddedSite, MISSING_PREVIOUS_KEY } from '../../../database-resources.js';
 import { openRuntime, type Runtime } from '../../../runtime.js';
@@ -192,7 +193,7 @@ const inspectFiles = async ({ settings, blobs }: Runtime): Promise<Finding> => {
   } catch (error) {
     return reportFailed(
       'files',
-      `the bucket cannot be used (${describeReason(error)}); correct CADASTRE_S3_… or its permissions`,
+      `the bucket cannot be used (${getErrorMessage(error)}); correct CADASTRE_S3_… or its permissions`,
     );
   }
 };
@@ -210,8 +211,6 @@ const inspectKafka = async ({ settings, logger }: Runtime): Promise<Finding> => 
       ? reportOk('kafka', 'can be reached, and all topics agree with the settings')
       : reportWarning('kafka', `these topics differ from the settings; run cadastre topics plan: ${differing}`);
   } catch (error) {
-    return reportFailed('kafka', `cannot be reached (${describeReason(error)}); start it, or correct KAFKA_BROKERS`);
+    return reportFailed('kafka', `cannot be reached (${getErrorMessage(error)}); start it, or correct KAFKA_BROKERS`);
   }
 };
-
-const describeReason = (error: unknown): string => (error instanceof Error ? error.message : String(error));
