@@ -64,6 +64,15 @@ describe('requests that are sent to Kafka', () => {
     );
   });
 
+  it('are compressed by kafkajs if they are compressed', async () => {
+    const topicData = [{ topic: 'lamps', partitions: [{ partition: 0, messages: [{ timestamp: '1000000000000' }] }] }];
+    const request = { acks: -1, timeout: 1, compression: 1, topicData };
+    const [patched, released] = await Promise.all(
+      [createPatched(request), createInKafkajs(request)].map((r) => r.encode()),
+    );
+    expect(patched?.buffer).toEqual(released?.buffer);
+  });
+
   it('have the present time if their messages have no time', async () => {
     const topicData = [{ topic: 'lamps', partitions: [{ partition: 0, messages: [{ key: 'a', value: 'b' }] }] }];
     const before = BigInt(Date.now());

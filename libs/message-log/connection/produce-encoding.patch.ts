@@ -94,12 +94,17 @@ export const patchProduceEncoding = (): void => {
       'kafkajs encodes requests in another way: see libs/message-log/connection/produce-encoding.patch.ts',
     );
   released = create;
-  const createPatched: CreateProduceRequest = (request) => ({
-    ...create(request),
-    encode: () => {
-      const buf = encode(request, checksum);
-      return Promise.resolve(Object.assign(Object.create(prototype) as RequestEncoder, { buf, offset: buf.length }));
-    },
-  });
+  const createPatched: CreateProduceRequest = (request) => {
+    const original = create(request);
+    // Cadastre compresses nothing.
+    if (request.compression) return original;
+    return {
+      ...original,
+      encode: () => {
+        const buf = encode(request, checksum);
+        return Promise.resolve(Object.assign(Object.create(prototype) as RequestEncoder, { buf, offset: buf.length }));
+      },
+    };
+  };
   module.exports = createPatched;
 };
