@@ -27,7 +27,7 @@ export type CadastreEvent<T extends EventType = EventType> = {
     readonly time: Date;
     /** Id of the organization. Null if the event belongs to the site. */
     readonly organization: string | null;
-    /** Who caused it. `kind` is `user`, `service_account` or `system`. */
+    /** The caller whose request caused the event. `kind` is `user`, `service_account` or `system`. */
     readonly caller: { readonly kind: string; readonly id: string; readonly impersonator: string | null };
     readonly data: EventData[Name];
   };
@@ -44,8 +44,8 @@ const STRUCTURED = 'application/cloudevents+json';
 type Attributes = Readonly<Record<string, unknown>>;
 
 /**
- * Decodes a CloudEvent 1.0 of Cadastre in binary or structured mode. `data` has the schema version that the record says:
- * `upcastEvent` converts it to the newest. Throws UnreadableRecordError for any other record.
+ * Decodes a CloudEvent 1.0 of Cadastre in binary or structured mode. `data` has the schema version of the
+ * record: `upcastEvent` converts it to the newest. Throws UnreadableRecordError for any other record.
  */
 export const decodeEvent = (record: TopicRecord): CadastreEvent => {
   const { attributes, data } = readContent(record);

@@ -1,4 +1,5 @@
 import type { Consumer, EachBatchPayload, Kafka } from 'kafkajs';
+import type { Assignment } from './partition-reader.js';
 import { describeError, type RetryPauses } from './retry-pauses.js';
 
 export type GroupOptions = {
@@ -7,8 +8,8 @@ export type GroupOptions = {
   readonly topics: readonly string[];
   readonly signal: AbortSignal;
   readonly pauses: RetryPauses;
-  /** Called after each assignment of partitions. */
-  readonly onAssigned: () => void;
+  /** Called after each assignment of partitions. `isCurrent` is false after the next one, and when the membership ends. */
+  readonly onAssigned: (assignment: Assignment, consumer: Consumer, isCurrent: () => boolean) => Promise<void>;
   readonly onBatch: (payload: EachBatchPayload, consumer: Consumer) => Promise<void>;
 };
 
@@ -21,6 +22,8 @@ type Membership = {
   readonly consumer: Consumer;
   /** Resolves after an abort, rejects when kafkajs has given up. */
   readonly ended: Promise<void>;
+  /** Resolves when the last call of `onAssigned` has finished. */
+  readonly assigned: () => Promise<void>;
 };
 
 /**
@@ -51,6 +54,7 @@ export class ConsumerGroupMember {
       await current.ended.catch((error: unknown) => pauses.failed(`left the group: ${describeError(error)}`));
       // Waits for the current batch. If the brokers are unavailable, it cannot leave the group.
       await current.consumer.disconnect().catch(() => undefined);
+      await current.assigned();
       current = null;
       while (current === null && !signal.aborted) {
         current = await this.begin().catch(async (error: unknown) => {
@@ -74,35 +78,47 @@ export class ConsumerGroupMember {
     try {
       await consumer.connect();
       await consumer.subscribe({ topics: [...topics], fromBeginning: true });
-      const { joined, ended } = this.follow(consumer);
+      const { joined, ended, assigned } = this.follow(consumer);
       await consumer.run({
         autoCommit: false,
         eachBatchAutoResolve: false,
         eachBatch: (payload) => onBatch(payload, consumer),
       });
       await Promise.race([joined, ended]);
-      return { consumer, ended };
+      return { consumer, ended, assigned };
     } catch (error) {
       await consumer.disconnect().catch(() => undefined);
       throw error;
     }
   }
 
-  private follow(consumer: Consumer): { readonly joined: Promise<void>; readonly ended: Promise<void> } {
+  private follow(consumer: Consumer): Omit<Membership, 'consumer'> & { readonly joined: Promise<void> } {
     const { signal, onAssigned, pauses } = this.options;
     const joined = Promise.withResolvers<void>();
     const ended = Promise.withResolvers<void>();
-    consumer.on(consumer.events.GROUP_JOIN, () => {
-      onAssigned();
+    let joins = 0;
+    let hasEnded = false;
+    let assigned = Promise.resolve();
+    const fail = (error: unknown): void => {
+      hasEnded = true;
+      ended.reject(error);
+    };
+    consumer.on(consumer.events.GROUP_JOIN, ({ payload: { memberAssignment } }) => {
+      const join = (joins += 1);
+      const isCurrent = (): boolean => join === joins && !hasEnded;
+      assigned = onAssigned(memberAssignment, consumer, isCurrent).catch(fail);
       pauses.succeeded();
       joined.resolve();
     });
-    consumer.on(consumer.events.CRASH, ({ payload: { error } }) => ended.reject(error));
-    const end = (): void => ended.resolve();
+    consumer.on(consumer.events.CRASH, ({ payload: { error } }) => fail(error));
+    const end = (): void => {
+      hasEnded = true;
+      ended.resolve();
+    };
     signal.addEventListener('abort', end);
     if (signal.aborted) end();
     // It may crash before anybody waits for it.
     void ended.promise.catch(() => undefined).finally(() => signal.removeEventListener('abort', end));
-    return { joined: joined.promise, ended: ended.promise };
+    return { joined: joined.promise, ended: ended.promise, assigned: () => assigned };
   }
 }

@@ -5,7 +5,7 @@ export type Partition = { readonly topic: string; readonly partition: number };
 
 /**
  * A process that lost its power holds its lock until Postgres sees that the connection is dead, by default after two hours.
- * Who waits for the lock must be able to stop.
+ * A process that waits for the lock must be able to stop.
  */
 const WHILE_WAITING = `
   set local tcp_keepalives_idle = 10; set local tcp_keepalives_interval = 5; set local tcp_keepalives_count = 3;
@@ -20,6 +20,15 @@ export class ConsumerPositions {
     schema: string,
   ) {
     this.schema = quoteName(schema);
+  }
+
+  /** Returns the stored offsets of topics, by `TOPIC/PARTITION`. A partition that was never read has none. */
+  async load(client: ClientBase, topics: readonly string[]): Promise<ReadonlyMap<string, bigint>> {
+    const { rows } = await client.query<{ topic: string; partition: number; next_offset: string }>(
+      `select topic, partition, next_offset from ${this.schema}.offsets where consumer = $1 and topic = any($2::text[])`,
+      [this.consumer, topics],
+    );
+    return new Map(rows.map(({ topic, partition, next_offset: next }) => [`${topic}/${partition}`, BigInt(next)]));
   }
 
   /**

@@ -9,7 +9,7 @@ export class HandlerFailure extends Error {
   }
 }
 
-/** Postgres asks to repeat a transaction: a serialization failure or a deadlock. */
+/** Returns true for a deadlock or a serialization failure: the same transaction can succeed at the next attempt. */
 const isRepeatable = (error: unknown): boolean => {
   const { code, cause } = (error ?? {}) as { readonly code?: unknown; readonly cause?: unknown };
   if (typeof code === 'string' && /^40\w{3}$/.test(code)) return true;
@@ -20,8 +20,8 @@ const isRepeatable = (error: unknown): boolean => {
 const ABORTED = '25P02';
 
 /**
- * Returns the failure of a record: its handler threw, or ignored an error of Postgres. Returns null if another attempt is
- * free: Postgres is unavailable, or asks to repeat the transaction.
+ * Returns the failure of a record: its handler threw, or ignored an error of Postgres. Returns null if the attempt does not
+ * count: Postgres is unavailable, or reported a deadlock or a serialization failure.
  */
 export const toHandlerFailure = (error: unknown): HandlerFailure | null => {
   if (error instanceof LostConnectionError) return null;

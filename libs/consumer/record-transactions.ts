@@ -56,6 +56,18 @@ export class RecordTransactions {
     return stored;
   }
 
+  /** Returns the stored offsets of topics, by `TOPIC/PARTITION`. Null if `canContinue` ends before Postgres answers. */
+  async loadOffsets(
+    topics: readonly string[],
+    canContinue: () => boolean,
+  ): Promise<ReadonlyMap<string, bigint> | null> {
+    let stored: ReadonlyMap<string, bigint> | null = null;
+    await this.attempt(async (client) => {
+      stored = await this.positions.load(client, topics);
+    }, canContinue);
+    return stored;
+  }
+
   /**
    * Handles the records of a chunk, and stores the offset after it. `expected` is where the chunk begins for this process: if
    * Postgres is behind it, as after a failover, the outcome is `interrupted`.

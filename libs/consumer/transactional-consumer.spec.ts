@@ -152,6 +152,17 @@ describe('a transactional consumer', () => {
     expect(await readLocks()).toEqual(Object.fromEntries(range(0, 3).map((n) => [`ws-${n}`, range(1, 12)])));
   });
 
+  it('reads a topic again after a reset, without new records', async () => {
+    await send(lockEvents(3, 1, 3));
+    const first = await start(insertLocks());
+    await waitUntil(async () => (await countLocks()) >= 6, '6 locks are stored');
+    await stop(first);
+    await first.resetTopic(topic);
+    await start(insertLocks());
+    await waitUntil(async () => (await countLocks()) >= 12, '12 locks are stored');
+    expect(await readLocks()).toEqual(Object.fromEntries(range(0, 3).map((n) => [`ws-${n}`, [1, 2, 1, 2]])));
+  });
+
   it('handles again what Postgres has lost in a failover', async () => {
     await send(lockEvents(1, 1, 11));
     await start(insertLocks());

@@ -1,9 +1,10 @@
-import type { Consumer, EachBatchPayload, Kafka } from 'kafkajs';
+import type { Kafka } from 'kafkajs';
 import type { Pool } from 'pg';
 import { createTables } from './consumer-tables.js';
 import type { DeadLetter, StoredRecord } from './dead-letters.js';
 import { ConsumerGroupMember } from './consumer-group-member.js';
 import { toHandlerFailure } from './handler-failure.js';
+import { PartitionReader } from './partition-reader.js';
 import { describeOffset, RecordTransactions, type RecordHandler } from './record-transactions.js';
 import { describeError, RetryPauses, type ConsumerLogger } from './retry-pauses.js';
 import { inTransaction } from './transactions.js';
@@ -28,11 +29,8 @@ export type ConsumerOptions = {
 const DEFAULT_SCHEMA = 'cadastre_consumer';
 const DEFAULT_ATTEMPTS = 5;
 const DEFAULT_RECORDS_PER_TRANSACTION = 500;
-const HEARTBEAT_MS = 1_000;
-/** Attempts at a dead letter while Postgres asks to repeat the transaction. */
+/** Attempts at a dead letter whose transaction fails with a deadlock or a serialization failure. */
 const RETRY_ATTEMPTS = 5;
-
-type Batch = EachBatchPayload['batch'];
 
 /**
  * Handles the records of topics exactly once in Postgres: what a handler writes and the offset of its record are one
@@ -44,13 +42,9 @@ type Batch = EachBatchPayload['batch'];
  */
 export class TransactionalConsumer {
   private readonly stopping = new AbortController();
-  private readonly pauses: RetryPauses;
   private readonly records: RecordTransactions;
   private readonly member: ConsumerGroupMember;
-  /** Where each partition continues, as far as this process knows since the last assignment. */
-  private readonly next = new Map<string, bigint>();
   private readonly logger: ConsumerLogger;
-  private readonly recordsPerTransaction: number;
   private retrying: Promise<unknown> = Promise.resolve();
 
   constructor(private readonly options: ConsumerOptions) {
@@ -58,9 +52,8 @@ export class TransactionalConsumer {
     const { attempts = DEFAULT_ATTEMPTS, recordsPerTransaction = DEFAULT_RECORDS_PER_TRANSACTION } = options;
     checkPositive({ attempts, recordsPerTransaction });
     this.logger = logger;
-    this.recordsPerTransaction = recordsPerTransaction;
     const { signal } = this.stopping;
-    this.pauses = new RetryPauses(logger, signal);
+    const pauses = new RetryPauses(logger, signal);
     this.records = new RecordTransactions({
       database,
       consumer: name,
@@ -68,16 +61,18 @@ export class TransactionalConsumer {
       handle,
       attempts,
       logger,
-      pauses: this.pauses,
+      pauses,
     });
+    const { records } = this;
+    const reader = new PartitionReader({ records, pauses, logger, recordsPerTransaction, signal });
     this.member = new ConsumerGroupMember({
       kafka,
       group: name,
       topics,
       signal,
-      pauses: this.pauses,
-      onAssigned: () => this.next.clear(),
-      onBatch: (payload, consumer) => this.handleBatch(payload, consumer),
+      pauses,
+      onAssigned: (assignment, consumer, isCurrent) => reader.assign(assignment, consumer, isCurrent),
+      onBatch: (payload, consumer) => reader.handleBatch(payload, consumer),
     });
   }
 
@@ -152,77 +147,6 @@ export class TransactionalConsumer {
     }
   }
 
-  private async handleBatch(payload: EachBatchPayload, consumer: Consumer): Promise<void> {
-    const { batch } = payload;
-    let heartbeatError: Error | null = null;
-    // Heartbeats continue while a handler waits, so that the group leaves the partition to this member.
-    const beat = (): void => void payload.heartbeat().catch((error: Error) => (heartbeatError = error));
-    const heartbeatTimer = setInterval(beat, HEARTBEAT_MS);
-    const canContinue = (): boolean => {
-      if (heartbeatError) throw heartbeatError;
-      return payload.isRunning() && !payload.isStale() && !this.stopping.signal.aborted;
-    };
-    try {
-      if (!(await this.isAtStoredOffset(batch, consumer, canContinue))) return;
-      await this.handleChunks(payload, consumer, canContinue);
-    } finally {
-      clearInterval(heartbeatTimer);
-    }
-  }
-
-  /** Seeks to the offset in Postgres if the first batch of a partition begins after it. Returns false if it did. */
-  private async isAtStoredOffset(batch: Batch, consumer: Consumer, canContinue: () => boolean): Promise<boolean> {
-    const { topic, partition, highWatermark } = batch;
-    const key = `${topic} ${partition}`;
-    const first = batch.messages[0]?.offset;
-    if (first === undefined || this.next.has(key)) return true;
-    const stored = await this.records.loadOffset({ topic, partition }, canContinue);
-    if (stored === null) return false;
-    if (stored > BigInt(highWatermark)) {
-      await this.pauses.failed(
-        `${topic}/${partition} ends at ${highWatermark}, and this consumer has read up to ${stored}. ` +
-          'If the topic was deleted and created again, call resetTopic() and start again',
-      );
-      return false;
-    }
-    this.next.set(key, stored);
-    if (BigInt(first) <= stored) return true;
-    consumer.seek({ topic, partition, offset: stored.toString() });
-    return false;
-  }
-
-  private async handleChunks(payload: EachBatchPayload, consumer: Consumer, canContinue: () => boolean): Promise<void> {
-    const { topic, partition, messages } = payload.batch;
-    const key = `${topic} ${partition}`;
-    for (const records of splitIntoChunks(messages, this.recordsPerTransaction)) {
-      const last = records.at(-1)?.offset ?? '';
-      const outcome = await this.records.handleChunk(
-        { topic, partition, records },
-        this.next.get(key) ?? 0n,
-        canContinue,
-      );
-      if (outcome === 'interrupted') {
-        // Postgres may have lost its last commits in a failover. The next batch compares again.
-        if (this.next.delete(key) && canContinue())
-          await this.seekStoredOffset({ topic, partition }, consumer, canContinue);
-        return;
-      }
-      this.next.set(key, BigInt(last) + 1n);
-      payload.resolveOffset(last);
-      // For those who watch the lag of the group. The offset that counts is in Postgres.
-      await payload.commitOffsetsIfNecessary(payload.uncommittedOffsets());
-    }
-  }
-
-  private async seekStoredOffset(
-    partition: { readonly topic: string; readonly partition: number },
-    consumer: Consumer,
-    canContinue: () => boolean,
-  ): Promise<void> {
-    const stored = await this.records.loadOffset(partition, canContinue);
-    if (stored !== null) consumer.seek({ ...partition, offset: stored.toString() });
-  }
-
   private readonly logIdleError = (error: Error): void => {
     this.logger.warn(`an idle connection to Postgres ended: ${describeError(error)}`);
   };
@@ -234,6 +158,3 @@ const checkPositive = (options: Readonly<Record<string, number>>): void => {
       throw new RangeError(`${name} must be a whole number from 1 up, got ${value}`);
   }
 };
-
-const splitIntoChunks = <R>(records: readonly R[], size: number): readonly (readonly R[])[] =>
-  Array.from({ length: Math.ceil(records.length / size) }, (_, n) => records.slice(n * size, (n + 1) * size));

@@ -1,0 +1,119 @@
+import type { Consumer, EachBatchPayload } from 'kafkajs';
+import type { RecordTransactions } from './record-transactions.js';
+import type { ConsumerLogger, RetryPauses } from './retry-pauses.js';
+import type { Partition } from './consumer-positions.js';
+
+export type ReaderOptions = {
+  readonly records: RecordTransactions;
+  readonly pauses: RetryPauses;
+  readonly logger: ConsumerLogger;
+  readonly recordsPerTransaction: number;
+  readonly signal: AbortSignal;
+};
+
+/** The partitions of a member of a group, by topic. */
+export type Assignment = Readonly<Record<string, readonly number[]>>;
+
+type Batch = EachBatchPayload['batch'];
+
+const HEARTBEAT_MS = 1_000;
+
+/** Reads the partitions that a group assigns to this process, each from its offset in Postgres. */
+export class PartitionReader {
+  /** Where each partition continues, as far as this process knows since the last assignment. */
+  private readonly next = new Map<string, bigint>();
+
+  constructor(private readonly options: ReaderOptions) {}
+
+  /**
+   * Seeks each assigned partition to its offset in Postgres. Comparing the first batch is not enough: a partition that the
+   * group has read to its end gets no batch. `isCurrent` is false after the next assignment.
+   */
+  async assign(assignment: Assignment, consumer: Consumer, isCurrent: () => boolean): Promise<void> {
+    this.next.clear();
+    const partitions = Object.entries(assignment).flatMap(([topic, numbers]) =>
+      numbers.map((partition) => ({ topic, partition })),
+    );
+    const stored = await this.options.records.loadOffsets(Object.keys(assignment), isCurrent);
+    if (stored === null || !isCurrent()) return;
+    for (const each of partitions) {
+      const key = keyOf(each);
+      // A batch that arrived in the meantime has been compared with Postgres.
+      if (!this.next.has(key)) consumer.seek({ ...each, offset: (stored.get(key) ?? 0n).toString() });
+    }
+  }
+
+  /** Handles a batch. Returns early if the partition is lost, or must be read from another offset. */
+  async handleBatch(payload: EachBatchPayload, consumer: Consumer): Promise<void> {
+    const { batch } = payload;
+    let heartbeatError: Error | null = null;
+    // Heartbeats continue while a handler waits, so that the group leaves the partition to this member.
+    const beat = (): void => void payload.heartbeat().catch((error: Error) => (heartbeatError = error));
+    const heartbeatTimer = setInterval(beat, HEARTBEAT_MS);
+    const canContinue = (): boolean => {
+      if (heartbeatError) throw heartbeatError;
+      return payload.isRunning() && !payload.isStale() && !this.options.signal.aborted;
+    };
+    try {
+      if (!(await this.isAtStoredOffset(batch, consumer, canContinue))) return;
+      await this.handleChunks(payload, consumer, canContinue);
+    } finally {
+      clearInterval(heartbeatTimer);
+    }
+  }
+
+  /** Seeks to the offset in Postgres if the first batch of a partition begins after it. Returns false if it did. */
+  private async isAtStoredOffset(batch: Batch, consumer: Consumer, canContinue: () => boolean): Promise<boolean> {
+    const { topic, partition, highWatermark } = batch;
+    const key = keyOf(batch);
+    const first = batch.messages[0]?.offset;
+    if (first === undefined || this.next.has(key)) return true;
+    const stored = await this.options.records.loadOffset({ topic, partition }, canContinue);
+    if (stored === null) return false;
+    if (stored > BigInt(highWatermark)) {
+      await this.options.pauses.failed(
+        `${topic}/${partition} ends at ${highWatermark}, and this consumer has read up to ${stored}. ` +
+          'If the topic was deleted and created again, stop the consumer, call resetTopic() and start it again',
+      );
+      return false;
+    }
+    this.next.set(key, stored);
+    if (BigInt(first) <= stored) return true;
+    consumer.seek({ topic, partition, offset: stored.toString() });
+    return false;
+  }
+
+  private async handleChunks(payload: EachBatchPayload, consumer: Consumer, canContinue: () => boolean): Promise<void> {
+    const { topic, partition, messages } = payload.batch;
+    const { records: transactions, recordsPerTransaction } = this.options;
+    const key = keyOf({ topic, partition });
+    for (const records of splitIntoChunks(messages, recordsPerTransaction)) {
+      const last = records.at(-1)?.offset ?? '';
+      const outcome = await transactions.handleChunk(
+        { topic, partition, records },
+        this.next.get(key) ?? 0n,
+        canContinue,
+      );
+      if (outcome === 'interrupted') {
+        // Postgres may have lost its last commits in a failover. The next batch compares again.
+        if (this.next.delete(key) && canContinue())
+          await this.seekStoredOffset({ topic, partition }, consumer, canContinue);
+        return;
+      }
+      this.next.set(key, BigInt(last) + 1n);
+      payload.resolveOffset(last);
+      // Only for tools that show the lag of the group. The consumer continues at the offset in Postgres.
+      await payload.commitOffsetsIfNecessary(payload.uncommittedOffsets());
+    }
+  }
+
+  private async seekStoredOffset(partition: Partition, consumer: Consumer, canContinue: () => boolean): Promise<void> {
+    const stored = await this.options.records.loadOffset(partition, canContinue);
+    if (stored !== null) consumer.seek({ ...partition, offset: stored.toString() });
+  }
+}
+
+const keyOf = ({ topic, partition }: Partition): string => `${topic}/${partition}`;
+
+const splitIntoChunks = <R>(records: readonly R[], size: number): readonly (readonly R[])[] =>
+  Array.from({ length: Math.ceil(records.length / size) }, (_, n) => records.slice(n * size, (n + 1) * size));
