@@ -1,6 +1,6 @@
 import type { ClientBase } from 'pg';
 import { parseValue, readHeaders, UnreadableRecordError, type TopicRecord } from './cloud-event.js';
-import type { RecordHandler } from './record-transactions.js';
+import type { RecordHandler } from './record-handler.js';
 
 /** A JSON:API resource, as the API renders it for an owner of its organization. */
 export type DocumentResource = {

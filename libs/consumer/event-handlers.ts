@@ -1,7 +1,7 @@
 import type { ClientBase } from 'pg';
 import { decodeEvent, UnreadableRecordError, type CadastreEvent } from './cloud-event.js';
 import { EVENT_UPCASTS, EVENT_VERSIONS, type MissingMembers, type EventType } from './event-types.js';
-import type { RecordHandler } from './record-transactions.js';
+import type { RecordHandler } from './record-handler.js';
 
 /**
  * Handles events by their name. What a handler writes with `client` is committed together with the offset of the event.

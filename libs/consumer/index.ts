@@ -9,6 +9,6 @@ export {
 } from './document-handler.js';
 export { handleEvents, upcastEvent, type EventHandlers, type EventOptions } from './event-handlers.js';
 export { EVENT_VERSIONS, type EventData, type EventType } from './event-types.js';
-export type { RecordContext, RecordHandler } from './record-transactions.js';
+export type { RecordContext, RecordHandler } from './record-handler.js';
 export type { ConsumerLogger } from './retry-pauses.js';
 export { TransactionalConsumer, type ConsumerOptions } from './transactional-consumer.js';

@@ -2,22 +2,11 @@ import type { KafkaMessage } from 'kafkajs';
 import type { ClientBase, Pool } from 'pg';
 import { UnreadableRecordError, type TopicRecord } from './cloud-event.js';
 import { ConsumerPositions, type Partition } from './consumer-positions.js';
-import { DeadLetters, type StoredRecord, type TopicOffset } from './dead-letters.js';
+import { DeadLetters, type TopicOffset } from './dead-letters.js';
 import { HandlerFailure, toHandlerFailure } from './handler-failure.js';
+import { callHandler, type RecordHandler } from './record-handler.js';
 import { describeError, type ConsumerLogger, type RetryPauses } from './retry-pauses.js';
 import { inTransaction } from './transactions.js';
-
-/** What a handler of a record gets besides the record. */
-export type RecordContext = {
-  /** A connection in the transaction that also stores the offset. */
-  readonly client: ClientBase;
-  readonly topic: string;
-  /** Stores the last version of a stream. Returns false if that version, or a later one, was handled before. */
-  readonly storeVersion: (stream: string, version: number) => Promise<boolean>;
-};
-
-/** Handles one record. Throws if the record cannot be handled; what it wrote is then undone. */
-export type RecordHandler = (record: TopicRecord, context: RecordContext) => Promise<void>;
 
 export type RecordChunk = Partition & { readonly records: readonly KafkaMessage[] };
 
@@ -39,7 +28,7 @@ class OffsetBehindError extends Error {}
 
 /** Handles the records of partitions in transactions that also store the offsets. */
 export class RecordTransactions {
-  readonly letters: DeadLetters;
+  private readonly letters: DeadLetters;
   private readonly positions: ConsumerPositions;
 
   constructor(private readonly options: RecordOptions) {
@@ -83,23 +72,6 @@ export class RecordTransactions {
       if (one === 'interrupted') return one;
     }
     return 'committed';
-  }
-
-  /** Handles a dead letter again, and removes it. Throws if its handler fails or Postgres is unavailable. */
-  async retry(letter: StoredRecord): Promise<void> {
-    await inTransaction(this.options.database, async (client) => {
-      // The partition adds no record behind this one until the transaction ends.
-      await this.positions.lock(client, letter);
-      if (await this.letters.remove(client, letter)) await this.handle(client, letter.topic, letter.record);
-    });
-  }
-
-  /** Forgets how far a topic was read, and its dead letters. */
-  async reset(topic: string): Promise<void> {
-    await inTransaction(this.options.database, async (client) => {
-      await this.positions.remove(client, topic);
-      await this.letters.removeAll(client, topic);
-    });
   }
 
   /** Tries the only record of a chunk again, and then stores it as a dead letter. */
@@ -164,14 +136,8 @@ export class RecordTransactions {
     await this.positions.store(client, { topic, partition }, BigInt(last.offset) + 1n);
   }
 
-  private async handle(client: ClientBase, topic: string, record: TopicRecord): Promise<void> {
-    const storeVersion = (stream: string, version: number): Promise<boolean> =>
-      this.positions.storeVersion(client, topic, stream, version);
-    try {
-      await this.options.handle(record, { client, topic, storeVersion });
-    } catch (error) {
-      throw new HandlerFailure(error);
-    }
+  private handle(client: ClientBase, topic: string, record: TopicRecord): Promise<void> {
+    return callHandler(this.options.handle, this.positions, { client, topic, record });
   }
 
   private async storeDeadLetter(

@@ -156,9 +156,10 @@ describe('a transactional consumer', () => {
     await send(lockEvents(3, 1, 3));
     const first = await start(insertLocks());
     await waitUntil(async () => (await countLocks()) >= 6, '6 locks are stored');
-    await stop(first);
+    await expect(first.start()).rejects.toThrow('the consumer is running');
+    await first.stop();
     await first.resetTopic(topic);
-    await start(insertLocks());
+    await first.start();
     await waitUntil(async () => (await countLocks()) >= 12, '12 locks are stored');
     expect(await readLocks()).toEqual(Object.fromEntries(range(0, 3).map((n) => [`ws-${n}`, [1, 2, 1, 2]])));
   });

@@ -1,11 +1,12 @@
 import type { Kafka } from 'kafkajs';
 import type { Pool } from 'pg';
 import { createTables } from './consumer-tables.js';
-import type { DeadLetter, StoredRecord } from './dead-letters.js';
+import { DeadLetterQueue, type RetryResult } from './dead-letter-queue.js';
+import type { DeadLetter } from './dead-letters.js';
 import { ConsumerGroupMember } from './consumer-group-member.js';
-import { toHandlerFailure } from './handler-failure.js';
 import { PartitionReader } from './partition-reader.js';
-import { describeOffset, RecordTransactions, type RecordHandler } from './record-transactions.js';
+import type { RecordHandler } from './record-handler.js';
+import { RecordTransactions } from './record-transactions.js';
 import { describeError, RetryPauses, type ConsumerLogger } from './retry-pauses.js';
 import { inTransaction } from './transactions.js';
 
@@ -29,8 +30,6 @@ export type ConsumerOptions = {
 const DEFAULT_SCHEMA = 'cadastre_consumer';
 const DEFAULT_ATTEMPTS = 5;
 const DEFAULT_RECORDS_PER_TRANSACTION = 500;
-/** Attempts at a dead letter whose transaction fails with a deadlock or a serialization failure. */
-const RETRY_ATTEMPTS = 5;
 
 /**
  * Handles the records of topics exactly once in Postgres: what a handler writes and the offset of its record are one
@@ -41,31 +40,73 @@ const RETRY_ATTEMPTS = 5;
  *     └──an earlier record of its key is a dead letter──► waits behind it, so that each stream stays in order
  */
 export class TransactionalConsumer {
-  private readonly stopping = new AbortController();
-  private readonly records: RecordTransactions;
-  private readonly member: ConsumerGroupMember;
+  private readonly letters: DeadLetterQueue;
   private readonly logger: ConsumerLogger;
+  /** Aborts what runs at a stop. Each stop renews it for the next start. */
+  private stopping = new AbortController();
+  /** The member of the group, from a start to the end of the next stop. */
+  private running: ConsumerGroupMember | null = null;
+  private starting: Promise<void> = Promise.resolve();
   private retrying: Promise<unknown> = Promise.resolve();
 
   constructor(private readonly options: ConsumerOptions) {
-    const { name, kafka, topics, database, handle, schema = DEFAULT_SCHEMA, logger = console } = options;
+    const { name, database, handle, schema = DEFAULT_SCHEMA, logger = console } = options;
     const { attempts = DEFAULT_ATTEMPTS, recordsPerTransaction = DEFAULT_RECORDS_PER_TRANSACTION } = options;
     checkPositive({ attempts, recordsPerTransaction });
     this.logger = logger;
-    const { signal } = this.stopping;
+    this.letters = new DeadLetterQueue({ database, consumer: name, schema, handle, logger });
+  }
+
+  /**
+   * Creates the tables, joins the group and reads. Rejects if the consumer is running, if Postgres or Kafka is unavailable, or
+   * if a topic does not exist.
+   */
+  async start(): Promise<void> {
+    if (this.running) throw new Error('the consumer is running: wait for stop() before you start it again');
+    const member = this.createMember(this.stopping.signal);
+    this.running = member;
+    const starting = this.join(member);
+    this.starting = starting.catch(() => undefined);
+    await starting;
+  }
+
+  /** Finishes the current transaction and leaves the group. The pool stays open. `start` can follow. */
+  async stop(): Promise<void> {
+    const { stopping, running: member } = this;
+    this.stopping = new AbortController();
+    stopping.abort();
+    await this.starting;
+    await member?.leave();
+    await this.retrying;
+    if (member) this.close(member);
+  }
+
+  private async join(member: ConsumerGroupMember): Promise<void> {
+    const { database, schema = DEFAULT_SCHEMA } = this.options;
+    database.on('error', this.logIdleError);
+    try {
+      await inTransaction(database, (client) => createTables(client, schema));
+      await member.join();
+    } catch (error) {
+      this.close(member);
+      throw error;
+    }
+  }
+
+  private close(member: ConsumerGroupMember): void {
+    if (this.running !== member) return;
+    this.running = null;
+    this.options.database.off('error', this.logIdleError);
+  }
+
+  private createMember(signal: AbortSignal): ConsumerGroupMember {
+    const { kafka, database, name, topics, handle, schema = DEFAULT_SCHEMA } = this.options;
+    const { attempts = DEFAULT_ATTEMPTS, recordsPerTransaction = DEFAULT_RECORDS_PER_TRANSACTION } = this.options;
+    const { logger } = this;
     const pauses = new RetryPauses(logger, signal);
-    this.records = new RecordTransactions({
-      database,
-      consumer: name,
-      schema,
-      handle,
-      attempts,
-      logger,
-      pauses,
-    });
-    const { records } = this;
+    const records = new RecordTransactions({ database, consumer: name, schema, handle, attempts, logger, pauses });
     const reader = new PartitionReader({ records, pauses, logger, recordsPerTransaction, signal });
-    this.member = new ConsumerGroupMember({
+    return new ConsumerGroupMember({
       kafka,
       group: name,
       topics,
@@ -76,75 +117,24 @@ export class TransactionalConsumer {
     });
   }
 
-  /** Creates the tables, joins the group and reads. Rejects if Postgres or Kafka is unavailable, or a topic does not exist. */
-  async start(): Promise<void> {
-    const { database, schema = DEFAULT_SCHEMA } = this.options;
-    database.on('error', this.logIdleError);
-    await inTransaction(database, (client) => createTables(client, schema));
-    await this.member.join();
-  }
-
-  /** Finishes the current transaction and leaves the group. The pool stays open. */
-  async stop(): Promise<void> {
-    this.stopping.abort();
-    await this.member.leave();
-    await this.retrying;
-    this.options.database.off('error', this.logIdleError);
-  }
-
   /** Returns the dead letters of this consumer, in the order of their topics. Needs no `start`. */
   listDeadLetters(): Promise<readonly DeadLetter[]> {
-    return inTransaction(this.options.database, (client) => this.records.letters.list(client));
+    return this.letters.list();
   }
 
   /**
    * Handles dead letters again, in order, each in a transaction of its own. If one fails, the later ones of its key wait.
    * Returns how many were handled, and how many are left. Rejects if Postgres is unavailable. Needs no `start`.
    */
-  retryDeadLetters(): Promise<{ readonly handled: number; readonly left: number }> {
-    const retrying = this.retryAll();
+  retryDeadLetters(): Promise<RetryResult> {
+    const retrying = this.letters.retryAll(this.stopping.signal);
     this.retrying = retrying.catch(() => undefined);
     return retrying;
   }
 
   /** Forgets how far a topic was read, and its dead letters. After the topic was deleted and created again. */
   async resetTopic(topic: string): Promise<void> {
-    await this.records.reset(topic);
-  }
-
-  private async retryAll(): Promise<{ readonly handled: number; readonly left: number }> {
-    const failedKeys = new Set<string>();
-    let handled = 0;
-    let last: StoredRecord | null = null;
-    while (!this.stopping.signal.aborted) {
-      const letter: StoredRecord | null = await this.findDeadLetter(last);
-      if (letter === null) break;
-      last = letter;
-      const key = `${letter.topic} ${letter.record.key?.toString('hex') ?? letter.offset}`;
-      if (failedKeys.has(key)) continue;
-      if (await this.retry(letter)) handled += 1;
-      else failedKeys.add(key);
-    }
-    return { handled, left: (await this.listDeadLetters()).length };
-  }
-
-  private findDeadLetter(after: StoredRecord | null): Promise<StoredRecord | null> {
-    return inTransaction(this.options.database, (client) => this.records.letters.findNext(client, after));
-  }
-
-  private async retry(letter: StoredRecord): Promise<boolean> {
-    for (let attempt = 1; ; attempt += 1) {
-      try {
-        await this.records.retry(letter);
-        return true;
-      } catch (error) {
-        const failure = toHandlerFailure(error);
-        if (failure === null && attempt < RETRY_ATTEMPTS) continue;
-        if (failure === null) throw error;
-        this.logger.warn(`${describeOffset(letter)} failed again: ${failure.message}`);
-        return false;
-      }
-    }
+    await this.letters.reset(topic);
   }
 
   private readonly logIdleError = (error: Error): void => {
