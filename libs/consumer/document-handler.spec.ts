@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import type { TopicRecord } from './cloud-event.js';
+import { UnreadableRecordError, type TopicRecord } from './cloud-event.js';
 import { decodeDocument } from './document-handler.js';
 
 const record: TopicRecord = {
@@ -17,6 +17,7 @@ describe('decoding a record of a state topic', () => {
     expect(decodeDocument(record)).toEqual({
       id: 'ws-1',
       kind: 'workspaces',
+      schemaVersion: 1,
       organization: 'org-1',
       position: 5_000_000_000n,
       resource: { id: 'ws-1', type: 'workspaces', attributes: { name: 'hello' } },
@@ -33,6 +34,18 @@ describe('decoding a record of a state topic', () => {
     ['without a position', { ...record, headers: { ...record.headers, ce_position: '' } }],
   ])('refuses one %s', (_, other) => {
     expect(() => decodeDocument(other)).toThrow('the record is not from a state topic of Cadastre');
+  });
+
+  it.each([
+    [
+      'cadastre.state.workspaces.v2',
+      'the document of workspaces has schema version 2, and this package reads up to 1. Update it, then retry',
+    ],
+    ['cadastre.state.lamps.v1', 'this package reads no documents of lamps. Update it, then retry'],
+    ['cadastre.state.constructor.v1', 'this package reads no documents of constructor. Update it, then retry'],
+  ])('refuses the type %s', (type, message) => {
+    const other = { ...record, headers: { ...record.headers, ce_type: type } };
+    expect(() => decodeDocument(other)).toThrow(expect.objectContaining({ name: UnreadableRecordError.name, message }));
   });
 
   it('refuses a document without data', () => {

@@ -1782,3 +1782,18 @@ export const EVENT_UPCASTS: { readonly [T in EventType]?: Readonly<Record<number
   NotificationConfigurationCreated: { '1': [{ add: { users: [] } }] },
   NotificationConfigurationUpdated: { '1': [] },
 };
+
+/** The newest version of the schema of the documents of each kind, in state topics. */
+export const DOCUMENT_VERSIONS: Readonly<Record<string, number>> = {
+  organizations: 1,
+  projects: 1,
+  teams: 1,
+  workspaces: 1,
+  'reserved-tag-keys': 1,
+  'workspace-tag-bindings': 1,
+  'project-tag-bindings': 1,
+  'registry-providers': 1,
+  'registry-provider-versions': 1,
+  'registry-provider-platforms': 1,
+  'gpg-keys': 1,
+};

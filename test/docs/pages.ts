@@ -446,7 +446,7 @@ export const pages = async (): Promise<Map<string, string>> => {
     ...(await copyChartFiles()),
     ['openapi.json', json(description)],
     ['../../libs/client/openapi-types.ts', await renderClientTypes(description)],
-    ['../../libs/consumer/event-types.ts', await renderEventTypes(eventRegistry)],
+    ['../../libs/consumer/event-types.ts', await renderEventTypes(eventRegistry, publishedResources)],
     ['asyncapi.json', json(describeTopics())],
     ...Object.entries(buildEventSchemas(eventRegistry)).map(
       ([type, schema]) => [`schemas/${type}.json`, json(schema)] as const,
