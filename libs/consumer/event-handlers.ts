@@ -20,8 +20,12 @@ const addMembers = (data: unknown, { to, add }: MissingMembers): unknown => {
   return member === null ? values : { ...values, [to]: { ...member, ...add, ...member } };
 };
 
+/** Returns false for an event that is newer than this package, and for a name that every object has, such as `constructor`. */
+const isEventType = (type: string): boolean => Object.hasOwn(EVENT_VERSIONS, type);
+
 /** Returns the event in the newest version of its schema: topics keep records as they were published. */
 export const upcastEvent = (event: CadastreEvent): CadastreEvent => {
+  if (!isEventType(event.type)) return event;
   const newest = EVENT_VERSIONS[event.type];
   let { data, schemaVersion } = event as { data: unknown; schemaVersion: number };
   if (schemaVersion > newest) {
@@ -46,6 +50,7 @@ export const handleEvents =
   async (record, { client, storeVersion }) => {
     const event = decodeEvent(record);
     if (!(await storeVersion(event.stream, event.version))) return;
+    if (!isEventType(event.type)) return;
     const handler = handlers[event.type] as ((event: CadastreEvent, client: ClientBase) => Promise<void>) | undefined;
     if (handler) await handler(upcastEvent(event), client);
   };
