@@ -7,6 +7,7 @@ export type GroupOptions = {
   readonly group: string;
   readonly topics: readonly string[];
   readonly signal: AbortSignal;
+  /** Between memberships. No batch resets them, because others can be readable. */
   readonly pauses: RetryPauses;
   /** Called after each assignment of partitions. `isCurrent` is false after the next one, and when the membership ends. */
   readonly onAssigned: (assignment: Assignment, consumer: Consumer, isCurrent: () => boolean) => Promise<void>;
@@ -17,6 +18,8 @@ export type GroupOptions = {
 const SESSION_MS = 6_000;
 const HEARTBEAT_MS = 1_000;
 const FETCH_MS = 500;
+/** A membership that has lasted this long has no fault that returns at each join, such as a batch that nobody can read. */
+const STEADY_MS = 30_000;
 
 type Membership = {
   readonly consumer: Consumer;
@@ -107,7 +110,6 @@ export class ConsumerGroupMember {
       const join = (joins += 1);
       const isCurrent = (): boolean => join === joins && !hasEnded;
       assigned = onAssigned(memberAssignment, consumer, isCurrent).catch(fail);
-      pauses.succeeded();
       joined.resolve();
     });
     consumer.on(consumer.events.CRASH, ({ payload: { error } }) => fail(error));
@@ -117,8 +119,14 @@ export class ConsumerGroupMember {
     };
     signal.addEventListener('abort', end);
     if (signal.aborted) end();
+    const steady = new AbortController();
+    pauses.succeedAfter(STEADY_MS, steady.signal);
+    const release = (): void => {
+      steady.abort();
+      signal.removeEventListener('abort', end);
+    };
     // It may crash before anybody waits for it.
-    void ended.promise.catch(() => undefined).finally(() => signal.removeEventListener('abort', end));
+    void ended.promise.catch(() => undefined).finally(release);
     return { joined: joined.promise, ended: ended.promise, assigned: () => assigned };
   }
 }

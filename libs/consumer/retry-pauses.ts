@@ -19,6 +19,15 @@ export class RetryPauses {
     this.failures = 0;
   }
 
+  /** Calls `succeeded` after some time, unless the signal aborts before. */
+  succeedAfter(ms: number, signal: AbortSignal): void {
+    wait(ms, undefined, { signal, ref: false }).then(
+      () => this.succeeded(),
+      // An abort.
+      () => undefined,
+    );
+  }
+
   /** Resolves after the pause, or at once after an abort. */
   async failed(message: string): Promise<void> {
     this.failures += 1;

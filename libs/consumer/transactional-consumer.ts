@@ -111,7 +111,7 @@ export class TransactionalConsumer {
       group: name,
       topics,
       signal,
-      pauses,
+      pauses: new RetryPauses(logger, signal),
       onAssigned: (assignment, consumer, isCurrent) => reader.assign(assignment, consumer, isCurrent),
       onBatch: (payload, consumer) => reader.handleBatch(payload, consumer),
     });
