@@ -3,6 +3,8 @@ import { quoteName } from './consumer-tables.js';
 
 export type Partition = { readonly topic: string; readonly partition: number };
 
+export type HandledVersion = { readonly isNew: boolean; readonly previous: number | null };
+
 /**
  * A process that lost its power holds its lock until Postgres sees that the connection is dead, by default after two hours.
  * A process that waits for the lock must be able to stop.
@@ -58,15 +60,25 @@ export class ConsumerPositions {
     );
   }
 
-  /** Stores the last version of a stream. Returns false if that version, or a later one, is stored already. */
-  async storeVersion(client: ClientBase, topic: string, stream: string, version: number): Promise<boolean> {
-    const { rowCount } = await client.query(
-      `insert into ${this.schema}.streams (consumer, topic, stream, version) values ($1, $2, $3, $4)
-       on conflict (consumer, topic, stream) do update set version = excluded.version
-       where streams.version < excluded.version`,
+  /**
+   * Stores the last version of a stream. `isNew` is false if that version, or a later one, is stored already. `previous` is the
+   * version that was stored before, or null.
+   */
+  async storeVersion(client: ClientBase, topic: string, stream: string, version: number): Promise<HandledVersion> {
+    const { rows } = await client.query<{ version: string | null; is_new: boolean }>(
+      `with previous as (
+         select version from ${this.schema}.streams where consumer = $1 and topic = $2 and stream = $3
+       ), stored as (
+         insert into ${this.schema}.streams (consumer, topic, stream, version) values ($1, $2, $3, $4)
+         on conflict (consumer, topic, stream) do update set version = excluded.version
+         where streams.version < excluded.version
+         returning 1
+       )
+       select (select version from previous) as version, exists (select from stored) as is_new`,
       [this.consumer, topic, stream, version],
     );
-    return rowCount === 1;
+    const [row] = rows;
+    return { isNew: row?.is_new === true, previous: row?.version ? Number(row.version) : null };
   }
 
   /** Forgets how far a topic and its streams were handled. */

@@ -2,7 +2,7 @@ import type { Pool } from 'pg';
 import { ConsumerPositions } from './consumer-positions.js';
 import { DeadLetters, type DeadLetter, type StoredRecord } from './dead-letters.js';
 import { toHandlerFailure } from './handler-failure.js';
-import { callHandler, type RecordHandler } from './record-handler.js';
+import { HandlerCaller, type RecordHandler } from './record-handler.js';
 import { describeOffset } from './record-transactions.js';
 import type { ConsumerLogger } from './retry-pauses.js';
 import { inTransaction } from './transactions.js';
@@ -24,10 +24,12 @@ const RETRY_ATTEMPTS = 5;
 export class DeadLetterQueue {
   private readonly letters: DeadLetters;
   private readonly positions: ConsumerPositions;
+  private readonly handler: HandlerCaller;
 
   constructor(private readonly options: QueueOptions) {
     this.letters = new DeadLetters(options.consumer, options.schema);
     this.positions = new ConsumerPositions(options.consumer, options.schema);
+    this.handler = new HandlerCaller(options.handle, this.positions, options.logger);
   }
 
   /** Returns the dead letters in the order of their topics. */
@@ -81,12 +83,11 @@ export class DeadLetterQueue {
 
   /** Handles a dead letter and removes it, in one transaction. */
   private async handle(letter: StoredRecord): Promise<void> {
-    const { database, handle } = this.options;
-    await inTransaction(database, async (client) => {
+    await inTransaction(this.options.database, async (client) => {
       // The partition adds no record behind this one until the transaction ends.
       await this.positions.lock(client, letter);
       if (!(await this.letters.remove(client, letter))) return;
-      await callHandler(handle, this.positions, { client, topic: letter.topic, record: letter.record });
+      await this.handler.call({ client, topic: letter.topic, record: letter.record });
     });
   }
 }

@@ -1,9 +1,11 @@
-import type { Consumer, EachBatchPayload } from 'kafkajs';
+import type { Consumer, EachBatchPayload, Kafka } from 'kafkajs';
 import type { RecordTransactions } from './record-transactions.js';
-import type { ConsumerLogger, RetryPauses } from './retry-pauses.js';
+import { describeError, type ConsumerLogger, type RetryPauses } from './retry-pauses.js';
+import { readFirstOffsets } from './topic-admin.js';
 import type { Partition } from './consumer-positions.js';
 
 export type ReaderOptions = {
+  readonly kafka: Kafka;
   readonly records: RecordTransactions;
   readonly pauses: RetryPauses;
   readonly logger: ConsumerLogger;
@@ -23,6 +25,8 @@ export class PartitionReader {
   /** Where each partition continues, as far as this process knows since the last assignment. */
   private readonly next = new Map<string, bigint>();
 
+  private readonly warnedOffsets = new Map<string, bigint>();
+
   constructor(private readonly options: ReaderOptions) {}
 
   /**
@@ -40,6 +44,25 @@ export class PartitionReader {
       const key = keyOf(each);
       // A batch that arrived in the meantime has been compared with Postgres.
       if (!this.next.has(key)) consumer.seek({ ...each, offset: (stored.get(key) ?? 0n).toString() });
+    }
+    await this.warnAboutDeletedRecords(Object.keys(assignment), stored);
+  }
+
+  /** Warns once about each stored offset that is before the first record of its partition. */
+  private async warnAboutDeletedRecords(topics: readonly string[], stored: ReadonlyMap<string, bigint>): Promise<void> {
+    const { kafka, logger, signal } = this.options;
+    try {
+      for (const [key, first] of await readFirstOffsets(kafka, topics)) {
+        const next = stored.get(key) ?? 0n;
+        // The end of a transaction takes an offset too, and is behind the last record.
+        if (next === 0n || first <= next + 1n || this.warnedOffsets.get(key) === next) continue;
+        this.warnedOffsets.set(key, next);
+        logger.warn(
+          `${key} begins at ${first}, and this consumer has read up to ${next}: Kafka has deleted records that it has not handled`,
+        );
+      }
+    } catch (error) {
+      if (!signal.aborted) logger.warn(`could not read the first offsets of the topics: ${describeError(error)}`);
     }
   }
 

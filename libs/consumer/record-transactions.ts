@@ -4,7 +4,7 @@ import { UnreadableRecordError, type TopicRecord } from './cloud-event.js';
 import { ConsumerPositions, type Partition } from './consumer-positions.js';
 import { DeadLetters, type TopicOffset } from './dead-letters.js';
 import { HandlerFailure, toHandlerFailure } from './handler-failure.js';
-import { callHandler, type RecordHandler } from './record-handler.js';
+import { HandlerCaller, type RecordHandler } from './record-handler.js';
 import { describeError, type ConsumerLogger, type RetryPauses } from './retry-pauses.js';
 import { inTransaction } from './transactions.js';
 
@@ -30,10 +30,12 @@ class OffsetBehindError extends Error {}
 export class RecordTransactions {
   private readonly letters: DeadLetters;
   private readonly positions: ConsumerPositions;
+  private readonly handler: HandlerCaller;
 
   constructor(private readonly options: RecordOptions) {
     this.letters = new DeadLetters(options.consumer, options.schema);
     this.positions = new ConsumerPositions(options.consumer, options.schema);
+    this.handler = new HandlerCaller(options.handle, this.positions, options.logger);
   }
 
   /** Returns the offset at which the partition continues, 0 at first. Null if `canContinue` ends before Postgres answers. */
@@ -137,7 +139,7 @@ export class RecordTransactions {
   }
 
   private handle(client: ClientBase, topic: string, record: TopicRecord): Promise<void> {
-    return callHandler(this.options.handle, this.positions, { client, topic, record });
+    return this.handler.call({ client, topic, record });
   }
 
   private async storeDeadLetter(

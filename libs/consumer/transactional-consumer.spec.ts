@@ -224,6 +224,33 @@ describe('a transactional consumer', () => {
     expect(await readLocks()).toEqual({ 'ws-0': [1, 2, 1, 2] });
   });
 
+  it('warns if Kafka has deleted records that it has not handled, and continues', async () => {
+    await send(lockEvents(1, 1, 3));
+    const consumer = await start(insertLocks());
+    await waitUntil(async () => (await countLocks()) >= 2, '2 locks are stored');
+    await consumer.stop();
+    await send(lockEvents(1, 3, 8));
+    const { rows } = await database.query<{ partition: number; next_offset: string }>(
+      'select partition, next_offset from cadastre_consumer.offsets where next_offset > 0',
+    );
+    const [{ partition = -1, next_offset: next = '0' } = {}] = rows;
+    const admin = kafka.admin();
+    await admin.connect();
+    // Loads the metadata of the topic, which deleteTopicRecords of kafkajs needs.
+    await admin.fetchTopicOffsets(topic);
+    await admin.deleteTopicRecords({ topic, partitions: [{ partition, offset: String(Number(next) + 4) }] });
+    await admin.disconnect();
+    await consumer.start();
+    await waitUntil(async () => (await countLocks()) >= 3, '3 locks are stored');
+    await waitUntil(() => warnings.length >= 2, 'both warnings');
+    expect(warnings.toSorted()).toEqual([
+      `${topic}/${partition} begins at ${Number(next) + 4}, and this consumer has read up to ${next}: ` +
+        'Kafka has deleted records that it has not handled',
+      `the stream ws-0 of ${topic} continues at version 7 instead of 3: events are missing, ` +
+        'or the record is not from Cadastre. Gaps since the start: 1',
+    ]);
+  });
+
   it('waits while the brokers are unavailable, and continues without a restart', async () => {
     await send(lockEvents(1, 1, 3));
     await start(insertLocks());

@@ -105,7 +105,7 @@ export class TransactionalConsumer {
     const { logger } = this;
     const pauses = new RetryPauses(logger, signal);
     const records = new RecordTransactions({ database, consumer: name, schema, handle, attempts, logger, pauses });
-    const reader = new PartitionReader({ records, pauses, logger, recordsPerTransaction, signal });
+    const reader = new PartitionReader({ kafka, records, pauses, logger, recordsPerTransaction, signal });
     return new ConsumerGroupMember({
       kafka,
       group: name,

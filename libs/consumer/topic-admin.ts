@@ -1,0 +1,22 @@
+import type { Admin, Kafka } from 'kafkajs';
+
+/** Returns the offset of the first record that Kafka still has, by `TOPIC/PARTITION`. */
+export const readFirstOffsets = (kafka: Kafka, topics: readonly string[]): Promise<ReadonlyMap<string, bigint>> =>
+  withAdmin(kafka, async (admin) => {
+    const first = new Map<string, bigint>();
+    for (const topic of topics) {
+      for (const { partition, low } of await admin.fetchTopicOffsets(topic))
+        first.set(`${topic}/${partition}`, BigInt(low));
+    }
+    return first;
+  });
+
+const withAdmin = async <T>(kafka: Kafka, work: (admin: Admin) => Promise<T>): Promise<T> => {
+  const admin = kafka.admin();
+  try {
+    await admin.connect();
+    return await work(admin);
+  } finally {
+    await admin.disconnect();
+  }
+};
