@@ -20,8 +20,16 @@ const manifest = {
   engines,
   type: 'module',
   exports: { types: './index.d.ts', default: './index.js' },
-  peerDependencies: { kafkajs: '^2.2.4', pg: '^8.11.0' },
+  // The patch changes a private class of kafkajs.
+  peerDependencies: { kafkajs: '~2.2.4', pg: '^8.11.0' },
 };
 await writeFile(join(folder, 'package.json'), `${JSON.stringify(manifest, null, 2)}\n`);
+// The server patches kafkajs when it creates a client. The users of the package create clients themselves.
+const entry = `import { patchRequestQueue } from './message-log/connection/request-queue.patch.js';
+patchRequestQueue();
+export * from './consumer/index.js';
+`;
+await writeFile(join(folder, 'index.js'), entry);
+await writeFile(join(folder, 'index.d.ts'), "export * from './consumer/index.js';\n");
 await copyFile(join(import.meta.dirname, 'README.md'), join(folder, 'README.md'));
 await copyFile(join(ROOT, 'LICENSE'), join(folder, 'LICENSE'));

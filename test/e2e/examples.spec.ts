@@ -148,6 +148,8 @@ describe('lock-notices', () => {
 
     await lock('an audit');
     await waitUntil(() => notices.size >= 1, 'the first notice');
+    // The package patches kafkajs, and no event is missing.
+    expect(output).not.toMatch(/TimeoutNegativeWarning|Gaps since/);
     await stop('SIGKILL');
     await server.patch(`/api/v2/workspaces/${id}`, { data: { type: 'workspaces', attributes: { name: 'backbone' } } });
     await unlock();
