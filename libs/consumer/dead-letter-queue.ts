@@ -1,6 +1,7 @@
-import type { Pool } from 'pg';
+import type { ClientBase, Pool } from 'pg';
 import { ConsumerPositions } from './consumer-positions.js';
-import { DeadLetters, type DeadLetter, type StoredRecord } from './dead-letters.js';
+import { createTables } from './consumer-tables.js';
+import { DeadLetters, type DeadLetter, type FailedKey, type StoredRecord, type TopicOffset } from './dead-letters.js';
 import { toHandlerFailure } from './handler-failure.js';
 import { HandlerCaller, type RecordHandler } from './record-handler.js';
 import { describeOffset } from './record-transactions.js';
@@ -25,6 +26,7 @@ export class DeadLetterQueue {
   private readonly letters: DeadLetters;
   private readonly positions: ConsumerPositions;
   private readonly handler: HandlerCaller;
+  private hasTables = false;
 
   constructor(private readonly options: QueueOptions) {
     this.letters = new DeadLetters(options.consumer, options.schema);
@@ -32,38 +34,54 @@ export class DeadLetterQueue {
     this.handler = new HandlerCaller(options.handle, this.positions, options.logger);
   }
 
-  /** Returns the dead letters in the order of their topics. */
-  list(): Promise<readonly DeadLetter[]> {
-    return inTransaction(this.options.database, (client) => this.letters.list(client));
+  /** Returns the first dead letters, in the order of their topics. */
+  list(limit: number): Promise<readonly DeadLetter[]> {
+    return this.transact((client) => this.letters.list(client, limit));
   }
 
   /** Handles dead letters again, in order. If one fails, the later ones of its key wait. Ends early after an abort. */
   async retryAll(signal: AbortSignal): Promise<RetryResult> {
-    const failedKeys = new Set<string>();
+    const failed: FailedKey[] = [];
     let handled = 0;
     let last: StoredRecord | null = null;
     while (!signal.aborted) {
-      const letter: StoredRecord | null = await this.findNext(last);
+      const letter: StoredRecord | null = await this.findNext(last, failed);
       if (letter === null) break;
       last = letter;
-      const key = `${letter.topic} ${letter.record.key?.toString('hex') ?? letter.offset}`;
-      if (failedKeys.has(key)) continue;
+      const { topic, record } = letter;
       if (await this.retry(letter)) handled += 1;
-      else failedKeys.add(key);
+      else if (record.key !== null) failed.push({ topic, key: record.key });
     }
-    return { handled, left: (await this.list()).length };
+    return { handled, left: await this.transact((client) => this.letters.count(client)) };
+  }
+
+  /** Removes a dead letter without handling it. Returns false if there is none at this offset. */
+  discard(location: TopicOffset): Promise<boolean> {
+    return this.transact(async (client) => {
+      // Waits for a retry of this dead letter.
+      await this.positions.lock(client, location);
+      return this.letters.remove(client, location);
+    });
   }
 
   /** Forgets how far a topic was read, and its dead letters. */
   async reset(topic: string): Promise<void> {
-    await inTransaction(this.options.database, async (client) => {
+    await this.transact(async (client) => {
       await this.positions.remove(client, topic);
       await this.letters.removeAll(client, topic);
     });
   }
 
-  private findNext(after: StoredRecord | null): Promise<StoredRecord | null> {
-    return inTransaction(this.options.database, (client) => this.letters.findNext(client, after));
+  private findNext(after: StoredRecord | null, failed: readonly FailedKey[]): Promise<StoredRecord | null> {
+    return this.transact((client) => this.letters.findNext(client, after, failed));
+  }
+
+  /** Runs work in a transaction. The tables exist: a script can call each method before any start. */
+  private async transact<T>(work: (client: ClientBase) => Promise<T>): Promise<T> {
+    const { database, schema } = this.options;
+    if (!this.hasTables) await inTransaction(database, (client) => createTables(client, schema));
+    this.hasTables = true;
+    return inTransaction(database, work);
   }
 
   private async retry(letter: StoredRecord): Promise<boolean> {
@@ -83,7 +101,7 @@ export class DeadLetterQueue {
 
   /** Handles a dead letter and removes it, in one transaction. */
   private async handle(letter: StoredRecord): Promise<void> {
-    await inTransaction(this.options.database, async (client) => {
+    await this.transact(async (client) => {
       // The partition adds no record behind this one until the transaction ends.
       await this.positions.lock(client, letter);
       if (!(await this.letters.remove(client, letter))) return;

@@ -32,6 +32,11 @@ type LetterRow = {
   readonly received_at: Date;
 };
 
+type RecordColumn = 'key' | 'headers' | 'value';
+
+/** A key whose later dead letters wait, because an earlier one failed again. */
+export type FailedKey = { readonly topic: string; readonly key: Buffer };
+
 const ERROR_MAX = 2_000;
 
 /** The dead letters of one consumer. */
@@ -66,10 +71,12 @@ export class DeadLetters {
     return new Set(rows.map(({ key }) => key.toString('hex')));
   }
 
-  async list(client: ClientBase): Promise<readonly DeadLetter[]> {
-    const { rows } = await client.query<LetterRow>(
-      `select * from ${this.table} where consumer = $1 order by topic, partition, message_offset`,
-      [this.consumer],
+  /** Returns the first dead letters, in the order of their topics, without their values. */
+  async list(client: ClientBase, limit: number): Promise<readonly DeadLetter[]> {
+    const { rows } = await client.query<Omit<LetterRow, 'headers' | 'value'>>(
+      `select topic, partition, message_offset, key, error, is_waiting, received_at from ${this.table}
+       where consumer = $1 order by topic, partition, message_offset limit $2`,
+      [this.consumer, limit],
     );
     return rows.map((row) => ({
       topic: row.topic,
@@ -82,13 +89,36 @@ export class DeadLetters {
     }));
   }
 
-  /** Returns the first dead letter after a location. Null if there is none. */
-  async findNext(client: ClientBase, after: TopicOffset | null): Promise<StoredRecord | null> {
-    const { rows } = await client.query<LetterRow>(
-      `select * from ${this.table}
+  async count(client: ClientBase): Promise<number> {
+    const { rows } = await client.query<{ count: string }>(
+      `select count(*) as count from ${this.table} where consumer = $1`,
+      [this.consumer],
+    );
+    return Number(rows[0]?.count);
+  }
+
+  /** Returns the first dead letter after a location whose key has not failed. Null if there is none. */
+  async findNext(
+    client: ClientBase,
+    after: TopicOffset | null,
+    failed: readonly FailedKey[],
+  ): Promise<StoredRecord | null> {
+    const { rows } = await client.query<Pick<LetterRow, 'topic' | 'partition' | 'message_offset' | RecordColumn>>(
+      `select topic, partition, message_offset, key, headers, value from ${this.table} letters
        where consumer = $1 and ($2::text is null or (topic, partition, message_offset) > ($2, $3::int, $4::bigint))
+         and not exists (
+           select from unnest($5::text[], $6::text[]) failed (topic, key)
+           where failed.topic = letters.topic and decode(failed.key, 'hex') = letters.key
+         )
        order by topic, partition, message_offset limit 1`,
-      [this.consumer, after?.topic ?? null, after?.partition ?? 0, (after?.offset ?? 0n).toString()],
+      [
+        this.consumer,
+        after?.topic ?? null,
+        after?.partition ?? 0,
+        (after?.offset ?? 0n).toString(),
+        failed.map(({ topic }) => topic),
+        failed.map(({ key }) => key.toString('hex')),
+      ],
     );
     const [row] = rows;
     if (!row) return null;

@@ -233,7 +233,9 @@ describe('a transactional consumer', () => {
     const { rows } = await database.query<{ partition: number; next_offset: string }>(
       'select partition, next_offset from cadastre_consumer.offsets where next_offset > 0',
     );
-    const [{ partition = -1, next_offset: next = '0' } = {}] = rows;
+    const [row] = rows;
+    if (!row) throw new Error('no offset is stored');
+    const { partition, next_offset: next } = row;
     const admin = kafka.admin();
     await admin.connect();
     // Loads the metadata of the topic, which deleteTopicRecords of kafkajs needs.
@@ -316,9 +318,34 @@ describe('a dead letter', () => {
       ['ws-1', 'waits for an earlier record of its key', true],
     ]);
     expect(await consumer.retryDeadLetters()).toEqual({ handled: 0, left: 3 });
+    expect(await consumer.listDeadLetters({ limit: 1 })).toEqual(letters.slice(0, 1));
     isBroken = false;
     expect(await consumer.retryDeadLetters()).toEqual({ handled: 3, left: 0 });
     expect(await readLocks()).toMatchObject({ 'ws-1': range(1, 5) });
+  });
+
+  it('can be discarded, so that the records behind it are handled', async () => {
+    await send([lockedOf('ws-0', 1), { key: 'ws-0', value: '{' }, lockedOf('ws-0', 2)]);
+    const consumer = await start(insertLocks());
+    await waitUntil(async () => (await consumer.listDeadLetters()).length >= 2, 'two dead letters are stored');
+    const [letter] = await consumer.listDeadLetters();
+    if (!letter) throw new Error('no dead letter is stored');
+    expect(await consumer.discardDeadLetter(letter)).toBe(true);
+    expect(await consumer.discardDeadLetter(letter)).toBe(false);
+    expect(await consumer.retryDeadLetters()).toEqual({ handled: 1, left: 0 });
+    expect(await readLocks()).toEqual({ 'ws-0': [1, 2] });
+  });
+
+  it('can be listed before the first start', async () => {
+    const consumer = new TransactionalConsumer({
+      kafka,
+      database,
+      name: 'new',
+      topics: [topic],
+      handle: () => Promise.resolve(),
+    });
+    expect(await consumer.listDeadLetters()).toEqual([]);
+    expect(await consumer.retryDeadLetters()).toEqual({ handled: 0, left: 0 });
   });
 
   it('is a record that no attempt can read', async () => {

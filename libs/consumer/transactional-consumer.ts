@@ -30,6 +30,7 @@ export type ConsumerOptions = {
 const DEFAULT_SCHEMA = 'cadastre_consumer';
 const DEFAULT_ATTEMPTS = 5;
 const DEFAULT_RECORDS_PER_TRANSACTION = 500;
+const DEFAULT_LETTERS = 100;
 
 /**
  * Handles the records of topics exactly once in Postgres: what a handler writes and the offset of its record are one
@@ -47,7 +48,7 @@ export class TransactionalConsumer {
   /** The member of the group, from a start to the end of the next stop. */
   private running: ConsumerGroupMember | null = null;
   private starting: Promise<void> = Promise.resolve();
-  private retrying: Promise<unknown> = Promise.resolve();
+  private readonly retries = new Set<Promise<RetryResult>>();
 
   constructor(private readonly options: ConsumerOptions) {
     const { name, database, handle, schema = DEFAULT_SCHEMA, logger = console } = options;
@@ -77,7 +78,7 @@ export class TransactionalConsumer {
     stopping.abort();
     await this.starting;
     await member?.leave();
-    await this.retrying;
+    await Promise.allSettled(this.retries);
     if (member) this.close(member);
   }
 
@@ -117,19 +118,36 @@ export class TransactionalConsumer {
     });
   }
 
-  /** Returns the dead letters of this consumer, in the order of their topics. Needs no `start`. */
-  listDeadLetters(): Promise<readonly DeadLetter[]> {
-    return this.letters.list();
+  /** Returns the first dead letters of this consumer, in the order of their topics. Needs no `start`. */
+  async listDeadLetters({ limit = DEFAULT_LETTERS }: { readonly limit?: number } = {}): Promise<readonly DeadLetter[]> {
+    checkPositive({ limit });
+    return this.letters.list(limit);
   }
 
   /**
    * Handles dead letters again, in order, each in a transaction of its own. If one fails, the later ones of its key wait.
    * Returns how many were handled, and how many are left. Rejects if Postgres is unavailable. Needs no `start`.
    */
-  retryDeadLetters(): Promise<RetryResult> {
+  async retryDeadLetters(): Promise<RetryResult> {
     const retrying = this.letters.retryAll(this.stopping.signal);
-    this.retrying = retrying.catch(() => undefined);
-    return retrying;
+    this.retries.add(retrying);
+    try {
+      return await retrying;
+    } finally {
+      this.retries.delete(retrying);
+    }
+  }
+
+  /**
+   * Removes a dead letter without handling it, for a record that no retry can handle. The next retry handles the records of its
+   * key that wait behind it. Returns false if there is no such dead letter. Needs no `start`.
+   */
+  discardDeadLetter({
+    topic,
+    partition,
+    offset,
+  }: Pick<DeadLetter, 'topic' | 'partition' | 'offset'>): Promise<boolean> {
+    return this.letters.discard({ topic, partition, offset });
   }
 
   /** Forgets how far a topic was read, and its dead letters. After the topic was deleted and created again. */
