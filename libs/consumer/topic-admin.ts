@@ -1,5 +1,13 @@
 import type { Admin, Kafka } from 'kafkajs';
 
+/** Throws an error that names the topics that do not exist. */
+export const checkTopics = async (kafka: Kafka, topics: readonly string[]): Promise<void> => {
+  const visible = new Set(await withAdmin(kafka, (admin) => admin.listTopics()));
+  const missing = topics.filter((topic) => !visible.has(topic));
+  if (missing.length > 0)
+    throw new Error(`the topics ${missing.join(', ')} do not exist, or the user of Kafka may not describe them`);
+};
+
 /** Returns the offset of the first record that Kafka still has, by `TOPIC/PARTITION`. */
 export const readFirstOffsets = (kafka: Kafka, topics: readonly string[]): Promise<ReadonlyMap<string, bigint>> =>
   withAdmin(kafka, async (admin) => {

@@ -269,6 +269,13 @@ describe('a transactional consumer', () => {
     await expect(start({}, options)).rejects.toThrow('must be a whole number from 1 up');
   });
 
+  it('refuses an empty list of topics, and a topic that does not exist', async () => {
+    await expect(start({}, { topics: [] })).rejects.toThrow('topics must name at least one topic');
+    await expect(start({}, { topics: [topic, 'site-0.lamps'] })).rejects.toThrow(
+      /the topics site-0\.lamps do not exist/,
+    );
+  });
+
   it('shares partitions with other processes, and takes over those of one that stops', async () => {
     const first = await start(insertLocks('first'));
     await start(insertLocks('second'));

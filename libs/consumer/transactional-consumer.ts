@@ -8,6 +8,7 @@ import { PartitionReader } from './partition-reader.js';
 import type { RecordHandler } from './record-handler.js';
 import { RecordTransactions } from './record-transactions.js';
 import { describeError, RetryPauses, type ConsumerLogger } from './retry-pauses.js';
+import { checkTopics } from './topic-admin.js';
 import { inTransaction } from './transactions.js';
 
 export type ConsumerOptions = {
@@ -51,9 +52,10 @@ export class TransactionalConsumer {
   private readonly retries = new Set<Promise<RetryResult>>();
 
   constructor(private readonly options: ConsumerOptions) {
-    const { name, database, handle, schema = DEFAULT_SCHEMA, logger = console } = options;
+    const { name, topics, database, handle, schema = DEFAULT_SCHEMA, logger = console } = options;
     const { attempts = DEFAULT_ATTEMPTS, recordsPerTransaction = DEFAULT_RECORDS_PER_TRANSACTION } = options;
     checkPositive({ attempts, recordsPerTransaction });
+    if (topics.length === 0) throw new RangeError('topics must name at least one topic, got none');
     this.logger = logger;
     this.letters = new DeadLetterQueue({ database, consumer: name, schema, handle, logger });
   }
@@ -83,10 +85,11 @@ export class TransactionalConsumer {
   }
 
   private async join(member: ConsumerGroupMember): Promise<void> {
-    const { database, schema = DEFAULT_SCHEMA } = this.options;
+    const { kafka, topics, database, schema = DEFAULT_SCHEMA } = this.options;
     database.on('error', this.logIdleError);
     try {
       await inTransaction(database, (client) => createTables(client, schema));
+      await checkTopics(kafka, topics);
       await member.join();
     } catch (error) {
       this.close(member);
