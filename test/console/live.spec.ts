@@ -169,6 +169,13 @@ describe('the console', () => {
     expect(await key.and(page.locator(':focus')).count()).toBe(1);
     await page.getByRole('button', { name: 'Save' }).click();
     await page.getByRole('table', { name: 'Terraform variables' }).getByText('region').first().waitFor();
+    await page.getByRole('link', { name: 'Overview', exact: true }).click();
+    await page.getByRole('button', { name: 'Add a tag' }).click();
+    const tagKey = page.getByRole('dialog').getByLabel('Key');
+    await tagKey.fill('team');
+    expectStatus(await server.patch(`/api/v2/workspaces/${workspace}`, resource('workspaces', { name: 'third' })), 200);
+    await page.getByRole('dialog', { name: 'New tag of third' }).waitFor();
+    expect(await tagKey.inputValue()).toBe('team');
     expect(page.pageErrors).toEqual([]);
     await page.context().close();
   });

@@ -160,6 +160,31 @@ describe('the tags of a workspace', () => {
     await page.context().close();
   });
 
+  it('are neither undone nor removed after somebody else has changed them', async () => {
+    const fresh = (await server.get('/api/v2/organizations/acme/workspaces/fresh')).body.data.id;
+    await bindTags(server, `workspaces/${fresh}`, { region: 'eu' });
+    const page = await openWorkspace(owner, 'fresh');
+    const dialog = page.getByRole('dialog', { name: 'fresh: tag region' });
+    const chip = (value: string) => page.getByRole('button', { name: `region=${value}. Change` });
+    await chip('eu').click();
+    await dialog.getByLabel('Value').fill('us');
+    await page.keyboard.press('Enter');
+    await page.getByText('The tag region=us is saved.').waitFor();
+    await bindTags(server, `workspaces/${fresh}`, { region: 'asia' });
+    await press(page, 'Undo');
+    await page.getByText('Nothing was undone. Its tag is region=asia now.').waitFor();
+    await chip('asia').click();
+    await page.route('**/relationships/tag-bindings', async (route) => {
+      await bindTags(server, `workspaces/${fresh}`, { region: 'africa' });
+      await route.continue();
+    });
+    await dialog.getByRole('button', { name: 'Remove the tag' }).click();
+    await page.getByText('The tag region may still be there. Its tag is region=africa now.').waitFor();
+    await chip('africa').waitFor();
+    expect(page.pageErrors).toEqual([]);
+    await page.context().close();
+  });
+
   it('of the project can be replaced, not removed', async () => {
     const page = await openWorkspace(owner, 'fresh');
     await page.getByRole('button', { name: 'cost-center=7 (of the project). Change' }).click();

@@ -11,7 +11,7 @@ export type ListedDelivery = ApiResource<'NotificationDelivery'>;
 /** The workspace, team or organization that sends the notifications. An organization has its name as id. */
 export type NotifyingOwner = { readonly kind: 'workspace' | 'team' | 'organization'; readonly id: string };
 
-/** No owner can have as many. */
+/** More than an owner can have. */
 const ALL = 100;
 const DELIVERIES_IN_PAGE = 20;
 /** The live stream has no messages about deliveries. */

@@ -1,5 +1,5 @@
 import { useQueryClient } from '@tanstack/react-query';
-import { sendChange, type SingleChange } from './bulk-changes.js';
+import { sendChange, workspaceFactsQuery, type SingleChange, type WorkspaceFacts } from './bulk-changes.js';
 import { organizationKey } from './organizations.js';
 import { useChange } from './use-change.js';
 
@@ -10,7 +10,16 @@ export const useChangeTag = (organization: string, id: string) => {
   const queries = useQueryClient();
   return useChange({
     mutationFn: (change: TagChange) => sendChange(id, change),
-    // Lists and the matrix of tags show it too.
-    onSettled: () => queries.invalidateQueries({ queryKey: organizationKey(organization) }),
+    // Lists and the matrix of tags show it too. The dialog does not wait for them.
+    onSettled: () => void queries.invalidateQueries({ queryKey: organizationKey(organization) }),
   });
+};
+
+/** Returns a function that reads the workspace with this id again. It returns undefined if the workspace cannot be read any more. */
+export const useReadFacts = (organization: string, id: string): (() => Promise<WorkspaceFacts | undefined>) => {
+  const queries = useQueryClient();
+  return async () => {
+    const [facts] = await queries.fetchQuery({ ...workspaceFactsQuery(organization, [id]), staleTime: 0 });
+    return facts;
+  };
 };

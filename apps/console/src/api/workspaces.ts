@@ -67,7 +67,7 @@ export type WorkspaceListRow = {
   readonly name: string;
   readonly description: string | null;
   readonly project: string;
-  /** Those of the project too. */
+  /** Includes the tags of the project. */
   readonly tags: readonly TagFact[];
   readonly resourceCount: number;
   readonly changedAt: string;
@@ -154,6 +154,9 @@ export const workspaceSuggestionsQuery = (organization: string, name: string) =>
       ).data,
   });
 
+/** What the document of an open workspace includes. */
+export const WORKSPACE_INCLUDES = ['project', 'current_run', 'locked_by', 'effective_tag_bindings'] as const;
+
 export const workspaceQuery = (organization: string, name: string) =>
   queryOptions({
     queryKey: [...workspaceKey(organization, name), 'details'],
@@ -162,7 +165,7 @@ export const workspaceQuery = (organization: string, name: string) =>
         api.GET('/api/v2/organizations/{organization}/workspaces/{name}', {
           params: {
             path: { organization, name },
-            query: { include: ['project', 'current_run', 'locked_by', 'effective_tag_bindings'] },
+            query: { include: [...WORKSPACE_INCLUDES] },
           },
           signal,
         }),

@@ -1,98 +1,23 @@
 import { Anchor, Button, Stack, Text, TextInput } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
-import { useEffect, useRef, useState, type SyntheticEvent } from 'react';
+import { useEffect, useRef } from 'react';
 import { forbiddingKeysQuery } from '../api/bulk-changes.js';
 import { findIncluded } from '../api/included.js';
 import { createTagReader, type TagFact } from '../api/tag-facts.js';
-import { useChangeTag, type TagChange } from '../api/workspace-tags.js';
-import { workspaceQuery, type WorkspaceDocument } from '../api/workspaces.js';
+import { workspaceQuery } from '../api/workspaces.js';
 import { ChangedNotice } from './changed-notice.js';
 import { Dialog } from './dialog.js';
 import { DialogActions } from './dialog-actions.js';
 import { LongText } from './long-text.js';
 import { findFieldProblem, FormProblems } from './problems.js';
 import { LoadingLines, QueryState } from './states.js';
+import { useTagChanges, useTagForm, type TagContentProps, type TagFormProps } from './tag-form.js';
 import { formatTag } from './tag-text.js';
-import { showToast } from './toasts.js';
 
 const NO_CHANGE = 'You need a team with write or admin access to this workspace or its project to change its tags.';
 const KEY_RULE = 'At most 128 letters (a to z), digits, spaces and _ . = + @ : -';
 const RESERVED = 'The key is reserved, and workspaces must not override the value of their project.';
-
-type TagContentProps = {
-  readonly organization: string;
-  readonly workspace: WorkspaceDocument;
-  /** Null: the person enters the key of a new tag. */
-  readonly tagKey: string | null;
-  readonly onClose: () => void;
-};
-
-type TagFormProps = TagContentProps & {
-  readonly tags: readonly TagFact[];
-  /** Whether a reserved key forbids the workspace a value of its own. */
-  readonly isFixed: boolean;
-};
-
-/** Returns the tag of this key that applies to the workspace, and the one that the workspace itself has. */
-const findTags = (tags: readonly TagFact[], key: string) => {
-  const present = tags.find((tag) => tag.key === key);
-  return { present, own: present?.isInherited === false ? present : undefined };
-};
-
-/** The requests that save and remove a tag. A message offers to undo them. */
-const useTagChanges = ({ organization, workspace, isFixed, onClose }: TagFormProps, own: TagFact | undefined) => {
-  const change = useChangeTag(organization, workspace.data.id);
-  const send = (sent: TagChange, message: string, undo: TagChange | null) => {
-    const onSuccess = () => {
-      showToast({ kind: 'success', message, undo: undo ? () => change.mutate(undo) : undefined });
-      onClose();
-    };
-    change.mutate(sent, { onSuccess });
-  };
-  // The server refuses to restore a value that a reserved key forbids.
-  const restore = own && !isFixed ? { kind: 'bind' as const, key: own.key, value: own.value } : null;
-  return {
-    error: change.error,
-    isPending: change.isPending,
-    isDone: change.isPending || change.isSuccess,
-    save: (tag: { readonly key: string; readonly value: string }) =>
-      send({ kind: 'bind', ...tag }, `The tag ${formatTag(tag)} is saved.`, own ? restore : { kind: 'unbind', ...tag }),
-    // The value that the person sees, so that a value that somebody sets meanwhile stays.
-    remove: ({ key, value }: TagFact) => send({ kind: 'unbind', key, value }, `The tag ${key} is removed.`, restore),
-  };
-};
-
-/** The fields of the form. A value that the person has not changed follows the present value. */
-const useTagForm = (props: TagFormProps) => {
-  const { tagKey, tags } = props;
-  const [typedKey, setTypedKey] = useState('');
-  const [typedValue, setTypedValue] = useState<string | null>(null);
-  const key = tagKey ?? typedKey.trim();
-  const { present, own } = findTags(tags, key);
-  const ownValue = tagKey === null ? undefined : own?.value;
-  const [opened, setOpened] = useState(ownValue);
-  const changes = useTagChanges(props, own);
-  const value = typedValue ?? ownValue ?? '';
-  return {
-    typedKey,
-    value,
-    present,
-    own,
-    changes,
-    isOutdated: opened !== ownValue && !changes.isDone,
-    enterKey: setTypedKey,
-    enterValue: setTypedValue,
-    reset: () => {
-      setTypedValue(null);
-      setOpened(ownValue);
-    },
-    submit: (event: SyntheticEvent) => {
-      event.preventDefault();
-      changes.save({ key, value: value.trim() });
-    },
-  };
-};
 
 type RemoveButtonProps = { readonly isPending: boolean; readonly onRemove: () => void };
 
@@ -172,7 +97,7 @@ const TagForm = (props: TagFormProps) => {
   );
 };
 
-/** A value that the workspace should not have. It can only go. */
+/** A value that the workspace should not have. The person can only remove it. */
 const FixedTag = (props: TagFormProps & { readonly tag: TagFact }) => {
   const { tag } = props;
   const { error, isPending, remove } = useTagChanges(props, tag);
@@ -239,33 +164,37 @@ const TagContent = (props: TagContentProps) => {
   );
 };
 
-type TagDialogProps = Omit<TagContentProps, 'workspace'> & {
-  /** The name of the workspace. */
-  readonly workspace: string;
-  /** Whether the dialog leads to the workspace, because it is on another screen. */
-  readonly hasLink?: boolean;
-};
+const formatTitle = (workspace: string, tagKey: string | null): string =>
+  tagKey === null ? `New tag of ${workspace}` : `${workspace}: tag ${tagKey}`;
 
 /** Adds, changes or removes a tag of a workspace, and describes where a tag comes from. */
-export const TagDialog = ({ workspace, hasLink = false, ...props }: TagDialogProps) => {
+export const WorkspaceTagDialog = (props: TagContentProps) => (
+  <Dialog onClose={props.onClose} title={formatTitle(props.workspace.data.attributes.name, props.tagKey)}>
+    <TagContent {...props} />
+  </Dialog>
+);
+
+/** The name of the workspace instead of its document. */
+type NamedTagDialogProps = Omit<TagContentProps, 'workspace'> & { readonly workspace: string };
+
+/** The same dialog on a screen of other things, which leads to the workspace. */
+export const NamedTagDialog = ({ workspace, ...props }: NamedTagDialogProps) => {
   const { organization, tagKey, onClose } = props;
   const query = useQuery(workspaceQuery(organization, workspace));
   return (
-    <Dialog onClose={onClose} title={tagKey === null ? `New tag of ${workspace}` : `${workspace}: tag ${tagKey}`}>
+    <Dialog onClose={onClose} title={formatTitle(workspace, tagKey)}>
       <Stack>
         <QueryState query={query} what="workspace">
           {(document) => <TagContent {...props} workspace={document} />}
         </QueryState>
-        {hasLink && (
-          <Anchor
-            size="sm"
-            renderRoot={(link) => (
-              <Link {...link} to="/$organization/workspaces/$workspace" params={{ organization, workspace }} />
-            )}
-          >
-            Open the workspace {workspace}
-          </Anchor>
-        )}
+        <Anchor
+          size="sm"
+          renderRoot={(link) => (
+            <Link {...link} to="/$organization/workspaces/$workspace" params={{ organization, workspace }} />
+          )}
+        >
+          Open the workspace {workspace}
+        </Anchor>
       </Stack>
     </Dialog>
   );

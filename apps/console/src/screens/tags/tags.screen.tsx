@@ -21,7 +21,7 @@ import { listTagKeys, renderTagCell } from './tag-cell.js';
 import { parseTagSearch, type TagSearch } from './tags.search.js';
 import classes from './tags.module.css';
 
-const TagDialog = lazy(async () => ({ default: (await import('../../components/tag-dialog.js')).TagDialog }));
+const NamedTagDialog = lazy(async () => ({ default: (await import('../../components/tag-dialog.js')).NamedTagDialog }));
 
 /* Empty matrices need code that one with rows does not. */
 const NoGap = lazy(async () => ({ default: (await import('./empty-tags.js')).NoGap }));
@@ -73,7 +73,7 @@ const TagMatrix = ({ organization, rows, count, reservedKeys, keys }: MatrixProp
         }}
       />
       <Suspense>
-        {opened && <TagDialog organization={organization} {...opened} hasLink onClose={() => setOpened(null)} />}
+        {opened && <NamedTagDialog organization={organization} {...opened} onClose={() => setOpened(null)} />}
       </Suspense>
     </>
   );

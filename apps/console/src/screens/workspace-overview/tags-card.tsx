@@ -1,74 +1,79 @@
 import { Group, Text, UnstyledButton } from '@mantine/core';
 import { lazy, Suspense, useState } from 'react';
-import { createTagReader } from '../../api/tag-facts.js';
+import { createTagReader, type TagFact } from '../../api/tag-facts.js';
 import type { WorkspaceDocument } from '../../api/workspaces.js';
 import { Card } from '../../components/card.js';
 import { PlusIcon } from '../../components/icons.js';
 import { PermittedButton } from '../../components/permitted-button.js';
-import { formatTag } from '../../components/tag-text.js';
+import { describeTag } from '../../components/tag-text.js';
 import classes from './tags-card.module.css';
 
-const TagDialog = lazy(async () => ({ default: (await import('../../components/tag-dialog.js')).TagDialog }));
+const WorkspaceTagDialog = lazy(async () => ({
+  default: (await import('../../components/tag-dialog.js')).WorkspaceTagDialog,
+}));
 
 const NO_CHANGE = 'You need a team with write or admin access to this workspace or its project.';
 
 type TagsCardProps = { readonly organization: string; readonly workspace: WorkspaceDocument };
 
+type TagListProps = {
+  readonly tags: readonly TagFact[];
+  readonly canChange: boolean;
+  readonly onOpen: (key: string) => void;
+};
+
+const TagList = ({ tags, canChange, onOpen }: TagListProps) => (
+  <Group gap={6}>
+    {tags.map((tag) => {
+      const text = describeTag(tag);
+      const look = { className: classes['tag'], 'data-inherited': tag.isInherited || undefined };
+      return canChange ? (
+        <UnstyledButton
+          key={tag.key}
+          {...look}
+          aria-label={`${text}. Change`}
+          aria-haspopup="dialog"
+          onClick={() => onOpen(tag.key)}
+        >
+          {text}
+        </UnstyledButton>
+      ) : (
+        <span key={tag.key} {...look}>
+          {text}
+        </span>
+      );
+    })}
+  </Group>
+);
+
 /** The tags that apply to the workspace. People with the permission add, change and remove its own. */
 export const TagsCard = ({ organization, workspace }: TagsCardProps) => {
   const [opened, setOpened] = useState<{ readonly key: string | null } | null>(null);
-  const { name, permissions } = workspace.data.attributes;
-  const tags = createTagReader(workspace)(workspace.data).map((tag) => ({
-    ...tag,
-    text: tag.isInherited ? `${formatTag(tag)} (of the project)` : formatTag(tag),
-  }));
-  return (
-    <Card
-      title="Tags"
-      actions={
-        <PermittedButton
-          command="Add a tag"
-          size="compact-sm"
-          variant="default"
-          isPermitted={permissions['can-manage-tags']}
-          reason={NO_CHANGE}
-          leftSection={<PlusIcon size={14} />}
-          onClick={() => setOpened({ key: null })}
-        >
-          Add a tag
-        </PermittedButton>
-      }
+  const canChange = workspace.data.attributes.permissions['can-manage-tags'];
+  const tags = createTagReader(workspace)(workspace.data);
+  const common = { organization, workspace, onClose: () => setOpened(null) };
+  const create = (
+    <PermittedButton
+      command="Add a tag"
+      size="compact-sm"
+      variant="default"
+      isPermitted={canChange}
+      reason={NO_CHANGE}
+      leftSection={<PlusIcon size={14} />}
+      onClick={() => setOpened({ key: null })}
     >
+      Add a tag
+    </PermittedButton>
+  );
+  return (
+    <Card title="Tags" actions={create}>
       {tags.length === 0 && (
         <Text size="sm" c="dimmed">
           No tag applies to this workspace.
         </Text>
       )}
-      <Group gap={6}>
-        {tags.map(({ key, text, isInherited }) =>
-          permissions['can-manage-tags'] ? (
-            <UnstyledButton
-              key={key}
-              className={classes['tag']}
-              data-inherited={isInherited || undefined}
-              aria-label={`${text}. Change`}
-              aria-haspopup="dialog"
-              onClick={() => setOpened({ key })}
-            >
-              {text}
-            </UnstyledButton>
-          ) : (
-            <span key={key} className={classes['tag']} data-inherited={isInherited || undefined}>
-              {text}
-            </span>
-          ),
-        )}
-      </Group>
-      <Suspense>
-        {opened && (
-          <TagDialog organization={organization} workspace={name} tagKey={opened.key} onClose={() => setOpened(null)} />
-        )}
-      </Suspense>
+      <TagList tags={tags} canChange={canChange} onOpen={(key) => setOpened({ key })} />
+      <Suspense>{opened && <WorkspaceTagDialog {...common} tagKey={opened.key} />}</Suspense>
     </Card>
   );
 };

@@ -1,17 +1,14 @@
 import { Badge, Group, Text } from '@mantine/core';
-import type { TagFact } from '../../api/tag-facts.js';
 import type { WorkspaceListRow } from '../../api/workspaces.js';
 import { LockIcon } from '../../components/icons.js';
 import { RunStatusBadge } from '../../components/run-status.js';
-import { formatTag } from '../../components/tag-text.js';
+import { describeTag, formatTag } from '../../components/tag-text.js';
 import { Time } from '../../components/times.js';
 import type { GridColumn } from '../../components/virtual-grid.js';
 import { OPTIONAL_COLUMNS, type OptionalColumn } from './workspaces.search.js';
 import classes from './workspaces.module.css';
 
 const SHOWN_TAGS = 2;
-
-const describeTag = (tag: TagFact): string => (tag.isInherited ? `${formatTag(tag)} (of the project)` : formatTag(tag));
 
 /**
  * The first tags. The others are a number. A narrow column has space for one tag. Long tags end with an ellipsis, because all

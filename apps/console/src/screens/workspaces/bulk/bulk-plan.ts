@@ -139,33 +139,6 @@ export const planBulkChange = (
   return { changes, skipped };
 };
 
-const findOwnTag = ({ tags }: WorkspaceFacts, key: string): TagFact | undefined =>
-  tags.find((tag) => tag.key === key && !tag.isInherited);
-
-/**
- * Returns why a change is not undone: somebody has changed the same thing since. Null if the workspace is as the change has
- * left it. The server itself refuses to unlock for another holder.
- */
-export const explainUndoRefusal = (change: SingleChange, now: WorkspaceFacts | undefined): string | null => {
-  if (!now) return 'It does not exist any more, or you may not read it.';
-  switch (change.kind) {
-    case 'lock':
-    case 'unlock':
-      return null;
-    case 'bind': {
-      const tag = findOwnTag(now, change.key);
-      if (tag?.value === change.value) return null;
-      return tag ? `Its tag is ${formatTag(tag)} now.` : `It has no tag ${change.key} of its own now.`;
-    }
-    case 'unbind': {
-      const tag = findOwnTag(now, change.key);
-      return tag ? `Its tag is ${formatTag(tag)} now.` : null;
-    }
-    case 'move':
-      return now.project.id === change.project ? null : `It is in the project ${now.project.name} now.`;
-  }
-};
-
 /** Returns whether the person has entered everything that the action needs. */
 export const isComplete = (action: BulkAction, { key, project }: BulkInput): boolean => {
   if (action === 'move') return project !== null;

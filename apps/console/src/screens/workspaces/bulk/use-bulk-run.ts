@@ -2,7 +2,8 @@ import { useQueryClient, type QueryClient } from '@tanstack/react-query';
 import { useEffect, useRef, useState } from 'react';
 import { organizationKey } from '../../../api/organizations.js';
 import { workspaceFactsQuery, type SingleChange } from '../../../api/bulk-changes.js';
-import { explainUndoRefusal, type PlannedChange } from './bulk-plan.js';
+import { explainUndoRefusal } from '../../../components/undo-refusal.js';
+import type { PlannedChange } from './bulk-plan.js';
 import { describeFailure, runChanges, type ChangeProgress, type ChangeTask, type FailedTask } from './change-runner.js';
 
 type BulkRunState = {
