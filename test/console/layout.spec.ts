@@ -117,7 +117,7 @@ describe('the keyboard alone', () => {
     await page.keyboard.press('Control+k');
     await search.fill('plat');
     for (const [group, name] of Object.entries({
-      'Workspaces of a project': 'Platform',
+      Projects: 'Workspaces of Platform',
       Teams: 'platform-core',
       Providers: 'platform-dns',
       People: 'Find people named “plat”',
@@ -133,7 +133,7 @@ describe('the keyboard alone', () => {
     await dialog.waitFor({ state: 'detached' });
     await choose('plat', 'platform-core');
     await waitForTitle(page, 'platform-core');
-    await choose('plat', 'Platform');
+    await choose('plat', 'Workspaces of Platform');
     await page.waitForURL('**/app/acme/workspaces?project=prj-*');
     await choose('olg', 'Find people named “olg”');
     await page.getByRole('cell', { name: /olga/ }).first().waitFor();

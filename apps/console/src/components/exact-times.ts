@@ -4,6 +4,16 @@ const STORAGE_KEY = 'exact-times';
 
 const choice = { isExact: localStorage.getItem(STORAGE_KEY) === 'on', listeners: new Set<() => void>() };
 
+const change = (isExact: boolean): void => {
+  choice.isExact = isExact;
+  for (const listener of choice.listeners) listener();
+};
+
+// The choice in another tab.
+addEventListener('storage', ({ key, newValue }) => {
+  if (key === STORAGE_KEY) change(newValue === 'on');
+});
+
 const subscribe = (listener: () => void): (() => void) => {
   choice.listeners.add(listener);
   return () => void choice.listeners.delete(listener);
@@ -13,7 +23,6 @@ const subscribe = (listener: () => void): (() => void) => {
 export const useExactTimes = (): boolean => useSyncExternalStore(subscribe, () => choice.isExact);
 
 export const setExactTimes = (isExact: boolean): void => {
-  choice.isExact = isExact;
   localStorage.setItem(STORAGE_KEY, isExact ? 'on' : 'off');
-  for (const listener of choice.listeners) listener();
+  change(isExact);
 };

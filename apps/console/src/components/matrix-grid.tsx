@@ -99,10 +99,10 @@ const useMatrixPosition = (count: number, columnCount: number, columnWidth: numb
   });
   useLayoutEffect(() => {
     const grid = scroller.current;
-    // A cell that leaves the window gives its focus to the page. An open dialog keeps its own.
-    const mayFocus = document.activeElement === document.body || grid?.contains(document.activeElement);
+    // If the cell with the focus leaves the window, the page has the focus. An open dialog keeps it.
+    const canFocus = document.activeElement === document.body || grid?.contains(document.activeElement);
     const selector = `[data-row="${row}"][data-column="${column}"]`;
-    if (hasMoved && mayFocus) grid?.querySelector<HTMLElement>(selector)?.focus({ preventScroll: true });
+    if (hasMoved && canFocus) grid?.querySelector<HTMLElement>(selector)?.focus({ preventScroll: true });
   });
   const move = (event: KeyboardEvent): void => {
     const page = Math.max(Math.floor((scroller.current?.clientHeight ?? 0) / ROW_HEIGHT) - 2, 1);

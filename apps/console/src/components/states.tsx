@@ -13,7 +13,7 @@ type EmptyStateProps = {
   readonly children: ReactNode;
 };
 
-/** Stands in the place of a list without rows, and describes the next step. */
+/** Replaces a list without rows, and describes the next step. */
 export const EmptyState = ({ icon: Icon, title, children }: EmptyStateProps) => (
   <div className={classes['empty']}>
     {Icon && <Icon size={36} className={classes['icon']} />}

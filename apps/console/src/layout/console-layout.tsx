@@ -1,7 +1,7 @@
 import { ActionIcon, Burger, Button } from '@mantine/core';
 import { useHotkeys } from '@mantine/hooks';
 import { Link, Outlet, useLocation, useNavigate, useParams } from '@tanstack/react-router';
-import { lazy, Suspense, useState } from 'react';
+import { lazy, Suspense, useEffect, useState } from 'react';
 import { useSessionEnded } from '../api/session.js';
 import { AutoIcon, ChevronDownIcon, UserIcon } from '../components/icons.js';
 import { ToastOutlet } from '../components/toast-outlet.js';
@@ -16,9 +16,8 @@ import classes from './layout.module.css';
 const waitForPaint = (): Promise<void> =>
   new Promise((resolve) => void requestAnimationFrame(() => setTimeout(resolve)));
 
-const CommandPalette = lazy(async () => ({
-  default: (await import('../palette/command-palette.js')).CommandPalette,
-}));
+const loadPalette = async () => ({ default: (await import('../palette/command-palette.js')).CommandPalette });
+const CommandPalette = lazy(loadPalette);
 const ShortcutsDialog = lazy(async () => ({
   default: (await import('../shortcuts/shortcuts-dialog.js')).ShortcutsDialog,
 }));
@@ -32,9 +31,21 @@ const OrganizationMenu = lazy(async () => ({ default: (await import('./organizat
 
 const SessionDialog = lazy(async () => ({ default: (await import('./session-dialog.js')).SessionDialog }));
 
+/** Loads the palette when a person presses `Ctrl` or `⌘`, so that it takes the keys directly after `mod+K`. */
+const usePaletteAtModifier = (): void =>
+  useEffect(() => {
+    const onKeyDown = ({ key }: KeyboardEvent): void => {
+      // After a failure, opening the palette loads it again.
+      if (key === 'Control' || key === 'Meta') loadPalette().catch(() => undefined);
+    };
+    document.addEventListener('keydown', onKeyDown);
+    return () => document.removeEventListener('keydown', onKeyDown);
+  }, []);
+
 const useDialogs = () => {
   const [dialog, open] = useState<LayoutDialog | null>(null);
   const navigate = useNavigate();
+  usePaletteAtModifier();
   useHotkeys([['mod+K', () => open('palette')]], []);
   useShortcut({ keys: '?', label: 'Show the shortcuts', run: () => open('shortcuts') });
   useShortcut({ keys: 'g o', label: 'Go to organizations', run: () => void navigate({ to: '/' }) });

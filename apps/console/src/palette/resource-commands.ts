@@ -54,8 +54,8 @@ const useProjectCommands = (organization: string, text: string): readonly Comman
   const navigate = useNavigate();
   const { data = [] } = useQuery({ ...projectSuggestionsQuery(organization, text), enabled: text !== '' });
   return data.slice(0, MAX_OTHERS).map(({ id, attributes }) => ({
-    group: 'Workspaces of a project',
-    label: attributes.name,
+    group: 'Projects',
+    label: `Workspaces of ${attributes.name}`,
     icon: WorkspaceIcon,
     run: () => void navigate({ to: '/$organization/workspaces', params: { organization }, search: { project: id } }),
   }));

@@ -1,5 +1,6 @@
 import { Checkbox, Input, PasswordInput, SegmentedControl, Stack, TextInput } from '@mantine/core';
 import type { NotifyingOwner } from '../../api/notifications.js';
+import { ChangedNotice } from '../../components/changed-notice.js';
 import { Dialog } from '../../components/dialog.js';
 import { DialogActions } from '../../components/dialog-actions.js';
 import { findFieldProblem, FormProblems } from '../../components/problems.js';
@@ -64,7 +65,7 @@ const TokenField = ({ values, isNew, error, onChange }: FieldsProps) => (
       label="Key of the signature"
       description={`Your service checks with it that a request is from this server. Nobody can read it again.${isNew ? '' : ' An empty field keeps the present key.'}`}
       autoComplete="new-password"
-      disabled={values.removesToken}
+      disabled={values.isTokenRemoved}
       visibilityToggleButtonProps={{ 'aria-label': 'Show the key' }}
       value={values.token}
       onChange={(event) => onChange({ token: event.currentTarget.value })}
@@ -74,8 +75,8 @@ const TokenField = ({ values, isNew, error, onChange }: FieldsProps) => (
       <Checkbox
         label="Send requests without a signature"
         description="Removes the present key."
-        checked={values.removesToken}
-        onChange={(event) => onChange({ removesToken: event.currentTarget.checked, token: '' })}
+        checked={values.isTokenRemoved}
+        onChange={(event) => onChange({ isTokenRemoved: event.currentTarget.checked, token: '' })}
       />
     )}
   </>
@@ -162,6 +163,11 @@ export const NotificationDialog = (props: NotificationFormProps) => {
       <form onSubmit={form.save}>
         <Stack>
           <FormProblems error={form.error} fields={FIELDS} />
+          {form.isOutdated && (
+            <ChangedNotice what="notification" onReset={form.reset}>
+              What you save is added to the changes of the other person.
+            </ChangedNotice>
+          )}
           <NotificationFields
             organization={organization}
             owner={owner}

@@ -14,7 +14,7 @@ export type NotificationValues = {
   readonly url: string;
   /** The new key of the signature; empty keeps the present one. */
   readonly token: string;
-  readonly removesToken: boolean;
+  readonly isTokenRemoved: boolean;
   readonly triggers: readonly NotificationTrigger[];
   /** Ids of the people who get e-mails. */
   readonly users: readonly string[];
@@ -26,7 +26,7 @@ const NEW_NOTIFICATION: NotificationValues = {
   destination: 'generic',
   url: '',
   token: '',
-  removesToken: false,
+  isTokenRemoved: false,
   triggers: ['run:needs_attention', 'run:errored'],
   users: [],
   enabled: true,
@@ -46,9 +46,9 @@ const toNotificationValues = (notification: ListedNotification | null): Notifica
   };
 };
 
-const toTokenBody = ({ destination, token, removesToken }: NotificationValues): Pick<NotificationBody, 'token'> => {
+const toTokenBody = ({ destination, token, isTokenRemoved }: NotificationValues): Pick<NotificationBody, 'token'> => {
   if (destination !== 'generic') return {};
-  if (removesToken) return { token: null };
+  if (isTokenRemoved) return { token: null };
   return token === '' ? {} : { token };
 };
 
@@ -64,14 +64,35 @@ const toNewBody = (values: NotificationValues): NotificationBody => ({
 const isSameSet = (one: readonly string[], other: readonly string[]): boolean =>
   one.length === other.length && one.every((each) => other.includes(each));
 
-/** Returns the attributes that differ, so that the changes of other people stay. */
-const toChangedBody = (opened: NotificationValues, values: NotificationValues): Partial<NotificationBody> => ({
+/** Returns `present` with what the person has added to `opened`, and without what the person has removed from it. */
+const applyChoice = <T extends string>(opened: readonly T[], chosen: readonly T[], present: readonly T[]): T[] => [
+  ...present.filter((each) => chosen.includes(each) || !opened.includes(each)),
+  ...chosen.filter((each) => !opened.includes(each) && !present.includes(each)),
+];
+
+type FormStates = {
+  readonly opened: NotificationValues;
+  readonly values: NotificationValues;
+  readonly present: NotificationValues;
+};
+
+/** Returns the attributes that the person has changed, so that the changes of other people stay. */
+const toChangedBody = ({ opened, values, present }: FormStates): Partial<NotificationBody> => ({
   ...(values.name === opened.name ? {} : { name: values.name }),
   ...(values.url === opened.url ? {} : { url: values.url }),
   ...(values.enabled === opened.enabled ? {} : { enabled: values.enabled }),
-  ...(isSameSet(values.triggers, opened.triggers) ? {} : { triggers: [...values.triggers] }),
+  ...(isSameSet(values.triggers, opened.triggers)
+    ? {}
+    : { triggers: applyChoice(opened.triggers, values.triggers, present.triggers) }),
   ...toTokenBody(values),
 });
+
+const isSame = (one: NotificationValues, other: NotificationValues): boolean =>
+  one.name === other.name &&
+  one.url === other.url &&
+  one.enabled === other.enabled &&
+  isSameSet(one.triggers, other.triggers) &&
+  isSameSet(one.users, other.users);
 
 export type NotificationFormProps = {
   readonly organization: string;
@@ -83,7 +104,8 @@ export type NotificationFormProps = {
 
 /** Keeps what the person enters, and sends it. */
 export const useNotificationForm = ({ organization, owner, notification, onClose }: NotificationFormProps) => {
-  const [opened] = useState(() => toNotificationValues(notification));
+  const present = toNotificationValues(notification);
+  const [opened, setOpened] = useState(present);
   const [values, setValues] = useState(opened);
   const change = useChangeNotification(organization, owner);
   const onSuccess = () => {
@@ -91,8 +113,10 @@ export const useNotificationForm = ({ organization, owner, notification, onClose
     onClose();
   };
   const update = (id: string) => {
-    const attributes = toChangedBody(opened, values);
-    const users = isSameSet(values.users, opened.users) ? undefined : values.users;
+    const attributes = toChangedBody({ opened, values, present });
+    const users = isSameSet(values.users, opened.users)
+      ? undefined
+      : applyChoice(opened.users, values.users, present.users);
     if (Object.keys(attributes).length === 0 && users === undefined) return onClose();
     return change.mutate({ action: 'update', id, attributes, users }, { onSuccess });
   };
@@ -100,6 +124,11 @@ export const useNotificationForm = ({ organization, owner, notification, onClose
     values,
     error: change.error,
     isPending: change.isPending,
+    isOutdated: !isSame(opened, present) && !change.isPending && !change.isSuccess,
+    reset: () => {
+      setOpened(present);
+      setValues(present);
+    },
     enter: (entered: Partial<NotificationValues>) => setValues({ ...values, ...entered }),
     save: (event: SyntheticEvent) => {
       event.preventDefault();

@@ -27,16 +27,28 @@ export type OpenNotification =
   | { readonly kind: NotificationDialogKind; readonly notification: ListedNotification }
   | null;
 
+const DIALOGS = { update: NotificationDialog, delete: DeleteNotificationDialog, deliveries: DeliveriesDialog };
+
 type DialogsProps = Omit<ListProps, 'subject'> & { readonly open: OpenNotification; readonly onClose: () => void };
 
-export const NotificationDialogs = ({ open, ...common }: DialogsProps) => (
-  <Suspense>
-    {open?.kind === 'create' && <NotificationDialog {...common} notification={null} />}
-    {open?.kind === 'update' && <NotificationDialog {...common} notification={open.notification} />}
-    {open?.kind === 'delete' && <DeleteNotificationDialog {...common} notification={open.notification} />}
-    {open?.kind === 'deliveries' && <DeliveriesDialog {...common} notification={open.notification} />}
-  </Suspense>
-);
+export const NotificationDialogs = ({ open, ...common }: DialogsProps) => {
+  const { data = [] } = useQuery(notificationsQuery(common.organization, common.owner));
+  if (open === null) return null;
+  if (open.kind === 'create')
+    return (
+      <Suspense>
+        <NotificationDialog {...common} notification={null} />
+      </Suspense>
+    );
+  // The dialogs show what others change. If they delete the configuration, the server refuses what the dialog sends.
+  const notification = data.find(({ id }) => id === open.notification.id) ?? open.notification;
+  const OpenDialog = DIALOGS[open.kind];
+  return (
+    <Suspense>
+      <OpenDialog {...common} notification={notification} />
+    </Suspense>
+  );
+};
 
 type CreateProps = { readonly isPermitted: boolean; readonly reason: string; readonly onClick: () => void };
 
@@ -86,7 +98,7 @@ export const NotificationList = ({ organization, owner, subject }: ListProps) =>
   );
 };
 
-/** Stands in the place of the list for people who may not read it, because URLs of webhooks are secrets. */
+/** Replaces the list for people who may not read it, because URLs of webhooks are secrets. */
 export const DeniedNotifications = ({ reason }: { readonly reason: string }) => (
   <EmptyState icon={BellIcon} title="You may not read the notifications">
     <Text>Their addresses are secrets: everybody who has the URL of a webhook can post there.</Text>

@@ -2,6 +2,7 @@ import { Stack, Title } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
 import { notificationsQuery, type NotifyingOwner } from '../../api/notifications.js';
+import { ErrorState } from '../../components/states.js';
 import { NotificationCard } from '../notifications/notification-card.js';
 import { NotificationDialogs, type OpenNotification } from '../notifications/notification-list.js';
 
@@ -13,8 +14,9 @@ type TeamNotificationsProps = { readonly organization: string; readonly team: st
  */
 export const TeamNotifications = ({ organization, team }: TeamNotificationsProps) => {
   const owner: NotifyingOwner = { kind: 'team', id: team };
-  const { data = [] } = useQuery(notificationsQuery(organization, owner));
+  const { data = [], error, refetch } = useQuery(notificationsQuery(organization, owner));
   const [open, setOpen] = useState<OpenNotification>(null);
+  if (error && data.length === 0) return <ErrorState error={error} onRetry={() => void refetch()} />;
   if (data.length === 0) return null;
   return (
     <Stack component="section" aria-label="Notifications" mt="md">

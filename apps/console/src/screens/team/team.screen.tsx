@@ -72,7 +72,7 @@ export const TeamScreen = () => {
   const { organization, team: id } = useParams({ from: '/$organization/teams/$team' });
   const query = useQuery(teamQuery(organization, id));
   const { data } = useQuery(organizationQuery(organization));
-  const mayManage = data?.attributes.permissions['can-create-team'] ?? false;
+  const canManage = data?.attributes.permissions['can-create-team'] ?? false;
   return (
     <Page
       title={query.data?.attributes.name ?? 'Team'}
@@ -90,7 +90,7 @@ export const TeamScreen = () => {
                 <Identity organization={organization} team={team} />
               </SimpleGrid>
               <TeamMembers organization={organization} team={team} />
-              {mayManage && <TeamNotifications organization={organization} team={team.id} />}
+              {canManage && <TeamNotifications organization={organization} team={team.id} />}
             </>
           );
         }}
