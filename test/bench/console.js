@@ -76,6 +76,9 @@ const openList = async (browser, product) => {
   await page.addInitScript(markInteractions);
   await page.goto(`${product.url}/app/${ORGANIZATION}/workspaces`);
   await page.locator('[role="row"][data-index="3"] a').waitFor();
+  // The parts that load after the list would else count as frames of the scroll.
+  await page.getByText('Live', { exact: true }).waitFor();
+  await page.evaluate(() => new Promise((resolve) => void requestIdleCallback(resolve)));
   return page;
 };
 
