@@ -27,14 +27,19 @@ const findTags = (tags: readonly TagFact[], key: string) => {
   return { present, own: present?.isInherited === false ? present : undefined };
 };
 
-/** Undoes a change, unless somebody has changed the same tag since. */
-const useUndo = (organization: string, id: string, change: ReturnType<typeof useChangeTag>) => {
+/** A change of a tag, and its undo, which does nothing if somebody has changed the same tag since. */
+const useGuardedChange = (organization: string, id: string) => {
+  const change = useChangeTag(organization, id);
   const readFacts = useReadFacts(organization, id);
-  return async (sent: TagChange, undo: TagChange): Promise<void> => {
-    const refusal = await readFacts().then((now) => explainUndoRefusal(sent, now), describeError);
+  /** Returns why the workspace is not as this change leaves it, or cannot be read. Null if it is. */
+  const explainDifference = (sent: TagChange) =>
+    readFacts().then((now) => explainUndoRefusal(sent, now), describeError);
+  const undoChange = async (sent: TagChange, undo: TagChange): Promise<void> => {
+    const refusal = await explainDifference(sent);
     if (refusal === null) change.mutate(undo);
     else showToast({ kind: 'error', message: `Nothing was undone. ${refusal}` });
   };
+  return { change, explainDifference, undoChange };
 };
 
 /** The requests that save and remove a tag. A message offers to undo them. */
@@ -42,17 +47,14 @@ export const useTagChanges = (
   { organization, workspace, isFixed, onClose }: TagFormProps,
   own: TagFact | undefined,
 ) => {
-  const { id } = workspace.data;
-  const change = useChangeTag(organization, id);
-  const readFacts = useReadFacts(organization, id);
-  const undoChange = useUndo(organization, id, change);
+  const { change, explainDifference, undoChange } = useGuardedChange(organization, workspace.data.id);
   // The server refuses to restore a value that a reserved key forbids.
   const restore = own && !isFixed ? { kind: 'bind' as const, key: own.key, value: own.value } : null;
   const report = (message: string, sent: TagChange, undo: TagChange | null) =>
     showToast({ kind: 'success', message, undo: undo ? () => void undoChange(sent, undo) : undefined });
   /** The server removes a tag only with the value that the person saw, and answers the same if it has another one. */
   const reportRemoval = async (sent: TagChange): Promise<void> => {
-    const reason = await readFacts().then((now) => explainUndoRefusal(sent, now), describeError);
+    const reason = await explainDifference(sent);
     if (reason === null) report(`The tag ${sent.key} is removed.`, sent, restore);
     else showToast({ kind: 'error', message: `The tag ${sent.key} may still be there. ${reason}` });
   };
