@@ -48,6 +48,14 @@ export class Clients {
     await Promise.race([this.ledger.more(more), this.failure]);
   }
 
+  /**
+   * Number of responses with a status from 500. A refusal is not a failure: a client whose unlock was lost in a kill is
+   * refused its next lock.
+   */
+  countFailures(): number {
+    return [...this.statuses].reduce((sum, [status, count]) => (status >= 500 ? sum + count : sum), 0);
+  }
+
   async stop(): Promise<void> {
     this.stopping = true;
     await this.running;
