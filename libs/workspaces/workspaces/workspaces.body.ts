@@ -2,6 +2,7 @@ import { z } from 'zod';
 import {
   checkAutoDestroyDuration,
   checkName,
+  collectRefusals,
   EXECUTION_MODES,
   runAllChecks,
   toLabel,
@@ -30,7 +31,7 @@ import {
   type VcsRepoInput,
   type WorkspaceSettings,
 } from '../settings/workspace-settings.js';
-import { flatTagsInput, tagBindingsInput } from '#tag-bindings';
+import { flatTagsInput, parseFlatTags, tagBindingsInput, toBindings } from '#tag-bindings';
 import type { ToolReleases } from '../tool-versions/tool-releases.catalogue.js';
 
 /** Characters of all paths of a workspace together: lists show up to 100 workspaces with theirs. */
@@ -247,5 +248,26 @@ export const toSettingsInput = (input: WorkspaceAttributes, related: z.infer<typ
 });
 
 /** The origin is set by the creation only. */
-export const toOriginSettings = (input: WorkspaceAttributes): Partial<WorkspaceSettings> =>
+const toOriginSettings = (input: WorkspaceAttributes): Partial<WorkspaceSettings> =>
   omitUndefined({ sourceName: input['source-name'], sourceUrl: input['source-url'] });
+
+/** Returns the tags of a new workspace, flat ones and bindings. Refuses those that no workspace can have. */
+export const toRequestedTags = (related: z.infer<typeof relationships>) =>
+  collectRefusals(
+    () => ({
+      flatTags: parseFlatTags(related?.tags ?? { data: [] }),
+      bindings: toBindings(related?.['tag-bindings']) ?? [],
+    }),
+    () => toBindings(related?.['tag-bindings']),
+  );
+
+/** Converts the body of a creation. The decider checks the name. */
+export const toNewWorkspace = (
+  input: z.infer<typeof createBody>['data']['attributes'],
+  related: z.infer<typeof relationships>,
+) => ({
+  name: input.name,
+  project: related?.project?.data?.id || null,
+  settings: { ...toSettingsInput(input, related), ...toOriginSettings(input) },
+  ...toRequestedTags(related),
+});

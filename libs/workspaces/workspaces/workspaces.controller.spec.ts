@@ -147,6 +147,35 @@ describe('an update of a workspace', () => {
     });
   });
 
+  it('refuses the name and the tags of one request in one answer', async () => {
+    const related = {
+      tags: { data: [{ type: 'tags', attributes: { name: 'a b' } }] },
+      'tag-bindings': { data: [{ type: 'tag-bindings', attributes: { key: '', value: 'prod' } }] },
+    };
+    const pointersOf = (answer: Parameters<typeof expectStatus>[0]): string[] =>
+      expectStatus(answer, 422).body.errors.map((error: any) => error.source.pointer);
+    const created = await server.post('/api/v2/organizations/acme/workspaces', {
+      data: { type: 'workspaces', attributes: { name: 'a b' }, relationships: related },
+    });
+    expect(pointersOf(created)).toEqual([
+      '/data/relationships/tags/data/0/attributes/name',
+      '/data/relationships/tag-bindings/data/0/attributes/key',
+      '/data/attributes/name',
+    ]);
+    const id = await createWorkspace('both-refused');
+    const changed = await server.patch(`/api/v2/workspaces/${id}`, {
+      data: {
+        type: 'workspaces',
+        attributes: { name: 'a b' },
+        relationships: { 'tag-bindings': related['tag-bindings'] },
+      },
+    });
+    expect(pointersOf(changed)).toEqual([
+      '/data/relationships/tag-bindings/data/0/attributes/key',
+      '/data/attributes/name',
+    ]);
+  });
+
   it('changes the named attributes of the repository, and removes the repository by null', async () => {
     const repo = { identifier: 'acme/net', 'oauth-token-id': 'ot-1', 'ingress-submodules': true };
     const id = await createWorkspace('versioned', { 'vcs-repo': repo });

@@ -17,7 +17,7 @@ import {
   type QueryParameters as QueryOf,
   type Resource,
 } from '#json-api';
-import { toBindings, parseFlatTags } from '#tag-bindings';
+import { toBindings } from '#tag-bindings';
 import { CurrentRuns } from '../ports/current-runs.port.js';
 import { CurrentStates } from '../ports/current-states.port.js';
 import { ChangeWorkspace } from './workspaces.commands.js';
@@ -27,7 +27,8 @@ import {
   lockBody,
   parseMovedWorkspaces,
   checkAttributes,
-  toOriginSettings,
+  toNewWorkspace,
+  toRequestedTags,
   toSettingsInput,
   sshKeyBody,
   updateBody,
@@ -62,18 +63,12 @@ export class WorkspacesController {
     @CurrentActor() actor: Actor,
   ): Promise<Document> {
     const { attributes, relationships } = parseBody(createBody, body, checkAttributes).data;
-    const settings = collectRefusals(
-      () => toSettingsInput(attributes, relationships),
+    const requested = collectRefusals(
+      () => toNewWorkspace(attributes, relationships),
       () => checkAttributes(attributes),
+      () => toRequestedTags(relationships),
     );
-    const data = {
-      name: attributes.name,
-      project: relationships?.project?.data?.id || null,
-      settings: { ...settings, ...toOriginSettings(attributes) },
-      ...findVersionProblem(attributes, this.releases, running),
-      flatTags: parseFlatTags(relationships?.tags ?? { data: [] }),
-      bindings: toBindings(relationships?.['tag-bindings']) ?? [],
-    };
+    const data = { ...requested, ...findVersionProblem(attributes, this.releases, running) };
     return this.render(
       await this.bus.execute(new ChangeWorkspace('CreateWorkspace', { organization, data, actor })),
       actor,
@@ -243,15 +238,19 @@ export class WorkspacesController {
     actor: Actor,
   ): Promise<Document> {
     const { attributes, relationships } = parseBody(updateBody, body, checkAttributes).data;
-    const settings = collectRefusals(
-      () => toSettingsInput(attributes, relationships),
+    const requested = collectRefusals(
+      () => ({
+        settings: toSettingsInput(attributes, relationships),
+        bindings: toBindings(relationships?.['tag-bindings']),
+      }),
       () => checkAttributes(attributes),
+      () => toBindings(relationships?.['tag-bindings']),
     );
     const { name } = attributes;
     const data = {
-      changes: { ...settings, ...(name === undefined ? {} : { name }) },
+      changes: { ...requested.settings, ...(name === undefined ? {} : { name }) },
       project: relationships?.project?.data?.id ?? undefined,
-      bindings: toBindings(relationships?.['tag-bindings']),
+      bindings: requested.bindings,
       ...findVersionProblem(attributes, this.releases, running),
     };
     const row = await this.bus.execute(new ChangeWorkspace('UpdateWorkspace', { target, data, actor }));
