@@ -16,6 +16,7 @@ import {
   makeOrganization,
   makeTeam,
   makeWorkspace,
+  resource,
 } from '../support/seeds.js';
 import { startTestServer, type TestServer } from '../support/server.js';
 
@@ -86,6 +87,14 @@ const createNotification = async (page: TestPage): Promise<void> => {
   await page.getByText('The notification changes is saved.').waitFor();
 };
 
+/** Another client adds a trigger while the dialog is open. */
+const addUnlockedTrigger = async (): Promise<void> => {
+  const { id, attributes } = await readOnly();
+  const triggers = [...attributes.triggers, 'workspace:unlocked'];
+  const body = resource('notification-configurations', { triggers });
+  expectStatus(await server.patch(`/api/v2/notification-configurations/${id}`, body), 200);
+};
+
 const inspectDeliveries = async (page: TestPage): Promise<void> => {
   await page.getByRole('button', { name: 'Deliveries of changes' }).click();
   const dialog = page.getByRole('dialog', { name: 'Deliveries of changes' });
@@ -120,13 +129,14 @@ describe('the notifications of a workspace', () => {
     await page.getByRole('button', { name: 'Change changes' }).click();
     const dialog = page.getByRole('dialog', { name: 'Change changes' });
     expect(await dialog.getByLabel('Key of the signature', { exact: true }).inputValue()).toBe('');
+    await addUnlockedTrigger();
     await dialog.getByLabel('Enabled').check();
     await dialog.getByLabel('A run is completed').check();
     await dialog.getByRole('button', { name: 'Save' }).click();
     await card.getByText('A run is completed').waitFor();
     expect((await readOnly()).attributes).toMatchObject({
       enabled: true,
-      triggers: ['run:completed', 'run:errored', 'run:needs_attention', 'workspace:locked'],
+      triggers: ['run:completed', 'run:errored', 'run:needs_attention', 'workspace:locked', 'workspace:unlocked'],
     });
     // The key has stayed: the last test is signed.
     expect(receiver.received.at(-1)?.headers['x-tfe-notification-signature']).toMatch(/^\w{128}$/);

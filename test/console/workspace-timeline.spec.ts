@@ -57,7 +57,7 @@ describe('the timeline of a workspace', () => {
     expect(await description.locator('del').textContent()).toBe('was The first description');
     expect(await description.locator('ins').textContent()).toBe('became The second description');
     await description.getByText('by admin').waitFor();
-    await entries.filter({ hasText: 'Tag bindings' }).getByText('env: prod').waitFor();
+    await entries.filter({ hasText: 'Tag bindings' }).getByText('env=prod').waitFor();
     await entries.filter({ hasText: 'Workspace created' }).getByText('Default Project').waitFor();
     expect(await inspectScreen(page, 'timeline')).toEqual([]);
     await page.context().close();
@@ -69,7 +69,7 @@ describe('the timeline of a workspace', () => {
     await page.getByRole('button', { name: 'Show the workspace after: Workspace created' }).click();
     await page.getByText('3 fields differ from now.').waitFor();
     await cellsOf(page, 'Description').getByText('The first description').waitFor();
-    await cellsOf(page, 'Tags').getByText('env: prod').waitFor();
+    await cellsOf(page, 'Tags').getByText('env=prod').waitFor();
     expect(await inspectScreen(page, 'timeline-past')).toEqual([]);
     await page.reload();
     await page.getByText('3 fields differ from now.').waitFor();

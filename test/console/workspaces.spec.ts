@@ -259,7 +259,10 @@ describe('the list of workspaces', () => {
     await page.keyboard.press('Backspace');
     await dialog.getByRole('button', { name: 'Create' }).click();
     await dialog.getByText('Name has already been taken').waitFor();
+    await page.route('**/organizations/acme/workspaces', (route) => route.abort(), { times: 1 });
     await dialog.getByLabel('Name').fill('shop-network');
+    await dialog.getByRole('button', { name: 'Create' }).click();
+    await dialog.getByText('The server did not answer, and may have made the change.').waitFor();
     await dialog.getByRole('button', { name: 'Create' }).click();
     await page.getByRole('heading', { level: 1, name: 'shop-network' }).waitFor();
     await page.locator('h1:focus').waitFor();

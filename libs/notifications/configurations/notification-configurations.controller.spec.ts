@@ -297,7 +297,7 @@ describe('the test of a destination', () => {
     expect(listProblems(refused)).toEqual([
       [
         '/data/attributes/url',
-        'Url could not be verified: the destination answered with status 403: "not for you". With enabled: false nothing is sent',
+        'Url could not be verified: the destination answered with status 403: "not for you". It is saved without this test if enabled is false',
       ],
     ]);
     expect(refused.text).not.toContain(TOKEN);

@@ -49,7 +49,7 @@ export class VerificationService {
   async requireSuccess(request: UrlVerification): Promise<DeliveryResponse> {
     const response = await this.send(request);
     if (response.successful) return response;
-    throw unprocessable(`${describeFailure(response)}. With enabled: false nothing is sent`, 'url');
+    throw unprocessable(`${describeFailure(response)}. It is saved without this test if enabled is false`, 'url');
   }
 
   /** Sends a test to all recipients. Throws 422 without a mail server, and 429 too soon after the last test. */

@@ -76,10 +76,14 @@ const parseRetryAfter = (headers: Headers): number | null => {
   return Number.isFinite(seconds) ? seconds * 1_000 : null;
 };
 
+/** The server does not say why it finds nothing. */
+const describeNotFound = (status: number): string | null =>
+  status === 404 ? 'It does not exist any more, or you have no access.' : null;
+
 const toApiError = (error: unknown, response: Response): ApiError => {
   const { errors } = (typeof error === 'object' && error !== null ? error : {}) as Partial<RefusalDocument>;
   const problems = (errors ?? []).map(({ title, detail, source }) => ({
-    detail: detail || title,
+    detail: detail || describeNotFound(response.status) || title,
     ...locateProblem(source),
   }));
   return new ApiError(response.status, problems, parseRetryAfter(response.headers));
@@ -92,6 +96,12 @@ export const describeError = (error: Error): string => {
     ? 'The server did not answer. Check the connection, and try again.'
     : 'A part of this screen failed. Load the page again.';
 };
+
+/** Like `describeError`, for a change: without an answer, nobody knows whether the server has made it. */
+export const describeChangeError = (error: Error): string =>
+  error instanceof ConnectionError
+    ? 'The server did not answer, and may have made the change. Check the connection, and look before you try again.'
+    : describeError(error);
 
 type ApiAnswer<T> = { readonly data?: T; readonly error?: unknown; readonly response: Response };
 

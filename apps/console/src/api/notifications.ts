@@ -57,14 +57,19 @@ export const deliveriesQuery = (organization: string, id: string) =>
 
 export type NotificationBody = RequestResource<'createWorkspaceNotificationConfiguration'>['attributes'];
 
+export type NotificationUpdate = {
+  readonly attributes: Partial<NotificationBody>;
+  /** Undefined keeps the people who get e-mails. */
+  readonly users?: readonly string[] | undefined;
+};
+
 export type NotificationChange =
   | { readonly action: 'create'; readonly attributes: NotificationBody; readonly users: readonly string[] }
   | {
       readonly action: 'update';
       readonly id: string;
-      readonly attributes: Partial<NotificationBody>;
-      /** Undefined keeps the people who get e-mails. */
-      readonly users?: readonly string[] | undefined;
+      /** Gets the present configuration, because other people may have changed it since the screen read it. */
+      readonly toUpdate: (present: ListedNotification) => NotificationUpdate;
     }
   | { readonly action: 'delete'; readonly id: string };
 
@@ -87,12 +92,12 @@ const createNotification = (
     : requireSuccess(api.POST('/api/v2/workspaces/{id}/notification-configurations', { params, body }));
 };
 
-const sendNotificationChange = (owner: NotifyingOwner, change: NotificationChange): Promise<void> => {
+const sendNotificationChange = async (owner: NotifyingOwner, change: NotificationChange): Promise<void> => {
   if (change.action === 'create') return createNotification(owner, change);
   const path = '/api/v2/notification-configurations/{id}';
   const params = { path: { id: change.id } };
   if (change.action === 'delete') return requireSuccess(api.DELETE(path, { params }));
-  const { attributes, users } = change;
+  const { attributes, users } = change.toUpdate((await readDocument(api.GET(path, { params }))).data);
   const body = { data: { type: TYPE, attributes, ...(users ? toRelationships(users) : {}) } } as const;
   return requireSuccess(api.PATCH(path, { params, body }));
 };

@@ -1,7 +1,7 @@
 import { useMutation, type UseMutationOptions, type UseMutationResult } from '@tanstack/react-query';
 import { useEffect, useRef } from 'react';
 import { showToast } from '../components/toasts.js';
-import { describeError } from './api-error.js';
+import { describeChangeError } from './api-error.js';
 
 type ChangeCallbacks<T> = {
   readonly onSuccess?: (data: T) => void;
@@ -28,7 +28,7 @@ export const useChange = <T, V = void>(options: UseMutationOptions<T, Error, V>)
     return () => void (isOnScreen.current = false);
   }, []);
   const handleError = (error: Error): void => {
-    if (!isOnScreen.current && !isStopped(error)) showToast({ kind: 'error', message: describeError(error) });
+    if (!isOnScreen.current && !isStopped(error)) showToast({ kind: 'error', message: describeChangeError(error) });
   };
   const send = async (variables: V, { onSuccess, onError = handleError }: ChangeCallbacks<T>): Promise<void> => {
     isSending.current = true;

@@ -5,15 +5,18 @@ import { organizationKey, organizationQuery } from './organizations.js';
 import { projectSuggestionsQuery } from './projects.js';
 import { useChange } from './use-change.js';
 
-/** Returns whether the person may create workspaces, in all projects or in some. Undefined until the answer is there. */
+/**
+ * Returns whether the person may create workspaces, in all projects or in some. Undefined until the answer is there. If the
+ * projects cannot be read, the server decides when the person tries.
+ */
 export const useWorkspaceCreation = (organization: string): boolean | undefined => {
   const { data } = useQuery(organizationQuery(organization));
   const isEverywhere = data?.attributes.permissions['can-create-workspace'];
-  const { data: projects } = useQuery({
+  const { data: projects, isError } = useQuery({
     ...projectSuggestionsQuery(organization, '', 'create-workspace'),
     enabled: isEverywhere === false,
   });
-  return isEverywhere === true ? true : projects && projects.length > 0;
+  return isEverywhere === true || isError ? true : projects && projects.length > 0;
 };
 
 export type NewWorkspace = {

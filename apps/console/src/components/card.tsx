@@ -10,7 +10,7 @@ export const Card = ({ title, actions, children }: CardProps) => {
   return (
     <section className={classes['card']} aria-labelledby={id}>
       <Group justify="space-between" mb="sm" gap="sm">
-        <Title order={2} size="h5" id={id}>
+        <Title order={2} size="h5" id={id} className={classes['title']}>
           {title}
         </Title>
         {actions}

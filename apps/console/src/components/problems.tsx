@@ -1,5 +1,5 @@
 import { Alert } from '@mantine/core';
-import { ApiError, describeError } from '../api/api-error.js';
+import { ApiError, describeChangeError } from '../api/api-error.js';
 
 /** Returns the problem with a field of a form, or null. */
 export const findFieldProblem = (error: Error | null, field: string): string | null =>
@@ -17,7 +17,7 @@ export const FormProblems = ({ error, fields = [] }: FormProblemsProps) => {
   if (!(error instanceof ApiError)) {
     return (
       <Alert color="red" role="alert">
-        {describeError(error)}
+        {describeChangeError(error)}
       </Alert>
     );
   }

@@ -1,5 +1,5 @@
 import { Alert, Badge, Button, Group } from '@mantine/core';
-import { describeError } from '../../api/api-error.js';
+import { describeChangeError } from '../../api/api-error.js';
 import {
   useChangeNotification,
   useVerifyNotification,
@@ -50,7 +50,8 @@ const useNotificationActions = ({ organization, owner, notification }: CardProps
         message: `${name} is ${next ? 'enabled' : 'disabled'}.`,
         undo: () => setEnabled(!next),
       });
-    change.mutate({ action: 'update', id: notification.id, attributes: { enabled: next } }, { onSuccess });
+    const toUpdate = () => ({ attributes: { enabled: next } });
+    change.mutate({ action: 'update', id: notification.id, toUpdate }, { onSuccess });
   };
   return {
     error: change.error ?? test.error,
@@ -108,7 +109,7 @@ export const NotificationCard = (props: CardProps) => {
     <Card title={attributes.name} actions={<NotificationActions {...props} actions={actions} />}>
       {actions.error && (
         <Alert color="red" role="alert">
-          {describeError(actions.error)}
+          {describeChangeError(actions.error)}
         </Alert>
       )}
       <FactList

@@ -3,6 +3,7 @@ import {
   useChangeNotification,
   type ListedNotification,
   type NotificationBody,
+  type NotificationUpdate,
   type NotifyingOwner,
 } from '../../api/notifications.js';
 import { showToast } from '../../components/toasts.js';
@@ -76,8 +77,7 @@ type FormStates = {
   readonly present: NotificationValues;
 };
 
-/** Returns the attributes that the person has changed, so that the changes of other people stay. */
-const toChangedBody = ({ opened, values, present }: FormStates): Partial<NotificationBody> => ({
+const toChangedAttributes = ({ opened, values, present }: FormStates): Partial<NotificationBody> => ({
   ...(values.name === opened.name ? {} : { name: values.name }),
   ...(values.url === opened.url ? {} : { url: values.url }),
   ...(values.enabled === opened.enabled ? {} : { enabled: values.enabled }),
@@ -85,6 +85,12 @@ const toChangedBody = ({ opened, values, present }: FormStates): Partial<Notific
     ? {}
     : { triggers: applyChoice(opened.triggers, values.triggers, present.triggers) }),
   ...toTokenBody(values),
+});
+
+/** Returns what the person has changed, so that the changes of other people stay. */
+const toNotificationUpdate = ({ opened, values, present }: FormStates): NotificationUpdate => ({
+  attributes: toChangedAttributes({ opened, values, present }),
+  ...(isSameSet(values.users, opened.users) ? {} : { users: applyChoice(opened.users, values.users, present.users) }),
 });
 
 const isSame = (one: NotificationValues, other: NotificationValues): boolean =>
@@ -113,12 +119,10 @@ export const useNotificationForm = ({ organization, owner, notification, onClose
     onClose();
   };
   const update = (id: string) => {
-    const attributes = toChangedBody({ opened, values, present });
-    const users = isSameSet(values.users, opened.users)
-      ? undefined
-      : applyChoice(opened.users, values.users, present.users);
-    if (Object.keys(attributes).length === 0 && users === undefined) return onClose();
-    return change.mutate({ action: 'update', id, attributes, users }, { onSuccess });
+    if (isSame(opened, values) && values.token === '' && !values.isTokenRemoved) return onClose();
+    const toUpdate = (now: ListedNotification) =>
+      toNotificationUpdate({ opened, values, present: toNotificationValues(now) });
+    return change.mutate({ action: 'update', id, toUpdate }, { onSuccess });
   };
   return {
     values,

@@ -2,6 +2,7 @@ import { findIncluded } from '../../api/included.js';
 import type { ChangedField } from '../../api/history.js';
 import type { NamesById } from '../../api/resource-names.js';
 import type { WorkspaceDocument } from '../../api/workspaces.js';
+import { formatTag } from '../../components/tag-text.js';
 
 /** `terraform-version` is shown as `Terraform version`. */
 export const formatFieldName = (field: string): string => {
@@ -31,7 +32,7 @@ const formatScalar = (value: unknown, names: NamesById): string =>
 
 const formatRecord = (value: Readonly<Record<string, unknown>>, names: NamesById): string => {
   if (typeof value['key'] === 'string')
-    return value['value'] ? `${value['key']}: ${formatScalar(value['value'], NO_NAMES)}` : value['key'];
+    return formatTag({ key: value['key'], value: value['value'] ? formatScalar(value['value'], NO_NAMES) : '' });
   if ('name' in value) return formatScalar(value['name'] ?? value['type'], names);
   const members = Object.entries(value).filter(([, member]) => member !== null && member !== false);
   return members

@@ -2,7 +2,7 @@ import { useDisclosure } from '@mantine/hooks';
 import { useQuery } from '@tanstack/react-query';
 import { lazy, Suspense } from 'react';
 import { accountQuery } from '../../api/account.js';
-import { describeError } from '../../api/api-error.js';
+import { describeChangeError } from '../../api/api-error.js';
 import { describeHolder } from '../../api/included.js';
 import { useChangeLock, type WorkspaceDocument } from '../../api/workspaces.js';
 import { LockIcon, UnlockIcon } from '../../components/icons.js';
@@ -52,7 +52,7 @@ const UnlockButton = ({ organization, workspace }: LockActionsProps) => {
             message: `${workspace.data.attributes.name} is unlocked.`,
             undo: () => change.mutate({ action: 'lock', reason }),
           }),
-        onError: (error) => showToast({ kind: 'error', message: describeError(error) }),
+        onError: (error) => showToast({ kind: 'error', message: describeChangeError(error) }),
       },
     );
   return (

@@ -1,6 +1,6 @@
 import { Anchor, Badge, Button, Group, Stack, Text, TextInput } from '@mantine/core';
 import { useEffect, useRef, useState, type SyntheticEvent } from 'react';
-import { describeError } from '../../../api/api-error.js';
+import { describeChangeError } from '../../../api/api-error.js';
 import { useDeleteView, useUpdateView, type SavedView } from '../../../api/saved-views.js';
 import { FormProblems } from '../../../components/problems.js';
 import { showToast } from '../../../components/toasts.js';
@@ -99,7 +99,7 @@ const RowActions = ({
             onClick={() =>
               update.mutate(
                 { id: view.id, changes: { shared: !shared } },
-                { onError: (error) => showToast({ kind: 'error', message: describeError(error) }) },
+                { onError: (error) => showToast({ kind: 'error', message: describeChangeError(error) }) },
               )
             }
           >
