@@ -1,14 +1,13 @@
-import { Stack, TagsInput, Textarea, TextInput } from '@mantine/core';
+import { TagsInput, Textarea, TextInput } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { useNavigate } from '@tanstack/react-router';
-import { useState, type SyntheticEvent } from 'react';
+import { useState } from 'react';
 import { ApiError } from '../api/api-error.js';
 import { organizationQuery } from '../api/organizations.js';
 import { projectSuggestionsQuery } from '../api/projects.js';
 import { useCreateWorkspace, type NewWorkspace } from '../api/workspace-creation.js';
-import { Dialog } from './dialog.js';
-import { DialogActions } from './dialog-actions.js';
-import { findFieldProblem, FormProblems } from './problems.js';
+import { FormDialog } from './form-dialog.js';
+import { findFieldProblem } from './problems.js';
 import { ProjectSelect } from './project-select.js';
 import { formatTag, parseTag } from './tag-text.js';
 import { showToast } from './toasts.js';
@@ -92,8 +91,7 @@ const useWorkspaceForm = ({ organization, project: preferred }: CreateWorkspaceD
     tagProblem: findTagProblem(creation.error, creation.variables?.tags),
     isPending: creation.isPending,
     enter: (fields: Partial<WorkspaceFields>) => setEntered({ ...entered, ...fields }),
-    create: (event: SyntheticEvent) => {
-      event.preventDefault();
+    create: () => {
       const workspace = {
         name: values.name.trim(),
         description: values.description.trim(),
@@ -114,43 +112,45 @@ const useWorkspaceForm = ({ organization, project: preferred }: CreateWorkspaceD
 export const CreateWorkspaceDialog = (props: CreateWorkspaceDialogProps) => {
   const { values, isEverywhere, error, tagProblem, isPending, enter, create } = useWorkspaceForm(props);
   return (
-    <Dialog onClose={props.onClose} title="New workspace">
-      <form onSubmit={create}>
-        <Stack>
-          <FormProblems error={error} fields={FIELDS} />
-          <TextInput
-            label="Name"
-            description="Letters, digits, hyphens and underscores."
-            required
-            data-autofocus
-            autoComplete="off"
-            value={values.name}
-            onChange={(event) => enter({ name: event.currentTarget.value })}
-            error={findFieldProblem(error, 'name')}
-          />
-          <ProjectSelect
-            organization={props.organization}
-            label="Project"
-            placeholder={isEverywhere ? 'The default project' : 'Choose a project'}
-            required={!isEverywhere}
-            suggested="create-workspace"
-            value={values.project}
-            onChange={(project) => enter({ project })}
-            error={findFieldProblem(error, 'project')}
-          />
-          <Textarea
-            label="Description"
-            autosize
-            minRows={2}
-            maxRows={8}
-            value={values.description}
-            onChange={(event) => enter({ description: event.currentTarget.value })}
-            error={findFieldProblem(error, 'description')}
-          />
-          <TagsField tags={values.tags} error={tagProblem} onChange={(tags) => enter({ tags })} />
-          <DialogActions action="Create" isPending={isPending} onClose={props.onClose} />
-        </Stack>
-      </form>
-    </Dialog>
+    <FormDialog
+      title="New workspace"
+      action="Create"
+      isPending={isPending}
+      error={error}
+      fields={FIELDS}
+      onSubmit={create}
+      onClose={props.onClose}
+    >
+      <TextInput
+        label="Name"
+        description="Letters, digits, hyphens and underscores."
+        required
+        data-autofocus
+        autoComplete="off"
+        value={values.name}
+        onChange={(event) => enter({ name: event.currentTarget.value })}
+        error={findFieldProblem(error, 'name')}
+      />
+      <ProjectSelect
+        organization={props.organization}
+        label="Project"
+        placeholder={isEverywhere ? 'The default project' : 'Choose a project'}
+        required={!isEverywhere}
+        suggested="create-workspace"
+        value={values.project}
+        onChange={(project) => enter({ project })}
+        error={findFieldProblem(error, 'project')}
+      />
+      <Textarea
+        label="Description"
+        autosize
+        minRows={2}
+        maxRows={8}
+        value={values.description}
+        onChange={(event) => enter({ description: event.currentTarget.value })}
+        error={findFieldProblem(error, 'description')}
+      />
+      <TagsField tags={values.tags} error={tagProblem} onChange={(tags) => enter({ tags })} />
+    </FormDialog>
   );
 };

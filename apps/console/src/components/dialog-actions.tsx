@@ -1,6 +1,6 @@
 import { Button, Group } from '@mantine/core';
 
-type DialogActionsProps = {
+export type DialogActionsProps = {
   /** The label of the button that does it. */
   readonly action: string;
   readonly onClose: () => void;

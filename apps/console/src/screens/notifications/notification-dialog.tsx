@@ -1,9 +1,8 @@
 import { Checkbox, Input, PasswordInput, SegmentedControl, Stack, TextInput } from '@mantine/core';
 import type { NotifyingOwner } from '../../api/notifications.js';
 import { ChangedNotice } from '../../components/changed-notice.js';
-import { Dialog } from '../../components/dialog.js';
-import { DialogActions } from '../../components/dialog-actions.js';
-import { findFieldProblem, FormProblems } from '../../components/problems.js';
+import { FormDialog } from '../../components/form-dialog.js';
+import { findFieldProblem } from '../../components/problems.js';
 import { useNotificationForm, type NotificationFormProps, type NotificationValues } from './notification-form.js';
 import {
   DESTINATIONS,
@@ -159,26 +158,28 @@ export const NotificationDialog = (props: NotificationFormProps) => {
   const { organization, owner, notification, onClose } = props;
   const form = useNotificationForm(props);
   return (
-    <Dialog onClose={onClose} title={notification ? `Change ${notification.attributes.name}` : 'New notification'}>
-      <form onSubmit={form.save}>
-        <Stack>
-          <FormProblems error={form.error} fields={FIELDS} />
-          {form.isOutdated && (
-            <ChangedNotice what="notification" onReset={form.reset}>
-              What you save is added to the changes of the other person.
-            </ChangedNotice>
-          )}
-          <NotificationFields
-            organization={organization}
-            owner={owner}
-            values={form.values}
-            isNew={notification === null}
-            error={form.error}
-            onChange={form.enter}
-          />
-          <DialogActions action="Save" isPending={form.isPending} onClose={onClose} />
-        </Stack>
-      </form>
-    </Dialog>
+    <FormDialog
+      title={notification ? `Change ${notification.attributes.name}` : 'New notification'}
+      action="Save"
+      isPending={form.isPending}
+      error={form.error}
+      fields={FIELDS}
+      onSubmit={form.save}
+      onClose={onClose}
+    >
+      {form.isOutdated && (
+        <ChangedNotice what="notification" onReset={form.reset}>
+          What you save is added to the changes of the other person.
+        </ChangedNotice>
+      )}
+      <NotificationFields
+        organization={organization}
+        owner={owner}
+        values={form.values}
+        isNew={notification === null}
+        error={form.error}
+        onChange={form.enter}
+      />
+    </FormDialog>
   );
 };

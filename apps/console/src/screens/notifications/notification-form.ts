@@ -1,4 +1,4 @@
-import { useState, type SyntheticEvent } from 'react';
+import { useState } from 'react';
 import {
   useChangeNotification,
   type ListedNotification,
@@ -134,8 +134,7 @@ export const useNotificationForm = ({ organization, owner, notification, onClose
       setValues(present);
     },
     enter: (entered: Partial<NotificationValues>) => setValues({ ...values, ...entered }),
-    save: (event: SyntheticEvent) => {
-      event.preventDefault();
+    save: () => {
       if (notification) return update(notification.id);
       const users = values.destination === 'email' ? values.users : [];
       return change.mutate({ action: 'create', attributes: toNewBody(values), users }, { onSuccess });

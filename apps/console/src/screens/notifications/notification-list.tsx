@@ -1,53 +1,17 @@
 import { Stack, Text } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
-import { lazy, Suspense, useState } from 'react';
-import { notificationsQuery, type ListedNotification, type NotifyingOwner } from '../../api/notifications.js';
+import { useState } from 'react';
+import { notificationsQuery, type NotifyingOwner } from '../../api/notifications.js';
 import { BellIcon, PlusIcon } from '../../components/icons.js';
 import { PermittedButton } from '../../components/permitted-button.js';
 import { EmptyState, QueryState } from '../../components/states.js';
-import { NotificationCard, type NotificationDialogKind } from './notification-card.js';
-
-const NotificationDialog = lazy(async () => ({
-  default: (await import('./notification-dialog.js')).NotificationDialog,
-}));
-const DeleteNotificationDialog = lazy(async () => ({
-  default: (await import('./delete-notification-dialog.js')).DeleteNotificationDialog,
-}));
-const DeliveriesDialog = lazy(async () => ({ default: (await import('./deliveries-dialog.js')).DeliveriesDialog }));
+import { NotificationCards, NotificationDialogs, type OpenNotification } from './notification-cards.js';
 
 type ListProps = {
   readonly organization: string;
   readonly owner: NotifyingOwner;
   /** What the notifications are about. */
   readonly subject: string;
-};
-
-export type OpenNotification =
-  | { readonly kind: 'create' }
-  | { readonly kind: NotificationDialogKind; readonly notification: ListedNotification }
-  | null;
-
-const DIALOGS = { update: NotificationDialog, delete: DeleteNotificationDialog, deliveries: DeliveriesDialog };
-
-type DialogsProps = Omit<ListProps, 'subject'> & { readonly open: OpenNotification; readonly onClose: () => void };
-
-export const NotificationDialogs = ({ open, ...common }: DialogsProps) => {
-  const { data = [] } = useQuery(notificationsQuery(common.organization, common.owner));
-  if (open === null) return null;
-  if (open.kind === 'create')
-    return (
-      <Suspense>
-        <NotificationDialog {...common} notification={null} />
-      </Suspense>
-    );
-  // The dialogs show what others change. If they delete the configuration, the server refuses what the dialog sends.
-  const notification = data.find(({ id }) => id === open.notification.id) ?? open.notification;
-  const OpenDialog = DIALOGS[open.kind];
-  return (
-    <Suspense>
-      <OpenDialog {...common} notification={notification} />
-    </Suspense>
-  );
 };
 
 type CreateProps = { readonly isPermitted: boolean; readonly reason: string; readonly onClick: () => void };
@@ -80,15 +44,12 @@ export const NotificationList = ({ organization, owner, subject }: ListProps) =>
           ) : (
             <Stack>
               {create}
-              {notifications.map((notification) => (
-                <NotificationCard
-                  key={notification.id}
-                  organization={organization}
-                  owner={owner}
-                  notification={notification}
-                  onOpen={(kind) => setOpen({ kind, notification })}
-                />
-              ))}
+              <NotificationCards
+                organization={organization}
+                owner={owner}
+                notifications={notifications}
+                onOpen={setOpen}
+              />
             </Stack>
           )
         }

@@ -1,12 +1,11 @@
-import { Stack, TextInput } from '@mantine/core';
+import { TextInput } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { useNavigate } from '@tanstack/react-router';
-import { useState, type SyntheticEvent } from 'react';
+import { useState } from 'react';
 import { accountQuery } from '../../api/account.js';
 import { useCreateOrganization } from '../../api/organizations.js';
-import { Dialog } from '../../components/dialog.js';
-import { DialogActions } from '../../components/dialog-actions.js';
-import { findFieldProblem, FormProblems } from '../../components/problems.js';
+import { FormDialog } from '../../components/form-dialog.js';
+import { findFieldProblem } from '../../components/problems.js';
 import { showToast } from '../../components/toasts.js';
 import { getOrganizationPath } from '../../layout/navigation.js';
 
@@ -18,8 +17,7 @@ export const CreateOrganizationDialog = ({ onClose }: { readonly onClose: () => 
   const [name, setName] = useState('');
   const [email, setEmail] = useState(account?.attributes.email ?? '');
   const creation = useCreateOrganization();
-  const create = (event: SyntheticEvent) => {
-    event.preventDefault();
+  const create = () => {
     const onSuccess = () => {
       showToast({ kind: 'success', message: `The organization ${name} is created.` });
       void navigate({ to: getOrganizationPath(name) });
@@ -27,32 +25,34 @@ export const CreateOrganizationDialog = ({ onClose }: { readonly onClose: () => 
     creation.mutate({ name, email }, { onSuccess });
   };
   return (
-    <Dialog onClose={onClose} title="New organization">
-      <form onSubmit={create}>
-        <Stack>
-          <FormProblems error={creation.error} fields={FIELDS} />
-          <TextInput
-            label="Name"
-            description="It is part of the address of every workspace. Letters, digits, hyphens and underscores."
-            required
-            data-autofocus
-            autoComplete="off"
-            value={name}
-            onChange={(event) => setName(event.currentTarget.value)}
-            error={findFieldProblem(creation.error, 'name')}
-          />
-          <TextInput
-            label="E-mail address"
-            description="The address of the people who run the organization."
-            type="email"
-            required
-            value={email}
-            onChange={(event) => setEmail(event.currentTarget.value)}
-            error={findFieldProblem(creation.error, 'email')}
-          />
-          <DialogActions action="Create" isPending={creation.isPending} onClose={onClose} />
-        </Stack>
-      </form>
-    </Dialog>
+    <FormDialog
+      title="New organization"
+      action="Create"
+      isPending={creation.isPending}
+      error={creation.error}
+      fields={FIELDS}
+      onSubmit={create}
+      onClose={onClose}
+    >
+      <TextInput
+        label="Name"
+        description="It is part of the address of every workspace. Letters, digits, hyphens and underscores."
+        required
+        data-autofocus
+        autoComplete="off"
+        value={name}
+        onChange={(event) => setName(event.currentTarget.value)}
+        error={findFieldProblem(creation.error, 'name')}
+      />
+      <TextInput
+        label="E-mail address"
+        description="The address of the people who run the organization."
+        type="email"
+        required
+        value={email}
+        onChange={(event) => setEmail(event.currentTarget.value)}
+        error={findFieldProblem(creation.error, 'email')}
+      />
+    </FormDialog>
   );
 };

@@ -1,13 +1,12 @@
-import { MultiSelect, Stack, Text, TextInput } from '@mantine/core';
+import { MultiSelect, Text, TextInput } from '@mantine/core';
 import { useDebouncedValue } from '@mantine/hooks';
 import { useQuery } from '@tanstack/react-query';
-import { useState, type SyntheticEvent } from 'react';
+import { useState } from 'react';
 import { useInviteMember, useRemoveMember, type ListedMember } from '../../api/memberships.js';
 import { teamSuggestionsQuery } from '../../api/teams.js';
 import { ConfirmDialog } from '../../components/confirm-dialog.js';
-import { Dialog } from '../../components/dialog.js';
-import { DialogActions } from '../../components/dialog-actions.js';
-import { findFieldProblem, FormProblems } from '../../components/problems.js';
+import { FormDialog } from '../../components/form-dialog.js';
+import { findFieldProblem } from '../../components/problems.js';
 import { showToast } from '../../components/toasts.js';
 
 type DialogProps = { readonly organization: string; readonly onClose: () => void };
@@ -19,8 +18,7 @@ export const InviteDialog = ({ organization, onClose }: DialogProps) => {
   const [searched] = useDebouncedValue(text, 200);
   const { data: suggestions = [] } = useQuery(teamSuggestionsQuery(organization, searched));
   const invitation = useInviteMember(organization);
-  const invite = (event: SyntheticEvent) => {
-    event.preventDefault();
+  const invite = () => {
     const onSuccess = () => {
       showToast({ kind: 'success', message: `${email} is invited.` });
       onClose();
@@ -28,35 +26,39 @@ export const InviteDialog = ({ organization, onClose }: DialogProps) => {
     invitation.mutate({ email: email.trim(), teams }, { onSuccess });
   };
   return (
-    <Dialog onClose={onClose} title="Invite a person">
-      <form onSubmit={invite}>
-        <Stack>
-          <Text size="sm">The server sends no mail. Tell the person to sign in with this address, and to accept.</Text>
-          <FormProblems error={invitation.error} fields={['email']} />
-          <TextInput
-            label="E-mail address"
-            type="email"
-            required
-            data-autofocus
-            autoComplete="off"
-            value={email}
-            onChange={(event) => setEmail(event.currentTarget.value)}
-            error={findFieldProblem(invitation.error, 'email')}
-          />
-          <MultiSelect
-            label="Teams"
-            description="Access comes from teams alone."
-            searchable
-            data={suggestions.map(({ id, attributes }) => ({ value: id, label: attributes.name }))}
-            value={[...teams]}
-            onChange={setTeams}
-            onSearchChange={setText}
-            comboboxProps={{ withinPortal: false }}
-          />
-          <DialogActions action="Invite" isPending={invitation.isPending} onClose={onClose} />
-        </Stack>
-      </form>
-    </Dialog>
+    <FormDialog
+      title="Invite a person"
+      action="Invite"
+      isPending={invitation.isPending}
+      intro={
+        <Text size="sm">The server sends no mail. Tell the person to sign in with this address, and to accept.</Text>
+      }
+      error={invitation.error}
+      fields={['email']}
+      onSubmit={invite}
+      onClose={onClose}
+    >
+      <TextInput
+        label="E-mail address"
+        type="email"
+        required
+        data-autofocus
+        autoComplete="off"
+        value={email}
+        onChange={(event) => setEmail(event.currentTarget.value)}
+        error={findFieldProblem(invitation.error, 'email')}
+      />
+      <MultiSelect
+        label="Teams"
+        description="Access comes from teams alone."
+        searchable
+        data={suggestions.map(({ id, attributes }) => ({ value: id, label: attributes.name }))}
+        value={[...teams]}
+        onChange={setTeams}
+        onSearchChange={setText}
+        comboboxProps={{ withinPortal: false }}
+      />
+    </FormDialog>
   );
 };
 

@@ -1,10 +1,9 @@
-import { Stack, Text, Textarea } from '@mantine/core';
-import { useState, type SyntheticEvent } from 'react';
+import { Text, Textarea } from '@mantine/core';
+import { useState } from 'react';
 import { useAddGpgKey } from '../../api/registry.js';
 import { CodeBlock } from '../../components/copy.js';
-import { Dialog } from '../../components/dialog.js';
-import { DialogActions } from '../../components/dialog-actions.js';
-import { findFieldProblem, FormProblems } from '../../components/problems.js';
+import { FormDialog } from '../../components/form-dialog.js';
+import { findFieldProblem } from '../../components/problems.js';
 import { showToast } from '../../components/toasts.js';
 
 type AddKeyDialogProps = { readonly organization: string; readonly onClose: () => void };
@@ -12,8 +11,7 @@ type AddKeyDialogProps = { readonly organization: string; readonly onClose: () =
 export const AddKeyDialog = ({ organization, onClose }: AddKeyDialogProps) => {
   const [armor, setArmor] = useState('');
   const addition = useAddGpgKey(organization);
-  const add = (event: SyntheticEvent) => {
-    event.preventDefault();
+  const add = () => {
     const onSuccess = () => {
       showToast({ kind: 'success', message: 'The key is added.' });
       onClose();
@@ -21,25 +19,32 @@ export const AddKeyDialog = ({ organization, onClose }: AddKeyDialogProps) => {
     addition.mutate(armor, { onSuccess });
   };
   return (
-    <Dialog onClose={onClose} size="lg" title="Add a GPG key">
-      <form onSubmit={add}>
-        <Stack>
+    <FormDialog
+      size="lg"
+      title="Add a GPG key"
+      action="Add"
+      isPending={addition.isPending}
+      intro={
+        <>
           <Text size="sm">Print the public key (RSA or DSA), and paste it here.</Text>
           <CodeBlock code="gpg --armor --export releases@example.com" label="the export command" />
-          <FormProblems error={addition.error} fields={['ascii-armor']} />
-          <Textarea
-            label="Public key"
-            required
-            data-autofocus
-            rows={8}
-            spellCheck={false}
-            value={armor}
-            onChange={(event) => setArmor(event.currentTarget.value)}
-            error={findFieldProblem(addition.error, 'ascii-armor')}
-          />
-          <DialogActions action="Add" isPending={addition.isPending} onClose={onClose} />
-        </Stack>
-      </form>
-    </Dialog>
+        </>
+      }
+      error={addition.error}
+      fields={['ascii-armor']}
+      onSubmit={add}
+      onClose={onClose}
+    >
+      <Textarea
+        label="Public key"
+        required
+        data-autofocus
+        rows={8}
+        spellCheck={false}
+        value={armor}
+        onChange={(event) => setArmor(event.currentTarget.value)}
+        error={findFieldProblem(addition.error, 'ascii-armor')}
+      />
+    </FormDialog>
   );
 };

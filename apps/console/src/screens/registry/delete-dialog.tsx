@@ -1,9 +1,7 @@
-import { Stack, Text, TextInput } from '@mantine/core';
-import { useState, type SyntheticEvent } from 'react';
+import { Text, TextInput } from '@mantine/core';
+import { useState } from 'react';
 import { useDeleteFromRegistry, type RegistryTarget } from '../../api/registry.js';
-import { Dialog } from '../../components/dialog.js';
-import { DialogActions } from '../../components/dialog-actions.js';
-import { FormProblems } from '../../components/problems.js';
+import { FormDialog } from '../../components/form-dialog.js';
 import { showToast } from '../../components/toasts.js';
 
 /** Returns what the person types, and what the deletion means. */
@@ -44,8 +42,7 @@ export const DeleteDialog = ({ organization, target, onClose, onDeleted }: Delet
   const { typed, title, effect } = describeTarget(target);
   const [text, setText] = useState('');
   const deletion = useDeleteFromRegistry(organization);
-  const confirm = (event: SyntheticEvent) => {
-    event.preventDefault();
+  const confirm = () => {
     if (text !== typed) return;
     const onSuccess = () => {
       showToast({ kind: 'success', message: `${typed} is deleted.` });
@@ -55,27 +52,24 @@ export const DeleteDialog = ({ organization, target, onClose, onDeleted }: Delet
     deletion.mutate(target, { onSuccess });
   };
   return (
-    <Dialog onClose={onClose} title={title}>
-      <form onSubmit={confirm}>
-        <Stack>
-          <Text size="sm">{effect}</Text>
-          <FormProblems error={deletion.error} />
-          <TextInput
-            label={`Type ${typed} to confirm`}
-            data-autofocus
-            autoComplete="off"
-            value={text}
-            onChange={(event) => setText(event.currentTarget.value)}
-          />
-          <DialogActions
-            action="Delete"
-            isDisabled={text !== typed}
-            isDangerous
-            isPending={deletion.isPending}
-            onClose={onClose}
-          />
-        </Stack>
-      </form>
-    </Dialog>
+    <FormDialog
+      title={title}
+      action="Delete"
+      isDisabled={text !== typed}
+      isDangerous
+      isPending={deletion.isPending}
+      intro={<Text size="sm">{effect}</Text>}
+      error={deletion.error}
+      onSubmit={confirm}
+      onClose={onClose}
+    >
+      <TextInput
+        label={`Type ${typed} to confirm`}
+        data-autofocus
+        autoComplete="off"
+        value={text}
+        onChange={(event) => setText(event.currentTarget.value)}
+      />
+    </FormDialog>
   );
 };

@@ -1,7 +1,7 @@
 import { Alert, Checkbox, Stack, Text, TextInput } from '@mantine/core';
 import { useDebouncedValue } from '@mantine/hooks';
 import { useQuery } from '@tanstack/react-query';
-import { useState, type SyntheticEvent } from 'react';
+import { useState } from 'react';
 import {
   keyPreviewQuery,
   useDeleteReservedKey,
@@ -13,6 +13,7 @@ import { ApiError } from '../../api/api-error.js';
 import { ChangedNotice } from '../../components/changed-notice.js';
 import { Dialog } from '../../components/dialog.js';
 import { DialogActions } from '../../components/dialog-actions.js';
+import { FormDialog } from '../../components/form-dialog.js';
 import { findFieldProblem, FormProblems } from '../../components/problems.js';
 import { LoadingLines } from '../../components/states.js';
 import { showToast } from '../../components/toasts.js';
@@ -109,8 +110,7 @@ export const ReservedKeyDialog = ({ organization, reservedKey, onClose }: Dialog
   const { present, values, proposal } = form;
   const [previewed] = useDebouncedValue(proposal.key, TYPING_MS);
   const change = useSaveReservedKey(organization);
-  const save = (event: SyntheticEvent) => {
-    event.preventDefault();
+  const save = () => {
     const onSuccess = () => {
       showToast({ kind: 'success', message: `The key ${proposal.key} is reserved.` });
       onClose();
@@ -118,36 +118,38 @@ export const ReservedKeyDialog = ({ organization, reservedKey, onClose }: Dialog
     change.mutate(form.change, { onSuccess });
   };
   return (
-    <Dialog onClose={onClose} title={reservedKey ? `Change ${reservedKey.attributes.key}` : 'Reserve a key'}>
-      <form onSubmit={save}>
-        <Stack>
-          <FormProblems error={change.error} fields={['key']} />
-          {form.isOutdated && !change.isPending && !change.isSuccess && (
-            <ChangedNotice what="key" onReset={form.reset}>
-              It is now {present.key}, and workspaces {present.disableOverrides ? 'must not' : 'may'} override the value
-              of their project.
-            </ChangedNotice>
-          )}
-          <TextInput
-            label="Key"
-            required
-            data-autofocus
-            autoComplete="off"
-            placeholder="cost-center"
-            value={values.key}
-            onChange={(event) => form.enter({ key: event.currentTarget.value })}
-            error={findFieldProblem(change.error, 'key')}
-          />
-          <Checkbox
-            label="Workspaces must not override the value of their project"
-            checked={values.disableOverrides}
-            onChange={(event) => form.enter({ disableOverrides: event.currentTarget.checked })}
-          />
-          <Preview organization={organization} proposal={{ ...proposal, key: previewed }} />
-          <DialogActions action={reservedKey ? 'Save' : 'Reserve'} isPending={change.isPending} onClose={onClose} />
-        </Stack>
-      </form>
-    </Dialog>
+    <FormDialog
+      title={reservedKey ? `Change ${reservedKey.attributes.key}` : 'Reserve a key'}
+      action={reservedKey ? 'Save' : 'Reserve'}
+      isPending={change.isPending}
+      error={change.error}
+      fields={['key']}
+      onSubmit={save}
+      onClose={onClose}
+    >
+      {form.isOutdated && !change.isPending && !change.isSuccess && (
+        <ChangedNotice what="key" onReset={form.reset}>
+          It is now {present.key}, and workspaces {present.disableOverrides ? 'must not' : 'may'} override the value of
+          their project.
+        </ChangedNotice>
+      )}
+      <TextInput
+        label="Key"
+        required
+        data-autofocus
+        autoComplete="off"
+        placeholder="cost-center"
+        value={values.key}
+        onChange={(event) => form.enter({ key: event.currentTarget.value })}
+        error={findFieldProblem(change.error, 'key')}
+      />
+      <Checkbox
+        label="Workspaces must not override the value of their project"
+        checked={values.disableOverrides}
+        onChange={(event) => form.enter({ disableOverrides: event.currentTarget.checked })}
+      />
+      <Preview organization={organization} proposal={{ ...proposal, key: previewed }} />
+    </FormDialog>
   );
 };
 

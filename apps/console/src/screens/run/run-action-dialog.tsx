@@ -1,10 +1,8 @@
-import { Stack, Text, Textarea } from '@mantine/core';
-import { useState, type SyntheticEvent } from 'react';
+import { Text, Textarea } from '@mantine/core';
+import { useState } from 'react';
 import { findIncluded } from '../../api/included.js';
 import { useChangeRun, type ConsoleRunAction, type RunDocument } from '../../api/runs.js';
-import { Dialog } from '../../components/dialog.js';
-import { DialogActions } from '../../components/dialog-actions.js';
-import { FormProblems } from '../../components/problems.js';
+import { FormDialog } from '../../components/form-dialog.js';
 import { PlanCounts } from '../../components/run-status.js';
 import { showToast } from '../../components/toasts.js';
 
@@ -37,8 +35,7 @@ export const RunActionDialog = (props: ActionDialogProps) => {
   const [comment, setComment] = useState('');
   const change = useChangeRun(organization, document.data.id);
   const plan = findIncluded(document, document.data.relationships.plan.data)?.attributes;
-  const send = (event: SyntheticEvent) => {
-    event.preventDefault();
+  const send = () => {
     const onSuccess = () => {
       showToast({ kind: 'success', message: MESSAGES[action] });
       onClose();
@@ -46,9 +43,14 @@ export const RunActionDialog = (props: ActionDialogProps) => {
     change.mutate({ action, comment: comment.trim() }, { onSuccess });
   };
   return (
-    <Dialog onClose={onClose} title={label}>
-      <form onSubmit={send}>
-        <Stack>
+    <FormDialog
+      title={label}
+      action={label}
+      cancel="Back"
+      isDangerous={action !== 'apply'}
+      isPending={change.isPending}
+      intro={
+        <>
           <Text size="sm">
             Workspace: <strong>{workspace}</strong>
           </Text>
@@ -60,25 +62,21 @@ export const RunActionDialog = (props: ActionDialogProps) => {
               />
             </Text>
           )}
-          <FormProblems error={change.error} />
-          <Textarea
-            label="Comment"
-            description="Everybody who may read the run can read it."
-            data-autofocus
-            autosize
-            minRows={2}
-            value={comment}
-            onChange={(event) => setComment(event.currentTarget.value)}
-          />
-          <DialogActions
-            action={label}
-            cancel="Back"
-            isDangerous={action !== 'apply'}
-            isPending={change.isPending}
-            onClose={onClose}
-          />
-        </Stack>
-      </form>
-    </Dialog>
+        </>
+      }
+      error={change.error}
+      onSubmit={send}
+      onClose={onClose}
+    >
+      <Textarea
+        label="Comment"
+        description="Everybody who may read the run can read it."
+        data-autofocus
+        autosize
+        minRows={2}
+        value={comment}
+        onChange={(event) => setComment(event.currentTarget.value)}
+      />
+    </FormDialog>
   );
 };

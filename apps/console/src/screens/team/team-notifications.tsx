@@ -3,8 +3,7 @@ import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
 import { notificationsQuery, type NotifyingOwner } from '../../api/notifications.js';
 import { ErrorState } from '../../components/states.js';
-import { NotificationCard } from '../notifications/notification-card.js';
-import { NotificationDialogs, type OpenNotification } from '../notifications/notification-list.js';
+import { NotificationCards, NotificationDialogs, type OpenNotification } from '../notifications/notification-cards.js';
 
 type TeamNotificationsProps = { readonly organization: string; readonly team: string };
 
@@ -23,15 +22,7 @@ export const TeamNotifications = ({ organization, team }: TeamNotificationsProps
       <Title order={2} size="h5">
         Notifications
       </Title>
-      {data.map((notification) => (
-        <NotificationCard
-          key={notification.id}
-          organization={organization}
-          owner={owner}
-          notification={notification}
-          onOpen={(kind) => setOpen({ kind, notification })}
-        />
-      ))}
+      <NotificationCards organization={organization} owner={owner} notifications={data} onOpen={setOpen} />
       <NotificationDialogs organization={organization} owner={owner} open={open} onClose={() => setOpen(null)} />
     </Stack>
   );

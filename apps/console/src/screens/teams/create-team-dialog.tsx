@@ -1,10 +1,9 @@
 import { Radio, Stack, TextInput } from '@mantine/core';
 import { useNavigate } from '@tanstack/react-router';
-import { useState, type SyntheticEvent } from 'react';
+import { useState } from 'react';
 import { useCreateTeam } from '../../api/teams.js';
-import { Dialog } from '../../components/dialog.js';
-import { DialogActions } from '../../components/dialog-actions.js';
-import { findFieldProblem, FormProblems } from '../../components/problems.js';
+import { FormDialog } from '../../components/form-dialog.js';
+import { findFieldProblem } from '../../components/problems.js';
 import { showToast } from '../../components/toasts.js';
 
 type DialogProps = { readonly organization: string; readonly onClose: () => void };
@@ -14,8 +13,7 @@ export const CreateTeamDialog = ({ organization, onClose }: DialogProps) => {
   const [name, setName] = useState('');
   const [visibility, setVisibility] = useState<'secret' | 'organization'>('organization');
   const creation = useCreateTeam(organization);
-  const create = (event: SyntheticEvent) => {
-    event.preventDefault();
+  const create = () => {
     const onSuccess = ({ id }: { readonly id: string }) => {
       showToast({ kind: 'success', message: `The team ${name} is created.` });
       void navigate({ to: `/${organization}/teams/${id}` });
@@ -23,32 +21,34 @@ export const CreateTeamDialog = ({ organization, onClose }: DialogProps) => {
     creation.mutate({ name, visibility }, { onSuccess });
   };
   return (
-    <Dialog onClose={onClose} title="New team">
-      <form onSubmit={create}>
-        <Stack>
-          <FormProblems error={creation.error} fields={['name']} />
-          <TextInput
-            label="Name"
-            required
-            data-autofocus
-            autoComplete="off"
-            value={name}
-            onChange={(event) => setName(event.currentTarget.value)}
-            error={findFieldProblem(creation.error, 'name')}
-          />
-          <Radio.Group
-            label="Visible to"
-            value={visibility}
-            onChange={(value) => setVisibility(value === 'secret' ? 'secret' : 'organization')}
-          >
-            <Stack gap="xs" mt="xs">
-              <Radio value="organization" label="Every member of the organization" />
-              <Radio value="secret" label="Its members and owners only" />
-            </Stack>
-          </Radio.Group>
-          <DialogActions action="Create" isPending={creation.isPending} onClose={onClose} />
+    <FormDialog
+      title="New team"
+      action="Create"
+      isPending={creation.isPending}
+      error={creation.error}
+      fields={['name']}
+      onSubmit={create}
+      onClose={onClose}
+    >
+      <TextInput
+        label="Name"
+        required
+        data-autofocus
+        autoComplete="off"
+        value={name}
+        onChange={(event) => setName(event.currentTarget.value)}
+        error={findFieldProblem(creation.error, 'name')}
+      />
+      <Radio.Group
+        label="Visible to"
+        value={visibility}
+        onChange={(value) => setVisibility(value === 'secret' ? 'secret' : 'organization')}
+      >
+        <Stack gap="xs" mt="xs">
+          <Radio value="organization" label="Every member of the organization" />
+          <Radio value="secret" label="Its members and owners only" />
         </Stack>
-      </form>
-    </Dialog>
+      </Radio.Group>
+    </FormDialog>
   );
 };

@@ -1,5 +1,5 @@
-import { Checkbox, SegmentedControl, Stack, Textarea, TextInput } from '@mantine/core';
-import { useState, type SyntheticEvent } from 'react';
+import { Checkbox, SegmentedControl, Textarea, TextInput } from '@mantine/core';
+import { useState } from 'react';
 import {
   useChangeVariable,
   type ConsoleVariable,
@@ -8,9 +8,8 @@ import {
 } from '../../api/variables.js';
 import type { Workspace } from '../../api/workspaces.js';
 import { ChangedNotice } from '../../components/changed-notice.js';
-import { Dialog } from '../../components/dialog.js';
-import { DialogActions } from '../../components/dialog-actions.js';
-import { findFieldProblem, FormProblems } from '../../components/problems.js';
+import { FormDialog } from '../../components/form-dialog.js';
+import { findFieldProblem } from '../../components/problems.js';
 import { showToast } from '../../components/toasts.js';
 
 const FIELDS = ['key', 'value', 'description'];
@@ -182,8 +181,7 @@ const useVariableForm = ({ organization, workspace, variable, onClose }: Variabl
       setEntered({});
       setOpened(variable);
     },
-    save: (event: SyntheticEvent) => {
-      event.preventDefault();
+    save: () => {
       if (!variable) return send({ action: 'create', attributes: values });
       const attributes = listChanges(present, values);
       return Object.keys(attributes).length === 0 ? onClose() : send({ action: 'update', variable, attributes });
@@ -197,23 +195,25 @@ export const VariableDialog = (props: VariableDialogProps) => {
   const form = useVariableForm(props);
   const { opened } = form;
   return (
-    <Dialog onClose={onClose} title={variable ? `Change ${variable.attributes.key}` : 'New variable'}>
-      <form onSubmit={form.save}>
-        <Stack>
-          <FormProblems error={form.error} fields={FIELDS} />
-          {form.isOutdated && opened && variable && (
-            <OutdatedNotice opened={opened} present={variable} entered={form.entered} onReset={form.reset} />
-          )}
-          <VariableFields
-            values={form.values}
-            isNew={variable === null}
-            wasSensitive={variable?.attributes.sensitive ?? false}
-            error={form.error}
-            onChange={form.enter}
-          />
-          <DialogActions action="Save" isPending={form.isPending} onClose={onClose} />
-        </Stack>
-      </form>
-    </Dialog>
+    <FormDialog
+      title={variable ? `Change ${variable.attributes.key}` : 'New variable'}
+      action="Save"
+      isPending={form.isPending}
+      error={form.error}
+      fields={FIELDS}
+      onSubmit={form.save}
+      onClose={onClose}
+    >
+      {form.isOutdated && opened && variable && (
+        <OutdatedNotice opened={opened} present={variable} entered={form.entered} onReset={form.reset} />
+      )}
+      <VariableFields
+        values={form.values}
+        isNew={variable === null}
+        wasSensitive={variable?.attributes.sensitive ?? false}
+        error={form.error}
+        onChange={form.enter}
+      />
+    </FormDialog>
   );
 };

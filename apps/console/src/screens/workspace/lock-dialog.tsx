@@ -1,9 +1,7 @@
-import { Stack, Text, TextInput } from '@mantine/core';
-import { useState, type SyntheticEvent } from 'react';
+import { Text, TextInput } from '@mantine/core';
+import { useState } from 'react';
 import { useChangeLock, type Workspace } from '../../api/workspaces.js';
-import { Dialog } from '../../components/dialog.js';
-import { DialogActions } from '../../components/dialog-actions.js';
-import { FormProblems } from '../../components/problems.js';
+import { FormDialog } from '../../components/form-dialog.js';
 import { showToast } from '../../components/toasts.js';
 
 type DialogProps = { readonly organization: string; readonly workspace: Workspace; readonly onClose: () => void };
@@ -11,8 +9,7 @@ type DialogProps = { readonly organization: string; readonly workspace: Workspac
 export const LockDialog = ({ organization, workspace, onClose }: DialogProps) => {
   const [reason, setReason] = useState('');
   const change = useChangeLock(organization, workspace);
-  const lock = (event: SyntheticEvent) => {
-    event.preventDefault();
+  const lock = () => {
     const onSuccess = () => {
       showToast({ kind: 'success', message: `${workspace.attributes.name} is locked.` });
       onClose();
@@ -20,26 +17,29 @@ export const LockDialog = ({ organization, workspace, onClose }: DialogProps) =>
     change.mutate({ action: 'lock', reason: reason.trim() }, { onSuccess });
   };
   return (
-    <Dialog onClose={onClose} title={`Lock ${workspace.attributes.name}`}>
-      <form onSubmit={lock}>
-        <Stack>
-          <Text size="sm">
-            While you hold the lock, nobody else can upload a state, and no run starts in this workspace.
-          </Text>
-          <FormProblems error={change.error} />
-          <TextInput
-            label="Reason"
-            description="Everybody who sees the lock can read it."
-            placeholder="Upgrading the provider"
-            data-autofocus
-            autoComplete="off"
-            value={reason}
-            onChange={(event) => setReason(event.currentTarget.value)}
-          />
-          <DialogActions action="Lock" isPending={change.isPending} onClose={onClose} />
-        </Stack>
-      </form>
-    </Dialog>
+    <FormDialog
+      title={`Lock ${workspace.attributes.name}`}
+      action="Lock"
+      isPending={change.isPending}
+      intro={
+        <Text size="sm">
+          While you hold the lock, nobody else can upload a state, and no run starts in this workspace.
+        </Text>
+      }
+      error={change.error}
+      onSubmit={lock}
+      onClose={onClose}
+    >
+      <TextInput
+        label="Reason"
+        description="Everybody who sees the lock can read it."
+        placeholder="Upgrading the provider"
+        data-autofocus
+        autoComplete="off"
+        value={reason}
+        onChange={(event) => setReason(event.currentTarget.value)}
+      />
+    </FormDialog>
   );
 };
 
@@ -52,8 +52,7 @@ export const ForceUnlockDialog = ({
   const { name } = workspace.attributes;
   const [typed, setTyped] = useState('');
   const change = useChangeLock(organization, workspace);
-  const unlock = (event: SyntheticEvent) => {
-    event.preventDefault();
+  const unlock = () => {
     const onSuccess = () => {
       showToast({ kind: 'success', message: `${name} is unlocked.` });
       onClose();
@@ -61,30 +60,29 @@ export const ForceUnlockDialog = ({
     if (typed === name) change.mutate({ action: 'force-unlock' }, { onSuccess });
   };
   return (
-    <Dialog onClose={onClose} title={`Force unlock ${name}`}>
-      <form onSubmit={unlock}>
-        <Stack>
-          <Text size="sm">
-            The lock belongs to {holder}. If they still change the state, two changes at the same time can damage it.
-            Ask them first.
-          </Text>
-          <FormProblems error={change.error} />
-          <TextInput
-            label="Type the name of the workspace to confirm"
-            data-autofocus
-            autoComplete="off"
-            value={typed}
-            onChange={(event) => setTyped(event.currentTarget.value)}
-          />
-          <DialogActions
-            action="Force unlock"
-            isDisabled={typed !== name}
-            isDangerous
-            isPending={change.isPending}
-            onClose={onClose}
-          />
-        </Stack>
-      </form>
-    </Dialog>
+    <FormDialog
+      title={`Force unlock ${name}`}
+      action="Force unlock"
+      isDisabled={typed !== name}
+      isDangerous
+      isPending={change.isPending}
+      intro={
+        <Text size="sm">
+          The lock belongs to {holder}. If they still change the state, two changes at the same time can damage it. Ask
+          them first.
+        </Text>
+      }
+      error={change.error}
+      onSubmit={unlock}
+      onClose={onClose}
+    >
+      <TextInput
+        label="Type the name of the workspace to confirm"
+        data-autofocus
+        autoComplete="off"
+        value={typed}
+        onChange={(event) => setTyped(event.currentTarget.value)}
+      />
+    </FormDialog>
   );
 };

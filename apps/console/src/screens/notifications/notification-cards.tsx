@@ -1,0 +1,58 @@
+import { lazy, Suspense } from 'react';
+import { useQuery } from '@tanstack/react-query';
+import { notificationsQuery, type ListedNotification, type NotifyingOwner } from '../../api/notifications.js';
+import { NotificationCard, type NotificationDialogKind } from './notification-card.js';
+
+const NotificationDialog = lazy(async () => ({
+  default: (await import('./notification-dialog.js')).NotificationDialog,
+}));
+const DeleteNotificationDialog = lazy(async () => ({
+  default: (await import('./delete-notification-dialog.js')).DeleteNotificationDialog,
+}));
+const DeliveriesDialog = lazy(async () => ({ default: (await import('./deliveries-dialog.js')).DeliveriesDialog }));
+
+type OwnerProps = { readonly organization: string; readonly owner: NotifyingOwner };
+
+export type OpenNotification =
+  | { readonly kind: 'create' }
+  | { readonly kind: NotificationDialogKind; readonly notification: ListedNotification }
+  | null;
+
+const DIALOGS = { update: NotificationDialog, delete: DeleteNotificationDialog, deliveries: DeliveriesDialog };
+
+type DialogsProps = OwnerProps & { readonly open: OpenNotification; readonly onClose: () => void };
+
+export const NotificationDialogs = ({ open, ...common }: DialogsProps) => {
+  const { data = [] } = useQuery(notificationsQuery(common.organization, common.owner));
+  if (open === null) return null;
+  if (open.kind === 'create')
+    return (
+      <Suspense>
+        <NotificationDialog {...common} notification={null} />
+      </Suspense>
+    );
+  // The dialogs show what others change. If they delete the configuration, the server refuses what the dialog sends.
+  const notification = data.find(({ id }) => id === open.notification.id) ?? open.notification;
+  const OpenDialog = DIALOGS[open.kind];
+  return (
+    <Suspense>
+      <OpenDialog {...common} notification={notification} />
+    </Suspense>
+  );
+};
+
+type CardsProps = OwnerProps & {
+  readonly notifications: readonly ListedNotification[];
+  readonly onOpen: (open: OpenNotification) => void;
+};
+
+/** The notification configurations of an owner. */
+export const NotificationCards = ({ notifications, onOpen, ...common }: CardsProps) =>
+  notifications.map((notification) => (
+    <NotificationCard
+      key={notification.id}
+      {...common}
+      notification={notification}
+      onOpen={(kind) => onOpen({ kind, notification })}
+    />
+  ));
