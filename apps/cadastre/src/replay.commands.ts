@@ -8,6 +8,7 @@ import {
   MessageSender,
   replayLog,
   toTopicName,
+  type NamedTopic,
   type ReplayResult,
 } from '#message-log';
 import { listSiteTopics, requireKafka } from '../../kafka-topics.js';
@@ -27,11 +28,10 @@ import { addReplayOptions, type ReplayCommandOptions } from './replay-options.js
  * Other topics of the site are refused, because their consumers would take events for something else.
  */
 const selectTypes = (
-  settings: Settings,
   { topicPrefix }: KafkaSettings,
+  live: NamedTopic | undefined,
   { to, type: types }: ReplayCommandOptions,
 ): readonly string[] | null => {
-  const live = listSiteTopics(settings, topicPrefix).find(({ name }) => name === to);
   if (!live) return types ?? null;
   if (live.use !== 'log') {
     const example = toTopicName({ topic: 'workspaces' }, topicPrefix);
@@ -50,13 +50,8 @@ const selectTypes = (
   );
 };
 
-const confirmTarget = async (
-  settings: Settings,
-  { topicPrefix }: KafkaSettings,
-  { to, yes = false }: ReplayCommandOptions,
-  confirm: Confirm | null,
-): Promise<void> => {
-  if (yes || !listSiteTopics(settings, topicPrefix).some(({ name }) => name === to)) return;
+const confirmLiveTopic = async ({ to, yes = false }: ReplayCommandOptions, confirm: Confirm | null): Promise<void> => {
+  if (yes) return;
   process.stderr.write(`${to} is a topic of the live events. Its consumers get the events again.\n`);
   await requireConfirmation(to, confirm);
 };
@@ -118,8 +113,9 @@ const runReplay = async (
   stopping: AbortSignal,
 ): Promise<boolean> => {
   const kafka = requireKafka(settings);
-  const types = selectTypes(settings, kafka, options);
-  await confirmTarget(settings, kafka, options, confirm);
+  const live = listSiteTopics(settings, kafka.topicPrefix).find(({ name }) => name === options.to);
+  const types = selectTypes(kafka, live, options);
+  if (live) await confirmLiveTopic(options, confirm);
   let result: ReplayResult = { sent: 0, next: null };
   const send = (runtime: Runtime) => sendEvents(runtime, kafka, options, types, stopping);
   await withBrokers(kafka, () => withRuntime(settings, async (runtime) => void (result = await send(runtime))));
