@@ -81,6 +81,7 @@ describe('the commands for topics', () => {
     expect(await readConfig('cadastre.workspaces.state')).toMatchObject({
       'cleanup.policy': 'compact',
       'max.compaction.lag.ms': '86400000',
+      'delete.retention.ms': '2592000000',
     });
     const remaining = await product.run('topics', 'check', '--json');
     expect(remaining.code).toBe(1);

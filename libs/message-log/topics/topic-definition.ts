@@ -55,8 +55,9 @@ const INBOUND_CONFIG = {
 } as const;
 
 /**
- * Kafka keeps the last message of each key for ever. The last setting bounds how long an earlier document of a resource
- * remains: without it, brokers never compact the segment that they write.
+ * Kafka keeps the last message of each key for ever. The maximal lag bounds how long an earlier document of a resource
+ * remains: without it, brokers never compact the segment that they write. A consumer that was stopped longer than
+ * `delete.retention.ms` misses deletions, because Kafka then removes the message without a value too.
  */
 const STATE_CONFIG = {
   'cleanup.policy': 'compact',
@@ -64,6 +65,7 @@ const STATE_CONFIG = {
   'compression.type': 'producer',
   'max.message.bytes': MAX_MESSAGE_BYTES,
   'max.compaction.lag.ms': String(DAY_MS),
+  'delete.retention.ms': String(30 * DAY_MS),
 } as const;
 
 const buildConfig = (use: TopicUse, settings: TopicSettings): Readonly<Record<string, string>> => {
