@@ -38,7 +38,7 @@ const FETCH_MS = 500;
 
 const RETRY_FIRST_MS = 100;
 const RETRY_MAX_MS = 5_000;
-/** Another broker may answer fetches while one always fails. */
+/** A member that has read for this long has no fault that returns at each start, such as a message that it cannot decompress. */
 const STABLE_MS = 10_000;
 
 /**
@@ -60,6 +60,8 @@ export class TopicConsumer {
   private readonly lag: GroupLag;
   private readonly stopping = new AbortController();
   private producer: OpenProducer | null = null;
+  /** Number of batches that are being handled. */
+  private handling = 0;
   private readonly backoff: Backoff;
   private loop: Promise<void> = Promise.resolve();
 
@@ -141,9 +143,12 @@ export class TopicConsumer {
     consumer.on(consumer.events.GROUP_JOIN, ({ payload }) =>
       this.lag.assign(payload.memberAssignment[this.topic] ?? []),
     );
-    // Without messages, a fetch proves that the consumer has recovered. To join the group proves nothing: a message that
-    // kafkajs cannot decompress ends each fetch.
-    consumer.on(consumer.events.FETCH, () => this.backoff.succeeded());
+    // Proves the recovery of a consumer without messages. A fetch proves nothing: kafkajs also reports fetches that have
+    // failed, and pauses of a broker that leads none of the partitions.
+    const stable = setTimeout(() => {
+      if (this.handling === 0) this.backoff.succeeded();
+    }, STABLE_MS);
+    signal.addEventListener('abort', () => clearTimeout(stable));
     this.stopping.signal.addEventListener('abort', () => resolve(), { signal });
     if (this.stopping.signal.aborted) resolve();
     // The consumer may crash before `run` resolves.
@@ -156,6 +161,7 @@ export class TopicConsumer {
     let lost: Error | null = null;
     // Heartbeats continue while the handler waits for a database, so that the group does not assign the partition to
     // another consumer.
+    this.handling += 1;
     const beat = setInterval(() => void payload.heartbeat().catch((error: Error) => (lost = error)), HEARTBEAT_MS);
     const isOurs = (): boolean => {
       if (lost) throw lost;
@@ -173,6 +179,7 @@ export class TopicConsumer {
         this.count(batch, messages, results);
       }
     } finally {
+      this.handling -= 1;
       clearInterval(beat);
     }
   }
