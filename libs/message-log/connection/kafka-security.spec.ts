@@ -70,12 +70,12 @@ const expectToPublish = async (log: KafkaPublisher, prefix: string): Promise<voi
   expect(new Set(messages.map(({ headers }) => headers['ce_id']))).toEqual(new Set(events.map(({ id }) => id)));
 };
 
-/** Returns the messages of the error and its causes, as a log line shows them. */
+/** Returns the messages of the causes of the error, as a log line shows them. */
 const refusalOf = async (log: KafkaPublisher): Promise<string> => {
-  const error: unknown = await log.connect().catch((reason: unknown) => reason);
+  const error: unknown = await log.publish(sampleModule(1, 1)).catch((reason: unknown) => reason);
   if (!(error instanceof Error)) throw new Error('the broker accepted the connection');
   const causes: string[] = [];
-  for (let cause: unknown = error; cause instanceof Error; cause = cause.cause) causes.push(cause.message);
+  for (let { cause } = error; cause instanceof Error; cause = cause.cause) causes.push(cause.message);
   return causes.join('; ');
 };
 

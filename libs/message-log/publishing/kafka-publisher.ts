@@ -23,11 +23,6 @@ export class KafkaPublisher {
     this.sender = new MessageSender(connection, logger, `${origin.prefix}.publisher`);
   }
 
-  /** Reports at once whether the brokers can be reached. `publish` connects by itself. */
-  connect(): Promise<void> {
-    return this.sender.connect();
-  }
-
   /** Creates missing topics. `topics` are full names, for example those of `listTopics`. */
   ensureTopics(topics: readonly string[], settings: TopicSettings): Promise<void> {
     return this.sender.ensureTopics(
@@ -55,7 +50,7 @@ export class KafkaPublisher {
     }
   }
 
-  /** Resolves when the last `publish` is settled and the sockets are closed. */
+  /** Resolves when the last `publish` is settled, and its producer is closed unless it has failed. */
   disconnect(): Promise<void> {
     return this.sender.disconnect();
   }

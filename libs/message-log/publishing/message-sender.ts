@@ -17,7 +17,7 @@ const NO_CHECK: LeadershipCheck = () => Promise.resolve();
  * that stopped for a while may believe that it still leads, so brokers refuse messages of a sender with a `fencingId`
  * after another process has opened a sender with the same id.
  *
- * The producer is absent → opening → open → absent …: `connect` or the next `send` opens it, and **a producer is
+ * The producer is absent → opening → open → absent …: the next `send` opens it, and **a producer is
  * never used after a failure**. After a failure it is unknown which partitions accepted the batch, while kafkajs resets
  * the sequence numbers of all of them. Sending the same batch again would be harmless, but a follower reads its batch
  * again from the log, and it may be longer by then. The broker would answer every later request with "out of order
@@ -37,17 +37,6 @@ export class MessageSender {
     private readonly fencingId: string | null,
   ) {
     this.kafka = createKafkaClient(connection, logger);
-  }
-
-  /** Reports at once whether the brokers can be reached. `send` connects by itself. */
-  async connect(): Promise<void> {
-    this.closed = false;
-    try {
-      await this.open(NO_CHECK);
-    } catch (error) {
-      this.abandon();
-      throw error;
-    }
   }
 
   /** Creates missing topics. */
@@ -76,7 +65,7 @@ export class MessageSender {
     }
   }
 
-  /** Resolves when the last `send` is settled and the sockets are closed. */
+  /** Resolves when the last `send` is settled and the open producer is closed. A failed one closes in the background. */
   async disconnect(): Promise<void> {
     this.closed = true;
     // Without this wait, a retry of kafkajs would connect again and keep the process alive. The caller of `send`
