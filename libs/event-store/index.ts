@@ -58,8 +58,13 @@ export {
   type MigrationResult,
 } from './migrations/migrate.js';
 export { createLogFormatJob } from './migrations/log-format.job.js';
-export { selectCheckpoints, writeCheckpoint, type FollowerPosition } from './followers/checkpoints.js';
-export { isAfter, LOG_START, toPosition } from './log-positions.js';
+export {
+  selectCheckpoint,
+  selectCheckpoints,
+  writeCheckpoint,
+  type FollowerPosition,
+} from './followers/checkpoints.js';
+export { findEarliest, isAfter, LOG_START, toPosition } from './log-positions.js';
 export { ForeignMigrations } from './migrations/migration-order.js';
 export { EventImport, type ImportCollision, type ImportedEvent } from './import/event-import.js';
 export { appendInBulk, type BulkWrite } from './bulk/bulk-append.js';

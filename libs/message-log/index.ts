@@ -21,6 +21,7 @@ export {
   findReplayRefusal,
   replayLog,
   REPLAY_HEADER,
+  ReplayError,
   type ReplayRequest,
   type ReplayResult,
 } from './replay/log-replay.js';

@@ -136,6 +136,27 @@ describe('cadastre replay', () => {
   );
 
   it(
+    'prints the position to continue from if the brokers fail',
+    async () => {
+      const command = ['replay', '--to', 'broken', '--create', '--rate', '2'];
+      const replay = product.spawn(...command, '--from', '1');
+      await waitForTopics(kafka.brokers, ['broken']);
+      await readTopic(kafka.brokers, ['broken'], (all) => all.length >= 2);
+      await kafka.kill();
+      const { code, stdout, stderr } = await replay.ended;
+      await kafka.restart();
+      expect(code).toBe(1);
+      expect(stdout).toMatch(/^Sent \d+ events to broken\.$/m);
+      expect(stderr).toContain('KAFKA_BROKERS: no broker answered');
+      const [, next = ''] = /run the same command with --from (\d+)/.exec(stderr) ?? [];
+      await product.run('replay', '--to', 'broken', '--from', next);
+      const positions = positionsOf(selectReplayed(await readWholeTopic(kafka.brokers, 'broken')));
+      expect([...new Set(positions)]).toEqual(positionsOf(live));
+    },
+    LONG,
+  );
+
+  it(
     'begins at a time',
     async () => {
       const from = new Date(Number(live.at(-10)?.timestamp)).toISOString();

@@ -6,9 +6,11 @@ import {
   findReplayRefusal,
   hasTopic,
   MessageSender,
+  ReplayError,
   replayLog,
   toTopicName,
   type NamedTopic,
+  type ReplayRequest,
   type ReplayResult,
 } from '#message-log';
 import { listSiteTopics, requireKafka } from '../../kafka-topics.js';
@@ -68,7 +70,8 @@ const prepareTopic = async (
   sender: MessageSender,
   { to, create = false }: ReplayCommandOptions,
 ): Promise<void> => {
-  if (create) return sender.ensureTopics([{ name: to, use: 'log' }], kafka.topics);
+  // With a limited retention, Kafka would soon delete old events: messages have the times of their events.
+  if (create) return sender.ensureTopics([{ name: to, use: 'log' }], { ...kafka.topics, retentionDays: null });
   if (await hasTopic(createKafkaClient(connectTo(kafka), logger), to)) return;
   throw new StartupError(`--to: the topic ${to} does not exist; create it, or add --create. Nothing was sent`);
 };
@@ -76,14 +79,13 @@ const prepareTopic = async (
 const sendEvents = async (
   runtime: Runtime,
   kafka: KafkaSettings,
+  request: ReplayRequest,
   options: ReplayCommandOptions,
-  types: readonly string[] | null,
   signal: AbortSignal,
 ): Promise<ReplayResult> => {
   const sender = new MessageSender(connectTo(kafka), runtime.logger, null);
   const session = await runtime.store.database.session();
   const progress = new TerminalProgress();
-  const request = { ...options, topic: options.to, toPosition: options.toPosition ?? null, types };
   try {
     const refusal = await findReplayRefusal(request, (statement) => session.run(statement));
     if (refusal !== null) throw new StartupError(`${refusal}. Nothing was sent`);
@@ -114,15 +116,28 @@ const runReplay = async (
 ): Promise<boolean> => {
   const kafka = requireKafka(settings);
   const live = listSiteTopics(settings, kafka.topicPrefix).find(({ name }) => name === options.to);
-  const types = selectTypes(kafka, live, options);
+  const request = {
+    ...options,
+    topic: options.to,
+    toPosition: options.toPosition ?? null,
+    types: selectTypes(kafka, live, options),
+    isLive: live !== undefined,
+  };
   if (live) await confirmLiveTopic(options, confirm);
+  const report = ({ sent, next }: ReplayResult): void => {
+    printLine(`Sent ${sent} event${sent === 1 ? '' : 's'} to ${options.to}.`);
+    if (next !== null) process.stderr.write(`Stopped. To continue, run the same command with --from ${next}\n`);
+  };
   let result: ReplayResult = { sent: 0, next: null };
-  const send = (runtime: Runtime) => sendEvents(runtime, kafka, options, types, stopping);
-  await withBrokers(kafka, () => withRuntime(settings, async (runtime) => void (result = await send(runtime))));
-  printLine(`Sent ${result.sent} event${result.sent === 1 ? '' : 's'} to ${options.to}.`);
-  if (result.next === null) return true;
-  process.stderr.write(`Stopped. To continue, run the same command with --from ${result.next}\n`);
-  return false;
+  const send = async (runtime: Runtime): Promise<void> => {
+    result = await sendEvents(runtime, kafka, request, options, stopping).catch((error: unknown) => {
+      if (error instanceof ReplayError) report(error.result);
+      throw error;
+    });
+  };
+  await withBrokers(kafka, () => withRuntime(settings, send));
+  report(result);
+  return result.next === null;
 };
 
 /** Adds `replay`. */

@@ -2,6 +2,9 @@ import { requireOpenSession, type Follower } from '#event-store';
 import type { TopicSettings } from '../topics/topic-definition.js';
 import type { KafkaPublisher } from './kafka-publisher.js';
 
+/** Its checkpoint is the position up to which the topics have all events. */
+export const PUBLISHER = 'publisher';
+
 /**
  * Returns the follower that publishes the log to Kafka, from its first event. While the brokers are down, the runner
  * retries the batch. After a failure it creates topics that are missing, because someone can delete them at any time.
@@ -13,7 +16,7 @@ export const createPublisherFollower = (
 ): Follower => {
   let prepared = false;
   return {
-    name: 'publisher',
+    name: PUBLISHER,
     // A batch is a transaction, which costs the same for each number of events.
     batch: 2_000,
     tables: [],

@@ -1,5 +1,6 @@
 import { sql, type LogPosition, type Sql } from '#kernel';
-import { IS_SETTLED } from '#event-store';
+import { IS_SETTLED, selectCheckpoint } from '#event-store';
+import { PUBLISHER } from '../publishing/publisher.follower.js';
 
 /** Where a replay begins: at a position of the log, or at a time. */
 export type ReplayStart = { readonly position: number } | { readonly time: Date };
@@ -18,6 +19,9 @@ export const selectReplayEnd = (toPosition: number | null): Sql => sql`
    order by event_store.events.transaction desc, position desc limit 1`;
 
 export type ReplayBoundRow = LogPosition;
+
+/** The position up to which the publisher has sent all events; no row before its first batch. */
+export const selectPublishedEnd = (): Sql => selectCheckpoint(PUBLISHER);
 
 /** The highest position of the log; null without an event. */
 export const selectLastPosition = (): Sql => sql`select max(position) as position from event_store.events`;

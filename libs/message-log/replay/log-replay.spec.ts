@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
-import { LOG_START } from '#event-store';
+import { LOG_START, writeCheckpoint } from '#event-store';
 import type { QueryRunner } from '#postgres';
 import { freshDatabase, type TestDatabase } from '../../../test/support/database.js';
 import { FixedClock } from '../../../test/support/clocks.js';
@@ -26,23 +26,35 @@ const run: QueryRunner = (statement) => testStore.database.rows(statement);
 const waitUntilSettled = (events: number): Promise<void> =>
   waitForCondition(async () => (await testStore.store.log.read(LOG_START, events, run)).length === events);
 
+const keep = (messages: readonly OutboundMessage[]): Promise<void> => {
+  requests.push([...messages]);
+  return Promise.resolve();
+};
+
+type ReplayTestOptions = {
+  readonly report?: (sent: number) => void;
+  readonly send?: (messages: readonly OutboundMessage[]) => Promise<void>;
+};
+
+/** Stores how far the publisher has sent the log: up to the event at this position. */
+const publishUpTo = async (position: number): Promise<void> => {
+  const [event] = (await testStore.store.log.read(LOG_START, LAMPS * 2, run)).slice(position - 1);
+  if (!event) throw new Error(`there is no event at ${position}`);
+  await run(writeCheckpoint('publisher', event));
+};
+
 const replay = (
   request: Partial<ReplayRequest>,
   controller = new AbortController(),
-  report: (sent: number) => void = () => undefined,
+  { report = () => undefined, send = keep }: ReplayTestOptions = {},
 ): Promise<ReplayResult> =>
   replayLog(
-    { from: { position: 1 }, toPosition: null, types: null, topic: 'copy', rate: 1_000_000, ...request },
+    { from: { position: 1 }, toPosition: null, types: null, topic: 'copy', isLive: false, rate: 1_000_000, ...request },
     {
       store: testStore.store,
       registry: lampDefinition.kinds,
       origin: { source: 'https://cadastre.example', prefix: 'cadastre', mode: 'binary' },
-      sender: {
-        send: (messages) => {
-          requests.push([...messages]);
-          return Promise.resolve();
-        },
-      },
+      sender: { send },
       clock: new FixedClock(),
       run,
       signal: controller.signal,
@@ -91,9 +103,25 @@ describe('replayLog', () => {
 
   it('stops after the present page, and names the position to continue from', async () => {
     const controller = new AbortController();
-    const result = await replay({ rate: 3 }, controller, () => controller.abort());
+    const result = await replay({ rate: 3 }, controller, { report: () => controller.abort() });
     expect(result).toEqual({ sent: 3, next: 4 });
     expect(positionsSent()).toEqual([1, 2, 3]);
+  });
+
+  it('sends a live topic only events that the publisher has sent', async () => {
+    await expect(replay({ isLive: true })).resolves.toEqual({ sent: 0, next: null });
+    await publishUpTo(5);
+    await expect(replay({ isLive: true })).resolves.toEqual({ sent: 5, next: null });
+    expect(positionsSent()).toEqual([1, 2, 3, 4, 5]);
+    await expect(replay({ isLive: true, toPosition: 3 })).resolves.toEqual({ sent: 3, next: null });
+  });
+
+  it('names the position to continue from if the brokers refuse a page', async () => {
+    const send = (): Promise<void> => Promise.reject(new Error('no broker'));
+    await expect(replay({ from: { position: 3 } }, undefined, { send })).rejects.toMatchObject({
+      message: 'no broker',
+      result: { sent: 0, next: 3 },
+    });
   });
 });
 
@@ -106,6 +134,15 @@ describe('findReplayRefusal', () => {
     [{ position: 9 }, null, '--from: the last position of the log is 8, got 9'],
     [{ time: NOW }, 9, '--to-position: the last position of the log is 8, got 9'],
   ])('from %j to %j returns %j', async (from, toPosition, refusal) => {
-    expect(await findReplayRefusal({ from, toPosition }, run)).toBe(refusal);
+    expect(await findReplayRefusal({ from, toPosition, isLive: false }, run)).toBe(refusal);
+  });
+
+  it('refuses a start that the publisher has not reached, for a live topic', async () => {
+    const check = (position: number) => findReplayRefusal({ from: { position }, toPosition: null, isLive: true }, run);
+    await publishUpTo(5);
+    expect(await check(5)).toBeNull();
+    expect(await check(6)).toBe(
+      '--from: the publisher has not sent the event at position 6 yet; wait until it has, or choose a new topic',
+    );
   });
 });

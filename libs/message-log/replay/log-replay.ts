@@ -1,23 +1,31 @@
-import { getEventKind, type Clock, type EventRegistry, type LogPosition, type RecordedEvent } from '#kernel';
-import { isAfter, toPosition, type EventStore } from '#event-store';
+import {
+  getErrorMessage,
+  getEventKind,
+  type Clock,
+  type EventRegistry,
+  type LogPosition,
+  type RecordedEvent,
+} from '#kernel';
+import { findEarliest, isAfter, toPosition, type EventStore } from '#event-store';
 import { castRows, pause, type QueryRunner } from '#postgres';
 import { toKafkaMessage, type CloudEventSource, type OutboundMessage } from '../publishing/cloud-event.js';
 import type { MessageSender } from '../publishing/message-sender.js';
 import {
   selectLastPosition,
+  selectPublishedEnd,
   selectReplayEnd,
   selectReplayStart,
   type LastPositionRow,
   type ReplayBoundRow,
   type ReplayStart,
 } from './log-replay.queries.js';
+import { ReplayPace } from './replay-pace.js';
 
 /** Marks messages of a replay. Everything else is as the publisher sends it. */
 export const REPLAY_HEADER = 'cadastre-replay';
 
 /** Events that one statement reads and one request sends. */
 const PAGE = 500;
-const SECOND_MS = 1_000;
 
 export type ReplayRequest = {
   readonly from: ReplayStart;
@@ -27,6 +35,11 @@ export type ReplayRequest = {
   readonly types: readonly string[] | null;
   /** Full name of the topic. */
   readonly topic: string;
+  /**
+   * Whether the publisher sends events to the topic too. Then it gets only events that the publisher has sent: consumers
+   * would skip earlier events of a stream that arrive after a later one.
+   */
+  readonly isLive: boolean;
   /** Most events in a second. */
   readonly rate: number;
 };
@@ -47,9 +60,21 @@ export type ReplayDependencies = {
 /** `next`: position of the first event that was not sent; null if the replay has ended. */
 export type ReplayResult = { readonly sent: number; readonly next: number | null };
 
+/** A failure of the brokers. The messages of the last request may be in the topic too, so the next replay repeats them. */
+export class ReplayError extends Error {
+  override readonly name = 'ReplayError';
+
+  constructor(
+    readonly result: ReplayResult,
+    cause: unknown,
+  ) {
+    super(getErrorMessage(cause), { cause });
+  }
+}
+
 /** Returns why a replay between these positions cannot send what the caller expects; null if it can. */
 export const findReplayRefusal = async (
-  { from, toPosition: end }: Pick<ReplayRequest, 'from' | 'toPosition'>,
+  { from, toPosition: end, isLive }: Pick<ReplayRequest, 'from' | 'toPosition' | 'isLive'>,
   run: QueryRunner,
 ): Promise<string | null> => {
   const start = 'position' in from ? from.position : null;
@@ -59,36 +84,58 @@ export const findReplayRefusal = async (
   const last = row?.position ?? 0;
   if (start !== null && start > last) return `--from: the last position of the log is ${last}, got ${start}`;
   if (end !== null && end > last) return `--to-position: the last position of the log is ${last}, got ${end}`;
-  return null;
+  return isLive ? findUnpublishedStart(from, run) : null;
+};
+
+const findUnpublishedStart = async (from: ReplayStart, run: QueryRunner): Promise<string | null> => {
+  const [first] = castRows<ReplayBoundRow>(await run(selectReplayStart(from)));
+  const [published] = castRows<ReplayBoundRow>(await run(selectPublishedEnd()));
+  if (!first || (published && !isAfter(first, published))) return null;
+  return `--from: the publisher has not sent the event at position ${first.position} yet; wait until it has, or choose a new topic`;
 };
 
 /**
  * Sends events of the log to a topic again, in the order of the log, as the publisher sends them, with a header. Changes no
- * checkpoint. Stops after the present page if the signal aborts.
+ * checkpoint. Stops after the present page if the signal aborts. Throws a ReplayError if the brokers do not accept messages.
  */
 export const replayLog = async (request: ReplayRequest, dependencies: ReplayDependencies): Promise<ReplayResult> => {
   const { store, run, signal, sender, report } = dependencies;
   const [first] = castRows<ReplayBoundRow>(await run(selectReplayStart(request.from)));
-  const [last] = castRows<ReplayBoundRow>(await run(selectReplayEnd(request.toPosition)));
+  const last = await findLast(request, run);
   if (!first || !last) return { sent: 0, next: null };
   const matches = createFilter(request, last);
-  const pace = createPace(request.rate, dependencies.clock, signal);
+  const pace = new ReplayPace(request.rate, dependencies.clock);
   let position: LogPosition = { transaction: first.transaction, position: first.position - 1 };
   let sent = 0;
   while (isAfter(last, position)) {
     if (signal.aborted) return { sent, next: await findNext(position, dependencies) };
+    pace.beginPage();
     const limit = Math.min(PAGE, request.rate);
     const events = await store.log.read(position, limit, run, { only: request.types, outside: true });
     const end = events.at(-1);
     if (!end) break;
     const messages = events.filter(matches).map((event) => toReplayMessage(event, request.topic, dependencies));
-    if (messages.length > 0) await sender.send(messages);
+    if (messages.length > 0) {
+      await sender.send(messages).catch(async (error: unknown) => {
+        throw new ReplayError({ sent, next: await findNext(position, dependencies) }, error);
+      });
+    }
     position = toPosition(end);
     sent += messages.length;
     report({ sent, position: end.position });
-    await pace(sent);
+    await pause(pace.getPause(messages.length), signal);
   }
   return { sent, next: null };
+};
+
+const findLast = async (
+  { toPosition: end, isLive }: Pick<ReplayRequest, 'toPosition' | 'isLive'>,
+  run: QueryRunner,
+): Promise<LogPosition | undefined> => {
+  const [last] = castRows<ReplayBoundRow>(await run(selectReplayEnd(end)));
+  if (!last || !isLive) return last;
+  const [published] = castRows<ReplayBoundRow>(await run(selectPublishedEnd()));
+  return published && findEarliest([last, published]);
 };
 
 /** A page of some types also contains its last event, whatever its type. */
@@ -105,15 +152,6 @@ const toReplayMessage = (
 ): OutboundMessage => {
   const message = toKafkaMessage(event, getEventKind(registry, event.type), origin);
   return { ...message, topic, headers: { ...message.headers, [REPLAY_HEADER]: 'true' } };
-};
-
-/** Returns a function that waits until this number of events may have been sent. */
-const createPace = (rate: number, clock: Clock, signal: AbortSignal): ((sent: number) => Promise<void>) => {
-  const startedAt = clock.now().getTime();
-  return async (sent) => {
-    const waitMs = startedAt + (sent / rate) * SECOND_MS - clock.now().getTime();
-    if (waitMs > 0) await pause(waitMs, signal);
-  };
 };
 
 const findNext = async (after: LogPosition, { store, run }: Pick<ReplayDependencies, 'store' | 'run'>) => {
