@@ -216,6 +216,7 @@ const stateTopicsSection = (): readonly string[] => [
   '- After an upgrade that changes documents, the publisher publishes the changed ones again, with a higher `ce_schemaversion`.',
   '- `KAFKA_CLOUD_EVENTS=structured` does not apply: a message in structured mode always has a value.',
   '- Kafka compacts a topic at the latest a day after a change. Until then it also contains earlier documents.',
+  '- Kafka removes a message without a value after 30 days. Consumers that were stopped for longer read the topic from its beginning.',
   '',
   'This program for Node keeps a table of all workspaces:',
   '',
