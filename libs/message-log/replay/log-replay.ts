@@ -19,7 +19,7 @@ import {
   type ReplayBoundRow,
   type ReplayStart,
 } from './log-replay.queries.js';
-import { ReplayPace } from './replay-pace.js';
+import { SendPace } from './send-pace.js';
 
 /** Marks messages of a replay. Everything else is as the publisher sends it. */
 export const REPLAY_HEADER = 'cadastre-replay';
@@ -104,7 +104,7 @@ export const replayLog = async (request: ReplayRequest, dependencies: ReplayDepe
   const last = await findLast(request, run);
   if (!first || !last) return { sent: 0, next: null };
   const matches = createFilter(request, last);
-  const pace = new ReplayPace(request.rate, dependencies.clock);
+  const pace = new SendPace(request.rate, dependencies.clock);
   let position: LogPosition = { transaction: first.transaction, position: first.position - 1 };
   let sent = 0;
   while (isAfter(last, position)) {

@@ -3,7 +3,7 @@ import type { Clock } from '#kernel';
 const SECOND_MS = 1_000;
 
 /** Limits the events that are sent in a second. A page without events earns no time for later pages. */
-export class ReplayPace {
+export class SendPace {
   private begunAt = 0;
 
   constructor(
