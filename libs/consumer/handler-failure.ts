@@ -9,11 +9,20 @@ export class HandlerFailure extends Error {
   }
 }
 
-/** Returns true for a deadlock or a serialization failure: the same transaction can succeed at the next attempt. */
-const isRepeatable = (error: unknown): boolean => {
+/**
+ * SQLSTATEs that say nothing about the record, because the same transaction can succeed later: deadlocks and serialization
+ * failures (40); no disk space, memory or connections (53); lost connections (08); shutdown and start (57P0x); a primary that
+ * became a replica (25006). A lock timeout (55P03) and a canceled statement (57014) count as failures of the record: the handler
+ * can have set the limit itself, and a statement that is always too slow would hold up the partition for ever.
+ * @see https://www.postgresql.org/docs/18/errcodes-appendix.html
+ */
+const EXCUSED_STATES = /^(?:40|53|08)\w{3}$|^57P0[1-5]$|^25006$/;
+
+/** Returns true if an error, or one of its causes, has an SQLSTATE that says nothing about the record. */
+const isExcused = (error: unknown): boolean => {
   const { code, cause } = (error ?? {}) as { readonly code?: unknown; readonly cause?: unknown };
-  if (typeof code === 'string' && /^40\w{3}$/.test(code)) return true;
-  return cause !== undefined && isRepeatable(cause);
+  if (typeof code === 'string' && EXCUSED_STATES.test(code)) return true;
+  return cause !== undefined && isExcused(cause);
 };
 
 /** SQLSTATE of a statement after one that failed. */
@@ -21,11 +30,11 @@ const ABORTED = '25P02';
 
 /**
  * Returns the failure of a record: its handler threw, or ignored an error of Postgres. Returns null if the attempt does not
- * count: Postgres is unavailable, or reported a deadlock or a serialization failure.
+ * count: Postgres is unavailable, has no space, or reported a deadlock or a serialization failure.
  */
 export const toHandlerFailure = (error: unknown): HandlerFailure | null => {
   if (error instanceof LostConnectionError) return null;
-  if (error instanceof HandlerFailure) return isRepeatable(error.cause) ? null : error;
+  if (error instanceof HandlerFailure) return isExcused(error.cause) ? null : error;
   if (error instanceof AbortedTransactionError) return new HandlerFailure(error);
   if ((error as { readonly code?: unknown }).code === ABORTED) return new HandlerFailure(new AbortedTransactionError());
   return null;

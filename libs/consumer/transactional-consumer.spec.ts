@@ -430,6 +430,23 @@ describe('a dead letter', () => {
     expect(await consumer.listDeadLetters()).toEqual([]);
     expect(await readLocks()).toEqual({ 'ws-0': [1, 2] });
   });
+
+  it('is never a record that failed because the disk of Postgres was full', async () => {
+    let failures = 0;
+    await send(lockEvents(1, 1, 3));
+    const consumer = await start(
+      {
+        WorkspaceLocked: async (event, client) => {
+          if ((failures += 1) < 4) await client.query("do $$ begin raise exception using errcode = '53100'; end $$");
+          await insertLocks().WorkspaceLocked?.(event, client);
+        },
+      },
+      { attempts: 1 },
+    );
+    await waitUntil(async () => (await countLocks()) >= 2, '2 locks are stored');
+    expect(await consumer.listDeadLetters()).toEqual([]);
+    expect(await readLocks()).toEqual({ 'ws-0': [1, 2] });
+  });
 });
 
 describe('records of an earlier schema version', () => {
