@@ -3,6 +3,9 @@ import { quoteName } from './consumer-tables.js';
 
 export type Partition = { readonly topic: string; readonly partition: number };
 
+/** Returns `TOPIC/PARTITION`: the key of a partition in maps, and its name in messages. */
+export const formatPartition = ({ topic, partition }: Partition): string => `${topic}/${partition}`;
+
 export type HandledVersion = { readonly isNew: boolean; readonly previous: number | null };
 
 /**
@@ -30,7 +33,7 @@ export class ConsumerPositions {
       `select topic, partition, next_offset from ${this.schema}.offsets where consumer = $1 and topic = any($2::text[])`,
       [this.consumer, topics],
     );
-    return new Map(rows.map(({ topic, partition, next_offset: next }) => [`${topic}/${partition}`, BigInt(next)]));
+    return new Map(rows.map((row) => [formatPartition(row), BigInt(row.next_offset)]));
   }
 
   /**

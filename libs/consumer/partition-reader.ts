@@ -2,7 +2,7 @@ import type { Consumer, EachBatchPayload, Kafka } from 'kafkajs';
 import type { RecordTransactions } from './record-transactions.js';
 import { describeError, type ConsumerLogger, type RetryPauses } from './retry-pauses.js';
 import { readFirstOffsets } from './topic-admin.js';
-import type { Partition } from './consumer-positions.js';
+import { formatPartition, type Partition } from './consumer-positions.js';
 
 export type ReaderOptions = {
   readonly kafka: Kafka;
@@ -41,7 +41,7 @@ export class PartitionReader {
     const stored = await this.options.records.loadOffsets(Object.keys(assignment), isCurrent);
     if (stored === null || !isCurrent()) return;
     for (const each of partitions) {
-      const key = keyOf(each);
+      const key = formatPartition(each);
       // A batch that arrived in the meantime has been compared with Postgres.
       if (!this.next.has(key)) consumer.seek({ ...each, offset: (stored.get(key) ?? 0n).toString() });
     }
@@ -88,14 +88,14 @@ export class PartitionReader {
   /** Seeks to the offset in Postgres if the first batch of a partition begins after it. Returns false if it did. */
   private async isAtStoredOffset(batch: Batch, consumer: Consumer, canContinue: () => boolean): Promise<boolean> {
     const { topic, partition, highWatermark } = batch;
-    const key = keyOf(batch);
+    const key = formatPartition(batch);
     const first = batch.messages[0]?.offset;
     if (first === undefined || this.next.has(key)) return true;
     const stored = await this.options.records.loadOffset({ topic, partition }, canContinue);
     if (stored === null) return false;
     if (stored > BigInt(highWatermark)) {
       await this.options.pauses.failed(
-        `${topic}/${partition} ends at ${highWatermark}, and this consumer has read up to ${stored}. ` +
+        `${key} ends at ${highWatermark}, and this consumer has read up to ${stored}. ` +
           'If the topic was deleted and created again, stop the consumer, call resetTopic() and start it again',
       );
       return false;
@@ -109,7 +109,7 @@ export class PartitionReader {
   private async handleChunks(payload: EachBatchPayload, consumer: Consumer, canContinue: () => boolean): Promise<void> {
     const { topic, partition, messages } = payload.batch;
     const { records: transactions, recordsPerTransaction } = this.options;
-    const key = keyOf({ topic, partition });
+    const key = formatPartition({ topic, partition });
     for (const records of splitIntoChunks(messages, recordsPerTransaction)) {
       const last = records.at(-1)?.offset ?? '';
       const outcome = await transactions.handleChunk(
@@ -135,8 +135,6 @@ export class PartitionReader {
     if (stored !== null) consumer.seek({ ...partition, offset: stored.toString() });
   }
 }
-
-const keyOf = ({ topic, partition }: Partition): string => `${topic}/${partition}`;
 
 const splitIntoChunks = <R>(records: readonly R[], size: number): readonly (readonly R[])[] =>
   Array.from({ length: Math.ceil(records.length / size) }, (_, n) => records.slice(n * size, (n + 1) * size));

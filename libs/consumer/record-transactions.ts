@@ -1,7 +1,7 @@
 import type { KafkaMessage } from 'kafkajs';
 import type { ClientBase, Pool } from 'pg';
 import { UnreadableRecordError, type TopicRecord } from './cloud-event.js';
-import { ConsumerPositions, type Partition } from './consumer-positions.js';
+import { ConsumerPositions, formatPartition, type Partition } from './consumer-positions.js';
 import { DeadLetters, type TopicOffset } from './dead-letters.js';
 import { HandlerFailure, toHandlerFailure } from './handler-failure.js';
 import { HandlerCaller, type RecordHandler } from './record-handler.js';
@@ -164,5 +164,5 @@ const toOffset = ({ topic, partition, records }: RecordChunk): TopicOffset => ({
   offset: BigInt(records[0]?.offset ?? 0),
 });
 
-export const describeOffset = ({ topic, partition, offset }: TopicOffset): string =>
-  `record ${offset} of ${topic}/${partition}`;
+export const describeOffset = (location: TopicOffset): string =>
+  `record ${location.offset} of ${formatPartition(location)}`;

@@ -1,4 +1,5 @@
 import type { Admin, Kafka } from 'kafkajs';
+import { formatPartition } from './consumer-positions.js';
 
 /** Throws an error that names the topics that do not exist. */
 export const checkTopics = async (kafka: Kafka, topics: readonly string[]): Promise<void> => {
@@ -14,7 +15,7 @@ export const readFirstOffsets = (kafka: Kafka, topics: readonly string[]): Promi
     const first = new Map<string, bigint>();
     for (const topic of topics) {
       for (const { partition, low } of await admin.fetchTopicOffsets(topic))
-        first.set(`${topic}/${partition}`, BigInt(low));
+        first.set(formatPartition({ topic, partition }), BigInt(low));
     }
     return first;
   });

@@ -28,10 +28,15 @@ export type ConsumerOptions = {
   readonly logger?: ConsumerLogger;
 };
 
-const DEFAULT_SCHEMA = 'cadastre_consumer';
-const DEFAULT_ATTEMPTS = 5;
-const DEFAULT_RECORDS_PER_TRANSACTION = 500;
 const DEFAULT_LETTERS = 100;
+
+const addDefaults = ({
+  schema = 'cadastre_consumer',
+  attempts = 5,
+  recordsPerTransaction = 500,
+  logger = console,
+  ...required
+}: ConsumerOptions): Required<ConsumerOptions> => ({ ...required, schema, attempts, recordsPerTransaction, logger });
 
 /**
  * Handles the records of topics exactly once in Postgres: what a handler writes and the offset of its record are one
@@ -42,8 +47,8 @@ const DEFAULT_LETTERS = 100;
  *     └──an earlier record of its key is a dead letter──► waits behind it, so that each stream stays in order
  */
 export class TransactionalConsumer {
+  private readonly options: Required<ConsumerOptions>;
   private readonly letters: DeadLetterQueue;
-  private readonly logger: ConsumerLogger;
   /** Aborts what runs at a stop. Each stop renews it for the next start. */
   private stopping = new AbortController();
   /** The member of the group, from a start to the end of the next stop. */
@@ -51,12 +56,11 @@ export class TransactionalConsumer {
   private starting: Promise<void> = Promise.resolve();
   private readonly retries = new Set<Promise<RetryResult>>();
 
-  constructor(private readonly options: ConsumerOptions) {
-    const { name, topics, database, handle, schema = DEFAULT_SCHEMA, logger = console } = options;
-    const { attempts = DEFAULT_ATTEMPTS, recordsPerTransaction = DEFAULT_RECORDS_PER_TRANSACTION } = options;
+  constructor(options: ConsumerOptions) {
+    this.options = addDefaults(options);
+    const { name, topics, database, handle, schema, logger, attempts, recordsPerTransaction } = this.options;
     checkPositive({ attempts, recordsPerTransaction });
     if (topics.length === 0) throw new RangeError('topics must name at least one topic, got none');
-    this.logger = logger;
     this.letters = new DeadLetterQueue({ database, consumer: name, schema, handle, logger });
   }
 
@@ -85,7 +89,7 @@ export class TransactionalConsumer {
   }
 
   private async join(member: ConsumerGroupMember): Promise<void> {
-    const { kafka, topics, database, schema = DEFAULT_SCHEMA } = this.options;
+    const { kafka, topics, database, schema } = this.options;
     database.on('error', this.logIdleError);
     try {
       await inTransaction(database, (client) => createTables(client, schema));
@@ -104,9 +108,7 @@ export class TransactionalConsumer {
   }
 
   private createMember(signal: AbortSignal): ConsumerGroupMember {
-    const { kafka, database, name, topics, handle, schema = DEFAULT_SCHEMA } = this.options;
-    const { attempts = DEFAULT_ATTEMPTS, recordsPerTransaction = DEFAULT_RECORDS_PER_TRANSACTION } = this.options;
-    const { logger } = this;
+    const { kafka, database, name, topics, handle, schema, attempts, recordsPerTransaction, logger } = this.options;
     const pauses = new RetryPauses(logger, signal);
     const records = new RecordTransactions({ database, consumer: name, schema, handle, attempts, logger, pauses });
     const reader = new PartitionReader({ kafka, records, pauses, logger, recordsPerTransaction, signal });
@@ -153,13 +155,13 @@ export class TransactionalConsumer {
     return this.letters.discard({ topic, partition, offset });
   }
 
-  /** Forgets how far a topic was read, and its dead letters. After the topic was deleted and created again. */
+  /** Forgets how far a topic was read, and its dead letters. Call it after the topic was deleted and created again. */
   async resetTopic(topic: string): Promise<void> {
     await this.letters.reset(topic);
   }
 
   private readonly logIdleError = (error: Error): void => {
-    this.logger.warn(`an idle connection to Postgres ended: ${describeError(error)}`);
+    this.options.logger.warn(`an idle connection to Postgres ended: ${describeError(error)}`);
   };
 }
 
