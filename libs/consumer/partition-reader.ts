@@ -7,7 +7,7 @@ import { formatPartition, type Partition } from './consumer-positions.js';
 export type ReaderOptions = {
   readonly kafka: Kafka;
   readonly records: RecordTransactions;
-  readonly pauses: RetryPauses;
+  readonly createPauses: () => RetryPauses;
   readonly logger: ConsumerLogger;
   readonly recordsPerTransaction: number;
   readonly signal: AbortSignal;
@@ -26,6 +26,9 @@ export class PartitionReader {
   private readonly next = new Map<string, bigint>();
 
   private readonly warnedOffsets = new Map<string, bigint>();
+
+  /** The pauses of partitions that end before their offset in Postgres, until a batch reaches the offset. */
+  private readonly endPauses = new Map<string, RetryPauses>();
 
   constructor(private readonly options: ReaderOptions) {}
 
@@ -94,16 +97,23 @@ export class PartitionReader {
     const stored = await this.options.records.loadOffset({ topic, partition }, canContinue);
     if (stored === null) return false;
     if (stored > BigInt(highWatermark)) {
-      await this.options.pauses.failed(
-        `${key} ends at ${highWatermark}, and this consumer has read up to ${stored}. ` +
-          'If the topic was deleted and created again, stop the consumer, call resetTopic() and start it again',
-      );
+      await this.pauseAfterEnd(key, highWatermark, stored);
       return false;
     }
+    this.endPauses.delete(key);
     this.next.set(key, stored);
     if (BigInt(first) <= stored) return true;
     consumer.seek({ topic, partition, offset: stored.toString() });
     return false;
+  }
+
+  private async pauseAfterEnd(key: string, highWatermark: string, stored: bigint): Promise<void> {
+    const pauses = this.endPauses.get(key) ?? this.options.createPauses();
+    this.endPauses.set(key, pauses);
+    await pauses.failed(
+      `${key} ends at ${highWatermark}, and this consumer has read up to ${stored}. ` +
+        'If the topic was deleted and created again, stop the consumer, call resetTopic() and start it again',
+    );
   }
 
   private async handleChunks(payload: EachBatchPayload, consumer: Consumer, canContinue: () => boolean): Promise<void> {

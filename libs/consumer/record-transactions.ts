@@ -20,7 +20,7 @@ type RecordOptions = {
   readonly handle: RecordHandler;
   readonly attempts: number;
   readonly logger: ConsumerLogger;
-  readonly pauses: RetryPauses;
+  readonly createPauses: () => RetryPauses;
 };
 
 /** Postgres has a smaller offset than this process has stored: it lost its last commits in a failover. */
@@ -31,20 +31,22 @@ export class RecordTransactions {
   private readonly letters: DeadLetters;
   private readonly positions: ConsumerPositions;
   private readonly handler: HandlerCaller;
+  /** After attempts at records. Only a commit of handled records resets them, because offsets can be read while a record fails. */
+  private readonly recordPauses: RetryPauses;
+  /** After attempts to read offsets. */
+  private readonly offsetPauses: RetryPauses;
 
   constructor(private readonly options: RecordOptions) {
     this.letters = new DeadLetters(options.consumer, options.schema);
     this.positions = new ConsumerPositions(options.consumer, options.schema);
     this.handler = new HandlerCaller(options.handle, this.positions, options.logger);
+    this.recordPauses = options.createPauses();
+    this.offsetPauses = options.createPauses();
   }
 
   /** Returns the offset at which the partition continues, 0 at first. Null if `canContinue` ends before Postgres answers. */
   async loadOffset(partition: Partition, canContinue: () => boolean): Promise<bigint | null> {
-    let stored: bigint | null = null;
-    await this.attempt(async (client) => {
-      stored = await this.positions.lock(client, partition);
-    }, canContinue);
-    return stored;
+    return this.read((client) => this.positions.lock(client, partition), canContinue);
   }
 
   /** Returns the stored offsets of topics, by `TOPIC/PARTITION`. Null if `canContinue` ends before Postgres answers. */
@@ -52,11 +54,7 @@ export class RecordTransactions {
     topics: readonly string[],
     canContinue: () => boolean,
   ): Promise<ReadonlyMap<string, bigint> | null> {
-    let stored: ReadonlyMap<string, bigint> | null = null;
-    await this.attempt(async (client) => {
-      stored = await this.positions.load(client, topics);
-    }, canContinue);
-    return stored;
+    return this.read((client) => this.positions.load(client, topics), canContinue);
   }
 
   /**
@@ -64,7 +62,7 @@ export class RecordTransactions {
    * Postgres is behind it, as after a failover, the outcome is `interrupted`.
    */
   async handleChunk(chunk: RecordChunk, expected: bigint, canContinue: () => boolean): Promise<ChunkOutcome> {
-    const outcome = await this.attempt((client) => this.handleRecords(client, chunk, expected), canContinue);
+    const outcome = await this.attemptRecords((client) => this.handleRecords(client, chunk, expected), canContinue);
     if (!(outcome instanceof HandlerFailure)) return outcome;
     if (chunk.records.length === 1) return this.handleFailing(chunk, { expected, failure: outcome }, canContinue);
     // One by one, so that the record that fails does not hold up the others.
@@ -84,23 +82,41 @@ export class RecordTransactions {
   ): Promise<ChunkOutcome> {
     let last = failure;
     for (let done = 1; done < this.options.attempts && !(last.cause instanceof UnreadableRecordError); done += 1) {
-      await this.options.pauses.failed(`${describeOffset(toOffset(chunk))} failed: ${last.message}`);
-      const outcome = await this.attempt((client) => this.handleRecords(client, chunk, expected), canContinue);
+      await this.recordPauses.failed(`${describeOffset(toOffset(chunk))} failed: ${last.message}`);
+      const outcome = await this.attemptRecords((client) => this.handleRecords(client, chunk, expected), canContinue);
       if (!(outcome instanceof HandlerFailure)) return outcome;
       last = outcome;
     }
     const storing = { expected, failure: last };
-    const outcome = await this.attempt((client) => this.storeDeadLetter(client, chunk, storing), canContinue);
+    const outcome = await this.attemptRecords((client) => this.storeDeadLetter(client, chunk, storing), canContinue);
     if (outcome instanceof HandlerFailure) throw outcome;
     return outcome;
+  }
+
+  /** Returns what Postgres returns. Null if `canContinue` ends before. */
+  private async read<T>(query: (client: ClientBase) => Promise<T>, canContinue: () => boolean): Promise<T | null> {
+    let result: T | null = null;
+    const work = async (client: ClientBase): Promise<void> => {
+      result = await query(client);
+    };
+    const outcome = await this.attempt(work, this.offsetPauses, canContinue);
+    return outcome === 'committed' ? result : null;
+  }
+
+  private attemptRecords(
+    work: (client: ClientBase) => Promise<void>,
+    canContinue: () => boolean,
+  ): Promise<ChunkOutcome | HandlerFailure> {
+    return this.attempt(work, this.recordPauses, canContinue);
   }
 
   /** Runs work in a transaction, again and again while Postgres is unavailable. Returns the failure of a handler. */
   private async attempt(
     work: (client: ClientBase) => Promise<void>,
+    pauses: RetryPauses,
     canContinue: () => boolean,
   ): Promise<ChunkOutcome | HandlerFailure> {
-    const { database, pauses } = this.options;
+    const { database } = this.options;
     while (canContinue()) {
       try {
         await inTransaction(database, work);

@@ -3,6 +3,9 @@ import { setTimeout as wait } from 'node:timers/promises';
 /** Receives what happens in the background. `console` fits. */
 export type ConsumerLogger = { warn(message: string): void };
 
+/** Resolves after some milliseconds. Rejects after an abort. */
+export type Sleep = (ms: number, options: { readonly signal: AbortSignal; readonly ref?: boolean }) => Promise<void>;
+
 const FIRST_MS = 100;
 const MAX_MS = 10_000;
 
@@ -13,6 +16,7 @@ export class RetryPauses {
   constructor(
     private readonly logger: ConsumerLogger,
     private readonly signal: AbortSignal,
+    private readonly sleep: Sleep = (ms, options) => wait(ms, undefined, options),
   ) {}
 
   succeeded(): void {
@@ -21,9 +25,9 @@ export class RetryPauses {
 
   /** Calls `succeeded` after some time, unless the signal aborts before. */
   succeedAfter(ms: number, signal: AbortSignal): void {
-    wait(ms, undefined, { signal, ref: false }).then(
+    this.sleep(ms, { signal, ref: false }).then(
       () => this.succeeded(),
-      // An abort.
+      // The signal aborted.
       () => undefined,
     );
   }
@@ -33,8 +37,8 @@ export class RetryPauses {
     this.failures += 1;
     if (Number.isInteger(Math.log2(this.failures))) this.logger.warn(message);
     const pause = Math.min(MAX_MS, FIRST_MS * 2 ** (this.failures - 1));
-    // The caller looks for the abort.
-    await wait(pause, undefined, { signal: this.signal }).catch(() => undefined);
+    // The caller checks for an abort.
+    await this.sleep(pause, { signal: this.signal }).catch(() => undefined);
   }
 }
 

@@ -109,15 +109,15 @@ export class TransactionalConsumer {
 
   private createMember(signal: AbortSignal): ConsumerGroupMember {
     const { kafka, database, name, topics, handle, schema, attempts, recordsPerTransaction, logger } = this.options;
-    const pauses = new RetryPauses(logger, signal);
-    const records = new RecordTransactions({ database, consumer: name, schema, handle, attempts, logger, pauses });
-    const reader = new PartitionReader({ kafka, records, pauses, logger, recordsPerTransaction, signal });
+    const createPauses = (): RetryPauses => new RetryPauses(logger, signal);
+    const records = new RecordTransactions({ database, consumer: name, schema, handle, attempts, logger, createPauses });
+    const reader = new PartitionReader({ kafka, records, createPauses, logger, recordsPerTransaction, signal });
     return new ConsumerGroupMember({
       kafka,
       group: name,
       topics,
       signal,
-      pauses: new RetryPauses(logger, signal),
+      pauses: createPauses(),
       onAssigned: (assignment, consumer, isCurrent) => reader.assign(assignment, consumer, isCurrent),
       onBatch: (payload, consumer) => reader.handleBatch(payload, consumer),
     });
