@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import type { Consumer, Kafka } from 'kafkajs';
 import { ConsumerGroupMember } from './consumer-group-member.js';
-import type { RetryPauses } from './retry-pauses.js';
+import { RetryPauses, type Sleep } from './retry-pauses.js';
 
 type Listener = (event: { readonly payload: object }) => void;
 
@@ -18,23 +18,28 @@ const consumer = {
   run: () => Promise.resolve(emit('join', { memberAssignment: {} })),
 } as unknown as Consumer;
 
+/** Pauses that take no time. The longest one, after which a membership counts as steady, ends when the test resolves it. */
+const createPauses = (signal: AbortSignal) => {
+  const warnings: string[] = [];
+  const lengths: number[] = [];
+  const steady: PromiseWithResolvers<void>[] = [];
+  const sleep: Sleep = (ms, options) => {
+    if (ms !== 30_000) return Promise.resolve(void lengths.push(ms));
+    const longest = Promise.withResolvers<void>();
+    options.signal.addEventListener('abort', () => longest.reject(new Error('aborted')));
+    steady.push(longest);
+    return longest.promise;
+  };
+  const logger = { warn: (message: string) => void warnings.push(message) };
+  return { pauses: new RetryPauses(logger, signal, sleep), warnings, lengths, steady };
+};
+
 describe('a member of a consumer group', () => {
-  it('ends its pauses only after it has been a member for 30 s, because a crash can follow each join', async () => {
+  it('waits longer after each crash until it has been a member for 30 s', async () => {
     const stopping = new AbortController();
-    const steady: AbortSignal[] = [];
-    const calls: string[] = [];
-    const { promise: joinedForLong, resolve } = Promise.withResolvers<void>();
-    const pauses = {
-      succeeded: () => void calls.push('succeeded'),
-      succeedAfter: (ms: number, signal: AbortSignal) => {
-        expect(ms).toBe(30_000);
-        steady.push(signal);
-      },
-      failed: (message: string) => {
-        calls.push(message);
-        return Promise.resolve();
-      },
-    } as unknown as RetryPauses;
+    const { pauses, warnings, lengths, steady } = createPauses(stopping.signal);
+    const joined = Array.from({ length: 6 }, () => Promise.withResolvers<void>());
+    const crash = (): void => emit('crash', { error: new Error('no codec') });
     let joins = 0;
     const member = new ConsumerGroupMember({
       kafka: { consumer: () => consumer } as unknown as Kafka,
@@ -43,17 +48,27 @@ describe('a member of a consumer group', () => {
       signal: stopping.signal,
       pauses,
       onAssigned: () => {
+        joined[joins]?.resolve();
         joins += 1;
-        if (joins <= 3) emit('crash', { error: new Error('no codec') });
-        else resolve();
+        if (joins <= 3) crash();
         return Promise.resolve();
       },
       onBatch: () => Promise.resolve(),
     });
     await member.join();
-    await joinedForLong;
-    expect(calls).toEqual(Array.from({ length: 3 }, () => expect.stringContaining('no codec')));
-    expect(steady.map(({ aborted }) => aborted)).toEqual([true, true, true, false]);
+    await joined[3]?.promise;
+    expect(lengths).toEqual([100, 200, 400]);
+    expect(warnings).toEqual([expect.stringContaining('no codec'), expect.stringContaining('no codec')]);
+    // The time of a membership that has crashed does not count.
+    for (const { resolve } of steady.slice(0, 3)) resolve();
+    await Promise.allSettled(steady.slice(0, 3).map(({ promise }) => promise));
+    crash();
+    await joined[4]?.promise;
+    steady[4]?.resolve();
+    await steady[4]?.promise;
+    crash();
+    await joined[5]?.promise;
+    expect(lengths).toEqual([100, 200, 400, 800, 100]);
     stopping.abort();
     await member.leave();
   });
