@@ -7,7 +7,7 @@ export type GroupOptions = {
   readonly group: string;
   readonly topics: readonly string[];
   readonly signal: AbortSignal;
-  /** Between memberships. No batch resets them, because others can be readable. */
+  /** Between memberships. No batch resets them: its partition can be readable while another one is not. */
   readonly pauses: RetryPauses;
   /** Called after each assignment of partitions. `isCurrent` is false after the next one, and when the membership ends. */
   readonly onAssigned: (assignment: Assignment, consumer: Consumer, isCurrent: () => boolean) => Promise<void>;
@@ -82,6 +82,7 @@ export class ConsumerGroupMember {
       await consumer.connect();
       await consumer.subscribe({ topics: [...topics], fromBeginning: true });
       const { joined, ended, assigned } = this.follow(consumer);
+      // kafkajs passes one batch at a time: while a record is retried, all partitions of this process wait.
       await consumer.run({
         autoCommit: false,
         eachBatchAutoResolve: false,

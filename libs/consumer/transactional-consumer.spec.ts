@@ -398,7 +398,7 @@ describe('a dead letter', () => {
     expect(await consumer.retryDeadLetters()).toEqual({ handled: 0, left: 1 });
   });
 
-  it('is a record whose handler reaches nothing, while other partitions continue', async () => {
+  it('is a record whose handler reaches nothing, and other streams continue after it', async () => {
     await send(lockEvents(2, 1, 2));
     const consumer = await start(
       {

@@ -42,6 +42,8 @@ const addDefaults = ({
  * Handles the records of topics exactly once in Postgres: what a handler writes and the offset of its record are one
  * transaction, and a partition continues at the offset in Postgres, whatever the group has committed in Kafka.
  *
+ * While a record is retried, all partitions of the process wait.
+ *
  *   record ──handled──► committed with its offset
  *     │  └──fails──► again after a pause ──after `attempts`──► dead letter, committed with its offset
  *     └──an earlier record of its key is a dead letter──► waits behind it, so that each stream stays in order
