@@ -140,6 +140,7 @@ export class DeadLetters {
     await client.query(`delete from ${this.table} where consumer = $1 and topic = $2`, [this.consumer, topic]);
   }
 
+  /** Keeps a dead letter that is stored already: the record is read again if somebody has emptied only the offsets. */
   private async insert(
     client: ClientBase,
     record: TopicRecord,
@@ -151,7 +152,8 @@ export class DeadLetters {
     const text = error.slice(0, ERROR_MAX).replaceAll('\0', '\u{FFFD}');
     await client.query(
       `insert into ${this.table} (consumer, topic, partition, message_offset, key, headers, value, error, is_waiting)
-       values ($1, $2, $3, $4, $5, $6, $7, $8, $9)`,
+       values ($1, $2, $3, $4, $5, $6, $7, $8, $9)
+       on conflict (consumer, topic, partition, message_offset) do nothing`,
       [this.consumer, topic, partition, offset.toString(), record.key, headers, record.value, text, isWaiting],
     );
   }

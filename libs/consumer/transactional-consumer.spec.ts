@@ -117,6 +117,12 @@ const readLocks = async (): Promise<Readonly<Record<string, readonly number[]>>>
 const countLocks = async (): Promise<number> =>
   Number((await database.query<{ count: string }>('select count(*) from locks')).rows[0]?.count);
 
+/** Returns how many records are behind the stored offsets: each partition begins at 0, and has no gaps. */
+const countHandled = async (): Promise<number> =>
+  Number(
+    (await database.query<{ sum: string }>('select sum(next_offset) from cadastre_consumer.offsets')).rows[0]?.sum,
+  );
+
 const range = (from: number, to: number): readonly number[] => Array.from({ length: to - from }, (_, n) => n + from);
 
 describe('a transactional consumer', () => {
@@ -343,6 +349,18 @@ describe('a dead letter', () => {
     expect(await readLocks()).toEqual({ 'ws-0': [1, 2] });
   });
 
+  it('stays as it is if its record is read again', async () => {
+    await send([{ key: 'ws-0', value: '{' }, lockedOf('ws-0', 1), lockedOf('ws-0', 2)]);
+    const first = await start(insertLocks());
+    await waitUntil(async () => (await first.listDeadLetters()).length >= 3, 'three dead letters are stored');
+    const letters = await first.listDeadLetters();
+    await stop(first);
+    await database.query('truncate cadastre_consumer.offsets, cadastre_consumer.streams');
+    const second = await start(insertLocks());
+    await waitUntil(async () => (await countHandled()) >= 3, 'the records are read again');
+    expect(await second.listDeadLetters()).toEqual(letters);
+  });
+
   it('can be listed before the first start', async () => {
     const consumer = new TransactionalConsumer({
       kafka,
@@ -499,11 +517,6 @@ describe('documents of a state topic', () => {
       }
     });
     await start({}, { handle });
-    // Each partition begins at 0, so the sum of the offsets is the number of the handled records.
-    const countHandled = async (): Promise<number> =>
-      Number(
-        (await database.query<{ sum: string }>('select sum(next_offset) from cadastre_consumer.offsets')).rows[0]?.sum,
-      );
     await waitUntil(async () => (await countHandled()) >= 4, 'the tombstone and all documents are handled');
     const { rows } = await database.query('select * from copies order by id');
     expect(rows).toEqual([{ id: 'ws-1', name: 'new' }]);

@@ -112,7 +112,15 @@ export class TransactionalConsumer {
   private createMember(signal: AbortSignal): ConsumerGroupMember {
     const { kafka, database, name, topics, handle, schema, attempts, recordsPerTransaction, logger } = this.options;
     const createPauses = (): RetryPauses => new RetryPauses(logger, signal);
-    const records = new RecordTransactions({ database, consumer: name, schema, handle, attempts, logger, createPauses });
+    const records = new RecordTransactions({
+      database,
+      consumer: name,
+      schema,
+      handle,
+      attempts,
+      logger,
+      createPauses,
+    });
     const reader = new PartitionReader({ kafka, records, createPauses, logger, recordsPerTransaction, signal });
     return new ConsumerGroupMember({
       kafka,
