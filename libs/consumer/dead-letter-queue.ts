@@ -2,10 +2,10 @@ import type { ClientBase, Pool } from 'pg';
 import { ConsumerPositions } from './consumer-positions.js';
 import { createTables } from './consumer-tables.js';
 import { DeadLetters, type DeadLetter, type FailedKey, type StoredRecord, type TopicOffset } from './dead-letters.js';
-import { toHandlerFailure } from './handler-failure.js';
+import { isConflict, isLockTimeout, toHandlerFailure } from './handler-failure.js';
 import { HandlerCaller, type RecordHandler } from './record-handler.js';
 import { describeOffset } from './record-transactions.js';
-import type { ConsumerLogger } from './retry-pauses.js';
+import { describeError, RetryPauses, type ConsumerLogger } from './retry-pauses.js';
 import { inTransaction } from './transactions.js';
 
 export type QueueOptions = {
@@ -18,7 +18,10 @@ export type QueueOptions = {
 
 export type RetryResult = { readonly handled: number; readonly left: number };
 
-/** Attempts at a dead letter whose transaction fails with a deadlock or a serialization failure. */
+/** `gone`: another process has handled or discarded the dead letter. */
+type LetterOutcome = 'handled' | 'gone' | 'failed';
+
+/** Attempts at a dead letter whose record is not the cause of the failure, over 1.5 s. */
 const RETRY_ATTEMPTS = 5;
 
 /** The dead letters of a consumer, for its operator. */
@@ -49,8 +52,9 @@ export class DeadLetterQueue {
       if (letter === null) break;
       last = letter;
       const { topic, record } = letter;
-      if (await this.retry(letter)) handled += 1;
-      else if (record.key !== null) failed.push({ topic, key: record.key });
+      const outcome = await this.retry(letter, signal);
+      if (outcome === 'handled') handled += 1;
+      if (outcome === 'failed' && record.key !== null) failed.push({ topic, key: record.key });
     }
     return { handled, left: await this.transact((client) => this.letters.count(client)) };
   }
@@ -84,28 +88,38 @@ export class DeadLetterQueue {
     return inTransaction(database, work);
   }
 
-  private async retry(letter: StoredRecord): Promise<boolean> {
+  /**
+   * Tries one dead letter, several times if its record is not the cause of the failure. Rejects if Postgres stays unavailable.
+   * After conflicts with other transactions the letter has failed, so that the letters of other keys are handled.
+   */
+  private async retry(letter: StoredRecord, signal: AbortSignal): Promise<LetterOutcome> {
+    const { logger } = this.options;
+    const pauses = new RetryPauses(logger, signal);
     for (let attempt = 1; ; attempt += 1) {
       try {
-        await this.handle(letter);
-        return true;
+        return (await this.handle(letter)) ? 'handled' : 'gone';
       } catch (error) {
-        const failure = toHandlerFailure(error);
-        if (failure === null && attempt < RETRY_ATTEMPTS) continue;
-        if (failure === null) throw error;
-        this.options.logger.warn(`${describeOffset(letter)} failed again: ${failure.message}`);
-        return false;
+        const message = `${describeOffset(letter)} failed again: ${describeError(error)}`;
+        // A lock timeout has waited for 10 s already.
+        const isLast = attempt === RETRY_ATTEMPTS || isLockTimeout(error) || signal.aborted;
+        if (toHandlerFailure(error) !== null || (isLast && isConflict(error))) {
+          logger.warn(message);
+          return 'failed';
+        }
+        if (isLast) throw error;
+        await pauses.failed(message);
       }
     }
   }
 
-  /** Handles a dead letter and removes it, in one transaction. */
-  private async handle(letter: StoredRecord): Promise<void> {
-    await this.transact(async (client) => {
+  /** Handles a dead letter and removes it, in one transaction. Returns false if another process has removed it. */
+  private handle(letter: StoredRecord): Promise<boolean> {
+    return this.transact(async (client) => {
       // The partition adds no record behind this one until the transaction ends.
       await this.positions.lock(client, letter);
-      if (!(await this.letters.remove(client, letter))) return;
+      if (!(await this.letters.remove(client, letter))) return false;
       await this.handler.call({ client, topic: letter.topic, record: letter.record });
+      return true;
     });
   }
 }

@@ -18,12 +18,23 @@ export class HandlerFailure extends Error {
  */
 const EXCUSED_STATES = /^(?:40|53|08)\w{3}$|^57P0[1-5]$|^25006$/;
 
-/** Returns true if an error, or one of its causes, has an SQLSTATE that says nothing about the record. */
-const isExcused = (error: unknown): boolean => {
+const LOCK_TIMEOUT = /^55P03$/;
+
+/** SQLSTATEs of a conflict with another transaction: deadlocks, serialization failures and lock timeouts. */
+const CONFLICT_STATES = /^40\w{3}$|^55P03$/;
+
+/** Returns true if an error, or one of its causes, has one of these SQLSTATEs. */
+const hasState = (error: unknown, states: RegExp): boolean => {
   const { code, cause } = (error ?? {}) as { readonly code?: unknown; readonly cause?: unknown };
-  if (typeof code === 'string' && EXCUSED_STATES.test(code)) return true;
-  return cause !== undefined && isExcused(cause);
+  if (typeof code === 'string' && states.test(code)) return true;
+  return cause !== undefined && hasState(cause, states);
 };
+
+/** Returns true if another transaction was in the way. The error comes from a handler, or from a statement of this package. */
+export const isConflict = (error: unknown): boolean => hasState(error, CONFLICT_STATES);
+
+/** Returns true if another transaction held a lock for longer than this one waits. */
+export const isLockTimeout = (error: unknown): boolean => hasState(error, LOCK_TIMEOUT);
 
 /** SQLSTATE of a statement after one that failed. */
 const ABORTED = '25P02';
@@ -34,7 +45,7 @@ const ABORTED = '25P02';
  */
 export const toHandlerFailure = (error: unknown): HandlerFailure | null => {
   if (error instanceof LostConnectionError) return null;
-  if (error instanceof HandlerFailure) return isExcused(error.cause) ? null : error;
+  if (error instanceof HandlerFailure) return hasState(error.cause, EXCUSED_STATES) ? null : error;
   if (error instanceof AbortedTransactionError) return new HandlerFailure(error);
   if ((error as { readonly code?: unknown }).code === ABORTED) return new HandlerFailure(new AbortedTransactionError());
   return null;

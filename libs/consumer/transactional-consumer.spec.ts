@@ -349,6 +349,65 @@ describe('a dead letter', () => {
     expect(await readLocks()).toEqual({ 'ws-0': [1, 2] });
   });
 
+  /** Sends a record and a dead letter for each of two streams. Returns the consumer and its letters, those of ws-0 first. */
+  const createLetters = async () => {
+    let isBroken = true;
+    await send(lockEvents(2, 1, 2));
+    const consumer = await start(
+      {
+        WorkspaceLocked: async (event, client) => {
+          if (isBroken) throw new Error('no paper');
+          await insertLocks().WorkspaceLocked?.(event, client);
+        },
+      },
+      { attempts: 1 },
+    );
+    await waitUntil(async () => (await consumer.listDeadLetters()).length >= 2, 'two dead letters are stored');
+    const letters = (await consumer.listDeadLetters()).toSorted((a, b) => (a.key ?? '').localeCompare(b.key ?? ''));
+    isBroken = false;
+    return { consumer, letters };
+  };
+
+  it('is not counted as handled if another process removed it during the retry', async () => {
+    const { consumer, letters } = await createLetters();
+    const other = await database.connect();
+    await other.query('begin; select from cadastre_consumer.offsets for update');
+    const retrying = consumer.retryDeadLetters();
+    const isWaiting = async (): Promise<boolean> =>
+      (await database.query('select 1 from pg_stat_activity where wait_event_type = $1', ['Lock'])).rowCount === 1;
+    await waitUntil(isWaiting, 'the retry waits for the partition of a dead letter');
+    await other.query('delete from cadastre_consumer.dead_letters; commit');
+    other.release();
+    expect(letters).toHaveLength(2);
+    expect(await retrying).toEqual({ handled: 0, left: 0 });
+    expect(await readLocks()).toEqual({});
+  });
+
+  it.each(['40P01', '55P03'])(
+    'fails at a retry after conflicts with other transactions (%s), and other keys are handled',
+    async (code) => {
+      const { consumer, letters } = await createLetters();
+      await database.query(`
+      create function refuse() returns trigger language plpgsql as
+        $$ begin raise exception 'conflict' using errcode = '${code}'; end $$;
+      create trigger refuse before insert on cadastre_consumer.offsets
+        for each row when (new.partition = ${letters[0]?.partition}) execute function refuse()`);
+      expect(await consumer.retryDeadLetters()).toEqual({ handled: 1, left: 1 });
+      expect(warnings).toContainEqual(expect.stringMatching(/^record \d+ of .* failed again: conflict$/));
+      expect(await readLocks()).toEqual({ 'ws-1': [1] });
+    },
+  );
+
+  it('rejects the retry if Postgres stays unavailable', async () => {
+    const { consumer } = await createLetters();
+    await database.query(`
+      create function refuse() returns trigger language plpgsql as
+        $$ begin raise exception 'no space left on device' using errcode = '53100'; end $$;
+      create trigger refuse before insert on cadastre_consumer.offsets for each row execute function refuse()`);
+    await expect(consumer.retryDeadLetters()).rejects.toThrow('no space left on device');
+    expect(await consumer.listDeadLetters()).toHaveLength(2);
+  });
+
   it('stays as it is if its record is read again', async () => {
     await send([{ key: 'ws-0', value: '{' }, lockedOf('ws-0', 1), lockedOf('ws-0', 2)]);
     const first = await start(insertLocks());

@@ -141,7 +141,7 @@ export class TransactionalConsumer {
 
   /**
    * Handles dead letters again, in order, each in a transaction of its own. If one fails, the later ones of its key wait.
-   * Returns how many were handled, and how many are left. Rejects if Postgres is unavailable. Needs no `start`.
+   * Returns how many this call handled, and how many are left. Rejects if Postgres is unavailable. Needs no `start`.
    */
   async retryDeadLetters(): Promise<RetryResult> {
     const retrying = this.letters.retryAll(this.stopping.signal);
