@@ -19,6 +19,24 @@ describe('gaps in streams', () => {
     ).toEqual([]);
   });
 
+  it('are counted once if a transaction with several of them is retried', () => {
+    const attempt = [
+      ['ws-1', 900, null],
+      ['ws-2', 4, 2],
+    ] as const;
+    expect(checkAll([...attempt, ...attempt, ...attempt])).toEqual([
+      expect.stringMatching(/ws-1 .* Gaps since the start: 1$/),
+      expect.stringMatching(/ws-2 .* Gaps since the start: 2$/),
+    ]);
+  });
+
+  it('are counted again after 1,000 others, so that the memory for them has a limit', () => {
+    const gapOf = (n: number) => [`ws-${n}`, 9, null] as const;
+    const gaps = Array.from({ length: 1_023 }, (_, n) => gapOf(n));
+    expect(checkAll([...gaps, gapOf(0)]).at(-1)).toMatch(/ws-0 .* Gaps since the start: 1024$/);
+    expect(checkAll([...gaps, gapOf(1_000), gapOf(1_023)]).at(-1)).toMatch(/ws-1023 .* Gaps since the start: 1024$/);
+  });
+
   it('are logged once for several attempts, and then at each power of two', () => {
     const warnings = checkAll([
       ['ws-1', 900, null],
