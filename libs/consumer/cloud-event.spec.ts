@@ -41,18 +41,33 @@ describe('decoding a record', () => {
   });
 
   it.each<[string, TopicRecord, string]>([
-    ['without a value', { ...binary, value: null }, 'the record has no value'],
-    ['that is no JSON', { ...binary, value: Buffer.from('{') }, 'the value of the record is no JSON'],
-    ['without an id', withHeader('ce_id', ''), 'the record has no id'],
-    ['of another specification', withHeader('ce_specversion', '0.3'), 'specversion of the record is not 1.0'],
+    ['without a value', { ...binary, value: null }, 'value: must be JSON in UTF-8, got nothing'],
+    ['without JSON', { ...binary, value: Buffer.from('{') }, 'value: must be JSON in UTF-8, got 1 other bytes'],
+    ['without an id', withHeader('ce_id', ''), 'ce_id: must be a text that is not empty, got ""'],
+    ['of another specification', withHeader('ce_specversion', '0.3'), 'ce_specversion: must be 1.0, got "0.3"'],
+    ['without headers', { ...binary, headers: {} }, 'ce_specversion: must be 1.0, got nothing'],
     [
       'of another product',
       withHeader('ce_type', 'lamp.Lit.v1'),
-      'the type of the record is no cadastre.NAME.vN: lamp.Lit.v1',
+      'ce_type: must be cadastre.NAME.vN, got "lamp.Lit.v1"',
     ],
-    ['with a wrong version', withHeader('ce_version', '-1'), 'version of the record is no positive integer: -1'],
-    ['with a wrong time', withHeader('ce_time', 'noon'), 'time of the record is no time: noon'],
+    ['with a wrong version', withHeader('ce_version', '-1'), 'ce_version: must be a whole number from 1 up, got "-1"'],
+    ['with a wrong time', withHeader('ce_time', 'noon'), 'ce_time: must be an RFC 3339 time, got "noon"'],
+    [
+      'with a long time',
+      withHeader('ce_time', 'x'.repeat(5_000)),
+      `ce_time: must be an RFC 3339 time, got "${'x'.repeat(100)}…"`,
+    ],
   ])('refuses one %s', (_, record, message) => {
+    expect(() => decodeEvent(record)).toThrow(expect.objectContaining({ name: UnreadableRecordError.name, message }));
+  });
+
+  it.each([
+    ['7', 'value: must be a CloudEvent in a JSON object, got 7'],
+    ['null', 'value: must be a CloudEvent in a JSON object, got null'],
+    ['{"specversion":1}', 'specversion: must be 1.0, got 1'],
+  ])('refuses the value %s in structured mode', (value, message) => {
+    const record = { ...publish('structured'), value: Buffer.from(value) };
     expect(() => decodeEvent(record)).toThrow(expect.objectContaining({ name: UnreadableRecordError.name, message }));
   });
 });

@@ -33,7 +33,7 @@ export type CadastreEvent<T extends EventType = EventType> = {
   };
 }[T];
 
-/** The record is no event of Cadastre. No attempt can succeed, so it becomes a dead letter at once. */
+/** The record is not an event of Cadastre. No attempt can succeed, so it becomes a dead letter at once. */
 export class UnreadableRecordError extends Error {
   override readonly name = 'UnreadableRecordError';
 }
@@ -41,67 +41,82 @@ export class UnreadableRecordError extends Error {
 const TYPE = /^cadastre\.([A-Za-z]+)\.v([1-9]\d*)$/;
 const STRUCTURED = 'application/cloudevents+json';
 
+const QUOTED_MAX = 100;
+
 type Attributes = Readonly<Record<string, unknown>>;
+
+type Content = {
+  readonly attributes: Attributes;
+  /** What the record has before the name of an attribute: `ce_` in its headers, nothing in its value. */
+  readonly prefix: string;
+  readonly data: unknown;
+};
 
 /**
  * Decodes a CloudEvent 1.0 of Cadastre in binary or structured mode. `data` has the schema version of the
  * record: `upcastEvent` converts it to the newest. Throws UnreadableRecordError for any other record.
  */
 export const decodeEvent = (record: TopicRecord): CadastreEvent => {
-  const { attributes, data } = readContent(record);
-  const text = (name: string): string => {
+  const { attributes, prefix, data } = readContent(record);
+  const read = <T>(name: string, accepted: string, parse: (text: string) => T | null): T => {
     const value = attributes[name];
-    if (typeof value !== 'string' || value === '') throw new UnreadableRecordError(`the record has no ${name}`);
-    return value;
+    const parsed = typeof value === 'string' && value !== '' ? parse(value) : null;
+    if (parsed !== null) return parsed;
+    throw new UnreadableRecordError(`${prefix}${name}: must be ${accepted}, got ${quote(value)}`);
   };
+  const text = (name: string): string => read(name, 'a text that is not empty', (value) => value);
   const optional = (name: string): string | null => (typeof attributes[name] === 'string' ? attributes[name] : null);
-  if (text('specversion') !== '1.0') throw new UnreadableRecordError('specversion of the record is not 1.0');
-  const [, type, schemaVersion] = TYPE.exec(text('type')) ?? [];
-  if (type === undefined)
-    throw new UnreadableRecordError(`the type of the record is no cadastre.NAME.vN: ${text('type')}`);
+  read('specversion', '1.0', (value) => (value === '1.0' ? value : null));
+  const [, type, schemaVersion] = read('type', 'cadastre.NAME.vN', (value) => TYPE.exec(value));
   return {
     id: text('id'),
     type: type as EventType,
     schemaVersion: Number(schemaVersion),
     source: text('source'),
     stream: text('stream'),
-    version: readNumber('version', text('version')),
-    position: BigInt(readNumber('position', text('position'))),
-    time: readTime(text('time')),
+    version: read('version', 'a whole number from 1 up', parseNumber),
+    position: BigInt(read('position', 'a whole number from 1 up', parseNumber)),
+    time: read('time', 'an RFC 3339 time', parseTime),
     organization: optional('organization'),
     caller: { kind: text('authtype'), id: text('authid'), impersonator: optional('impersonator') },
     data,
   } as CadastreEvent;
 };
 
-const readNumber = (name: string, text: string): number => {
+const parseNumber = (text: string): number | null => {
   const number = Number(text);
-  if (Number.isSafeInteger(number) && number > 0) return number;
-  throw new UnreadableRecordError(`${name} of the record is no positive integer: ${text}`);
+  return Number.isSafeInteger(number) && number > 0 ? number : null;
 };
 
-const readTime = (text: string): Date => {
+const parseTime = (text: string): Date | null => {
   const time = new Date(text);
-  if (!Number.isNaN(time.getTime())) return time;
-  throw new UnreadableRecordError(`time of the record is no time: ${text}`);
+  return Number.isNaN(time.getTime()) ? null : time;
 };
 
-const readContent = (record: TopicRecord): { readonly attributes: Attributes; readonly data: unknown } => {
+/** Returns the start of a value as JSON, or `nothing` for an absent value. */
+const quote = (value: unknown): string => {
+  if (value === undefined) return 'nothing';
+  const text = typeof value === 'string' ? value : JSON.stringify(value);
+  const start = text.length > QUOTED_MAX ? `${text.slice(0, QUOTED_MAX)}…` : text;
+  return typeof value === 'string' ? JSON.stringify(start) : start;
+};
+
+const readContent = (record: TopicRecord): Content => {
   const headers = readHeaders(record);
   const value = parseValue(record.value);
   if (!(headers['content-type'] ?? '').startsWith(STRUCTURED)) {
     const names = Object.entries(headers).filter(([name]) => name.startsWith('ce_'));
-    return {
-      attributes: Object.fromEntries(names.map(([name, text]) => [name.slice('ce_'.length), text])),
-      data: value,
-    };
+    const attributes = Object.fromEntries(names.map(([name, text]) => [name.slice('ce_'.length), text]));
+    return { attributes, prefix: 'ce_', data: value };
   }
-  if (typeof value !== 'object' || value === null) throw new UnreadableRecordError('the CloudEvent is no object');
+  if (typeof value !== 'object' || value === null) {
+    throw new UnreadableRecordError(`value: must be a CloudEvent in a JSON object, got ${quote(value)}`);
+  }
   const { data, ...attributes } = value as Attributes;
-  return { attributes, data };
+  return { attributes, prefix: '', data };
 };
 
-/** Returns the headers of a record as text. Of a header with several values, the last one. */
+/** Returns the headers of a record as text. If a header has several values, the last one counts. */
 export const readHeaders = ({ headers = {} }: Pick<TopicRecord, 'headers'>): Readonly<Record<string, string>> =>
   Object.fromEntries(
     Object.entries(headers).flatMap(([name, value]) => {
@@ -110,12 +125,15 @@ export const readHeaders = ({ headers = {} }: Pick<TopicRecord, 'headers'>): Rea
     }),
   );
 
-/** Parses the JSON value of a record. Throws UnreadableRecordError if it has none. */
+/**
+ * Parses the JSON value of a record. Throws UnreadableRecordError if it has none. The error does not quote the value, because
+ * it can contain personal data.
+ */
 export const parseValue = (value: Buffer | null): unknown => {
-  if (value === null) throw new UnreadableRecordError('the record has no value');
+  if (value === null) throw new UnreadableRecordError('value: must be JSON in UTF-8, got nothing');
   try {
     return JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(value)) as unknown;
   } catch (error) {
-    throw new UnreadableRecordError('the value of the record is no JSON', { cause: error });
+    throw new UnreadableRecordError(`value: must be JSON in UTF-8, got ${value.length} other bytes`, { cause: error });
   }
 };
