@@ -133,7 +133,7 @@ func (t *table) add(workspace lockedWorkspace) {
 	defer t.mutex.Unlock()
 	_, wasLocked := t.workspaces[workspace.ID]
 	t.workspaces[workspace.ID] = workspace
-	// What happened before the start is no news.
+	// Locks from before the start are served, but not printed.
 	if t.isReady && !wasLocked {
 		log.Printf("%s/%s was locked", workspace.Organization, workspace.Name)
 	}
@@ -241,7 +241,7 @@ func follow(ctx context.Context, client *kgo.Client, topic string, t *table) err
 		if ctx.Err() != nil {
 			return nil
 		}
-		// The client itself retries what can succeed later, such as requests to brokers that are away.
+		// The client itself retries what can succeed later, such as requests to unavailable brokers.
 		if err := fetches.Err(); err != nil {
 			return err
 		}

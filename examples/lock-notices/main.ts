@@ -2,6 +2,7 @@
  * Posts to a chat when somebody locks or unlocks a workspace. Names of workspaces come from the same topic, and the program
  * keeps them in its database. A crash can repeat a notice: the header `Idempotency-Key` is the same then.
  */
+import { setTimeout as wait } from 'node:timers/promises';
 import { handleEvents, TransactionalConsumer, type CadastreEvent } from '@cadastre/consumer';
 import kafkajs from 'kafkajs';
 import pg from 'pg';
@@ -10,6 +11,11 @@ const { KAFKA_BROKERS = 'localhost:9092', DATABASE_URL, TOPIC_PREFIX = 'cadastre
 const { CHAT_WEBHOOK_URL } = process.env;
 if (!CHAT_WEBHOOK_URL) throw new Error('Set CHAT_WEBHOOK_URL to the address that takes {"text": "…"}');
 const TIMEOUT_MS = 10_000;
+const MAX_RETRY_SECONDS = 86_400;
+
+const retrySeconds = Number(RETRY_SECONDS);
+if (!/^\d+$/.test(RETRY_SECONDS) || retrySeconds < 1 || retrySeconds > MAX_RETRY_SECONDS)
+  throw new Error(`RETRY_SECONDS: must be a whole number from 1 to ${MAX_RETRY_SECONDS}, got "${RETRY_SECONDS}"`);
 
 const database = new pg.Pool({ connectionString: DATABASE_URL });
 // Without a listener, the end of an idle connection would end the program. The next statement opens another one.
@@ -76,16 +82,29 @@ const consumer = new TransactionalConsumer({
 await consumer.start();
 console.log('waiting for locks');
 
-// Notices that the chat did not accept are dead letters after 1.5 s, and later notices of the workspace wait behind them.
+const stopping = new AbortController();
+
+// A notice that the chat does not accept becomes a dead letter after 5 attempts. Each request takes up to 10 s, and the pauses
+// 1.5 s. Later notices of the workspace wait behind it.
 const retry = async (): Promise<void> => {
   const { handled, left } = await consumer.retryDeadLetters();
   if (handled + left > 0) console.log(`sent ${handled} notices again, ${left} are left`);
 };
-const retries = setInterval(() => void retry().catch(console.warn), Number(RETRY_SECONDS) * 1_000);
 
-for (const signal of ['SIGINT', 'SIGTERM'] as const) {
-  process.once(signal, () => {
-    clearInterval(retries);
-    void consumer.stop().then(() => database.end());
-  });
-}
+const retryUntilStop = async (): Promise<void> => {
+  const { signal } = stopping;
+  while (!signal.aborted) {
+    await retry().catch(console.warn);
+    // An abort ends the pause.
+    await wait(retrySeconds * 1_000, undefined, { signal }).catch(() => undefined);
+  }
+};
+const retrying = retryUntilStop();
+
+const stop = async (): Promise<void> => {
+  stopping.abort();
+  await consumer.stop();
+  await retrying;
+  await database.end();
+};
+for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => void stop());

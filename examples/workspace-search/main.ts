@@ -76,7 +76,7 @@ const serve = (request: IncomingMessage, response: ServerResponse): void => {
   respond(request)
     .catch((error: unknown) => {
       console.warn(error);
-      return [503, { error: 'the search is away' }] as const;
+      return [503, { error: 'the search is unavailable, try again later' }] as const;
     })
     .then(([status, body]) =>
       response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(body)),

@@ -130,13 +130,13 @@ const stop = async (signal: NodeJS.Signals): Promise<void> => {
 };
 
 describe('lock-notices', () => {
-  it('posts each lock once with the name of the workspace, also after kill -9 and while the chat is away', async () => {
+  it('posts each lock once with the name of the workspace, also after kill -9 and while the chat is unavailable', async () => {
     const notices = new Map<string, string>();
-    let isAway = false;
+    let isUnavailable = false;
     const chat = createServer((request, response) => {
       void json(request).then((body) => {
-        if (!isAway) notices.set(String(request.headers['idempotency-key']), (body as { text: string }).text);
-        response.writeHead(isAway ? 503 : 200).end();
+        if (!isUnavailable) notices.set(String(request.headers['idempotency-key']), (body as { text: string }).text);
+        response.writeHead(isUnavailable ? 503 : 200).end();
       });
     });
     await once(chat.listen(0, '127.0.0.1'), 'listening');
@@ -153,13 +153,13 @@ describe('lock-notices', () => {
     await stop('SIGKILL');
     await server.patch(`/api/v2/workspaces/${id}`, { data: { type: 'workspaces', attributes: { name: 'backbone' } } });
     await unlock();
-    isAway = true;
+    isUnavailable = true;
     await start('lock-notices', { CHAT_WEBHOOK_URL, RETRY_SECONDS: '1' });
     await waitUntil(
       () => output.includes('is a dead letter: the chat responded with 503'),
       'a notice is a dead letter',
     );
-    isAway = false;
+    isUnavailable = false;
     await lock('a repair');
     await waitUntil(() => notices.size >= 3, 'all notices');
     expect([...notices.values()]).toEqual([
@@ -168,6 +168,11 @@ describe('lock-notices', () => {
       'backbone was locked by admin: a repair',
     ]);
     chat.close();
+  });
+
+  it.each(['1m', '', '0', '86401'])('refuses "%s" as the pause between retries', async (RETRY_SECONDS) => {
+    expect(await runToEnd('lock-notices', { CHAT_WEBHOOK_URL: 'http://localhost/', RETRY_SECONDS })).toBe(1);
+    expect(output).toContain(`RETRY_SECONDS: must be a whole number from 1 to 86400, got "${RETRY_SECONDS}"`);
   });
 });
 
