@@ -41,6 +41,9 @@ create table if not exists offsets (
 """
 
 
+CHECK_PUBLISHER = "Does the publisher run with KAFKA_CLOUD_EVENTS=structured, or is TOPIC_PREFIX wrong?"
+
+
 class Refusal(Exception):
     """The program cannot continue. A person must act, and the message names the action."""
 
@@ -60,14 +63,23 @@ class Event:
 
 def decode_event(message: Message) -> Event:
     """Returns the CloudEvent of a message in binary mode. Raises Refusal for any other message."""
+    try:
+        return read_event(message)
+    except KeyError as error:
+        raise Refusal(f"{describe(message)} has no header {error.args[0]}. {CHECK_PUBLISHER}") from error
+    except ValueError as error:
+        raise Refusal(f"{describe(message)} cannot be decoded: {error}. {CHECK_PUBLISHER}") from error
+
+
+def read_event(message: Message) -> Event:
+    """Returns the event of a message. Raises KeyError for a missing header, and ValueError for a wrong header or value."""
     headers = {name: (value or b"").decode() for name, value in message.headers() or []}
-    event_type = re.fullmatch(r"cadastre\.([A-Za-z]+)\.v(\d+)", headers.get("ce_type", ""))
-    value = message.value()
-    if event_type is None or value is None:
-        raise Refusal(
-            f"{describe(message)} is no event of Cadastre in binary mode. Does the publisher run with "
-            "KAFKA_CLOUD_EVENTS=structured, or is TOPIC_PREFIX wrong?"
-        )
+    event_type = re.fullmatch(r"cadastre\.([A-Za-z]+)\.v(\d+)", headers["ce_type"])
+    if event_type is None:
+        raise ValueError(f"ce_type must be cadastre.NAME.vN, got {headers['ce_type'][:100]!r}")
+    data = json.loads(message.value() or b"")
+    if not isinstance(data, dict):
+        raise ValueError("the value must be a JSON object")
     return Event(
         name=event_type[1],
         schema_version=int(event_type[2]),
@@ -75,7 +87,7 @@ def decode_event(message: Message) -> Event:
         version=int(headers["ce_version"]),
         time=headers["ce_time"],
         organization=headers.get("ce_organization", ""),
-        data=json.loads(value),
+        data=data,
     )
 
 
@@ -200,7 +212,7 @@ def assign_partitions(consumer: Consumer, database: sqlite3.Connection, topic: s
 
 
 def check(message: Message, file: str) -> Message:
-    """Returns the message. Raises Refusal if Kafka has sent an error in its stead."""
+    """Returns the message. Raises Refusal if Kafka has sent an error instead of a record."""
     error = message.error()
     if error is None:
         return message

@@ -220,7 +220,11 @@ const readUpTo = (topic: string, type: string, key: string): Promise<readonly To
   );
 
 /** Sends copies of messages to a new topic, with other types. */
-const sendCopies = async (messages: readonly TopicMessage[], copy: string, types: Environment): Promise<void> => {
+const sendCopies = async (
+  messages: readonly Pick<TopicMessage, 'key' | 'value' | 'headers'>[],
+  copy: string,
+  types: Environment,
+): Promise<void> => {
   const admin = createKafkaClient({ brokers: kafka.brokers, clientId: 'test-service' }, quiet).admin();
   await admin.connect();
   await admin.createTopics({ topics: [{ topic: copy, numPartitions: 1 }], waitForLeaders: true });
@@ -297,6 +301,29 @@ describe('python-inventory', () => {
     expect(await runToEnd('python-inventory', { INVENTORY_FILE, TOPIC_PREFIX: 'python' })).toBe(1);
     expect(output).toContain('WorkspaceLocked has schema version 2, and this program reads [1]. Update the program');
     expect(await list(INVENTORY_FILE)).toEqual([]);
+  });
+
+  it.each([
+    ['stream', { ce_stream: undefined }, '{}', 'has no header ce_stream. Does the publisher run with'],
+    ['type', { ce_type: 'lamp.Lit.v1' }, '{}', "ce_type must be cadastre.NAME.vN, got 'lamp.Lit.v1'"],
+    ['version', { ce_version: 'two' }, '{}', "cannot be decoded: invalid literal for int() with base 10: 'two'"],
+    ['json', {}, '{', 'record 0 of wrong-json.workspaces/0 cannot be decoded: Expecting property name'],
+    ['list', {}, '[]', 'cannot be decoded: the value must be a JSON object'],
+  ])('refuses a record with a wrong %s', async (what, wrong, value, message) => {
+    const headers = {
+      ce_type: 'cadastre.WorkspaceLocked.v1',
+      ce_stream: 'ws-1',
+      ce_version: '1',
+      ce_time: 'now',
+      ...wrong,
+    };
+    const present = Object.entries(headers).flatMap(([name, text]) => (text === undefined ? [] : [[name, text]]));
+    const messages = [{ key: 'ws-1', value, headers: Object.fromEntries(present) as Record<string, string> }];
+    await sendCopies(messages, `wrong-${what}.workspaces`, {});
+    const INVENTORY_FILE = join(folder, `wrong-${what}.db`);
+    expect(await runToEnd('python-inventory', { INVENTORY_FILE, TOPIC_PREFIX: `wrong-${what}` })).toBe(1);
+    expect(output).toContain(message);
+    expect(output).not.toContain('Traceback');
   });
 });
 
