@@ -15,8 +15,10 @@ export const TeamNotifications = ({ organization, team }: TeamNotificationsProps
   const owner: NotifyingOwner = { kind: 'team', id: team };
   const { data = [], error, refetch } = useQuery(notificationsQuery(organization, owner));
   const [open, setOpen] = useState<OpenNotification>(null);
-  if (error && data.length === 0) return <ErrorState error={error} onRetry={() => void refetch()} />;
-  if (data.length === 0) return null;
+  // An open dialog keeps what the person has entered, even if somebody deletes the last configuration.
+  const isEmpty = data.length === 0 && open === null;
+  if (error && isEmpty) return <ErrorState error={error} onRetry={() => void refetch()} />;
+  if (isEmpty) return null;
   return (
     <Stack component="section" aria-label="Notifications" mt="md">
       <Title order={2} size="h5">
