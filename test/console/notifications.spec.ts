@@ -190,10 +190,19 @@ describe('the notifications of an organization and of a team', () => {
     await page.context().close();
   });
 
-  it('stand on the screen of the team if a client has created some', async () => {
-    await makeNotificationConfiguration(server, `teams/${team}`, 'requests', { triggers: ['change_request:created'] });
+  it('stand on the screen of the team, and keep what the person enters if a client changes or deletes them', async () => {
+    const settings = { triggers: ['change_request:created'] };
+    const id = await makeNotificationConfiguration(server, `teams/${team}`, 'requests', settings);
+    const path = `/api/v2/notification-configurations/${id}`;
     const page = await open(owner, `/app/acme/teams/${team}`);
     await cardOf(page, 'requests').getByText('change_request:created (never sent)').waitFor();
+    await page.getByRole('button', { name: 'Change requests' }).click();
+    const dialog = page.getByRole('dialog', { name: 'Change requests' });
+    await dialog.getByLabel('Name').fill('alarms');
+    expectStatus(await server.delete(path), 204);
+    await dialog.getByRole('button', { name: 'Save' }).click();
+    await dialog.getByText('It does not exist any more, or you have no access.').waitFor();
+    expect(await dialog.getByLabel('Name').inputValue()).toBe('alarms');
     expect(page.pageErrors).toEqual([]);
     await page.context().close();
   });

@@ -77,13 +77,20 @@ const parseRetryAfter = (headers: Headers): number | null => {
 };
 
 /** The server does not say why it finds nothing. */
-const describeNotFound = (status: number): string | null =>
-  status === 404 ? 'It does not exist any more, or you have no access.' : null;
+export const NOT_FOUND = 'It does not exist any more, or you have no access.';
+
+/** The detail of a 404 that names no reason. */
+const GENERIC_DETAIL = 'Not found';
+
+const describeProblem = (status: number, detail: string | undefined, title: string): string => {
+  if (status === 404 && (!detail || detail === GENERIC_DETAIL)) return NOT_FOUND;
+  return detail || title;
+};
 
 const toApiError = (error: unknown, response: Response): ApiError => {
   const { errors } = (typeof error === 'object' && error !== null ? error : {}) as Partial<RefusalDocument>;
   const problems = (errors ?? []).map(({ title, detail, source }) => ({
-    detail: detail || describeNotFound(response.status) || title,
+    detail: describeProblem(response.status, detail, title),
     ...locateProblem(source),
   }));
   return new ApiError(response.status, problems, parseRetryAfter(response.headers));

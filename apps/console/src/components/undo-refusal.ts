@@ -1,3 +1,4 @@
+import { NOT_FOUND } from '../api/api-error.js';
 import type { SingleChange, WorkspaceFacts } from '../api/bulk-changes.js';
 import type { TagFact } from '../api/tag-facts.js';
 import { formatTag } from './tag-text.js';
@@ -10,7 +11,7 @@ const findOwnTag = ({ tags }: WorkspaceFacts, key: string): TagFact | undefined 
  * left it. The server itself refuses to unlock for another holder.
  */
 export const explainUndoRefusal = (change: SingleChange, now: WorkspaceFacts | undefined): string | null => {
-  if (!now) return 'It does not exist any more, or you may not read it.';
+  if (!now) return NOT_FOUND;
   switch (change.kind) {
     case 'lock':
     case 'unlock':
