@@ -169,7 +169,8 @@ export const NotificationDialog = (props: NotificationFormProps) => {
     >
       {form.isOutdated && (
         <ChangedNotice what="notification" onReset={form.reset}>
-          What you save is added to the changes of the other person.
+          Another person, or an earlier attempt of yours, has changed it. If you save, what you have entered replaces
+          the present values. The rest stays as it is now.
         </ChangedNotice>
       )}
       <NotificationFields
