@@ -20,6 +20,7 @@ import {
 } from '../support/seeds.js';
 import { startTestServer, type TestServer } from '../support/server.js';
 
+const NOTHING_SENT = 'The server did not answer. Check the connection, and try again.';
 const KEY = 'key-of-the-signature-b3BlbnNza';
 
 let server: TestServer;
@@ -93,6 +94,16 @@ const addUnlockedTrigger = async (): Promise<void> => {
   const triggers = [...attributes.triggers, 'workspace:unlocked'];
   const body = resource('notification-configurations', { triggers });
   expectStatus(await server.patch(`/api/v2/notification-configurations/${id}`, body), 200);
+};
+
+/** The server makes the change that the page sends, and the page gets no answer. */
+const loseAnswers = async (page: TestPage, path: string): Promise<void> => {
+  await page.route(`**${path}`, async (route) => {
+    const request = route.request();
+    if (request.method() !== 'PATCH') return route.fallback();
+    expectStatus(await server.patch(path, request.postDataJSON()), 200);
+    return route.abort();
+  });
 };
 
 const inspectDeliveries = async (page: TestPage): Promise<void> => {
@@ -196,11 +207,24 @@ describe('the notifications of an organization and of a team', () => {
     const path = `/api/v2/notification-configurations/${id}`;
     const page = await open(owner, `/app/acme/teams/${team}`);
     await cardOf(page, 'requests').getByText('change_request:created (never sent)').waitFor();
+    await page.route('**/actions/verify', (route) => route.abort());
+    await page.getByRole('button', { name: 'Test requests' }).click();
+    await cardOf(page, 'requests').getByText(NOTHING_SENT).waitFor();
     await page.getByRole('button', { name: 'Change requests' }).click();
-    const dialog = page.getByRole('dialog', { name: 'Change requests' });
+    // Its title follows the name.
+    const dialog = page.getByRole('dialog');
+    const save = dialog.getByRole('button', { name: 'Save' });
     await dialog.getByLabel('Name').fill('alarms');
+    await page.route(`**${path}`, (route) => route.abort());
+    await save.click();
+    await dialog.getByText(NOTHING_SENT).waitFor();
+    await page.unroute(`**${path}`);
+    await loseAnswers(page, path);
+    await save.click();
+    await dialog.getByText('The server did not answer, and may have made the change.').waitFor();
+    await dialog.getByText('Another person, or an earlier attempt of yours, has changed it.').waitFor();
     expectStatus(await server.delete(path), 204);
-    await dialog.getByRole('button', { name: 'Save' }).click();
+    await save.click();
     await dialog.getByText('It does not exist any more, or you have no access.').waitFor();
     expect(await dialog.getByLabel('Name').inputValue()).toBe('alarms');
     expect(page.pageErrors).toEqual([]);

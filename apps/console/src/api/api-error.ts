@@ -45,6 +45,15 @@ export const isDenied = (error: Error | null): boolean =>
 /** A request without an answer: the server is not reachable, or something closed the connection. */
 export class ConnectionError extends Error {
   override readonly name = 'ConnectionError';
+
+  /** `canHaveChanged`: whether the server can have made a change without its answer. */
+  constructor(
+    message: string,
+    readonly canHaveChanged = true,
+    options?: ErrorOptions,
+  ) {
+    super(message, options);
+  }
 }
 
 /** Returns the answer of a request, or throws a `ConnectionError`. Browsers report failed requests as `TypeError`. */
@@ -52,7 +61,17 @@ export const requireAnswer = async <T>(answer: Promise<T>): Promise<T> => {
   try {
     return await answer;
   } catch (error) {
-    if (error instanceof TypeError) throw new ConnectionError(error.message, { cause: error });
+    if (error instanceof TypeError) throw new ConnectionError(error.message, true, { cause: error });
+    throw error;
+  }
+};
+
+/** Returns the answer of a request that changes nothing, for a change that sends this request too. */
+export const requireUnchanging = async <T>(answer: Promise<T>): Promise<T> => {
+  try {
+    return await answer;
+  } catch (error) {
+    if (error instanceof ConnectionError) throw new ConnectionError(error.message, false, { cause: error });
     throw error;
   }
 };
@@ -106,7 +125,7 @@ export const describeError = (error: Error): string => {
 
 /** Like `describeError`, for a change: without an answer, nobody knows whether the server has made it. */
 export const describeChangeError = (error: Error): string =>
-  error instanceof ConnectionError
+  error instanceof ConnectionError && error.canHaveChanged
     ? 'The server did not answer, and may have made the change. Check the connection, and look before you try again.'
     : describeError(error);
 

@@ -1,6 +1,6 @@
 import { infiniteQueryOptions, queryOptions, useQueryClient } from '@tanstack/react-query';
 import type { ApiResource, RequestResource } from '#client';
-import { readDocument, requireSuccess } from './api-error.js';
+import { readDocument, requireSuccess, requireUnchanging } from './api-error.js';
 import { api } from './client.js';
 import { organizationKey } from './organizations.js';
 import { useChange } from './use-change.js';
@@ -97,7 +97,8 @@ const sendNotificationChange = async (owner: NotifyingOwner, change: Notificatio
   const path = '/api/v2/notification-configurations/{id}';
   const params = { path: { id: change.id } };
   if (change.action === 'delete') return requireSuccess(api.DELETE(path, { params }));
-  const { attributes, users } = change.toUpdate((await readDocument(api.GET(path, { params }))).data);
+  const present = await requireUnchanging(readDocument(api.GET(path, { params })));
+  const { attributes, users } = change.toUpdate(present.data);
   const body = { data: { type: TYPE, attributes, ...(users ? toRelationships(users) : {}) } } as const;
   return requireSuccess(api.PATCH(path, { params, body }));
 };
@@ -117,12 +118,10 @@ export const useChangeNotification = (organization: string, owner: NotifyingOwne
 export const useVerifyNotification = (organization: string, id: string) => {
   const queries = useQueryClient();
   return useChange({
-    mutationFn: async () =>
-      (
-        await readDocument(
-          api.POST('/api/v2/notification-configurations/{id}/actions/verify', { params: { path: { id } } }),
-        )
-      ).data,
+    mutationFn: async () => {
+      const path = '/api/v2/notification-configurations/{id}/actions/verify';
+      return (await requireUnchanging(readDocument(api.POST(path, { params: { path: { id } } })))).data;
+    },
     onSettled: () => queries.invalidateQueries({ queryKey: notificationsKey(organization) }),
   });
 };
