@@ -297,7 +297,7 @@ describe('the test of a destination', () => {
     expect(listProblems(refused)).toEqual([
       [
         '/data/attributes/url',
-        'Url could not be verified: the destination answered with status 403: "not for you". It is saved without this test if enabled is false',
+        'Url could not be verified: the destination answered with status 403: "not for you". A disabled configuration is saved without a test',
       ],
     ]);
     expect(refused.text).not.toContain(TOKEN);

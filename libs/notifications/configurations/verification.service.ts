@@ -49,7 +49,7 @@ export class VerificationService {
   async requireSuccess(request: UrlVerification): Promise<DeliveryResponse> {
     const response = await this.send(request);
     if (response.successful) return response;
-    throw unprocessable(`${describeFailure(response)}. It is saved without this test if enabled is false`, 'url');
+    throw unprocessable(`${describeFailure(response)}. A disabled configuration is saved without a test`, 'url');
   }
 
   /** Sends a test to all recipients. Throws 422 without a mail server, and 429 too soon after the last test. */

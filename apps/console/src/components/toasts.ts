@@ -25,13 +25,14 @@ const replaceToasts = (toasts: readonly Toast[]): void => {
   for (const listener of store.listeners) listener();
 };
 
-/** Shows a message, unless the screen shows it already. Errors stay until the person closes them. */
-export const showToast = (added: NewToast): void => {
-  const others = store.toasts.filter(({ message }) => message !== added.message);
-  if (!added.undo && others.length < store.toasts.length) return;
+/** Shows a message, unless the screen shows it already, and returns its id. Errors stay until the person closes them. */
+export const showToast = (added: NewToast): number => {
+  const same = store.toasts.find(({ message }) => message === added.message);
+  if (!added.undo && same) return same.id;
   store.lastId += 1;
   // The undo of an earlier change of the same thing would restore what the later one has replaced.
-  replaceToasts([...others, { ...added, id: store.lastId }]);
+  replaceToasts([...store.toasts.filter((toast) => toast !== same), { ...added, id: store.lastId }]);
+  return store.lastId;
 };
 
 export const removeToast = (id: number): void => replaceToasts(store.toasts.filter((toast) => toast.id !== id));

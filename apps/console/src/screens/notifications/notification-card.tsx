@@ -1,4 +1,5 @@
 import { Alert, Badge, Button, Group } from '@mantine/core';
+import { useRef } from 'react';
 import { describeChangeError } from '../../api/api-error.js';
 import {
   useChangeNotification,
@@ -7,7 +8,7 @@ import {
   type NotifyingOwner,
 } from '../../api/notifications.js';
 import { Card, FactList } from '../../components/card.js';
-import { showToast } from '../../components/toasts.js';
+import { removeToast, showToast } from '../../components/toasts.js';
 import { LastAnswers } from './delivery-status.js';
 import { describeDestination, formatTrigger } from './notification-words.js';
 
@@ -37,13 +38,30 @@ const StateBadge = ({ isEnabled }: { readonly isEnabled: boolean }) => (
   </Badge>
 );
 
+/** Shows the result of a test until the next attempt begins. */
+const useTestResult = () => {
+  const toastId = useRef<number | null>(null);
+  return {
+    show: (tested: ListedNotification) => {
+      const kind = isAccepted(tested) ? 'success' : 'error';
+      toastId.current = showToast({ kind, message: describeTest(tested) });
+    },
+    hide: () => {
+      if (toastId.current !== null) removeToast(toastId.current);
+      toastId.current = null;
+    },
+  };
+};
+
 /** The buttons that change nothing else. The server tests a destination with a URL before it enables it. */
 const useNotificationActions = ({ organization, owner, notification }: CardProps) => {
   const { name, enabled } = notification.attributes;
   const change = useChangeNotification(organization, owner);
   const test = useVerifyNotification(organization, notification.id);
+  const result = useTestResult();
   const setEnabled = (next: boolean) => {
     test.reset();
+    result.hide();
     const onSuccess = () =>
       showToast({
         kind: 'success',
@@ -60,10 +78,8 @@ const useNotificationActions = ({ organization, owner, notification }: CardProps
     switchState: () => setEnabled(!enabled),
     sendTest: () => {
       change.reset();
-      test.mutate(undefined, {
-        onSuccess: (tested) =>
-          showToast({ kind: isAccepted(tested) ? 'success' : 'error', message: describeTest(tested) }),
-      });
+      result.hide();
+      test.mutate(undefined, { onSuccess: result.show });
     },
   };
 };
