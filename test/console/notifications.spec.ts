@@ -20,6 +20,10 @@ import {
 } from '../support/seeds.js';
 import { startTestServer, type TestServer } from '../support/server.js';
 
+/** Everything after this character reads from right to left. */
+const RIGHT_TO_LEFT = '\u202E';
+const END_OF_DIRECTION = '\u202C';
+
 const NOTHING_SENT = 'The server did not answer. Check the connection, and try again.';
 const KEY = 'key-of-the-signature-b3BlbnNza';
 
@@ -111,7 +115,7 @@ const inspectDeliveries = async (page: TestPage): Promise<void> => {
   const dialog = page.getByRole('dialog', { name: 'Deliveries of changes' });
   const [newest] = await dialog.getByRole('listitem').all();
   await dialog.getByText('Failed: 503').waitFor();
-  await newest?.getByText('Away for maintenance').waitFor();
+  await newest?.getByText(`Away for ${RIGHT_TO_LEFT}maintenance${END_OF_DIRECTION}`).waitFor();
   expect(await inspectScreen(page, 'notification-deliveries')).toEqual([]);
   await page.keyboard.press('Escape');
   await dialog.waitFor({ state: 'detached' });
@@ -126,7 +130,7 @@ describe('the notifications of a workspace', () => {
     const card = cardOf(page, 'changes');
     await card.getByText('Delivered: 200').waitFor();
     await card.getByText('A workspace is locked').waitFor();
-    receiver.answer((response) => void response.writeHead(503).end('Away for maintenance'));
+    receiver.answer((response) => void response.writeHead(503).end(`Away for ${RIGHT_TO_LEFT}maintenance`));
     await page.getByRole('button', { name: 'Test changes' }).click();
     await page.getByText('The destination of changes has refused the test with status 503.').waitFor();
     await card.getByText('Failed: 503').waitFor();
@@ -137,6 +141,7 @@ describe('the notifications of a workspace', () => {
     await page.getByRole('button', { name: 'Enable changes' }).click();
     const refusal = /the destination answered with status 503.* A disabled configuration is saved without a test/;
     await card.getByRole('alert').getByText(refusal).waitFor();
+    expect(await card.getByRole('alert').innerText()).toMatch(new RegExp(`${RIGHT_TO_LEFT}.*${END_OF_DIRECTION}$`));
     expect(await page.getByText('has refused the test').count()).toBe(0);
     receiver.reset();
     await page.getByRole('button', { name: 'Change changes' }).click();

@@ -109,7 +109,8 @@ const describeProblem = (status: number, detail: string | undefined, title: stri
 const toApiError = (error: unknown, response: Response): ApiError => {
   const { errors } = (typeof error === 'object' && error !== null ? error : {}) as Partial<RefusalDocument>;
   const problems = (errors ?? []).map(({ title, detail, source }) => ({
-    detail: describeProblem(response.status, detail, title),
+    // It can repeat texts of people.
+    detail: endDirections(describeProblem(response.status, detail, title)),
     ...locateProblem(source),
   }));
   return new ApiError(response.status, problems, parseRetryAfter(response.headers));

@@ -1,4 +1,5 @@
 import { useSyncExternalStore } from 'react';
+import { endDirections } from '../api/direction-controls.js';
 
 /* Short messages in a corner. Any code can add one. */
 
@@ -26,12 +27,13 @@ const replaceToasts = (toasts: readonly Toast[]): void => {
 };
 
 /** Shows a message, unless the screen shows it already, and returns its id. Errors stay until the person closes them. */
-export const showToast = (added: NewToast): number => {
+export const showToast = (toast: NewToast): number => {
+  const added = { ...toast, message: endDirections(toast.message) };
   const same = store.toasts.find(({ message }) => message === added.message);
   if (!added.undo && same) return same.id;
   store.lastId += 1;
   // The undo of an earlier change of the same thing would restore what the later one has replaced.
-  replaceToasts([...store.toasts.filter((toast) => toast !== same), { ...added, id: store.lastId }]);
+  replaceToasts([...store.toasts.filter((each) => each !== same), { ...added, id: store.lastId }]);
   return store.lastId;
 };
 

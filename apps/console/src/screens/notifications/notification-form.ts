@@ -1,4 +1,5 @@
 import { useState } from 'react';
+import { endDirections } from '../../api/direction-controls.js';
 import {
   useChangeNotification,
   type ListedNotification,
@@ -115,7 +116,7 @@ export const useNotificationForm = ({ organization, owner, notification, onClose
   const [values, setValues] = useState(opened);
   const change = useChangeNotification(organization, owner);
   const onSuccess = () => {
-    showToast({ kind: 'success', message: `The notification ${values.name} is saved.` });
+    showToast({ kind: 'success', message: `The notification ${endDirections(values.name)} is saved.` });
     onClose();
   };
   const update = (id: string) => {
