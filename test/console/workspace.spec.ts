@@ -172,14 +172,14 @@ describe('the tags of a workspace', () => {
     await page.getByText('The tag region=us is saved.').waitFor();
     await bindTags(server, `workspaces/${fresh}`, { region: 'asia' });
     await press(page, 'Undo');
-    await page.getByText('Nothing was undone. Its tag is region=asia now.').waitFor();
+    await page.getByText('Nothing was undone in the workspace fresh. Its tag is region=asia now.').waitFor();
     await chip('asia').click();
     await page.route('**/relationships/tag-bindings', async (route) => {
       await bindTags(server, `workspaces/${fresh}`, { region: 'africa' });
       await route.continue();
     });
     await dialog.getByRole('button', { name: 'Remove the tag' }).click();
-    await page.getByText('The tag region may still be there. Its tag is region=africa now.').waitFor();
+    await page.getByText('The workspace fresh may still have the tag region. Its tag is region=africa now.').waitFor();
     await chip('africa').waitFor();
     expect(page.pageErrors).toEqual([]);
     await page.context().close();

@@ -28,7 +28,7 @@ const findTags = (tags: readonly TagFact[], key: string) => {
 };
 
 /** A change of a tag, and its undo, which does nothing if somebody has changed the same tag since. */
-const useGuardedChange = (organization: string, id: string) => {
+const useGuardedChange = (organization: string, { id, attributes: { name } }: WorkspaceDocument['data']) => {
   const change = useChangeTag(organization, id);
   const readFacts = useReadFacts(organization, id);
   /** Returns why the workspace is not as this change leaves it, or cannot be read. Null if it is. */
@@ -37,7 +37,7 @@ const useGuardedChange = (organization: string, id: string) => {
   const undoChange = async (sent: TagChange, undo: TagChange): Promise<void> => {
     const refusal = await explainDifference(sent);
     if (refusal === null) change.mutate(undo);
-    else showToast({ kind: 'error', message: `Nothing was undone. ${refusal}` });
+    else showToast({ kind: 'error', message: `Nothing was undone in the workspace ${name}. ${refusal}` });
   };
   return { change, explainDifference, undoChange };
 };
@@ -47,7 +47,7 @@ export const useTagChanges = (
   { organization, workspace, isFixed, onClose }: TagFormProps,
   own: TagFact | undefined,
 ) => {
-  const { change, explainDifference, undoChange } = useGuardedChange(organization, workspace.data.id);
+  const { change, explainDifference, undoChange } = useGuardedChange(organization, workspace.data);
   // The server refuses to restore a value that a reserved key forbids.
   const restore = own && !isFixed ? { kind: 'bind' as const, key: own.key, value: own.value } : null;
   const report = (message: string, sent: TagChange, undo: TagChange | null) =>
@@ -56,7 +56,10 @@ export const useTagChanges = (
   const reportRemoval = async (sent: TagChange): Promise<void> => {
     const reason = await explainDifference(sent);
     if (reason === null) report(`The tag ${sent.key} is removed.`, sent, restore);
-    else showToast({ kind: 'error', message: `The tag ${sent.key} may still be there. ${reason}` });
+    else {
+      const message = `The workspace ${workspace.data.attributes.name} may still have the tag ${sent.key}. ${reason}`;
+      showToast({ kind: 'error', message });
+    }
   };
   const send = (sent: TagChange, onSent: () => void) =>
     change.mutate(sent, {
