@@ -123,6 +123,24 @@ describe('the overview of a workspace', () => {
   });
 });
 
+/** Saves the value twice: the server makes the first change, and the page gets no answer. */
+const saveAfterLostAnswer = async (page: TestPage, value: string): Promise<void> => {
+  const path = '**/tag-bindings';
+  await page.route(path, async (route) => {
+    const request = route.request();
+    expectStatus(await server.patch(new URL(request.url()).pathname, request.postDataJSON()), 200);
+    return route.abort();
+  });
+  const dialog = page.getByRole('dialog');
+  await dialog.getByLabel('Value').fill(value);
+  await page.keyboard.press('Enter');
+  await dialog.getByText('The server did not answer, and may have made the change.').waitFor();
+  await dialog.getByText('This tag was changed since you opened it').waitFor();
+  await page.unroute(path);
+  await dialog.getByRole('button', { name: 'Save' }).click();
+  await dialog.waitFor({ state: 'detached' });
+};
+
 describe('the tags of a workspace', () => {
   it('are added, changed and removed, and each change is undone', async () => {
     const page = await openWorkspace(owner, 'fresh');
@@ -153,9 +171,18 @@ describe('the tags of a workspace', () => {
     await chip('team=shops').waitFor();
     await undo('The tag team=shops is saved.');
     await chip('team=platform').click();
+    await page.keyboard.press('Enter');
+    const same = page.getByText('Nothing has changed: the workspace has the tag team=platform already.');
+    await same.waitFor();
+    expect(await same.locator('..').getByRole('button', { name: 'Undo' }).count()).toBe(0);
+    await chip('team=platform').click();
     await dialog.getByRole('button', { name: 'Remove the tag' }).click();
     await chip('team=platform').waitFor({ state: 'detached' });
     await undo('The tag team is removed.');
+    await chip('team=platform').click();
+    await saveAfterLostAnswer(page, `sh${RIGHT_TO_LEFT}ops`);
+    // The value in the message ends its direction.
+    await undo(`The tag team=sh${RIGHT_TO_LEFT}ops${END_OF_DIRECTION} is saved.`);
     await chip('team=platform').waitFor();
     await page.context().close();
   });

@@ -1,5 +1,6 @@
 import { NOT_FOUND } from '../api/api-error.js';
 import type { SingleChange, WorkspaceFacts } from '../api/bulk-changes.js';
+import { endDirections } from '../api/direction-controls.js';
 import type { TagFact } from '../api/tag-facts.js';
 import { formatTag } from './tag-text.js';
 
@@ -18,7 +19,8 @@ export const explainUndoRefusal = (change: SingleChange, now: WorkspaceFacts | u
       return null;
     case 'bind': {
       const tag = findOwnTag(now, change.key);
-      if (tag?.value === change.value) return null;
+      // What the console reads ends its directions.
+      if (tag?.value === endDirections(change.value)) return null;
       return tag ? `Its tag is ${formatTag(tag)} now.` : `It has no tag ${change.key} of its own now.`;
     }
     case 'unbind': {
