@@ -12,6 +12,7 @@ import {
   makeReservedTagKey,
   makeTeam,
   makeWorkspace,
+  resource,
 } from '../support/seeds.js';
 import { startTestServer, type TestServer } from '../support/server.js';
 
@@ -19,6 +20,7 @@ let server: TestServer;
 let browser: TestBrowser;
 let owner: string;
 let reader: string;
+let lab: string;
 
 beforeAll(async () => {
   [server, browser] = await Promise.all([startTestServer({ forBrowsers: true, followers: true }), openBrowser()]);
@@ -28,7 +30,7 @@ beforeAll(async () => {
   await bindTags(server, `projects/${shops}`, { env: 'prod' });
   const inShops = { project: { data: { type: 'projects', id: shops } } };
   const checkout = await makeWorkspace(server, 'acme', 'checkout', {}, inShops);
-  const lab = await makeWorkspace(server, 'acme', 'lab', {}, inShops);
+  lab = await makeWorkspace(server, 'acme', 'lab', {}, inShops);
   await bindTags(server, `workspaces/${checkout}`, { 'cost-center': '7', region: 'eu-west-1' });
   await bindTags(server, `workspaces/${lab}`, { env: 'test' });
   for (let n = 0; n < 30; n += 1) await makeWorkspace(server, 'acme', `service-${String(n).padStart(2, '0')}`);
@@ -49,6 +51,9 @@ const open = async (user: string, path: string, heading: string): Promise<TestPa
   await page.getByRole('heading', { level: 1, name: heading }).waitFor();
   return page;
 };
+
+const rename = async (workspace: string, name: string): Promise<void> =>
+  void expectStatus(await server.patch(`/api/v2/workspaces/${workspace}`, resource('workspaces', { name })), 200);
 
 const cellOf = (page: TestPage, name: string) => page.getByRole('gridcell', { name, exact: true });
 
@@ -74,7 +79,13 @@ describe('the matrix of tags', () => {
     await page.locator('[aria-label="lab, cost-center: 9"]:focus').waitFor();
     await page.getByRole('button', { name: 'Undo' }).click();
     await cellOf(page, 'lab, cost-center: no value, but the key is reserved').click();
-    await dialog.getByRole('link', { name: 'Open the workspace lab' }).click();
+    await dialog.getByLabel('Value').fill('5');
+    await rename(lab, 'laboratory');
+    const renamed = page.getByRole('dialog', { name: 'laboratory: tag cost-center' });
+    await renamed.waitFor();
+    expect(await renamed.getByLabel('Value').inputValue()).toBe('5');
+    await rename(lab, 'lab');
+    await dialog.getByRole('link', { name: 'Open the workspace lab', exact: true }).click();
     await page.getByRole('heading', { level: 1, name: 'lab' }).waitFor();
     await page.context().close();
   });

@@ -1,7 +1,20 @@
-import { useQueryClient } from '@tanstack/react-query';
+import { queryOptions, useQueryClient } from '@tanstack/react-query';
+import { readDocument } from './api-error.js';
 import { sendChange, workspaceFactsQuery, type SingleChange, type WorkspaceFacts } from './bulk-changes.js';
+import { api } from './client.js';
 import { organizationKey } from './organizations.js';
 import { useChange } from './use-change.js';
+import { WORKSPACE_INCLUDES, workspacesKey } from './workspaces.js';
+
+/** The workspace with this id and its tags, also after it has got another name. */
+export const taggedWorkspaceQuery = (organization: string, id: string) =>
+  queryOptions({
+    queryKey: [...workspacesKey(organization), 'tagged', id],
+    queryFn: ({ signal }) => {
+      const params = { path: { id }, query: { include: [...WORKSPACE_INCLUDES] } };
+      return readDocument(api.GET('/api/v2/workspaces/{id}', { params, signal }));
+    },
+  });
 
 export type TagChange = Extract<SingleChange, { readonly kind: 'bind' | 'unbind' }>;
 

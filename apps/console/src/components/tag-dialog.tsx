@@ -5,7 +5,7 @@ import { useEffect, useRef } from 'react';
 import { forbiddingKeysQuery } from '../api/bulk-changes.js';
 import { findIncluded } from '../api/included.js';
 import { createTagReader, type TagFact } from '../api/tag-facts.js';
-import { workspaceQuery } from '../api/workspaces.js';
+import { taggedWorkspaceQuery } from '../api/workspace-tags.js';
 import { ChangedNotice } from './changed-notice.js';
 import { Dialog } from './dialog.js';
 import { DialogActions } from './dialog-actions.js';
@@ -174,13 +174,16 @@ export const WorkspaceTagDialog = (props: TagContentProps) => (
   </Dialog>
 );
 
-/** The name of the workspace instead of its document. */
-type NamedTagDialogProps = Omit<TagContentProps, 'workspace'> & { readonly workspace: string };
+/** `workspace`: its id, and its name when the dialog opens. */
+type LinkedTagDialogProps = Omit<TagContentProps, 'workspace'> & {
+  readonly workspace: { readonly id: string; readonly name: string };
+};
 
-/** The same dialog on a screen of other things, which leads to the workspace. */
-export const NamedTagDialog = ({ workspace, ...props }: NamedTagDialogProps) => {
+/** Shows the same dialog on a screen of several workspaces, with a link to the workspace. */
+export const LinkedTagDialog = ({ workspace: { id, name }, ...props }: LinkedTagDialogProps) => {
   const { organization, tagKey, onClose } = props;
-  const query = useQuery(workspaceQuery(organization, workspace));
+  const query = useQuery(taggedWorkspaceQuery(organization, id));
+  const workspace = query.data?.data.attributes.name ?? name;
   return (
     <Dialog onClose={onClose} title={formatTitle(workspace, tagKey)}>
       <Stack>

@@ -21,7 +21,9 @@ import { listTagKeys, renderTagCell } from './tag-cell.js';
 import { parseTagSearch, type TagSearch } from './tags.search.js';
 import classes from './tags.module.css';
 
-const NamedTagDialog = lazy(async () => ({ default: (await import('../../components/tag-dialog.js')).NamedTagDialog }));
+const LinkedTagDialog = lazy(async () => ({
+  default: (await import('../../components/tag-dialog.js')).LinkedTagDialog,
+}));
 
 /* Empty matrices need code that one with rows does not. */
 const NoGap = lazy(async () => ({ default: (await import('./empty-tags.js')).NoGap }));
@@ -38,7 +40,7 @@ type MatrixProps = {
 };
 
 const TagMatrix = ({ organization, rows, count, reservedKeys, keys }: MatrixProps) => {
-  const [opened, setOpened] = useState<{ readonly workspace: string; readonly tagKey: string } | null>(null);
+  const [opened, setOpened] = useState<{ readonly workspace: WorkspaceTagsRow; readonly tagKey: string } | null>(null);
   return (
     <>
       <MatrixGrid
@@ -69,11 +71,11 @@ const TagMatrix = ({ organization, rows, count, reservedKeys, keys }: MatrixProp
         onRange={rows.onRange}
         onOpen={(index, column) => {
           const [row, tagKey] = [rows.getRow(index), keys[column]];
-          if (row && tagKey !== undefined) setOpened({ workspace: row.name, tagKey });
+          if (row && tagKey !== undefined) setOpened({ workspace: row, tagKey });
         }}
       />
       <Suspense>
-        {opened && <NamedTagDialog organization={organization} {...opened} onClose={() => setOpened(null)} />}
+        {opened && <LinkedTagDialog organization={organization} {...opened} onClose={() => setOpened(null)} />}
       </Suspense>
     </>
   );
