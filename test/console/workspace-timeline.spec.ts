@@ -57,7 +57,9 @@ describe('the timeline of a workspace', () => {
     expect(await description.locator('del').textContent()).toBe('was The first description');
     expect(await description.locator('ins').textContent()).toBe('became The second description');
     await description.getByText('by admin').waitFor();
-    await entries.filter({ hasText: 'Tag bindings' }).getByText('env=prod').waitFor();
+    const tag = entries.filter({ hasText: 'Tag set' });
+    await tag.getByText('Tags', { exact: true }).waitFor();
+    await tag.getByText('env=prod').waitFor();
     await entries.filter({ hasText: 'Workspace created' }).getByText('Default Project').waitFor();
     expect(await inspectScreen(page, 'timeline')).toEqual([]);
     await page.context().close();

@@ -4,11 +4,23 @@ import type { NamesById } from '../../api/resource-names.js';
 import type { WorkspaceDocument } from '../../api/workspaces.js';
 import { formatTag } from '../../components/tag-text.js';
 
-/** `terraform-version` is shown as `Terraform version`. */
-export const formatFieldName = (field: string): string => {
-  const words = field.replaceAll('-', ' ').replace(/^vars$/, 'variables');
-  return `${words.charAt(0).toUpperCase()}${words.slice(1)}`;
+/** The words of the console for fields and events of the API that have other names. */
+const WORDS: Readonly<Record<string, string>> = {
+  vars: 'Variables',
+  'tag-bindings': 'Tags',
+  WorkspaceTagAdded: 'Tag added',
+  // The tag can be new, or have another value.
+  WorkspaceTagBound: 'Tag set',
+  WorkspaceTagged: 'Tags set',
+  WorkspaceTagRemoved: 'Tag removed',
+  WorkspaceTagUnbound: 'Tag removed',
+  WorkspaceUntagged: 'Tags removed',
 };
+
+const capitalize = (words: string): string => `${words.charAt(0).toUpperCase()}${words.slice(1)}`;
+
+/** `terraform-version` is shown as `Terraform version`. */
+export const formatFieldName = (field: string): string => WORDS[field] ?? capitalize(field.replaceAll('-', ' '));
 
 /** Returns the texts of a value of a field, which can be ids. */
 export const listTexts = (value: unknown): readonly string[] => {
@@ -17,10 +29,8 @@ export const listTexts = (value: unknown): readonly string[] => {
 };
 
 /** `WorkspaceLocked` is shown as `Workspace locked`. */
-export const formatEventName = (event: string): string => {
-  const words = event.replaceAll(/(?<=[a-z])(?=[A-Z])/g, ' ').toLowerCase();
-  return `${words.charAt(0).toUpperCase()}${words.slice(1)}`;
-};
+export const formatEventName = (event: string): string =>
+  WORDS[event] ?? capitalize(event.replaceAll(/(?<=[a-z])(?=[A-Z])/g, ' ').toLowerCase());
 
 const isRecord = (value: unknown): value is Readonly<Record<string, unknown>> =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
