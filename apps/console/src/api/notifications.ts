@@ -14,7 +14,7 @@ export type NotifyingOwner = { readonly kind: 'workspace' | 'team' | 'organizati
 /** More than an owner can have. */
 const ALL = 100;
 const DELIVERIES_IN_PAGE = 20;
-/** The live stream has no messages about deliveries. */
+/** The live stream has no messages about configurations and deliveries. */
 const REFRESH_MS = 10_000;
 
 const TYPE = 'notification-configurations';
