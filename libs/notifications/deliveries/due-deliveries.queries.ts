@@ -41,7 +41,7 @@ type ClaimOptions = DeliveryLimits & {
   readonly now: Date;
   /** When the delivery is due again if this process ends before it has stored a result. */
   readonly retryAt: Date;
-  /** One for each running request. They count for the limits of organizations and hosts, but not for `total`. */
+  /** Each running request has an entry, which counts for the limits of organizations and hosts, but not for `total`. */
   readonly running: readonly RunningDelivery[];
 };
 

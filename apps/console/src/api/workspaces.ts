@@ -154,7 +154,7 @@ export const workspaceSuggestionsQuery = (organization: string, name: string) =>
       ).data,
   });
 
-/** What the document of an open workspace includes. */
+/** The screens of an open workspace show these related resources. */
 export const WORKSPACE_INCLUDES = ['project', 'current_run', 'locked_by', 'effective_tag_bindings'] as const;
 
 export const workspaceQuery = (organization: string, name: string) =>

@@ -9,7 +9,7 @@ const change = (isExact: boolean): void => {
   for (const listener of choice.listeners) listener();
 };
 
-// The choice in another tab.
+// The choice in another tab applies here too.
 addEventListener('storage', ({ key, newValue }) => {
   if (key === STORAGE_KEY) change(newValue === 'on');
 });

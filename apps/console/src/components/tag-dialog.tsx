@@ -174,7 +174,7 @@ export const WorkspaceTagDialog = (props: TagContentProps) => (
   </Dialog>
 );
 
-/** `workspace`: its id, and its name when the dialog opens. */
+/** The dialog reads the workspace by its id, because the name can change. */
 type LinkedTagDialogProps = Omit<TagContentProps, 'workspace'> & {
   readonly workspace: { readonly id: string; readonly name: string };
 };

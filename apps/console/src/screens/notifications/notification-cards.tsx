@@ -33,10 +33,10 @@ export const NotificationDialogs = ({ open, ...common }: DialogsProps) => {
     );
   // The dialogs show what others change. If they delete the configuration, the server refuses what the dialog sends.
   const notification = data.find(({ id }) => id === open.notification.id) ?? open.notification;
-  const OpenDialog = DIALOGS[open.kind];
+  const ChosenDialog = DIALOGS[open.kind];
   return (
     <Suspense>
-      <OpenDialog {...common} notification={notification} />
+      <ChosenDialog {...common} notification={notification} />
     </Suspense>
   );
 };
