@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { ensureUser } from '#people';
-import { openBrowser, type TestBrowser } from '../support/browser.js';
-import { inspectScreen, openConsole } from '../support/console.js';
+import { openBrowser, type TestBrowser, type TestPage } from '../support/browser.js';
+import { inspectScreen, openConsole, pauseRequests } from '../support/console.js';
 import { makeMember, makeOrganization, makeWorkspace } from '../support/seeds.js';
 import { startTestServer, type TestServer } from '../support/server.js';
 
@@ -24,6 +24,15 @@ const openOrganizations = async (user: string) => {
   const page = await openConsole(browser, server, { user, path: '/app' });
   await page.getByRole('heading', { level: 1, name: 'Organizations' }).waitFor();
   return page;
+};
+
+/** Returns whether the element is completely in the window, below the head of a dialog. */
+const isInWindow = async (element: ReturnType<TestPage['locator']>): Promise<boolean> => {
+  const page = element.page();
+  const box = await element.boundingBox();
+  const head = await page.getByRole('dialog').locator('header').boundingBox();
+  if (!box || !head) return false;
+  return box.y >= head.y + head.height && box.y + box.height <= (page.viewportSize()?.height ?? 0);
 };
 
 describe('the organizations', () => {
@@ -82,19 +91,49 @@ describe('a new organization', () => {
     await page.context().close();
   });
 
-  it('is refused beside the field that is wrong', async () => {
+  it('is refused beside the field that is wrong, which gets the focus', async () => {
     const page = await openOrganizations(await makeUser('rita'));
+    // The button at the end and the first field are not in the window together.
+    await page.setViewportSize({ width: 1280, height: 260 });
     await page.getByRole('button', { name: 'New organization' }).click();
     const dialog = page.getByRole('dialog', { name: 'New organization' });
     await dialog.getByLabel('Name').fill('no spaces please');
     await dialog.getByLabel('E-mail address').fill('rita@example.com');
-    await dialog.getByRole('button', { name: 'Create' }).click();
+    const create = dialog.getByRole('button', { name: 'Create' });
+    const paused = await pauseRequests(page, 'POST', '**/api/v2/organizations');
+    await create.focus();
+    await page.keyboard.press('Enter');
+    await create.and(page.locator('[aria-disabled="true"]:focus')).waitFor();
+    await page.keyboard.press('Tab');
+    await dialog.locator(':focus').waitFor();
+    paused.release();
     const name = dialog.getByLabel('Name');
-    await dialog.locator('input[aria-invalid="true"]').waitFor();
+    await name.and(page.locator('[aria-invalid="true"]:focus')).waitFor();
+    expect(await isInWindow(name)).toBe(true);
     const problem = (await name.getAttribute('aria-describedby')) ?? '';
     expect(problem).not.toBe('');
     expect(await dialog.getByLabel('E-mail address').getAttribute('aria-invalid')).not.toBe('true');
     expect(page.url()).toBe(`${server.url}/app`);
+    await page.context().close();
+  });
+
+  it('shows a refusal that belongs to no field, and keeps the focus', async () => {
+    const page = await openOrganizations(await makeUser('rosa'));
+    await page.setViewportSize({ width: 1280, height: 260 });
+    await page.getByRole('button', { name: 'New organization' }).click();
+    const dialog = page.getByRole('dialog', { name: 'New organization' });
+    await dialog.getByLabel('Name').fill('rosa-and-co');
+    await dialog.getByLabel('E-mail address').fill('rosa@example.com');
+    await page.route('**/api/v2/organizations', (route) => route.abort(), { times: 1 });
+    const create = dialog.getByRole('button', { name: 'Create' });
+    await create.focus();
+    expect(await isInWindow(dialog.getByLabel('Name'))).toBe(false);
+    await page.keyboard.press('Enter');
+    const refusal = dialog.getByRole('alert');
+    await refusal.getByText('The server did not answer').waitFor();
+    expect(await isInWindow(refusal)).toBe(true);
+    await create.and(page.locator(':focus')).waitFor();
+    expect(page.pageErrors).toEqual([]);
     await page.context().close();
   });
 });
