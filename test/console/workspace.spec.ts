@@ -176,8 +176,11 @@ describe('the tags of a workspace', () => {
     await same.waitFor();
     expect(await same.locator('..').getByRole('button', { name: 'Undo' }).count()).toBe(0);
     await chip('team=platform').click();
-    await dialog.getByRole('button', { name: 'Remove the tag' }).click();
+    await dialog.getByRole('button', { name: 'Remove the tag' }).focus();
+    await page.keyboard.press('Enter');
     await chip('team=platform').waitFor({ state: 'detached' });
+    // The dialog gave the focus back to the chip.
+    await page.locator('h1:focus').waitFor();
     await undo('The tag team is removed.');
     await chip('team=platform').click();
     await saveAfterLostAnswer(page, `sh${RIGHT_TO_LEFT}ops`);

@@ -1,16 +1,33 @@
 import { useEffect, useState } from 'react';
 
+const hasNoFocus = (): boolean => document.activeElement === null || document.activeElement === document.body;
+
+/** Moves the focus to the heading of the screen. */
+export const focusHeading = (): void => document.querySelector('h1')?.focus();
+
+/** Gives the heading the focus if the element leaves the document with it, such as a chip that the next answer removes. */
+const followFocus = (element: HTMLElement): void => {
+  const observer = new MutationObserver(() => {
+    if (document.activeElement === element) return;
+    observer.disconnect();
+    if (!element.isConnected && hasNoFocus()) focusHeading();
+  });
+  observer.observe(document.body, { childList: true, subtree: true });
+};
+
 /**
  * Gives the focus back to the element that had it before the component appeared, when the component disappears. If that element
- * is gone, the heading of the screen gets the focus. Mantine does so only for dialogs that stay in the document.
+ * is gone, or goes while it has the focus, the heading of the screen gets the focus. Mantine does so only for dialogs that
+ * stay in the document.
  */
 export const useFocusReturn = (): void => {
   const [before] = useState(() => document.activeElement);
   useEffect(
     () => () => {
-      if (document.activeElement !== null && document.activeElement !== document.body) return;
-      const isThere = before instanceof HTMLElement && before !== document.body && before.isConnected;
-      (isThere ? before : document.querySelector('h1'))?.focus();
+      if (!hasNoFocus()) return;
+      if (!(before instanceof HTMLElement) || before === document.body || !before.isConnected) return focusHeading();
+      before.focus();
+      followFocus(before);
     },
     [before],
   );
