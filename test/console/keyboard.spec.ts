@@ -126,11 +126,9 @@ const lockWorkspace = async (page: TestPage): Promise<void> => {
   await page.getByText('Reason: By keyboard').waitFor();
 };
 
-/** Opens a screen with the command palette. */
+/** Opens a screen with the command palette. It gets also the letters that are typed before its field is there. */
 const choose = async (page: TestPage, name: string): Promise<void> => {
   await page.keyboard.press('Control+k');
-  // Letters that are typed before the field has the focus would be lost.
-  await page.getByRole('combobox', { name: 'Search and commands' }).and(page.locator(':focus')).waitFor();
   await page.keyboard.type(name);
   await page.getByRole('option', { name, selected: true }).waitFor();
   await page.keyboard.press('Enter');

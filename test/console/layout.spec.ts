@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { openBrowser, type TestBrowser, type TestPage } from '../support/browser.js';
-import { findViolations, inspectScreen, nameOfFocus, openConsole } from '../support/console.js';
+import { findViolations, inspectScreen, nameOfFocus, openConsole, pauseRequests } from '../support/console.js';
 import { BUILD } from '../support/folders.js';
 import { waitUntil } from '../support/product.js';
 import {
@@ -83,11 +83,29 @@ describe('the keyboard alone', () => {
     await page.context().close();
   });
 
-  it('opens the palette, which finds a workspace', async () => {
+  it('opens the palette, which gets all keys after Ctrl K and finds a workspace', async () => {
     const page = await open('/app/acme/workspaces');
     await waitForTitle(page, 'Workspaces');
+    const scripts = await pauseRequests(page, 'GET', '**/command-palette-*.js');
+    const search = page.getByRole('combobox', { name: 'Search and commands' });
     await page.keyboard.press('Control+k');
-    await page.getByRole('combobox', { name: 'Search and commands' }).fill('stor');
+    // While the palette is not there, `g a` would open the audit trail.
+    await page.keyboard.type('gateway');
+    await page.keyboard.press('Escape');
+    await page.keyboard.press('/');
+    expect(await nameOfFocus(page)).toBe('Search workspaces by name');
+    await page.keyboard.press('Control+k');
+    await page.keyboard.type('gatewax');
+    await page.keyboard.press('Backspace');
+    await page.keyboard.type('y ');
+    scripts.release();
+    await search.and(page.locator(':focus')).waitFor();
+    expect(scripts.count).toBe(1);
+    await page.keyboard.type('x');
+    expect(await search.inputValue()).toBe('gateway x');
+    await waitForTitle(page, 'Workspaces');
+    expect(await page.getByLabel('Search workspaces by name').inputValue()).toBe('');
+    await search.fill('stor');
     await page.getByRole('option', { name: 'storage' }).waitFor();
     await page.keyboard.press('Enter');
     await waitForTitle(page, 'storage');

@@ -1,10 +1,11 @@
 import { ActionIcon, Burger, Button } from '@mantine/core';
 import { useHotkeys } from '@mantine/hooks';
 import { Link, Outlet, useLocation, useNavigate, useParams } from '@tanstack/react-router';
-import { lazy, Suspense, useEffect, useState } from 'react';
+import { lazy, Suspense, useEffect, useLayoutEffect, useState } from 'react';
 import { useSessionEnded } from '../api/session.js';
 import { AutoIcon, ChevronDownIcon, UserIcon } from '../components/icons.js';
 import { ToastOutlet } from '../components/toast-outlet.js';
+import { dropEarlyKeys, keepEarlyKeys } from '../shortcuts/early-keys.js';
 import { useShortcut } from '../shortcuts/shortcuts.js';
 import { DialogContext, type LayoutDialog } from './dialogs.js';
 import { MenuButton } from './menu-button.js';
@@ -31,7 +32,7 @@ const OrganizationMenu = lazy(async () => ({ default: (await import('./organizat
 
 const SessionDialog = lazy(async () => ({ default: (await import('./session-dialog.js')).SessionDialog }));
 
-/** Loads the palette when a person presses `Ctrl` or `⌘`, so that it takes the keys directly after `mod+K`. */
+/** Loads the palette when a person presses `Ctrl` or `⌘`, so that it appears soon after `mod+K`. */
 const usePaletteAtModifier = (): void =>
   useEffect(() => {
     const onKeyDown = ({ key }: KeyboardEvent): void => {
@@ -42,8 +43,19 @@ const usePaletteAtModifier = (): void =>
     return () => document.removeEventListener('keydown', onKeyDown);
   }, []);
 
+/** The dialog that is open, and the function that opens another one. The palette gets the keys directly after `mod+K`. */
+const useOpenedDialog = () => {
+  const [dialog, setDialog] = useState<LayoutDialog | null>(null);
+  useLayoutEffect(() => (dialog === 'palette' ? dropEarlyKeys : undefined), [dialog]);
+  const open = (next: LayoutDialog | null): void => {
+    if (next === 'palette' && dialog !== 'palette') keepEarlyKeys(() => setDialog(null));
+    setDialog(next);
+  };
+  return { dialog, open };
+};
+
 const useDialogs = () => {
-  const [dialog, open] = useState<LayoutDialog | null>(null);
+  const { dialog, open } = useOpenedDialog();
   const navigate = useNavigate();
   usePaletteAtModifier();
   useHotkeys([['mod+K', () => open('palette')]], []);

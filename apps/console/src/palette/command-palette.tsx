@@ -1,6 +1,16 @@
-import { useEffect, useId, useRef, useState, type KeyboardEvent, type ReactNode } from 'react';
+import {
+  useEffect,
+  useEffectEvent,
+  useId,
+  useLayoutEffect,
+  useRef,
+  useState,
+  type KeyboardEvent,
+  type ReactNode,
+} from 'react';
 import { Dialog } from '../components/dialog.js';
 import { SearchIcon } from '../components/icons.js';
+import { takeEarlyKeys } from '../shortcuts/early-keys.js';
 import type { Command } from './command.js';
 import { useCommands } from './commands.js';
 import classes from './command-palette.module.css';
@@ -68,11 +78,23 @@ type FieldProps = {
   readonly onKeyDown: (event: KeyboardEvent) => void;
 };
 
+/** Gives the field the focus at once, and the text that was typed before the field was there. */
+const useEarlyKeys = (onQuery: (query: string) => void) => {
+  const input = useRef<HTMLInputElement>(null);
+  const enter = useEffectEvent(onQuery);
+  useLayoutEffect(() => {
+    input.current?.focus();
+    enter(takeEarlyKeys());
+  }, []);
+  return input;
+};
+
 /** The focus stays in the field. Arrow keys move through the options (the combobox of the ARIA authoring practices). */
 const SearchField = ({ id, organization, query, active, onQuery, onKeyDown }: FieldProps) => (
   <div className={classes['search']}>
     <SearchIcon />
     <input
+      ref={useEarlyKeys(onQuery)}
       data-autofocus
       role="combobox"
       aria-label={LABEL}
