@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { ensureUser } from '#people';
 import { openBrowser, type TestBrowser, type TestPage } from '../support/browser.js';
 import { inspectScreen, openConsole, pauseRequests } from '../support/console.js';
-import { makeMember, makeOrganization, makeWorkspace } from '../support/seeds.js';
+import { expectStatus, makeMember, makeOrganization, makeWorkspace, resource } from '../support/seeds.js';
 import { startTestServer, type TestServer } from '../support/server.js';
 
 let server: TestServer;
@@ -19,6 +19,13 @@ afterAll(async () => {
 
 const makeUser = async (name: string): Promise<string> =>
   (await ensureUser(server.store, server.runtime.ids, name, false)).id;
+
+/** Invites a person, and returns the id of their account. */
+const invite = async (organization: string, email: string): Promise<string> => {
+  const path = `/api/v2/organizations/${organization}/organization-memberships`;
+  const answer = await server.post(path, resource('organization-memberships', { email }));
+  return expectStatus(answer, 201).body.data.relationships.user.data.id as string;
+};
 
 const openOrganizations = async (user: string) => {
   const page = await openConsole(browser, server, { user, path: '/app' });
@@ -53,12 +60,28 @@ describe('the organizations', () => {
     await page.context().close();
   });
 
-  it('show a member only the workspaces that the member may read', async () => {
-    const { id } = await makeMember(server, 'acme', 'mia');
-    const page = await openOrganizations(id);
+  it('appear when the person accepts their invitations, with the workspaces that a member may read', async () => {
+    const [invited = ''] = [await invite('acme', 'ines@people.test'), await invite('other', 'ines@people.test')];
+    const page = await openOrganizations(invited);
+    await page.getByRole('heading', { name: 'You are in no organization yet' }).waitFor();
+    const invitations = page.getByRole('region', { name: 'Invitations' });
+    await invitations.getByRole('listitem').filter({ hasText: 'other' }).waitFor();
+    expect(await inspectScreen(page, 'organizations-invited')).toEqual([]);
+    await invitations.getByRole('button', { name: 'Accept the invitation to acme' }).focus();
+    await page.keyboard.press('Enter');
+    await page.getByText('You are a member of acme now.').waitFor();
+    await page.locator('h1:focus').waitFor();
     const row = page.getByRole('row').filter({ hasText: 'acme' });
     await row.getByText('Member').waitFor();
     await row.getByRole('cell', { name: '0', exact: true }).waitFor();
+    expect(await invitations.getByRole('listitem').count()).toBe(1);
+    await invitations.getByRole('button', { name: 'Decline the invitation to other' }).click();
+    const dialog = page.getByRole('dialog', { name: 'Decline the invitation to other' });
+    await dialog.getByRole('button', { name: 'Decline' }).click();
+    await invitations.waitFor({ state: 'detached' });
+    await page.locator('h1:focus').waitFor();
+    await row.getByRole('link', { name: 'acme' }).click();
+    await page.getByRole('heading', { level: 1, name: 'acme' }).waitFor();
     expect(page.pageErrors).toEqual([]);
     await page.context().close();
   });

@@ -3,7 +3,8 @@ import type { ApiResource } from '#client';
 import { readDocument, requireSuccess } from './api-error.js';
 import { api } from './client.js';
 import { findIncluded } from './included.js';
-import { organizationKey } from './organizations.js';
+import { organizationKey, organizationListKey } from './organizations.js';
+import { readAllPages } from './pages.js';
 import { useChange } from './use-change.js';
 
 type MembershipPage = ApiResource<'OrganizationMembershipPageWithIncluded'>;
@@ -113,5 +114,57 @@ export const useRemoveMember = (organization: string) => {
     mutationFn: (id: string) =>
       requireSuccess(api.DELETE('/api/v2/organization-memberships/{id}', { params: { path: { id } } })),
     onSuccess: () => queries.invalidateQueries({ queryKey: organizationKey(organization) }),
+  });
+};
+
+const INVITATIONS_KEY = ['own-invitations'] as const;
+
+export type OwnInvitation = {
+  /** The id of the membership that the person can accept. */
+  readonly id: string;
+  /** The name of the organization. */
+  readonly organization: string;
+  readonly since: string;
+};
+
+/** The invitations of the signed-in person to all organizations. */
+export const ownInvitationsQuery = queryOptions({
+  queryKey: INVITATIONS_KEY,
+  queryFn: async ({ signal }): Promise<readonly OwnInvitation[]> => {
+    const pages = await readAllPages((page) => {
+      const params = { query: { 'page[number]': page, 'page[size]': PAGE_SIZE } };
+      return readDocument(api.GET('/api/v2/organization-memberships', { params, signal }));
+    });
+    return pages
+      .flatMap(({ data }) => data)
+      .filter(({ attributes }) => attributes.status === 'invited')
+      .map(({ id, attributes, relationships }) => ({
+        id,
+        organization: relationships.organization.data.id,
+        since: attributes['created-at'],
+      }));
+  },
+});
+
+export const useAcceptInvitation = ({ id, organization }: OwnInvitation) => {
+  const queries = useQueryClient();
+  return useChange({
+    mutationFn: () =>
+      readDocument(api.POST('/api/v2/organization-memberships/{id}/actions/accept', { params: { path: { id } } })),
+    // Also after a refusal, because the organization may have withdrawn the invitation.
+    onSettled: () =>
+      Promise.all(
+        [INVITATIONS_KEY, organizationListKey, organizationKey(organization)].map((queryKey) =>
+          queries.invalidateQueries({ queryKey }),
+        ),
+      ),
+  });
+};
+
+export const useDeclineInvitation = ({ id }: OwnInvitation) => {
+  const queries = useQueryClient();
+  return useChange({
+    mutationFn: () => requireSuccess(api.DELETE('/api/v2/organization-memberships/{id}', { params: { path: { id } } })),
+    onSuccess: () => queries.invalidateQueries({ queryKey: INVITATIONS_KEY }),
   });
 };

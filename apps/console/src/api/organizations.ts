@@ -13,10 +13,13 @@ const KEY = 'organizations';
 /** Everything about an organization has a key that begins with this one. */
 export const organizationKey = (organization: string) => [KEY, organization] as const;
 
+/** All lists of organizations have keys that begin with this one. */
+export const organizationListKey = ['organization-list'] as const;
+
 /** The organizations that the person may see, page by page. */
 export const organizationsQuery = (search = '') =>
   infiniteQueryOptions({
-    queryKey: ['organization-list', search],
+    queryKey: [...organizationListKey, search],
     queryFn: ({ pageParam, signal }) =>
       readDocument(
         api.GET('/api/v2/organizations', {
@@ -46,6 +49,6 @@ export const useCreateOrganization = () => {
   return useChange({
     mutationFn: async (attributes: RequestResource<'createOrganization'>['attributes']) =>
       (await readDocument(api.POST('/api/v2/organizations', { body: { data: { type: KEY, attributes } } }))).data,
-    onSuccess: () => queries.invalidateQueries({ queryKey: ['organization-list'] }),
+    onSuccess: () => queries.invalidateQueries({ queryKey: organizationListKey }),
   });
 };

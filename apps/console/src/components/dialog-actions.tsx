@@ -1,5 +1,5 @@
 import { Button, Group } from '@mantine/core';
-import type { ComponentProps, MouseEvent } from 'react';
+import { PendingButton } from './pending-button.js';
 
 export type DialogActionsProps = {
   /** The label of the button that does it. */
@@ -18,13 +18,6 @@ export type DialogActionsProps = {
   readonly isPending: boolean;
 };
 
-/** A disabled button would lose the focus to the page behind the dialog, so a pending one only ignores clicks. */
-const PENDING = {
-  loading: true,
-  onClick: (event: MouseEvent) => event.preventDefault(),
-  renderRoot: (props: ComponentProps<'button'>) => <button {...props} disabled={false} aria-disabled="true" />,
-};
-
 /** The buttons at the end of a dialog. */
 export const DialogActions = ({ action, onClose, onAction, cancel = 'Cancel', ...state }: DialogActionsProps) => (
   <Group justify="flex-end">
@@ -36,14 +29,13 @@ export const DialogActions = ({ action, onClose, onAction, cancel = 'Cancel', ..
     >
       {cancel}
     </Button>
-    <Button
+    <PendingButton
       {...(onAction ? { onClick: onAction } : { type: 'submit' as const })}
       {...(state.isDangerous ? { color: 'red' } : {})}
       disabled={state.isDisabled ?? false}
-      loading={false}
-      {...(state.isPending ? PENDING : {})}
+      isPending={state.isPending}
     >
       {action}
-    </Button>
+    </PendingButton>
   </Group>
 );

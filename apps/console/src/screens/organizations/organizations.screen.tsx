@@ -15,6 +15,7 @@ import { TerraformBlock } from '../../components/terraform-block.js';
 import { CodeBlock } from '../../components/copy.js';
 import { Time } from '../../components/times.js';
 import { getOrganizationPath } from '../../layout/navigation.js';
+import { Invitations } from './invitations.js';
 import classes from '../../components/table-frame.module.css';
 
 const CreateOrganizationDialog = lazy(async () => ({
@@ -104,7 +105,7 @@ const Organizations = ({ canCreate, onCreate }: { readonly canCreate: boolean; r
   );
 };
 
-/** The organizations of the person. */
+/** The organizations of the person, below the invitations to others. */
 export const OrganizationsScreen = () => {
   const [isCreating, dialog] = useDisclosure(false);
   const { data: account } = useQuery(accountQuery);
@@ -126,6 +127,7 @@ export const OrganizationsScreen = () => {
         )
       }
     >
+      <Invitations />
       <Organizations canCreate={canCreate} onCreate={dialog.open} />
       <Suspense>{isCreating && <CreateOrganizationDialog onClose={dialog.close} />}</Suspense>
     </Page>
