@@ -227,6 +227,10 @@ describe('the header', () => {
       .filter({ hasText: /^[^(]*\d:\d\d:\d\d[^(]*$/ })
       .first()
       .waitFor();
+    // A text, because the types of the tests do not include those of browsers.
+    const cut = `[...document.querySelectorAll('[role="gridcell"]:has(time)')]
+      .filter((each) => each.scrollWidth > each.clientWidth).map((each) => each.textContent)`;
+    expect(await page.evaluate(cut)).toEqual([]);
     await page.getByRole('menuitem', { name: 'Sign out' }).click();
     await page.getByRole('heading', { name: 'Sign in' }).waitFor();
     expect(page.pageErrors).toEqual([]);

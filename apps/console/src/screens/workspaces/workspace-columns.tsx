@@ -53,7 +53,7 @@ const Lock = ({ lock }: { readonly lock: NonNullable<WorkspaceListRow['lock']> }
   );
 };
 
-const createAllColumns = (organization: string): readonly GridColumn<WorkspaceListRow>[] => [
+const createAllColumns = (organization: string, isExact: boolean): readonly GridColumn<WorkspaceListRow>[] => [
   {
     id: 'name',
     header: 'Name',
@@ -102,14 +102,22 @@ const createAllColumns = (organization: string): readonly GridColumn<WorkspaceLi
   {
     id: 'changed',
     header: 'Changed',
-    meta: { width: 'minmax(7rem, 1fr)', sort: 'latest-change-at', isWide: true },
+    // As wide as a date and a time to the second.
+    meta: { width: isExact ? 'minmax(11rem, 1fr)' : 'minmax(7rem, 1fr)', sort: 'latest-change-at', isWide: true },
     cell: ({ row: { original } }) => <Time value={original.changedAt} />,
   },
 ];
 
+type ColumnChoice = {
+  /** By default, all columns. */
+  readonly chosen: readonly OptionalColumn[] | undefined;
+  /** Whether times are dates and times. */
+  readonly isExact: boolean;
+};
+
 /** The columns of the list: the name, and the chosen ones. Links lead to workspaces of this organization. */
 export const createWorkspaceColumns = (
   organization: string,
-  chosen: readonly OptionalColumn[] = OPTIONAL_COLUMNS,
+  { chosen = OPTIONAL_COLUMNS, isExact }: ColumnChoice,
 ): readonly GridColumn<WorkspaceListRow>[] =>
-  createAllColumns(organization).filter(({ id }) => id === 'name' || chosen.some((column) => column === id));
+  createAllColumns(organization, isExact).filter(({ id }) => id === 'name' || chosen.some((column) => column === id));

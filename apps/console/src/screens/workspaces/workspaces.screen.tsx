@@ -2,6 +2,7 @@ import { Alert, Button, Text } from '@mantine/core';
 import { useNavigate, useParams, useSearch } from '@tanstack/react-router';
 import { lazy, Suspense, useCallback, useMemo } from 'react';
 import { ApiError } from '../../api/api-error.js';
+import { useExactTimes } from '../../components/exact-times.js';
 import { SearchIcon } from '../../components/icons.js';
 import { NewWorkspaceButton } from '../../components/new-workspace-button.js';
 import { Page } from '../../components/page.js';
@@ -58,7 +59,11 @@ type SelectableGridProps = ContentProps & { readonly total: number; readonly sor
 const SelectableGrid = ({ organization, search, list, total, sort, onChange }: SelectableGridProps) => {
   const navigate = useNavigate();
   const { columns: chosen } = search;
-  const columns = useMemo(() => createWorkspaceColumns(organization, chosen), [organization, chosen]);
+  const isExact = useExactTimes();
+  const columns = useMemo(
+    () => createWorkspaceColumns(organization, { chosen, isExact }),
+    [organization, chosen, isExact],
+  );
   const selection = useWorkspaceSelection(organization, getApiSearch(search), list);
   return (
     <>
