@@ -106,7 +106,15 @@ describe('the list of workspaces', () => {
     await page.getByLabel('Search workspaces by name').fill('app-000');
     await waitForCount(page, '10 workspaces');
     await page.getByRole('button', { name: 'Filters' }).click();
-    await page.getByRole('combobox', { name: 'Tags' }).fill('env:prod');
+    const tags = page.getByRole('combobox', { name: 'Tags' });
+    await tags.fill('env:prod');
+    await page.keyboard.press('Enter');
+    await waitForCount(page, '1 workspace');
+    // The form that the tags of the list have gives the same filter.
+    await page.keyboard.press('Backspace');
+    await waitForCount(page, '10 workspaces');
+    expect(await tags.getAttribute('placeholder')).toBe('env or env=prod');
+    await tags.fill('env=prod');
     await page.keyboard.press('Enter');
     await waitForCount(page, '1 workspace');
     expect(await inspectScreen(page, 'workspaces-filters')).toEqual([]);

@@ -89,9 +89,23 @@ const LockChoice = ({ search: { locked }, onChange }: Omit<FilterPanelProps, 'or
   </Input.Wrapper>
 );
 
+/** Returns `key:value`, the form of the filter, for `key=value`, the form that the rest of the console shows. */
+const toTagFilter = (text: string): string => text.replace(/^([^:=]+?)\s*=\s*/, '$1:');
+
+const TagsFilter = ({ search: { tags = [] }, onChange }: Omit<FilterPanelProps, 'organization'>) => (
+  <TagsInput
+    label="Tags"
+    placeholder={tags.length === 0 ? 'env or env=prod' : ''}
+    clearable
+    clearButtonProps={{ 'aria-label': 'Clear the tags' }}
+    value={[...tags]}
+    onChange={(values) => onChange({ tags: values.length > 0 ? [...new Set(values.map(toTagFilter))] : undefined })}
+  />
+);
+
 /** The filters that the API offers, besides the name. */
 export const FilterPanel = ({ organization, search, onChange }: FilterPanelProps) => {
-  const { tags = [], project, status = [], gaps } = search;
+  const { project, status = [], gaps } = search;
   return (
     <section className={classes['panel']} aria-label="Filters">
       <SimpleGrid cols={{ base: 1, sm: 3 }}>
@@ -102,14 +116,7 @@ export const FilterPanel = ({ organization, search, onChange }: FilterPanelProps
           value={project ?? null}
           onChange={(id) => onChange({ project: id ?? undefined })}
         />
-        <TagsInput
-          label="Tags"
-          placeholder={tags.length === 0 ? 'env or env:prod' : ''}
-          clearable
-          clearButtonProps={{ 'aria-label': 'Clear the tags' }}
-          value={[...tags]}
-          onChange={(values) => onChange({ tags: values.length > 0 ? values : undefined })}
-        />
+        <TagsFilter search={search} onChange={onChange} />
         <MultiSelect
           label="Status of the current run"
           placeholder={status.length === 0 ? 'All statuses' : ''}
