@@ -220,7 +220,11 @@ describe('the header', () => {
       .filter({ hasText: /now|ago/ })
       .first()
       .waitFor();
-    await page.getByRole('menuitemcheckbox', { name: 'Exact times' }).click();
+    const exact = page.getByRole('menuitemcheckbox', { name: 'Exact times' });
+    const startOf = async (text: string) => (await page.getByText(text, { exact: true }).boundingBox())?.x;
+    expect(await startOf('Exact times')).toBe(await startOf('Keyboard shortcuts'));
+    await exact.and(page.locator('[aria-checked="false"]')).click();
+    await exact.and(page.locator('[aria-checked="true"]')).waitFor();
     expect(await findViolations(page)).toEqual([]);
     await page
       .locator('time')

@@ -97,6 +97,12 @@ export const KeyboardIcon = defineIcon(
     <path d="M6 10h.01M10 10h.01M14 10h.01M18 10h.01M8 14h8" />
   </>,
 );
+export const ClockIcon = defineIcon(
+  <>
+    <circle cx="12" cy="12" r="9" />
+    <path d="M12 7v5l3 2" />
+  </>,
+);
 export const AlertIcon = defineIcon(
   <>
     <path d="M12 3 2 20h20z" />

@@ -3,15 +3,30 @@ import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import { accountQuery } from '../api/account.js';
 import { setExactTimes, useExactTimes } from '../components/exact-times.js';
-import { CheckIcon, KeyboardIcon, SignOutIcon, SiteIcon, UserIcon } from '../components/icons.js';
+import { CheckIcon, ClockIcon, KeyboardIcon, SignOutIcon, SiteIcon, UserIcon } from '../components/icons.js';
 import { useOpenDialog } from './dialogs.js';
 import type { MenuProps } from './menu-button.js';
 import { signOut } from './sign-out.js';
 
+/** An item with an icon, as the others have. Mantine's own checkbox item has no space for one. */
+const ExactTimesItem = () => {
+  const isExact = useExactTimes();
+  return (
+    <Menu.Item
+      leftSection={<ClockIcon size={16} />}
+      rightSection={isExact ? <CheckIcon size={14} /> : null}
+      closeMenuOnClick={false}
+      onClick={() => setExactTimes(!isExact)}
+      renderRoot={(props) => <button {...props} role="menuitemcheckbox" aria-checked={isExact} />}
+    >
+      Exact times
+    </Menu.Item>
+  );
+};
+
 /** The page of the account belongs to the server (libs/sign-in). */
 export const AccountMenu = ({ children }: MenuProps) => {
   const openDialog = useOpenDialog();
-  const isExact = useExactTimes();
   const { data: account } = useQuery(accountQuery);
   return (
     <Menu defaultOpened withinPortal={false} position="bottom-end" width={220}>
@@ -29,9 +44,7 @@ export const AccountMenu = ({ children }: MenuProps) => {
         <Menu.Item leftSection={<KeyboardIcon size={16} />} onClick={() => openDialog('shortcuts')}>
           Keyboard shortcuts
         </Menu.Item>
-        <Menu.CheckboxItem checked={isExact} onChange={setExactTimes} checkIcon={<CheckIcon size={14} />}>
-          Exact times
-        </Menu.CheckboxItem>
+        <ExactTimesItem />
         <Menu.Divider />
         <Menu.Item leftSection={<SignOutIcon size={16} />} onClick={signOut}>
           Sign out

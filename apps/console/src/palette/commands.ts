@@ -5,7 +5,7 @@ import { useNavigate, useParams } from '@tanstack/react-router';
 import { accountQuery } from '../api/account.js';
 import { setExactTimes, useExactTimes } from '../components/exact-times.js';
 import {
-  CheckIcon,
+  ClockIcon,
   KeyboardIcon,
   OrganizationIcon,
   RunIcon,
@@ -73,7 +73,7 @@ const useGeneralCommands = (): readonly Command[] => {
     {
       group: 'Console',
       label: isExact ? 'Relative times' : 'Exact times',
-      icon: CheckIcon,
+      icon: ClockIcon,
       run: () => setExactTimes(!isExact),
     },
     { group: 'Console', label: 'Sign out', icon: SignOutIcon, run: signOut },
