@@ -262,6 +262,7 @@ describe('the list of workspaces', () => {
     expect(await project.inputValue()).toBe('Default Project');
     await dialog.getByRole('button', { name: 'Create' }).click();
     await dialog.getByText('a/b=c: Key is invalid').waitFor();
+    await dialog.getByText(/Key: At most 128 letters \(a to z\), digits, spaces and/).waitFor();
     expect(await inspectScreen(page, 'workspace-new')).toEqual([]);
     await dialog.getByRole('combobox', { name: 'Tags' }).focus();
     await page.keyboard.press('Backspace');

@@ -7,6 +7,7 @@ import { organizationQuery } from '../api/organizations.js';
 import { projectSuggestionsQuery } from '../api/projects.js';
 import { useCreateWorkspace, type NewWorkspace } from '../api/workspace-creation.js';
 import { FormDialog } from './form-dialog.js';
+import { KEY_RULE } from './key-rule.js';
 import { findFieldProblem } from './problems.js';
 import { ProjectSelect } from './project-select.js';
 import { formatTag, parseTag } from './tag-text.js';
@@ -66,7 +67,7 @@ type TagsFieldProps = {
 const TagsField = ({ tags, error, onChange }: TagsFieldProps) => (
   <TagsInput
     label="Tags"
-    description="key=value, then Enter. A key alone is a tag without a value."
+    description={`key=value, then Enter. A key alone is a tag without a value. Key: ${KEY_RULE}`}
     placeholder={tags.length === 0 ? 'env=prod' : ''}
     clearable
     clearButtonProps={{ 'aria-label': 'Clear the tags' }}
