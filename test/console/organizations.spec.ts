@@ -61,7 +61,8 @@ describe('the organizations', () => {
   });
 
   it('appear when the person accepts their invitations, with the workspaces that a member may read', async () => {
-    const [invited = ''] = [await invite('acme', 'ines@people.test'), await invite('other', 'ines@people.test')];
+    const invited = await invite('acme', 'ines@people.test');
+    await invite('other', 'ines@people.test');
     const page = await openOrganizations(invited);
     await page.getByRole('heading', { name: 'You are in no organization yet' }).waitFor();
     const invitations = page.getByRole('region', { name: 'Invitations' });

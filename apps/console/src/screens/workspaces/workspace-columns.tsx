@@ -108,7 +108,7 @@ const createAllColumns = (organization: string, isExact: boolean): readonly Grid
   },
 ];
 
-type ColumnChoice = {
+type ColumnOptions = {
   /** By default, all columns. */
   readonly chosen: readonly OptionalColumn[] | undefined;
   /** Whether times are dates and times. */
@@ -118,6 +118,6 @@ type ColumnChoice = {
 /** The columns of the list: the name, and the chosen ones. Links lead to workspaces of this organization. */
 export const createWorkspaceColumns = (
   organization: string,
-  { chosen = OPTIONAL_COLUMNS, isExact }: ColumnChoice,
+  { chosen = OPTIONAL_COLUMNS, isExact }: ColumnOptions,
 ): readonly GridColumn<WorkspaceListRow>[] =>
   createAllColumns(organization, isExact).filter(({ id }) => id === 'name' || chosen.some((column) => column === id));
