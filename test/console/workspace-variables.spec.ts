@@ -126,10 +126,13 @@ describe('the variables of a workspace', () => {
     const ended = page.getByRole('dialog', { name: 'Your session has ended' });
     await ended.getByRole('link', { name: 'Sign in' }).waitFor();
     expect(await inspectScreen(page, 'session-ended')).toEqual([]);
-    await ended.getByRole('button', { name: 'Continue' }).click();
+    const resume = ended.getByRole('button', { name: 'Continue' });
+    await resume.focus();
+    await page.keyboard.press('Enter');
     await ended.getByText('You are not signed in yet.').waitFor();
+    await resume.and(page.locator(':focus')).waitFor();
     await startSessionIn(page, server, owner);
-    await ended.getByRole('button', { name: 'Continue' }).click();
+    await resume.click();
     await ended.waitFor({ state: 'detached' });
     await rows(page).filter({ hasText: 'Of the cloud' }).waitFor();
     const { body } = expectStatus(await server.get(`/api/v2/workspaces/${workspace}/vars`), 200);

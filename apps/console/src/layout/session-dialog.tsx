@@ -4,6 +4,7 @@ import { useState } from 'react';
 import { accountQuery } from '../api/account.js';
 import { resumeRequests } from '../api/session.js';
 import { Dialog } from '../components/dialog.js';
+import { PendingButton } from '../components/pending-button.js';
 
 const PROBLEMS = {
   'signed-out': 'You are not signed in yet.',
@@ -63,9 +64,9 @@ export const SessionDialog = () => {
           >
             Sign in
           </Button>
-          <Button loading={isChecking} onClick={() => void resume()}>
+          <PendingButton isPending={isChecking} onClick={() => void resume()}>
             Continue
-          </Button>
+          </PendingButton>
         </Group>
       </Stack>
     </Dialog>

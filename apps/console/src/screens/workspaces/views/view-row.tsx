@@ -2,6 +2,7 @@ import { Anchor, Badge, Button, Group, Stack, Text, TextInput } from '@mantine/c
 import { useEffect, useRef, useState, type SyntheticEvent } from 'react';
 import { describeChangeError } from '../../../api/api-error.js';
 import { useDeleteView, useUpdateView, type SavedView } from '../../../api/saved-views.js';
+import { PendingButton } from '../../../components/pending-button.js';
 import { FormProblems } from '../../../components/problems.js';
 import { showToast } from '../../../components/toasts.js';
 import classes from './views.module.css';
@@ -39,9 +40,9 @@ const RenameForm = ({
             value={name}
             onChange={(event) => setName(event.currentTarget.value)}
           />
-          <Button type="submit" size="xs" loading={update.isPending} disabled={name.trim() === ''}>
+          <PendingButton type="submit" size="xs" isPending={update.isPending} disabled={name.trim() === ''}>
             Rename
-          </Button>
+          </PendingButton>
           <Button size="xs" variant="default" onClick={onDone}>
             Cancel
           </Button>
@@ -66,9 +67,9 @@ const DeleteForm = ({
         {shared ? `Everybody in ${organization} loses ${name}.` : `You lose ${name}.`} Links to it stop working.
       </Text>
       <Group gap="xs">
-        <Button color="red" size="xs" loading={remove.isPending} onClick={() => remove.mutate(view.id)}>
+        <PendingButton color="red" size="xs" isPending={remove.isPending} onClick={() => remove.mutate(view.id)}>
           Delete {name}
-        </Button>
+        </PendingButton>
         <Button size="xs" variant="default" onClick={onDone}>
           Keep it
         </Button>
@@ -91,10 +92,10 @@ const RowActions = ({
     <Group gap={4}>
       {permissions['can-update'] && (
         <>
-          <Button
+          <PendingButton
             size="compact-xs"
             variant="subtle"
-            loading={update.isPending}
+            isPending={update.isPending}
             aria-label={label(shared ? 'Stop sharing' : 'Share')}
             onClick={() =>
               update.mutate(
@@ -104,7 +105,7 @@ const RowActions = ({
             }
           >
             {shared ? 'Stop sharing' : 'Share'}
-          </Button>
+          </PendingButton>
           <Button size="compact-xs" variant="subtle" aria-label={label('Rename')} onClick={() => onMode('rename')}>
             Rename
           </Button>

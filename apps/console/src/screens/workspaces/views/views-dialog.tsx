@@ -4,6 +4,7 @@ import { useNavigate } from '@tanstack/react-router';
 import { useState, type SyntheticEvent } from 'react';
 import { savedViewsQuery, useSaveView, useUpdateView, type SavedView } from '../../../api/saved-views.js';
 import { Dialog } from '../../../components/dialog.js';
+import { PendingButton } from '../../../components/pending-button.js';
 import { findFieldProblem, FormProblems } from '../../../components/problems.js';
 import { RowList } from '../../../components/row-list.js';
 import { QueryState } from '../../../components/states.js';
@@ -56,9 +57,9 @@ const SaveForm = ({ organization, search, onClose }: Omit<ViewsDialogProps, 'ope
             checked={shared}
             onChange={(event) => setShared(event.currentTarget.checked)}
           />
-          <Button type="submit" loading={save.isPending} disabled={name.trim() === ''}>
+          <PendingButton type="submit" isPending={save.isPending} disabled={name.trim() === ''}>
             Save as a new view
-          </Button>
+          </PendingButton>
         </Group>
       </Stack>
     </form>
@@ -103,9 +104,9 @@ const OpenedViewActions = ({
       <FormProblems error={update.error} />
       <Group gap="sm">
         {permissions['can-update'] && (
-          <Button size="xs" loading={update.isPending} onClick={replace}>
+          <PendingButton size="xs" isPending={update.isPending} onClick={replace}>
             Replace {name}
-          </Button>
+          </PendingButton>
         )}
         <Button size="xs" variant="default" onClick={reopen}>
           Show {name} again
