@@ -117,7 +117,7 @@ const toApiError = (error: unknown, response: Response): ApiError => {
 };
 
 /** Returns what went wrong, in words for the person. */
-export const describeError = (error: Error): string => {
+export const describeError = (error: unknown): string => {
   if (error instanceof ApiError) return error.message;
   return error instanceof ConnectionError
     ? 'The server did not answer. Check the connection, and try again.'
@@ -125,7 +125,7 @@ export const describeError = (error: Error): string => {
 };
 
 /** Like `describeError`, for a change: without an answer, nobody knows whether the server has made it. */
-export const describeChangeError = (error: Error): string =>
+export const describeChangeError = (error: unknown): string =>
   error instanceof ConnectionError && error.canHaveChanged
     ? 'The server did not answer, and may have made the change. Check the connection, and look before you try again.'
     : describeError(error);

@@ -1,4 +1,4 @@
-import { TagsInput, Textarea, TextInput } from '@mantine/core';
+import { TagsInput, Textarea } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { useNavigate } from '@tanstack/react-router';
 import { useState } from 'react';
@@ -8,6 +8,7 @@ import { projectSuggestionsQuery } from '../api/projects.js';
 import { useCreateWorkspace, type NewWorkspace } from '../api/workspace-creation.js';
 import { FormDialog } from './form-dialog.js';
 import { KEY_RULE } from './key-rule.js';
+import { NameField } from './name-field.js';
 import { findFieldProblem } from './problems.js';
 import { ProjectSelect } from './project-select.js';
 import { formatTag, parseTag } from './tag-text.js';
@@ -122,15 +123,11 @@ export const CreateWorkspaceDialog = (props: CreateWorkspaceDialogProps) => {
       onSubmit={create}
       onClose={props.onClose}
     >
-      <TextInput
-        label="Name"
-        description="Letters, digits, hyphens and underscores."
-        required
-        data-autofocus
-        autoComplete="off"
+      <NameField
         value={values.name}
-        onChange={(event) => enter({ name: event.currentTarget.value })}
-        error={findFieldProblem(error, 'name')}
+        description="Letters, digits, hyphens and underscores."
+        error={error}
+        onChange={(name) => enter({ name })}
       />
       <ProjectSelect
         organization={props.organization}

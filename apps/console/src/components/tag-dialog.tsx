@@ -1,4 +1,4 @@
-import { Anchor, Button, Stack, Text, TextInput } from '@mantine/core';
+import { Anchor, Stack, Text, TextInput } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import { useEffect, useRef } from 'react';
@@ -9,23 +9,24 @@ import { taggedWorkspaceQuery } from '../api/workspace-tags.js';
 import { ChangedNotice } from './changed-notice.js';
 import { Dialog } from './dialog.js';
 import { DialogActions } from './dialog-actions.js';
+import { KEY_RULE } from './key-rule.js';
 import { LongText } from './long-text.js';
+import { PendingButton } from './pending-button.js';
 import { findFieldProblem, FormProblems } from './problems.js';
 import { LoadingLines, QueryState } from './states.js';
 import { useTagChanges, useTagForm, type TagContentProps, type TagFormProps } from './tag-form.js';
 import { formatTag } from './tag-text.js';
 
 const NO_CHANGE = 'You need a team with write or admin access to this workspace or its project to change its tags.';
-const KEY_RULE = 'At most 128 letters (a to z), digits, spaces and _ . = + @ : -';
 const RESERVED = 'The key is reserved, and workspaces must not override the value of their project.';
 
 type RemoveButtonProps = { readonly isPending: boolean; readonly onRemove: () => void };
 
 const RemoveButton = ({ isPending, onRemove }: RemoveButtonProps) => (
   <div>
-    <Button variant="light" color="red" size="compact-sm" disabled={isPending} onClick={onRemove}>
+    <PendingButton variant="light" color="red" size="compact-sm" isPending={isPending} onClick={onRemove}>
       Remove the tag
-    </Button>
+    </PendingButton>
   </div>
 );
 

@@ -1,10 +1,11 @@
-import { Alert, Anchor, Button, Group, Input, Select, Stack, Text } from '@mantine/core';
+import { Alert, Anchor, Group, Input, Select, Stack, Text } from '@mantine/core';
 import { Link } from '@tanstack/react-router';
 import { useState, type SyntheticEvent } from 'react';
 import { PROJECT_LEVELS, useChangeAccess, WORKSPACE_LEVELS, type AccessMatrixRow } from '../../api/access.js';
 import type { Team } from '../../api/teams.js';
 import { ChangedNotice } from '../../components/changed-notice.js';
 import { Dialog } from '../../components/dialog.js';
+import { PendingButton } from '../../components/pending-button.js';
 import { FormProblems } from '../../components/problems.js';
 import { showToast } from '../../components/toasts.js';
 import type { AccessSource } from './access-sources.js';
@@ -116,9 +117,9 @@ const AccessForm = ({ organization, row, team, on, source, onDone }: AccessFormP
             comboboxProps={{ withinPortal: false }}
           />
           {level !== present && (
-            <Button type="submit" color={removes ? 'red' : undefined} loading={change.isPending}>
+            <PendingButton type="submit" {...(removes ? { color: 'red' } : {})} isPending={change.isPending}>
               {removes ? 'Remove access' : 'Save'}
-            </Button>
+            </PendingButton>
           )}
         </Group>
         {removes && (

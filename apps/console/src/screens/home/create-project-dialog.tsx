@@ -1,8 +1,9 @@
-import { Textarea, TextInput } from '@mantine/core';
+import { Textarea } from '@mantine/core';
 import { useNavigate } from '@tanstack/react-router';
 import { useState } from 'react';
 import { useCreateProject } from '../../api/projects.js';
 import { FormDialog } from '../../components/form-dialog.js';
+import { NameField } from '../../components/name-field.js';
 import { findFieldProblem } from '../../components/problems.js';
 import { showToast } from '../../components/toasts.js';
 
@@ -31,15 +32,11 @@ export const CreateProjectDialog = ({ organization, onClose }: DialogProps) => {
       onSubmit={create}
       onClose={onClose}
     >
-      <TextInput
-        label="Name"
-        description="Teams get access to all workspaces of a project at once."
-        required
-        data-autofocus
-        autoComplete="off"
+      <NameField
         value={name}
-        onChange={(event) => setName(event.currentTarget.value)}
-        error={findFieldProblem(creation.error, 'name')}
+        description="Teams get access to all workspaces of a project at once."
+        error={creation.error}
+        onChange={setName}
       />
       <Textarea
         label="Description"

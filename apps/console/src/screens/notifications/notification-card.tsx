@@ -8,6 +8,7 @@ import {
   type NotifyingOwner,
 } from '../../api/notifications.js';
 import { Card, FactList } from '../../components/card.js';
+import { PendingButton } from '../../components/pending-button.js';
 import { removeToast, showToast } from '../../components/toasts.js';
 import { LastAnswers } from './delivery-status.js';
 import { describeDestination, formatTrigger } from './notification-words.js';
@@ -92,17 +93,17 @@ const NotificationActions = ({ notification, onOpen, actions }: ActionsProps) =>
   const button = { size: 'compact-sm', variant: 'default' } as const;
   return (
     <Group gap={6}>
-      <Button
+      <PendingButton
         {...button}
         aria-label={`${switchLabel} ${name}`}
-        loading={actions.isSwitching}
+        isPending={actions.isSwitching}
         onClick={actions.switchState}
       >
         {switchLabel}
-      </Button>
-      <Button {...button} aria-label={`Test ${name}`} loading={actions.isTesting} onClick={actions.sendTest}>
+      </PendingButton>
+      <PendingButton {...button} aria-label={`Test ${name}`} isPending={actions.isTesting} onClick={actions.sendTest}>
         Test
-      </Button>
+      </PendingButton>
       <Button {...button} aria-label={`Deliveries of ${name}`} onClick={() => onOpen('deliveries')}>
         Deliveries
       </Button>

@@ -2,6 +2,7 @@ import { Checkbox, Input, PasswordInput, SegmentedControl, Stack, TextInput } fr
 import type { NotifyingOwner } from '../../api/notifications.js';
 import { ChangedNotice } from '../../components/changed-notice.js';
 import { FormDialog } from '../../components/form-dialog.js';
+import { NameField } from '../../components/name-field.js';
 import { findFieldProblem } from '../../components/problems.js';
 import { useNotificationForm, type NotificationFormProps, type NotificationValues } from './notification-form.js';
 import {
@@ -125,15 +126,7 @@ const NotificationFields = ({ organization, ...props }: NotificationFieldsProps)
   const ofTeam = owner.kind === 'team' ? ' Without a choice, all members of the team get them.' : '';
   return (
     <>
-      <TextInput
-        label="Name"
-        required
-        data-autofocus
-        autoComplete="off"
-        value={values.name}
-        onChange={(event) => onChange({ name: event.currentTarget.value })}
-        error={findFieldProblem(error, 'name')}
-      />
+      <NameField value={values.name} error={error} onChange={(name) => onChange({ name })} />
       {isNew && <DestinationField {...props} />}
       {values.destination === 'email' ? (
         <RecipientsField

@@ -5,6 +5,7 @@ import { useState } from 'react';
 import { accountQuery } from '../../api/account.js';
 import { useCreateOrganization } from '../../api/organizations.js';
 import { FormDialog } from '../../components/form-dialog.js';
+import { NameField } from '../../components/name-field.js';
 import { findFieldProblem } from '../../components/problems.js';
 import { showToast } from '../../components/toasts.js';
 import { getOrganizationPath } from '../../layout/navigation.js';
@@ -34,15 +35,11 @@ export const CreateOrganizationDialog = ({ onClose }: { readonly onClose: () => 
       onSubmit={create}
       onClose={onClose}
     >
-      <TextInput
-        label="Name"
-        description="It is part of the address of every workspace. Letters, digits, hyphens and underscores."
-        required
-        data-autofocus
-        autoComplete="off"
+      <NameField
         value={name}
-        onChange={(event) => setName(event.currentTarget.value)}
-        error={findFieldProblem(creation.error, 'name')}
+        description="It is part of the address of every workspace. Letters, digits, hyphens and underscores."
+        error={creation.error}
+        onChange={setName}
       />
       <TextInput
         label="E-mail address"

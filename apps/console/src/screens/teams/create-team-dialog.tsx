@@ -1,9 +1,9 @@
-import { Radio, Stack, TextInput } from '@mantine/core';
+import { Radio, Stack } from '@mantine/core';
 import { useNavigate } from '@tanstack/react-router';
 import { useState } from 'react';
 import { useCreateTeam } from '../../api/teams.js';
 import { FormDialog } from '../../components/form-dialog.js';
-import { findFieldProblem } from '../../components/problems.js';
+import { NameField } from '../../components/name-field.js';
 import { showToast } from '../../components/toasts.js';
 
 type DialogProps = { readonly organization: string; readonly onClose: () => void };
@@ -30,15 +30,7 @@ export const CreateTeamDialog = ({ organization, onClose }: DialogProps) => {
       onSubmit={create}
       onClose={onClose}
     >
-      <TextInput
-        label="Name"
-        required
-        data-autofocus
-        autoComplete="off"
-        value={name}
-        onChange={(event) => setName(event.currentTarget.value)}
-        error={findFieldProblem(creation.error, 'name')}
-      />
+      <NameField value={name} error={creation.error} onChange={setName} />
       <Radio.Group
         label="Visible to"
         value={visibility}

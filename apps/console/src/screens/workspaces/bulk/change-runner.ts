@@ -1,4 +1,4 @@
-import { ApiError } from '../../../api/api-error.js';
+import { ApiError, describeChangeError } from '../../../api/api-error.js';
 import { sendChange, type SingleChange } from '../../../api/bulk-changes.js';
 
 /* Sends changes of several workspaces, a few at a time. */
@@ -18,11 +18,6 @@ const CONCURRENCY = 4;
 /** A server that is busy for longer refuses the change. */
 const MAX_ATTEMPTS = 8;
 const DEFAULT_PAUSE_MS = 1_000;
-
-const NO_ANSWER = 'The server did not answer, so the change may have been made. Load the list again to see.';
-
-/** Describes a failure to the person. */
-export const describeFailure = (error: unknown): string => (error instanceof ApiError ? error.message : NO_ANSWER);
 
 /** Waits until the time has passed, or the person stops. */
 const wait = (ms: number, signal: AbortSignal): Promise<void> =>
@@ -75,7 +70,7 @@ class ChangeSender {
         return 'done';
       } catch (error) {
         if (!(error instanceof ApiError && error.isTemporary) || attempt === MAX_ATTEMPTS) {
-          return { message: describeFailure(error) };
+          return { message: describeChangeError(error) };
         }
         this.pausedUntil = performance.now() + (error.retryAfterMs ?? DEFAULT_PAUSE_MS);
         this.report(true);

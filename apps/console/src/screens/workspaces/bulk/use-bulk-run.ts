@@ -1,10 +1,11 @@
 import { useQueryClient, type QueryClient } from '@tanstack/react-query';
 import { useEffect, useRef, useState } from 'react';
 import { organizationKey } from '../../../api/organizations.js';
+import { describeError } from '../../../api/api-error.js';
 import { workspaceFactsQuery, type SingleChange } from '../../../api/bulk-changes.js';
 import { explainUndoRefusal } from '../../../components/undo-refusal.js';
 import type { PlannedChange } from './bulk-plan.js';
-import { describeFailure, runChanges, type ChangeProgress, type ChangeTask, type FailedTask } from './change-runner.js';
+import { runChanges, type ChangeProgress, type ChangeTask, type FailedTask } from './change-runner.js';
 
 type BulkRunState = {
   readonly progress: ChangeProgress;
@@ -38,7 +39,7 @@ const planUndo = async (
       refused: outcomes.flatMap(({ task, message }) => (message === null ? [] : [{ task, message }])),
     };
   } catch (error) {
-    return { tasks: [], refused: undos.map((each) => ({ task: asTask(each), message: describeFailure(error) })) };
+    return { tasks: [], refused: undos.map((each) => ({ task: asTask(each), message: describeError(error) })) };
   }
 };
 
