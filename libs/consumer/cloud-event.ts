@@ -45,7 +45,7 @@ const QUOTED_MAX = 100;
 
 type Attributes = Readonly<Record<string, unknown>>;
 
-type EventContent = {
+type RecordContent = {
   readonly attributes: Attributes;
   /** What the record has before the name of an attribute: `ce_` in its headers, nothing in its value. */
   readonly prefix: string;
@@ -101,7 +101,7 @@ const quote = (value: unknown): string => {
   return typeof value === 'string' ? JSON.stringify(start) : start;
 };
 
-const readContent = (record: TopicRecord): EventContent => {
+const readContent = (record: TopicRecord): RecordContent => {
   const headers = readHeaders(record);
   const value = parseValue(record.value);
   if (!(headers['content-type'] ?? '').startsWith(STRUCTURED)) {
