@@ -20,11 +20,12 @@ afterAll(async () => {
 const makeUser = async (name: string): Promise<string> =>
   (await ensureUser(server.store, server.runtime.ids, name, false)).id;
 
-/** Invites a person, and returns the id of their account. */
-const invite = async (organization: string, email: string): Promise<string> => {
+/** Invites a person, and returns the ids of the membership and of their account. */
+const invite = async (organization: string, email: string): Promise<{ readonly id: string; readonly user: string }> => {
   const path = `/api/v2/organizations/${organization}/organization-memberships`;
   const answer = await server.post(path, resource('organization-memberships', { email }));
-  return expectStatus(answer, 201).body.data.relationships.user.data.id as string;
+  const { id, relationships } = expectStatus(answer, 201).body.data;
+  return { id, user: relationships.user.data.id };
 };
 
 const openOrganizations = async (user: string) => {
@@ -61,9 +62,9 @@ describe('the organizations', () => {
   });
 
   it('appear when the person accepts their invitations, with the workspaces that a member may read', async () => {
-    const invited = await invite('acme', 'ines@people.test');
+    const { user } = await invite('acme', 'ines@people.test');
     await invite('other', 'ines@people.test');
-    const page = await openOrganizations(invited);
+    const page = await openOrganizations(user);
     await page.getByRole('heading', { name: 'You are in no organization yet' }).waitFor();
     const invitations = page.getByRole('region', { name: 'Invitations' });
     await invitations.getByRole('listitem').filter({ hasText: 'other' }).waitFor();
@@ -83,6 +84,35 @@ describe('the organizations', () => {
     await page.locator('h1:focus').waitFor();
     await row.getByRole('link', { name: 'acme' }).click();
     await page.getByRole('heading', { level: 1, name: 'acme' }).waitFor();
+    expect(page.pageErrors).toEqual([]);
+    await page.context().close();
+  });
+
+  it('stay if the person declines an invitation that was accepted in another tab', async () => {
+    for (const name of ['first', 'second', 'third']) await makeOrganization(server, name);
+    const { id: accepted, user } = await invite('first', 'ivan@people.test');
+    const { id: withdrawn } = await invite('second', 'ivan@people.test');
+    const { id: deleted } = await invite('third', 'ivan@people.test');
+    const page = await openOrganizations(user);
+    const invitations = page.getByRole('region', { name: 'Invitations' });
+    await invitations.getByRole('listitem').nth(2).waitFor();
+    const membership = `/api/v2/organization-memberships/${accepted}`;
+    expectStatus(await server.post(`${membership}/actions/accept`, {}), 200);
+    await invitations.getByRole('button', { name: 'Decline the invitation to first' }).click();
+    await page.getByRole('dialog').getByRole('button', { name: 'Decline' }).click();
+    await page.getByText('You have accepted the invitation to first already. Nothing is declined.').waitFor();
+    expect(expectStatus(await server.get(membership), 200).body.data.attributes.status).toBe('active');
+    await page.getByRole('row').filter({ hasText: 'first' }).waitFor();
+    expectStatus(await server.delete(`/api/v2/organization-memberships/${withdrawn}`), 204);
+    await invitations.getByRole('button', { name: 'Accept the invitation to second' }).focus();
+    await page.keyboard.press('Enter');
+    await page.getByText('The invitation to second is not accepted. It does not exist any more').waitFor();
+    await page.locator('h1:focus').waitFor();
+    expectStatus(await server.delete(`/api/v2/organization-memberships/${deleted}`), 204);
+    await invitations.getByRole('button', { name: 'Decline the invitation to third' }).click();
+    await page.getByRole('dialog').getByRole('button', { name: 'Decline' }).click();
+    await page.getByText('The invitation to third does not exist any more.').waitFor();
+    await invitations.waitFor({ state: 'detached' });
     expect(page.pageErrors).toEqual([]);
     await page.context().close();
   });

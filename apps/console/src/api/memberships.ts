@@ -1,6 +1,6 @@
 import { infiniteQueryOptions, queryOptions, useQueryClient } from '@tanstack/react-query';
 import type { ApiResource } from '#client';
-import { readDocument, requireSuccess } from './api-error.js';
+import { readDocument, requireSuccess, requireUnchanging } from './api-error.js';
 import { api } from './client.js';
 import { findIncluded } from './included.js';
 import { organizationKey, organizationListKey } from './organizations.js';
@@ -146,25 +146,38 @@ export const ownInvitationsQuery = queryOptions({
   },
 });
 
-export const useAcceptInvitation = ({ id, organization }: OwnInvitation) => {
+/** Reads again what an answer to an invitation changes. Also after a refusal, because the invitation may have ended. */
+const useRefreshAfterAnswer = ({ organization }: OwnInvitation) => {
   const queries = useQueryClient();
+  return () =>
+    Promise.all(
+      [INVITATIONS_KEY, organizationListKey, organizationKey(organization)].map((queryKey) =>
+        queries.invalidateQueries({ queryKey }),
+      ),
+    );
+};
+
+export const useAcceptInvitation = (invitation: OwnInvitation) => {
+  const { id } = invitation;
   return useChange({
     mutationFn: () =>
       readDocument(api.POST('/api/v2/organization-memberships/{id}/actions/accept', { params: { path: { id } } })),
-    // Also after a refusal, because the organization may have withdrawn the invitation.
-    onSettled: () =>
-      Promise.all(
-        [INVITATIONS_KEY, organizationListKey, organizationKey(organization)].map((queryKey) =>
-          queries.invalidateQueries({ queryKey }),
-        ),
-      ),
+    onSettled: useRefreshAfterAnswer(invitation),
   });
 };
 
-export const useDeclineInvitation = ({ id }: OwnInvitation) => {
-  const queries = useQueryClient();
+/** Deletes the membership unless the person has accepted it, for example in another tab: that would end the membership. */
+export const useDeclineInvitation = (invitation: OwnInvitation) => {
+  const params = { path: { id: invitation.id } };
   return useChange({
-    mutationFn: () => requireSuccess(api.DELETE('/api/v2/organization-memberships/{id}', { params: { path: { id } } })),
-    onSuccess: () => queries.invalidateQueries({ queryKey: INVITATIONS_KEY }),
+    mutationFn: async (): Promise<'declined' | 'accepted before'> => {
+      const present = await requireUnchanging(
+        readDocument(api.GET('/api/v2/organization-memberships/{id}', { params })),
+      );
+      if (present.data.attributes.status !== 'invited') return 'accepted before';
+      await requireSuccess(api.DELETE('/api/v2/organization-memberships/{id}', { params }));
+      return 'declined';
+    },
+    onSettled: useRefreshAfterAnswer(invitation),
   });
 };

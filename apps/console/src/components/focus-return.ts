@@ -15,6 +15,13 @@ const followFocus = (element: HTMLElement): void => {
   observer.observe(document.body, { childList: true, subtree: true });
 };
 
+/** Gives the heading the focus if the element that has it leaves the document, or has left it. */
+export const recoverFocus = (): void => {
+  const { activeElement } = document;
+  if (hasNoFocus()) focusHeading();
+  else if (activeElement instanceof HTMLElement) followFocus(activeElement);
+};
+
 /**
  * Gives the focus back to the element that had it before the component appeared, when the component disappears. If that element
  * is gone, or goes while it has the focus, the heading of the screen gets the focus. Mantine does so only for dialogs that

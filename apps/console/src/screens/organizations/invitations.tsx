@@ -5,7 +5,7 @@ import { lazy, Suspense } from 'react';
 import { describeChangeError } from '../../api/api-error.js';
 import { ownInvitationsQuery, useAcceptInvitation, type OwnInvitation } from '../../api/memberships.js';
 import { Card } from '../../components/card.js';
-import { focusHeading } from '../../components/focus-return.js';
+import { focusHeading, recoverFocus } from '../../components/focus-return.js';
 import { PendingButton } from '../../components/pending-button.js';
 import { Time } from '../../components/times.js';
 import { showToast } from '../../components/toasts.js';
@@ -23,7 +23,11 @@ const InvitationRow = ({ invitation }: { readonly invitation: OwnInvitation }) =
       // The button leaves the screen.
       focusHeading();
     };
-    const onError = (error: Error) => showToast({ kind: 'error', message: describeChangeError(error) });
+    const onError = (error: Error) => {
+      const message = `The invitation to ${organization} is not accepted. ${describeChangeError(error)}`;
+      showToast({ kind: 'error', message });
+      recoverFocus();
+    };
     acceptance.mutate(undefined, { onSuccess, onError });
   };
   return (
