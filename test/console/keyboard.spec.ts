@@ -120,6 +120,8 @@ const lockWorkspace = async (page: TestPage): Promise<void> => {
   await tabTo(page, 'button "Lock"');
   await page.keyboard.press('Enter');
   await page.getByRole('dialog', { name: 'Lock network' }).waitFor();
+  // The palette does not open above a form, which gets the keys.
+  await page.keyboard.press('Control+k');
   await page.keyboard.type('By keyboard');
   await tabTo(page, 'button "Lock"');
   await page.keyboard.press('Enter');
@@ -149,6 +151,7 @@ const commentOnRun = async (page: TestPage): Promise<void> => {
   await page.keyboard.type('Not this week');
   await tabTo(page, 'button "Discard"');
   await page.keyboard.press('Enter');
+  await dialog.waitFor({ state: 'detached' });
   await page.getByText('Not this week').waitFor();
 };
 

@@ -2,7 +2,7 @@ import { ActionIcon, Burger, Button } from '@mantine/core';
 import { useHotkeys } from '@mantine/hooks';
 import { Link, Outlet, useLocation, useNavigate, useParams } from '@tanstack/react-router';
 import { lazy, Suspense, useEffect, useLayoutEffect, useState } from 'react';
-import { useSessionEnded } from '../api/session.js';
+import { hasSessionEnded, useSessionEnded } from '../api/session.js';
 import { AutoIcon, ChevronDownIcon, UserIcon } from '../components/icons.js';
 import { ToastOutlet } from '../components/toast-outlet.js';
 import { dropEarlyKeys, keepEarlyKeys } from '../shortcuts/early-keys.js';
@@ -54,11 +54,17 @@ const useOpenedDialog = () => {
   return { dialog, open };
 };
 
+/** Whether a form is open. The palette does not open above it, because the Escape key would close both. */
+const isFormOpen = (): boolean => hasSessionEnded() || document.querySelector('[role="dialog"] form') !== null;
+
 const useDialogs = () => {
   const { dialog, open } = useOpenedDialog();
   const navigate = useNavigate();
   usePaletteAtModifier();
-  useHotkeys([['mod+K', () => open('palette')]], []);
+  const openPalette = () => {
+    if (!isFormOpen()) open('palette');
+  };
+  useHotkeys([['mod+K', openPalette]], []);
   useShortcut({ keys: '?', label: 'Show the shortcuts', run: () => open('shortcuts') });
   useShortcut({ keys: 'g o', label: 'Go to organizations', run: () => void navigate({ to: '/' }) });
   return { dialog, open };
