@@ -99,7 +99,11 @@ const TagsFilter = ({ search: { tags = [] }, onChange }: Omit<FilterPanelProps, 
     clearable
     clearButtonProps={{ 'aria-label': 'Clear the tags' }}
     value={[...tags]}
-    onChange={(values) => onChange({ tags: values.length > 0 ? [...new Set(values.map(toTagFilter))] : undefined })}
+    onChange={(values) => {
+      // A key can contain an equals sign, in addresses and saved views.
+      const filters = values.map((value) => (tags.includes(value) ? value : toTagFilter(value)));
+      onChange({ tags: filters.length > 0 ? [...new Set(filters)] : undefined });
+    }}
   />
 );
 
