@@ -182,6 +182,8 @@ describe('the tags of a workspace', () => {
     // The dialog gave the focus back to the chip.
     await page.locator('h1:focus').waitFor();
     await undo('The tag team is removed.');
+    // The message has left the screen with its button.
+    await page.locator('h1:focus').waitFor();
     await chip('team=platform').click();
     await saveAfterLostAnswer(page, `sh${RIGHT_TO_LEFT}ops`);
     // The value in the message ends its direction.

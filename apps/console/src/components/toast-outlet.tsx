@@ -1,5 +1,7 @@
 import { ActionIcon, Button } from '@mantine/core';
 import { useEffect, useState } from 'react';
+import { flushSync } from 'react-dom';
+import { recoverFocus } from './focus-return.js';
 import { AlertIcon, CheckIcon, CloseIcon } from './icons.js';
 import { removeToast, useToasts, type Toast } from './toasts.js';
 import classes from './toast-outlet.module.css';
@@ -14,6 +16,10 @@ const ToastMessage = ({ toast: { id, kind, message, undo } }: { readonly toast: 
     const timer = setTimeout(() => removeToast(id), undo ? SHOWN_WITH_UNDO_MS : SHOWN_MS);
     return () => clearTimeout(timer);
   }, [id, kind, undo, isPaused]);
+  const close = () => {
+    flushSync(() => removeToast(id));
+    recoverFocus();
+  };
   const Icon = kind === 'success' ? CheckIcon : AlertIcon;
   return (
     <div
@@ -33,20 +39,14 @@ const ToastMessage = ({ toast: { id, kind, message, undo } }: { readonly toast: 
           variant="subtle"
           size="compact-sm"
           onClick={() => {
-            removeToast(id);
+            close();
             undo();
           }}
         >
           Undo
         </Button>
       )}
-      <ActionIcon
-        variant="subtle"
-        color="gray"
-        size="sm"
-        aria-label="Close the message"
-        onClick={() => removeToast(id)}
-      >
+      <ActionIcon variant="subtle" color="gray" size="sm" aria-label="Close the message" onClick={close}>
         <CloseIcon size={14} />
       </ActionIcon>
     </div>
