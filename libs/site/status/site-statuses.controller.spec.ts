@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { ensureUser } from '#people';
+import { waitUntil } from '../../../test/support/product.js';
 import { expectStatus, makeMember, makeOrganization } from '../../../test/support/seeds.js';
 import { startTestServer, type TestServer } from '../../../test/support/server.js';
 import { createJobRecorder } from '../records/job-runs.queries.js';
@@ -15,9 +16,15 @@ beforeAll(async () => {
 });
 afterAll(() => server.close());
 
+const isRunningTrail = ({ name, running }: any): boolean => name === 'audit_trail' && running;
+
 describe('GET /admin/site-status', () => {
   it('shows versions, settings, processes, followers and the size of the database', async () => {
     await makeOrganization(server, 'acme');
+    // Followers run a moment after the start of the server.
+    const isTrailRunning = async (): Promise<boolean> =>
+      (await server.get(PATH)).body.data.attributes.followers.some(isRunningTrail);
+    await waitUntil(isTrailRunning, 'the follower of the trail runs');
     const { data } = expectStatus(await server.get(PATH), 200).body;
     expect(data).toMatchObject({ id: 'site', type: 'site-statuses', links: { self: PATH } });
     const { attributes } = data;
