@@ -1,5 +1,5 @@
 import { sql, type LogPosition, type Sql } from '#kernel';
-import { IS_SETTLED } from '#event-store';
+import { IS_SETTLED, selectFollowerPosition } from '#event-store';
 import { PUBLISHER } from '../publishing/publisher.follower.js';
 
 /** Where a replay begins: at a position of the log, or at a time. */
@@ -21,8 +21,7 @@ export const selectReplayEnd = (toPosition: number | null): Sql => sql`
 export type ReplayBoundRow = LogPosition;
 
 /** The position up to which the publisher has sent all events; no row before its first batch. */
-export const selectPublishedEnd = (): Sql => sql`
-  select transaction::text as transaction, position from event_store.checkpoints where follower = ${PUBLISHER}`;
+export const selectPublishedEnd = (): Sql => selectFollowerPosition(PUBLISHER);
 
 /** The highest position of the log; null without an event. */
 export const selectLastPosition = (): Sql => sql`select max(position) as position from event_store.events`;
