@@ -58,12 +58,7 @@ export {
   type MigrationResult,
 } from './migrations/migrate.js';
 export { createLogFormatJob } from './migrations/log-format.job.js';
-export {
-  selectCheckpoints,
-  selectFollowerPosition,
-  writeCheckpoint,
-  type FollowerPosition,
-} from './followers/checkpoints.js';
+export { selectCheckpoints, writeCheckpoint, type FollowerPosition } from './followers/checkpoints.js';
 export { findEarliest, isAfter, LOG_START, toPosition } from './log-positions.js';
 export { ForeignMigrations } from './migrations/migration-order.js';
 export { EventImport, type ImportCollision, type ImportedEvent } from './import/event-import.js';

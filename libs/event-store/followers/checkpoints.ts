@@ -6,10 +6,6 @@ export type Checkpoint = LogPosition & { readonly rebuilds: number };
 export const selectCheckpoint = (name: string): Sql => sql`
   select transaction::text as transaction, position, rebuilds from event_store.checkpoints where follower = ${name}`;
 
-/** Selects a LogPosition: up to where the follower of this name has handled the log. No row before its first batch. */
-export const selectFollowerPosition = (name: string): Sql => sql`
-  select transaction::text as transaction, position from event_store.checkpoints where follower = ${name}`;
-
 /** How far a follower has read. */
 export type FollowerPosition = LogPosition & { readonly follower: string };
 

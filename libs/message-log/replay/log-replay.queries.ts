@@ -1,6 +1,5 @@
 import { sql, type LogPosition, type Sql } from '#kernel';
-import { IS_SETTLED, selectFollowerPosition } from '#event-store';
-import { PUBLISHER } from '../publishing/publisher.follower.js';
+import { IS_SETTLED } from '#event-store';
 
 /** Where a replay begins: at a position of the log, or at a time. */
 export type ReplayStart = { readonly position: number } | { readonly time: Date };
@@ -19,9 +18,6 @@ export const selectReplayEnd = (toPosition: number | null): Sql => sql`
    order by event_store.events.transaction desc, position desc limit 1`;
 
 export type ReplayBoundRow = LogPosition;
-
-/** The position up to which the publisher has sent all events; no row before its first batch. */
-export const selectPublishedEnd = (): Sql => selectFollowerPosition(PUBLISHER);
 
 /** The highest position of the log; null without an event. */
 export const selectLastPosition = (): Sql => sql`select max(position) as position from event_store.events`;

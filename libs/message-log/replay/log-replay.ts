@@ -6,19 +6,26 @@ import {
   type LogPosition,
   type RecordedEvent,
 } from '#kernel';
-import { findEarliest, isAfter, toPosition, type EventStore } from '#event-store';
+import {
+  findEarliest,
+  isAfter,
+  selectCheckpoints,
+  toPosition,
+  type EventStore,
+  type FollowerPosition,
+} from '#event-store';
 import { castRows, pause, type QueryRunner } from '#postgres';
 import { toKafkaMessage, type CloudEventSource, type OutboundMessage } from '../publishing/cloud-event.js';
 import type { MessageSender } from '../publishing/message-sender.js';
 import {
   selectLastPosition,
-  selectPublishedEnd,
   selectReplayEnd,
   selectReplayStart,
   type LastPositionRow,
   type ReplayBoundRow,
   type ReplayStart,
 } from './log-replay.queries.js';
+import { PUBLISHER } from '../publishing/publisher.follower.js';
 import { SendPace } from './send-pace.js';
 
 /** Marks messages of a replay. Everything else is as the publisher sends it. */
@@ -89,7 +96,7 @@ export const findReplayRefusal = async (
 
 const findUnpublishedStart = async (from: ReplayStart, run: QueryRunner): Promise<string | null> => {
   const [first] = castRows<ReplayBoundRow>(await run(selectReplayStart(from)));
-  const [published] = castRows<ReplayBoundRow>(await run(selectPublishedEnd()));
+  const published = await findPublishedEnd(run);
   if (!first || (published && !isAfter(first, published))) return null;
   return `--from: the publisher has not sent the event at position ${first.position} yet; wait until it has, or choose a new topic`;
 };
@@ -128,13 +135,17 @@ export const replayLog = async (request: ReplayRequest, dependencies: ReplayDepe
   return { sent, next: null };
 };
 
+/** Returns the position up to which the publisher has sent all events. Undefined before its first batch. */
+const findPublishedEnd = async (run: QueryRunner): Promise<LogPosition | undefined> =>
+  castRows<FollowerPosition>(await run(selectCheckpoints())).find(({ follower }) => follower === PUBLISHER);
+
 const findLast = async (
   { toPosition: end, isLive }: Pick<ReplayRequest, 'toPosition' | 'isLive'>,
   run: QueryRunner,
 ): Promise<LogPosition | undefined> => {
   const [last] = castRows<ReplayBoundRow>(await run(selectReplayEnd(end)));
   if (!last || !isLive) return last;
-  const [published] = castRows<ReplayBoundRow>(await run(selectPublishedEnd()));
+  const published = await findPublishedEnd(run);
   return published && findEarliest([last, published]);
 };
 
