@@ -2,6 +2,7 @@ import { Text, TextInput } from '@mantine/core';
 import { useState } from 'react';
 import { useChangeLock, type Workspace } from '../../api/workspaces.js';
 import { FormDialog } from '../../components/form-dialog.js';
+import { LockReasonField } from '../../components/lock-reason-field.js';
 import { showToast } from '../../components/toasts.js';
 
 type DialogProps = { readonly organization: string; readonly workspace: Workspace; readonly onClose: () => void };
@@ -30,15 +31,7 @@ export const LockDialog = ({ organization, workspace, onClose }: DialogProps) =>
       onSubmit={lock}
       onClose={onClose}
     >
-      <TextInput
-        label="Reason"
-        description="Everybody who sees the lock can read it."
-        placeholder="Upgrading the provider"
-        data-autofocus
-        autoComplete="off"
-        value={reason}
-        onChange={(event) => setReason(event.currentTarget.value)}
-      />
+      <LockReasonField value={reason} onChange={setReason} />
     </FormDialog>
   );
 };

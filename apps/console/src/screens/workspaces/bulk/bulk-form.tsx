@@ -2,6 +2,7 @@ import { Group, TextInput } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { targetProjectQuery } from '../../../api/bulk-changes.js';
 import { ProjectSelect } from '../../../components/project-select.js';
+import { LockReasonField } from '../../../components/lock-reason-field.js';
 import type { BulkAction } from './bulk-plan.js';
 
 /** What the person enters. `project`: the id of a project, or null. */
@@ -64,15 +65,5 @@ export const BulkForm = (props: FormProps) => {
       />
     );
   }
-  return (
-    <TextInput
-      label="Reason"
-      description="Everybody who sees the lock can read it."
-      placeholder="Upgrading the provider"
-      data-autofocus
-      autoComplete="off"
-      value={fields.reason}
-      onChange={(event) => onChange({ reason: event.currentTarget.value })}
-    />
-  );
+  return <LockReasonField value={fields.reason} onChange={(reason) => onChange({ reason })} />;
 };
