@@ -7241,17 +7241,32 @@ export interface components {
       /** @example id-of-vars */
       id: string;
     };
-    /** @description Links to pages of the list. */
+    /** @description Whole URLs of pages of the list. */
     PageLinks: {
-      /** @example /api/v2/organizations/acme/workspaces?page%5Bnumber%5D=1&page%5Bsize%5D=20 */
+      /**
+       * Format: uri
+       * @example https://cadastre.example.com/api/v2/organizations/acme/workspaces?page%5Bnumber%5D=1&page%5Bsize%5D=20
+       */
       self: string;
-      /** @example /api/v2/organizations/acme/workspaces?page%5Bnumber%5D=1&page%5Bsize%5D=20 */
+      /**
+       * Format: uri
+       * @example https://cadastre.example.com/api/v2/organizations/acme/workspaces?page%5Bnumber%5D=1&page%5Bsize%5D=20
+       */
       first: string;
-      /** @example null */
+      /**
+       * Format: uri
+       * @example null
+       */
       prev: string | null;
-      /** @example null */
+      /**
+       * Format: uri
+       * @example null
+       */
       next: string | null;
-      /** @example /api/v2/organizations/acme/workspaces?page%5Bnumber%5D=1&page%5Bsize%5D=20 */
+      /**
+       * Format: uri
+       * @example https://cadastre.example.com/api/v2/organizations/acme/workspaces?page%5Bnumber%5D=1&page%5Bsize%5D=20
+       */
       last: string;
     };
     Pagination: {

@@ -12,9 +12,11 @@ import {
   requireParameter,
 } from './paging.js';
 
+const LAMPS = 'https://cadastre.example.com/api/v2/lamps';
+
 const lamp = { id: 'lamp-1', type: 'lamps' };
 
-const page = (number: number, size: number, total: number, url = '/api/v2/lamps') =>
+const page = (number: number, size: number, total: number, url = LAMPS) =>
   renderPage([lamp], { number, size }, total, url);
 
 const paginationOf = (number: number, size: number, total: number) => page(number, size, total).meta?.['pagination'];
@@ -86,22 +88,20 @@ describe('a page in the middle', () => {
   });
 
   it('links to the other pages', () => {
-    const to = (number: number) => `/api/v2/lamps?page%5Bnumber%5D=${number}&page%5Bsize%5D=10`;
-    expect(linksOf('/api/v2/lamps')).toEqual({ self: to(2), first: to(1), prev: to(1), next: to(3), last: to(4) });
+    const to = (number: number) => `${LAMPS}?page%5Bnumber%5D=${number}&page%5Bsize%5D=10`;
+    expect(linksOf(LAMPS)).toEqual({ self: to(2), first: to(1), prev: to(1), next: to(3), last: to(4) });
   });
 
   it('keeps the other query parameters in its links, and names the page once', () => {
-    const next = '/api/v2/lamps?search%5Bname%5D=a%26b&include=room&page%5Bnumber%5D=3&page%5Bsize%5D=10';
+    const next = `${LAMPS}?search%5Bname%5D=a%26b&include=room&page%5Bnumber%5D=3&page%5Bsize%5D=10`;
     const otherParameters = 'search%5Bname%5D=a%26b&include=room';
-    expect(linksOf(`/api/v2/lamps?${otherParameters}&page%5Bnumber%5D=2&page%5Bsize%5D=10`)?.['next']).toBe(next);
-    expect(linksOf(`/api/v2/lamps?page[number]=2&${otherParameters}&page[size]=10`)?.['next']).toBe(next);
-    expect(linksOf(`/api/v2/lamps?page%5bnumber%5d=2&${otherParameters}&`)?.['next']).toBe(next);
+    expect(linksOf(`${LAMPS}?${otherParameters}&page%5Bnumber%5D=2&page%5Bsize%5D=10`)?.['next']).toBe(next);
+    expect(linksOf(`${LAMPS}?page[number]=2&${otherParameters}&page[size]=10`)?.['next']).toBe(next);
+    expect(linksOf(`${LAMPS}?page%5bnumber%5d=2&${otherParameters}&`)?.['next']).toBe(next);
   });
 
   it('keeps a question mark inside the query string', () => {
-    expect(linksOf('/api/v2/lamps?q=who?&a=1')?.['next']).toBe(
-      '/api/v2/lamps?q=who?&a=1&page%5Bnumber%5D=3&page%5Bsize%5D=10',
-    );
+    expect(linksOf(`${LAMPS}?q=who?&a=1`)?.['next']).toBe(`${LAMPS}?q=who?&a=1&page%5Bnumber%5D=3&page%5Bsize%5D=10`);
   });
 });
 

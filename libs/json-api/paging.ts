@@ -134,19 +134,20 @@ export const toListPage = <Row extends { readonly id: string | null; readonly to
 });
 
 /**
- * Renders a page of a list with the links and counts of contract §2.1. `url` is the request's path and query string.
+ * Renders a page of a list with links and counts. `publicUrl` is the whole URL of the request: programs follow the links
+ * without knowing the site.
  */
 export const renderPage = (
   data: readonly Resource[],
   page: PageRequest,
   totalCount: number,
-  url: string,
+  publicUrl: string,
   included?: readonly Resource[],
 ): Document => {
   const totalPages = Math.ceil(totalCount / page.size);
   const previous = page.number > 1 && page.number <= totalPages + 1 ? page.number - 1 : null;
   const next = page.number < totalPages ? page.number + 1 : null;
-  const link = createPageLinks(url, page.size);
+  const link = createPageLinks(publicUrl, page.size);
   return {
     data,
     ...(included ? { included: deduplicateResources(included) } : {}),
@@ -170,12 +171,11 @@ export const renderPage = (
   };
 };
 
-/** `url` is the request's path and query string. */
-type ListRequest = { readonly query: unknown; readonly url: string };
+type ListRequest = { readonly query: unknown; readonly publicUrl: string };
 
 /** Renders the page that a request asks for. `list` reads the page, `render` renders one row. */
 export const renderList = async <Row>(
-  { query, url }: ListRequest,
+  { query, publicUrl }: ListRequest,
   list: (page: PageRequest) => Promise<ListPage<Row>>,
   render: (row: Row) => Resource,
 ): Promise<Document> => {
@@ -185,12 +185,12 @@ export const renderList = async <Row>(
     rows.map((row) => render(row)),
     page,
     total,
-    url,
+    publicUrl,
   );
 };
 
-const createPageLinks = (url: string, size: number): ((number: number) => string) => {
-  const [path = '', ...rest] = url.split('?');
+const createPageLinks = (publicUrl: string, size: number): ((number: number) => string) => {
+  const [path = '', ...rest] = publicUrl.split('?');
   // A query string may contain question marks (RFC 3986, 3.4).
   const search = rest.join('?');
   const otherParameters = search

@@ -118,7 +118,8 @@ export const createApiTestClient = (
       // Node sets no length for the body of a DELETE.
       ...(content === null ? {} : { 'content-type': 'application/vnd.api+json', 'content-length': content.length }),
     };
-    const address = path.startsWith('http') ? path : `${url}${path}`;
+    // Links have the address of the site, which is not the port that the test server got.
+    const address = path.startsWith('http') ? path.replace(/^https?:\/\/[^/]+/, url) : `${url}${path}`;
     const { response, text } = await sendRequest(address, { method, headers }, content);
     const contentType = response.headers['content-type'] ?? null;
     const json: unknown = contentType?.includes('json') && text ? JSON.parse(text) : null;

@@ -36,6 +36,7 @@ const createRequestLog = ({ settings, logger }: Runtime): RequestObserver | null
 export const buildHttpOptions = (runtime: Runtime): Omit<HttpServerOptions, 'tls'> => {
   const { settings, clock, logger } = runtime;
   return {
+    publicOrigin: settings.publicUrl,
     isLocalhost: new URL(settings.publicUrl).hostname === 'localhost',
     trustedProxies: settings.trustedProxies,
     limits: settings.http,

@@ -48,7 +48,7 @@ export class AgentPoolsController {
     const filter = parseAgentPoolFilter(query);
     const { rows, total } = await listAgentPools(this.database, this.toReader(actor), organization, page, filter);
     const included = withWorkspaces ? await this.loadWorkspaces(rows, actor) : undefined;
-    return renderPage(rows.map(renderAgentPool), page, total, request.url, included);
+    return renderPage(rows.map(renderAgentPool), page, total, request.publicUrl, included);
   }
 
   @Post('organizations/:organization/agent-pools')

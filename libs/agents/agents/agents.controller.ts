@@ -72,7 +72,7 @@ export class AgentsController {
       rows.map((row) => renderAgent(row, now)),
       page,
       total,
-      request.url,
+      request.publicUrl,
     );
   }
 

@@ -3,12 +3,13 @@ import type { IncomingMessage } from 'node:http';
 import { FastifyAdapter, type NestFastifyApplication } from '@nestjs/platform-fastify';
 import { NestFactory } from '@nestjs/core';
 import type { DynamicModule, LoggerService, Type } from '@nestjs/common';
-import type { FastifyInstance, FastifyReply } from 'fastify';
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { OutdatedAccessFilter, Authenticator, SignInRequiredFilter } from '#access';
 import { DocumentMemory } from '#document-cache';
 import { badRequest, notFound, type Clock } from '#kernel';
 import { Database } from '#postgres';
 import { JSON_API, RefusalFilter, sendRefusal, type ErrorFormat } from '#json-api';
+import { escapeAddress } from './addresses.http.js';
 import { identifyBeforeBody } from './callers.hooks.js';
 import {
   guardConnections,
@@ -26,8 +27,17 @@ import { readBodies, type BodyLimits } from '../bodies/request-bodies.hooks.js';
 import { answerUnknownRoutes } from './unknown-routes.hooks.js';
 import { answerFromMemory } from './kept-documents.hooks.js';
 
+declare module 'fastify' {
+  interface FastifyRequest {
+    /** The whole URL of the request, at the address that clients use (CADASTRE_PUBLIC_URL). */
+    readonly publicUrl: string;
+  }
+}
+
 export type HttpServerOptions = {
   readonly tls: { readonly key: string; readonly cert: string } | null;
+  /** The origin that clients use. Default: none, for a process without lists. */
+  readonly publicOrigin?: string;
   /**
    * Whether the host of the site is `localhost`. Browsers would require HTTPS for all its ports, and `terraform login`
    * listens without it. Default: false.
@@ -80,6 +90,14 @@ const addCommonHeaders = (fastify: FastifyInstance): void => {
   fastify.addHook('onRequest', (request, reply, next) => {
     void reply.header('x-request-id', request.id).header('content-type', JSON_API);
     next(request.url.includes('%00') ? badRequest('The address contains a NUL character') : undefined);
+  });
+};
+
+const addPublicUrls = (fastify: FastifyInstance, origin: string): void => {
+  fastify.decorateRequest('publicUrl', {
+    getter(this: FastifyRequest) {
+      return `${origin}${escapeAddress(this.url)}`;
+    },
   });
 };
 
@@ -173,6 +191,7 @@ export const createHttpServer = async (
   root: Type | DynamicModule,
   {
     tls,
+    publicOrigin = '',
     isLocalhost = false,
     trustedProxies = [],
     rateLimits = null,
@@ -189,6 +208,7 @@ export const createHttpServer = async (
   // A process without routes that require a caller has no authenticator.
   const authenticator = findOnce(() => app.get<Authenticator, Authenticator>(Authenticator, { strict: false }));
   const delayOf = createDelaySource(findOnce(() => app.get<Database, Database>(Database, { strict: false })));
+  addPublicUrls(fastify, publicOrigin);
   collectProcessMetrics(version);
   traceRequests(fastify, { scheme: tls ? 'https' : 'http' });
   observeRequests(fastify, [requestMetrics, ...(requestLog ? [requestLog] : [])]);

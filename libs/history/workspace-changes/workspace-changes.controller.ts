@@ -34,7 +34,7 @@ export class WorkspaceChangesController {
     const hidden = listHiddenFields(actor, scope);
     const { rows, total, pageSize } = await listChanges(this.database, actor, owner, page, filter, hidden);
     const data = rows.map((row) => renderWorkspaceChange(id, row, hidden));
-    return renderPage(data, { ...page, size: pageSize }, total, request.url);
+    return renderPage(data, { ...page, size: pageSize }, total, request.publicUrl);
   }
 }
 

@@ -47,7 +47,7 @@ export class WorkspaceLocksController {
 
   private async page(
     query: QueryOf,
-    { url }: FastifyRequest,
+    { publicUrl }: FastifyRequest,
     subject: PresentSubject,
     list: (page: PageRequest) => Promise<ListPage<WorkspaceLockRow>>,
   ): Promise<Document> {
@@ -56,6 +56,6 @@ export class WorkspaceLocksController {
     const { rows, total } = await list(page);
     const now = this.clock.now();
     const data = rows.map((row) => renderWorkspaceLock(row, now));
-    return renderPage(data, page, total, url);
+    return renderPage(data, page, total, publicUrl);
   }
 }

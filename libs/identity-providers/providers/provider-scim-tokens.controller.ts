@@ -35,7 +35,7 @@ export class ProviderScimTokensController {
     await this.requireProvider(id, actor);
     const page = parsePage(query, LIST_SIZE);
     const { rows, total } = await listTokens(this.database, actor, { kind: 'scim', key: id }, page);
-    return renderPage(rows.map(renderAuthenticationToken), page, total, request.url);
+    return renderPage(rows.map(renderAuthenticationToken), page, total, request.publicUrl);
   }
 
   @Post()

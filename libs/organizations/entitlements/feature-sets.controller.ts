@@ -34,13 +34,13 @@ export const renderFeatureSet = (featureSet: FeatureSet): Resource => ({
 });
 
 /** Renders one page of the feature sets whose name or identifier contains `q`, ignoring case. */
-const listFeatureSets = (query: QueryOf, url: string): Document => {
+const listFeatureSets = (query: QueryOf, publicUrl: string): Document => {
   const search = getParameter(query, 'q')?.toLowerCase() ?? '';
   const page = parsePage(query);
   const matches = FEATURE_SETS.filter((identifier) =>
     [identifier, NAMES[identifier]].some((text) => text.toLowerCase().includes(search)),
   );
-  return renderPage(slicePage(matches, page).map(renderFeatureSet), page, matches.length, url);
+  return renderPage(slicePage(matches, page).map(renderFeatureSet), page, matches.length, publicUrl);
 };
 
 /** Three paths return the same list, because every organization of a site can have every feature set. */
@@ -51,7 +51,7 @@ export class FeatureSetsController {
   @Get('feature-sets')
   async list(@Query() query: QueryOf, @Req() request: FastifyRequest, @CurrentActor() actor: Actor): Promise<Document> {
     await verifyCurrentAccess(this.database, actor);
-    return listFeatureSets(query, request.url);
+    return listFeatureSets(query, request.publicUrl);
   }
 
   @Get('organizations/:organization/feature-sets')
@@ -62,7 +62,7 @@ export class FeatureSetsController {
     @CurrentActor() actor: Actor,
   ): Promise<Document> {
     await findOrganization(this.database, actor, 'read-entitlements', name);
-    return listFeatureSets(query, request.url);
+    return listFeatureSets(query, request.publicUrl);
   }
 
   @Get('admin/feature-sets')
@@ -73,6 +73,6 @@ export class FeatureSetsController {
   ): Promise<Document> {
     await verifyCurrentAccess(this.database, actor);
     requirePermission(actor, 'manage-site', SITE_SCOPE);
-    return listFeatureSets(query, request.url);
+    return listFeatureSets(query, request.publicUrl);
   }
 }

@@ -48,7 +48,7 @@ export class OrganizationsController {
       email: getParameter(query, 'q[email]'),
     });
     const data = rows.map((row) => renderOrganization(row, actor));
-    return renderPage(data, page, total, request.url, await this.loadIncluded(rows, includes, actor));
+    return renderPage(data, page, total, request.publicUrl, await this.loadIncluded(rows, includes, actor));
   }
 
   @Post('organizations')

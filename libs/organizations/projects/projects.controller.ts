@@ -43,7 +43,7 @@ export class ProjectsController {
     const page = parsePage(query);
     const { rows, total } = await listProjects(this.database, actor, name, page, parseProjectFilter(query));
     const data = rows.map((row) => renderProject(row, actor, includes));
-    return renderPage(data, page, total, request.url, await this.loadIncluded(rows, includes, actor));
+    return renderPage(data, page, total, request.publicUrl, await this.loadIncluded(rows, includes, actor));
   }
 
   @Post('organizations/:organization/projects')

@@ -54,7 +54,7 @@ export class OrganizationTokenTtlPoliciesController {
   ): Promise<Document> {
     const page = parsePage(query);
     const policies = renderPolicies(await findOrganization(this.database, actor, 'update-organization', name));
-    return renderPage(slicePage(policies, page), page, policies.length, request.url);
+    return renderPage(slicePage(policies, page), page, policies.length, request.publicUrl);
   }
 
   @Patch(PATH)

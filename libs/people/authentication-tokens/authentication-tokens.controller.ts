@@ -255,7 +255,7 @@ export class AuthenticationTokensController {
   private async list(owner: TokenOwner, query: QueryOf, request: FastifyRequest, actor: Actor): Promise<Document> {
     const page = parsePage(query, LIST_SIZE);
     const { rows, total } = await listTokens(this.database, actor, owner, page);
-    return renderPage(rows.map(renderAuthenticationToken), page, total, request.url);
+    return renderPage(rows.map(renderAuthenticationToken), page, total, request.publicUrl);
   }
 
   private async renderToken(target: string | TokenOwner, actor: Actor): Promise<Document> {

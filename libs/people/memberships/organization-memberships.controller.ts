@@ -164,7 +164,7 @@ export class OrganizationMembershipsController {
       rows.map((row) => renderMembership(row, actor)),
       page,
       total,
-      request.url,
+      request.publicUrl,
       included,
     );
   }

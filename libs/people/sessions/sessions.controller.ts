@@ -28,7 +28,7 @@ export class SessionsController {
       rows.map((row) => renderSession(row, actor)),
       page,
       total,
-      request.url,
+      request.publicUrl,
     );
   }
 

@@ -32,7 +32,7 @@ export class TeamProjectsController {
     const page = parsePage(query);
     const project = requireParameter(query, 'filter[project][id]');
     const rows = await listTeamAccesses(this.database, actor, 'project', project);
-    return renderPage(slicePage(rows, page).map(renderTeamProject), page, rows.length, request.url);
+    return renderPage(slicePage(rows, page).map(renderTeamProject), page, rows.length, request.publicUrl);
   }
 
   @Post()

@@ -32,7 +32,7 @@ export class TeamWorkspacesController {
     const page = parsePage(query);
     const workspace = requireParameter(query, 'filter[workspace][id]');
     const rows = await listTeamAccesses(this.database, actor, 'workspace', workspace);
-    return renderPage(slicePage(rows, page).map(renderTeamWorkspace), page, rows.length, request.url);
+    return renderPage(slicePage(rows, page).map(renderTeamWorkspace), page, rows.length, request.publicUrl);
   }
 
   @Post()

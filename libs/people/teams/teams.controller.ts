@@ -121,7 +121,7 @@ export class TeamsController {
     const filter = { names: getListParameter(query, 'filter[names]'), search: getParameter(query, 'q') };
     const { rows, total } = await listTeams(this.database, actor, organization, page, filter);
     const data = rows.map((team) => renderTeam(team, actor));
-    return renderPage(data, page, total, request.url, await this.loadIncluded(rows, includes, actor));
+    return renderPage(data, page, total, request.publicUrl, await this.loadIncluded(rows, includes, actor));
   }
 
   @Post('organizations/:organization/teams')

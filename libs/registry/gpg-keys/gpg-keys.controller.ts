@@ -40,7 +40,7 @@ export class GpgKeysController {
     requireParameter(query, 'filter[namespace]');
     const page = parsePage(query);
     const { rows, total } = await listGpgKeys(this.database, actor, getListParameter(query, 'filter[namespace]'), page);
-    return renderPage(await Promise.all(rows.map(renderGpgKey)), page, total, request.url);
+    return renderPage(await Promise.all(rows.map(renderGpgKey)), page, total, request.publicUrl);
   }
 
   @Post()

@@ -45,7 +45,7 @@ export class RegistryProviderPlatformsController {
     const page = parsePage(query);
     const { rows, total } = await listPlatforms(this.database, actor, path, page);
     const resources = rows.map((row) => renderRegistryProviderPlatform(row, actor, this.links));
-    return renderPage(resources, page, total, request.url);
+    return renderPage(resources, page, total, request.publicUrl);
   }
 
   @Post()

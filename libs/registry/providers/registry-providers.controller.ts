@@ -96,7 +96,7 @@ export class RegistryProvidersController {
     );
     const resources = rows.map((row) => renderRegistryProvider(row, actor));
     const included = withVersions ? await this.readVersions(rows, actor) : undefined;
-    return renderPage(resources, { ...page, size: pageSize }, total, request.url, included);
+    return renderPage(resources, { ...page, size: pageSize }, total, request.publicUrl, included);
   }
 
   @Post('organizations/:organization/registry-providers')

@@ -43,7 +43,7 @@ export class RegistryProviderVersionsController {
     const page = parsePage(query);
     const { rows, total } = await listVersions(this.database, actor, path, page);
     const resources = rows.map((row) => renderRegistryProviderVersion(row, actor, this.links));
-    return renderPage(resources, page, total, request.url);
+    return renderPage(resources, page, total, request.publicUrl);
   }
 
   @Post()

@@ -74,7 +74,7 @@ export class ConfigurationVersionsController {
     const page = parsePage(query);
     const { rows, total } = await listConfigurationVersions(this.database, actor, workspace, page);
     const data = rows.map((row) => renderConfigurationVersion(row));
-    return renderPage(data, page, total, request.url, included);
+    return renderPage(data, page, total, request.publicUrl, included);
   }
 
   @Get('configuration-versions/:id')

@@ -22,6 +22,6 @@ export class TaskStagesController {
   ): Promise<Document> {
     const page = parsePage(query);
     await findRun(this.database, actor, 'read-runs', id);
-    return renderPage([], page, 0, request.url);
+    return renderPage([], page, 0, request.publicUrl);
   }
 }

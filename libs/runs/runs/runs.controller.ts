@@ -172,6 +172,6 @@ export class RunsController {
     const included = includes
       ? await loadRunIncluded(this.database, rows, includes, { actor, reads: this.reads })
       : undefined;
-    return renderPage(data, { ...parsePage(query), size: pageSize }, total, request.url, included);
+    return renderPage(data, { ...parsePage(query), size: pageSize }, total, request.publicUrl, included);
   }
 }

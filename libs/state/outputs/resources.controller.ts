@@ -50,10 +50,10 @@ export class ResourcesController {
   ): Promise<Document> {
     const page = parsePage(query);
     const current = await findCurrentStateVersion(this.database, actor, 'read-state', id);
-    if (!current) return renderPage([], page, 0, request.url);
+    if (!current) return renderPage([], page, 0, request.publicUrl);
     const { resources, total } = await this.extracts.resources(current, (page.number - 1) * page.size, page.size);
     await this.reads.record<StateRead>(actor, current.organization, createStateReadEvent(current, 'resources'));
     const data = resources.map((resource) => renderStateResource(resource, current));
-    return renderPage(data, page, total, request.url);
+    return renderPage(data, page, total, request.publicUrl);
   }
 }

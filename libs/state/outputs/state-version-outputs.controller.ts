@@ -54,7 +54,7 @@ export class StateVersionOutputsController {
     const page: PageRequest = { ...requested, size: fitPageSize(lengths, requested.size) };
     await this.reads.record<StateRead>(actor, row.organization, createStateReadEvent(row, 'outputs'));
     return this.send({ outputs: slicePage(outputs, page), values }, (data) =>
-      renderPage(data, page, outputs.length, request.url),
+      renderPage(data, page, outputs.length, request.publicUrl),
     );
   }
 
@@ -77,7 +77,7 @@ export class StateVersionOutputsController {
     const page = { number: 1, size: Math.max(outputs.length, 1) };
     return this.send(
       { outputs, values },
-      (data) => renderPage(data, page, outputs.length, request.url),
+      (data) => renderPage(data, page, outputs.length, request.publicUrl),
       ({ sensitive }) => !sensitive,
     );
   }

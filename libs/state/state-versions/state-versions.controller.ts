@@ -147,7 +147,7 @@ export class StateVersionsController {
     const listed = { workspace, count: rows.length };
     await this.reads.record<StateRead>(actor, organization, { type: 'StateVersionsListed', data: listed });
     if (includes?.has('outputs')) await this.renderer.record(rows, 'outputs', actor);
-    return renderPage(data, page, total, request.url, included);
+    return renderPage(data, page, total, request.publicUrl, included);
   }
 
   private async render(row: StateVersionRow, includes: StateVersionIncludes | null, actor: Actor): Promise<Document> {

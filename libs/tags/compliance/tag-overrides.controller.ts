@@ -77,7 +77,7 @@ export class TagOverridesController {
     const page = parsePage(query);
     const preview = await loadReservationPreview(this.database, actor, organization, proposal, page);
     const { rows, total } = preview.overrides;
-    const { meta, ...rest } = renderPage(rows.map(renderTagOverride), page, total, request.url);
+    const { meta, ...rest } = renderPage(rows.map(renderTagOverride), page, total, request.publicUrl);
     return { ...rest, meta: { ...meta, preview: renderMeta(preview) } };
   }
 }

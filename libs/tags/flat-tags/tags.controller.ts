@@ -65,7 +65,7 @@ export class TagsController {
       past === null
         ? await listWorkspaceTags(this.database, actor, id, page, name)
         : await listWorkspaceTagsAsOf(this.database, actor, id, page, name, past);
-    return renderPage(rows.map(renderTag), page, total, request.url);
+    return renderPage(rows.map(renderTag), page, total, request.publicUrl);
   }
 
   @Post('workspaces/:id/relationships/tags')

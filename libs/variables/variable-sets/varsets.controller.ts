@@ -224,7 +224,7 @@ export class VarsetsController {
   ): Promise<Document> {
     const page = { ...listRequest.page, size: pageSize };
     const included = await this.loadIncluded(rows, includes, actor);
-    return renderPage(rows.map(renderVariableSet), page, total, request.url, included);
+    return renderPage(rows.map(renderVariableSet), page, total, request.publicUrl, included);
   }
 
   private async render(row: VariableSetRow | null, includes: VariableSetIncludes, actor: Actor): Promise<Document> {

@@ -129,7 +129,7 @@ export class VarsController {
     const page = { ...requestedPage, size: fitPageSize(lengths, Math.min(requestedPage.size, MAX_VARIABLES_PER_PAGE)) };
     const rows = slicePage(all, page);
     await this.recordList(owned, rows.length, actor);
-    return renderPage(rows.map(renderVariable), page, all.length, request.url);
+    return renderPage(rows.map(renderVariable), page, all.length, request.publicUrl);
   }
 
   @Get('vars')
@@ -222,7 +222,7 @@ export class VarsController {
     const page = parseOptionalPage(query);
     const { rows, total, ...owned } = await listVariables(this.database, actor, target, page);
     await this.recordList(owned, rows.length, actor);
-    return renderPage(rows.map(renderVariable), page ?? createSinglePage(total), total, request.url);
+    return renderPage(rows.map(renderVariable), page ?? createSinglePage(total), total, request.publicUrl);
   }
 
   private async create(target: OwnerTarget, data: NewVariable, actor: Actor): Promise<Document> {

@@ -301,10 +301,12 @@ describe('the list of workspaces', () => {
   it('links to its other pages with all parameters', async () => {
     const parameters = 'search[name]=a&search%5Btags%5D=red%2Cblue&filter[tagged][0][key]=env&sort=-name';
     const { body } = await list(`page[size]=1&${parameters}&page[number]=1`);
-    const to = (number: number) => `${PATH}?${parameters}&page%5Bnumber%5D=${number}&page%5Bsize%5D=1`;
+    const address = `${server.runtime.settings.publicUrl}${PATH}`;
+    const escaped = parameters.replaceAll('[', '%5B').replaceAll(']', '%5D');
+    const to = (number: number) => `${address}?${escaped}&page%5Bnumber%5D=${number}&page%5Bsize%5D=1`;
     expect(body.links).toEqual({ self: to(1), first: to(1), prev: null, next: null, last: to(1) });
     const all = await list('page[size]=3&page[number]=2');
-    expect(all.body.links.prev).toBe(`${PATH}?page%5Bnumber%5D=1&page%5Bsize%5D=3`);
+    expect(all.body.links.prev).toBe(`${address}?page%5Bnumber%5D=1&page%5Bsize%5D=3`);
     expect(all.body.meta.pagination).toEqual({
       'current-page': 2,
       'page-size': 3,

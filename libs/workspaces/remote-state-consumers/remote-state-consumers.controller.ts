@@ -85,7 +85,7 @@ export class RemoteStateConsumersController {
     const configured = getParameter(query, 'show_only_configured') === 'true';
     const { rows, total } = await list(this.database, actor, id, page, configured);
     const data = rows.map((row) => renderWorkspace(row, actor));
-    return renderPage(data, page, total, request.url);
+    return renderPage(data, page, total, request.publicUrl);
   }
 
   private async change(type: ConsumerCommand['type'], id: string, input: unknown, actor: Actor): Promise<void> {

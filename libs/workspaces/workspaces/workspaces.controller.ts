@@ -92,7 +92,7 @@ export class WorkspacesController {
     if (first && !includes && !past) recordDocumentScope(actor, { organization: first.organization, workspace: null });
     const data = rows.map((row) => renderWorkspace(row, actor, includes));
     const included = includes ? await this.included(rows, includes, actor, past) : undefined;
-    return renderPage(data, page, total, request.url, included);
+    return renderPage(data, page, total, request.publicUrl, included);
   }
 
   @Get('workspaces/:id')

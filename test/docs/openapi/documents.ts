@@ -38,7 +38,10 @@ const pagination = z
   })
   .meta({ id: 'Pagination' });
 
-const pageLink = exampleText('/api/v2/organizations/acme/workspaces?page%5Bnumber%5D=1&page%5Bsize%5D=20');
+const pageLink = z.string().meta({
+  format: 'uri',
+  examples: ['https://cadastre.example.com/api/v2/organizations/acme/workspaces?page%5Bnumber%5D=1&page%5Bsize%5D=20'],
+});
 
 const pageLinks = z
   .strictObject({
@@ -48,7 +51,7 @@ const pageLinks = z
     next: pageLink.nullable().meta({ examples: [null] }),
     last: pageLink,
   })
-  .meta({ id: 'PageLinks', description: 'Links to pages of the list.' });
+  .meta({ id: 'PageLinks', description: 'Whole URLs of pages of the list.' });
 
 /** Stands for the resources of lists that are always empty. */
 const anyResource = z
