@@ -2,6 +2,7 @@ import { BlockList, isIP, type Socket } from 'node:net';
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { badRequest, Refusal, unavailable } from '#kernel';
+import { normalizeAddresses } from './addresses.http.js';
 import { refuseOverload, type OverloadOptions } from './overload.http.js';
 import { serializeRequests } from './pipelining.http.js';
 import type { UnansweredLimits } from './request-admission.js';
@@ -167,6 +168,7 @@ export const guardConnections = (
   if (limits.unanswered) refuseOverload(fastify, { limits: limits.unanswered, ...overload });
   closeAfterUnreadBodies(server, limits);
   serializeRequests(server);
+  normalizeAddresses(server);
   // The reader of the body sends `100 Continue` after the server has accepted the headers.
   server.on('checkContinue', (request, response) => server.emit('request', request, response));
 };

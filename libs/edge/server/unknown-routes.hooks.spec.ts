@@ -24,7 +24,7 @@ describe('a request that no route serves', () => {
   it.each([
     'POST /api/v2/moons',
     'PUT /api/v3/workspaces',
-    'POST /api/v2/workspaces//state-versions',
+    'POST /api/v2/workspaces//state-versions/current',
     'PATCH /',
     'OPTIONS /api/v2/moons',
   ])('gets 404 for an unknown address, before its body is read: %s', async (line) => {

@@ -3,18 +3,8 @@ import { notFound, Refusal } from '#kernel';
 
 const METHODS = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE'] as const;
 
-/**
- * Returns whether a path parameter is empty, which the router allows: `/workspaces//vars` is not the address of a
- * workspace's variables. The rest of a path, `*`, may be empty.
- */
-const hasEmptyParameter = (parameters: unknown): boolean =>
-  Object.entries(parameters as Record<string, unknown>).some(([name, value]) => name !== '*' && value === '');
-
 const listAllowedMethods = (fastify: FastifyInstance, url: string): readonly string[] =>
-  METHODS.filter((method) => {
-    const route = fastify.findRoute({ method, url });
-    return route && !hasEmptyParameter(route.params);
-  });
+  METHODS.filter((method) => fastify.findRoute({ method, url }));
 
 const refuseMethod = (method: string, allowed: readonly string[]): Refusal => {
   const detail = `${method} is not supported at this address. Supported methods: ${allowed.join(', ')}`;
@@ -27,7 +17,7 @@ const refuseMethod = (method: string, allowed: readonly string[]): Refusal => {
  */
 export const answerUnknownRoutes = (fastify: FastifyInstance): void => {
   fastify.addHook('onRequest', (request, reply, next) => {
-    if (!request.is404) return next(hasEmptyParameter(request.params) ? notFound() : undefined);
+    if (!request.is404) return next();
     const allowed = listAllowedMethods(fastify, request.url);
     if (allowed.length === 0) return next(notFound());
     void reply.header('allow', allowed.join(', '));
