@@ -166,7 +166,7 @@ describe('the token of a pipeline is refused', () => {
     [
       'with another audience',
       { aud: 'https://other.example' },
-      /^subject_token: the audience \(aud\) is 'https:.*other/,
+      /^subject_token: the workload identity does not accept the audience \(aud\) 'https:\/\/other\.example'$/,
     ],
     ['without an audience', { aud: undefined }, /the claim aud is missing/],
     ['without a subject', { sub: undefined }, /the claim sub is missing/],
