@@ -1,4 +1,4 @@
-import { jwtVerify } from 'jose';
+import { jwtVerify, type JWTPayload } from 'jose';
 import {
   allowInsecureRequests,
   authorizationCodeGrant,
@@ -91,6 +91,7 @@ export class OidcFlow {
         ...this.buildChecks(settings),
         requiredClaims: ['sub', 'iat', 'exp'],
       });
+      refuseFromFuture(payload, this.clock.now());
       const hasUserinfo = metadata.userinfo_endpoint !== undefined && needsMoreClaims(payload, settings);
       const userinfo = hasUserinfo ? await fetchUserInfo(configuration, tokens.access_token, payload.sub ?? '') : {};
       const claims = parseIdentityClaims(payload, userinfo, settings);
@@ -171,6 +172,13 @@ export class OidcFlow {
     return configuration;
   }
 }
+
+/** The libraries check `iat` only for tokens with a largest age. */
+const refuseFromFuture = ({ iat = 0 }: JWTPayload, now: Date): void => {
+  if (iat > now.getTime() / 1_000 + CLOCK_TOLERANCE_SECONDS) {
+    throw new ProviderFault('invalid', 'the ID token was issued in the future (iat)');
+  }
+};
 
 /** Requires `auth_time` (OpenID Connect Core 1.0 §3.1.2.1). Not the library: its error does not say that the time is missing. */
 const requireRecent = ({ authenticatedAt }: IdentityClaims, maxAge: number, now: Date): void => {
