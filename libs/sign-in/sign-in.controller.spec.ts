@@ -202,6 +202,49 @@ describe('attempts', () => {
     expect(outcomeOf(await typePassword(open(), 'bob'))).toEqual([303, '/account']);
   });
 
+  it('count by the typed text in any case, so that they do not show which names and addresses exist', async () => {
+    const dora = await makePerson(server, 'dora');
+    await setEmail(server.store, server.runtime.ids, dora, 'dora@example.com');
+    const typeInTurn = async (logins: readonly string[]) => {
+      const statuses = [];
+      for (const login of logins) statuses.push((await typePassword(open(), login, 'four other words')).status);
+      return statuses;
+    };
+    const spell = (name: string) => [
+      name,
+      name.toUpperCase(),
+      name,
+      name,
+      name.toUpperCase(),
+      name,
+      name.toUpperCase(),
+    ];
+    const existing = await typeInTurn([...spell('dora'), 'dora@example.com', ...spell('DORA@example.com')]);
+    expect(existing).toEqual([...Array(5).fill(422), 429, 429, ...Array(5).fill(422), 429, 429, 429]);
+    expect(await typeInTurn([...spell('nora'), 'nora@example.com', ...spell('NORA@example.com')])).toEqual(existing);
+  });
+
+  it('of others at the address do not delay a browser that the person has used, for the password and the code', async () => {
+    const { secret } = await enableTotp(server, await makePerson(server, 'hedy'));
+    const signIn = async (client: FormClient) => {
+      clock.pass({ seconds: 30 });
+      const [first, second] = [
+        await typePassword(client, 'hedy'),
+        await client.post('/sign-in/second-factor', { code: computeTotpCode(secret, clock.now()) }),
+      ];
+      return [first.status, outcomeOf(second)];
+    };
+    const usedBrowser = open();
+    expect(await signIn(usedBrowser)).toEqual([303, [303, '/account']]);
+    await usedBrowser.post('/sign-out');
+    await server.database.rows(sql`
+      update sign_in.attempts set failures = 60, next_at = ${new Date(clock.now().getTime() + 900_000)} where key like 'address:%'`);
+    expect(await signIn(usedBrowser)).toEqual([303, [303, '/account']]);
+    expect((await typePassword(open(), 'hedy')).status).toBe(429);
+    expect((await typePassword(usedBrowser, 'ada')).status).toBe(429);
+    await server.database.rows(sql`delete from sign_in.attempts where key like 'address:%'`);
+  });
+
   it('at the same time count one by one', async () => {
     await makePerson(server, 'carol');
     const all = await Promise.all(Array.from({ length: 12 }, () => typePassword(open(), 'carol', 'four other words')));
@@ -270,7 +313,7 @@ describe('one-time codes', () => {
     const statuses = [];
     for (let attempt = 0; attempt < 6; attempt += 1)
       statuses.push((await client.post('/sign-in/second-factor', { code: '000000' })).status);
-    expect(statuses).toEqual([422, 422, 422, 422, 429, 429]);
+    expect(statuses).toEqual([422, 422, 422, 422, 422, 429]);
   });
 
   it('cannot be skipped with the proof of the password alone', async () => {

@@ -77,6 +77,7 @@ describe('a sign-in is refused, and nothing changes,', () => {
     ['with an expired token', { claims: (claims) => ({ ...claims, iat: now() - 600, exp: now() - 61 }) }],
     ['without an expiry', { claims: (claims) => ({ ...claims, exp: undefined as never }) }],
     ['with a token that is not valid yet', { claims: (claims) => ({ ...claims, nbf: now() + 120 }) }],
+    ['with a token of an hour ahead', { claims: (claims) => ({ ...claims, iat: now() + 3_600, exp: now() + 7_200 }) }],
     ['with an unknown key', { key: 'unpublished' }],
     ['for another client', { claims: (claims) => ({ ...claims, aud: 'another-client' }) }],
     ['for this client and others, without azp', { claims: (claims) => ({ ...claims, aud: ['cadastre', 'other'] }) }],
@@ -223,6 +224,30 @@ describe('a sign-in is refused, and nothing changes,', () => {
       statuses.push((await open().signIn(acme, provider, 'p-victim')).status);
     expect(statuses.filter((status) => status === 400).length).toBeGreaterThan(20);
     expect(statuses.at(-1)).toBe(429);
+    // Nobody can guess a signature, so a person that the provider has proved does not wait.
+    provider.forgeIdTokens(null);
+    expect((await open().signIn(acme, provider, 'p-ada')).status).toBe(303);
+    // A provider that is away is the fault of nobody at the address.
+    await server.database.rows(sql`delete from sign_in.attempts`);
+    const visitor = open();
+    const path = await visitor.authenticate(provider, await visitor.start(acme), 'p-ada');
+    provider.setAway(true);
+    expect((await visitor.client.get(path)).status).toBe(503);
+    expect(await server.database.rows(sql`select 1 from sign_in.attempts`)).toEqual([]);
+  });
+
+  it('and a person who may not sign in is recorded only until the address must wait', async () => {
+    expect((await open().signIn(acme, provider, 'p-ada')).status).toBe(303);
+    await configure({ 'allowed-groups': ['none'] });
+    const before = await countEvents();
+    const statuses = [];
+    for (let attempt = 0; attempt < 52; attempt += 1)
+      statuses.push((await open().signIn(acme, provider, 'p-ada')).status);
+    expect(statuses.filter((status) => status === 403).length).toBe(50);
+    expect(statuses.at(-1)).toBe(429);
+    const failed = (await readWholeLog(server.store)).slice(before).filter(({ type }) => type === 'SignInFailed');
+    expect(failed).toHaveLength(50);
+    await configure({ 'allowed-groups': [] });
   });
 });
 

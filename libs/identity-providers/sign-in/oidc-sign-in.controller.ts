@@ -7,6 +7,7 @@ import { AccountService, getNextPath, SignInFlow, type SignInRequest } from '#si
 import { countOidcResult } from '../identity-providers.metrics.js';
 import type { IdentityClaims } from '../protocol/identity-claims.js';
 import { OidcFlow } from '../protocol/oidc-flow.service.js';
+import { ProviderFault } from '../protocol/provider-fault.js';
 import type { IdentityProviderRow } from '../providers/identity-providers.queries.js';
 import { ProviderDirectory } from '../providers/provider-directory.service.js';
 import { IdentitySignIn } from './identity-sign-in.service.js';
@@ -68,12 +69,13 @@ export class OidcSignInController {
     }
     void reply.header('set-cookie', this.pending.forget());
     const signIn = { request: describeRequest(request), cookies: request.headers.cookie, actor };
-    await this.flow.admitIdentity(signIn);
     try {
       const claims = await this.oidc.finish(provider, pending, request.url);
       const verified = { provider, claims, pending };
       return await (pending.link ? this.link(reply, verified, actor) : this.signIn(reply, verified, signIn));
     } catch (error) {
+      // People cannot help it that a provider is away, and need the other sign-in methods.
+      if (error instanceof ProviderFault && error.kind !== 'unreachable') await this.flow.countFailedIdentity(signIn);
       return this.starts.showFault(reply, error, { provider, purpose: pending });
     }
   }

@@ -13,20 +13,23 @@ export type SignInAccount = {
 
 type StoredMethods = Pick<SignInAccount, 'passwordHash' | 'hasTotp'>;
 
-const loadStoredMethods = async (database: Database, user: string): Promise<StoredMethods> =>
-  (await database.row<StoredMethods>(sql`
-    select (select hash from sign_in.passwords where user_id = ${user}) as "passwordHash",
-           exists (select 1 from sign_in.totp_secrets where user_id = ${user}) as "hasTotp"`)) as StoredMethods;
+/** `foldedLogin`: the same text for all spellings that differ only in case. */
+export type SignInLookup = { readonly account: SignInAccount | null; readonly foldedLogin: string };
 
 /** Returns the account with this user name or address. Runs the same statements if there is none. */
-export const findSignInAccount = async (database: Database, login: string): Promise<SignInAccount | null> => {
+export const findSignInAccount = async (database: Database, login: string): Promise<SignInLookup> => {
   const user = await findUserByLogin(database, login);
-  const methods = await loadStoredMethods(database, user?.id ?? '');
-  return user ? { ...user, ...methods } : null;
+  const id = user?.id ?? '';
+  // Postgres folds the text, as it does to find the account: JavaScript folds some letters in another way.
+  const { foldedLogin, ...methods } = (await database.row<StoredMethods & { foldedLogin: string }>(sql`
+    select (select hash from sign_in.passwords where user_id = ${id}) as "passwordHash",
+           exists (select 1 from sign_in.totp_secrets where user_id = ${id}) as "hasTotp",
+           lower(${login}) as "foldedLogin"`)) as StoredMethods & { foldedLogin: string };
+  return { account: user ? { ...user, ...methods } : null, foldedLogin };
 };
 
 export const requiresSecondFactor = async (database: Database, user: string): Promise<boolean> =>
-  (await loadStoredMethods(database, user)).hasTotp;
+  (await database.row(sql`select 1 from sign_in.totp_secrets where user_id = ${user}`)) !== undefined;
 
 /** Returns whether the password was changed after a time. */
 export const hasNewerPassword = async (database: Database, user: string, since: Date): Promise<boolean> =>

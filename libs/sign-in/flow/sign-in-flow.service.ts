@@ -92,19 +92,17 @@ export class SignInFlow {
     request: SignInRequest,
   ): Promise<SignInResult> {
     const { store, hasher } = this.dependencies;
-    const account = await findSignInAccount(store.database, login);
-    const counters = this.listCounters(account?.id ?? `unknown ${login.toLowerCase()}`, request);
+    const { account, foldedLogin } = await findSignInAccount(store.database, login);
+    // By the typed text: a count by account would show that a name and an address belong to one account.
+    const counters = this.listCounters({ user: account?.id, counted: `login ${foldedLogin}` }, request);
     await this.admit(counters);
     if (!(await hasher.verify(password, account?.passwordHash ?? null)) || !account) {
       if (account) await this.recordFailure(account.id, 'password', request);
       return FAILED;
     }
-    if (account.hasTotp) {
-      // The attempts of the account count until the code is right too.
-      await this.forgiveAddress(request);
-      return this.requireCode(account.id, 'password');
-    }
+    // Attempts to type a code have a count of their own.
     await this.forgive(counters);
+    if (account.hasTotp) return this.requireCode(account.id, 'password');
     return this.start({ user: account.id, method: 'password', assurance: 'password' }, request);
   }
 
@@ -143,7 +141,7 @@ export class SignInFlow {
   async completeWithCode(pending: PendingSignIn, code: string, request: SignInRequest): Promise<SignInResult> {
     const { store, clock, totpEnvelope } = this.dependencies;
     const { user, method, proof } = pending;
-    const counters = this.listCounters(user, request);
+    const counters = this.listCounters({ user, counted: `code ${user}` }, request);
     await this.admit(counters);
     const isRecoveryCode = code.replaceAll(/[^A-Za-z0-9]/g, '').length > 6;
     const isRight = isRecoveryCode
@@ -162,9 +160,12 @@ export class SignInFlow {
     return this.start({ user, method, assurance, ...proof }, request);
   }
 
-  /** Counts an attempt to prove an identity. Throws `too-many` if the address must wait. */
-  admitIdentity(request: SignInRequest): Promise<void> {
-    return this.admit([countByAddress(request.request.address)]);
+  /**
+   * Counts an identity that was not proved, or may not sign in. Throws `too-many` if the address must wait. Proved
+   * identities are not counted: nobody can guess a signature, and others at the address cannot delay the person.
+   */
+  countFailedIdentity({ request }: SignInRequest): Promise<void> {
+    return this.admit([countByAddress(request.address)]);
   }
 
   /** Signs in a person that an identity provider has identified, or asks for the person's one-time code. */
@@ -180,7 +181,6 @@ export class SignInFlow {
       ...stated,
       authenticatedAt: authenticatedAt !== null && authenticatedAt > now ? now : authenticatedAt,
     };
-    await this.forgiveAddress(request);
     if (!provesTwoFactor && (await requiresSecondFactor(store.database, user))) {
       return this.requireCode(user, 'oidc', proof);
     }
@@ -188,8 +188,9 @@ export class SignInFlow {
     return this.start({ user, method: 'oidc', assurance, ...proof }, request);
   }
 
-  /** Records that a provider has identified a person who may not sign in. */
-  recordRefusedIdentity(user: string, request: SignInRequest): Promise<void> {
+  /** Records that a provider has identified a person who may not sign in. Throws `too-many` if the address must wait. */
+  async recordRefusedIdentity(user: string, request: SignInRequest): Promise<void> {
+    await this.countFailedIdentity(request);
     return this.recordFailure(user, 'oidc', request);
   }
 
@@ -248,13 +249,16 @@ export class SignInFlow {
   }
 
   /**
-   * A browser in which the person has signed in before has a counter of its own. Failures of others then cannot lock the
-   * person out.
+   * `counted`: what the attempts are about. A browser in which the person has signed in before has only a counter of its own. Failures of others at the address
+   * then cannot delay the person.
    */
-  private listCounters(account: string, request: SignInRequest): readonly AttemptCounter[] {
-    const device = this.findDevice(account, request.cookies);
-    const own: AttemptCounter = device === null ? { kind: 'account', id: account } : { kind: 'device', id: device };
-    return [countByAddress(request.request.address), own];
+  private listCounters(
+    { user, counted }: { readonly user: string | undefined; readonly counted: string },
+    request: SignInRequest,
+  ): readonly AttemptCounter[] {
+    const device = user === undefined ? null : this.findDevice(user, request.cookies);
+    if (device !== null) return [{ kind: 'device', id: device }];
+    return [countByAddress(request.request.address), { kind: 'account', id: counted }];
   }
 
   private admit(counters: readonly AttemptCounter[]): Promise<void> {
@@ -263,11 +267,6 @@ export class SignInFlow {
 
   private forgive(counters: readonly AttemptCounter[]): Promise<void> {
     return forgiveAttempts(this.dependencies.store.database, counters, this.dependencies.clock.now());
-  }
-
-  /** Takes back the count of the address after a right first factor. The code has a count of its own. */
-  private forgiveAddress({ request }: SignInRequest): Promise<void> {
-    return this.forgive([countByAddress(request.address)]);
   }
 
   private recordFailure(user: string, method: FailedMethod, request: SignInRequest): Promise<void> {

@@ -123,7 +123,9 @@ const show = (value: unknown): string => {
  */
 const checkMatch = (identity: IssuingIdentity, audience: string, { audiences, claims }: VerifiedToken): void => {
   if (!audiences.includes(audience)) {
-    throw invalidRequest(`subject_token: the workload identity does not accept the audience (aud) ${show(claims['aud'])}`);
+    throw invalidRequest(
+      `subject_token: the workload identity does not accept the audience (aud) ${show(claims['aud'])}`,
+    );
   }
   const mismatches = findMismatches(identity.claims, claims);
   if (mismatches.length === 0) return;
