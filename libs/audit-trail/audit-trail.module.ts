@@ -3,6 +3,7 @@ import { CqrsModule } from '@nestjs/cqrs';
 import { AuditConfigurationsController } from './configuration/audit-configurations.controller.js';
 import { AuditTrailController } from './reading/audit-trail.controller.js';
 import { OrganizationAuditTrailController } from './reading/organization-audit-trail.controller.js';
+import { SiteAuditTrailController } from './reading/site-audit-trail.controller.js';
 import { TRAIL_TOPIC_PREFIX, TrailEntryReader } from './reading/trail-entry.reader.js';
 import { TrailAnswers } from './reading/trail.answers.js';
 import { TrailExporter } from './reading/trail.exporter.js';
@@ -27,6 +28,7 @@ export class AuditTrailModule {
       controllers: [
         AuditTrailController,
         OrganizationAuditTrailController,
+        SiteAuditTrailController,
         AuditTrailSettingsController,
         AuditConfigurationsController,
       ],

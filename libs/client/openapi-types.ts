@@ -277,6 +277,43 @@ export interface paths {
     patch?: never;
     trace?: never;
   };
+  '/api/v2/admin/audit-trail': {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    /**
+     * Read the audit trail of the site
+     * @description Pages have the newest entries first. With `after`, entries follow in the order in which they were recorded. With the media type `application/x-ndjson` and without page parameters, the answer has all entries in that order. Site admins may read it.
+     */
+    get: operations['listAuditTrailOfSite'];
+    put?: never;
+    post?: never;
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
+  '/api/v2/admin/audit-trail/{id}': {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    /** Show an entry of the audit trail of the site */
+    get: operations['showSiteAuditTrailEntry'];
+    put?: never;
+    post?: never;
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
   '/api/v2/organizations/{organization}/audit-trail-settings': {
     parameters: {
       query?: never;
@@ -7473,7 +7510,10 @@ export interface components {
         /** @enum {string} */
         type: 'Client' | 'Impersonated' | 'System';
         impersonator_id: string | null;
-        /** @example org-9Vx4kQbZ2TnYw7Lc */
+        /**
+         * @description `site` in the audit trail of the site.
+         * @example org-9Vx4kQbZ2TnYw7Lc
+         */
         organization_id: string;
       };
       request: {
@@ -12999,6 +13039,145 @@ export interface operations {
       path: {
         /** @description The name of the organization. */
         organization: string;
+        /** @description The id of the audit trail. */
+        id: string;
+      };
+      cookie?: never;
+    };
+    requestBody?: never;
+    responses: {
+      /** @description The content. */
+      200: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/json': components['schemas']['AuditTrailEntryDetails'];
+        };
+      };
+      400: components['responses']['BadRequest'];
+      401: components['responses']['Unauthorized'];
+      404: components['responses']['NotFound'];
+      429: components['responses']['TooMany'];
+      500: components['responses']['InternalServerError'];
+      503: components['responses']['Unavailable'];
+    };
+  };
+  listAuditTrailOfSite: {
+    parameters: {
+      query?: {
+        /** @description The number of the page. */
+        'page[number]'?: number;
+        /** @description The same as `page[number]`. */
+        page?: number;
+        /** @description The number of resources on a page. A larger number than 1000 counts as 1000. */
+        'page[size]'?: number;
+        /** @description Only entries later than this ISO 8601 timestamp. */
+        since?: string;
+        /** @description Only entries not later than this ISO 8601 timestamp. */
+        until?: string;
+        /** @description Only entries after the entry with this id. An empty value starts with the oldest entry. */
+        after?: string;
+        /** @description Only entries of these types of resources, such as `workspace` or `team_project`. Separate values with commas. */
+        'filter[resource-type]'?: string[];
+        /** @description Only entries with these actions, such as `lock`. Separate values with commas. */
+        'filter[action]'?: string[];
+        /** @description Only entries of these accounts or tokens, by id or name. Separate values with commas. */
+        'filter[actor]'?: string[];
+        /** @description Only entries of resources with these ids. Separate values with commas. */
+        'filter[resource-id]'?: string[];
+        /** @description The format of the answer, for links: it wins over the `Accept` header. `ndjson` is answered as a file. */
+        format?: 'json' | 'ndjson';
+      };
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    requestBody?: never;
+    responses: {
+      /** @description A page as JSON, or lines with one `AuditTrailEntry` each. */
+      200: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/json': components['schemas']['AuditTrailPage'];
+          'application/x-ndjson': string;
+        };
+      };
+      /** @description A page parameter is not valid, or `after` is sent with a page number. */
+      400: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          /**
+           * @example {
+           *       "errors": [
+           *         {
+           *           "status": "400",
+           *           "title": "bad request",
+           *           "detail": "A page parameter is not valid, or `after` is sent with a page number."
+           *         }
+           *       ]
+           *     }
+           */
+          'application/vnd.api+json': components['schemas']['ErrorDocument'];
+        };
+      };
+      401: components['responses']['Unauthorized'];
+      404: components['responses']['NotFound'];
+      /** @description A timestamp, a filter or `after` is not valid, or entries after that one were deleted (`meta.gone` is true). */
+      422: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          /**
+           * @example {
+           *       "errors": [
+           *         {
+           *           "status": "422",
+           *           "title": "invalid attribute",
+           *           "detail": "A timestamp, a filter or `after` is not valid, or entries after that one were deleted (`meta.gone` is true)."
+           *         }
+           *       ]
+           *     }
+           */
+          'application/vnd.api+json': components['schemas']['ErrorDocument'];
+        };
+      };
+      429: components['responses']['TooMany'];
+      500: components['responses']['InternalServerError'];
+      /** @description The server was upgraded, and the audit trail of the site is being computed. */
+      503: {
+        headers: {
+          /** @description The number of seconds to wait. */
+          'Retry-After': number;
+          [name: string]: unknown;
+        };
+        content: {
+          /**
+           * @example {
+           *       "errors": [
+           *         {
+           *           "status": "503",
+           *           "title": "unavailable",
+           *           "detail": "The server was upgraded, and the audit trail of the site is being computed."
+           *         }
+           *       ]
+           *     }
+           */
+          'application/vnd.api+json': components['schemas']['ErrorDocument'];
+        };
+      };
+    };
+  };
+  showSiteAuditTrailEntry: {
+    parameters: {
+      query?: never;
+      header?: never;
+      path: {
         /** @description The id of the audit trail. */
         id: string;
       };

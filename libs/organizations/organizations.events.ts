@@ -40,7 +40,7 @@ export const organizationEvents: EventKinds<OrganizationEvent | ProjectEvent> = 
       defaultProject: z.string(),
       ownersTeam: z.string(),
     }),
-    audit: { resource: 'organization', action: 'create', meta: ({ name }) => ({ name }) },
+    audit: { resource: 'organization', action: 'create', site: 'always', meta: ({ name }) => ({ name }) },
   },
   OrganizationUpdated: {
     schemaVersion: ORGANIZATION_SETTINGS.version,
@@ -54,7 +54,12 @@ export const organizationEvents: EventKinds<OrganizationEvent | ProjectEvent> = 
     upcast: { 1: [{ add: { trailBegins: 'with_change' } }] },
     topic: 'organizations',
     schema: z.strictObject({ featureSet: z.enum(FEATURE_SETS), trailBegins: z.enum(TRAIL_STARTS) }),
-    audit: { resource: 'organization', action: 'update', meta: ({ featureSet }) => ({ feature_set: featureSet }) },
+    audit: {
+      resource: 'organization',
+      action: 'update',
+      site: 'always',
+      meta: ({ featureSet }) => ({ feature_set: featureSet }),
+    },
   },
   OrganizationTokenTtlPoliciesChanged: {
     schemaVersion: 1,
@@ -75,6 +80,7 @@ export const organizationEvents: EventKinds<OrganizationEvent | ProjectEvent> = 
     audit: {
       resource: 'organization',
       action: 'update',
+      site: 'always',
       meta: ({ source, position, events }) => ({ imported_from: source, position, events }),
     },
   },
@@ -82,7 +88,7 @@ export const organizationEvents: EventKinds<OrganizationEvent | ProjectEvent> = 
     schemaVersion: 1,
     topic: 'organizations',
     schema: z.strictObject({ name: z.string() }),
-    audit: { resource: 'organization', action: 'destroy', meta: ({ name }) => ({ name }) },
+    audit: { resource: 'organization', action: 'destroy', site: 'always', meta: ({ name }) => ({ name }) },
   },
   ProjectCreated: {
     schemaVersion: PROJECT_SETTINGS.version,

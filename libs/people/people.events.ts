@@ -103,14 +103,17 @@ const WITHOUT_ORGANIZATIONS: readonly AddedMembers[] = [{ add: { organizations: 
 const describeOwningUser = ({ kind, owner }: { readonly kind: TokenKind; readonly owner: string }) =>
   kind === 'user' ? { user_id: owner } : null;
 
-const SITE_EVENT = 'a user belongs to the site, and a trail to an organization';
-
 export const peopleEvents: EventKinds<UserEvent | MembershipEvent | TeamEvent | AuthenticationTokenEvent> = {
   UserCreated: {
     schemaVersion: 1,
     topic: 'access',
     schema: z.strictObject({ username: z.string(), email: z.string().nullable(), siteAdmin: z.boolean() }),
-    audit: { unaudited: SITE_EVENT },
+    audit: {
+      resource: 'user',
+      action: 'create',
+      site: 'without-organization',
+      meta: ({ username, siteAdmin }) => ({ user: username, site_admin: siteAdmin }),
+    },
     personal: (_, { stream }) => [...describeUsername({ user: stream }), describeEmail(stream)],
   },
   UserUpdated: {
@@ -120,7 +123,12 @@ export const peopleEvents: EventKinds<UserEvent | MembershipEvent | TeamEvent | 
     upcast: { 1: [], 2: [] },
     topic: 'access',
     schema: z.strictObject({ changes: userChanges }),
-    audit: { unaudited: SITE_EVENT },
+    audit: {
+      resource: 'user',
+      action: 'update',
+      site: 'without-organization',
+      meta: ({ changes }) => describeChangedAttributes(changes),
+    },
     personal: (_, { stream }) => [
       { at: ['changes', 'username'], person: stream, kind: 'name' },
       describeEmail(stream, 'changes'),
@@ -131,19 +139,19 @@ export const peopleEvents: EventKinds<UserEvent | MembershipEvent | TeamEvent | 
     schemaVersion: 1,
     topic: 'access',
     schema: suspension,
-    audit: { resource: 'user', action: 'suspend', organizations: listOrganizations },
+    audit: { resource: 'user', action: 'suspend', site: 'without-organization', organizations: listOrganizations },
   },
   UserUnsuspended: {
     schemaVersion: 1,
     topic: 'access',
     schema: suspension,
-    audit: { resource: 'user', action: 'unsuspend', organizations: listOrganizations },
+    audit: { resource: 'user', action: 'unsuspend', site: 'without-organization', organizations: listOrganizations },
   },
   UserForgotten: {
     schemaVersion: 1,
     topic: 'access',
     schema: z.strictObject({}),
-    audit: { unaudited: `${SITE_EVENT}; their organizations record that they left` },
+    audit: { resource: 'user', action: 'forget', site: 'without-organization' },
     forgets: (_, { stream }) => stream,
   },
   MembershipCreated: {
@@ -229,6 +237,7 @@ export const peopleEvents: EventKinds<UserEvent | MembershipEvent | TeamEvent | 
     audit: {
       resource: 'authentication_token',
       action: 'create',
+      site: 'without-organization',
       organizations: listOrganizations,
       meta: describeOwningUser,
     },
@@ -242,6 +251,7 @@ export const peopleEvents: EventKinds<UserEvent | MembershipEvent | TeamEvent | 
     audit: {
       resource: 'authentication_token',
       action: 'destroy',
+      site: 'without-organization',
       organizations: listOrganizations,
       meta: describeOwningUser,
     },

@@ -3,8 +3,6 @@ import { describeChangedAttributes, type EventKinds } from '#kernel';
 import type { ScimGroupEvent, ScimGroupNames } from './groups/scim-group.js';
 import type { ScimUserEvent, ScimUserStatement } from './users/scim-user.js';
 
-const SITE_EVENT = 'the groups of an identity provider belong to the site, and a trail to an organization';
-
 const provisionedUser = z.strictObject({ user: z.string(), organizations: z.array(z.string()).readonly() });
 const statement = z.strictObject({ userName: z.string(), externalId: z.string().nullable(), active: z.boolean() });
 const userChanges = statement.partial() as unknown as z.ZodType<Partial<ScimUserStatement>>;
@@ -15,12 +13,16 @@ const users = z.array(z.string()).readonly();
 
 type UserOfOrganizations = { readonly user: string; readonly organizations: readonly string[] };
 
-/** The audit entries of a user, in the trails of the organizations in which the user is an active member. */
+/** The audit entries of a user, also in the trails of the organizations in which the user is an active member. */
 const ofUser = {
   resource: 'user',
+  site: 'without-organization',
   id: ({ user }: UserOfOrganizations) => user,
   organizations: ({ organizations }: UserOfOrganizations) => organizations,
-};
+} as const;
+
+/** The audit entries of a group. Their teams have entries of their own, in the trails of their organizations. */
+const ofGroup = { resource: 'scim_group', site: 'without-organization' } as const;
 
 export const scimEvents: EventKinds<ScimUserEvent | ScimGroupEvent> = {
   ScimUserProvisioned: {
@@ -61,24 +63,33 @@ export const scimEvents: EventKinds<ScimUserEvent | ScimGroupEvent> = {
     upcast: { 1: [{ add: { source: 'site' } }] },
     topic: 'access',
     schema: groupNames.extend({ source: z.string() }),
-    audit: { unaudited: SITE_EVENT },
+    audit: {
+      ...ofGroup,
+      action: 'create',
+      meta: ({ displayName, source }) => ({ name: displayName, identity_provider: source }),
+    },
   },
   ScimGroupUpdated: {
     schemaVersion: 1,
     topic: 'access',
     schema: z.strictObject({ changes: groupChanges, formerKey: z.string().nullable() }),
-    audit: { unaudited: SITE_EVENT },
+    audit: { ...ofGroup, action: 'update', meta: ({ changes }) => describeChangedAttributes(changes) },
   },
   ScimGroupMembersChanged: {
     schemaVersion: 1,
     topic: 'access',
     schema: z.strictObject({ added: users, removed: users }),
-    audit: { unaudited: `${SITE_EVENT}; changes of teams are audited` },
+    // Numbers, because a group can have thousands of members.
+    audit: {
+      ...ofGroup,
+      action: 'update_members',
+      meta: ({ added, removed }) => ({ added: added.length, removed: removed.length }),
+    },
   },
   ScimGroupDeleted: {
     schemaVersion: 1,
     topic: 'access',
     schema: z.strictObject({ key: z.string() }),
-    audit: { unaudited: SITE_EVENT },
+    audit: { ...ofGroup, action: 'destroy' },
   },
 };

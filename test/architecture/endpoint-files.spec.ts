@@ -63,6 +63,7 @@ const NOUNS: Readonly<Record<string, string>> = {
   events: 'a live stream for browsers',
   'audit-trail': 'the contract gives the trail a format of its own (§2.5)',
   'organization-audit-trail': 'the contract gives the trail a format of its own (§2.5)',
+  'site-audit-trail': 'the contract gives the trail a format of its own (§2.5)',
   'scim-groups': 'SCIM, a protocol of identity providers',
   'scim-protocol': 'SCIM, a protocol of identity providers',
   'scim-users': 'SCIM, a protocol of identity providers',
@@ -114,6 +115,7 @@ const STATEMENTS: Readonly<Record<string, number>> = {
   // The provider, and its tokens.
   '/api/v2/admin/identity-providers/:id/scim-tokens': 2,
   // The organization, the page that the caller has begun, the follower, the trail, the entries and the names in them.
+  '/api/v2/admin/audit-trail': 6,
   '/api/v2/organizations/:organization/audit-trail': 6,
   // Each follower has a statement of its own.
   '/api/v2/admin/site-status': 14,

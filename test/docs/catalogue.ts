@@ -11,6 +11,7 @@ export type AuditedEventRow = {
   /** Sources of the resource's id: fields of the event's data, or its stream. */
   readonly ids: readonly string[];
   readonly meta: readonly string[] | null;
+  readonly trails: 'organization' | 'site' | 'both';
 };
 
 /** An event without an audit entry, and the reason. */
@@ -71,6 +72,11 @@ export const fullSample = (event: string, kind: EventKind<never>): unknown =>
 const STREAM = 'the stream';
 const ORGANIZATION = 'the organization';
 
+const listTrails = ({ site, organizations }: AuditMapping<never>): AuditedEventRow['trails'] => {
+  if (!site) return 'organization';
+  return site === 'always' || organizations ? 'both' : 'site';
+};
+
 const listEntries = (event: string, kind: EventKind<never>, row: AuditMapping<never>): AuditedEventRow[] => {
   const schema = buildEventSchemas({ [event]: kind })[event] as Schema;
   const entries = FILLS.map((fill) => {
@@ -91,6 +97,7 @@ const listEntries = (event: string, kind: EventKind<never>, row: AuditMapping<ne
       event,
       ids: [...new Set(same.map(({ id }) => id))],
       meta: same.every((one) => one.meta === null) ? null : meta,
+      trails: listTrails(row),
     };
   });
 };
@@ -108,6 +115,7 @@ const facts = (): AuditedEventRow[] =>
       event: FACT,
       ids: ['resource.id'],
       meta: fields ? Object.keys(fields) : null,
+      trails: 'organization',
     };
   });
 

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { EVENT_CONTEXT } from '#event-store';
 import { sql } from '#kernel';
+import type { TrailEntry } from '#audit-trail';
 import { listStoredEntries, readLines, readTrail } from '../../libs/audit-trail/spec.js';
 import { auditedEvents } from '../docs/catalogue.js';
 import { AdjustableClock } from '../support/clocks.js';
@@ -28,6 +29,7 @@ import {
 import { SIGNED_LINK_ACTIONS, REGISTRY_ACTIONS } from './audit-catalogue.registry.js';
 import { SCIM_ACTIONS } from './audit-catalogue.scim.js';
 import { SIGN_IN_ACTIONS } from './audit-catalogue.sign-in.js';
+import { SITE_ACTIONS } from './audit-catalogue.site.js';
 import { NOTIFICATION_ACTIONS } from './audit-catalogue.notifications.js';
 import { WORKLOAD_ACTIONS } from './audit-catalogue.workloads.js';
 
@@ -89,7 +91,9 @@ const inBoth = (work: (world: CatalogueWorld) => Promise<void>): Promise<unknown
 
 describe('the audit trail', () => {
   const ours = new Set(
-    auditedEvents.filter(({ event }) => event !== 'AuditFactReported').map((row) => `${row.type}.${row.action}`),
+    auditedEvents
+      .filter(({ event, trails }) => event !== 'AuditFactReported' && trails !== 'site')
+      .map((row) => `${row.type}.${row.action}`),
   );
 
   const actions = {
@@ -128,6 +132,41 @@ describe('the audit trail', () => {
     await waitForFollowers(server.store, 'audit_trail');
     const last = (await listStoredEntries(server.database, sql`e.organization = ${id}`)).at(-1);
     expect(last?.resource).toEqual({ id, type: 'organization', action: 'destroy', meta: { name } });
+  });
+});
+
+describe('the audit trail of the site', () => {
+  const entriesAtSite = async (query: string): Promise<readonly TrailEntry[]> =>
+    expectStatus(await server.get(`/api/v2/admin/audit-trail?page[size]=1000&${query}`), 200).body.data;
+
+  it('the actions cover every row of the catalogue that only this trail has', () => {
+    const rows = auditedEvents.filter(({ trails }) => trails === 'site').map(({ type, action }) => `${type}.${action}`);
+    expect(Object.keys(SITE_ACTIONS).toSorted()).toEqual([...new Set(rows)].toSorted());
+  });
+
+  it.each(Object.entries(SITE_ACTIONS))('%s is recorded once, and in no other trail', async (row, perform) => {
+    const [type = '', action = ''] = row.split('.');
+    const { answer, id, meta } = await perform(worlds[0]);
+    const entries = (await entriesAtSite(`filter[resource-type]=${type}&filter[action]=${action}`)).filter(
+      ({ request }) => request.id === requestOf(answer),
+    );
+    expect(entries.map(({ resource: about }) => about)).toEqual([{ id, type, action, meta }]);
+    const stored = await listStoredEntries(server.database, sql`e.id = ${entries[0]?.id ?? ''}::uuid`);
+    expect(stored.map(({ auth }) => auth.organization_id)).toEqual(['site']);
+  });
+
+  it('records every event without an organization, and no other except those about organizations as a whole', async () => {
+    await waitForFollowers(server.store, 'audit_trail');
+    const missing = await server.database.rows<{ type: string }>(sql`
+      select distinct v.type from event_store.events v
+       where v.organization is null
+         and not exists (select from audit_trail_entries e where e.id = v.id and e.organization = 'site')`);
+    const added = await server.database.rows<{ type: string }>(sql`
+      select distinct v.type from event_store.events v
+        join audit_trail_entries e on e.id = v.id and e.organization = 'site'
+       where v.organization is not null order by v.type`);
+    expect(missing).toEqual([]);
+    expect(added.map((one) => one.type)).toEqual(['OrganizationCreated', 'OrganizationDeleted']);
   });
 });
 

@@ -123,6 +123,7 @@ export const BY_HAND: Readonly<Record<string, readonly string[]>> = {
   'DELETE /organizations/:organization': [...OWNERS],
   'GET /organization/audit-trail': [ORGANIZATION, 'token for the audit trail'],
   'GET /organizations/:organization/audit-trail': [...OWNERS, ORGANIZATION, 'token for the audit trail'],
+  'GET /admin/audit-trail': ['site admin'],
   'POST /admin/organizations/:organization/subscription': ['site admin'],
   'PATCH /projects/:id': [
     ...OWNERS,

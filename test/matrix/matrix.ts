@@ -43,7 +43,8 @@ type Reading = {
 type Writing = {
   readonly route: `${'POST' | 'PATCH' | 'PUT' | 'DELETE'} ${string}`;
   /**
-   * Entries that a success adds to the trail of the organization, in the order of the log, each once: `workspace lock`.
+   * Entries that a success adds to the trail of the organization or of the site, in the order of the log, each once:
+   * `workspace lock`.
    */
   readonly trail: readonly MatrixTrailEntry[];
   /**
@@ -70,8 +71,6 @@ type MatrixRequestOptions = {
   readonly bodyFor?: (cell: Cell) => unknown;
   /** Whether a success uses the target up. */
   readonly fresh?: true;
-  /** Returns whether a success of this caller adds nothing to the trail, because the caller is in no organization. */
-  readonly isQuietFor?: (caller: MatrixCaller) => boolean;
   /** The spec that checks successes of a form, because its fields come from another page. */
   readonly successes?: string;
   /** Prepares the target for callers with the permissions. */

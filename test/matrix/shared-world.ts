@@ -205,6 +205,7 @@ const furnish = async (
   const events = expectStatus(await server.get(`/api/v2/runs/${run}/run-events`), 200);
   const { relationships } = expectStatus(await server.get(`/api/v2/runs/${run}`), 200).body.data;
   const trail = expectStatus(await server.get('/api/v2/organizations/acme/audit-trail?page[size]=1'), 200);
+  const siteTrail = expectStatus(await server.get('/api/v2/admin/audit-trail?page[size]=1'), 200);
   return {
     ...(await furnishRegistry(server)),
     sshKey,
@@ -222,6 +223,7 @@ const furnish = async (
     runFar: await makeSpeculativeRun(server, far),
     comment,
     auditEntry: trail.body.data[0].id as string,
+    siteAuditEntry: siteTrail.body.data[0].id as string,
     runEvent: events.body.data[0].id as string,
     plan: relationships.plan.data.id as string,
     apply: relationships.apply.data.id as string,

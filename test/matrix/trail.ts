@@ -13,7 +13,7 @@ export const logEnd = async ({ database }: EventStore): Promise<LogPosition> =>
     sql`select transaction::text, position from event_store.events e order by e.transaction desc, e.position desc limit 1`,
   )) ?? START;
 
-/** The types of the events of a request, and their entries in the trail of the organization, each once. */
+/** The types of the events of a request, and their entries in trails, each once. */
 export type RecordedTraces = { readonly events: readonly string[]; readonly entries: readonly string[] };
 
 /**
@@ -80,10 +80,14 @@ export const shownIn = (body: Showing): string[] => {
   return [...new Set(types.flatMap((type) => READ[type] ?? []))];
 };
 
+/** Returns the entries of an event in the trails of organizations and of the site. */
 const entriesOf = ({ type, data, organization }: RecordedEvent): string[] => {
   const audit = eventRegistry[type]?.audit;
   if (!audit) throw new Error(`no module defines the event ${type}`);
-  if ('unaudited' in audit || (organization === null && !audit.organizations?.(data as never).length)) return [];
+  if ('unaudited' in audit) return [];
+  if (organization === null && !audit.site) {
+    throw new Error(`the audit trail of the site must record ${type}, or its definition must say why no trail does`);
+  }
   const { type: resource, action } = describeAuditEvent(audit, data as never);
   return [`${resource} ${action}`];
 };

@@ -13,10 +13,11 @@ import {
 } from '#json-api/description';
 import { AuditTrailController } from './audit-trail.controller.js';
 import { OrganizationAuditTrailController } from './organization-audit-trail.controller.js';
+import { SiteAuditTrailController } from './site-audit-trail.controller.js';
 import { TRAIL_FORMATS } from './trail.answers.js';
 import { MAX_SIZE } from './trail-query.filter.js';
 
-const AUDIT_TRAIL = { name: 'Audit trail', description: 'Who did what in an organization.' };
+const AUDIT_TRAIL = { name: 'Audit trail', description: 'Who did what in an organization, and at the site.' };
 
 const entry = z
   .strictObject({
@@ -29,7 +30,7 @@ const entry = z
       description: exampleText('ada', 'The name of the account or token.'),
       type: z.enum(['Client', 'Impersonated', 'System']),
       impersonator_id: z.string().nullable(),
-      organization_id: exampleText('org-9Vx4kQbZ2TnYw7Lc'),
+      organization_id: exampleText('org-9Vx4kQbZ2TnYw7Lc', '`site` in the audit trail of the site.'),
     }),
     request: z.strictObject({
       id: exampleText('0c1d2e3f-4a5b-4c6d-8e7f-9a0b1c2d3e4f').nullable(),
@@ -116,6 +117,8 @@ const entries = describeAlternatives(
 const ORDER =
   'Pages have the newest entries first. With `after`, entries follow in the order in which they were recorded. With the media type `application/x-ndjson` and without page parameters, the answer has all entries in that order.';
 
+const INVALID_PAGE = 'A page parameter is not valid, or `after` is sent with a page number.';
+
 const INVALID =
   'A timestamp, a filter or `after` is not valid, or entries after that one were deleted (`meta.gone` is true).';
 
@@ -127,7 +130,7 @@ export const auditTrailOperations = describeController(AuditTrailController, AUD
     query: parameters,
     answer: entries,
     refusals: {
-      'bad-request': 'A page parameter is not valid, or `after` is sent with a page number.',
+      'bad-request': INVALID_PAGE,
       'not-found': 'The token is no token of an organization, or the organization has no audit trail.',
       unprocessable: INVALID,
     },
@@ -163,27 +166,49 @@ const entryDetails = z
   })
   .meta({ id: 'AuditTrailEntryDetails', description: 'An entry of the audit trail, its event, and related entries.' });
 
+const namedTrail = {
+  query: {
+    ...parameters,
+    format: choiceParameter(
+      TRAIL_FORMATS,
+      'The format of the answer, for links: it wins over the `Accept` header. `ndjson` is answered as a file.',
+    ),
+  },
+  answer: entries,
+};
+
+const entryAnswer = describeJson(entryDetails, { mediaType: 'application/json' });
+
 export const organizationAuditTrailOperations = describeController(OrganizationAuditTrailController, AUDIT_TRAIL, {
   list: {
     operationId: 'listAuditTrailOfOrganization',
     summary: 'Read the audit trail of an organization',
     description: `${ORDER} Owners, site admins and both kinds of tokens that can read the trail may read it.`,
-    query: {
-      ...parameters,
-      format: choiceParameter(
-        TRAIL_FORMATS,
-        'The format of the answer, for links: it wins over the `Accept` header. `ndjson` is answered as a file.',
-      ),
-    },
-    answer: entries,
-    refusals: {
-      'bad-request': 'A page parameter is not valid, or `after` is sent with a page number.',
-      unprocessable: INVALID,
-    },
+    ...namedTrail,
+    refusals: { 'bad-request': INVALID_PAGE, unprocessable: INVALID },
   },
   show: {
     operationId: 'showAuditTrailEntry',
     summary: 'Show an entry of the audit trail',
-    answer: describeJson(entryDetails, { mediaType: 'application/json' }),
+    answer: entryAnswer,
+  },
+});
+
+export const siteAuditTrailOperations = describeController(SiteAuditTrailController, AUDIT_TRAIL, {
+  list: {
+    operationId: 'listAuditTrailOfSite',
+    summary: 'Read the audit trail of the site',
+    description: `${ORDER} Site admins may read it.`,
+    ...namedTrail,
+    refusals: {
+      'bad-request': INVALID_PAGE,
+      unprocessable: INVALID,
+      unavailable: 'The server was upgraded, and the audit trail of the site is being computed.',
+    },
+  },
+  show: {
+    operationId: 'showSiteAuditTrailEntry',
+    summary: 'Show an entry of the audit trail of the site',
+    answer: entryAnswer,
   },
 });

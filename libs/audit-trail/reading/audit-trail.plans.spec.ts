@@ -79,7 +79,7 @@ const trailOf = async (query: TrailQuery): Promise<TrailWindow> => {
   const row = async (database: Database) =>
     readTrail({ row: async (statement: never) => (await database.rows(statement))[0] } as never, actor, query, {
       pagination: null,
-      unaudited: ['RunPlanned'],
+      audited: sql`v.organization = ${query.organization} and v.type <> 'RunPlanned'`,
     });
   const trail = await expectFew(row, 10);
   if (!trail) throw new Error('there is no trail');

@@ -15,12 +15,15 @@ import { countMatches, findNextMatches, getSlowReadCaller, type TrailFilter } fr
 import type { PinnedPagination } from './pagination.js';
 import type { TrailWindow } from './trail-window.js';
 
-/** Returns undefined if the organization has no audit trail. */
+/**
+ * Returns undefined if the organization has no audit trail. `audited`: the condition that the trail records the event
+ * `v`.
+ */
 export const readTrail = async (
   database: Database,
   actor: Actor,
   { organization, since, until, after, filter, now }: TrailQuery,
-  { pagination, unaudited }: { readonly pagination: PinnedPagination | null; readonly unaudited: readonly string[] },
+  { pagination, audited }: { readonly pagination: PinnedPagination | null; readonly audited: Sql },
 ): Promise<TrailWindow | undefined> => {
   const retained = selectFirstOrdinal('>=', selectKeptFrom(now));
   const firstAfter = (time: Timestamp): Sql => selectFirstOrdinal('>', sql`${time}::timestamptz`);
@@ -33,8 +36,7 @@ export const readTrail = async (
            (select e.ordinal from audit_trail_entries e
              where e.id = ${cursor}::uuid and e.organization = target.organization) as cursor,
            exists (select from event_store.events v
-                    where v.id = ${cursor}::uuid and v.organization = target.organization
-                      and v.type <> all (${unaudited}::text[])) as happened,
+                    where v.id = ${cursor}::uuid and ${audited}) as happened,
            not ${IS_EARLIER_TRAIL} as "hasBlocks",
            ${filter.actor}::text[] || array(
              select a.accessor from audit_trail_actors a

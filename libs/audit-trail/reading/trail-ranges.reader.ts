@@ -1,4 +1,4 @@
-import { notFound, sql } from '#kernel';
+import { notFound, sql, unavailable, type EventRegistry, type Sql } from '#kernel';
 import { waitForFollower, type EventStore } from '#event-store';
 import type { Actor } from '#access';
 import { findActorsByName } from './actor-names.queries.js';
@@ -8,24 +8,46 @@ import type { TrailWindow } from './trail-window.js';
 import type { TrailQuery } from './trail-query.filter.js';
 import { createEntriesGoneRefusal, computeRangeAfter } from './cursor.js';
 import type { OrdinalRange } from './ordinal-range.js';
-import { listUnauditedTypes } from '../writing/trail.js';
+import { listSiteTypes, listUnauditedTypes, SITE_TRAIL } from '../writing/trail.js';
 import type { PinnedPagination } from './pagination.js';
 
-/** Resolves when the audit trail of an organization contains everything that was written before the call. */
+/**
+ * Resolves when the audit trail contains everything that was written before the call. Readers of the trail of the site
+ * wait for the events of all organizations, because it records some of them.
+ */
 export const waitForTrail = ({ database }: EventStore, organization: string): Promise<void> =>
-  waitForFollower(database, AUDIT_TRAIL_FOLLOWER, { organization: sql`${organization}::text` });
+  waitForFollower(
+    database,
+    AUDIT_TRAIL_FOLLOWER,
+    organization === SITE_TRAIL ? {} : { organization: sql`${organization}::text` },
+  );
 
-/** Loads the window of the audit trail for a query. Throws not-found if the organization has no audit trail. */
+/** Selects whether an audit trail records the event `v` while it is open. */
+const selectIsAudited = (kinds: EventRegistry, organization: string): Sql => {
+  const isInScope =
+    organization === SITE_TRAIL
+      ? sql`(v.organization is null or v.type = any (${listSiteTypes(kinds)}::text[]))`
+      : sql`v.organization = ${organization}`;
+  return sql`${isInScope} and v.type <> all (${listUnauditedTypes(kinds)}::text[])`;
+};
+
+/**
+ * Loads the window of the audit trail for a query. Throws not-found if the organization has no audit trail. Only the
+ * trail of the site of an upgraded server can be missing, until its first entry or its rebuild.
+ */
 export const loadTrail = async (
   store: EventStore,
   query: TrailQuery,
   actor: Actor,
   pagination: PinnedPagination | null = null,
 ): Promise<TrailWindow> => {
-  // Only needed for cursors.
-  const unaudited = query.after ? listUnauditedTypes(store.kinds) : [];
-  const trail = await readTrail(store.database, actor, query, { pagination, unaudited });
-  if (!trail) throw notFound();
+  const { organization, after } = query;
+  // Only cursors need the condition.
+  const audited = after ? selectIsAudited(store.kinds, organization) : sql`false`;
+  const trail = await readTrail(store.database, actor, query, { pagination, audited });
+  if (!trail) {
+    throw organization === SITE_TRAIL ? unavailable('The audit trail of the site is being computed.', 10) : notFound();
+  }
   return { ...trail, accessors: [...trail.accessors, ...(await findActorsByName(store, query))] };
 };
 

@@ -42,7 +42,7 @@ export const parseTrailFormat = (query: QueryOf): (typeof TRAIL_FORMATS)[number]
 };
 
 export type TrailRequest = {
-  /** The external id of the organization. */
+  /** The id of the organization, or SITE_TRAIL. */
   readonly organization: string;
   readonly query: QueryOf;
   readonly accept: string;

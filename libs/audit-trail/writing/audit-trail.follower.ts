@@ -19,10 +19,12 @@ import { removeExpired } from '../retention/entry-retention.queries.js';
 
 export const AUDIT_TRAIL_FOLLOWER = 'audit_trail';
 /** Since version 2, entries are columns, and blocks of entries exist. */
-const VERSION = 2;
+const COMPACT_VERSION = 2;
+/** Since version 3, the site has an audit trail. */
+const VERSION = 3;
 
 /** The condition that blocks may be missing, and that processes may read whole entries. */
-export const IS_EARLIER_TRAIL = selectIsEarlierView(AUDIT_TRAIL_FOLLOWER, VERSION);
+export const IS_EARLIER_TRAIL = selectIsEarlierView(AUDIT_TRAIL_FOLLOWER, COMPACT_VERSION);
 
 const TRAIL_TRANSITIONS: HandlersByType<OrganizationEvent | TrailSettingsEvent, [], TrailTransition | null> = {
   OrganizationCreated: ({ featureSet }) => (hasTrail(featureSet) ? 'begin' : null),
@@ -53,7 +55,7 @@ const getTrailTransition = ({ type, data }: RecordedEvent): TrailTransition | nu
 type TrailRow = TrailState & { readonly organization: string };
 
 /**
- * Creates the follower that turns events of entitled organizations into entries. It takes four statements for a
+ * Creates the follower that turns events of entitled organizations and of the site into entries. It takes four statements for a
  * batch, and one for each block of entries that the batch completes.
  */
 export const createAuditTrailFollower = (registry: EventRegistry): Follower => ({

@@ -32,18 +32,17 @@ export type TrailEntry = {
   };
 };
 
-/** An event of an organization. Only these events can have entries. */
-export type OrganizationScopedEvent = RecordedEvent & { readonly organization: string };
+/**
+ * An event with the audit trail that records it: the id of the organization, or SITE_TRAIL. Only these events can have
+ * entries.
+ */
+export type TrailScopedEvent = RecordedEvent & { readonly organization: string };
 
 /**
- * Creates the entry of an event in its organization's audit trail. The timestamp is that of the audit trail, not of the
+ * Creates the entry of an event in one audit trail. The timestamp is that of the audit trail, not of the
  * event (see trail.ts).
  */
-export const createEntry = (
-  event: OrganizationScopedEvent,
-  row: AuditMapping<never>,
-  timestamp: Timestamp,
-): TrailEntry => {
+export const createEntry = (event: TrailScopedEvent, row: AuditMapping<never>, timestamp: Timestamp): TrailEntry => {
   // Safe, because the registry finds the mapping by the type of the event.
   const data = event.data as never;
   const { auth, impersonator } = event.context;
@@ -71,7 +70,7 @@ export const createEntry = (
 
 /** Removes the name and the network address of an actor that the organization must not identify. */
 const toEntryActor = (
-  { context: { accessor, request } }: OrganizationScopedEvent,
+  { context: { accessor, request } }: TrailScopedEvent,
   hidden: string | null,
 ): Pick<EventContext, 'accessor' | 'request'> =>
   hidden === null

@@ -1,5 +1,11 @@
 import { formatTimestamp, type AuditMapping, type EventRegistry, type RecordedEvent, type Timestamp } from '#kernel';
-import { createEntry, type TrailEntry, type OrganizationScopedEvent } from './trail-entry.js';
+import { createEntry, type TrailEntry, type TrailScopedEvent } from './trail-entry.js';
+
+/**
+ * The scope of the audit trail of the site, where other trails have the id of their organization. Site administrators
+ * read it. It records events that belong to no organization, and what concerns organizations as a whole.
+ */
+export const SITE_TRAIL = 'site';
 
 /**
  * The audit trail of an organization:
@@ -8,7 +14,7 @@ import { createEntry, type TrailEntry, type OrganizationScopedEvent } from './tr
  *
  * While it is open, owners can stop and resume the recording of entries. Changes of its own settings are recorded even
  * while recording is stopped, so that the audit trail shows both ends of a gap. Entries from before the gap stay
- * readable.
+ * readable. The audit trail of the site is always open, and nobody can stop it.
  *
  * Readers resume at "later than the last timestamp I saw". So timestamps strictly increase in the order of the log: an
  * entry has the time of its event, or the last timestamp plus a millisecond if that time is not later. Full seconds are
@@ -44,7 +50,12 @@ export type TrailUpdate = {
   readonly trails: ReadonlyMap<string, TrailState>;
 };
 
-const NEW_TRAIL: TrailState = { open: false, enabled: true, last: null, length: 0 };
+const createTrail = (organization: string): TrailState => ({
+  open: organization === SITE_TRAIL,
+  enabled: true,
+  last: null,
+  length: 0,
+});
 
 const addMillisecond = (time: Timestamp): Timestamp => formatTimestamp(Date.parse(time) + 1);
 
@@ -66,8 +77,8 @@ export const computeTrailUpdate = (
   const entries: NumberedEntry[] = [];
   const trails = new Map<string, TrailState>();
   for (const event of events.flatMap((recorded) => listScopedEvents(registry, recorded))) {
-    const trail = trails.get(event.organization) ?? before.get(event.organization) ?? NEW_TRAIL;
-    const transition = getTransition(event);
+    const trail = trails.get(event.organization) ?? before.get(event.organization) ?? createTrail(event.organization);
+    const transition = event.organization === SITE_TRAIL ? null : getTransition(event);
     const row = getAuditMapping(registry, event);
     const entry =
       row && isEntryRecorded(trail, transition)
@@ -104,15 +115,22 @@ const applyTransition = (
 export const listUnauditedTypes = (registry: EventRegistry): readonly string[] =>
   Object.entries(registry).flatMap(([type, { audit }]) => ('unaudited' in audit ? [type] : []));
 
-const hasOrganization = (event: RecordedEvent): event is OrganizationScopedEvent => event.organization !== null;
+const hasOrganization = (event: RecordedEvent): event is TrailScopedEvent => event.organization !== null;
 
-/** Returns the event once for each organization whose audit trail records it. */
-export const listScopedEvents = (registry: EventRegistry, event: RecordedEvent): readonly OrganizationScopedEvent[] => {
-  if (hasOrganization(event)) return [event];
+/** Returns the event once for each audit trail that records it, with the id of the organization or SITE_TRAIL. */
+export const listScopedEvents = (registry: EventRegistry, event: RecordedEvent): readonly TrailScopedEvent[] => {
+  const row = getAuditMapping(registry, event);
+  if (hasOrganization(event)) {
+    return row?.site === 'always' ? [event, { ...event, organization: SITE_TRAIL }] : [event];
+  }
   // Safe, because the registry finds the mapping by the type of the event.
-  const organizations = getAuditMapping(registry, event)?.organizations?.(event.data as never) ?? [];
-  return organizations.map((organization) => ({ ...event, organization }));
+  const organizations = row?.organizations?.(event.data as never) ?? [];
+  return [...organizations, ...(row?.site ? [SITE_TRAIL] : [])].map((organization) => ({ ...event, organization }));
 };
+
+/** Returns the types of events of organizations that the audit trail of the site records too. */
+export const listSiteTypes = (registry: EventRegistry): readonly string[] =>
+  Object.entries(registry).flatMap(([type, { audit }]) => ('site' in audit && audit.site === 'always' ? [type] : []));
 
 const getAuditMapping = (registry: EventRegistry, event: RecordedEvent): AuditMapping<never> | null => {
   const kind = registry[event.type];

@@ -1,12 +1,12 @@
 import { z } from 'zod';
-import type { EventKinds } from '#kernel';
+import { describeChangedAttributes, type EventKinds } from '#kernel';
 import { upcastChanges, upcastData } from '#json-api';
 import type { IdentityProviderEvent } from './identity-provider.js';
 import { PROVIDER_SETTINGS, type ProviderChanges, type ProviderSettings } from './provider-settings.js';
 
 const settings = z.strictObject(PROVIDER_SETTINGS.shape);
 
-const SITE_EVENT = { unaudited: 'an identity provider belongs to the site, and a trail to an organization' } as const;
+const ofProvider = { resource: 'identity_provider', site: 'without-organization' } as const;
 
 export const identityProviderEvents: EventKinds<IdentityProviderEvent> = {
   IdentityProviderCreated: {
@@ -14,7 +14,7 @@ export const identityProviderEvents: EventKinds<IdentityProviderEvent> = {
     topic: 'access',
     upcast: upcastData(PROVIDER_SETTINGS),
     schema: settings satisfies z.ZodType<ProviderSettings>,
-    audit: SITE_EVENT,
+    audit: { ...ofProvider, action: 'create', meta: ({ name, issuer }) => ({ name, issuer }) },
   },
   IdentityProviderUpdated: {
     schemaVersion: PROVIDER_SETTINGS.version,
@@ -24,12 +24,19 @@ export const identityProviderEvents: EventKinds<IdentityProviderEvent> = {
       changes: settings.partial() as unknown as z.ZodType<ProviderChanges>,
       secretReplaced: z.boolean(),
     }),
-    audit: SITE_EVENT,
+    audit: {
+      ...ofProvider,
+      action: 'update',
+      meta: ({ changes, secretReplaced }) => ({
+        ...describeChangedAttributes(changes),
+        secret_replaced: secretReplaced,
+      }),
+    },
   },
   IdentityProviderDeleted: {
     schemaVersion: 1,
     topic: 'access',
     schema: z.strictObject({ name: z.string() }),
-    audit: SITE_EVENT,
+    audit: { ...ofProvider, action: 'destroy', meta: ({ name }) => ({ name }) },
   },
 };

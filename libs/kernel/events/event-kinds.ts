@@ -5,15 +5,21 @@ import type { RecordedEvent } from './recorded-event.js';
 /** The part of a zod schema that the kernel needs. The kernel imports no library. */
 export type EventDataSchema<T> = { parse(data: unknown): T };
 
-/** How an event appears in the audit trail (contract §6). `id` is the audited resource, by default the stream. */
+/** How an event appears in audit trails (contract §6). `id` is the audited resource, by default the stream. */
 export type AuditMapping<Data> = {
   readonly resource: string | ((data: Data) => string);
   readonly action: string | ((data: Data) => string);
   readonly id?: (data: Data, event: RecordedEvent) => string;
   readonly meta?: (data: Data, event: RecordedEvent) => Readonly<Record<string, unknown>> | null;
   /**
-   * Returns the ids of the organizations whose audit trails record an event of the site. Without it, only the trail of
-   * the event's own organization records an event.
+   * When the audit trail of the site records the event. `without-organization`: if the event belongs to no organization.
+   * `always`: also if it belongs to one, because site administrators manage the resource. Absent: never, because each
+   * such event belongs to an organization.
+   */
+  readonly site?: 'always' | 'without-organization';
+  /**
+   * Returns the ids of the organizations whose audit trails record an event that belongs to no organization, such as a
+   * sign-in of a member. Without it, only the trail of the event's own organization records an event.
    */
   readonly organizations?: (data: Data) => readonly string[];
   /**

@@ -26,6 +26,7 @@ export const sessionEvents: EventKinds<SessionEvent> = {
     audit: {
       resource: 'session',
       action: 'create',
+      site: 'without-organization',
       organizations: ({ organizations }) => organizations,
       meta: ({ username, user, method, assurance }) => ({ user: username, user_id: user, method, assurance }),
     },
@@ -40,6 +41,7 @@ export const sessionEvents: EventKinds<SessionEvent> = {
     audit: {
       resource: 'session',
       action: 'destroy',
+      site: 'without-organization',
       organizations: ({ organizations }) => organizations,
       meta: ({ username, user, reason }) => ({ user: username, user_id: user, reason }),
     },

@@ -25,6 +25,7 @@ const defineEvent = <S extends z.ZodType>(
   audit: {
     resource: 'sign_in_methods',
     action,
+    site: 'without-organization' as const,
     organizations: (data: z.infer<S> & SignInPerson) => listTrails(data),
     meta: (data: z.infer<S> & SignInPerson) => ({ ...describeUser(data), ...describe(data) }),
   },

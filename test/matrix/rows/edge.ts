@@ -41,6 +41,13 @@ export const edge: readonly MatrixRow[] = [
     status: 200,
   },
   { route: 'GET /admin/site-status', about: site, demands: ['manage-site'], status: 200 },
+  { route: 'GET /admin/audit-trail', about: site, demands: ['manage-site'], status: 200 },
+  {
+    route: 'GET /admin/audit-trail/:id',
+    about: { ...site, params: (_, { resources }) => ({ id: resources.siteAuditEntry }) },
+    demands: ['manage-site'],
+    status: 200,
+  },
   {
     route: 'GET /organizations/:organization/events',
     about: organization,

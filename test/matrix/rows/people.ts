@@ -12,8 +12,7 @@ const users: readonly MatrixRow[] = [
     about: currentUser,
     demands: ['update-account'],
     status: 200,
-    // The trails of organizations do not record changes of a user.
-    trail: [],
+    trail: ['user update'],
     bodyFor: ({ world }) => resource('users', { username: world.unique('renamed') }),
     tearDown: async ({ callers }) => {
       for (const { api, short, authentication } of callers)
@@ -27,7 +26,7 @@ const users: readonly MatrixRow[] = [
     about: currentUser,
     demands: ['update-account'],
     status: 200,
-    trail: [],
+    trail: ['user update'],
     bodyFor: ({ world }) => resource('users', { email: `${world.unique('moved')}@people.test` }),
   },
   { route: 'GET /users/:id/avatar', about: member, demands: 'anybody', status: 200 },
@@ -44,8 +43,7 @@ const users: readonly MatrixRow[] = [
     },
     demands: ['suspend-user'],
     status: 200,
-    // A user outside all organizations.
-    trail: [],
+    trail: [`user ${action}`],
     fresh: true,
     before: async ({ world, params }) =>
       action === 'unsuspend' && world.server.post(`/api/v2/admin/users/${params['id']}/actions/suspend`),
@@ -64,7 +62,7 @@ const users: readonly MatrixRow[] = [
     },
     demands: ['forget-user'],
     status: 204,
-    trail: ['organization_user destroy'],
+    trail: ['organization_user destroy', 'user forget'],
     fresh: true,
   },
 ];

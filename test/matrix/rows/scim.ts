@@ -39,29 +39,48 @@ const scimGroup: MatrixTarget = {
 };
 
 const RESOURCES = [
-  { path: '/scim/v2/Users', about: scimUser, body: (name: string) => ({ userName: `${name}@people.test` }) },
-  { path: '/scim/v2/Groups', about: scimGroup, body: (name: string) => ({ displayName: name }) },
-];
+  {
+    path: '/scim/v2/Users',
+    about: scimUser,
+    body: (name: string) => ({ userName: `${name}@people.test` }),
+    trails: {
+      create: ['user create', 'user provision'],
+      replace: ['user update', 'user update_provisioning'],
+      update: ['user update_provisioning'],
+      destroy: ['user suspend', 'user deprovision'],
+    },
+  },
+  {
+    path: '/scim/v2/Groups',
+    about: scimGroup,
+    body: (name: string) => ({ displayName: name }),
+    trails: {
+      create: ['scim_group create'],
+      replace: ['scim_group update'],
+      update: ['scim_group update'],
+      destroy: ['scim_group destroy'],
+    },
+  },
+] as const;
 
-const resources: readonly MatrixRow[] = RESOURCES.flatMap(({ path, about, body }): MatrixRow[] => {
+const resources: readonly MatrixRow[] = RESOURCES.flatMap(({ path, about, body, trails }): MatrixRow[] => {
   const row = { about, demands: ['provision-users'], fresh: true } as const;
   const bodyFor: NonNullable<MatrixRow['bodyFor']> = ({ world }) => body(world.unique('scim'));
   return [
     { route: `GET ${path}`, about: site, demands: ['provision-users'], status: 200 },
-    // The trails of organizations do not record users and groups of the site.
-    { route: `POST ${path}`, about: site, demands: ['provision-users'], status: 201, trail: [], bodyFor },
+    { route: `POST ${path}`, about: site, demands: ['provision-users'], status: 201, trail: trails.create, bodyFor },
     { ...row, route: `GET ${path}/:id`, status: 200 },
-    { ...row, route: `PUT ${path}/:id`, status: 200, trail: [], bodyFor },
+    { ...row, route: `PUT ${path}/:id`, status: 200, trail: trails.replace, bodyFor },
     {
       ...row,
       route: `PATCH ${path}/:id`,
       status: 200,
-      trail: [],
+      trail: trails.update,
       bodyFor: ({ world }) => ({
         Operations: [{ op: 'replace', path: 'externalId', value: world.unique('external') }],
       }),
     },
-    { ...row, route: `DELETE ${path}/:id`, status: 204, trail: [] },
+    { ...row, route: `DELETE ${path}/:id`, status: 204, trail: trails.destroy },
   ];
 });
 

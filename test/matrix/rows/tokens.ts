@@ -152,9 +152,7 @@ const otherTokens: readonly MatrixRow[] = [
       about,
       demands: ['manage-user-tokens'],
       status: 201,
-      // The trails of the user's organizations record it.
       trail: ['authentication_token create'],
-      isQuietFor: ({ invited = false }) => invited && about === currentUser,
     },
   ]),
   ...[
@@ -186,7 +184,7 @@ const otherTokens: readonly MatrixRow[] = [
     about: site,
     demands: ['manage-scim-tokens'],
     status: 201,
-    trail: [],
+    trail: ['authentication_token create'],
     bodyFor: ({ world }) => tokenBody(world),
   },
   {

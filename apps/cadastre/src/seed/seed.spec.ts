@@ -65,7 +65,9 @@ describe('seed', () => {
   });
 
   it('gives each audit trail the requested number of entries', async () => {
-    const rows = await server.database.rows<{ length: number }>(sql`select length from audit_trails order by length`);
+    const rows = await server.database.rows<{ length: number }>(
+      sql`select length from audit_trails where organization <> 'site' order by length`,
+    );
     expect(rows).toHaveLength(OPTIONS.organizations);
     // A lock and its unlock are two entries.
     for (const { length } of rows) expect([0, 1]).toContain(Number(length) - OPTIONS.trailEntries);

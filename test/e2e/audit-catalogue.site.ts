@@ -1,0 +1,87 @@
+import { createScimGroup, createScimUser, makeScimClient } from '../support/scim.js';
+import { expectStatus, resource } from '../support/seeds.js';
+import type { ApiResponse } from '../support/server.js';
+import type { CatalogueWorld } from './audit-catalogue.actions.js';
+
+/** The answer of the request that adds an entry to the trail of the site, and what the entry says about the resource. */
+type SiteActionResult = { readonly answer: ApiResponse; readonly id: string; readonly meta: object | null };
+type SiteAction = (world: CatalogueWorld) => Promise<SiteActionResult>;
+
+const PROVIDERS = '/api/v2/admin/identity-providers';
+
+const makeProvider = async ({ server, unique }: CatalogueWorld) => {
+  const name = unique('provider');
+  const issuer = 'https://issuer.example.test';
+  const attributes = { name, issuer, 'client-id': name, 'client-secret': 'secret', enabled: false };
+  const answer = expectStatus(await server.post(PROVIDERS, resource('identity-providers', attributes)), 201);
+  return { answer, id: answer.body.data.id as string, name, issuer };
+};
+
+const makeGroup = async ({ server, unique }: CatalogueWorld) => {
+  const [scim, name] = [await makeScimClient(server), unique('group')];
+  const { id } = await createScimGroup(scim, name);
+  return { scim, id, name, url: `/scim/v2/Groups/${id}` };
+};
+
+const provisionUser = async ({ server, unique }: CatalogueWorld) => {
+  const [scim, userName] = [await makeScimClient(server), `${unique('employee')}@people.test`];
+  return { scim, userName };
+};
+
+/** Actions that only the trail of the site records. */
+export const SITE_ACTIONS: Readonly<Record<string, SiteAction>> = {
+  'user.create': async (world) => {
+    const { scim, userName } = await provisionUser(world);
+    const answer = expectStatus(await scim.post('/scim/v2/Users', { userName }), 201);
+    const { id } = answer.body as { readonly id: string };
+    const { attributes } = expectStatus(await world.server.get(`/api/v2/users/${id}`), 200).body.data;
+    return { answer, id, meta: { user: attributes.username, site_admin: false } };
+  },
+  'user.update': async ({ owner, unique }) => {
+    const attributes = { username: unique('renamed') };
+    const answer = expectStatus(await owner.patch('/api/v2/account/details', resource('users', attributes)), 200);
+    return { answer, id: owner.id, meta: { attributes: ['username'] } };
+  },
+  'user.forget': async (world) => {
+    const { scim, userName } = await provisionUser(world);
+    const { id } = await createScimUser(scim, userName);
+    const answer = expectStatus(await world.server.delete(`/api/v2/admin/users/${id}`), 204);
+    return { answer, id, meta: null };
+  },
+  'identity_provider.create': async (world) => {
+    const { answer, id, name, issuer } = await makeProvider(world);
+    return { answer, id, meta: { name, issuer } };
+  },
+  'identity_provider.update': async (world) => {
+    const { id } = await makeProvider(world);
+    const body = resource('identity-providers', { name: world.unique('renamed'), 'client-secret': 'another secret' });
+    const answer = expectStatus(await world.server.patch(`${PROVIDERS}/${id}`, body), 200);
+    return { answer, id, meta: { attributes: ['name'], secret_replaced: true } };
+  },
+  'identity_provider.destroy': async (world) => {
+    const { id, name } = await makeProvider(world);
+    return { answer: expectStatus(await world.server.delete(`${PROVIDERS}/${id}`), 204), id, meta: { name } };
+  },
+  'scim_group.create': async ({ server, unique }) => {
+    const [scim, displayName] = [await makeScimClient(server), unique('group')];
+    const answer = expectStatus(await scim.post('/scim/v2/Groups', { displayName }), 201);
+    const { id } = answer.body as { readonly id: string };
+    return { answer, id, meta: { name: displayName, identity_provider: 'site' } };
+  },
+  'scim_group.update': async (world) => {
+    const { scim, id, url } = await makeGroup(world);
+    const Operations = [{ op: 'replace', path: 'displayName', value: world.unique('renamed') }];
+    const answer = expectStatus(await scim.patch(url, { Operations }), 200);
+    return { answer, id, meta: { attributes: ['display-name'] } };
+  },
+  'scim_group.update_members': async (world) => {
+    const { scim, id, url } = await makeGroup(world);
+    const user = await createScimUser(scim, `${world.unique('employee')}@people.test`);
+    const Operations = [{ op: 'add', path: 'members', value: [{ value: user.id }] }];
+    return { answer: expectStatus(await scim.patch(url, { Operations }), 200), id, meta: { added: 1, removed: 0 } };
+  },
+  'scim_group.destroy': async (world) => {
+    const { scim, id, url } = await makeGroup(world);
+    return { answer: expectStatus(await scim.delete(url), 204), id, meta: null };
+  },
+};
