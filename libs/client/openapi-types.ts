@@ -1922,7 +1922,10 @@ export interface paths {
      */
     get: operations['listGpgKeys'];
     put?: never;
-    /** Add a GPG key to an organization */
+    /**
+     * Add a GPG key to an organization
+     * @description If the organization has the key already, a later text of the same key replaces the present one: one that ends later, or that has another subkey.
+     */
     post: operations['createGpgKey'];
     delete?: never;
     options?: never;
@@ -1946,8 +1949,8 @@ export interface paths {
     options?: never;
     head?: never;
     /**
-     * Move a GPG key to another organization
-     * @description In the other organization, the key has another id. Without a change, the answer shows the key.
+     * Move a GPG key to another organization, or renew it
+     * @description In the other organization, the key has another id. `ascii-armor` replaces the text of the key by a later one of the same key. Without a change, the answer shows the key.
      */
     patch: operations['moveGpgKey'];
     trace?: never;
@@ -5954,7 +5957,8 @@ export interface components {
       data: {
         type?: ('gpg-keys' | '') | null;
         attributes: {
-          namespace: string;
+          namespace?: string;
+          'ascii-armor'?: string;
         };
         relationships?: unknown;
       };
@@ -9573,11 +9577,21 @@ export interface components {
          */
         'key-id': string;
         /**
+         * @description The kind of the key, for example `RSA`, `ed25519` or `NIST P-256`.
+         * @example RSA
+         */
+        algorithm: string | null;
+        /**
          * Format: date-time
          * @description When the key ends; null if it has no end.
          * @example 2026-01-31T12:30:15.123Z
          */
         'expires-at': string | null;
+        /**
+         * @description The first Terraform version that reads the key. Earlier ones refuse what it signed. Null if all versions read it.
+         * @example 1.6
+         */
+        'minimum-terraform-version': string | null;
         /**
          * @description The name of the organization.
          * @example acme
@@ -21230,7 +21244,7 @@ export interface operations {
       408: components['responses']['RequestTimeout'];
       413: components['responses']['TooLarge'];
       415: components['responses']['UnsupportedMediaType'];
-      /** @description The text is not a valid public key, or the organization has this key already. */
+      /** @description The text is not a valid public key, or the organization has this text already, or a text that would lose signatures. */
       422: {
         headers: {
           [name: string]: unknown;
@@ -21242,7 +21256,7 @@ export interface operations {
            *         {
            *           "status": "422",
            *           "title": "invalid attribute",
-           *           "detail": "The text is not a valid public key, or the organization has this key already."
+           *           "detail": "The text is not a valid public key, or the organization has this text already, or a text that would lose signatures."
            *         }
            *       ]
            *     }
@@ -21381,7 +21395,7 @@ export interface operations {
       408: components['responses']['RequestTimeout'];
       413: components['responses']['TooLarge'];
       415: components['responses']['UnsupportedMediaType'];
-      /** @description The other organization has this key already. */
+      /** @description The other organization has this key already, or the text does not renew the key. */
       422: {
         headers: {
           [name: string]: unknown;
@@ -21393,7 +21407,7 @@ export interface operations {
            *         {
            *           "status": "422",
            *           "title": "invalid attribute",
-           *           "detail": "The other organization has this key already."
+           *           "detail": "The other organization has this key already, or the text does not renew the key."
            *         }
            *       ]
            *     }

@@ -1185,6 +1185,11 @@ type EventSchemas = {
       keyId: string;
       asciiArmor: string;
     };
+    /** cadastre.GpgKeyRenewed.v1 */
+    GpgKeyRenewed: {
+      keyId: string;
+      asciiArmor: string;
+    };
     /** cadastre.GpgKeyRemoved.v1 */
     GpgKeyRemoved: {
       keyId: string;
@@ -1655,6 +1660,7 @@ export const EVENT_VERSIONS: Readonly<Record<EventType, number>> = {
   RegistryProviderVersionPublished: 1,
   RegistryProviderVersionDeleted: 1,
   GpgKeyAdded: 1,
+  GpgKeyRenewed: 1,
   GpgKeyRemoved: 1,
   AuditFactReported: 1,
   AuditFactSourceRegistered: 1,

@@ -9,10 +9,11 @@
 export * from './archive-names.js';
 export * from './archive.js';
 export * from './checksums.js';
+export { findVendorKey, VENDOR_KEY_IDS } from './vendor-keys.js';
 export * from './manifest.js';
 export * from './rules.js';
 export type { KeyKind } from './key-rules.js';
-export { readKeyExpiry, readPublicKey, signDetached, verifyDetached } from './openpgp.js';
+export { checkRenewal, readAcceptedKey, readPublicKey, signDetached, verifyDetached } from './openpgp.js';
 export type { SigningInput } from './sign-detached.js';
-export type { SigningKey } from './signing-key.js';
+export type { AcceptedKey, SigningKey } from './signing-key.js';
 export type { DetachedSignature } from './verify-detached.js';

@@ -39,7 +39,7 @@ describe('signing a file', () => {
   });
 
   it('uses the subkey that clients can verify', async () => {
-    const mixed = await keyPair({ subkeys: [{ sign: true, type: 'ecc' }] });
+    const mixed = await keyPair({ subkeys: [{ sign: true, type: 'curve448' }] });
     expect(await verify(await signBy(mixed), mixed)).toMatch(/^[0-9A-F]{16}$/);
   });
 
@@ -53,8 +53,8 @@ describe('signing a file', () => {
 
   it('is refused if the key has expired or clients cannot verify it', async () => {
     await expectRefusal(
-      signBy(await keyPair({ type: 'curve25519' })),
-      /^The private key has the type ed25519; clients verify signatures of RSA and DSA keys only/,
+      signBy(await keyPair({ type: 'curve448' })),
+      /^The private key has the type ed448; clients verify signatures of RSA, DSA, ed25519 and NIST keys only/,
     );
     const expired = await keyPair({ date: yearsAgo(2), keyExpirationTime: 60 });
     await expectRefusal(signBy(expired), /^The key has expired: extend it/);

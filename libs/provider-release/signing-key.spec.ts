@@ -1,6 +1,6 @@
 import { beforeAll, describe, expect, it } from '@jest/globals';
-import { enums, readKey, revokeKey, readPrivateKey } from 'openpgp';
-import { readKeyExpiry, readPublicKey } from './index.js';
+import { enums, readKey, reformatKey, revokeKey, readPrivateKey } from 'openpgp';
+import { checkRenewal, findVendorKey, readAcceptedKey, readPublicKey, VENDOR_KEY_IDS } from './index.js';
 import { DSA, expectRefusal, keyPair, NOW, secondsOf, yearsAgo, type KeyPair } from './spec.js';
 
 const POINTER = '/data/attributes/ascii-armor';
@@ -15,16 +15,105 @@ beforeAll(async () => {
   rsa = await keyPair({ keyExpirationTime: secondsOf(3) });
 });
 
-describe('reading the end of a key that was accepted before', () => {
-  it('returns the same time as reading the whole key', async () => {
-    expect(await readKeyExpiry(rsa.publicKey)).toBe(yearsAgo(-2).toISOString());
+/** Kinds of elliptic-curve keys with the name of the kind, and the first terraform version that reads them. */
+const CURVES = [
+  ['ed25519', { type: 'ecc', curve: 'ed25519Legacy' }, '1.6'],
+  ['ed25519', { type: 'curve25519' }, '1.12'],
+  ['NIST P-256', { type: 'ecc', curve: 'nistP256' }, '1.6'],
+  ['NIST P-384', { type: 'ecc', curve: 'nistP384' }, '1.6'],
+  ['NIST P-521', { type: 'ecc', curve: 'nistP521' }, '1.6'],
+] as const;
+
+describe('reading a key that was accepted before', () => {
+  it('returns the same end as reading the whole key', async () => {
+    expect(await readAcceptedKey(rsa.publicKey)).toEqual({
+      algorithm: 'RSA',
+      expiresAt: yearsAgo(-2).toISOString(),
+      firstTerraform: null,
+    });
     const expired = await keyPair({ date: yearsAgo(3), keyExpirationTime: secondsOf(2) });
-    expect(await readKeyExpiry(expired.publicKey)).toBe(yearsAgo(1).toISOString());
+    expect(await readAcceptedKey(expired.publicKey)).toMatchObject({ expiresAt: yearsAgo(1).toISOString() });
   });
 
-  it('returns null for a key without an end', async () => {
-    expect(await readKeyExpiry(DSA.publicKey)).toBeNull();
-    expect(await readKeyExpiry((await keyPair()).publicKey)).toBeNull();
+  it('returns null as the end of a key without an end', async () => {
+    expect(await readAcceptedKey(DSA.publicKey)).toEqual({ algorithm: 'DSA', expiresAt: null, firstTerraform: null });
+  });
+
+  it.each(CURVES)(
+    'returns which clients are too old for the kind %s %j',
+    async (algorithm, options, firstTerraform) => {
+      const { publicKey } = await keyPair(options);
+      expect(await readAcceptedKey(publicKey)).toEqual({ algorithm, expiresAt: null, firstTerraform });
+    },
+  );
+
+  it('returns which clients are too old for a subkey, because they reject the whole key', async () => {
+    const { publicKey } = await keyPair({ subkeys: [{ sign: true, type: 'ecc', curve: 'ed25519Legacy' }] });
+    expect(await readAcceptedKey(publicKey)).toMatchObject({ algorithm: 'RSA', firstTerraform: '1.6' });
+  });
+});
+
+describe('the keys that every organization has', () => {
+  it('are the key of HashiCorp with the published fingerprint', async () => {
+    expect(VENDOR_KEY_IDS).toEqual(['34365D9472D7468F']);
+    const key = await read(findVendorKey('34365d9472d7468f') ?? '');
+    expect(key).toMatchObject({
+      keyId: '34365D9472D7468F',
+      fingerprint: 'C874011F0AB405110D02105534365D9472D7468F',
+      algorithm: 'RSA',
+      bits: 4096,
+      userIds: ['HashiCorp Security (hashicorp.com/security) <security@hashicorp.com>'],
+    });
+    expect(findVendorKey('C12770D1DD3C3217')).toBeNull();
+  });
+});
+
+describe('renewing a key', () => {
+  const POINTER_OF_ID = '/data/attributes/key-id';
+  const extend = async ({ privateKey }: KeyPair): Promise<KeyPair> =>
+    reformatKey({
+      privateKey: await readPrivateKey({ armoredKey: privateKey }),
+      userIDs: [{ name: 'Release', email: 'release@example.com' }],
+      date: yearsAgo(0.5),
+      keyExpirationTime: secondsOf(5),
+      format: 'armored',
+    });
+  let withSubkey: KeyPair;
+  beforeAll(async () => {
+    withSubkey = await keyPair({ subkeys: [{ sign: true }] });
+  });
+
+  it('accepts the same key with a later end', async () => {
+    await expect(checkRenewal(rsa.publicKey, (await extend(rsa)).publicKey)).resolves.toBeUndefined();
+    await expect(checkRenewal(withSubkey.publicKey, (await extend(withSubkey)).publicKey)).resolves.toBeUndefined();
+  });
+
+  it('rejects an older copy', async () => {
+    const extended = await extend(rsa);
+    await expectRefusal(
+      checkRenewal(extended.publicKey, rsa.publicKey),
+      'The key is an older copy of the key that the registry has',
+      POINTER,
+    );
+  });
+
+  it('rejects another key', async () => {
+    await expectRefusal(
+      checkRenewal(rsa.publicKey, DSA.publicKey),
+      /^Key id is taken by the key [0-9A-F]{40}\. The sent key 34F4B25C465\w+ has the same id, but is another key$/,
+      POINTER_OF_ID,
+    );
+  });
+
+  it('rejects a copy without a subkey that has signed', async () => {
+    const key = await readKey({ armoredKey: withSubkey.publicKey });
+    const [subkey] = key.subkeys.splice(0);
+    const id = subkey?.getKeyID().toHex().toUpperCase();
+    await expectRefusal(
+      checkRenewal(withSubkey.publicKey, key.armor()),
+      `The key does not verify the signatures of its part ${id}, as the present copy does. Export the whole key`,
+      POINTER,
+    );
   });
 });
 
@@ -51,13 +140,18 @@ describe('reading a public key', () => {
     });
   });
 
+  it.each(CURVES)('accepts a key of the kind %s %j', async (algorithm, options, _firstTerraform) => {
+    const { publicKey } = await keyPair(options);
+    expect(await read(publicKey)).toMatchObject({ algorithm, bits: null });
+  });
+
   it('accepts a key that signs with a subkey', async () => {
     const { publicKey } = await keyPair({ subkeys: [{ sign: true }] });
     expect(await read(publicKey)).toMatchObject({ algorithm: 'RSA', bits: 2048 });
   });
 
   it('accepts a subkey that clients cannot check, provided that another part of the key can sign', async () => {
-    const { publicKey } = await keyPair({ subkeys: [{ sign: true, type: 'ecc' }] });
+    const { publicKey } = await keyPair({ subkeys: [{ sign: true, type: 'curve448' }] });
     expect(await read(publicKey)).toMatchObject({ algorithm: 'RSA' });
   });
 
@@ -73,11 +167,10 @@ describe('reading a public key', () => {
 
   it.each([
     [
-      'elliptic curves',
-      { type: 'curve25519' },
-      'has the type ed25519; clients verify signatures of RSA and DSA keys only',
+      'the curve 448',
+      { type: 'curve448' },
+      'has the type ed448; clients verify signatures of RSA, DSA, ed25519 and NIST keys only',
     ],
-    ['elliptic curves of NIST', { type: 'ecc', curve: 'nistP256' }, 'has the type nistP256; clients verify'],
     [
       'few bits',
       { rsaBits: 1024, config: { minRSABits: 1024 } },
@@ -91,7 +184,7 @@ describe('reading a public key', () => {
   });
 
   it('names a command that makes an accepted key', async () => {
-    const { publicKey } = await keyPair({ type: 'curve25519' });
+    const { publicKey } = await keyPair({ type: 'curve448' });
     await expectRefused(publicKey, /Make one with gpg --full-generate-key \(RSA and RSA, 4096 bits\)$/);
   });
 

@@ -1,10 +1,11 @@
-import { enums, readKeys, type Key, type Subkey } from 'openpgp';
+import { enums, readKeys, type Key, type SignaturePacket, type Subkey } from 'openpgp';
 import { Refusal, formatTimestamp, unprocessable, type Timestamp } from '#kernel';
 import { decodeArmor } from './armor.js';
 import {
   allowClockSkew,
   checkKeySize,
   checkUsable,
+  findFirstReader,
   OPENPGP_CONFIG,
   getKeyKind,
   type KeyKind,
@@ -17,7 +18,8 @@ export type SigningKey = {
   readonly keyId: string;
   readonly fingerprint: string;
   readonly algorithm: KeyKind;
-  readonly bits: number;
+  /** Null for a curve, whose name contains its size. */
+  readonly bits: number | null;
   readonly createdAt: Timestamp;
   readonly expiresAt: Timestamp | null;
   readonly userIds: readonly string[];
@@ -32,7 +34,8 @@ const refuse = (what: string) => unprocessable(`The key ${what}`, 'ascii-armor')
  * malicious key blocks the event loop for half a second at most. Real keys have a few, one for each user id and subkey.
  * Signatures by other keys are neither verified nor counted.
  */
-const MAX_OWN_SIGNATURES: Readonly<Record<KeyKind, number>> = { RSA: 64, DSA: 12 };
+const MAX_OWN_SIGNATURES = 64;
+const MAX_OWN_DSA_SIGNATURES = 12;
 
 export const getKeyId = (key: Pick<Key, 'getKeyID'>): string => key.getKeyID().toHex().toUpperCase();
 
@@ -44,10 +47,9 @@ const checkKeyPackets = (key: Key): void => {
     .toPacketList()
     .filterByTag(enums.packet.signature)
     .filter((packet) => 'issuerKeyID' in packet && packet.issuerKeyID.equals(key.getKeyID()));
-  if (own.length > MAX_OWN_SIGNATURES[kind]) {
-    throw refuse(
-      `has more than ${MAX_OWN_SIGNATURES[kind]} signatures of its own: export it with --export-options export-minimal`,
-    );
+  const most = kind === 'DSA' ? MAX_OWN_DSA_SIGNATURES : MAX_OWN_SIGNATURES;
+  if (own.length > most) {
+    throw refuse(`has more than ${most} signatures of its own: export it with --export-options export-minimal`);
   }
 };
 
@@ -66,18 +68,34 @@ export const parsePublicKey = async (armor: string): Promise<Key> => {
   return key;
 };
 
-/**
- * Returns when a key that was accepted before ends, or null if it has no end. It verifies no signature again, so that a list
- * of keys costs little.
- */
-export const readKeyExpiry = async (armor: string): Promise<Timestamp | null> => {
+/** What documents show of a key that was accepted before. */
+export type AcceptedKey = {
+  readonly algorithm: KeyKind | null;
+  /** When the key ends; null if it has no end. */
+  readonly expiresAt: Timestamp | null;
+  /** The first terraform version that reads the key, such as `1.6`; null if all versions do. */
+  readonly firstTerraform: string | null;
+};
+
+/** Reads a key that was accepted before. It verifies no signature again, so that a list of keys costs little. */
+export const readAcceptedKey = async (armor: string): Promise<AcceptedKey> => {
   const [key] = await readKeys({ binaryKeys: decodeArmor(armor), config: OPENPGP_CONFIG });
-  const [newest] = (key?.users ?? [])
+  if (!key) throw createNotAPublicKeyRefusal();
+  const [newest] = listSelfSignatures(key);
+  return {
+    algorithm: getKeyKind(key.keyPacket) ?? null,
+    expiresAt: newest?.keyExpirationTime
+      ? formatTimestamp(key.getCreationTime().getTime() + newest.keyExpirationTime * 1_000)
+      : null,
+    firstTerraform: findFirstReader(key.getKeys().map(({ keyPacket }) => keyPacket)),
+  };
+};
+
+/** Returns the signatures of the key over its own user ids, the newest first. */
+const listSelfSignatures = (key: Key): readonly SignaturePacket[] =>
+  key.users
     .flatMap(({ selfCertifications }) => selfCertifications)
     .toSorted((left, right) => Number(right.created) - Number(left.created));
-  if (!key || !newest?.keyExpirationTime) return null;
-  return formatTimestamp(key.getCreationTime().getTime() + newest.keyExpirationTime * 1_000);
-};
 
 /**
  * Lists the parts of a key in the order of gpg, which signs with the newest signing subkey, otherwise with the primary
@@ -90,7 +108,7 @@ const listKeyPackets = (key: Key): readonly (Key | Subkey)[] => {
 
 const toRefusal = (reason: unknown): Refusal => {
   if (reason instanceof Refusal) return reason;
-  const message = reason instanceof Error ? reason.message : 'no part of it is RSA or DSA and may sign';
+  const message = reason instanceof Error ? reason.message : 'no part of it that clients can verify may sign';
   if (/revoked/.test(message)) return refuse('is revoked');
   if (/is expired/.test(message)) {
     return refuse('has expired: extend it with gpg --quick-set-expire');
@@ -141,4 +159,41 @@ export const readPublicKey = async (armor: string, now: Date): Promise<SigningKe
     expiresAt: expiresAt instanceof Date ? formatTimestamp(expiresAt.getTime()) : null,
     userIds: key.getUserIDs(),
   };
+};
+
+/**
+ * Rejects a text that cannot replace the text of a key that the registry has. The new text must be a later state of the
+ * same key, and must verify every signature that the present text verifies, so that published versions stay
+ * installable. `readPublicKey` must have accepted the new text.
+ */
+export const checkRenewal = async (present: string, renewed: string): Promise<void> => {
+  const [before, after] = [await parsePublicKey(present), await parsePublicKey(renewed)];
+  if (before.getFingerprint() !== after.getFingerprint()) {
+    throw unprocessable(
+      `Key id is taken by the key ${formatFingerprint(before)}. The sent key ${formatFingerprint(after)} has the same id, but is another key`,
+      'key-id',
+    );
+  }
+  const [newest, replacement] = [listSelfSignatures(before)[0]?.created, listSelfSignatures(after)[0]?.created];
+  if (Number(replacement) < Number(newest)) throw refuse('is an older copy of the key that the registry has');
+  const verifying = new Set((await listVerifyingParts(after)).map((part) => part.getFingerprint()));
+  const lost = (await listVerifyingParts(before)).find((part) => !verifying.has(part.getFingerprint()));
+  if (lost) {
+    throw refuse(
+      `does not verify the signatures of its part ${getKeyId(lost)}, as the present copy does. Export the whole key`,
+    );
+  }
+};
+
+const formatFingerprint = (key: Key): string => key.getFingerprint().toUpperCase();
+
+/** Returns the parts whose signatures `verifyDetached` accepts, at any time. */
+const listVerifyingParts = async (key: Key): Promise<readonly (Key | Subkey)[]> => {
+  const verifying: (Key | Subkey)[] = [];
+  for (const part of listKeyPackets(key)) {
+    if (!getKeyKind(part.keyPacket)) continue;
+    const signingKey = await key.getSigningKey(part.getKeyID(), null, undefined, OPENPGP_CONFIG).catch(() => undefined);
+    if (signingKey) verifying.push(signingKey);
+  }
+  return verifying;
 };

@@ -9,7 +9,8 @@ import {
   sign,
   type SignOptions,
 } from 'openpgp';
-import { readPublicKey, verifyDetached } from './index.js';
+import { HASHICORP_RELEASE } from '../../test/support/hashicorp-release.js';
+import { findVendorKey, readPublicKey, verifyDetached } from './index.js';
 import { DSA, expectRefusal, keyPair, NOW, secondsOf, yearsAgo, type KeyPair } from './spec.js';
 
 const CONTENT = Buffer.from('checksums\nand names\n');
@@ -59,6 +60,25 @@ describe('verifying a detached signature', () => {
 
   it('accepts a DSA signature from gpg', async () => {
     expect(await verify(DSA.signature, DSA, DSA.content)).toBe(DSA.keyId);
+  });
+
+  it.each([
+    { type: 'ecc', curve: 'ed25519Legacy' },
+    { type: 'curve25519' },
+    { type: 'ecc', curve: 'nistP256' },
+    { type: 'ecc', curve: 'nistP384' },
+    { type: 'ecc', curve: 'nistP521' },
+  ] as const)('accepts a signature by a key of %j, and rejects it for other content', async (options) => {
+    const key = await keyPair(options);
+    const signature = await signed([key]);
+    expect(await verify(signature, key)).toBe(await idOf(key));
+    await expectRefusal(verify(signature, key, Buffer.from('other')), 'The signature does not match this content');
+  });
+
+  it('accepts a signature of HashiCorp by its key that every organization has', async () => {
+    const { shasums, signature, subkeyId } = HASHICORP_RELEASE;
+    const publicKey = findVendorKey('34365D9472D7468F') ?? '';
+    expect(await verify(signature, { publicKey }, shasums)).toBe(subkeyId);
   });
 
   it('accepts a signature by a subkey and returns the id of the subkey', async () => {
@@ -137,10 +157,10 @@ describe('verifying a detached signature', () => {
   });
 
   it('rejects a signature by a subkey that clients cannot verify', async () => {
-    const mixed = await keyPair({ subkeys: [{ sign: true, type: 'ecc' }] });
+    const mixed = await keyPair({ subkeys: [{ sign: true, type: 'curve448' }] });
     await expectRefusal(
       verify(await signed([mixed]), mixed),
-      /^The key that made the signature has the type ed25519; clients verify signatures of RSA and DSA keys only/,
+      /^The key that made the signature has the type ed448; clients verify signatures of RSA, DSA, ed25519 and NIST keys only/,
     );
   });
 

@@ -55,7 +55,7 @@ const toRefusal = (error: unknown) => {
 /**
  * Verifies that a binary detached signature is of the content and by the key, or by a subkey that may sign. Returns the
  * id of the key or subkey that signed. The result is the same as in the clients, because nobody could install what
- * clients refuse. It is stricter only where the signer can fix the problem: short keys, keys other than RSA and DSA,
+ * clients refuse. It is stricter only where the signer can fix the problem: short keys, rare kinds of keys,
  * and bytes after the signature.
  *
  * A key may have expired since. Its self-signature may also be newer than the signature, as after gpg has extended the

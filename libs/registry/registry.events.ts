@@ -150,6 +150,12 @@ export const registryEvents: EventKinds<RegistryProviderEvent | RegistryProvider
     schema: z.strictObject({ keyId: z.string(), asciiArmor: z.string() }),
     audit: { resource: 'gpg_key', action: 'create', meta: ({ keyId }) => ({ key_id: keyId }) },
   },
+  GpgKeyRenewed: {
+    schemaVersion: 1,
+    topic,
+    schema: z.strictObject({ keyId: z.string(), asciiArmor: z.string() }),
+    audit: { resource: 'gpg_key', action: 'update', meta: ({ keyId }) => ({ key_id: keyId }) },
+  },
   GpgKeyRemoved: {
     schemaVersion: 1,
     topic,

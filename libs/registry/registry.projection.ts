@@ -83,6 +83,8 @@ export const gpgKeys: Projection<GpgKeyEvent | OrganizationDeleted> = {
     GpgKeyAdded: ({ keyId, asciiArmor }, { stream, organization, time }) => sql`
       insert into gpg_keys (id, organization, key_id, ascii_armor, created_at, updated_at)
       values (${stream}, ${organization}, ${keyId}, ${asciiArmor}, ${time}, ${time})`,
+    GpgKeyRenewed: ({ asciiArmor }, { stream, time }) => sql`
+      update gpg_keys set ascii_armor = ${asciiArmor}, updated_at = ${time} where id = ${stream}`,
     GpgKeyRemoved: (_, { stream }) => sql`delete from gpg_keys where id = ${stream}`,
     OrganizationDeleted: (_, { stream }) => sql`delete from gpg_keys where organization = ${stream}`,
   },

@@ -106,10 +106,10 @@ export const publishVersion = async (
   return release.path;
 };
 
-/** Returns a public key that clients do not accept: an elliptic-curve key. */
-export const newEccKey = async (): Promise<string> => {
+/** Returns a public key that clients do not accept: its curve is 448. */
+export const newUnsupportedKey = async (): Promise<string> => {
   const { publicKey } = await generateKey({
-    type: 'ecc',
+    type: 'curve448',
     userIDs: [{ name: 'Release', email: 'release@example.test' }],
     date: new Date('2026-01-01T00:00:00Z'),
     format: 'armored',

@@ -1,5 +1,5 @@
 import { createHash, randomBytes } from 'node:crypto';
-import { generateKey } from 'openpgp';
+import { generateKey, readPrivateKey, reformatKey } from 'openpgp';
 import { formatChecksums, formatArchiveName, readPublicKey, signDetached } from '#provider-release';
 import { expectStatus, resource } from './seeds.js';
 import type { ApiResponse, ApiTestClient } from './server.js';
@@ -14,11 +14,24 @@ export type Signer = {
   sign(content: Uint8Array): Promise<Buffer>;
 };
 
-/** Makes an RSA key of 2026-01-01. With `subkey` a signing subkey signs instead of the primary key. 0: it has no end. `now`: the time of its signatures. */
-export const makeSigner = async ({ subkey = false, lifetimeSeconds = 0, now = new Date() } = {}): Promise<Signer> => {
+type KeyType =
+  | { readonly type: 'rsa'; readonly rsaBits: 2048 }
+  | { readonly type: 'ecc'; readonly curve: 'ed25519Legacy' | 'nistP256' };
+
+/** Makes a key of 2026-01-01, by default RSA. With `subkey` a signing subkey signs instead of the primary key. 0: it has no end. `now`: the time of its signatures. */
+export const makeSigner = async ({
+  subkey = false,
+  lifetimeSeconds = 0,
+  now = new Date(),
+  keyType = { type: 'rsa', rsaBits: 2048 },
+}: {
+  readonly subkey?: boolean;
+  readonly lifetimeSeconds?: number;
+  readonly now?: Date;
+  readonly keyType?: KeyType;
+} = {}): Promise<Signer> => {
   const { publicKey: armor, privateKey } = await generateKey({
-    type: 'rsa',
-    rsaBits: 2048,
+    ...keyType,
     userIDs: [{ name: 'Release', email: 'release@example.test' }],
     subkeys: subkey ? [{ sign: true }] : [],
     keyExpirationTime: lifetimeSeconds,
@@ -33,6 +46,18 @@ export const makeSigner = async ({ subkey = false, lifetimeSeconds = 0, now = ne
     privateKey,
     sign: async (content) => Buffer.from(await signDetached({ content, armor: privateKey, now })),
   };
+};
+
+/** Returns the public key of the signer with an end that is this many seconds after the creation of the key. */
+export const renewArmor = async ({ privateKey }: Signer, lifetimeSeconds: number): Promise<string> => {
+  const { publicKey } = await reformatKey({
+    privateKey: await readPrivateKey({ armoredKey: privateKey }),
+    userIDs: [{ name: 'Release', email: 'release@example.test' }],
+    keyExpirationTime: lifetimeSeconds,
+    date: new Date('2026-02-01T00:00:00Z'),
+    format: 'armored',
+  });
+  return publicKey;
 };
 
 export const addGpgKey = async (api: ApiTestClient, namespace: string, { armor }: Signer): Promise<void> => {

@@ -178,9 +178,11 @@ describe('an invalid release', () => {
 
   it('is refused for a key that clients cannot use, an invalid key, and a key with another id than --key-id', async () => {
     await packBoth();
-    const { privateKey } = await generateKey({ type: 'curve25519', userIDs: [{ name: 'New' }], format: 'armored' });
+    const { privateKey } = await generateKey({ type: 'curve448', userIDs: [{ name: 'New' }], format: 'armored' });
     await keys.write('curve.asc', privateKey);
-    expect(await problemsOf({ key: keyFile('curve.asc') })).toEqual([expect.stringMatching(/RSA and DSA keys only/)]);
+    expect(await problemsOf({ key: keyFile('curve.asc') })).toEqual([
+      expect.stringMatching(/ed25519 and NIST keys only/),
+    ]);
     expect(await problemsOf({ key: keyFile('public.asc') })).toEqual([
       expect.stringMatching(/must be an ASCII-armored private key/),
     ]);

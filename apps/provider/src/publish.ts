@@ -1,4 +1,4 @@
-import { formatChecksumsName, formatSignatureName, type Protocol } from '#provider-release';
+import { formatChecksumsName, formatSignatureName, readAcceptedKey, type Protocol } from '#provider-release';
 import { listDifferences, type PublishedState } from './differences.js';
 import { findLink, type FileLink, type PlatformResource, type VersionResource } from './documents.js';
 import { forEachConcurrently } from './concurrency.js';
@@ -8,7 +8,7 @@ import type { PublishProgress, UploadProgress } from './progress.js';
 import { verifyInstallable } from './installation-check.js';
 import type { ProviderRegistryClient, RegistryUpload } from './registry-client.js';
 import type { PlatformArchive } from './release-folder.js';
-import { findReleaseKey } from './release-key.js';
+import { findReleaseKey, type ReleaseKey } from './release-key.js';
 
 const MAX_CONCURRENT_UPLOADS = 4;
 
@@ -17,6 +17,8 @@ export type PublishResult = {
   readonly source: string;
   readonly version: string;
   readonly keyId: string;
+  /** The first Terraform version that reads the key; null if all versions do. */
+  readonly minimumTerraformVersion: string | null;
   readonly protocols: readonly Protocol[];
   readonly platforms: readonly {
     readonly os: string;
@@ -116,22 +118,28 @@ const requireSameRelease = (published: PublishedState, release: PreparedRelease,
 const createVersion = async (
   publication: PublishTask,
   published: PublishedState,
-): Promise<{ version: VersionResource; keyId: string }> => {
+): Promise<{ version: VersionResource; key: ReleaseKey }> => {
   const { registry, release, progress, now } = publication;
   const key = await findReleaseKey(registry, release, publication.keyId, now);
   requireSameRelease(published, release, key.keyId);
   if (!key.isRegistered) {
     await registry.addKey(key.keyId, key.armor);
+    const { isRegistered } = await findReleaseKey(registry, release, publication.keyId, now);
+    if (!isRegistered) {
+      throw createRefusedError(
+        `${registry.organization} has an older copy of the GPG key ${key.keyId}, and does not replace it. Delete the copy`,
+      );
+    }
     progress.print(`Added the GPG key ${key.keyId} to ${registry.organization}`);
   }
-  if (published.version) return { version: published.version, keyId: key.keyId };
+  if (published.version) return { version: published.version, key };
   if (!(await registry.hasProvider())) {
     await registry.makeProvider();
     progress.print(`Created the provider ${registry.organization}/${registry.name}`);
   }
   const version = await registry.makeVersion(release.version, key.keyId, release.protocols);
   progress.print(`Created version ${release.version} for the GPG key ${key.keyId}`);
-  return { version, keyId: key.keyId };
+  return { version, key };
 };
 
 /** Uploads the files that are missing, the signature last, and returns their names. */
@@ -180,13 +188,21 @@ const uploadFiles = async (
 export const publishRelease = async (publication: PublishTask): Promise<PublishResult> => {
   const { release, registry, now } = publication;
   const published = await findVersion(registry, release);
-  const { version, keyId } = await createVersion(publication, published);
+  const { version, key } = await createVersion(publication, published);
+  const { keyId } = key;
   const uploaded = await uploadFiles(publication, version, published);
   await verifyInstallable(registry, release, keyId, now);
+  const { firstTerraform, algorithm } = await readAcceptedKey(key.armor);
+  if (firstTerraform !== null) {
+    publication.progress.print(
+      `The GPG key ${keyId} is of the type ${algorithm}: Terraform before ${firstTerraform} cannot install the provider`,
+    );
+  }
   return {
     source: registry.source,
     version: release.version,
     keyId,
+    minimumTerraformVersion: firstTerraform,
     protocols: release.protocols,
     platforms: release.archives.map(({ os, arch, filename, sha256: shasum }) => ({ os, arch, filename, shasum })),
     uploaded: uploaded.toSorted(),

@@ -45,10 +45,10 @@ export const findReleaseKey = async (
     if (!remoteKey) return { ...release.key, isRegistered: false };
     const armor = remoteKey['ascii-armor'];
     const flaw = await findSignatureFlaw(armor, release, now);
-    if (flaw === null) return { keyId: release.key.keyId, armor, isRegistered: true };
-    throw createRefusedError(
-      `${organization} has an older copy of the GPG key ${release.key.keyId}; replace it. ${flaw}`,
-    );
+    // The organization's copy is older than the key, so the key is sent again, which renews the copy.
+    return flaw === null
+      ? { keyId: release.key.keyId, armor, isRegistered: true }
+      : { ...release.key, isRegistered: false };
   }
   const keys = (await registry.keys()).filter((key) => keyId === undefined || key['key-id'] === keyId.toUpperCase());
   const flaws: string[] = [];

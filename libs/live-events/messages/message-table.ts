@@ -279,6 +279,7 @@ const ofOthers = {
   RegistryProviderVersionDeleted: providerVersion('deleted'),
   GpgKeyAdded: gpgKey('created'),
   GpgKeyRemoved: gpgKey('deleted'),
+  GpgKeyRenewed: gpgKey('changed'),
 } as const satisfies Record<string, MessageRule>;
 
 /**

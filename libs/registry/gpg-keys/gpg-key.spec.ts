@@ -18,6 +18,14 @@ describe('decisions about a GPG key', () => {
     given(added, removed).when(add).refuses('conflict', 'exists already');
   });
 
+  it('renews a key that exists', () => {
+    const renew = { type: 'RenewGpgKey', data: { asciiArmor: 'later' } } as const;
+    given(added)
+      .when(renew)
+      .yields({ type: 'GpgKeyRenewed', data: { keyId: key.keyId, asciiArmor: 'later' } });
+    given(added, removed).when(renew).refuses('not-found', 'Not found');
+  });
+
   it('removes a key only once', () => {
     given(added).when(remove).yields(removed);
     given(added, removed).when(remove).refuses('not-found', 'Not found');

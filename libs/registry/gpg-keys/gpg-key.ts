@@ -5,12 +5,18 @@ import { conflict, requireActive, type Decider, type Message } from '#kernel';
  * upper-case hex digits. The armored text is public, so the log may contain it.
  *
  *   absent ──add──► active ──remove──► deleted
+ *
+ * A renewed key is the same key with a later text, for example one that ends later.
  */
 export type GpgKeyEvent =
-  Message<'GpgKeyAdded', { keyId: string; asciiArmor: string }> | Message<'GpgKeyRemoved', { keyId: string }>;
+  | Message<'GpgKeyAdded', { keyId: string; asciiArmor: string }>
+  | Message<'GpgKeyRenewed', { keyId: string; asciiArmor: string }>
+  | Message<'GpgKeyRemoved', { keyId: string }>;
 
 export type GpgKeyCommand =
-  Message<'AddGpgKey', { keyId: string; asciiArmor: string }> | Message<'RemoveGpgKey', Record<never, never>>;
+  | Message<'AddGpgKey', { keyId: string; asciiArmor: string }>
+  | Message<'RenewGpgKey', { asciiArmor: string }>
+  | Message<'RemoveGpgKey', Record<never, never>>;
 
 type ActiveGpgKey = { readonly status: 'active'; readonly keyId: string };
 export type GpgKeyState = { readonly status: 'absent' | 'deleted' } | ActiveGpgKey;
@@ -23,10 +29,14 @@ export const gpgKey: Decider<GpgKeyState, GpgKeyCommand, GpgKeyEvent> = {
       if (state.status !== 'absent') throw conflict('GPG key exists already');
       return [{ type: 'GpgKeyAdded', data: { keyId, asciiArmor } }];
     },
+    RenewGpgKey: ({ asciiArmor }, state) => [
+      { type: 'GpgKeyRenewed', data: { keyId: requireActive(state).keyId, asciiArmor } },
+    ],
     RemoveGpgKey: (_, state) => [{ type: 'GpgKeyRemoved', data: { keyId: requireActive(state).keyId } }],
   },
   evolve: {
     GpgKeyAdded: ({ keyId }) => ({ status: 'active', keyId }),
+    GpgKeyRenewed: (_, state) => state,
     GpgKeyRemoved: () => ({ status: 'deleted' }),
   },
 };

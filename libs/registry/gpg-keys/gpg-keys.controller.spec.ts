@@ -1,15 +1,16 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { readKey } from 'openpgp';
 import { runBetween } from '../../../test/support/interleaving.js';
 import {
   addKey,
   GPG_KEYS,
   makeProvider,
-  newEccKey,
+  newUnsupportedKey,
   publishVersion,
   matchRefusalText,
   settleNeighbours,
 } from '../../../test/support/registry.js';
-import { makeSigner, type Signer } from '../../../test/support/releases.js';
+import { makeSigner, renewArmor, type Signer } from '../../../test/support/releases.js';
 import {
   expectStatus,
   makeMember,
@@ -69,7 +70,9 @@ describe('a GPG key', () => {
       attributes: {
         'ascii-armor': armor,
         'key-id': keyId,
+        algorithm: 'RSA',
         'expires-at': null,
+        'minimum-terraform-version': null,
         namespace: 'acme',
         source: '',
         'source-url': null,
@@ -104,9 +107,9 @@ describe('a GPG key', () => {
   });
 
   it('is refused with the reason if clients cannot use it', async () => {
-    expect(refusalOf(await addKey(server, 'acme', { armor: await newEccKey() }))).toEqual([
+    expect(refusalOf(await addKey(server, 'acme', { armor: await newUnsupportedKey() }))).toEqual([
       ARMOR,
-      expect.stringMatching(/RSA and DSA keys only/),
+      expect.stringMatching(/RSA, DSA, ed25519 and NIST keys only/),
     ]);
   });
 
@@ -154,6 +157,103 @@ describe('a GPG key', () => {
     await settle('ending');
     runBetween(server.store, () => server.delete('/api/v2/organizations/ending'));
     expect((await addKey(server, 'ending', signer(0))).status).toBe(404);
+  });
+});
+
+describe('renewing a GPG key', () => {
+  const TEN_YEARS = 10 * 365 * 24 * 60 * 60;
+  const send = (method: 'post' | 'patch', namespace: string, one: Signer, armor: string): Promise<ApiResponse> =>
+    method === 'post'
+      ? addKey(server, namespace, { armor })
+      : server.patch(byId(namespace, one), body({ 'ascii-armor': armor }));
+
+  it.each([
+    ['post', 201],
+    ['patch', 200],
+  ] as const)('replaces the text of the same key by %s, and published versions stay usable', async (method, status) => {
+    const namespace = `renewing-${method}`;
+    const one = await makeSigner({ subkey: true });
+    await settle(namespace, one);
+    await makeProvider(server, namespace, 'aws');
+    const path = await publishVersion(server, namespace, 'aws', '1.0.0', one);
+    const before = (await server.get(byId(namespace, one))).body.data;
+    const armor = await renewArmor(one, TEN_YEARS);
+    const answer = expectStatus(await send(method, namespace, one, armor), status).body.data;
+    expect(answer).toEqual({
+      ...before,
+      attributes: {
+        ...before.attributes,
+        'ascii-armor': armor,
+        'expires-at': '2035-12-30T00:00:00.000Z',
+        'updated-at': expect.any(String),
+      },
+    });
+    expect((await server.get(byId(namespace, one))).body.data).toEqual(answer);
+    expect((await server.get(path)).body.data.attributes).toMatchObject({ usable: true, missing: [] });
+    const client = `/api/registry/v1/providers/${namespace}/aws/1.0.0/download/linux/amd64`;
+    const [key] = expectStatus(await server.get(client), 200).body.signing_keys.gpg_public_keys;
+    expect(key.ascii_armor).toBe(armor);
+    await publishVersion(server, namespace, 'aws', '1.1.0', one);
+    const reader = server.as(await makeOrganizationToken(server, namespace));
+    const { body: trail } = expectStatus(await reader.get('/api/v2/organization/audit-trail'), 200);
+    const entries = trail.data.filter(({ resource: { type } }: any) => type === 'gpg_key');
+    expect(entries.map(({ resource: { action } }: any) => action)).toEqual(['update', 'create']);
+  });
+
+  it.each(['post', 'patch'] as const)(
+    'is refused by %s for an older, a smaller, another or the same text',
+    async (method) => {
+      const namespace = `refusing-${method}`;
+      const one = await makeSigner({ subkey: true });
+      await settle(namespace, one);
+      const armor = await renewArmor(one, TEN_YEARS);
+      expectStatus(await send(method, namespace, one, armor), method === 'post' ? 201 : 200);
+      const before = (await server.get(byId(namespace, one))).body;
+      const smaller = await readKey({ armoredKey: armor });
+      smaller.subkeys.splice(0);
+      for (const [text, refusal] of [
+        [one.armor, [ARMOR, 'The key is an older copy of the key that the registry has']],
+        [smaller.armor(), [ARMOR, matchRefusalText(/^The key does not verify the signatures of its part/)]],
+        [armor, ['/data/attributes/key-id', 'Key id has already been taken']],
+        [one.privateKey, [ARMOR, matchRefusalText(/private key/)]],
+      ] as const) {
+        expect(refusalOf(await send(method, namespace, one, text))).toEqual(refusal);
+      }
+      expect((await server.get(byId(namespace, one))).body).toEqual(before);
+    },
+  );
+
+  it('is refused by patch for another key, together with a move, and without any attribute', async () => {
+    await settle('patching', signer(0));
+    const patch = async (attributes: object): Promise<unknown> =>
+      refusalOf(await server.patch(byId('patching', signer(0)), body(attributes)));
+    expect(await patch({ 'ascii-armor': signer(1).armor })).toEqual([
+      '/data/attributes/key-id',
+      matchRefusalText(/has the same id, but is another key/),
+    ]);
+    expect(await patch({ namespace: 'acme', 'ascii-armor': signer(0).armor })).toEqual([
+      ARMOR,
+      matchRefusalText(/send two requests/),
+    ]);
+    expect(await patch({})).toEqual(['/data/attributes/namespace', "Namespace can't be blank"]);
+  });
+});
+
+describe('keys of elliptic curves', () => {
+  it.each([
+    [{ type: 'ecc', curve: 'ed25519Legacy' }, 'ed25519'],
+    [{ type: 'ecc', curve: 'nistP256' }, 'NIST P-256'],
+  ] as const)('sign versions, and name the first terraform version that reads them: %j', async (keyType, algorithm) => {
+    const namespace = `curve-${keyType.curve.toLowerCase()}`;
+    const one = await makeSigner({ keyType });
+    await settle(namespace, one);
+    expect((await server.get(byId(namespace, one))).body.data.attributes).toMatchObject({
+      algorithm,
+      'minimum-terraform-version': '1.6',
+    });
+    await makeProvider(server, namespace, 'aws');
+    const path = await publishVersion(server, namespace, 'aws', '1.0.0', one);
+    expect((await server.get(path)).body.data.attributes).toMatchObject({ usable: true, missing: [] });
   });
 });
 

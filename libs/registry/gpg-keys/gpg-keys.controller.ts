@@ -1,6 +1,7 @@
 import { Body, Controller, Delete, Get, HttpCode, Param, Patch, Post, Query, Req } from '@nestjs/common';
 import { CommandBus } from '@nestjs/cqrs';
 import type { FastifyRequest } from 'fastify';
+import { unprocessable } from '#kernel';
 import { z } from 'zod';
 import { CurrentActor, type Actor } from '#access';
 import { Database } from '#postgres';
@@ -23,7 +24,15 @@ import { findGpgKey, listGpgKeys, type GpgKeyPath } from './gpg-keys.queries.js'
 /** Largest accepted text, in characters. An RSA key of 4,096 bits with a dozen user ids and subkeys has 10,000. */
 const armor = text(65_536);
 export const createBody = resourceBody('gpg-keys', z.object({ namespace: text(255), 'ascii-armor': armor }));
-export const updateBody = resourceBody('gpg-keys', z.object({ namespace: text(255) }));
+export const updateBody = resourceBody(
+  'gpg-keys',
+  z
+    .object({ namespace: text(255).optional(), 'ascii-armor': armor.optional() })
+    .refine(({ namespace, 'ascii-armor': asciiArmor }) => namespace ?? asciiArmor, {
+      error: "Namespace can't be blank",
+      path: ['namespace'],
+    }),
+);
 
 /**
  * Endpoints of the public keys that sign providers. Their paths start with the registry's own prefix, not with /api/v2.
@@ -57,8 +66,18 @@ export class GpgKeysController {
 
   @Patch(':namespace/:keyId')
   async update(@Param() path: GpgKeyPath, @Body() body: unknown, @CurrentActor() actor: Actor): Promise<Document> {
-    const { namespace } = parseBody(updateBody, body).data.attributes;
-    const row = await this.bus.execute(new ChangeGpgKey('MoveGpgKey', { path, namespace, actor }));
+    const { namespace = path.namespace, 'ascii-armor': asciiArmor } = parseBody(updateBody, body).data.attributes;
+    if (asciiArmor !== undefined && namespace !== path.namespace) {
+      throw unprocessable(
+        'Ascii armor cannot be replaced by a request that moves the key: send two requests',
+        'ascii-armor',
+      );
+    }
+    const row = await this.bus.execute(
+      asciiArmor === undefined
+        ? new ChangeGpgKey('MoveGpgKey', { path, namespace, actor })
+        : new ChangeGpgKey('RenewGpgKey', { path, asciiArmor, actor }),
+    );
     return renderDocument(await renderGpgKey(row));
   }
 

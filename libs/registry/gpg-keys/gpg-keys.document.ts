@@ -1,4 +1,4 @@
-import { readKeyExpiry } from '#provider-release';
+import { readAcceptedKey } from '#provider-release';
 import type { Resource } from '#json-api';
 import type { GpgKeyRow } from './gpg-keys.queries.js';
 
@@ -9,20 +9,25 @@ export const renderGpgKey = async ({
   asciiArmor,
   createdAt,
   updatedAt,
-}: GpgKeyRow): Promise<Resource> => ({
-  id,
-  type: 'gpg-keys',
-  attributes: {
-    'ascii-armor': asciiArmor,
-    'key-id': keyId,
-    'expires-at': await readKeyExpiry(asciiArmor),
-    namespace,
-    // Set for keys of partners that HashiCorp has signed; no key here is one (clients.md §5).
-    source: '',
-    'source-url': null,
-    'trust-signature': '',
-    'created-at': createdAt,
-    'updated-at': updatedAt,
-  },
-  links: { self: `/api/registry/private/v2/gpg-keys/${namespace}/${keyId}` },
-});
+}: GpgKeyRow): Promise<Resource> => {
+  const { algorithm, expiresAt, firstTerraform } = await readAcceptedKey(asciiArmor);
+  return {
+    id,
+    type: 'gpg-keys',
+    attributes: {
+      'ascii-armor': asciiArmor,
+      'key-id': keyId,
+      algorithm,
+      'expires-at': expiresAt,
+      'minimum-terraform-version': firstTerraform,
+      namespace,
+      // Set for keys of partners that HashiCorp has signed; no key here is one (clients.md §5).
+      source: '',
+      'source-url': null,
+      'trust-signature': '',
+      'created-at': createdAt,
+      'updated-at': updatedAt,
+    },
+    links: { self: `/api/registry/private/v2/gpg-keys/${namespace}/${keyId}` },
+  };
+};

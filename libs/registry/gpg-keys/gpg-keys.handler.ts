@@ -1,5 +1,5 @@
 import { CommandHandler } from '@nestjs/cqrs';
-import { Clock, forbidden, Ids, Refusal } from '#kernel';
+import { Clock, forbidden, Ids, Refusal, unprocessable } from '#kernel';
 import {
   AggregateHandler,
   EventStore,
@@ -11,10 +11,10 @@ import {
 } from '#event-store';
 import { refuseTakenName } from '#postgres';
 import { createEventContext, loadParentOrganization } from '#access';
-import { readPublicKey } from '#provider-release';
-import { gpgKey } from './gpg-key.js';
+import { checkRenewal, readPublicKey } from '#provider-release';
+import { gpgKey, type GpgKeyCommand } from './gpg-key.js';
 import { ChangeGpgKey, type GpgKeyOperations } from './gpg-keys.commands.js';
-import { findGpgKey, selectGpgKeyById, type GpgKeyRow } from './gpg-keys.queries.js';
+import { findGpgKey, findGpgKeyOfOrganization, selectGpgKeyById, type GpgKeyRow } from './gpg-keys.queries.js';
 
 /**
  * Returns 403 for a namespace that the caller cannot use, because go-tfe drops the text of a 404 (clients.md §8). A
@@ -27,11 +27,18 @@ const refuseForeignNamespace = (error: unknown): never => {
 
 const refuseTaken = refuseTakenName('gpg_keys_organization_key_id_key', 'key-id');
 
+/** Rejects a text that does not renew the key. The same text is no renewal: the key is in the organization already. */
+const requireRenewal = async (present: GpgKeyRow, asciiArmor: string): Promise<void> => {
+  if (present.asciiArmor === asciiArmor) throw unprocessable('Key id has already been taken', 'key-id');
+  await checkRenewal(present.asciiArmor, asciiArmor);
+};
+
 @CommandHandler(ChangeGpgKey)
 export class GpgKeysHandler extends AggregateHandler<GpgKeyOperations> {
   protected readonly operations: OperationTable<GpgKeyOperations> = {
     AddGpgKey: (input) => this.add(input),
     MoveGpgKey: (input) => this.store.untilFirst(() => this.move(input)).catch(refuseTaken),
+    RenewGpgKey: (input) => this.renew(input),
     RemoveGpgKey: (input) => this.remove(input),
   };
 
@@ -51,15 +58,40 @@ export class GpgKeysHandler extends AggregateHandler<GpgKeyOperations> {
         load: async () => {
           const parent = await loadParentOrganization(this.store.database, actor, 'manage-providers', namespace);
           const { keyId } = await readPublicKey(asciiArmor, this.clock.now());
-          return { ...newStream(id, gpgKey), parent, keyId };
+          const present = await findGpgKeyOfOrganization(this.store.database, parent.organization, keyId);
+          if (present) await requireRenewal(present, asciiArmor);
+          const loaded = present
+            ? await this.store.restore(present.id, gpgKey, present.snapshot)
+            : newStream(id, gpgKey);
+          return { ...loaded, parent, keyId, isPresent: present !== null };
         },
-        command: ({ keyId }) => ({ type: 'AddGpgKey', data: { keyId, asciiArmor } }) as const,
+        command: ({ keyId, isPresent }): GpgKeyCommand =>
+          isPresent
+            ? { type: 'RenewGpgKey', data: { asciiArmor } }
+            : { type: 'AddGpgKey', data: { keyId, asciiArmor } },
         organization: ({ parent }) => parent.organization,
         preconditions: ({ parent }) => [expectVersion(parent.organization, parent.version)],
         context: createEventContext(actor),
-        read: () => [selectGpgKeyById(id)],
+        read: ({ stream }) => [selectGpgKeyById(stream)],
       })
       .catch(refuseTaken);
+    return getFirstRow<GpgKeyRow>(rows);
+  }
+
+  private async renew({ path, asciiArmor, actor }: GpgKeyOperations['RenewGpgKey']['input']): Promise<GpgKeyRow> {
+    const { rows } = await this.store.handle({
+      decider: gpgKey,
+      load: async () => {
+        const row = await findGpgKey(this.store.database, actor, 'manage-providers', path);
+        await readPublicKey(asciiArmor, this.clock.now());
+        await requireRenewal(row, asciiArmor);
+        return { ...(await this.store.restore(row.id, gpgKey, row.snapshot)), row };
+      },
+      command: () => ({ type: 'RenewGpgKey', data: { asciiArmor } }) as const,
+      organization: ({ row }) => row.organization,
+      context: createEventContext(actor),
+      read: ({ stream }) => [selectGpgKeyById(stream)],
+    });
     return getFirstRow<GpgKeyRow>(rows);
   }
 

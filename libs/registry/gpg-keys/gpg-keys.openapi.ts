@@ -31,25 +31,32 @@ export const gpgKeysOperations = describeController(GpgKeysController, GPG_KEYS,
   create: {
     operationId: 'createGpgKey',
     summary: 'Add a GPG key to an organization',
+    description:
+      'If the organization has the key already, a later text of the same key replaces the present one: one that ends later, or that has another subkey.',
     body: describeBody(createBody, {
       data: { type: 'gpg-keys', attributes: { namespace: 'acme', 'ascii-armor': EXAMPLE_ARMOR } },
     }),
     answer: describeDocument('GpgKey'),
-    refusals: { unprocessable: 'The text is not a valid public key, or the organization has this key already.' },
+    refusals: {
+      unprocessable:
+        'The text is not a valid public key, or the organization has this text already, or a text that would lose signatures.',
+    },
+    events: ['GpgKeyAdded', 'GpgKeyRenewed'],
   },
   show: { operationId: 'getGpgKey', summary: 'Show a GPG key', path, answer: describeDocument('GpgKey') },
   update: {
     operationId: 'moveGpgKey',
-    summary: 'Move a GPG key to another organization',
-    description: 'In the other organization, the key has another id. Without a change, the answer shows the key.',
+    summary: 'Move a GPG key to another organization, or renew it',
+    description:
+      'In the other organization, the key has another id. `ascii-armor` replaces the text of the key by a later one of the same key. Without a change, the answer shows the key.',
     path,
     body: describeBody(updateBody, { data: { type: 'gpg-keys', attributes: { namespace: 'acme-labs' } } }),
     answer: describeDocument('GpgKey'),
     refusals: {
       forbidden: 'You may not manage keys of this or of the other organization, or the other one does not exist.',
-      unprocessable: 'The other organization has this key already.',
+      unprocessable: 'The other organization has this key already, or the text does not renew the key.',
     },
-    events: ['GpgKeyRemoved', 'GpgKeyAdded'],
+    events: ['GpgKeyRemoved', 'GpgKeyAdded', 'GpgKeyRenewed'],
   },
   destroy: { operationId: 'deleteGpgKey', summary: 'Delete a GPG key', path, answer: describeEmpty() },
 });

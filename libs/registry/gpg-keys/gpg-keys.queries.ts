@@ -30,6 +30,23 @@ export const selectGpgKeysByIds = (ids: Sql): Sql => sql`select ${columns} ${FRO
 
 export type GpgKeyForCommand = GpgKeyRow & { readonly organizationVersion: number; readonly snapshot: StreamSnapshot };
 
+const selectForCommand = (condition: Sql): Sql => sql`
+  select ${columns}, so.version as "organizationVersion", ${buildSnapshotJson('s')} as snapshot
+    ${FROM} join event_store.streams s on s.stream = k.id join event_store.streams so on so.stream = o.id
+   where ${condition}`;
+
+/** Returns the key with this id of an organization, without checking permissions; null if the organization lacks it. */
+export const findGpgKeyOfOrganization = async (
+  database: Database,
+  organization: string,
+  keyId: string,
+): Promise<GpgKeyForCommand | null> => {
+  const row = await database.row<GpgKeyForCommand>(
+    selectForCommand(sql`k.organization = ${organization} and k.key_id = ${keyId}`),
+  );
+  return row ?? null;
+};
+
 /** Returns the key. Throws not-found if it does not exist, and a refusal if the caller lacks the permission. */
 export const findGpgKey = async (
   database: Database,
@@ -37,10 +54,9 @@ export const findGpgKey = async (
   permission: Permission,
   { namespace, keyId }: GpgKeyPath,
 ): Promise<GpgKeyForCommand> => {
-  const row = await database.row<GpgKeyForCommand>(sql`
-    select ${columns}, so.version as "organizationVersion", ${buildSnapshotJson('s')} as snapshot
-      ${FROM} join event_store.streams s on s.stream = k.id join event_store.streams so on so.stream = o.id
-     where o.name = ${namespace} and k.key_id = upper(${keyId}) and ${requireCurrentAccess(actor)}`);
+  const row = await database.row<GpgKeyForCommand>(
+    selectForCommand(sql`o.name = ${namespace} and k.key_id = upper(${keyId}) and ${requireCurrentAccess(actor)}`),
+  );
   if (!row) throw notFound();
   requirePermission(actor, permission, row);
   return row;

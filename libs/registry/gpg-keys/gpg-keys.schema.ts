@@ -14,7 +14,12 @@ export const gpgKeySchema = defineResource({
   attributes: {
     'ascii-armor': exampleText(EXAMPLE_ARMOR),
     'key-id': exampleText('34365D9472D7468F', 'The last 16 hexadecimal digits of the fingerprint.'),
+    algorithm: exampleText('RSA', 'The kind of the key, for example `RSA`, `ed25519` or `NIST P-256`.').nullable(),
     'expires-at': timestamp('When the key ends; null if it has no end.').nullable(),
+    'minimum-terraform-version': exampleText(
+      '1.6',
+      'The first Terraform version that reads the key. Earlier ones refuse what it signed. Null if all versions read it.',
+    ).nullable(),
     namespace: exampleText('acme', 'The name of the organization.'),
     source: always(''),
     'source-url': always(null),

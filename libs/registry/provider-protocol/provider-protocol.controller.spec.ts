@@ -1,4 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { sql } from '#kernel';
+import { findVendorKey } from '#provider-release';
+import { HASHICORP_RELEASE } from '../../../test/support/hashicorp-release.js';
 import {
   addKey,
   DARWIN,
@@ -223,6 +226,40 @@ describe('versions in the provider registry protocol', () => {
     expect((await versions('aws', server, 'keyed')).body.versions).toEqual([]);
     expectStatus(await addKey(server, 'keyed', signerOfOrganization), 201);
     expect(await requestStatuses()).toEqual([200, 200]);
+  });
+
+  it('need no upload of the key of HashiCorp, which every organization has', async () => {
+    const { shasums, signature } = HASHICORP_RELEASE;
+    const keyId = '34365d9472d7468f';
+    await makeProvider(server, 'acme', 'null');
+    const { links } = await makeVersion(server, 'acme', 'null', '3.1.0', keyId);
+    expectStatus(await uploadTo(server, links['shasums-upload'], shasums), 200);
+    expectStatus(await uploadTo(server, links['shasums-sig-upload'], signature), 200);
+    const release = new TestRelease(server, 'acme', 'null', '3.1.0');
+    const attributes = { os: 'linux', arch: 'amd64', filename: 'terraform-provider-null_3.1.0_linux_amd64.zip' };
+    const shasum = '53e30545ff8926a8e30ad30648991ca8b93b6fa496272cd23b26763c8ee84515';
+    expectStatus(await server.post(`${release.path}/platforms`, platformBody({ ...attributes, shasum })), 201);
+    expect((await server.get(release.path)).body.data.attributes).toMatchObject({
+      'key-id': keyId,
+      missing: [attributes.filename],
+    });
+    // The zip has 15 MB, so the views get what its upload would have written.
+    await server.store.database.rows(sql`update registry_provider_platforms set size = 1 where shasum = ${shasum}`);
+    await server.store.database.rows(
+      sql`update registry_provider_versions set published_at = now() where version = '3.1.0'`,
+    );
+    expect((await versions('null')).body.versions).toMatchObject([{ version: '3.1.0' }]);
+    const { body } = expectStatus(await member.get(`${PROVIDERS}/acme/null/3.1.0/download/linux/amd64`), 200);
+    expect(body.signing_keys.gpg_public_keys).toEqual([
+      {
+        key_id: '34365D9472D7468F',
+        ascii_armor: findVendorKey(keyId),
+        trust_signature: '',
+        source: '',
+        source_url: null,
+      },
+    ]);
+    expectStatus(await server.delete(release.path), 204);
   });
 
   it('are missing with a warning about the newest one if none can be installed', async () => {

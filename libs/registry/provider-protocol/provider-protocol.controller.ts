@@ -5,7 +5,7 @@ import { conflict } from '#kernel';
 import { matchesEtag } from '#json-api';
 import { CurrentActor, type Actor } from '#access';
 import { Database } from '#postgres';
-import { formatChecksumsName, formatSignatureName } from '#provider-release';
+import { findVendorKey, formatChecksumsName, formatSignatureName } from '#provider-release';
 import { ProtocolErrorsFilter } from './provider-protocol.filter.js';
 import {
   findInstallablePackage,
@@ -88,7 +88,7 @@ export class ProviderProtocolController {
         gpg_public_keys: [
           {
             key_id: installable.keyId,
-            ascii_armor: installable.asciiArmor,
+            ascii_armor: installable.asciiArmor ?? findVendorKey(installable.keyId),
             trust_signature: '',
             source: '',
             source_url: null,

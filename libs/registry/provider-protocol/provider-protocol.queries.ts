@@ -2,7 +2,11 @@ import { notFound, sql, type Sql } from '#kernel';
 import type { Database } from '#postgres';
 import { requireCurrentAccess, can, type Actor } from '#access';
 import { formatPlatform, type Protocol } from '#provider-release/rules';
-import { FROM_VERSION_KEY, type VersionCompleteness } from '../versions/registry-provider-versions.queries.js';
+import {
+  FROM_VERSION_KEY,
+  HAS_VERSION_KEY,
+  type VersionCompleteness,
+} from '../versions/registry-provider-versions.queries.js';
 
 export type InstallableVersion = {
   readonly version: string;
@@ -33,7 +37,7 @@ const selectNamespace = (namespace: string): Sql => sql`
 
 /**
  * Returns the provider with everything that a client can install, in one statement: published versions whose key
- * exists, with those platforms whose zip is uploaded.
+ * the registry has, with those platforms whose zip is uploaded.
  */
 export const findInstallableProvider = async (
   database: Database,
@@ -54,7 +58,7 @@ export const findInstallableProvider = async (
                coalesce(l.platforms, '[]') as platforms,
                v.published_at is not null and its.key and l.here is not null as served
           from registry_provider_versions v
-         cross join lateral (select exists (select 1 ${FROM_VERSION_KEY}) as key) its
+         cross join lateral (select ${HAS_VERSION_KEY} as key) its
          cross join lateral (
            select jsonb_agg(jsonb_build_object('filename', l.filename, 'size', l.size) order by l.os, l.arch) as platforms,
                   jsonb_agg(jsonb_build_object('os', l.os, 'arch', l.arch) order by l.os, l.arch)
@@ -77,7 +81,8 @@ export type InstallablePackage = {
   readonly filename: string;
   readonly shasum: string;
   readonly keyId: string;
-  readonly asciiArmor: string;
+  /** Null if the organization has no copy of its own, so that the registry's copy is used. */
+  readonly asciiArmor: string | null;
 };
 
 export type PackagePath = {
@@ -95,13 +100,12 @@ export const findInstallablePackage = async (
 ): Promise<InstallablePackage> => {
   const row = await database.row<InstallablePackage>(sql`
     select p.organization, p.name as provider, v.version, v.id as "versionId", v.protocols, l.id as platform, l.filename,
-           l.shasum, k.key_id as "keyId", k.ascii_armor as "asciiArmor"
+           l.shasum, upper(v.key_id) as "keyId", (select k.ascii_armor ${FROM_VERSION_KEY}) as "asciiArmor"
       from ${selectNamespace(path.namespace)} join registry_providers p on p.organization = o.id and p.namespace is null
       join registry_provider_versions v on v.provider = p.id join registry_provider_platforms l on l.version = v.id
-     cross join lateral (select k.key_id, k.ascii_armor ${FROM_VERSION_KEY}) k
      where p.name = ${path.name} and v.version = ${path.version}
        and l.os = ${path.os} and l.arch = ${path.arch} and l.size is not null and v.published_at is not null
-       and ${requireCurrentAccess(actor)}`);
+       and ${HAS_VERSION_KEY} and ${requireCurrentAccess(actor)}`);
   if (!row || !can(actor, 'read-providers', row)) {
     throw notFound(`There is no package of ${path.name} ${path.version} for ${formatPlatform(path)}`);
   }

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { Injectable } from '@nestjs/common';
 import { badRequest, Clock, notFound, Refusal, unprocessable } from '#kernel';
 import { readBytes, checkContentLength, hashWhileReading, LINK_LIFETIME_MS, MIB, limitUpload } from '#blob-store';
-import { parseChecksums, verifyDetached } from '#provider-release';
+import { findVendorKey, parseChecksums, verifyDetached } from '#provider-release';
 import type { Platform } from '../platforms/registry-provider-platform.js';
 import type { RegistryProviderVersionCommand, StoredFile } from '../versions/registry-provider-version.js';
 import type { RegistryProviderVersionOperations } from '../versions/registry-provider-versions.commands.js';
@@ -122,7 +122,8 @@ export class ReleaseFileReceiver {
   ): Promise<string | null> {
     const isHere = (sent.shasums ?? state.shasums) && (sent.signature ?? state.signature);
     if (!isHere || state.signature?.verified) return null;
-    const { keyId, armor } = target;
+    const { keyId } = target;
+    const armor = target.armor ?? findVendorKey(keyId);
     if (armor === null) return `the organization has no GPG key ${keyId}; add it, then upload this file again`;
     const content = sent.shasums ?? (await this.stored(stream, state.shasums));
     const signature = sent.signature ?? (await this.stored(stream, state.signature));

@@ -9,7 +9,7 @@ export type ReleaseUploadTarget = {
   readonly organization: string;
   readonly organizationVersion: number;
   readonly keyId: string;
-  /** Public key that the version names; null if the organization does not have it. */
+  /** The organization's copy of the public key that the version names; null if it has none. */
   readonly armor: string | null;
   readonly snapshot: StreamSnapshot;
 };

@@ -4,6 +4,7 @@ import type { Database } from '#postgres';
 import { requirePermission, requireCurrentAccess, selectPermittedScopes, type Actor } from '#access';
 import { buildLimit, toListPage, PAGE_BYTES, type ListPage, type ListRow, type PageRequest } from '#json-api';
 import type { Protocol } from '#provider-release/rules';
+import { VENDOR_KEY_IDS } from '#provider-release';
 import type { StoredFile } from './registry-provider-version.js';
 import {
   BYTES_OF_VERSION,
@@ -39,7 +40,7 @@ export type RegistryProviderVersionRow = {
   readonly createdAt: Timestamp;
   readonly updatedAt: Timestamp;
   readonly platforms: readonly PlatformOfVersion[];
-  /** Whether the organization has the key of the version. Clients need it to verify the signature. */
+  /** Whether the registry has the key of the version. Clients need it to verify the signature. */
   readonly hasKey: boolean;
 };
 
@@ -48,10 +49,16 @@ export type VersionCompleteness = Pick<RegistryProviderVersionRow, 'keyId' | 'ha
   readonly platforms: readonly Pick<PlatformOfVersion, 'filename' | 'size'>[];
 };
 
-/** Selects the organization's key that the version in row `v` names. Key ids are stored in upper case (gpg-key.ts). */
+/**
+ * Selects the organization's own key that the version in row `v` names. Key ids are stored in upper case (gpg-key.ts). It
+ * goes before a key that every organization has, because the organization can renew its own.
+ */
 export const FROM_VERSION_KEY = sql.raw(
   'from gpg_keys k where k.organization = v.organization and k.key_id = upper(v.key_id)',
 );
+
+/** Condition: clients get the key that the version in row `v` names. */
+export const HAS_VERSION_KEY = sql`(upper(v.key_id) = any (${VENDOR_KEY_IDS}::text[]) or exists (select 1 ${FROM_VERSION_KEY}))`;
 
 const columns = sql`
   v.id, v.organization, o.name as "organizationName", p.id as provider, p.name as "providerName", v.version,
@@ -60,7 +67,7 @@ const columns = sql`
   coalesce((select jsonb_agg(jsonb_build_object('id', l.id, 'os', l.os, 'arch', l.arch, 'filename', l.filename,
                                                 'size', l.size) order by l.os, l.arch)
               from registry_provider_platforms l where l.version = v.id), '[]') as platforms,
-  exists (select 1 ${FROM_VERSION_KEY}) as "hasKey"`;
+  ${HAS_VERSION_KEY} as "hasKey"`;
 
 export const FROM_VERSIONS = sql.raw(`from registry_provider_versions v
   join registry_providers p on p.id = v.provider join organizations o on o.id = p.organization`);

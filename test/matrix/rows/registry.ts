@@ -10,7 +10,7 @@ import {
   versionBody,
   zipOf,
 } from '../../support/registry.js';
-import { makeSigner } from '../../support/releases.js';
+import { makeSigner, renewArmor } from '../../support/releases.js';
 import { expectStatus, resource, tagBindings } from '../../support/seeds.js';
 import type { MatrixWorld } from '../shared-world.js';
 import type { Params, MatrixRow, MatrixTarget } from '../matrix.js';
@@ -242,6 +242,16 @@ const gpgKey: MatrixTarget = {
     return { params: { namespace: 'acme', keyId: signer.keyId } };
   },
 };
+/** As `gpgKey`; `armor` is the text that renews the new key. */
+const renewedGpgKey: MatrixTarget = {
+  ...gpgKey,
+  fresh: async (_, { server }) => {
+    const signer = await makeSigner();
+    expectStatus(await addKey(server, 'acme', signer), 201);
+    const armor = await renewArmor(signer, 10 * 365 * 24 * 60 * 60);
+    return { params: { namespace: 'acme', keyId: signer.keyId, armor } };
+  },
+};
 const inRival: MatrixTarget['scope'] = (_, { rival }) => ({ organization: rival.id });
 
 const keys: readonly MatrixRow[] = [
@@ -284,6 +294,16 @@ const keys: readonly MatrixRow[] = [
     trail: ['gpg_key destroy', 'gpg_key create'],
     fresh: true,
     body: resource('gpg-keys', { namespace: 'rival' }),
+  },
+  {
+    route: `PATCH ${GPG_KEYS}/:namespace/:keyId`,
+    condition: 'to a later text',
+    about: renewedGpgKey,
+    demands: ['manage-providers'],
+    status: 200,
+    trail: ['gpg_key update'],
+    fresh: true,
+    bodyFor: ({ params }) => resource('gpg-keys', { 'ascii-armor': params['armor'] }),
   },
   {
     route: `DELETE ${GPG_KEYS}/:namespace/:keyId`,

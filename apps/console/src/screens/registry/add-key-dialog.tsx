@@ -26,7 +26,9 @@ export const AddKeyDialog = ({ organization, onClose }: AddKeyDialogProps) => {
       isPending={addition.isPending}
       intro={
         <>
-          <Text size="sm">Print the public key (RSA or DSA), and paste it here.</Text>
+          <Text size="sm">
+            Print the public key (RSA, DSA, ed25519 or NIST), and paste it here. To renew a key, add it again.
+          </Text>
           <CodeBlock code="gpg --armor --export releases@example.com" label="the export command" />
         </>
       }
