@@ -1,4 +1,4 @@
-import { isOutage } from '#postgres';
+import { isOutage, PooledConnectionError } from '#postgres';
 import { getErrorCode } from '#kernel';
 import type { Settings } from '#host';
 
@@ -19,9 +19,14 @@ const REMEDIES: Readonly<Record<string, string>> = {
 
 /** Returns one line for the operator: why the database cannot be used at the start, and what to do. */
 export const describeDatabaseError = (error: unknown, { database }: Pick<Settings, 'database'>): string => {
-  const remedy = REMEDIES[getErrorCode(error) ?? ''] ?? (isOutage(error) ? describeOutageRemedy(database.mode) : null);
+  const remedy = findRemedy(error, database.mode);
   const subject = database.mode === 'url' ? 'DATABASE_URL: ' : '';
   return `${subject}the database cannot be used (${describeReason(error)})${remedy === null ? '' : `; ${remedy}`}`;
+};
+
+const findRemedy = (error: unknown, mode: Settings['database']['mode']): string | null => {
+  if (error instanceof PooledConnectionError) return 'set the URL of Postgres itself';
+  return REMEDIES[getErrorCode(error) ?? ''] ?? (isOutage(error) ? describeOutageRemedy(mode) : null);
 };
 
 const describeOutageRemedy = (mode: Settings['database']['mode']): string =>

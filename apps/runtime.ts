@@ -20,7 +20,7 @@ import {
 } from '#event-store';
 import type { EncryptionKeys } from '#encryption';
 import { NameEraser } from '#personal-data';
-import { Database, isOutage } from '#postgres';
+import { Database, inspectConnectionParameters, isOutage } from '#postgres';
 import { createLogger, RandomIds, StartupError, SystemClock, type Settings } from '#host';
 import { Backoff, getErrorCode, type Clock, type Ids } from '#kernel';
 import { describeDatabaseError } from './database-errors.js';
@@ -162,7 +162,11 @@ export const migrateDatabase = async (runtime: Runtime, options: MigrationOption
   const { databaseUrl, encryptionKeys, settings, store, logger, closing } = runtime;
   const { signal, mayInitialise = true, mayContinueRestore = false } = options;
   const { migrations, undecryptable } = await retryUntilDatabaseAnswers(
-    () => migrate(databaseUrl, moduleDefinitions, { encryptionKeys, mayInitialise }),
+    async () => {
+      const migrated = await migrate(databaseUrl, moduleDefinitions, { encryptionKeys, mayInitialise });
+      await inspectConnectionParameters(store.database);
+      return migrated;
+    },
     logger,
     options,
   ).catch((error: unknown) => {

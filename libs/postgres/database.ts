@@ -233,6 +233,7 @@ export class Database {
   /** Times from the sending of statements to their responses: queues in this process and in Postgres included. */
   readonly readDelays = new RecentDelays();
   readonly writeDelays = new RecentDelays();
+  readonly searchPath: string;
   private readonly readMs: number;
   private readonly slowReadMs: number;
   private readonly reads: readonly SharedConnection[];
@@ -250,6 +251,7 @@ export class Database {
   constructor(private readonly options: DatabaseOptions) {
     const { readTimeoutMs = READ_TIMEOUT_MS, slowReadTimeoutMs = SLOW_READ_TIMEOUT_MS, slow: overrides = {} } = options;
     const slow = { ...SLOW_LIMITS, ...overrides };
+    this.searchPath = options.searchPath ?? 'views';
     const connections = (
       count: number,
       statementMs: number,
@@ -416,7 +418,7 @@ export class Database {
       keepAlive: true,
       pipeline: true,
       ...limits,
-      options: `-c search_path=${this.options.searchPath ?? 'views'} -c timezone=UTC ${INDEXES_FIRST} ${options}`,
+      options: `-c search_path=${this.searchPath} -c timezone=UTC ${INDEXES_FIRST} ${options}`,
     });
     // Every query on a broken connection fails with the error. Here the connection only has to be replaced.
     client.on('error', onEnd);

@@ -1,5 +1,6 @@
 export { computeFollowerLockKey, computeLockKey } from './advisory-lock.js';
 export { runCombinedQueries } from './combined-queries.js';
+export { inspectConnectionParameters, PooledConnectionError } from './connection-parameters.js';
 export { castRows, rowCasts, type DatabaseRow, type QueryRunner } from './database-row.js';
 export {
   Database,

@@ -49,6 +49,17 @@ export const getViolatedConstraint = (error: unknown): string | null =>
  */
 export const isUnstorable = (error: unknown): boolean => /^(?:22|54)...$/.test(getSqlState(error));
 
+// Texts of PgBouncer, before and since version 1.20, and of Amazon RDS Proxy.
+const REFUSED_PARAMETER = /^unsupported startup parameter(?: in options)?: (\w+)/;
+const REFUSED_OPTIONS = /RDS Proxy .*command-line options/;
+
+/** Returns the startup parameter that a connection pooler refused, or null for any other error. */
+export const findRefusedParameter = (error: unknown): string | null => {
+  const message = getErrorMessage(error);
+  if (REFUSED_OPTIONS.test(message)) return 'options';
+  return REFUSED_PARAMETER.exec(message)?.[1] ?? null;
+};
+
 const OUTAGE_CODES = new Set([
   'ECONNREFUSED',
   'ECONNRESET',
@@ -74,6 +85,8 @@ const OUTAGE_TEXTS =
  */
 export const isOutage = (error: unknown): boolean => {
   const code = getSqlState(error);
+  // A pooler reports a protocol violation, which waiting does not solve.
+  if (findRefusedParameter(error) !== null) return false;
   if (OUTAGE_CODES.has(code) || OUTAGE_STATES.test(code)) return true;
   return OUTAGE_TEXTS.test(getErrorMessage(error));
 };

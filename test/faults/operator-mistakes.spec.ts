@@ -3,6 +3,7 @@ import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { startConnectionPooler } from '../support/connection-pooler.js';
 import { freshDatabase, type TestDatabase } from '../support/database.js';
 import { launchProduct, type Product } from '../support/product.js';
 
@@ -103,6 +104,26 @@ describe('a start with an unusable database', () => {
       1,
       expect.stringMatching(/FAILED +migrations: .*the migration 002_write_anew ran where/),
     ]);
+  });
+
+  it.each([
+    ['refuses', 'refuse', 'statement_timeout'],
+    ['does not pass on', 'drop', 'options'],
+    ['does not pass on', 'drop', 'lock_timeout'],
+  ] as const)('names the startup parameter that a connection pooler %s: %s %s', async (_, treatment, parameter) => {
+    const empty = await freshDatabase();
+    const pooler = await startConnectionPooler(empty.url, parameter, treatment);
+    const reason =
+      `DATABASE_URL: the database cannot be used (a connection pooler, such as PgBouncer, does not pass ${parameter} ` +
+      'to Postgres); set the URL of Postgres itself';
+    try {
+      expect(await refusalOf({ ...key, DATABASE_URL: pooler.url }, 'serve')).toEqual([reason]);
+      const { code, stdout } = await product.runWith({ ...key, DATABASE_URL: pooler.url }, 'doctor');
+      expect([code, stdout]).toEqual([1, expect.stringContaining(`FAILED   database: ${reason}`)]);
+    } finally {
+      await pooler.close();
+      await empty.drop();
+    }
   });
 
   it('makes a command fail at once if the server cannot be reached', async () => {

@@ -7,6 +7,7 @@ import {
   type DatabaseState,
 } from '#event-store';
 import { inspectMachine, parseSettings, listSettingWarnings, type EnvironmentValues, type Settings } from '#host';
+import { inspectConnectionParameters } from '#postgres';
 import { getErrorMessage } from '#kernel';
 import { describeDatabaseError } from '../../../database-errors.js';
 import { describeWrongKey, hasEmbeddedSite, MISSING_PREVIOUS_KEY } from '../../../database-resources.js';
@@ -69,9 +70,11 @@ const examineRuntime = async (runtime: Runtime, now: () => Date, report: (findin
   let state: DatabaseState;
   try {
     state = await inspectDatabase(databaseUrl, moduleDefinitions, encryptionKeys);
+    await inspectConnectionParameters(runtime.store.database);
   } catch (error) {
     return report(reportFailed('database', describeDatabaseError(error, settings)));
   }
+  report(reportOk('connections', 'Postgres gets the parameters that Cadastre sets for each connection'));
   for (const finding of describeDatabase(state, settings)) report(finding);
   report(describeClock(state.clock, before, now()));
   if (!state.hasSite || state.pending.length > 0 || state.foreign) return;
