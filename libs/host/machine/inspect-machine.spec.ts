@@ -112,6 +112,24 @@ describe('listSettingWarnings', () => {
     expect(warnings({ CADASTRE_EDITION: 'all', CADASTRE_URL: 'x', CADASTRE_KEY_PASSPHRASE: 'x' })).toEqual([]);
   });
 
+  it('names the closest setting for a name without the prefix that resembles one', () => {
+    expect(warnings({ KAFKA_BROKRS: 'x', LOGLEVEL: 'debug', DATABASE_URLS: 'x' })).toEqual([
+      'KAFKA_BROKRS: unknown setting, ignored; did you mean KAFKA_BROKERS?',
+      'LOGLEVEL: unknown setting, ignored; did you mean LOG_LEVEL?',
+      'DATABASE_URLS: unknown setting, ignored; did you mean DATABASE_URL?',
+    ]);
+    expect(warnings({ KAFKA_HOME: '/opt/kafka', POST: 'x', HOSTS: 'x', PATH: '/bin' })).toEqual([]);
+  });
+
+  it('reports a public URL without TLS for a server with TLS', () => {
+    const url = { CADASTRE_PUBLIC_URL: 'http://tf.example.com' };
+    expect(warnings(url)).toEqual([
+      expect.stringMatching(/^CADASTRE_PUBLIC_URL: http:\/\/tf\.example\.com begins with/),
+    ]);
+    expect(warnings({ ...url, CADASTRE_TLS: 'off' })).toEqual([]);
+    expect(warnings(url, 'projector')).toEqual([]);
+  });
+
   it('reports plain HTTP that other machines can reach, unless a proxy uses TLS', () => {
     const plain = { CADASTRE_TLS: 'off', HOST: '0.0.0.0' };
     expect(warnings(plain)).toEqual([expect.stringContaining('HOST 0.0.0.0 is reachable from other machines')]);

@@ -14,17 +14,36 @@ export const listSettingWarnings = (
   settings: Settings,
   kind: ProcessKind,
 ): readonly string[] => [
-  ...Object.keys(env)
-    .filter(
-      (name) => name.startsWith('CADASTRE_') && !name.startsWith('CADASTRE_TEST_') && !KNOWN_VARIABLES.includes(name),
-    )
-    .map((name) => `${name}: unknown setting, ignored; did you mean ${findClosest(name)}?`),
+  ...Object.keys(env).flatMap(listUnknownSettingWarnings),
+  ...listPublicUrlWarnings(settings, kind),
   ...listPlainHttpWarnings(settings, kind),
   ...listPlainSmtpWarnings(settings),
 ];
 
+/** A name without the prefix is probably meant as a setting if it differs from one in at most two characters. */
+const MAX_DISTANCE = 2;
+/** Names such as HOST and PORT resemble names of other programs. */
+const MIN_LENGTH = 8;
+
+const listUnknownSettingWarnings = (name: string): readonly string[] => {
+  if (name.startsWith('CADASTRE_TEST_') || KNOWN_VARIABLES.includes(name)) return [];
+  const { known, distance } = findClosest(name);
+  const isMeant = name.startsWith('CADASTRE_') || (known.length >= MIN_LENGTH && distance <= MAX_DISTANCE);
+  return isMeant ? [`${name}: unknown setting, ignored; did you mean ${known}?`] : [];
+};
+
+const SERVERS: readonly ProcessKind[] = ['serve', 'gateway'];
+
+const listPublicUrlWarnings = ({ tls, publicUrl }: Settings, kind: ProcessKind): readonly string[] =>
+  SERVERS.includes(kind) && tls.mode !== 'off' && publicUrl.startsWith('http:')
+    ? [
+        `CADASTRE_PUBLIC_URL: ${publicUrl} begins with http://, but the server uses TLS, so its links do not work; ` +
+          'begin it with https://, or set CADASTRE_TLS=off',
+      ]
+    : [];
+
 const listPlainHttpWarnings = ({ tls, host, publicUrl }: Settings, kind: ProcessKind): readonly string[] => {
-  if (!['serve', 'gateway'].includes(kind) || tls.mode !== 'off' || isLoopback(host)) return [];
+  if (!SERVERS.includes(kind) || tls.mode !== 'off' || isLoopback(host)) return [];
   // A proxy provides TLS.
   if (publicUrl.startsWith('https:')) return [];
   return [
@@ -41,10 +60,10 @@ const listPlainSmtpWarnings = ({ smtp }: Settings): readonly string[] =>
       ]
     : [];
 
-const findClosest = (name: string): string =>
+const findClosest = (name: string): { readonly known: string; readonly distance: number } =>
   KNOWN_VARIABLES.map((variable) => ({ known: variable, distance: computeEditDistance(name, variable) })).reduce(
     (best, next) => (next.distance < best.distance ? next : best),
-  ).known;
+  );
 
 /** Returns the Levenshtein distance. */
 const computeEditDistance = (a: string, b: string): number => {

@@ -435,6 +435,8 @@ describe('settings', () => {
 
   it.each([
     ['HOST', 'not a host', 'HOST: must be an IP address or a host name'],
+    ['HOST', '127.0.0.256', 'HOST: must be an IP address or a host name'],
+    ['HOST', 'fe80::1%eth0', 'HOST: must be an IP address or a host name'],
     ['PORT', '70000', 'PORT: must be a whole number from 1 to 65535'],
     ['PORT', '0', 'PORT: must be a whole number from 1 to 65535'],
     ...['2', '0y', '101y', '36501d', '6m'].map((text) => [
