@@ -4,7 +4,13 @@ export {
   type EmbeddedPostgres,
   type EmbeddedPostgresOptions,
 } from './embedded-postgres/embedded-postgres.js';
-export { DataFolderInUseError, readOrCreateSecret, lockDataFolder, type DataFolder } from './machine/data-folder.js';
+export {
+  DataFolderInUseError,
+  demandUnlockedFolder,
+  readOrCreateSecret,
+  lockDataFolder,
+  type DataFolder,
+} from './machine/data-folder.js';
 export { listCertificateNames, ensureLocalCertificates, type LocalCertificates } from './certificates/local-ca.js';
 export { createLogger, NestLoggerAdapter, redactSecrets, type LogLevel, type PlainLogger } from './logging/logger.js';
 export { createRequestLogger, type RequestLogger } from './logging/request-logger.js';

@@ -1,10 +1,10 @@
 import {
+  demandUnlockedFolder,
   InvalidSettingsError,
   inspectMachine,
   parseSettings,
   listSettingWarnings,
   SystemClock,
-  lockDataFolder,
   type ProcessKind,
   type Settings,
 } from '#host';
@@ -20,7 +20,7 @@ export const loadCheckedSettings = async (kind: ProcessKind): Promise<Settings> 
   if (problems.length > 0) {
     // If the process on the port also uses the data folder, reports the folder instead of the port.
     if (problems.every((line) => line.startsWith('PORT:')) && settings.database.mode === 'embedded') {
-      (await lockDataFolder(settings.dataFolder)).release();
+      await demandUnlockedFolder(settings.dataFolder);
     }
     throw new InvalidSettingsError(problems);
   }

@@ -1,7 +1,7 @@
-import { readFile, stat, writeFile } from 'node:fs/promises';
+import { readdir, readFile, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
-import { DataFolderInUseError, readOrCreateSecret, lockDataFolder } from './data-folder.js';
+import { DataFolderInUseError, demandUnlockedFolder, readOrCreateSecret, lockDataFolder } from './data-folder.js';
 import { startChild, kill, removeFolder, createTemporaryFolder } from '../spec.js';
 
 describe('the data folder', () => {
@@ -29,6 +29,20 @@ describe('the data folder', () => {
     dataFolder.release();
     dataFolder.release();
     (await lockDataFolder(folder)).release();
+  });
+
+  it('contains no process id after it was unlocked', async () => {
+    (await lockDataFolder(folder)).release();
+    expect(await readdir(folder)).toEqual(['lock']);
+  });
+
+  it('is not created by the check whether it is locked', async () => {
+    await demandUnlockedFolder(folder);
+    expect(await readdir(parent)).toEqual([]);
+    const dataFolder = await lockDataFolder(folder);
+    await expect(demandUnlockedFolder(folder)).rejects.toMatchObject({ pid: process.pid });
+    dataFolder.release();
+    await demandUnlockedFolder(folder);
   });
 
   it('is unlocked at once when its process is killed', async () => {

@@ -1,3 +1,4 @@
+import { rmSync } from 'node:fs';
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
@@ -62,9 +63,18 @@ export const lockDataFolder = async (path: string): Promise<DataFolder> => {
   return {
     path: folder,
     release: () => {
-      if (lockedFiles.delete(lock)) lock.close();
+      if (!lockedFiles.delete(lock)) return;
+      // While the folder is locked, so that the file of the next process stays. The lock file stays too: a process that
+      // deletes it could let two others lock different files.
+      rmSync(pidFile, { force: true });
+      lock.close();
     },
   };
+};
+
+/** Throws DataFolderInUseError if a process has locked the folder. Creates no file. */
+export const demandUnlockedFolder = async (path: string): Promise<void> => {
+  if ((await readFileOrNull(join(path, 'lock'))) !== null) (await lockDataFolder(path)).release();
 };
 
 const isBusy = (error: unknown): boolean =>
