@@ -1,4 +1,4 @@
-export { readFileOrNull } from './machine/atomic-file.js';
+export { readFileOrNull, writeAtomically } from './machine/atomic-file.js';
 export {
   startEmbeddedPostgres,
   type EmbeddedPostgres,

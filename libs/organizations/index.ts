@@ -7,6 +7,7 @@ export type { ProjectEvent } from './projects/project.js';
 export type { OrganizationRow } from './organizations/organizations.queries.js';
 export type { ProjectRow } from './projects/projects.queries.js';
 export { organizationsDefinition } from './organizations.definition.js';
+export { hasOrganizations } from './organizations/existing-organizations.queries.js';
 export { findNamesDifferingInCase } from './organizations/organizations.queries.js';
 export { selectRelatedOrganizations, selectRelatedProjects } from './organizations.related.js';
 export { ChangeProject } from './projects/projects.commands.js';

@@ -17,6 +17,7 @@ export {
   findFirstAdmin,
   forgetUserByName,
   hasAdmin,
+  hasToken,
   issueUserToken,
   makeOwner,
   setEmail,

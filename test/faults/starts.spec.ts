@@ -1,7 +1,7 @@
-import { readFile } from 'node:fs/promises';
+import { readFile, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
-import { launchProduct, type Product } from '../support/product.js';
+import { launchProduct, waitUntil, type Product } from '../support/product.js';
 import { makeOrganization, makeWorkspace } from '../support/seeds.js';
 import { createApiTestClient, type ApiTestClient } from '../support/server.js';
 import { expectNothingLost, startBackgroundLoad } from './background-load.js';
@@ -33,6 +33,45 @@ describe('a second start on the same data folder', () => {
       );
       expect((await api.get('/api/v2/organizations/acme')).status).toBe(200);
       await makeWorkspace(api, 'acme', 'afterwards');
+    },
+    LONG,
+  );
+});
+
+describe('the greeting of a start', () => {
+  it(
+    'says where the token and the sign-in link are without showing them, and names no first steps later',
+    async () => {
+      const site = await launchProduct({ CADASTRE_ADMIN_TOKEN: '' }, { isNew: true });
+      const tokenFile = join(site.dataFolder, 'admin-token');
+      const linkFile = join(site.dataFolder, 'sign-in-link');
+      const isGreeted = (): boolean => site.output().includes('  Kafka: ');
+      try {
+        await site.start();
+        await waitUntil(isGreeted, 'the greeting was printed');
+        const token = (await readFile(tokenFile, 'utf8')).trim();
+        const link = (await readFile(linkFile, 'utf8')).trim();
+        expect((await stat(linkFile)).mode & 0o777).toBe(0o600);
+        expect(link).toMatch(/^https?:.*\/sign-in\/link\?secret=/);
+        expect(site.output()).toMatch(/Administrator's token: in \S*admin-token\n/);
+        expect(site.output()).toContain(`in ${linkFile}`);
+        expect(site.output()).toContain('Create an organization');
+        expect(site.output()).not.toContain(token);
+        expect(site.output()).not.toContain(link);
+
+        await makeOrganization(createApiTestClient(site.url, token), 'acme');
+        await site.stop();
+        // A restored site has an administrator, but not this file.
+        await rm(tokenFile);
+        await site.start();
+        await waitUntil(isGreeted, 'the greeting was printed');
+        expect(site.output()).toContain(
+          "Administrator's token: not in this data folder; npm run -s cadastre -- token create",
+        );
+        expect(site.output()).not.toContain('Create an organization');
+      } finally {
+        await site.remove();
+      }
     },
     LONG,
   );

@@ -1,39 +1,57 @@
 import { join, relative } from 'node:path';
 import type { Settings } from '#host';
+import { ADMIN_TOKEN_FILE, type AdminAccess } from './admin-access.js';
 
 export type Greeting = {
   readonly settings: Settings;
   readonly caFile: string | null;
-  /** The administrator's token, which is printed only once, at the first start. */
-  readonly token: string | null;
-  readonly tokenFile: string;
-  /** A link by which the administrator can sign in once; null except at the first start. */
+  readonly tokenSource: AdminAccess['token'];
+  /** The link by which the administrator can sign in once, or where it is; null except at the first start. */
   readonly signInLink: string | null;
+  readonly hasOrganizations: boolean;
 };
 
-/** Returns the commands that take a first user from here to `terraform init`. */
-export const formatGreeting = ({ settings, caFile, token, tokenFile, signInLink }: Greeting): string => {
-  const host = new URL(settings.publicUrl).host;
-  const near = (path: string): string => relative(process.cwd(), path) || path;
-  const file = near(join(settings.dataFolder, tokenFile));
-  // The commands do not contain the token itself, because they end up in histories and recordings of shells.
-  const tokenExpression = settings.adminToken === null ? `$(cat ${file})` : '$CADASTRE_ADMIN_TOKEN';
-  // Sets SSL_CERT_FILE for these commands only. In the whole shell it would hide other authorities from other programs.
-  const authority = caFile ? `SSL_CERT_FILE=${caFile} ` : '';
-  const variable = `TF_TOKEN_${host.replaceAll('-', '__').replaceAll('.', '_')}`;
-  const terraform = `env ${authority}"${variable}=${tokenExpression}" terraform`;
-  const lines = [
+const toRelative = (path: string): string => relative(process.cwd(), path) || path;
+
+/**
+ * Returns what an operator needs after the start. While the site has no organization, also the commands that take a first
+ * user from here to `terraform apply`.
+ */
+export const formatGreeting = (greeting: Greeting): string => {
+  const { settings, caFile, signInLink, hasOrganizations } = greeting;
+  return [
     '',
     `Cadastre is ready at ${settings.publicUrl}`,
     '',
-    ...describeTokenLocation(settings, token, file),
-    ...describeSignIn(signInLink),
-    ...(caFile ? [`  Certificate authority: ${near(caFile)}`] : []),
+    describeToken(greeting),
+    describeSignIn(signInLink),
+    ...(caFile ? [`  Certificate authority: ${toRelative(caFile)}`] : []),
     `  Kafka: ${settings.kafka ? settings.kafka.brokers.join(', ') : 'not configured (KAFKA_BROKERS)'}`,
     '',
+    ...(hasOrganizations ? [] : formatFirstSteps(greeting)),
+  ].join('\n');
+};
+
+const getTokenFile = ({ dataFolder }: Settings): string => toRelative(join(dataFolder, ADMIN_TOKEN_FILE));
+
+/** Commands never contain the token itself, because they end up in histories and recordings of shells. */
+const formatTokenExpression = ({ settings, tokenSource }: Greeting): string => {
+  if (tokenSource === 'file') return `$(cat ${getTokenFile(settings)})`;
+  return tokenSource === 'settings' ? '$CADASTRE_ADMIN_TOKEN' : '$TOKEN';
+};
+
+const formatFirstSteps = (greeting: Greeting): string[] => {
+  const { settings, caFile } = greeting;
+  const host = new URL(settings.publicUrl).host;
+  const token = formatTokenExpression(greeting);
+  // Sets SSL_CERT_FILE for these commands only. In the whole shell it would hide other authorities from other programs.
+  const authority = caFile ? `SSL_CERT_FILE=${caFile} ` : '';
+  const variable = `TF_TOKEN_${host.replaceAll('-', '__').replaceAll('.', '_')}`;
+  const terraform = `env ${authority}"${variable}=${token}" terraform`;
+  return [
     'Create an organization, then use it with terraform:',
     '',
-    `  curl -sS ${caFile ? `--cacert ${near(caFile)} ` : ''}-H "Authorization: Bearer ${tokenExpression}" -H 'Content-Type: application/vnd.api+json' \\`,
+    `  curl -sS ${caFile ? `--cacert ${toRelative(caFile)} ` : ''}-H "Authorization: Bearer ${token}" -H 'Content-Type: application/vnd.api+json' \\`,
     `    -d '{"data":{"type":"organizations","attributes":{"name":"acme","email":"ops@example.com"}}}' \\`,
     `    ${settings.publicUrl}/api/v2/organizations`,
     '',
@@ -42,7 +60,6 @@ export const formatGreeting = ({ settings, caFile, token, tokenFile, signInLink 
     `  ${terraform} apply`,
     '',
   ];
-  return lines.join('\n');
 };
 
 const formatConfiguration = (host: string): string[] => [
@@ -58,17 +75,13 @@ const formatConfiguration = (host: string): string[] => [
   'EOF',
 ];
 
-const describeSignIn = (link: string | null): string[] =>
+const describeSignIn = (link: string | null): string =>
   link === null
-    ? ['  Sign in with a browser: npm run -s cadastre -- user sign-in-link NAME creates a link']
-    : [`  Sign in with a browser, once, in the next 15 minutes: ${link}`];
+    ? '  Sign in with a browser: npm run -s cadastre -- user sign-in-link NAME creates a link'
+    : `  Sign in with a browser, once, in the next 15 minutes: ${link}`;
 
-const describeTokenLocation = ({ adminToken }: Settings, token: string | null, file: string): string[] => {
-  if (adminToken !== null) return ["  Administrator's token: as set in CADASTRE_ADMIN_TOKEN"];
-  if (token === null) return [`  Administrator's token: in ${file}`];
-  return [`  Administrator's token: ${token}`, `  (printed only this time; also stored in ${file})`];
-};
-
-export const greet = (greeting: Greeting): void => {
-  process.stdout.write(`${formatGreeting(greeting)}\n`);
+const describeToken = ({ settings, tokenSource }: Greeting): string => {
+  if (tokenSource === 'settings') return "  Administrator's token: as set in CADASTRE_ADMIN_TOKEN";
+  if (tokenSource === 'file') return `  Administrator's token: in ${getTokenFile(settings)}`;
+  return "  Administrator's token: not in this data folder; npm run -s cadastre -- token create --user NAME creates one";
 };

@@ -1,14 +1,7 @@
 import { join } from 'node:path';
-import { ensureAdmin, hasAdmin } from '#people';
+import { hasOrganizations } from '#organizations';
 import { collectProcessMetrics } from '#edge';
-import {
-  describeMissingConnections,
-  InvalidSettingsError,
-  readOrCreateSecret,
-  StartupError,
-  VERSION,
-  type Settings,
-} from '#host';
+import { describeMissingConnections, InvalidSettingsError, StartupError, VERSION, type Settings } from '#host';
 import { readMaxConnections } from '#postgres';
 import { loadTlsOptions, openGateway } from '../../gateway/src/gateway.js';
 import { migrateDatabase, openRuntime, type Runtime } from '../../runtime.js';
@@ -17,29 +10,11 @@ import { openPublisher } from '../../publisher/src/publisher.js';
 import { openHealth } from '../../health.js';
 import { openTracing } from '../../tracing.js';
 import { stopServing } from '../../stop-serving.js';
-import { greet } from './greeting.js';
-import { createAdminLink } from './sign-in-links.js';
+import { ADMIN_TOKEN_FILE, ensureAdminAccess, presentSignInLink } from './admin-access.js';
+import { formatGreeting } from './greeting.js';
 import { WorkerPool } from './worker-pool.js';
 
 export type StoppableService = { stop(): Promise<void> };
-
-const ADMIN_TOKEN = 'admin-token';
-
-/**
- * Ensures that there is an administrator's token: the one of the settings, or one that is created at the first start
- * and stored in a file. Creates none if an administrator exists: a second gateway has a data folder of its own, without
- * that file. Returns a token that was just created, to be printed this once, else null.
- */
-const ensureAdminToken = async ({ settings, store, ids }: Runtime): Promise<string | null> => {
-  if (settings.adminToken !== null) {
-    await ensureAdmin(store, ids, settings.adminToken);
-    return null;
-  }
-  if (await hasAdmin(store)) return null;
-  const token = await readOrCreateSecret(settings.dataFolder, ADMIN_TOKEN, () => ids.secret());
-  await ensureAdmin(store, ids, token);
-  return token;
-};
 
 /** Opens services one after the other, and stops them in the opposite order, also if one of them fails to open. */
 const startInOrder = async (
@@ -102,7 +77,8 @@ const openWorkers = async (runtime: Runtime, stopping: AbortSignal): Promise<Run
 /** Starts everything in one process, or with workers that serve the requests. Resolves when it serves requests. */
 export const serve = (settings: Settings, stopping: AbortSignal): Promise<StoppableService> =>
   startInOrder(settings, 'serve', stopping, async (runtime, opened) => {
-    const token = await ensureAdminToken(runtime);
+    const access = await ensureAdminAccess(runtime);
+    const signInLink = access.isFirstStart ? await presentSignInLink(runtime, process.stdout.isTTY) : null;
     const publisher = openPublisher(runtime);
     if (publisher) opened(publisher);
     opened(openProjector(runtime));
@@ -110,17 +86,23 @@ export const serve = (settings: Settings, stopping: AbortSignal): Promise<Stoppa
     const server = await (settings.workers > 1 ? openWorkers(runtime, stopping) : openOne(runtime));
     opened(server);
     const { caFile } = server;
-    const link = token === null ? null : await createAdminLink(runtime);
-    greet({ settings, caFile, token, tokenFile: ADMIN_TOKEN, signInLink: link?.url ?? null });
+    const greeting = formatGreeting({
+      settings,
+      caFile,
+      tokenSource: access.token,
+      signInLink,
+      hasOrganizations: await hasOrganizations(runtime.store.database),
+    });
+    process.stdout.write(`${greeting}\n`);
   });
 
 export const serveGateway = (settings: Settings, stopping: AbortSignal): Promise<StoppableService> =>
   startInOrder(settings, 'gateway', stopping, async (runtime, opened) => {
-    const newToken = await ensureAdminToken(runtime);
+    const { token, isFirstStart } = await ensureAdminAccess(runtime);
     const { app } = await openGateway(runtime);
     opened({ stop: () => stopServing(app, settings.shutdownDelayMs ?? GATEWAY_SHUTDOWN_DELAY_MS) });
-    if (newToken !== null) {
-      runtime.logger.info({ file: join(settings.dataFolder, ADMIN_TOKEN) }, "created the administrator's token");
+    if (isFirstStart && token === 'file') {
+      runtime.logger.info({ file: join(settings.dataFolder, ADMIN_TOKEN_FILE) }, "created the administrator's token");
     }
     runtime.logger.info({ host: settings.host, port: settings.port }, 'gateway listens');
   });

@@ -104,7 +104,7 @@ export const settingVariables = {
     listSchema(isHostEntry, 'host names, addresses or networks such as gitlab.internal or 10.1.0.0/16').default([]),
   ),
   CADASTRE_ADMIN_TOKEN: defineSecretVariable(
-    'created, printed once',
+    'created in the data folder',
     'first admin token, at least 20 characters',
     z.string().min(20, 'must have at least 20 characters').exactOptional(),
   ),

@@ -8,7 +8,7 @@ import {
   type StreamSnapshot,
   type StreamWrite,
 } from '#event-store';
-import { getViolatedConstraint, type DatabaseRow } from '#postgres';
+import { getViolatedConstraint } from '#postgres';
 import { hashSecret, createSystemContext } from '#access';
 import { authenticationToken } from '../authentication-tokens/authentication-token.js';
 import { membership } from '../memberships/membership.js';
@@ -213,20 +213,22 @@ export const findFirstAdmin = (store: EventStore): Promise<{ readonly id: string
     sql`select id from users where site_admin and not suspended order by created_at, id limit 1`,
   );
 
+/** Returns whether a token has this secret. */
+export const hasToken = async (store: EventStore, secret: string): Promise<boolean> =>
+  (await store.database.row(sql`select 1 from access.token_hashes where hash = ${hashSecret(secret)}`)) !== undefined;
+
 /**
  * Ensures that the first site administrator exists and has a token with this secret. Does nothing if the token exists,
  * so that every process can call it at startup.
  */
 export const ensureAdmin = async (store: EventStore, ids: Ids, secret: string): Promise<void> => {
-  const findToken = (): Promise<DatabaseRow | undefined> =>
-    store.database.row(sql`select 1 from access.token_hashes where hash = ${hashSecret(secret)}`);
-  if (await findToken()) return;
+  if (await hasToken(store, secret)) return;
   try {
     const { id } = (await findFirstAdmin(store)) ?? (await ensureUser(store, ids, ADMIN_USERNAME, true));
     await createToken(store, ids, id, secret, 'First administrator');
   } catch (error) {
     // Another process that started at the same time created the token first.
-    if (getViolatedConstraint(error) === null || !(await findToken())) throw error;
+    if (getViolatedConstraint(error) === null || !(await hasToken(store, secret))) throw error;
   }
 };
 
