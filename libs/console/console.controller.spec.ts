@@ -55,6 +55,13 @@ describe('the page of the console', () => {
   });
 });
 
+describe('the address of the server', () => {
+  it('leads to the console', async () => {
+    const response = await fetch(`${server.url}/`, { redirect: 'manual' });
+    expect([response.status, response.headers.get('location')]).toEqual([303, '/app']);
+  });
+});
+
 describe('a file of the console', () => {
   it.each([
     ['br, gzip', 'br'],

@@ -1,5 +1,5 @@
 import { Module } from '@nestjs/common';
-import { ConsoleController } from './console.controller.js';
+import { ConsoleController, StartPageController } from './console.controller.js';
 
-@Module({ controllers: [ConsoleController] })
+@Module({ controllers: [ConsoleController, StartPageController] })
 export class ConsoleModule {}

@@ -1,5 +1,5 @@
-import { describeAlternatives, describeController, describeFile } from '#json-api/description';
-import { ConsoleController } from './console.controller.js';
+import { describeAlternatives, describeController, describeFile, nextPage } from '#json-api/description';
+import { ConsoleController, StartPageController } from './console.controller.js';
 
 export const CONSOLE = { name: 'Console', description: 'The web console for browsers.' };
 
@@ -22,5 +22,14 @@ export const consoleOperations = describeController(ConsoleController, CONSOLE, 
         description: 'The file, or the page of the console.',
       },
     ),
+  },
+});
+
+export const startPageOperations = describeController(StartPageController, CONSOLE, {
+  leadToConsole: {
+    operationId: 'getStartPage',
+    summary: 'Open the web console',
+    description: 'Leads browsers from the address of the server to the console.',
+    answer: nextPage,
   },
 });

@@ -74,6 +74,7 @@ describe('without JavaScript, a person', () => {
     expect(await page.getByRole('status').textContent()).toContain('You are signed out here.');
     // The provider still knows the person, and does not ask again.
     await follow(page, 'Continue with Acme ID');
+    await follow(page, 'Your account');
     expect(await titleOf(page)).toBe('Your account');
     expect(await listTeams('ada')).toEqual([]);
     await page.context().close();
@@ -83,6 +84,7 @@ describe('without JavaScript, a person', () => {
     provider.putPerson('j-bob', { preferred_username: 'bob' });
     const page = await openPage(false);
     await signIn(page, 'j-bob');
+    await follow(page, 'Your account');
     await press(page, 'Sign out');
     await follow(page, 'Sign out at Acme ID too');
     await page.getByRole('button', { name: /sign me out/ }).click();
@@ -120,7 +122,9 @@ describe('on the account page, a person', () => {
 
     await press(page, 'Sign out');
     await follow(page, 'Continue with Acme ID');
-    expect(await page.getByRole('navigation').getByRole('link').textContent()).toBe('carol');
+    await page.waitForURL(`${server.url}/app`);
+    await page.goto(`${server.url}/account`);
+    expect(await page.getByRole('navigation').getByRole('link').allTextContents()).toEqual(['Console', 'carol']);
     await press(page, 'Unlink');
     expect(await titleOf(page)).toBe('Confirm that it is you');
     // The person has logged in at the provider a moment ago, so it does not ask again.

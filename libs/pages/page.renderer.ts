@@ -48,6 +48,7 @@ const renderHeader = (username: string | null | undefined): Html =>
       username !== null &&
       username !== undefined &&
       html`<nav aria-label="Account">
+        <a href="/app">Console</a>
         <a href="/account">${username}</a>
         <form method="post" action="/sign-out"><button class="link">Sign out</button></form>
       </nav>`

@@ -36,7 +36,7 @@ describe('a password', () => {
     await setEmail(server.store, server.runtime.ids, ada, 'Ada@example.com');
     for (const login of ['ada', ' ada@EXAMPLE.com ']) {
       const client = open();
-      expect(outcomeOf(await typePassword(client, login))).toEqual([303, '/account']);
+      expect(outcomeOf(await typePassword(client, login))).toEqual([303, '/app']);
       expect(await isSignedIn(client)).toBe(true);
     }
   });
@@ -61,8 +61,8 @@ describe('a password', () => {
   });
 
   it.each([
-    ['https://attacker.example/', '/account'],
-    ['//attacker.example', '/account'],
+    ['https://attacker.example/', '/app'],
+    ['//attacker.example', '/app'],
     ['/oauth/authorize?state=1', '/oauth/authorize?state=1'],
   ])('leads to a page of this server only: %s', async (returnTo, location) => {
     expect(outcomeOf(await typePassword(open(), 'ada', PASSWORD, { return_to: returnTo }))).toEqual([303, location]);
@@ -107,7 +107,7 @@ describe('a password', () => {
     expect(outcomeOf(await client.post('/account/password', { password: 'five other words' }))).toEqual([303, again]);
     expect(await (await client.get(again)).text()).toContain('Confirm that it is you');
     const before = client.getCookie(SESSION_COOKIE) ?? '';
-    expect(outcomeOf(await typePassword(client, 'ada', PASSWORD))).toEqual([303, '/account']);
+    expect(outcomeOf(await typePassword(client, 'ada', PASSWORD))).toEqual([303, '/app']);
     expect((await client.post('/account/password', { password: PASSWORD })).status).toBe(303);
     const old = open();
     old.setCookie(SESSION_COOKIE, before);
@@ -184,7 +184,7 @@ describe('attempts', () => {
   it('wait longer and longer, for unknown users too, but not on a device that the person has used', async () => {
     const bob = await makePerson(server, 'bob');
     const own = open();
-    expect(outcomeOf(await typePassword(own, 'bob'))).toEqual([303, '/account']);
+    expect(outcomeOf(await typePassword(own, 'bob'))).toEqual([303, '/app']);
     await own.post('/sign-out');
     const statuses: Record<string, number[]> = {};
     for (const login of ['bob', 'nobody at all']) {
@@ -196,10 +196,10 @@ describe('attempts', () => {
     expect(statuses['nobody at all']).toEqual(statuses['bob']);
     const blocked = await typePassword(open(), 'bob');
     expect([blocked.status, blocked.headers.get('retry-after')]).toEqual([429, '1']);
-    expect(outcomeOf(await typePassword(own, 'bob'))).toEqual([303, '/account']);
+    expect(outcomeOf(await typePassword(own, 'bob'))).toEqual([303, '/app']);
     expect(await isSignedIn(await signInByLink(server, bob))).toBe(true);
     clock.pass({ seconds: 2 });
-    expect(outcomeOf(await typePassword(open(), 'bob'))).toEqual([303, '/account']);
+    expect(outcomeOf(await typePassword(open(), 'bob'))).toEqual([303, '/app']);
   });
 
   it('count by the typed text in any case, so that they do not show which names and addresses exist', async () => {
@@ -262,7 +262,7 @@ describe('attempts', () => {
         await typePassword(client, 'ines'),
         await client.post('/sign-in/second-factor', { code: computeTotpCode(secret, clock.now()) }),
       ];
-      expect([first.status, outcomeOf(second)]).toEqual([303, [303, '/account']]);
+      expect([first.status, outcomeOf(second)]).toEqual([303, [303, '/app']]);
     }
     const read = sql`select failures from sign_in.attempts where key like 'address:%'`;
     expect(await server.database.rows<{ failures: number }>(read)).toEqual([{ failures: 48 }]);

@@ -13,7 +13,7 @@ import {
   type HtmlPage,
 } from '#pages';
 import { Database } from '#postgres';
-import { getNextPath } from './flow/next-path.js';
+import { getNextPath, HOME } from './flow/next-path.js';
 import { SignInFlow, type SignInRequest, type SignInResult } from './flow/sign-in-flow.service.js';
 import { SignInOptions } from './flow/sign-in-options.js';
 import { findSignInLink } from './links/sign-in-links.operator.js';
@@ -26,9 +26,7 @@ const bundle = new URL('../dist/bundle/index.umd.min.js', import.meta.resolve('@
 const webauthnScript = new StaticFile(bundle, SCRIPT);
 const passkeysScript = new StaticFile(new URL('./assets/passkeys.js', import.meta.url), SCRIPT);
 
-const HOME = '/account';
-/** The web console. */
-const CONSOLE = '/app';
+const ACCOUNT = '/account';
 /** The same for unknown names and wrong passwords, so that nobody learns which accounts exist. */
 const WRONG_PASSWORD = 'The user name or the password is wrong.';
 const WRONG_CODE = 'This code is wrong, was used already, or is too old.';
@@ -151,7 +149,7 @@ export class SignInController {
     if (!link) return sendPage(reply, 404, ENDED_LINK);
     const { resetsMethods } = link;
     // A person without any method adds new ones first.
-    const returnTo = parseReturnPath(path) ?? (resetsMethods ? HOME : CONSOLE);
+    const returnTo = parseReturnPath(path) ?? (resetsMethods ? ACCOUNT : HOME);
     return sendPage(reply, 200, renderLinkPage({ secret: secret as string, resetsMethods, returnTo }));
   }
 

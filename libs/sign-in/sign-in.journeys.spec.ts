@@ -93,11 +93,13 @@ describe('without JavaScript, a person', () => {
     await typeCode(page, used);
     expect(await page.getByRole('alert').textContent()).toContain('This code is wrong, was used already');
     await typeCode(page, computeTotpCode(secret, new Date(Date.now() + STEP_MS)));
+    await page.getByRole('link', { name: 'Your account' }).click();
     expect(await titleOf(page)).toBe('Your account');
     await press(page, 'Sign out');
 
     await typePassword(page, 'bob');
     await typeCode(page, (codes[0] ?? '').toUpperCase());
+    await page.getByRole('link', { name: 'Your account' }).click();
     expect(await titleOf(page)).toBe('Your account');
     expect(await page.getByText('9 recovery codes are left.').count()).toBe(1);
     await press(page, 'Sign out');
@@ -140,7 +142,8 @@ describe('with a passkey, a person', () => {
     await page.getByText('Your password is removed.').waitFor();
     await press(page, 'Sign out');
     await press(page, 'Sign in with a passkey');
-    await page.getByRole('heading', { name: 'Your account' }).waitFor();
+    await page.waitForURL(`${server.url}/app`);
+    await page.goto(`${server.url}/account`);
     expect(await page.getByRole('cell', { name: 'Passkey', exact: true }).count()).toBe(1);
     await press(page, 'Remove');
     expect(await page.getByRole('alert').first().textContent()).toContain('before you remove the last passkey');

@@ -166,16 +166,14 @@ const toEnvironment = async (
 };
 
 describe('the ingress of the chart', () => {
-  const listPaths = (): string[] =>
-    find('production', 'Ingress', 'site-cadastre')?.['spec'].rules[0].http.paths.map(
-      ({ path }: { path: string }) => path,
-    );
+  type IngressPath = { readonly path: string; readonly pathType: 'Exact' | 'Prefix' };
+  const listPaths = (): IngressPath[] => find('production', 'Ingress', 'site-cadastre')?.['spec'].rules[0].http.paths;
+  const reaches = ({ path, pathType }: IngressPath, route: string): boolean =>
+    pathType === 'Exact' ? route === path : `${route}/`.startsWith(`${path}/`);
 
   it('leads to every route for clients', async () => {
     const paths = listPaths();
-    const unreached = (await routes()).filter(
-      ({ path }) => !paths.some((prefix) => `${path}/`.startsWith(`${prefix}/`)),
-    );
+    const unreached = (await routes()).filter(({ path }) => !paths.some((rule) => reaches(rule, path)));
     expect(unreached.map(({ path }) => path).toSorted()).toEqual(['/healthz', '/metrics', '/readyz']);
   });
 });

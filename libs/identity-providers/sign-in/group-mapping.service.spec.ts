@@ -46,7 +46,7 @@ const signIn = async (subject: string, groups?: unknown, id = acme, at = provide
   at.putPerson(subject, { preferred_username: subject, ...(groups === undefined ? {} : { groups }) });
   const visitor = new OidcVisitor(server);
   const response = await visitor.signIn(id, at, subject);
-  expect([response.status, response.headers.get('location')]).toEqual([303, '/account']);
+  expect([response.status, response.headers.get('location')]).toEqual([303, '/app']);
   return visitor;
 };
 

@@ -75,7 +75,7 @@ describe('a person with one-time codes who signs in with a provider', () => {
   it('types none, if the provider proves a second factor', async () => {
     await makePersonWithCodes('bob');
     await configure({ 'proves-two-factor': true });
-    expect((await signIn('bob')).outcome).toEqual([303, '/account']);
+    expect((await signIn('bob')).outcome).toEqual([303, '/app']);
     expect(await readLastAssurance()).toMatchObject({ method: 'oidc', assurance: 'oidc-two-factor' });
     await configure({ 'proves-two-factor': false });
   });
@@ -165,7 +165,7 @@ describe('a sign-in with a provider and a code', () => {
       clock.pass({ seconds: 30 });
       const { visitor } = await signIn('hugo');
       const done = await visitor.client.post('/sign-in/second-factor', { code: createCode() });
-      expect(outcomeOf(done)).toEqual([303, '/account']);
+      expect(outcomeOf(done)).toEqual([303, '/app']);
     }
     expect(await server.database.rows<{ failures: number }>(addresses)).toEqual(before);
   });

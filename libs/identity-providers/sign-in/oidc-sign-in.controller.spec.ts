@@ -246,10 +246,10 @@ describe('the sign-in page', () => {
   });
 
   it.each([
-    ['https://attacker.example/', '/account'],
-    ['//attacker.example', '/account'],
+    ['https://attacker.example/', '/app'],
+    ['//attacker.example', '/app'],
     ['/oauth/authorize?state=1', '/oauth/authorize?state=1'],
-    [`/${'x'.repeat(900)}`, '/account'],
+    [`/${'x'.repeat(900)}`, '/app'],
   ])('leads to a page of this server only: %s', async (returnTo, location) => {
     const response = await open().signIn(acme, provider, 'p-ada', `?return_to=${encodeURIComponent(returnTo)}`);
     expect(outcomeOf(response)).toEqual([303, location]);

@@ -1,4 +1,5 @@
-const HOME = '/account';
+/** The web console, where people arrive unless they wanted another page. */
+export const HOME = '/app';
 
 /** Returns the path of the page after a successful step of a sign-in. `returnTo`: the page that the person wants. */
 export const getNextPath = (outcome: 'signed-in' | 'needs-second-factor', returnTo: string | null): string => {

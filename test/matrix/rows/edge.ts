@@ -14,6 +14,7 @@ const open: readonly MatrixRow[] = (
     ['/api/asyncapi.json', 200],
     ['/api/docs', 200],
     ['/api/docs/scalar.js', 200],
+    ['/', 303],
     ['/app', 200],
     ['/app/*', 200],
     ['/pages/style.css', 200],
