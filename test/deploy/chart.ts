@@ -1,6 +1,7 @@
 import { join } from 'node:path';
 import { parseAllDocuments } from 'yaml';
-import { runTool, type ToolResult } from './tools.js';
+import type { ProgramResult } from './run-program.js';
+import { runTool } from './tools.js';
 
 export const CHART = 'deploy/helm/cadastre';
 /** The values with which the chart is checked. */
@@ -21,7 +22,7 @@ export type Manifest = {
 export const toValuesFile = (example: Example): string => join(CHART, 'ci', `${example}-values.yaml`);
 
 /** Runs `helm template`. `sets` are values such as `gateway.replicas=3`. */
-export const templateChart = (example: Example, sets: readonly string[] = []): Promise<ToolResult> =>
+export const templateChart = (example: Example, sets: readonly string[] = []): Promise<ProgramResult> =>
   runTool(
     'helm',
     'template',

@@ -2,7 +2,7 @@ import { copyFile, mkdir, readFile, rm } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { beforeAll, describe, expect, it } from '@jest/globals';
 import { ROOT } from '../support/folders.js';
-import { runProgram } from './tools.js';
+import { runProgram } from './run-program.js';
 
 const read = (path: string): Promise<string> => readFile(join(ROOT, path), 'utf8');
 

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { ROOT } from '../support/folders.js';
-import { runProgram } from './tools.js';
+import { runProgram } from './run-program.js';
 
 /** In tenths. A unit without any hardening has 96. */
 const HIGHEST_EXPOSURE = 15;

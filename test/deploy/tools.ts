@@ -2,6 +2,7 @@ import { execFile } from 'node:child_process';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { ROOT } from '../support/folders.js';
+import { runProgram, type ProgramResult } from './run-program.js';
 
 const run = promisify(execFile);
 
@@ -19,21 +20,7 @@ export const findToolFile = async (name: string): Promise<string> => {
   return join(await folder, name);
 };
 
-export type ToolResult = { readonly code: number; readonly stdout: string; readonly stderr: string };
-
-/** Runs a program in the folder of the sources. A code other than 0 is no error. */
-export const runProgram = async (program: string, args: readonly string[]): Promise<ToolResult> => {
-  try {
-    const { stdout, stderr } = await run(program, args, { cwd: ROOT, maxBuffer: 64 * 1024 * 1024 });
-    return { code: 0, stdout, stderr };
-  } catch (error) {
-    const { code, stdout, stderr } = error as { code: number | string; stdout: string; stderr: string };
-    if (typeof code !== 'number') throw error;
-    return { code, stdout, stderr };
-  }
-};
-
 export const runTool = async (
   tool: 'helm' | 'kubeconform' | 'promtool',
   ...args: readonly string[]
-): Promise<ToolResult> => runProgram(await findToolFile(tool), args);
+): Promise<ProgramResult> => runProgram(await findToolFile(tool), args);

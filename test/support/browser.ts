@@ -1,5 +1,18 @@
-import { existsSync } from 'node:fs';
+import { execFile, spawn } from 'node:child_process';
+import { createHash } from 'node:crypto';
+import { once } from 'node:events';
+import { createReadStream, createWriteStream } from 'node:fs';
+import { cp, mkdir, readFile, readdir, rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import { pipeline } from 'node:stream/promises';
+import { promisify } from 'node:util';
+import { createBrotliDecompress } from 'node:zlib';
 import { chromium, type Browser, type BrowserContext, type Page } from 'playwright-core';
+import { ROOT } from './folders.js';
+import { cached } from './cached.js';
+import { findInstalledChromium, hasNpmChromium, requirePrograms } from './programs.js';
+
+const run = promisify(execFile);
 
 /** A headless Chromium. Each page has cookies of its own, like a private window. */
 export type TestBrowser = {
@@ -13,17 +26,50 @@ export type TestPage = Page & {
   readonly pageErrors: readonly string[];
 };
 
-/** Chromium without windows takes a quarter less processor time. */
-const CHROMIUM_PATHS = ['/usr/bin/chromium-headless-shell', '/usr/bin/chromium'];
+/** How to start a Chromium: its path, and the variables that it needs. */
+type Chromium = { readonly executablePath: string; readonly env?: Readonly<Record<string, string>> };
 
-const findChromium = (): string => {
+const PACKAGE = join(ROOT, 'test/support/chromium');
+
+/** Extracts a brotli archive: a file as it is, and a tar to a folder. */
+const extract = async (archive: string, target: string): Promise<void> => {
+  const bytes = createReadStream(archive).pipe(createBrotliDecompress());
+  if (!archive.endsWith('.tar.br')) return pipeline(bytes, createWriteStream(target, { mode: 0o755 }));
+  await mkdir(target, { recursive: true });
+  const tar = spawn('tar', ['--extract', '--directory', target], { stdio: ['pipe', 'ignore', 'inherit'] });
+  const [[code]] = await Promise.all([once(tar, 'close') as Promise<[number | null]>, pipeline(bytes, tar.stdin)]);
+  if (code !== 0) throw new Error(`tar cannot extract ${archive}`);
+};
+
+/** Returns the Chromium of npm, which brings its libraries and fonts, so that pages look the same on every machine. */
+const installNpmChromium = async (): Promise<Chromium> => {
+  const files = await Promise.all((await readdir(PACKAGE)).toSorted().map((file) => readFile(join(PACKAGE, file))));
+  const digest = createHash('sha256').update(Buffer.concat(files)).digest('hex').slice(0, 16);
+  const folder = await cached(`chromium-${digest}`, async (building) => {
+    await cp(PACKAGE, building, { recursive: true });
+    await run('npm', ['ci', '--ignore-scripts', '--no-audit', '--no-fund'], { cwd: building });
+    const archives = join(building, 'node_modules/@sparticuz/chromium/bin');
+    await Promise.all([
+      extract(join(archives, 'chromium.br'), join(building, 'chromium')),
+      extract(join(archives, 'swiftshader.tar.br'), building),
+      extract(join(archives, 'al2023.tar.br'), join(building, 'libraries')),
+      cp(join(building, 'node_modules/dejavu-fonts-ttf/ttf'), join(building, 'fonts'), { recursive: true }),
+    ]);
+    await rm(join(building, 'node_modules'), { recursive: true });
+  });
+  return {
+    executablePath: join(folder, 'chromium'),
+    env: { LD_LIBRARY_PATH: join(folder, 'libraries/lib'), FONTCONFIG_PATH: folder },
+  };
+};
+
+/** Returns the browser that CHROMIUM_PATH names, else the one of npm, else the one of the system. */
+const findChromium = async (): Promise<Chromium> => {
   const chosen = process.env['CHROMIUM_PATH'];
-  const paths = chosen === undefined ? CHROMIUM_PATHS : [chosen];
-  const path = paths.find((one) => existsSync(one));
-  if (path !== undefined) return path;
-  throw new Error(
-    `There is no Chromium at ${paths.join(' or ')}. Install the package chromium-headless-shell, or set CHROMIUM_PATH`,
-  );
+  if (chosen !== undefined) return { executablePath: chosen };
+  if (hasNpmChromium()) return installNpmChromium();
+  requirePrograms('chromium');
+  return { executablePath: findInstalledChromium() as string };
 };
 
 const collectErrors = (page: Page): readonly string[] => {
@@ -42,6 +88,7 @@ const openPageIn = async (browser: Browser, javaScript: boolean): Promise<TestPa
   const context = await browser.newContext({
     ignoreHTTPSErrors: true,
     javaScriptEnabled: javaScript,
+    locale: 'en-US',
     reducedMotion: 'reduce',
   });
   const page = await context.newPage();
@@ -49,8 +96,10 @@ const openPageIn = async (browser: Browser, javaScript: boolean): Promise<TestPa
 };
 
 export const openBrowser = async (): Promise<TestBrowser> => {
+  const { executablePath, env = {} } = await findChromium();
   const browser = await chromium.launch({
-    executablePath: findChromium(),
+    executablePath,
+    env: { ...process.env, ...env },
     // Containers run tests as root, for which Chromium has no sandbox.
     args: ['--no-sandbox', '--disable-dev-shm-usage', '--disable-gpu'],
   });

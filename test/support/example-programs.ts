@@ -4,15 +4,13 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { ROOT } from './folders.js';
-import { cached } from './java.js';
+import { cached } from './cached.js';
+import { requirePrograms } from './programs.js';
 
 const run = promisify(execFile);
 
 const PYTHON = 'examples/python-inventory';
 const GO = 'examples/go-notices';
-
-/** Prints the version, and fails if it is too old or cannot make environments. */
-const PYTHON_CHECK = 'import sys, venv, ensurepip; assert sys.version_info >= (3, 11); print(sys.version)';
 
 /** Returns a digest of texts. The name of a cached folder has it, so that a change makes another folder. */
 const digest = (...texts: readonly string[]): string =>
@@ -23,11 +21,8 @@ const readSources = (folder: string, files: readonly string[]): Promise<string[]
 
 /** Returns a Python in an environment that has what the example requires. Fails, and never skips, without Python. */
 export const installPythonExample = async (): Promise<string> => {
-  const version = await run('python3', ['-c', PYTHON_CHECK]).catch((error: unknown) => {
-    throw new Error('This test needs Python 3.11 or newer with venv (apt-get install python3 python3-venv).', {
-      cause: error,
-    });
-  });
+  requirePrograms('python3');
+  const version = await run('python3', ['--version']);
   const requirements = await readSources(PYTHON, ['requirements.txt']);
   const folder = await cached(`python-${digest(version.stdout, ...requirements)}`, async (building) => {
     await run('python3', ['-m', 'venv', building]);
@@ -44,8 +39,7 @@ export const installPythonExample = async (): Promise<string> => {
 export const buildGoExample = async (): Promise<string> => {
   const sources = await readSources(GO, ['main.go', 'go.mod', 'go.sum']);
   const folder = await cached(`go-notices-${process.arch}-${digest(...sources)}`, async (building) => {
-    const find = await run('bash', [join(ROOT, 'test/support/install-go'), '--find']);
-    const go = find.stdout.trim();
+    const go = (await run('bash', [join(ROOT, 'test/support/install-go')])).stdout.trim();
     const options = { cwd: join(ROOT, GO), env: { ...process.env, GOTOOLCHAIN: 'local', GOFLAGS: '-modcacherw' } };
     const { stdout: unformatted } = await run(`${go}fmt`, ['-l', '.'], options);
     if (unformatted !== '') throw new Error(`gofmt would change ${unformatted}`);

@@ -4,4 +4,3 @@ export { sampleModule, sampleEventKinds, createRecordedEvent, type SampleEvent }
 export { TOPIC_SETTINGS } from './topic-settings.js';
 export { readWholeTopic, toTable } from './state-table.js';
 export { sendToTopic } from './send-to-topic.js';
-export { startKafkaCluster, type TestKafkaCluster } from './java-broker.js';

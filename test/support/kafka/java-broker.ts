@@ -5,7 +5,8 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { DATA } from '../folders.js';
 import { freePorts } from '../free-ports.js';
-import { cached, fetchJars, isCached, runJava, type RunningJava } from '../java.js';
+import { cached } from '../cached.js';
+import { fetchJars, runJava, type RunningJava } from '../java.js';
 import { serverProperties, type BrokerProperties } from './server-properties.js';
 import type { TestKafka } from '../servers/servers.js';
 import { waitForBroker } from './wait-for-broker.js';
@@ -13,8 +14,6 @@ import { waitForBroker } from './wait-for-broker.js';
 const run = promisify(execFile);
 
 const NAME = 'kafka-4.3.1';
-
-export const jarsAreHere = (): boolean => isCached(NAME);
 
 export const startOnJava = async (): Promise<TestKafka> => {
   const cache = await cached(NAME, make);

@@ -4,7 +4,8 @@ import { join } from 'node:path';
 import { S3 } from '@aws-sdk/client-s3';
 import { DATA } from '../folders.js';
 import { freePorts } from '../free-ports.js';
-import { cached, fetchJars, runJava } from '../java.js';
+import { cached } from '../cached.js';
+import { fetchJars, runJava } from '../java.js';
 
 /** A real S3 server that checks signatures and stores its objects in a folder. */
 export type TestS3 = {

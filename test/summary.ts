@@ -1,6 +1,4 @@
-import { readFileSync } from 'node:fs';
-
-// Prints what failed in a run of Jest, and how many tests passed and failed, from the report that `jest --json` writes.
+// What failed in a run of Jest, from the report that `jest --json` writes.
 
 type JestReport = {
   readonly numPassedTests: number;
@@ -26,13 +24,12 @@ const listFailures = ({ testResults, runExecError }: JestReport): readonly strin
   ...(runExecError ? [runExecError.message] : []),
 ];
 
-const text = readFileSync(process.argv[2] ?? '', 'utf8');
-if (text === '') {
-  console.log('Jest ended without a report.\n0 passed, 1 failed');
-} else {
-  const report = JSON.parse(text) as JestReport;
-  const failures = listFailures(report);
-  const skipped = report.numPendingTests + report.numTodoTests;
-  for (const failure of failures) console.log(`failed: ${failure}`);
-  console.log(`${report.numPassedTests} passed, ${failures.length} failed${skipped > 0 ? `, ${skipped} skipped` : ''}`);
-}
+/** Returns a line for each failure, and a last line with the numbers of tests that passed and failed. */
+export const formatSummary = (report: string): string => {
+  if (report === '') return 'Jest ended without a report.\n0 passed, 1 failed';
+  const parsed = JSON.parse(report) as JestReport;
+  const failures = listFailures(parsed);
+  const skipped = parsed.numPendingTests + parsed.numTodoTests;
+  const numbers = `${parsed.numPassedTests} passed, ${failures.length} failed${skipped > 0 ? `, ${skipped} skipped` : ''}`;
+  return [...failures.map((failure) => `failed: ${failure}`), numbers].join('\n');
+};
