@@ -1,6 +1,8 @@
 import { readFile, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import { startKafka } from '../support/kafka/index.js';
+import { waitForTopics } from '../support/kafka/topic-reader.js';
 import { launchProduct, waitUntil, type Product } from '../support/product.js';
 import { makeOrganization, makeWorkspace } from '../support/seeds.js';
 import { createApiTestClient, type ApiTestClient } from '../support/server.js';
@@ -155,6 +157,27 @@ describe('SIGTERM', () => {
       expect(product.isPostgresRunning()).toBe(false);
       await product.start();
       expect((await api.get('/api/v2/organizations/acme')).status).toBe(200);
+    },
+    LONG,
+  );
+});
+
+describe('a first contact with a new broker', () => {
+  it(
+    'is logged without stack traces',
+    async () => {
+      const kafka = await startKafka();
+      const site = await launchProduct({ KAFKA_BROKERS: kafka.brokers.join(','), LOG_LEVEL: 'info' });
+      try {
+        await site.start();
+        await makeOrganization(createApiTestClient(site.url, site.adminToken), 'acme');
+        await waitForTopics(kafka.brokers, ['cadastre.organizations', 'cadastre.organizations.state']);
+        const { stdout } = await site.stop();
+        expect(stdout).not.toContain('"stack"');
+      } finally {
+        await site.remove();
+        await kafka.stop();
+      }
     },
     LONG,
   );

@@ -1,6 +1,7 @@
 import { pino, stdTimeFunctions, type DestinationStream, type Level, type Logger } from 'pino';
 import type { LoggerService } from '@nestjs/common';
 import { getTraceFields } from '#tracing';
+import { serializeError } from './serialize-error.js';
 import { openTerminalOutput } from './terminal-output.js';
 
 export type LogLevel = Level | 'silent';
@@ -40,6 +41,7 @@ export const createLogger = (level: LogLevel, destination?: DestinationStream): 
       redact: { paths: redactPaths, censor: '[redacted]' },
       hooks: { streamWrite: redactSecrets },
       mixin: getTraceFields,
+      serializers: { err: serializeError },
     },
     destination ?? openStandardOutput(),
   );
