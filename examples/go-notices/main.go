@@ -39,6 +39,7 @@ const (
 Settings (environment variables):
   KAFKA_BROKERS   brokers, separated by commas (localhost:9092)
   TOPIC_PREFIX    CADASTRE_TOPIC_PREFIX of the site (cadastre)
+  HOST            address to listen on (127.0.0.1)
   PORT            port of the server (8080)
 `
 )
@@ -262,7 +263,7 @@ func follow(ctx context.Context, client *kgo.Client, topic string, t *table) err
 	}
 }
 
-func run(ctx context.Context, brokers, topic, port string) error {
+func run(ctx context.Context, brokers, topic, address string) error {
 	// Without a group, each process reads all partitions.
 	client, err := kgo.NewClient(
 		kgo.ClientID("go-notices"),
@@ -279,7 +280,7 @@ func run(ctx context.Context, brokers, topic, port string) error {
 		return err
 	}
 	defer client.Close()
-	listener, err := net.Listen("tcp", ":"+port)
+	listener, err := net.Listen("tcp", address)
 	if err != nil {
 		return err
 	}
@@ -317,7 +318,8 @@ func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGINT, syscall.SIGTERM)
 	defer stop()
 	topic := setting("TOPIC_PREFIX", "cadastre") + ".workspaces.state"
-	if err := run(ctx, setting("KAFKA_BROKERS", "localhost:9092"), topic, setting("PORT", "8080")); err != nil {
+	address := net.JoinHostPort(setting("HOST", "127.0.0.1"), setting("PORT", "8080"))
+	if err := run(ctx, setting("KAFKA_BROKERS", "localhost:9092"), topic, address); err != nil {
 		log.Fatalf("go-notices: %v", err)
 	}
 }

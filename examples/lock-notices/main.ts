@@ -7,26 +7,40 @@ import { handleEvents, TransactionalConsumer, type CadastreEvent } from '@cadast
 import kafkajs from 'kafkajs';
 import pg from 'pg';
 
-const { KAFKA_BROKERS = 'localhost:9092', DATABASE_URL, TOPIC_PREFIX = 'cadastre', RETRY_SECONDS = '60' } = process.env;
-const { CHAT_WEBHOOK_URL } = process.env;
-if (!CHAT_WEBHOOK_URL) throw new Error('Set CHAT_WEBHOOK_URL to the address that takes {"text": "…"}');
+const { KAFKA_BROKERS = 'localhost:9092', TOPIC_PREFIX = 'cadastre', RETRY_SECONDS = '60' } = process.env;
+const { DATABASE_URL = '', CHAT_WEBHOOK_URL = '' } = process.env;
 const TIMEOUT_MS = 10_000;
 const MAX_RETRY_SECONDS = 86_400;
 
+/** Ends the program with one line that says what a person must do. */
+const fail = (message: string): never => {
+  console.error(`lock-notices: ${message}`);
+  process.exit(1);
+};
+
+if (DATABASE_URL === '') fail('DATABASE_URL: must be the URL of a Postgres, such as postgres://localhost/notices');
+if (!URL.canParse(CHAT_WEBHOOK_URL))
+  fail(`CHAT_WEBHOOK_URL: must be the URL that accepts {"text": "…"}, got "${CHAT_WEBHOOK_URL}"`);
 const retrySeconds = Number(RETRY_SECONDS);
 if (!/^\d+$/.test(RETRY_SECONDS) || retrySeconds < 1 || retrySeconds > MAX_RETRY_SECONDS)
-  throw new Error(`RETRY_SECONDS: must be a whole number from 1 to ${MAX_RETRY_SECONDS}, got "${RETRY_SECONDS}"`);
+  fail(`RETRY_SECONDS: must be a whole number from 1 to ${MAX_RETRY_SECONDS}, got "${RETRY_SECONDS}"`);
 
 const database = new pg.Pool({ connectionString: DATABASE_URL });
 // Without a listener, the end of an idle connection would end the program. The next statement opens another one.
 database.on('error', (error) => console.warn(`Postgres: ${error.message}`));
 
-await database.query(`
-  create table if not exists workspace_names (id text primary key, name text not null);
-  create table if not exists first_start (at timestamptz not null default now())`);
-await database.query('insert into first_start select now() where not exists (select from first_start)');
-const { rows } = await database.query<{ at: Date }>('select at from first_start');
-const firstStart = rows[0]?.at ?? new Date();
+const readFirstStart = async (): Promise<Date> => {
+  await database.query(`
+    create table if not exists workspace_names (id text primary key, name text not null);
+    create table if not exists first_start (at timestamptz not null default now())`);
+  await database.query('insert into first_start select now() where not exists (select from first_start)');
+  const { rows } = await database.query<{ at: Date }>('select at from first_start');
+  return rows[0]?.at ?? new Date();
+};
+// An error of several addresses has a code and no message.
+const firstStart = await readFirstStart().catch((error: NodeJS.ErrnoException) =>
+  fail(`Postgres at DATABASE_URL: ${error.message || error.code}`),
+);
 
 type LockEvent = CadastreEvent<'WorkspaceLocked' | 'WorkspaceUnlocked'>;
 
@@ -57,7 +71,12 @@ const storeName = (client: pg.ClientBase, id: string, name: string): Promise<unk
   ]);
 
 const consumer = new TransactionalConsumer({
-  kafka: new kafkajs.Kafka({ clientId: 'lock-notices', brokers: KAFKA_BROKERS.split(',') }),
+  // The consumer reports what fails. kafkajs would print every attempt with a stack trace.
+  kafka: new kafkajs.Kafka({
+    clientId: 'lock-notices',
+    brokers: KAFKA_BROKERS.split(','),
+    logLevel: kafkajs.logLevel.NOTHING,
+  }),
   database,
   name: `${TOPIC_PREFIX}-lock-notices`,
   topics: [`${TOPIC_PREFIX}.workspaces`],
@@ -79,7 +98,7 @@ const consumer = new TransactionalConsumer({
   }),
 });
 
-await consumer.start();
+await consumer.start().catch((error: Error) => fail(error.message));
 console.log('waiting for locks');
 
 const stopping = new AbortController();

@@ -284,5 +284,5 @@ def main() -> None:
 if __name__ == "__main__":
     try:
         main()
-    except (Refusal, KafkaException) as failure:
+    except (Refusal, KafkaException, sqlite3.OperationalError) as failure:
         sys.exit(f"inventory: {failure}")

@@ -7,15 +7,25 @@ import { handleDocuments, TransactionalConsumer, type DocumentResource } from '@
 import kafkajs from 'kafkajs';
 import pg from 'pg';
 
-const { KAFKA_BROKERS = 'localhost:9092', DATABASE_URL, TOPIC_PREFIX = 'cadastre', PORT = '8080' } = process.env;
+const { KAFKA_BROKERS = 'localhost:9092', DATABASE_URL = '', TOPIC_PREFIX = 'cadastre' } = process.env;
+const { HOST = '127.0.0.1', PORT = '8080' } = process.env;
 const MAX_QUERY = 200;
 const MAX_RESULTS = 50;
+
+/** Ends the program with one line that says what a person must do. */
+const fail = (message: string): never => {
+  console.error(`workspace-search: ${message}`);
+  process.exit(1);
+};
+
+if (DATABASE_URL === '') fail('DATABASE_URL: must be the URL of a Postgres, such as postgres://localhost/search');
+if (!/^\d+$/.test(PORT) || Number(PORT) > 65_535) fail(`PORT: must be a number from 0 to 65535, got "${PORT}"`);
 
 const database = new pg.Pool({ connectionString: DATABASE_URL });
 // Without a listener, the end of an idle connection would end the program. The next statement opens another one.
 database.on('error', (error) => console.warn(`Postgres: ${error.message}`));
 
-await database.query(`
+const TABLE = `
   create table if not exists workspaces (
     id text primary key,
     organization text not null,
@@ -26,10 +36,19 @@ await database.query(`
     words tsvector generated always as
       (to_tsvector('simple', replace(name, '-', ' ') || ' ' || name || ' ' || description)) stored
   );
-  create index if not exists workspaces_words on workspaces using gin (words)`);
+  create index if not exists workspaces_words on workspaces using gin (words)`;
+// An error of several addresses has a code and no message.
+await database
+  .query(TABLE)
+  .catch((error: NodeJS.ErrnoException) => fail(`Postgres at DATABASE_URL: ${error.message || error.code}`));
 
 const consumer = new TransactionalConsumer({
-  kafka: new kafkajs.Kafka({ clientId: 'workspace-search', brokers: KAFKA_BROKERS.split(',') }),
+  // The consumer reports what fails. kafkajs would print every attempt with a stack trace.
+  kafka: new kafkajs.Kafka({
+    clientId: 'workspace-search',
+    brokers: KAFKA_BROKERS.split(','),
+    logLevel: kafkajs.logLevel.NOTHING,
+  }),
   database,
   name: `${TOPIC_PREFIX}-workspace-search`,
   topics: [`${TOPIC_PREFIX}.workspaces.state`],
@@ -84,8 +103,10 @@ const serve = (request: IncomingMessage, response: ServerResponse): void => {
     .catch(console.warn);
 };
 
-await consumer.start();
-const server = createServer(serve).listen(Number(PORT), () => console.log(`http://localhost:${PORT}/workspaces?q=`));
+await consumer.start().catch((error: Error) => fail(error.message));
+const server = createServer(serve)
+  .on('error', (error) => fail(error.message))
+  .listen(Number(PORT), HOST, () => console.log(`http://${HOST}:${PORT}/workspaces?q=`));
 
 for (const signal of ['SIGINT', 'SIGTERM'] as const) {
   process.once(signal, () => {

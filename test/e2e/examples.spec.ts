@@ -176,6 +176,39 @@ describe('lock-notices', () => {
   });
 });
 
+/** A port on which nothing listens. */
+const NOBODY = '127.0.0.1:1';
+
+describe('an example that cannot start', () => {
+  const CHAT_WEBHOOK_URL = 'http://localhost/';
+
+  it.each<readonly [ExampleName, Environment, string]>([
+    ['lock-notices', { CHAT_WEBHOOK_URL: '' }, 'lock-notices: CHAT_WEBHOOK_URL: must be the URL that accepts'],
+    [
+      'lock-notices',
+      { CHAT_WEBHOOK_URL, DATABASE_URL: '' },
+      'lock-notices: DATABASE_URL: must be the URL of a Postgres',
+    ],
+    [
+      'lock-notices',
+      { CHAT_WEBHOOK_URL, KAFKA_BROKERS: NOBODY },
+      `lock-notices: Connection error: connect ECONNREFUSED`,
+    ],
+    ['workspace-search', { DATABASE_URL: '' }, 'workspace-search: DATABASE_URL: must be the URL of a Postgres'],
+    [
+      'workspace-search',
+      { DATABASE_URL: `postgres://${NOBODY}/search` },
+      'workspace-search: Postgres at DATABASE_URL: connect',
+    ],
+    ['workspace-search', { PORT: 'http' }, 'workspace-search: PORT: must be a number from 0 to 65535, got "http"'],
+    ['python-inventory', { INVENTORY_FILE: '/nowhere/inventory.db' }, 'inventory: unable to open database file'],
+    ['go-notices', { PORT: '99999' }, 'go-notices: listen tcp: address 99999: invalid port'],
+  ])('%s with %j prints one line that names the reason', async (example, env, line) => {
+    expect(await runToEnd(example, env)).toBe(1);
+    expect(output.trim().split('\n')).toEqual([expect.stringContaining(line)]);
+  });
+});
+
 describe('workspace-search', () => {
   it('finds workspaces by words, and follows changes and deletions', async () => {
     const id = await createWorkspace('network-prod', { description: 'all routers' });
