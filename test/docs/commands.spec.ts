@@ -2,7 +2,7 @@ import { spawn, type ChildProcess } from 'node:child_process';
 import { globSync, readFileSync } from 'node:fs';
 import { copyFile, cp, mkdtemp, readFile, rm, symlink } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { delimiter, join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { hasIacTools } from '../cli/iac.js';
 import { BUILD, ROOT } from '../support/folders.js';
@@ -48,6 +48,7 @@ const EXPECTED_FAILURES: Readonly<Record<string, readonly unknown[]>> = {
 
 /** Texts in the output of pages whose commands succeed even if nothing arrives. */
 const EXPECTED_OUTPUT: Readonly<Record<string, readonly string[]>> = {
+  'docs/how-to/generate-a-client.md': ['is locked: true'],
   // The receiver has checked the signatures.
   'docs/how-to/notifications.md': [
     'workspace:locked hello Workspace Locked',
@@ -81,8 +82,14 @@ let port: number;
 let npm: ChildProcess;
 let log = '';
 
+/** A reader's PATH leads to the Node that started npm, and not to the one of the project. */
+const readersPath = (process.env['PATH'] ?? '')
+  .split(delimiter)
+  .filter((folder) => !folder.endsWith('node_modules/.bin'))
+  .join(delimiter);
+
 const environment = () => ({
-  PATH: process.env['PATH'] ?? '',
+  PATH: readersPath,
   HOME: home,
   PORT: String(port),
   LOG_LEVEL: 'warn',
