@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { selectCases } from './cases.js';
 import { figure } from './figures.js';
+import { describeErrors } from './metrics.js';
 import { PROJECT } from './product.js';
 import { missingPrograms } from './programs.js';
 import { medians } from './statistics.js';
@@ -129,6 +130,10 @@ export const growth = async ({ sizes, organizations, entries, cases, ...options 
     }
     const results = await takeTurns(subjects, plan);
     process.stdout.write(`${table(HEADER, flatMapResults(results, subjects, plan.cases, rowOf))}\n${LEGEND}`);
+    const errors = flatMapResults(results, subjects, plan.cases, ({ one, name, measured }) =>
+      describeErrors(`${one.title}, ${name}`, measured),
+    ).flat();
+    if (errors.length > 0) process.stdout.write(`\n${errors.join('\n')}\n`);
     if ([...results.values()].flat().some(({ errors }) => errors > 0)) process.exitCode = 1;
     return flatMapResults(results, subjects, plan.cases, figuresOf).flat();
   } finally {

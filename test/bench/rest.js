@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { openBounds } from './bounds.js';
 import { selectCases } from './cases.js';
 import { figure } from './figures.js';
+import { describeErrors } from './metrics.js';
 import { memoryOfFamily, peakMemoryOf } from './proc.js';
 import { missingPrograms } from './programs.js';
 import { median, medians } from './statistics.js';
@@ -220,8 +221,15 @@ alone: each lock waits until the followers have processed the one before.
 Each connection waits for its response: at 64 connections p50 is mostly queueing. Load and product share the machine.
 `;
 
+const errorsOf = (results, subjects, { cases, connections }) =>
+  flatMapResults(results, subjects, cases, withOne(connections), ({ one, count, measured, label }) =>
+    describeErrors(`${titleOf(one.title, label)}, ${count} connections`, measured),
+  );
+
 const print = (results, subjects, plan) => {
   process.stdout.write(`${table(HEADER, rowsOf(results, subjects, plan))}\n\n`);
+  const errors = errorsOf(results, subjects, plan);
+  if (errors.length > 0) process.stdout.write(`${errors.join('\n')}\n\n`);
   const writes = writeRowsOf(results, subjects, plan);
   if (writes.length > 0) process.stdout.write(`${table(WRITE_HEADER, writes)}\n\n`);
   const memory = ['memory, MB', 'at rest', 'at its peak', 'budget', '', 'Postgres'];

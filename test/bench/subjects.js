@@ -2,6 +2,7 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import pg from 'pg';
+import { readRefusals, subtractRefusals } from './metrics.js';
 import { memoryOf } from './proc.js';
 import { Product } from './product.js';
 import { publishProvider } from './provider.js';
@@ -156,6 +157,7 @@ export const measure = async (subject, one, connections, seconds) => {
   const { product, writes } = subject;
   const before = await product.cpuWhenQuiet();
   const countedBefore = await writes.count();
+  const refusedBefore = await readRefusals(product);
   const run = await send(subject, one, connections, seconds);
   const after = await product.cpuWhenQuiet();
   const written = writes.difference(countedBefore, await writes.count());
@@ -165,6 +167,7 @@ export const measure = async (subject, one, connections, seconds) => {
     p50: run.p50,
     p99: run.p99,
     errors: run.refused + run.failed,
+    reasons: { ...subtractRefusals(await readRefusals(product), refusedBefore), 'no response': run.failed },
     node: (after.node - before.node) / run.requests,
     postgres: (after.postgres - before.postgres) / run.requests,
     walKb: written.bytes / BYTES_PER_KB / run.requests,
