@@ -48,6 +48,7 @@ const EXPECTED_FAILURES: Readonly<Record<string, readonly unknown[]>> = {
 
 /** Texts in the output of pages whose commands succeed even if nothing arrives. */
 const EXPECTED_OUTPUT: Readonly<Record<string, readonly string[]>> = {
+  'docs/how-to/follow-changes-live.md': ['ready {', '"type":"WorkspaceUnlocked"'],
   'docs/how-to/generate-a-client.md': ['is locked: true'],
   // The receiver has checked the signatures.
   'docs/how-to/notifications.md': [
