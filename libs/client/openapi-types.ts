@@ -13652,8 +13652,8 @@ export interface operations {
           'TFP-API-Version': '2.6';
           /** @description The name of the product. */
           'TFP-AppName': 'Cadastre';
-          /** @description Clients check that it is there. */
-          'X-TFE-Version': 'Cadastre';
+          /** @description A release of Terraform Enterprise, from which clients derive what the server can do. */
+          'X-TFE-Version': 'v202602-1';
           /** @description The release of Terraform Enterprise whose resources the API has. */
           'X-TFE-Current-Version': '2.0.1';
           /** @description The number of requests in a second that a token may send, if it is limited. */

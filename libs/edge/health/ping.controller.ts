@@ -1,6 +1,9 @@
 import { Controller, Get, Header, HttpCode } from '@nestjs/common';
 import { ConfigureRoute, Public } from '#access';
 
+/** A release of Terraform Enterprise. From 202302 on, the CLI shows the structured output of remote plans. */
+export const TFE_VERSION = 'v202602-1';
+
 @Controller('api/v2')
 @Public()
 export class PingController {
@@ -14,7 +17,8 @@ export class PingController {
   @ConfigureRoute({ announcesRateLimit: true, isEssential: true })
   @Header('TFP-API-Version', '2.6')
   @Header('TFP-AppName', 'Cadastre')
-  @Header('X-TFE-Version', 'Cadastre')
+  // The CLI cuts off the first character and reads the number before the hyphen. Any other text ends a remote plan.
+  @Header('X-TFE-Version', TFE_VERSION)
   // terraform-provider-tfe offers some resources only from a release of Terraform Enterprise, for example
   // `tfe_org_max_token_ttl_policy` from 2.0.1.
   @Header('X-TFE-Current-Version', '2.0.1')

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { describeController, describeEmpty } from '#json-api/description';
 import { SERVER } from './discovery.openapi.js';
-import { PingController } from './ping.controller.js';
+import { PingController, TFE_VERSION } from './ping.controller.js';
 
 export const pingOperations = describeController(PingController, SERVER, {
   ping: {
@@ -11,7 +11,9 @@ export const pingOperations = describeController(PingController, SERVER, {
       headers: {
         'TFP-API-Version': z.literal('2.6').meta({ description: 'The version of the API.' }),
         'TFP-AppName': z.literal('Cadastre').meta({ description: 'The name of the product.' }),
-        'X-TFE-Version': z.literal('Cadastre').meta({ description: 'Clients check that it is there.' }),
+        'X-TFE-Version': z.literal(TFE_VERSION).meta({
+          description: 'A release of Terraform Enterprise, from which clients derive what the server can do.',
+        }),
         'X-TFE-Current-Version': z
           .literal('2.0.1')
           .meta({ description: 'The release of Terraform Enterprise whose resources the API has.' }),
