@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import {
   runAllChecks,
+  checkBindingCount,
   checkBindings,
   checkFlatTag,
   checkTagCount,
@@ -40,8 +41,12 @@ const checkBindingList = (data: z.infer<typeof tagBindings>, pointer: string): r
   return bindings;
 };
 
-export const parseBindings = (body: unknown): readonly Tag[] =>
-  checkBindingList(parseBody(tagBindingsBody, body).data, '/data');
+/** Returns the bindings of a request to an endpoint of bindings, where flat tags count too. */
+export const parseBindings = (body: unknown): readonly Tag[] => {
+  const { data } = parseBody(tagBindingsBody, body);
+  checkBindingCount(data.length, '/data');
+  return checkBindingList(data, '/data');
+};
 
 /** Returns undefined if the request has no list, which means no change. Null clears the bindings like an empty list. */
 export const toBindings = (input: z.infer<typeof tagBindingsInput>): readonly Tag[] | undefined =>

@@ -10,7 +10,7 @@ export type Tag = { readonly key: string; readonly value: string | null };
 const FLAT = /^[A-Za-z0-9:_-]{1,255}$/;
 const MAX_TAGS_PER_REQUEST = 500;
 const KEY = /^[A-Za-z0-9_.=+@: -]{1,128}$/;
-export const MAX_BINDINGS = 10;
+const MAX_BINDINGS = 10;
 const MAX_VALUE = 256;
 
 /** JSON pointers to the bindings and the flat tags in the body of a request. */
@@ -127,8 +127,11 @@ export const applyBindingChanges = (tags: readonly Tag[], changes: readonly Bind
 
 /** Refuses more than ten bindings with a value. */
 export const checkBindingLimit = (tags: readonly Tag[], pointer: string): void => {
-  const withValue = tags.filter((tag) => !isValueless(tag));
-  if (withValue.length > MAX_BINDINGS) throw unprocessable('cannot exceed 10 bindings per resource', pointer);
+  checkBindingCount(tags.filter((tag) => !isValueless(tag)).length, pointer);
+};
+
+export const checkBindingCount = (bindings: number, pointer: string): void => {
+  if (bindings > MAX_BINDINGS) throw unprocessable(`cannot exceed ${MAX_BINDINGS} bindings per resource`, pointer);
 };
 
 export const checkTagCount = (tags: number, pointer: string): void => {

@@ -6,7 +6,7 @@ import {
   computeBindingChanges,
   conflict,
   hasNoChanges,
-  MAX_BINDINGS,
+  checkBindingCount,
   pickChanged,
   requireActive,
   runAllChecks,
@@ -120,7 +120,7 @@ const decideInitialBindings = (
 
 /** Refuses more than ten tags, because each workspace of the project inherits them (clients.md §3). */
 const checkTagLimit = (tags: readonly Tag[], at: string): void => {
-  if (tags.length > MAX_BINDINGS) throw unprocessable('cannot exceed 10 bindings per resource', at);
+  checkBindingCount(tags.length, at);
 };
 
 const withTag = (state: ProjectState, change: BindingChange): ProjectState =>

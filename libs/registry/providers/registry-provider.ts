@@ -5,9 +5,8 @@ import {
   checkName,
   conflict,
   BINDING_POINTERS,
-  MAX_BINDINGS,
+  checkBindingCount,
   requireActive,
-  unprocessable,
   applyBindingChanges,
   type Decider,
   type Message,
@@ -72,9 +71,7 @@ export const registryProvider: Decider<RegistryProviderState, RegistryProviderCo
       const { name, namespace, tags: from } = requireActive(state);
       const changes = computeBindingChanges(from, bindings, 'replacing');
       const to = applyBindingChanges(from, changes);
-      if (to.length > MAX_BINDINGS) {
-        throw unprocessable(`cannot exceed ${MAX_BINDINGS} bindings per resource`, BINDING_POINTERS.bindings);
-      }
+      checkBindingCount(to.length, BINDING_POINTERS.bindings);
       if (changes.length === 0) return [];
       return [{ type: 'RegistryProviderTagsChanged', data: { name, namespace, from, to } }];
     },

@@ -255,6 +255,25 @@ describe.each(OWNERS)('tag bindings of $type', ({ type, make, updated }) => {
     expect(valueless.status).toBe(type === 'workspaces' ? 200 : 422);
   });
 
+  it('are limited to ten in a request to their endpoints, with or without values', async () => {
+    const id = await make(withTags({ there: '' }));
+    const keys = (n: number) => tagBindings(Object.fromEntries(Array.from({ length: n }, (_, i) => [`k${i}`, ''])));
+    const related = path(id, '/relationships/tag-bindings');
+    for (const send of [
+      () => server.patch(path(id, '/tag-bindings'), keys(26)),
+      () => server.post(related, keys(11)),
+      () => server.patch(related, keys(11)),
+      () => server.delete(related, keys(11)),
+    ])
+      expect(refusalOf(await send())).toEqual(['/data', 'cannot exceed 10 bindings per resource']);
+    expect(await bound(id)).toEqual([['there', '']]);
+    if (type !== 'workspaces') return;
+    // terraform-provider-tfe names all tags of a workspace, also those that it has had before.
+    for (const n of [10, 26])
+      expectStatus(await server.patch(path(id), resource(type, {}, { 'tag-bindings': keys(n) })), 200);
+    expect(await bound(id)).toHaveLength(26);
+  });
+
   it('require a body that lists bindings', async () => {
     const id = await make();
     expectStatus(await server.patch(path(id, '/tag-bindings')), 422);

@@ -1,15 +1,9 @@
 import { Body, Controller, Delete, Get, HttpCode, Param, Patch, Post, Query } from '@nestjs/common';
 import { CommandBus } from '@nestjs/cqrs';
 import type { BindingMode, Tag } from '#kernel';
-import { ConfigureRoute, CurrentActor, type Actor } from '#access';
+import { CurrentActor, type Actor } from '#access';
 import { Database } from '#postgres';
-import {
-  renderDocument,
-  LIST_BODY_BYTES,
-  HistoryReader,
-  type Document,
-  type QueryParameters as QueryOf,
-} from '#json-api';
+import { renderDocument, HistoryReader, type Document, type QueryParameters as QueryOf } from '#json-api';
 import { ChangeProject } from '#organizations';
 import { ChangeWorkspace } from '#workspaces';
 import {
@@ -49,7 +43,6 @@ export class TagBindingsController {
 
   /** Adds or replaces bindings by key. Returns the sent bindings in the order of the request (clients.md §1). */
   @Patch(OF_WORKSPACE)
-  @ConfigureRoute({ bodyLimit: LIST_BODY_BYTES })
   async addToWorkspace(
     @Param('id') id: string,
     @Body() body: unknown,
@@ -66,14 +59,12 @@ export class TagBindingsController {
   }
 
   @Post(RELATED_TO_WORKSPACE)
-  @ConfigureRoute({ bodyLimit: LIST_BODY_BYTES })
   @HttpCode(204)
   async relateToWorkspace(@Param('id') id: string, @Body() body: unknown, @CurrentActor() actor: Actor): Promise<void> {
     await this.bindToWorkspace(id, parseBindings(body), 'adding', actor);
   }
 
   @Patch(RELATED_TO_WORKSPACE)
-  @ConfigureRoute({ bodyLimit: LIST_BODY_BYTES })
   @HttpCode(204)
   async replaceInWorkspace(
     @Param('id') id: string,
@@ -96,7 +87,6 @@ export class TagBindingsController {
   }
 
   @Delete(RELATED_TO_WORKSPACE)
-  @ConfigureRoute({ bodyLimit: LIST_BODY_BYTES })
   @HttpCode(204)
   async removeFromWorkspace(
     @Param('id') id: string,
