@@ -5689,15 +5689,9 @@ export interface components {
       };
     };
     CreateUserTokenBody: {
-      /**
-       * @default {
-       *       "attributes": {}
-       *     }
-       */
-      data: {
+      data?: {
         type?: ('authentication-tokens' | 'authentication-token' | 'agent-tokens' | '') | null;
-        /** @default {} */
-        attributes: {
+        attributes?: {
           description?: string | null;
           /** Format: date-time */
           'expired-at'?: string | null;
@@ -13813,8 +13807,7 @@ export interface operations {
            *             },
            *             "time": {
            *               "type": "string",
-           *               "format": "date-time",
-           *               "pattern": "^(?:(?:\\d\\d[2468][048]|\\d\\d[13579][26]|\\d\\d0[48]|[02468][048]00|[13579][26]00)-02-29|\\d{4}-(?:(?:0[13578]|1[02])-(?:0[1-9]|[12]\\d|3[01])|(?:0[469]|11)-(?:0[1-9]|[12]\\d|30)|(?:02)-(?:0[1-9]|1\\d|2[0-8])))T(?:(?:[01]\\d|2[0-3]):[0-5]\\d:[0-5]\\d(?:\\.\\d+)?(?:Z|([+-](?:[01]\\d|2[0-3]):[0-5]\\d)))$"
+           *               "format": "date-time"
            *             },
            *             "auth": {
            *               "type": "object",
@@ -13985,8 +13978,7 @@ export interface operations {
            *         },
            *         "time": {
            *           "type": "string",
-           *           "format": "date-time",
-           *           "pattern": "^(?:(?:\\d\\d[2468][048]|\\d\\d[13579][26]|\\d\\d0[48]|[02468][048]00|[13579][26]00)-02-29|\\d{4}-(?:(?:0[13578]|1[02])-(?:0[1-9]|[12]\\d|3[01])|(?:0[469]|11)-(?:0[1-9]|[12]\\d|30)|(?:02)-(?:0[1-9]|1\\d|2[0-8])))T(?:(?:[01]\\d|2[0-3]):[0-5]\\d:[0-5]\\d(?:\\.\\d+)?(?:Z|([+-](?:[01]\\d|2[0-3]):[0-5]\\d)))$"
+           *           "format": "date-time"
            *         },
            *         "auth": {
            *           "type": "object",

@@ -1,9 +1,21 @@
 import { z } from 'zod';
-import { toPropertyName } from '#kernel';
+import { parseInstant, toPropertyName } from '#kernel';
 import { getTreatment } from './member-treatments.js';
 
 /** A text in a request. Every text has a limit, because the text becomes part of an event and of a Kafka message. */
 export const text = (most: number) => z.string().max(most, { error: `too long, at most ${most} characters` });
+
+/** A time in ISO 8601 with its zone, converted to UTC with milliseconds. */
+export const isoTime = (error: string) =>
+  z
+    .string()
+    .meta({ format: 'date-time' })
+    .transform((input, context) => {
+      const milliseconds = parseInstant(input);
+      if (milliseconds !== undefined) return new Date(milliseconds).toISOString();
+      context.addIssue({ code: 'custom', message: error });
+      return z.NEVER;
+    });
 
 /** Schema of a resource's `type`: missing, null and `""` are accepted, another type is refused (clients.md §1). */
 export const typeSchema = (...types: readonly string[]) =>

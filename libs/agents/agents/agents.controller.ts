@@ -4,7 +4,7 @@ import type { FastifyRequest } from 'fastify';
 import { z } from 'zod';
 import { CurrentActor, type Actor } from '#access';
 import { Database } from '#postgres';
-import { badRequest, Clock, formatTimestamp } from '#kernel';
+import { badRequest, Clock, formatTimestamp, parseTime } from '#kernel';
 import {
   renderDocument,
   renderPage,
@@ -40,14 +40,13 @@ const renderAgent = (row: AgentRow, now: Date): Resource => ({
 });
 
 const SINCE = 'filter[last-ping-since]';
-const timeOrDate = z.union([z.iso.datetime({ offset: true, local: true }), z.iso.date()]);
 
 const parseSince = (query: QueryOf): string | undefined => {
   const text = getParameter(query, SINCE);
   if (!text) return undefined;
-  if (!timeOrDate.safeParse(text).success) throw badRequest(`${SINCE} must be an ISO 8601 time`, SINCE);
-  // A time without a zone is UTC.
-  return formatTimestamp(Date.parse(/(?:Z|[+-]\d\d:?\d\d)$/.test(text) || !text.includes('T') ? text : `${text}Z`));
+  const time = parseTime(text);
+  if (time === undefined) throw badRequest(`${SINCE} must be an ISO 8601 time`, SINCE);
+  return formatTimestamp(time);
 };
 
 @Controller('api/v2')

@@ -270,6 +270,7 @@ describe('the since parameter', () => {
       `${since.slice(0, -1)}999`,
       `${since.slice(0, -1)}%2B00:00`,
       `${east}+02:00`,
+      `${since.slice(0, -1).replaceAll(/[-:]/g, '')}Z`,
     ]) {
       expect(timesOf(await readTrail(reader, `since=${form}`))).toEqual(times.slice(0, 2));
     }

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { formatTimestamp, type Timestamp } from '#kernel';
-import { parseBody } from '#json-api';
+import { isoTime, parseBody } from '#json-api';
 import type { Fact } from './fact.js';
 import { CATALOGUE, formatRowName, OWN_RESOURCE_TYPES, CATALOGUE_ROWS, type CatalogueRow } from './facts.catalogue.js';
 
@@ -19,9 +19,9 @@ const word = (most: number) =>
 
 const line = (most: number) => z.string().max(most, { error: `too long, at most ${most} characters` });
 
-const time = z.iso
-  .datetime({ offset: true, error: 'Time must be an ISO 8601 timestamp, such as 2026-01-31T12:30:15.123Z' })
-  .transform((text): Timestamp => formatTimestamp(Date.parse(text)));
+const time = isoTime('Time must be an ISO 8601 timestamp, such as 2026-01-31T12:30:15.123Z').transform(
+  (text): Timestamp => formatTimestamp(Date.parse(text)),
+);
 
 const envelope = {
   source: word(200),

@@ -7,6 +7,7 @@ import { Database } from '#postgres';
 import {
   renderDocument,
   ignoredMember,
+  isoTime,
   renderList,
   parseSort,
   renderPage,
@@ -44,11 +45,9 @@ export const ORGANIZATION_TOKENS = ['organization', 'audit-trails'] as const;
 const NO_DESCRIPTION = 'this token has none. `POST /teams/:id/authentication-tokens` creates tokens with a description';
 
 const description = text(1_000);
-const expiry = z.iso
-  .datetime({ offset: true, error: 'Expired at must be an ISO 8601 time' })
-  // An offset can move the time into the year 10000 of UTC, which ISO 8601 writes with six digits. An invalid text
-  // parses to NaN and passes here: `datetime` above reports it.
-  .refine((text) => !(Date.parse(text) >= Date.UTC(10_000)), { error: 'Expired at is too far away' })
+const expiry = isoTime('Expired at must be an ISO 8601 time')
+  // An offset can move the time into the year 10000 of UTC, which ISO 8601 writes with six digits.
+  .refine((time) => Date.parse(time) < Date.UTC(10_000), { error: 'Expired at is too far away' })
   .nullish();
 const type = typeSchema('authentication-tokens', 'authentication-token', 'agent-tokens');
 
@@ -98,7 +97,7 @@ const toTokenInput = (attributes: {
   'expired-at'?: string | null | undefined;
 }) => {
   const { description: text = null, 'expired-at': end } = attributes;
-  return { description: text, expiredAt: end ? new Date(end).toISOString() : null } satisfies TokenInput;
+  return { description: text, expiredAt: end ?? null } satisfies TokenInput;
 };
 
 const parseToken = (schema: TokenBody, input: unknown, now: Date): TokenInput => {

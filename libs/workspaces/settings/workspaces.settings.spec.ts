@@ -98,6 +98,8 @@ describe('each attribute of the request tables', () => {
     ['description', 'of it all', null],
     ['working-directory', 'net', null],
     ['auto-destroy-at', '2020-01-01T00:00:00+02:00', null],
+    ['auto-destroy-at', '2020-01-01T00:00Z', null],
+    ['auto-destroy-at', '20200101T000000Z', null],
     ['auto-destroy-activity-duration', '9999h', null],
     ['vcs-repo', REPO, null],
     ['trigger-patterns', ['a'], []],

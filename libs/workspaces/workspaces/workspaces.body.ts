@@ -5,6 +5,7 @@ import {
   collectRefusals,
   EXECUTION_MODES,
   runAllChecks,
+  parseInstant,
   toLabel,
   unprocessable,
   type Problem,
@@ -54,12 +55,14 @@ const vcsRepo = z.object({
   'tags-regex': text(500).nullish(),
 });
 
-const time = z.iso.datetime({ offset: true });
 /**
  * Near the years 0000 and 9999 the conversion to UTC can give a year of six digits, which clients cannot parse. Such
  * times are refused.
  */
-const isTime = (text: string): boolean => time.safeParse(text).success && /^\d{4}-/.test(new Date(text).toISOString());
+const isTime = (text: string): boolean => {
+  const time = parseInstant(text);
+  return time !== undefined && /^\d{4}-/.test(new Date(time).toISOString());
+};
 const timeOrBlank = z
   .string()
   .refine((text) => text === '' || isTime(text), 'Auto destroy at must be an ISO 8601 time');
@@ -219,7 +222,7 @@ const toNullIfBlank = (text: string | null | undefined): string | null | undefin
   text === undefined ? undefined : text || null;
 
 const destroyTime = (text: string | null | undefined): string | null | undefined =>
-  text ? new Date(text).toISOString() : toNullIfBlank(text);
+  text ? new Date(parseInstant(text) ?? Number.NaN).toISOString() : toNullIfBlank(text);
 
 /** Checks single attributes and the rules between them; absent attributes are not checked. */
 export const checkAttributes = (input: ValidAttributes): void =>
