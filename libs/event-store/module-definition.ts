@@ -36,7 +36,10 @@ export type ModuleDefinition = {
   readonly migrations: URL | null;
   /** Columns of its tables that are encrypted with the encryption key. */
   readonly encryptedColumns?: readonly EncryptedColumn[];
-  /** Selects the keys of an organization's files in the file store as `key`. Some of the files may not exist. */
+  /**
+   * Selects the keys of an organization's files in the file store as `key`. Some of the files may not exist. The statement
+   * names views without their schema, because an import lets it read the copies of the views.
+   */
   readonly selectOrganizationFiles?: (organization: string) => Sql;
   /** Tables that refer to others come after them. */
   readonly tablesOutsideLog?: readonly TableOutsideLog[];

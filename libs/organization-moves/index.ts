@@ -1,5 +1,13 @@
 export { checkOrganizationExport } from './format/organization-export.check.js';
 export { readOrganizationManifest, type OrganizationManifest } from './format/organization-export.manifest.js';
 export { exportOrganization, type ExportingSite } from './export/organization.exporter.js';
-export { importOrganization, type ImportedOrganization, type ImportingSite } from './import/organization.importer.js';
+export {
+  importOrganization,
+  type ImportDecisions,
+  type ImportedOrganization,
+  type ImportingSite,
+} from './import/organization.importer.js';
+export type { ImportPlan } from './import/import-plan.js';
+export { ExportInspector } from './inspection/export.inspector.js';
+export { IMPORTED_EVENTS, REFUSED_EVENTS } from './inspection/imported-events.js';
 export { parseUserMapping, type UserMapping } from './import/account-plan.js';

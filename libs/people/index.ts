@@ -27,9 +27,13 @@ export {
   destroyToken,
   listAccounts,
   listActiveTokens,
+  listImportedMembers,
+  listImportedTeams,
+  listKnownAccounts,
   listMembersAmong,
   listSimilarAccounts,
   raiseEpochsOfMembers,
+  type ImportedTeam,
   type MovedAccount,
 } from './operator/moved-accounts.operator.js';
 export { peopleDefinition } from './people.definition.js';

@@ -18,7 +18,7 @@ import {
 } from '#organization-moves';
 import { Vault } from '#vault';
 import { countAllKeyUses } from '../../apps/cadastre/src/key-uses.js';
-import { ENCRYPTED_FILES, moduleDefinitions } from '../../apps/modules.js';
+import { ENCRYPTED_FILES, eventRegistry, moduleDefinitions } from '../../apps/modules.js';
 import { readLines } from '../../libs/audit-trail/spec.js';
 import { listFiles, readContent } from '../../libs/blob-store/spec.js';
 import { makeNotificationConfiguration } from '../support/notification-receiver.js';
@@ -177,7 +177,8 @@ const importFrom = async (
   folder: BlobStore,
   mappings: readonly UserMapping[] = ADMINS,
   control: BackupControl = {},
-): Promise<ImportedOrganization> => importOrganization(toSite(target), await openExport(folder), mappings, control);
+): Promise<ImportedOrganization> =>
+  importOrganization(toSite(target), await openExport(folder), { mappings, approve: () => Promise.resolve() }, control);
 
 const findUser = async ({ database }: TestServer, username: string): Promise<string> =>
   (await database.row<{ id: string }>(sql`select id from users where username = ${username}`))?.id ?? 'none';
@@ -235,10 +236,10 @@ describe('an export', () => {
     const folder = await newFolder();
     const manifest = await repeatInterrupted((control) => exportTo(folder, 'acme', control), 4);
     const phases = new Set<string>();
-    await checkOrganizationExport((await openExport(folder)).archive, manifest, {
+    await checkOrganizationExport((await openExport(folder)).archive, manifest, eventRegistry, {
       report: (phase) => void phases.add(phase),
     });
-    expect([...phases]).toEqual(['parts checked', 'files checked']);
+    expect([...phases]).toEqual(['parts checked', 'files checked', 'events checked']);
   });
 
   it('is refused for an unknown organization, and for a destination with another export', async () => {
@@ -283,7 +284,9 @@ describe('an import', () => {
     const migrations = [...manifest.snapshot.migrations, 'vault/999_later'];
     const later = { archive: opened, manifest: { ...manifest, snapshot: { ...manifest.snapshot, migrations } } };
     await expectUnchanged(() =>
-      expect(importOrganization(toSite(target), later, ADMINS)).rejects.toThrow(
+      expect(
+        importOrganization(toSite(target), later, { mappings: ADMINS, approve: () => Promise.resolve() }),
+      ).rejects.toThrow(
         'Cadastre 1.2.3 made this export, and this version lacks its migration vault/999_later; import with ',
       ),
     );

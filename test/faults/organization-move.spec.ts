@@ -65,7 +65,13 @@ describe('the commands that move an organization', () => {
       await target.start();
       const here = createApiTestClient(target.url, target.adminToken);
       await makeOrganization(here, 'resident');
-      const parameters = ['organization', 'import', archive, '--key-file', keyFile] as const;
+      const unconfirmed = ['organization', 'import', archive, '--key-file', keyFile] as const;
+      const parameters = [...unconfirmed, '--yes'] as const;
+      const unasked = await target.run(...unconfirmed, '--map-user', 'admin=admin');
+      expect(unasked.code).toBe(1);
+      expect(unasked.stdout).toMatch(/^The export says that it contains acme of .*\n.*members of acme:\n {2}admin \(/);
+      expect(unasked.stdout).toContain('\n  owners: everything; members: admin\n');
+      expect(unasked.stderr).toBe('not confirmed; run this in a terminal, or add --yes. Nothing was changed\n');
       const refused = await target.run(...parameters);
       expect(refused).toMatchObject({ code: 1, stdout: '' });
       expect(refused.stderr).toMatch(/--map-user admin=admin/);

@@ -20,6 +20,10 @@ export class PeopleCollector {
     }
   }
 
+  listIds(): ReadonlySet<string> {
+    return this.ids;
+  }
+
   async describe(session: DatabaseSession): Promise<ExportedPeople> {
     const ids = [...this.ids];
     const forgotten = await session.run<{ person: string }>(sql`

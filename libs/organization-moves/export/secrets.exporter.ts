@@ -3,6 +3,7 @@ import type { BackupArchive, TableExport } from '#backup';
 import { Envelope, type EncryptionKeys } from '#encryption';
 import type { EncryptedColumn, ModuleDefinition } from '#event-store';
 import type { DatabaseSession } from '#postgres';
+import type { ExportedRow } from '../format/organization-export.manifest.js';
 
 /** A table outside the log with rows of organizations, and its encrypted columns. */
 export type MovedTable = { readonly table: string; readonly encrypted: readonly EncryptedColumn[] };
@@ -16,34 +17,30 @@ export const listMovedTables = (definitions: readonly ModuleDefinition[]): reado
     ),
   );
 
-type Row = Readonly<Record<string, unknown>>;
-
 /** row_to_json writes bytes as hexadecimal digits after this prefix. */
 const HEX = String.raw`\x`;
 
 const replaceValues = (
-  row: Row,
+  row: ExportedRow,
   columns: readonly EncryptedColumn[],
   replace: (envelope: EncryptedColumn, id: string, value: Buffer) => Buffer,
-): Row =>
-  columns.reduce((changed: Row, column) => {
+): ExportedRow =>
+  columns.reduce((changed: ExportedRow, column) => {
     const value = row[column.column];
     if (typeof value !== 'string') return changed;
     const bytes = replace(column, String(row[column.id]), Buffer.from(value.slice(HEX.length), 'hex'));
     return { ...changed, [column.column]: HEX + bytes.toString('hex') };
   }, row);
 
-const decryptRow = (line: string, columns: readonly EncryptedColumn[], keys: EncryptionKeys): Row =>
-  replaceValues(JSON.parse(line) as Row, columns, ({ purpose }, id, value) =>
+const decryptRow = (line: string, columns: readonly EncryptedColumn[], keys: EncryptionKeys): ExportedRow =>
+  replaceValues(JSON.parse(line) as ExportedRow, columns, ({ purpose }, id, value) =>
     new Envelope(keys, purpose).open(id, value),
   );
 
 /** Returns a row of an export, encrypted with the key of this site. */
-export const encryptRow = (line: string, columns: readonly EncryptedColumn[], keys: EncryptionKeys): string =>
+export const encryptRow = (row: ExportedRow, columns: readonly EncryptedColumn[], keys: EncryptionKeys): string =>
   JSON.stringify(
-    replaceValues(JSON.parse(line) as Row, columns, ({ purpose }, id, value) =>
-      new Envelope(keys, purpose).encrypt(id, value),
-    ),
+    replaceValues(row, columns, ({ purpose }, id, value) => new Envelope(keys, purpose).encrypt(id, value)),
   );
 
 /** Writes the rows of an organization that the open transaction of the session sees, with readable values. */
@@ -58,6 +55,6 @@ export const exportMovedTable = async (
   const [first] = rows;
   if (!first) return { table, columns: [], parts: [] };
   const lines = rows.map(({ line }) => JSON.stringify(decryptRow(line, encrypted, keys)));
-  const columns = Object.keys(JSON.parse(first.line) as Row);
+  const columns = Object.keys(JSON.parse(first.line) as ExportedRow);
   return { table, columns, parts: [await archive.putLines(`${folder}/${table}`, lines)] };
 };

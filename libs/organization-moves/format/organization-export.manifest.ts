@@ -1,14 +1,17 @@
 import { z } from 'zod';
-import { backupPart, tableExport, type BackupArchive } from '#backup';
+import { backupPart, tableExport, type BackupArchive, type BackupPart } from '#backup';
 import type { ImportedEvent } from '#event-store';
+
+/** People read these texts on terminals, which control characters could change. */
+const line = z.string().regex(/^[^\p{Cc}\p{Cf}\p{Zl}\p{Zp}]*$/u, { error: 'contains control characters' });
 
 /** What an export contains at its position, apart from the events. It is stored when the files are complete. */
 export const organizationSnapshot = z.object({
-  organization: z.object({ id: z.string(), name: z.string() }),
+  organization: z.object({ id: line, name: line }),
   /** The public URL of the site. */
-  source: z.string(),
+  source: line,
   /** The version of Cadastre. */
-  madeBy: z.string(),
+  madeBy: line,
   takenAt: z.iso.datetime(),
   /** Which events the export contains, as Postgres writes a pg_snapshot. */
   visible: z.string(),
@@ -28,8 +31,8 @@ export const eventPartHead = z.object({ transaction: z.string(), position: z.num
 
 /** The people that the events name, as far as the site has accounts for them or has forgotten them. */
 export const exportedPeople = z.object({
-  accounts: z.array(z.object({ id: z.string(), username: z.string(), email: z.string().nullable() })),
-  forgotten: z.array(z.string()),
+  accounts: z.array(z.object({ id: line, username: line, email: line.nullable() })),
+  forgotten: z.array(line),
 });
 export type ExportedPeople = z.infer<typeof exportedPeople>;
 
@@ -42,11 +45,41 @@ export const organizationManifest = z.object({
 });
 export type OrganizationManifest = z.infer<typeof organizationManifest>;
 
+const exportedRow = z.record(z.string(), z.unknown());
+export type ExportedRow = Readonly<z.infer<typeof exportedRow>>;
+
 export const SNAPSHOT = 'snapshot';
 export const MANIFEST = 'manifest';
 
+/** Throws an error of the archive if a value has another form than the function requires. */
+const parseOrDescribeDamage = async <T>(
+  archive: BackupArchive,
+  name: string,
+  parse: () => T | Promise<T>,
+): Promise<T> => {
+  try {
+    return await parse();
+  } catch (cause) {
+    if (cause instanceof z.ZodError || cause instanceof SyntaxError)
+      throw archive.describeDamage(`${name} has another form than exports have`, { cause });
+    throw cause;
+  }
+};
+
 export const readOrganizationManifest = (archive: BackupArchive): Promise<OrganizationManifest | null> =>
-  archive.readJson(MANIFEST, organizationManifest);
+  parseOrDescribeDamage(archive, MANIFEST, () => archive.readJson(MANIFEST, organizationManifest));
+
+/** Returns the events of a part. */
+export const readEvents = async (archive: BackupArchive, part: BackupPart): Promise<readonly ImportedEvent[]> => {
+  const [, ...lines] = await archive.readLines(part);
+  return parseOrDescribeDamage(archive, part.name, () => lines.map(parseEvent));
+};
+
+/** Returns the rows of a part of a table. */
+export const readRows = async (archive: BackupArchive, part: BackupPart): Promise<readonly ExportedRow[]> => {
+  const lines = await archive.readLines(part);
+  return parseOrDescribeDamage(archive, part.name, () => lines.map((text) => exportedRow.parse(JSON.parse(text))));
+};
 
 const context = z.object({
   accessor: z.object({ id: z.string(), type: z.string(), name: z.string() }),
@@ -67,7 +100,7 @@ const exportedEvent = z.object({
   stream: z.string(),
   version: z.number().int(),
   type: z.string(),
-  schemaVersion: z.number().int(),
+  schemaVersion: z.number().int().min(1),
   organization: z.string(),
   time: z.iso.datetime(),
   data: z.record(z.string(), z.unknown()),

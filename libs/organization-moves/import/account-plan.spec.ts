@@ -10,12 +10,17 @@ const plan = (input: Partial<AccountPlanInput>) =>
 
 describe('accounts of an imported organization', () => {
   it('are created if the site has no similar account', () => {
-    expect(plan({})).toEqual({ created: [ada, bob], renamed: new Map(), problems: [] });
+    expect(plan({})).toEqual({ created: [ada, bob], matched: [], renamed: new Map(), problems: [] });
   });
 
   it('are those of the site if the ids are equal, whatever the names', () => {
     const renamedAda = { id: 'user-a', username: 'lovelace', email: null };
-    expect(plan({ present: [renamedAda] })).toEqual({ created: [bob], renamed: new Map(), problems: [] });
+    expect(plan({ present: [renamedAda] })).toEqual({
+      created: [bob],
+      matched: [{ account: renamedAda, exported: ada }],
+      renamed: new Map(),
+      problems: [],
+    });
   });
 
   it('are not created for people that the site has forgotten', () => {
@@ -43,6 +48,7 @@ describe('accounts of an imported organization', () => {
   ])('are replaced if the operator maps %s to %s', (from, to) => {
     expect(plan({ present: [otherAda], mappings: [{ from, to }] })).toEqual({
       created: [bob],
+      matched: [{ account: otherAda, exported: ada }],
       renamed: new Map([['user-a', 'user-x']]),
       problems: [],
     });

@@ -7,6 +7,8 @@ export type UserMapping = { readonly from: string; readonly to: string };
 export type AccountPlan = {
   /** Accounts to create with their ids. */
   readonly created: readonly PlannedAccount[];
+  /** Accounts of this site, and the exported accounts that stand for the same people. */
+  readonly matched: readonly { readonly account: PlannedAccount; readonly exported: PlannedAccount }[];
   /** Ids of this site by the ids that they replace in the events. */
   readonly renamed: ReadonlyMap<string, string>;
   /** Reasons against the import. Without any, the plan can be executed. */
@@ -83,5 +85,10 @@ export const planAccounts = (input: AccountPlanInput): AccountPlan => {
     ({ id }) => !renamed.has(id) && !forgotten.has(id) && !present.some((account) => account.id === id),
   );
   problems.push(...created.flatMap((account) => findConflict(account, present) ?? []));
-  return { created, renamed, problems };
+  const matched = exported.flatMap((account) => {
+    const id = renamed.get(account.id) ?? account.id;
+    const own = present.find((other) => other.id === id);
+    return own ? [{ account: own, exported: account }] : [];
+  });
+  return { created, matched, renamed, problems };
 };

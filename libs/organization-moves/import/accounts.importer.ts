@@ -6,8 +6,8 @@ import type { ExportedPeople } from '../format/organization-export.manifest.js';
 import { planAccounts, type AccountPlan, type UserMapping } from './account-plan.js';
 
 /** The accounts to create with their events, and the ids to replace in the events of the organization. */
-export type ResolvedAccounts = Pick<AccountPlan, 'renamed'> & {
-  readonly created: readonly { readonly id: string; readonly events: readonly Message[] }[];
+export type ResolvedAccounts = Pick<AccountPlan, 'matched' | 'renamed'> & {
+  readonly created: readonly { readonly account: MovedAccount; readonly events: readonly Message[] }[];
   /** People of the export that this site has forgotten. */
   readonly forgottenHere: ReadonlySet<string>;
 };
@@ -26,14 +26,14 @@ export const resolveAccounts = async (
   const forgottenHere = await listForgotten(session, accounts);
   const plan = planAccounts({ exported: accounts, present, forgotten: forgottenHere, mappings });
   const problems = [...plan.problems];
-  const created = plan.created.map((account) => ({ id: account.id, events: tryToCreate(account, problems) }));
+  const created = plan.created.map((account) => ({ account, events: tryToCreate(account, problems) }));
   if (problems.length > 0) {
     const lines = [...new Set(problems)].map((problem) => `  ${problem}`).join('\n');
     throw new StartupError(
       `the users of the export cannot be matched with those of this site. Nothing was changed:\n${lines}`,
     );
   }
-  return { created, renamed: plan.renamed, forgottenHere };
+  return { created, matched: plan.matched, renamed: plan.renamed, forgottenHere };
 };
 
 const listForgotten = async (

@@ -3,11 +3,22 @@ import { forEachConcurrently, type BackupArchive, type BackupControl } from '#ba
 import type { BlobStore } from '#blob-store';
 import { StartupError } from '#host';
 import type { OrganizationSnapshot } from '../format/organization-export.manifest.js';
+import { refuseExport } from '../inspection/export.inspector.js';
 
 const listedFile = z.object({ key: z.string(), size: z.number().int() });
 
 const readList = async function* (archive: BackupArchive, { parts }: OrganizationSnapshot['files']) {
   for (const part of parts) for (const line of await archive.readLines(part)) yield listedFile.parse(JSON.parse(line));
+};
+
+/** Throws StartupError unless each file has one of these keys, which files of the organization can have. */
+export const requireFileKeys = async (
+  archive: BackupArchive,
+  files: OrganizationSnapshot['files'],
+  allowed: ReadonlySet<string>,
+): Promise<void> => {
+  for await (const { key } of readList(archive, files))
+    if (!allowed.has(key)) throw refuseExport(`its file ${JSON.stringify(key)} belongs to nothing in the export`);
 };
 
 /** Copies the files of an export to the file store. Files that an interrupted import has copied are kept. */

@@ -1,25 +1,21 @@
-import { getEventKind, sql, type Clock, type EventContext, type Ids, type Message } from '#kernel';
+import { getEventKind, sql, type Clock, type EventContext, type Ids, type Message, type Sql } from '#kernel';
 import { createSystemContext } from '#access';
-import {
-  insertRows,
-  preventRotation,
-  requireMigrations,
-  type BackupArchive,
-  type BackupControl,
-  type BackupPart,
-} from '#backup';
+import { insertRows, requireMigrations, type BackupControl, type BackupPart } from '#backup';
 import { EventImport, listViews, type EventStore, type ImportedEvent, type ModuleDefinition } from '#event-store';
 import { StartupError } from '#host';
-import { completeImport, findSimilarOrganization, reserveOrganizationName } from '#organizations';
-import { destroyToken, listActiveTokens, listMembersAmong, raiseEpochsOfMembers } from '#people';
+import { completeImport, reserveOrganizationName } from '#organizations';
+import { destroyToken, listActiveTokens, listKnownAccounts, listMembersAmong, raiseEpochsOfMembers } from '#people';
 import { mapStrings } from '#personal-data';
-import { computeLockKey, getViolatedConstraint, isVersionConflictError, type DatabaseSession } from '#postgres';
+import { getViolatedConstraint, isVersionConflictError, type DatabaseSession } from '#postgres';
 import { encryptRow, listMovedTables } from '../export/secrets.exporter.js';
-import { parseEvent, type OrganizationManifest } from '../format/organization-export.manifest.js';
+import { readEvents, readRows } from '../format/organization-export.manifest.js';
 import { createFileAccess, type SiteFileStore } from '../format/site.files.js';
+import { ExportInspector, refuseExport } from '../inspection/export.inspector.js';
 import type { UserMapping } from './account-plan.js';
 import { createRenaming, renameInContext, resolveAccounts, type ResolvedAccounts } from './accounts.importer.js';
-import { importFiles } from './files.importer.js';
+import { importFiles, requireFileKeys } from './files.importer.js';
+import { acquireLocks, requireFreeName, type OrganizationArchive } from './import.preconditions.js';
+import { readImportPlan, type ImportPlan } from './import-plan.js';
 
 /** The migrated site that gets the organization. */
 export type ImportingSite = SiteFileStore & {
@@ -29,16 +25,19 @@ export type ImportingSite = SiteFileStore & {
   readonly ids: Ids;
 };
 
+/** What the operator decides about an import. */
+export type ImportDecisions = {
+  readonly mappings?: readonly UserMapping[];
+  /** Called before anything is changed. The import ends if it rejects. */
+  readonly approve: (plan: ImportPlan) => Promise<void>;
+};
+
 export type ImportedOrganization = {
   /** Events of the export. */
   readonly events: number;
   readonly createdUsers: number;
   readonly destroyedTokens: number;
 };
-
-const IMPORT_LOCK = computeLockKey('cadastre organization import');
-
-type OrganizationArchive = { readonly archive: BackupArchive; readonly manifest: OrganizationManifest };
 
 /**
  * Imports an organization into a site with other organizations, while the site serves requests. Events and views are
@@ -48,7 +47,7 @@ type OrganizationArchive = { readonly archive: BackupArchive; readonly manifest:
 export const importOrganization = async (
   site: ImportingSite,
   source: OrganizationArchive,
-  mappings: readonly UserMapping[] = [],
+  { mappings = [], approve }: ImportDecisions,
   control: BackupControl = {},
 ): Promise<ImportedOrganization> => {
   const session = await site.store.database.session();
@@ -58,35 +57,15 @@ export const importOrganization = async (
     await requireMigrations(session, site.definitions, snapshot, { noun: 'export', verb: 'import' });
     await requireFreeName(session, source);
     const accounts = await resolveAccounts(session, people, mappings);
-    return await new OrganizationImport(site, session, source, accounts, control).run();
+    return await new OrganizationImport(site, session, source, { accounts, approve }, control).run();
   } finally {
     await session.close();
   }
 };
 
-const acquireLocks = async (session: DatabaseSession): Promise<void> => {
-  const [attempt] = await session.run<{ ok: boolean }>(sql`select pg_try_advisory_lock(${IMPORT_LOCK}) as ok`);
-  if (!attempt?.ok) throw new StartupError('another import into this site is running; wait until it has ended');
-  await preventRotation(session);
-};
-
-const requireFreeName = async (session: DatabaseSession, { archive, manifest }: OrganizationArchive): Promise<void> => {
-  const { organization } = manifest.snapshot;
-  const [same] = await session.run<{ id: string }>(sql`
-    select id from event_store.events
-     where stream = ${organization.id} and type = 'OrganizationImported' and data ->> 'archive' = ${archive.header.id}`);
-  if (same) throw new StartupError('this export was imported into this site already. Nothing was changed');
-  const similar = await findSimilarOrganization(session, organization);
-  if (!similar) return;
-  throw new StartupError(
-    similar.id === organization.id
-      ? `this site already contains the organization ${similar.name} (${similar.id}). Nothing was changed`
-      : `this site already has an organization named ${similar.name} (${similar.id}); rename one of the two, and if you ` +
-          'rename the exported one, export it again. Nothing was changed',
-  );
-};
-
 class OrganizationImport {
+  private readonly accounts: ResolvedAccounts;
+  private readonly inspector: ExportInspector;
   private readonly rename: (text: string) => string;
   private readonly context: EventContext;
   private readonly time: string;
@@ -97,67 +76,60 @@ class OrganizationImport {
     private readonly site: ImportingSite,
     private readonly session: DatabaseSession,
     private readonly source: OrganizationArchive,
-    private readonly accounts: ResolvedAccounts,
+    private readonly decided: Pick<ImportDecisions, 'approve'> & { readonly accounts: ResolvedAccounts },
     private readonly control: BackupControl,
   ) {
-    this.rename = createRenaming(accounts.renamed);
+    this.accounts = decided.accounts;
+    this.inspector = new ExportInspector(site.store.kinds, source.manifest);
+    this.rename = createRenaming(decided.accounts.renamed);
     this.context = createSystemContext('command line', site.ids.uuid());
     this.time = site.clock.now().toISOString();
   }
 
   async run(): Promise<ImportedOrganization> {
     const { store, definitions } = this.site;
+    const { archive } = this.source;
     const { snapshot, people } = this.source.manifest;
     const views = listViews(definitions);
     const events = await EventImport.begin(store, this.session, views, new Set(people.forgotten));
     await this.addAccounts(events);
     await this.addHistory(events);
+    this.inspector.finish();
+    await this.refuseStrangers();
     await this.refuseCollision(events);
     await this.refuseForgottenMembers();
     const destroyedTokens = await this.addCompletion(events);
-    await importFiles(this.source.archive, snapshot.files, createFileAccess(this.site), this.control);
+    const rows = await this.buildRowInserts();
+    await requireFileKeys(archive, snapshot.files, await this.listFileKeys());
+    await this.decided.approve(await readImportPlan(this.session, snapshot, this.accounts));
+    await importFiles(archive, snapshot.files, createFileAccess(this.site), this.control);
     this.control.signal?.throwIfAborted();
-    await this.commit(events);
+    await this.commit(events, rows);
     return { events: snapshot.events, createdUsers: this.accounts.created.length, destroyedTokens };
   }
 
   private async addAccounts(events: EventImport): Promise<void> {
-    const created = this.accounts.created.flatMap(({ id, events: messages }) =>
+    const created = this.accounts.created.flatMap(({ account: { id }, events: messages }) =>
       messages.map((message, index) => this.toNewEvent(message, id, index + 1, null)),
     );
     if (created.length > 0) await events.add(created);
   }
 
   private async addHistory(events: EventImport): Promise<void> {
-    const { archive, manifest } = this.source;
+    const { manifest } = this.source;
     let done = 0;
     for (const part of manifest.events) {
       this.control.signal?.throwIfAborted();
-      const page = await this.readPart(archive, part);
+      const page = await this.readPart(part);
       await events.add(page);
       this.ownEvents.push(...page.filter(({ stream }) => stream === manifest.snapshot.organization.id));
       this.control.report?.('events', (done += page.length), manifest.snapshot.events);
     }
   }
 
-  private async readPart(archive: BackupArchive, part: BackupPart): Promise<readonly ImportedEvent[]> {
-    const [, ...lines] = await archive.readLines(part);
-    return lines.map((line) => this.renamePeople(this.requireSupported(parseEvent(line))));
-  }
-
-  /** An event of another organization could only come from a fault of the other site. */
-  private requireSupported(event: ImportedEvent): ImportedEvent {
-    const { organization, madeBy } = this.source.manifest.snapshot;
-    const kind = this.site.store.kinds[event.type];
-    if (!kind || event.schemaVersion > kind.schemaVersion) {
-      throw new StartupError(
-        `Cadastre ${madeBy} made this export, and this version does not support its event ${event.type} with the ` +
-          `schema version ${event.schemaVersion}; import it with that version or a later one. Nothing was changed`,
-      );
-    }
-    if (event.organization !== organization.id)
-      throw this.source.archive.describeDamage(`the event ${event.id} belongs to another organization`);
-    return this.site.store.log.upcast(event);
+  private async readPart(part: BackupPart): Promise<readonly ImportedEvent[]> {
+    const events = await readEvents(this.source.archive, part);
+    return events.map((event) => this.renamePeople(this.inspector.inspect(event)));
   }
 
   private renamePeople(event: ImportedEvent): ImportedEvent {
@@ -224,14 +196,10 @@ class OrganizationImport {
     };
   }
 
-  private async commit(events: EventImport): Promise<void> {
+  private async commit(events: EventImport, rows: readonly Sql[]): Promise<void> {
     const { organization } = this.source.manifest.snapshot;
     try {
-      await events.commit([
-        ...(await this.buildRowInserts()),
-        reserveOrganizationName(organization),
-        raiseEpochsOfMembers(organization.id),
-      ]);
+      await events.commit([...rows, reserveOrganizationName(organization), raiseEpochsOfMembers(organization.id)]);
     } catch (error) {
       if (getViolatedConstraint(error) === null && !isVersionConflictError(error)) throw error;
       throw new StartupError(
@@ -242,22 +210,46 @@ class OrganizationImport {
     }
   }
 
-  private async buildRowInserts() {
+  /** Refuses ids of this site in the texts of events: an export refers only to what it contains. */
+  private async refuseStrangers(): Promise<void> {
+    const strangers = this.inspector.listStrangers();
+    const ids = [...strangers.keys()];
+    const streams = await this.session.run<{ id: string }>(
+      sql`select stream as id from event_store.streams where stream = any (${ids}::text[]) order by stream limit 1`,
+    );
+    const known = streams[0]?.id ?? (await listKnownAccounts(this.session, ids))[0];
+    if (known === undefined) return;
+    throw refuseExport(`${strangers.get(known) ?? 'an event'} names ${known} of this site, which is not in the export`);
+  }
+
+  /** Returns the keys of the files that the events of the export explain. */
+  private async listFileKeys(): Promise<ReadonlySet<string>> {
+    const { id } = this.source.manifest.snapshot.organization;
+    const keys = new Set<string>();
+    for (const { selectOrganizationFiles } of this.site.definitions) {
+      if (!selectOrganizationFiles) continue;
+      for (const { key } of await this.session.run<{ key: string }>(selectOrganizationFiles(id))) keys.add(key);
+    }
+    return keys;
+  }
+
+  private async buildRowInserts(): Promise<readonly Sql[]> {
     const { archive, manifest } = this.source;
     const { definitions, encryptionKeys } = this.site;
     const encrypted = new Map(listMovedTables(definitions).map((one) => [one.table, one.encrypted]));
-    const inserts = [];
+    const inserts: Sql[] = [];
     for (const { table, columns, parts } of manifest.snapshot.tables) {
       const encryptedColumns = encrypted.get(table);
       if (!encryptedColumns)
         throw archive.describeDamage(`it has rows of ${table}, which is no table of organizations`);
       for (const part of parts) {
-        const lines = await archive.readLines(part);
+        const rows = await readRows(archive, part);
+        for (const row of rows) this.inspector.inspectRow(table, row);
         inserts.push(
           insertRows(
             table,
             columns,
-            lines.map((line) => encryptRow(line, encryptedColumns, encryptionKeys)),
+            rows.map((row) => encryptRow(row, encryptedColumns, encryptionKeys)),
           ),
         );
       }

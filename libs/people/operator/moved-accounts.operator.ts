@@ -1,5 +1,5 @@
 import { decide, sql, type DataOf, type Message, type Sql } from '#kernel';
-import { raiseEpoch } from '#access';
+import { raiseEpoch, type OrganizationAccess } from '#access';
 import type { DatabaseSession } from '#postgres';
 import { authenticationToken } from '../authentication-tokens/authentication-token.js';
 import type { AuthenticationTokenEvent } from '../authentication-tokens/authentication-token.js';
@@ -49,6 +49,47 @@ export const listMembersAmong = async (
   const rows = await session.run<{ id: string }>(sql`
     select user_id as id from organization_memberships where user_id = any (${people}::text[])
     union select user_id as id from team_members where user_id = any (${people}::text[])`);
+  return rows.map(({ id }) => id);
+};
+
+/** A team as the copies of the views have it after an import: its rights in the organization, and its members by id. */
+export type ImportedTeam = {
+  readonly id: string;
+  readonly name: string;
+  readonly organizationAccess: OrganizationAccess;
+  /** Whether it is the team of the owners. */
+  readonly owns: boolean;
+  readonly members: readonly string[];
+  /** How many workspaces and projects it has access to, by level. */
+  readonly workspaces: Readonly<Record<string, number>>;
+  readonly projects: Readonly<Record<string, number>>;
+};
+
+/** Selects the teams in the copies of the views that the session's search path finds. */
+export const listImportedTeams = (session: DatabaseSession): Promise<ImportedTeam[]> =>
+  session.run<ImportedTeam>(sql`
+    select t.id, t.name, t.organization_access as "organizationAccess", o.id is not null as owns,
+           array(select m.user_id from team_members m where m.team = t.id order by m.user_id) as members,
+           coalesce((select jsonb_object_agg(access, workspaces) from (
+             select access, count(*) as workspaces from team_workspaces where team = t.id group by access) w), '{}') as workspaces,
+           coalesce((select jsonb_object_agg(access, projects) from (
+             select access, count(*) as projects from team_projects where team = t.id group by access) p), '{}') as projects
+      from teams t left join organizations o on o.owners_team = t.id order by owns desc, t.name`);
+
+/** Returns the ids of the members and of invited people in the copies of the views. */
+export const listImportedMembers = async (session: DatabaseSession): Promise<readonly string[]> => {
+  const rows = await session.run<{ id: string }>(
+    sql`select user_id as id from organization_memberships order by user_id`,
+  );
+  return rows.map(({ id }) => id);
+};
+
+/** Returns those of these people that have an account at the site. */
+export const listKnownAccounts = async (
+  session: DatabaseSession,
+  people: readonly string[],
+): Promise<readonly string[]> => {
+  const rows = await session.run<{ id: string }>(sql`select id from views.users where id = any (${people}::text[])`);
   return rows.map(({ id }) => id);
 };
 

@@ -11,15 +11,18 @@ import {
   importOrganization,
   parseUserMapping,
   readOrganizationManifest,
+  type ImportPlan,
   type OrganizationManifest,
   type UserMapping,
 } from '#organization-moves';
-import { ENCRYPTED_FILES, moduleDefinitions } from '../../../modules.js';
+import { ENCRYPTED_FILES, eventRegistry, moduleDefinitions } from '../../../modules.js';
 import type { Runtime } from '../../../runtime.js';
 import { loadCommandSettings, runResumable, withErrorReport } from '../command-actions.js';
 import { withRuntime } from '../command-runtime.js';
+import { promptAtTerminal, requireConfirmation } from '../confirmation.js';
 import { printLine } from '../output.js';
 import { addLocationOptions, type BackupOptions } from './backup-options.js';
+import { formatImportPlan } from './import-plan.js';
 import { formatMegabytes, formatSince, TerminalProgress } from './backup-progress.js';
 import { isWithin, openBackupStore, prepareBackupFolder, readArchiveKey } from './backup-store.js';
 
@@ -29,6 +32,7 @@ type OrganizationExportOptions = BackupOptions & { readonly keyFile: string };
 type OrganizationImportOptions = OrganizationExportOptions & {
   readonly mapUser?: readonly UserMapping[];
   readonly check?: boolean;
+  readonly yes?: boolean;
 };
 
 /** Parses one of several options `OLD=NEW`. */
@@ -101,6 +105,17 @@ const requireManifest = async (archive: BackupArchive): Promise<OrganizationMani
   );
 };
 
+/** Prints what the import gives to people and pipelines. Throws unless the operator agrees. */
+const approveImport = async (
+  plan: ImportPlan,
+  { yes }: OrganizationImportOptions,
+  progress: TerminalProgress,
+): Promise<void> => {
+  progress.clear();
+  printLine(formatImportPlan(plan));
+  if (!yes) await requireConfirmation(plan.organization, promptAtTerminal());
+};
+
 /** Resolves to true. */
 const runOrganizationImport = async (
   settings: Settings,
@@ -115,7 +130,7 @@ const runOrganizationImport = async (
   const progress = new TerminalProgress();
   const control = { signal: stopping, report: progress.report };
   if (options.check) {
-    await checkOrganizationExport(archive, manifest, control).finally(() => progress.clear());
+    await checkOrganizationExport(archive, manifest, eventRegistry, control).finally(() => progress.clear());
     printLine(`The export is complete and readable: ${describeContent(manifest)}. Checked in ${formatSince(started)}.`);
     return true;
   }
@@ -123,7 +138,7 @@ const runOrganizationImport = async (
     const imported = await importOrganization(
       toSite(runtime),
       { archive, manifest },
-      options.mapUser ?? [],
+      { mappings: options.mapUser ?? [], approve: (plan) => approveImport(plan, options, progress) },
       control,
     ).finally(() => progress.clear());
     printLine(`Imported ${describeContent(manifest)} in ${formatSince(started)}.`);
@@ -160,7 +175,8 @@ export const addOrganizationCommands = (program: Command): void => {
       .description('import an exported organization into this site: everything, or nothing if it is refused')
       .requiredOption('--key-file <file>', 'file with the key of the export')
       .option('--map-user <old=new>', 'a user of the export is this user of the site; repeatable', collectUserMapping)
-      .option('--check', 'read the whole export, and import nothing'),
+      .option('--check', 'read and check the whole export, and import nothing')
+      .option('--yes', 'do not ask before the access that the import adds is created'),
   ).action(
     withErrorReport((source: string, options: OrganizationImportOptions) =>
       runResumable(async (stopping) => runOrganizationImport(await loadCommandSettings(), source, options, stopping)),
