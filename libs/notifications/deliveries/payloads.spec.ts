@@ -34,25 +34,39 @@ describe('the message of a notification', () => {
   });
 });
 
+/** Slack would make links, mentions and previews of the text. */
+const NOTHING_PARSED = {
+  mrkdwn: false,
+  parse: 'none',
+  link_names: false,
+  unfurl_links: false,
+  unfurl_media: false,
+};
+
 describe('the payload for Slack', () => {
   it('has a text, blocks and a link, and no text of a run can mention people or link elsewhere', () => {
     const payload = JSON.parse(renderPayload('slack', notice));
     expect(payload).toMatchObject({
       text: 'Run Applied',
+      ...NOTHING_PARSED,
       blocks: [
-        { type: 'section', text: { type: 'mrkdwn', text: '*Run Applied*' } },
-        { type: 'section', fields: expect.arrayContaining([{ type: 'mrkdwn', text: '*Workspace*\napp' }]) },
+        { type: 'section', text: { type: 'plain_text', text: 'Run Applied', emoji: false } },
+        {
+          type: 'section',
+          fields: expect.arrayContaining([{ type: 'plain_text', text: 'Workspace\napp', emoji: false }]),
+        },
         { type: 'actions', elements: [{ type: 'button', url: notice.run?.url }] },
       ],
     });
     expect(JSON.stringify(payload)).toContain('a &lt;!channel&gt; &amp; *b*');
-    expect(JSON.stringify(payload)).not.toContain('<!channel>');
+    expect(JSON.stringify(payload)).not.toMatch(/<!channel>|mrkdwn"[^:]/);
   });
 
   it('of a test has neither fields nor a link', () => {
     expect(JSON.parse(renderPayload('slack', createVerificationNotice('nc-1', 'a<b')))).toEqual({
       text: 'Verification of a&lt;b',
-      blocks: [{ type: 'section', text: { type: 'mrkdwn', text: '*Verification of a&lt;b*' } }],
+      ...NOTHING_PARSED,
+      blocks: [{ type: 'section', text: { type: 'plain_text', text: 'Verification of a&lt;b', emoji: false } }],
     });
   });
 
@@ -64,17 +78,31 @@ describe('the payload for Slack', () => {
 });
 
 describe('the payload for Microsoft Teams', () => {
-  it('is an adaptive card with facts and a link, and no text of a run is Markdown', () => {
+  it('is an adaptive card with facts and a link, and texts of a run are plain', () => {
     const payload = JSON.parse(renderPayload('microsoft-teams', notice));
     const [{ contentType, content }] = payload.attachments;
     expect([payload.type, contentType]).toEqual(['message', 'application/vnd.microsoft.card.adaptive']);
     expect(content.actions).toEqual([{ type: 'Action.OpenUrl', title: 'Show run', url: notice.run?.url }]);
-    const { facts } = content.body[1];
-    expect(facts).toContainEqual({ title: 'Workspace', value: 'app' });
-    expect(facts).toContainEqual({
-      title: 'Message',
-      value: String.raw`a <\!channel> & \*b\* \[c\]\(https://evil.example\)`,
+    const lines = content.body.map(({ type, inlines }: { type: string; inlines: { type: string; text: string }[] }) => {
+      expect([type, new Set(inlines.map((inline) => inline.type))]).toEqual(['RichTextBlock', new Set(['TextRun'])]);
+      return inlines.map(({ text }) => text).join('');
     });
+    expect(lines).toEqual(
+      expect.arrayContaining([
+        'Run Applied',
+        'Workspace: app',
+        'Message: a <!channel> & *b* [c](https://evil.example)',
+      ]),
+    );
+  });
+
+  it('has no date in braces and no mark that changes the direction of a text', () => {
+    const run = { ...(notice.run as NonNullable<Notice['run']>), message: '{{DATE(2017-02-14,SHORT)}} \u202Eevil' };
+    for (const type of ['slack', 'microsoft-teams'] as const) {
+      const payload = renderPayload(type, { ...notice, run });
+      expect([type, payload.includes('\u202E')]).toEqual([type, false]);
+    }
+    expect(renderPayload('microsoft-teams', { ...notice, run })).not.toContain('{{');
   });
 });
 

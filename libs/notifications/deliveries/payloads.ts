@@ -47,41 +47,63 @@ export const listFacts = ({ organizationName, workspace, run, by, at }: Notice):
 /** Slack refuses texts above 3,000 characters, and Teams messages above 28 KB. */
 const MAX_TEXT_CHARACTERS = 1_000;
 
+/** Removes control characters and invisible marks, except line breaks. */
+const removeInvisible = (text: string): string => text.replaceAll(/(?!\n)[\p{Cc}\p{Cf}]/gu, '');
+
 const shorten = (text: string): string =>
   text.length <= MAX_TEXT_CHARACTERS ? text : `${text.slice(0, MAX_TEXT_CHARACTERS)}…`;
 
-/** Slack reads these three characters as the beginning of links, mentions and entities. */
+/**
+ * Slack reads these three characters as the beginning of links, mentions and entities, in every text. Control characters and
+ * marks of direction could change how the text looks.
+ */
 const escapeSlack = (text: string): string =>
-  text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;');
+  removeInvisible(text).replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;');
 
-/** The format of Slack's incoming webhooks: `text` for notifications of the client, blocks for the message. */
+/** Slack formats no plain text, and makes neither links nor mentions of it. */
+const toPlainText = (text: string) => ({ type: 'plain_text', text: escapeSlack(text), emoji: false });
+
+/**
+ * The format of Slack's incoming webhooks: `text` for notifications of the client, blocks for the message. The members beside
+ * the blocks switch off what Slack would make of `text`: Markdown, links, mentions and previews.
+ */
 const renderSlack = (notice: Notice): object => {
-  const title = escapeSlack(shorten(notice.message));
-  const fields = listFacts(notice).map(({ title: name, value }) => ({
-    type: 'mrkdwn',
-    text: `*${name}*\n${escapeSlack(value)}`,
-  }));
+  const title = shorten(notice.message);
+  const fields = listFacts(notice).map(({ title: name, value }) => toPlainText(`${name}\n${value}`));
   const link = notice.run && {
     type: 'actions',
     elements: [{ type: 'button', text: { type: 'plain_text', text: 'Show run' }, url: notice.run.url }],
   };
   return {
-    text: title,
+    text: escapeSlack(title),
+    mrkdwn: false,
+    parse: 'none',
+    link_names: false,
+    unfurl_links: false,
+    unfurl_media: false,
     blocks: [
-      { type: 'section', text: { type: 'mrkdwn', text: `*${title}*` } },
+      { type: 'section', text: toPlainText(title) },
       ...(fields.length > 0 ? [{ type: 'section', fields }] : []),
       ...(link ? [link] : []),
     ],
   };
 };
 
-/** Adaptive cards read these characters as Markdown. */
-const escapeMarkdown = (text: string): string => text.replaceAll(/[\\`*_[\]()#+\-!~]/g, String.raw`\$&`);
+/** Adaptive cards show the text of a run of text as it is: without Markdown, links, mentions and dates in braces. */
+const toTextRuns = (...runs: readonly { readonly text: string; readonly isBold: boolean }[]) => ({
+  type: 'RichTextBlock',
+  inlines: runs.map(({ text, isBold }) => ({
+    type: 'TextRun',
+    text: removeInvisible(text).replaceAll('{{', '{\u2009{'),
+    ...(isBold ? { weight: 'Bolder' } : {}),
+  })),
+});
 
 /** An adaptive card, which webhooks of Teams accept. */
 const renderTeams = (notice: Notice): object => {
-  const facts = listFacts(notice).map(({ title, value }) => ({ title, value: escapeMarkdown(value) }));
-  const title = escapeMarkdown(shorten(notice.message));
+  const facts = listFacts(notice).map(({ title, value }) =>
+    toTextRuns({ text: `${title}: `, isBold: true }, { text: value, isBold: false }),
+  );
   const actions = notice.run ? [{ type: 'Action.OpenUrl', title: 'Show run', url: notice.run.url }] : [];
   return {
     type: 'message',
@@ -93,10 +115,7 @@ const renderTeams = (notice: Notice): object => {
           $schema: 'http://adaptivecards.io/schemas/adaptive-card.json',
           type: 'AdaptiveCard',
           version: '1.4',
-          body: [
-            { type: 'TextBlock', size: 'Medium', weight: 'Bolder', wrap: true, text: title },
-            ...(facts.length > 0 ? [{ type: 'FactSet', facts }] : []),
-          ],
+          body: [toTextRuns({ text: shorten(notice.message), isBold: true }), ...facts],
           actions,
         },
       },
