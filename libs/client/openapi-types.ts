@@ -1298,7 +1298,7 @@ export interface paths {
     };
     /**
      * Explain why a user or a team has a permission
-     * @description Send `filter[user]` or `filter[team]`. Without a workspace and a project, the explanation is about the whole organization. Owners can have the access of everybody explained, and everybody their own.
+     * @description Send `filter[user]` or `filter[team]`. Without a workspace and a project, the explanation is about the whole organization, or about every workspace or project of it: `permitted-on` says on how many the subject has the permission. Owners can have the access of everybody explained, and everybody their own.
      */
     get: operations['explainAccess'];
     put?: never;
@@ -9051,8 +9051,28 @@ export interface components {
           | 'delete-state-data'
           | 'read-workspace-access'
           | 'manage-workspace-access';
-        /** @description What the server decides for a request with this permission. */
+        /**
+         * @description What the explanation is about: the workspace or project of the request, the organization, or every workspace or project of it, also new ones.
+         * @example resource
+         * @enum {string}
+         */
+        scope: 'resource' | 'organization' | 'every-workspace' | 'every-project';
+        /** @description What the server decides for a request with this permission. For every workspace or project: whether the subject has the permission on all of them, also on new ones. `permitted-on` then says on how many the subject has it. */
         'is-permitted': boolean;
+        /** @description Null if the scope is neither `every-workspace` nor `every-project`. */
+        'permitted-on': {
+          /** @description The workspaces or projects of the organization. */
+          total: number;
+          /** @description Those on which the subject has the permission. */
+          permitted: number;
+          /** @description The first ten of them, by name. */
+          examples: {
+            /** @example ws-7hQ2vXbN4kTgYw3D */
+            id: string;
+            /** @example network */
+            name: string;
+          }[];
+        } | null;
         steps: {
           /**
            * @description Where the step looks for the permission.

@@ -258,6 +258,15 @@ describe('the explanation of access', () => {
     expect(await inspectScreen(page, 'why-yes')).toEqual([]);
     await page.reload();
     await page.getByText('Yes, this is permitted').waitFor();
+    await page.goto(`${server.url}/app/acme/teams/why?team=${platform}&permission=apply-run`);
+    await page.getByPlaceholder('Every workspace').waitFor();
+    await page.getByText(/^On some workspaces: \d+ of \d+$/).waitFor();
+    await page.getByRole('status').getByText('network').waitFor();
+    expect(await inspectScreen(page, 'why-some')).toEqual([]);
+    await page.goto(`${server.url}/app/acme/teams/why?team=${platform}&permission=force-delete-own-workspace`);
+    await page.getByText('No, on no workspace').waitFor();
+    await page.goto(`${server.url}/app/acme/teams/why?team=${platform}&permission=apply-run&workspace=${network}`);
+    await page.getByText('Yes, this is permitted').waitFor();
     await choose(page, 'Action', 'Force unlock workspace');
     await page.getByText('No, this is not permitted').waitFor();
     expect(await inspectScreen(page, 'why-no')).toEqual([]);

@@ -47,14 +47,25 @@ export type ExplanationStep = {
   readonly detail: string;
 };
 
+/**
+ * On how many of the workspaces or projects of the organization a subject has a permission, for explanations that name
+ * none. `examples` are some of those with the permission, by name.
+ */
+export type PermittedResources = {
+  readonly total: number;
+  readonly permitted: number;
+  readonly examples: readonly { readonly id: string; readonly name: string }[];
+};
+
 export type AccessExplanation = {
+  /** Without a resource: by a role in the whole organization, so on every resource, and on new ones too. */
   readonly isPermitted: boolean;
   readonly steps: readonly ExplanationStep[];
   /** Roles and levels, each of which suffices. */
   readonly sufficient: { readonly roles: readonly string[]; readonly levels: readonly string[] };
 };
 
-type ExplainedRequest = { readonly subject: ExplainedSubject; readonly permission: ExplainedPermission };
+export type ExplainedRequest = { readonly subject: ExplainedSubject; readonly permission: ExplainedPermission };
 
 const toIdentity = ({ kind, id, name, siteAdmin, suspended, organization, teams }: ExplainedSubject): Identity => ({
   kind,
@@ -154,6 +165,16 @@ const explainGrants = (
       return { ...step, access: grant.level, gives, detail };
     });
   });
+};
+
+/** Returns whether the subject has the permission in the whole organization, by a role. */
+export const isPermittedEverywhere = ({ subject, permission }: ExplainedRequest): boolean =>
+  can(toIdentity(subject), permission, { organization: subject.organization });
+
+/** Returns whether this grant gives the permission to a subject that is not suspended. */
+export const isPermittedByGrant = ({ subject, permission }: ExplainedRequest, grant: Grant): boolean => {
+  const capability = getRequiredCapability(permission);
+  return !subject.suspended && capability !== undefined && expandCapabilities(grant).has(capability);
 };
 
 /**

@@ -56,7 +56,9 @@ const request = (query: Readonly<Record<string, string>>, api: ApiTestClient = s
 
 const explain = async (query: Readonly<Record<string, string>>, api?: ApiTestClient) =>
   expectStatus(await request(query, api), 200).body.data.attributes as {
+    readonly scope: string;
     readonly 'is-permitted': boolean;
+    readonly 'permitted-on': unknown;
     readonly steps: readonly ExplanationStep[];
     readonly 'sufficient-levels': readonly string[];
     readonly 'sufficient-roles': readonly string[];
@@ -112,6 +114,52 @@ describe('the explanation of access', () => {
       gives: true,
       detail: 'The team owners owns the organization.',
     });
+  });
+
+  it('without a workspace says on how many workspaces a person has the permission, and on which', async () => {
+    const answer = async (user: string, permission: string) => {
+      const explanation = await explain({ 'filter[user]': user, 'filter[permission]': permission });
+      const { scope, 'is-permitted': isPermitted, 'permitted-on': on } = explanation;
+      return { scope, isPermitted, on };
+    };
+    const scope = 'every-workspace';
+    await makeWorkspace(server, 'acme', 'other');
+    expect(await answer(ada.id, 'apply-run')).toEqual({
+      scope,
+      isPermitted: false,
+      on: { total: 2, permitted: 1, examples: [{ id: workspace, name: 'network' }] },
+    });
+    expect(await answer(ada.id, 'delete-workspace')).toEqual({
+      scope,
+      isPermitted: false,
+      on: { total: 2, permitted: 0, examples: [] },
+    });
+    expect(await answer(olga.id, 'apply-run')).toMatchObject({ isPermitted: true, on: { total: 2, permitted: 2 } });
+    expect(await answer(ada.id, 'read-project')).toMatchObject({
+      scope: 'every-project',
+      isPermitted: false,
+      on: { total: 2, permitted: 1, examples: [{ id: project, name: 'Shops' }] },
+    });
+    expect(await answer(olga.id, 'manage-teams')).toEqual({ scope: 'organization', isPermitted: true, on: null });
+  });
+
+  it('without a workspace counts implied access to projects, custom access, and nothing of suspended accounts', async () => {
+    const team = await makeTeam(server, 'acme', 'auditors');
+    const eva = await makeMember(server, 'acme', 'eva', [team]);
+    const relationships = {
+      team: { data: { type: 'teams', id: team } },
+      workspace: { data: { type: 'workspaces', id: workspace } },
+    };
+    const body = resource('team-workspaces', { access: 'custom', runs: 'apply' }, relationships);
+    expectStatus(await server.post('/api/v2/team-workspaces', body), 201);
+    const count = async (permission: string): Promise<unknown> =>
+      (await explain({ 'filter[user]': eva.id, 'filter[permission]': permission }))['permitted-on'];
+    expect(await count('apply-run')).toMatchObject({ permitted: 1 });
+    expect(await count('read-state')).toMatchObject({ permitted: 0 });
+    expect(await count('read-project')).toMatchObject({ permitted: 1 });
+    expect(await count('update-project')).toMatchObject({ permitted: 0 });
+    expectStatus(await server.post(`/api/v2/admin/users/${eva.id}/actions/suspend`), 200);
+    expect(await count('apply-run')).toMatchObject({ permitted: 0 });
   });
 
   it('of a project names the read access that access to a workspace implies', async () => {

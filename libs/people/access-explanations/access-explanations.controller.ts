@@ -11,9 +11,13 @@ import {
   type QueryParameters as QueryOf,
   type Resource,
 } from '#json-api';
-import { explainAccess, type AccessExplanation } from './access-explanation.js';
-import { loadExplanationRequest, type ExplanationRequest } from './access-explanations.queries.js';
-import { EXPLAINED_PERMISSIONS, type ExplainedPermission } from './explained-permissions.js';
+import { explainAccess, type AccessExplanation, type PermittedResources } from './access-explanation.js';
+import {
+  findPermittedResources,
+  loadExplanationRequest,
+  type ExplanationRequest,
+} from './access-explanations.queries.js';
+import { EXPLAINED_PERMISSIONS, getExplainedResourceKind, type ExplainedPermission } from './explained-permissions.js';
 
 const parsePermission = (query: QueryOf): ExplainedPermission => {
   const text = requireParameter(query, 'filter[permission]');
@@ -43,16 +47,26 @@ const parseExplanationRequest = (query: QueryOf): ExplanationRequest => {
   return { subject, permission: parsePermission(query), resource: parseEither(query, 'workspace', 'project') };
 };
 
+/** What an explanation without a workspace and a project is about. */
+const EXPLAINED_SCOPES = {
+  organization: 'organization',
+  project: 'every-project',
+  workspace: 'every-workspace',
+} as const;
+
 /** Renders an explanation. Its id is made from the request, because the server stores no explanations. */
 const renderAccessExplanation = (
   { subject, permission, resource }: ExplanationRequest,
   { isPermitted, steps, sufficient }: AccessExplanation,
+  permittedOn: PermittedResources | null,
 ): Resource => ({
   id: [subject.id, permission, ...(resource === null ? [] : [resource.id])].join(':'),
   type: 'access-explanations',
   attributes: {
     permission,
+    scope: resource === null ? EXPLAINED_SCOPES[getExplainedResourceKind(permission)] : 'resource',
     'is-permitted': isPermitted,
+    'permitted-on': permittedOn,
     steps,
     'sufficient-roles': sufficient.roles,
     'sufficient-levels': sufficient.levels,
@@ -77,7 +91,8 @@ export class AccessExplanationsController {
   ): Promise<Document> {
     const request = parseExplanationRequest(query);
     const { subject, resource } = await loadExplanationRequest(this.database, actor, organization, request);
-    const explanation = explainAccess({ subject, permission: request.permission }, resource);
-    return renderDocument(renderAccessExplanation(request, explanation));
+    const explained = { subject, permission: request.permission };
+    const permittedOn = resource === null ? await findPermittedResources(this.database, explained) : null;
+    return renderDocument(renderAccessExplanation(request, explainAccess(explained, resource), permittedOn));
   }
 }

@@ -13,7 +13,7 @@ export const accessExplanationsOperations = describeController(AccessExplanation
     operationId: 'explainAccess',
     summary: 'Explain why a user or a team has a permission',
     description:
-      'Send `filter[user]` or `filter[team]`. Without a workspace and a project, the explanation is about the whole organization. Owners can have the access of everybody explained, and everybody their own.',
+      'Send `filter[user]` or `filter[team]`. Without a workspace and a project, the explanation is about the whole organization, or about every workspace or project of it: `permitted-on` says on how many the subject has the permission. Owners can have the access of everybody explained, and everybody their own.',
     query: {
       'filter[user]': textParameter('The id of a member.'),
       'filter[team]': textParameter('The id of a team.'),

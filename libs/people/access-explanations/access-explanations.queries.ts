@@ -8,7 +8,15 @@ import {
   type Actor,
   type Grant,
 } from '#access';
-import type { ExplainedResource, ExplainedSubject, ExplainedTeam } from './access-explanation.js';
+import {
+  isPermittedByGrant,
+  isPermittedEverywhere,
+  type ExplainedRequest,
+  type ExplainedResource,
+  type ExplainedSubject,
+  type ExplainedTeam,
+  type PermittedResources,
+} from './access-explanation.js';
 import { getExplainedResourceKind, type ExplainedPermission } from './explained-permissions.js';
 
 /** What a request wants explained. `resource`: the id of a workspace or a project, or null. */
@@ -117,4 +125,66 @@ export const loadExplanationRequest = async (
     subject: { ...row.subject, kind: who.kind, organization, teams: row.teams },
     resource: row.resource,
   };
+};
+
+const MAX_EXAMPLES = 10;
+
+/** Selects the different grants that teams have on anything. Most teams have one or two levels. */
+const selectGrantKinds = (teams: readonly string[]): Sql => sql`
+  select 'workspace' as "on", access as level, custom from team_workspaces where team = any (${teams}::text[])
+  union select 'project', access, custom from team_projects where team = any (${teams}::text[])
+  union select 'project', 'passage', null from team_workspaces where team = any (${teams}::text[])`;
+
+/** Selects the ids of the workspaces or projects on which teams have one of these grants themselves. */
+const selectGrantedBy = (
+  on: Grant['on'] & ('workspace' | 'project'),
+  teams: readonly string[],
+  grants: readonly Grant[],
+): Sql => {
+  const kinds = grants.filter((grant) => grant.on === on);
+  return sql`select ${sql.raw(on)} as id from ${sql.raw(`team_${on}s`)}
+              where team = any (${teams}::text[]) and exists (
+                select 1 from jsonb_array_elements(${sql.json(kinds)}::jsonb) kind
+                 where kind ->> 'level' = access and (access <> 'custom' or kind -> 'custom' = custom))`;
+};
+
+/** Selects the ids of the workspaces or projects on which one of these grants of the teams counts. */
+const selectGrantedIds = (kind: 'workspace' | 'project', teams: readonly string[], grants: readonly Grant[]): Sql => {
+  const onProjects = selectGrantedBy('project', teams, grants);
+  if (kind === 'workspace') {
+    return sql`${selectGrantedBy('workspace', teams, grants)}
+               union select w.id from workspaces w where w.project in (${onProjects})`;
+  }
+  return grants.some(({ level }) => level === 'passage')
+    ? sql`${onProjects} union select w.project from workspaces w
+            where w.id in (select workspace from team_workspaces where team = any (${teams}::text[]))`
+    : onProjects;
+};
+
+/**
+ * Returns on how many workspaces or projects of the organization the subject has a permission, for requests that name none.
+ * Null for permissions that are checked on the organization.
+ */
+export const findPermittedResources = async (
+  database: Database,
+  request: ExplainedRequest,
+): Promise<PermittedResources | null> => {
+  const { subject, permission } = request;
+  const kind = getExplainedResourceKind(permission);
+  if (kind === 'organization') return null;
+  const table = sql.raw(`${kind}s`);
+  const isHere = sql`r.organization = ${subject.organization}`;
+  const teams = subject.teams.map(({ id }) => id);
+  const kinds = await database.rows<Grant>(selectGrantKinds(teams));
+  const grants = kinds.filter((grant) => isPermittedByGrant(request, grant));
+  const isPermitted = isPermittedEverywhere(request)
+    ? sql`true`
+    : sql`r.id in (${selectGrantedIds(kind, teams, grants)})`;
+  const found = await database.row<PermittedResources>(sql`
+    with permitted as (select r.id, r.name from ${table} r where ${isHere} and ${isPermitted})
+    select (select count(*) from ${table} r where ${isHere}) as total, (select count(*) from permitted) as permitted,
+           (select coalesce(jsonb_agg(jsonb_build_object('id', id, 'name', name) order by name), '[]')
+              from (select id, name from permitted order by name limit ${MAX_EXAMPLES}) example) as examples`);
+  if (!found) throw new Error('an aggregate returned no row');
+  return found;
 };

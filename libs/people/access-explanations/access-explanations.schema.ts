@@ -24,7 +24,25 @@ export const accessExplanationSchema = defineResource({
   exampleId: 'user-8Xc3kYb2TqLw9RfZ:apply-run:ws-7hQ2vXbN4kTgYw3D',
   attributes: {
     permission: z.enum(EXPLAINED_PERMISSIONS).meta({ examples: ['apply-run'] }),
-    'is-permitted': z.boolean().meta({ description: 'What the server decides for a request with this permission.' }),
+    scope: z.enum(['resource', 'organization', 'every-workspace', 'every-project']).meta({
+      description:
+        'What the explanation is about: the workspace or project of the request, the organization, or every workspace or project of it, also new ones.',
+      examples: ['resource'],
+    }),
+    'is-permitted': z.boolean().meta({
+      description:
+        'What the server decides for a request with this permission. For every workspace or project: whether the subject has the permission on all of them, also on new ones. `permitted-on` then says on how many the subject has it.',
+    }),
+    'permitted-on': z
+      .strictObject({
+        total: z.int().meta({ description: 'The workspaces or projects of the organization.' }),
+        permitted: z.int().meta({ description: 'Those on which the subject has the permission.' }),
+        examples: z
+          .array(z.strictObject({ id: exampleText('ws-7hQ2vXbN4kTgYw3D'), name: exampleText('network') }))
+          .meta({ description: 'The first ten of them, by name.' }),
+      })
+      .nullable()
+      .meta({ description: 'Null if the scope is neither `every-workspace` nor `every-project`.' }),
     steps: z.array(step),
     'sufficient-roles': z
       .array(exampleText('manage-workspaces'))

@@ -65,7 +65,7 @@ const WorkspaceField = ({ organization, search, onChange }: FormProps) => {
   return (
     <SearchSelect
       label="Workspace"
-      placeholder="Any workspace"
+      placeholder="Every workspace"
       value={workspace ?? null}
       options={workspaces.map(toOption)}
       chosen={chosen && toOption(chosen)}
@@ -79,7 +79,7 @@ const ProjectField = ({ organization, search, onChange }: FormProps) => (
   <ProjectSelect
     organization={organization}
     label="Project"
-    placeholder="Any project"
+    placeholder="Every project"
     value={search.project ?? null}
     onChange={(project) => onChange(parseExplanationRequest({ ...search, project }))}
   />

@@ -15,7 +15,9 @@ import classes from './why.module.css';
 /** The fields load more code than the rest of the screen. */
 const ExplanationForm = lazy(async () => ({ default: (await import('./explanation-form.js')).ExplanationForm }));
 
-type Step = ShownExplanation['attributes']['steps'][number];
+type Attributes = ShownExplanation['attributes'];
+type Step = Attributes['steps'][number];
+type PermittedOn = NonNullable<Attributes['permitted-on']>;
 
 const SOURCES: Readonly<Record<Step['source'], string>> = {
   account: 'Account',
@@ -54,8 +56,55 @@ const Sufficient = ({ attributes }: ShownExplanation) => {
   );
 };
 
+type Verdict = { readonly verdict: 'yes' | 'some' | 'no'; readonly title: string; readonly detail: string };
+
+const NOUNS = { 'every-workspace': 'workspace', 'every-project': 'project' } as const;
+
+/** Returns the answer to a question about every workspace or project. */
+const answerForAll = ({ total, permitted }: PermittedOn, noun: string, isPermitted: boolean): Verdict => {
+  if (isPermitted) {
+    const detail = 'The marked steps give it in the whole organization. Each of them is enough.';
+    return { verdict: 'yes', title: `Yes, on every ${noun}, also on new ones`, detail };
+  }
+  if (permitted === 0) {
+    return { verdict: 'no', title: `No, on no ${noun}`, detail: 'None of these steps gives the permission.' };
+  }
+  const title =
+    permitted === total
+      ? `On all ${noun}s that exist now (${total}), but not on new ones`
+      : `On some ${noun}s: ${permitted} of ${total}`;
+  return { verdict: 'some', title, detail: `Choose one of the ${noun}s to see the access that gives it.` };
+};
+
+const decideVerdict = ({ scope, 'is-permitted': isPermitted, 'permitted-on': permittedOn }: Attributes): Verdict => {
+  if (permittedOn && (scope === 'every-workspace' || scope === 'every-project'))
+    return answerForAll(permittedOn, NOUNS[scope], isPermitted);
+  return isPermitted
+    ? {
+        verdict: 'yes',
+        title: 'Yes, this is permitted',
+        detail: 'The server permits it because of the marked steps. Each of them is enough.',
+      }
+    : { verdict: 'no', title: 'No, this is not permitted', detail: 'None of these steps gives the permission.' };
+};
+
+const COLORS = { yes: 'green', some: 'yellow', no: 'gray' } as const;
+
+/** Names some of the resources with the permission. */
+const PermittedExamples = ({ permittedOn }: { readonly permittedOn: PermittedOn }) => {
+  const { permitted, examples } = permittedOn;
+  const more = permitted - examples.length;
+  return (
+    <Text size="sm">
+      {examples.map(({ name }) => name).join(', ')}
+      {more > 0 ? ` and ${more} more` : ''}
+    </Text>
+  );
+};
+
 const Explanation = ({ explanation }: { readonly explanation: ShownExplanation }) => {
-  const { 'is-permitted': isPermitted, steps } = explanation.attributes;
+  const { steps, 'permitted-on': permittedOn } = explanation.attributes;
+  const { verdict, title, detail } = decideVerdict(explanation.attributes);
   // What gives the permission comes first.
   const sorted = [...steps.filter(({ gives }) => gives), ...steps.filter(({ gives }) => !gives)];
   return (
@@ -63,15 +112,12 @@ const Explanation = ({ explanation }: { readonly explanation: ShownExplanation }
       <Alert
         role="status"
         variant="light"
-        color={isPermitted ? 'green' : 'gray'}
-        icon={isPermitted ? <CheckIcon /> : <CloseIcon />}
-        title={isPermitted ? 'Yes, this is permitted' : 'No, this is not permitted'}
+        color={COLORS[verdict]}
+        icon={verdict === 'no' ? <CloseIcon /> : <CheckIcon />}
+        title={title}
       >
-        <Text size="sm">
-          {isPermitted
-            ? 'The server permits it because of the marked steps. Each of them is enough.'
-            : 'None of these steps gives the permission.'}
-        </Text>
+        <Text size="sm">{detail}</Text>
+        {verdict === 'some' && permittedOn && <PermittedExamples permittedOn={permittedOn} />}
       </Alert>
       <Card title="Step by step">
         <ol className={classes['steps']}>
@@ -94,7 +140,13 @@ const NotExplained = () => (
   </Alert>
 );
 
-const Answer = ({ organization, search }: { readonly organization: string; readonly search: ExplanationSearch }) => {
+const ExplanationAnswer = ({
+  organization,
+  search,
+}: {
+  readonly organization: string;
+  readonly search: ExplanationSearch;
+}) => {
   const isComplete = (search.user ?? search.team) !== undefined && search.permission !== undefined;
   const query = useQuery({ ...explanationQuery(organization, search), enabled: isComplete });
   if (!isComplete) {
@@ -127,7 +179,7 @@ export const WhyScreen = () => {
         <Suspense fallback={<LoadingLines count={2} height={60} />}>
           <ExplanationForm organization={organization} search={search} onChange={change} />
         </Suspense>
-        <Answer organization={organization} search={search} />
+        <ExplanationAnswer organization={organization} search={search} />
       </Stack>
     </Page>
   );
