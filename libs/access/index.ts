@@ -26,6 +26,7 @@ export {
 } from './epochs/access-epochs.queries.js';
 export { findCurrentIdentity } from './authentication/identity.queries.js';
 export * from './permissions/grants.queries.js';
+export * from './permissions/resource-names.js';
 export { listInOrganization, type OrganizationList } from './permissions/organization-lists.queries.js';
 export { selectTeamGrants, type TeamGrant, type TeamGrantRequest } from './permissions/team-grants.queries.js';
 export { selectPermittedScopes } from './permissions/permitted-scopes.queries.js';

@@ -2,7 +2,8 @@ import { defineAggregate, toEventRegistry, toProjection, type ModuleDefinition }
 import { agent } from './agents/agent.js';
 import { agentPool } from './agent-pools/agent-pool.js';
 import { agentEvents } from './agents.events.js';
-import { agentPings, agentPools, agentPoolScopes, agents } from './agents.projection.js';
+import { AGENT_POOL_NAMES } from './agent-pools/agent-pool-names.js';
+import { agentPings, agentPoolNames, agentPools, agentPoolScopes, agents } from './agents.projection.js';
 
 export const agentsDefinition: ModuleDefinition = {
   name: 'agents',
@@ -10,11 +11,13 @@ export const agentsDefinition: ModuleDefinition = {
   aggregates: [defineAggregate('apool', agentPool), defineAggregate('agent', agent)],
   projections: [
     toProjection(agentPools),
+    toProjection(agentPoolNames),
     toProjection(agentPoolScopes),
     toProjection(agents),
     toProjection(agentPings),
   ],
   followers: [],
+  uniqueNames: [AGENT_POOL_NAMES],
   migrations: new URL('./sql/', import.meta.url),
   tablesOutsideLog: [
     {

@@ -1,4 +1,5 @@
 import {
+  claimNames,
   sql,
   type Projection,
   type Sql,
@@ -7,6 +8,7 @@ import {
   type WorkspaceDeleted,
 } from '#kernel';
 import type { AgentEvent } from './agents/agent.js';
+import { AGENT_POOL_NAMES } from './agent-pools/agent-pool-names.js';
 import { SCOPES, type AgentPoolEvent, type PoolScopes } from './agent-pools/agent-pool.js';
 
 type AgentPoolDeleted = Extract<AgentPoolEvent, { type: 'AgentPoolDeleted' }>;
@@ -28,6 +30,17 @@ export const agentPools: Projection<AgentPoolEvent | OrganizationDeleted> = {
        where id = ${stream}`,
     AgentPoolDeleted: (_, { stream }) => sql`delete from agent_pools where id = ${stream}`,
     OrganizationDeleted: (_, { stream }) => sql`delete from agent_pools where organization = ${stream}`,
+  },
+};
+
+/** Keeps names unique regardless of case. `tables` is empty, because a rebuild must accept names that are older. */
+export const agentPoolNames: Projection<Extract<AgentPoolEvent, { type: 'AgentPoolCreated' | 'AgentPoolUpdated' }>> = {
+  name: 'agent_pool_names',
+  tables: [],
+  on: {
+    AgentPoolCreated: (_, { stream }) => claimNames(AGENT_POOL_NAMES, [stream]),
+    AgentPoolUpdated: ({ changes }, { stream }) =>
+      changes.name === undefined ? null : claimNames(AGENT_POOL_NAMES, [stream]),
   },
 };
 

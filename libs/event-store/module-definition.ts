@@ -1,4 +1,4 @@
-import type { Decider, EventKinds, EventRegistry, Message, Projection, Sql } from '#kernel';
+import type { Decider, EventKinds, EventRegistry, Message, Projection, Sql, UniqueNames } from '#kernel';
 import type { EncryptedColumn } from './keys/encrypted-column.js';
 import type { Follower } from './followers/follower.js';
 
@@ -32,6 +32,8 @@ export type ModuleDefinition = {
   readonly aggregates: readonly Aggregate[];
   readonly projections: readonly Projection[];
   readonly followers: readonly Follower[];
+  /** Names that are unique and found regardless of case. `verify` reports older names that differ only in case. */
+  readonly uniqueNames?: readonly UniqueNames[];
   /** Folder of numbered, forward-only migrations; null if the module has no tables. */
   readonly migrations: URL | null;
   /** Columns of its tables that are encrypted with the encryption key. */

@@ -1,9 +1,11 @@
 import { defineAggregate, toEventRegistry, toProjection, type ModuleDefinition } from '#event-store';
+import { ORGANIZATION_NAMES, PROJECT_NAMES } from '#access';
 import { organization } from './organizations/organization.js';
 import { organizationEvents } from './organizations.events.js';
 import {
   organizationEpochs,
   organizations,
+  projectNames,
   projects,
   refillReservedNames,
   reservedNames,
@@ -20,9 +22,11 @@ export const organizationsDefinition: ModuleDefinition = {
     toProjection(reservedNames),
     toProjection(organizationEpochs),
     toProjection(projects),
+    toProjection(projectNames),
     toProjection(projectTags),
   ],
   followers: [],
+  uniqueNames: [ORGANIZATION_NAMES, PROJECT_NAMES],
   migrations: new URL('./sql/', import.meta.url),
   tablesOutsideLog: [{ table: 'organizations.reserved_names', backup: 'refill', refill: refillReservedNames() }],
 };

@@ -1,5 +1,13 @@
-import { sql, type Projection, type Sql, type Timestamp, type OrganizationDeleted } from '#kernel';
-import { selectMembersSubject, raiseEpoch } from '#access';
+import {
+  claimNames,
+  foldInSql,
+  sql,
+  type Projection,
+  type Sql,
+  type Timestamp,
+  type OrganizationDeleted,
+} from '#kernel';
+import { PROJECT_NAMES, selectMembersSubject, raiseEpoch } from '#access';
 import { ORGANIZATION_SETTINGS } from './organizations/organization-settings.js';
 import type { OrganizationEvent } from './organizations/organization.js';
 import type { TokenTtlPoliciesByType } from './organizations/organizations.queries.js';
@@ -47,7 +55,7 @@ const releaseName = (organization: string): readonly Sql[] => [
       from organizations other
      where reserved.organization = ${organization}
        and other.id = (select o.id from organizations o
-                        where lower(o.name) = reserved.folded and o.id <> ${organization}
+                        where ${foldInSql(sql.raw('o.name'))} = reserved.folded and o.id <> ${organization}
                         order by o.created_at, o.id limit 1)`,
   sql`delete from organizations.reserved_names where organization = ${organization}`,
 ];
@@ -97,6 +105,17 @@ export const projects: Projection<ProjectEvent | OrganizationDeleted> = {
     ProjectTagUnbound: null,
     ProjectDeleted: (_, { stream }) => sql`delete from projects where id = ${stream}`,
     OrganizationDeleted: (_, { stream }) => sql`delete from projects where organization = ${stream}`,
+  },
+};
+
+/** Keeps names unique regardless of case. `tables` is empty, because a rebuild must accept names that are older. */
+export const projectNames: Projection<Extract<ProjectEvent, { type: 'ProjectCreated' | 'ProjectUpdated' }>> = {
+  name: 'project_names',
+  tables: [],
+  on: {
+    ProjectCreated: (_, { stream }) => claimNames(PROJECT_NAMES, [stream]),
+    ProjectUpdated: ({ changes }, { stream }) =>
+      changes.name === undefined ? null : claimNames(PROJECT_NAMES, [stream]),
   },
 };
 

@@ -1,7 +1,7 @@
 import { defineAggregate, toEventRegistry, toProjection, type ModuleDefinition } from '#event-store';
 import { memberActivityFollower } from './activity/member-activity.follower.js';
 import { accessEpochs } from './users/access-epochs.projection.js';
-import { access } from './people.projection.js';
+import { access, teamNames } from './people.projection.js';
 import { peopleEvents } from './people.events.js';
 import { authenticationToken } from './authentication-tokens/authentication-token.js';
 import { membership } from './memberships/membership.js';
@@ -10,6 +10,7 @@ import { session } from './sessions/session.js';
 import { sessionEvents } from './sessions/sessions.events.js';
 import { sessions } from './sessions/sessions.projection.js';
 import { team } from './teams/team.js';
+import { TEAM_NAMES } from './teams/team-names.js';
 import { teamAccessEvents } from './team-access/team-access.events.js';
 import { teamProjects, teamWorkspaces } from './team-access/team-access.projection.js';
 import { teamProject } from './team-access/team-project.js';
@@ -38,11 +39,13 @@ export const peopleDefinition: ModuleDefinition = {
   projections: [
     toProjection(accessEpochs),
     toProjection(access),
+    toProjection(teamNames),
     toProjection(teamWorkspaces),
     toProjection(teamProjects),
     toProjection(sessions),
   ],
   followers: [memberActivityFollower],
+  uniqueNames: [TEAM_NAMES],
   migrations: new URL('./sql/', import.meta.url),
   tablesOutsideLog: [
     { table: 'access.token_hashes', backup: 'rows', organizationExport: { without: 'tokens are not moved' } },

@@ -1,6 +1,7 @@
-import { sql, type Projection, type OrganizationDeleted } from '#kernel';
+import { claimNames, sql, type Projection, type OrganizationDeleted } from '#kernel';
 import type { AuthenticationTokenEvent } from './authentication-tokens/authentication-token.js';
 import type { MembershipEvent } from './memberships/membership.js';
+import { TEAM_NAMES } from './teams/team-names.js';
 import type { TeamEvent } from './teams/team.js';
 import type { UserEvent } from './users/user.js';
 
@@ -67,5 +68,15 @@ export const access: Projection<PeopleEvent> = {
       sql`delete from organization_memberships where organization = ${organization}`,
       sql`delete from authentication_tokens where organization = ${organization}`,
     ],
+  },
+};
+
+/** Keeps names unique regardless of case. `tables` is empty, because a rebuild must accept names that are older. */
+export const teamNames: Projection<Extract<TeamEvent, { type: 'TeamCreated' | 'TeamUpdated' }>> = {
+  name: 'team_names',
+  tables: [],
+  on: {
+    TeamCreated: (_, { stream }) => claimNames(TEAM_NAMES, [stream]),
+    TeamUpdated: ({ changes }, { stream }) => (changes.name === undefined ? null : claimNames(TEAM_NAMES, [stream])),
   },
 };

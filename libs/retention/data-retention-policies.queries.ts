@@ -8,6 +8,7 @@ import {
   type Actor,
   type Grant,
   type Permission,
+  hasOrganizationName,
 } from '#access';
 import type { RetentionTarget } from '#data-retention-policies';
 
@@ -46,7 +47,10 @@ const selectPolicyScope = (of: PolicyOwner): { readonly from: Sql; readonly owne
         from: sql`workspaces w join organizations o on o.id = w.organization and w.id = ${of.workspace}`,
         owner: 'w.id',
       }
-    : { from: sql`(select * from organizations where name = ${of.organization}) o`, owner: 'o.id' };
+    : {
+        from: sql`(select * from organizations where ${hasOrganizationName('organizations', of.organization)}) o`,
+        owner: 'o.id',
+      };
 
 const selectGrants = (of: PolicyOwner, actor: Actor): Sql =>
   'workspace' in of ? selectWorkspaceGrants(actor, 'w') : sql.raw(`'[]'::jsonb`);

@@ -1,13 +1,15 @@
 import { defineAggregate, toEventRegistry, toProjection, type ModuleDefinition } from '#event-store';
 import { savedView } from './saved-view.js';
 import { savedViewEvents } from './saved-views.events.js';
-import { savedViews } from './saved-views.projection.js';
+import { SAVED_VIEW_NAMES } from './saved-view-names.js';
+import { savedViewNames, savedViews } from './saved-views.projection.js';
 
 export const savedViewsDefinition: ModuleDefinition = {
   name: 'saved-views',
   kinds: toEventRegistry(savedViewEvents),
   aggregates: [defineAggregate('sview', savedView)],
-  projections: [toProjection(savedViews)],
+  projections: [toProjection(savedViews), toProjection(savedViewNames)],
   followers: [],
+  uniqueNames: [SAVED_VIEW_NAMES],
   migrations: new URL('./sql/', import.meta.url),
 };

@@ -1,5 +1,6 @@
-import { sql, type OrganizationDeleted, type Projection } from '#kernel';
+import { claimNames, sql, type OrganizationDeleted, type Projection } from '#kernel';
 import type { UserForgotten } from '#people';
+import { SAVED_VIEW_NAMES } from './saved-view-names.js';
 import type { SavedViewEvent } from './saved-view.js';
 
 export const savedViews: Projection<SavedViewEvent | OrganizationDeleted | UserForgotten> = {
@@ -17,5 +18,15 @@ export const savedViews: Projection<SavedViewEvent | OrganizationDeleted | UserF
     OrganizationDeleted: (_, { stream }) => sql`delete from saved_views where organization = ${stream}`,
     // Others use the shared ones.
     UserForgotten: (_, { stream }) => sql`delete from saved_views where created_by = ${stream} and not shared`,
+  },
+};
+
+/** Keeps names unique regardless of case. `tables` is empty, because a rebuild must accept names that are older. */
+export const savedViewNames: Projection<Extract<SavedViewEvent, { type: 'SavedViewCreated' | 'SavedViewUpdated' }>> = {
+  name: 'saved_view_names',
+  tables: [],
+  on: {
+    SavedViewCreated: (_, { stream }) => claimNames(SAVED_VIEW_NAMES, [stream]),
+    SavedViewUpdated: (_, { stream }) => claimNames(SAVED_VIEW_NAMES, [stream]),
   },
 };

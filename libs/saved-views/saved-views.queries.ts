@@ -1,7 +1,14 @@
 import { notFound, sql, type Sql, type Timestamp } from '#kernel';
 import { buildSnapshotJson, selectStreamVersions, type StreamSnapshot, type StreamVersion } from '#event-store';
 import type { Database } from '#postgres';
-import { listInOrganization, requireCurrentAccess, requirePermission, type Actor, type Permission } from '#access';
+import {
+  hasOrganizationName,
+  listInOrganization,
+  requireCurrentAccess,
+  requirePermission,
+  type Actor,
+  type Permission,
+} from '#access';
 import type { ListPage, PageRequest } from '#json-api';
 
 export type SavedViewRow = {
@@ -64,7 +71,7 @@ export const loadOrganizationForSavedView = async (
     select o.id as organization, s.version,
            (select count(*) from saved_views v where v.organization = o.id and v.created_by = ${actor.id}) as existing
       from organizations o join event_store.streams s on s.stream = o.id
-     where o.name = ${name} and ${requireCurrentAccess(actor)}`);
+     where ${hasOrganizationName('o', name)} and ${requireCurrentAccess(actor)}`);
   if (!row) throw notFound();
   requirePermission(actor, 'read-organization', row);
   requirePermission(actor, 'save-views', { organization: row.organization, user: actor.id });

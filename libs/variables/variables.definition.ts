@@ -4,7 +4,8 @@ import { variableSet } from './variable-sets/variable-set.js';
 import { variableSetEvents } from './variable-sets/variable-sets.events.js';
 import { variable } from './variables/variable.js';
 import { variableEvents } from './variables/variables.events.js';
-import { variables, variableSecrets } from './variables/variables.projection.js';
+import { VARIABLE_SET_NAMES } from './variable-sets/variable-set-names.js';
+import { variables, variableSecrets, variableSetNames } from './variables/variables.projection.js';
 
 export const variablesDefinition: ModuleDefinition = {
   name: 'variables',
@@ -14,7 +15,8 @@ export const variablesDefinition: ModuleDefinition = {
     ...toEventRegistry(variableReads),
   },
   aggregates: [defineAggregate('var', variable), defineAggregate('varset', variableSet)],
-  projections: [toProjection(variableSecrets), toProjection(variables)],
+  projections: [toProjection(variableSecrets), toProjection(variables), toProjection(variableSetNames)],
   followers: [],
+  uniqueNames: [VARIABLE_SET_NAMES],
   migrations: new URL('./sql/', import.meta.url),
 };

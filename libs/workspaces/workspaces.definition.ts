@@ -1,8 +1,9 @@
 import { defineAggregate, toEventRegistry, toProjection, type ModuleDefinition } from '#event-store';
+import { WORKSPACE_NAMES } from '#access';
 import { remoteStateConsumers } from './remote-state-consumers/remote-state-consumers.projection.js';
 import { workspace } from './workspaces/workspace.js';
 import { workspaceEvents } from './workspaces.events.js';
-import { workspaceCounts, workspaces, workspaceTags } from './workspaces.projection.js';
+import { workspaceCounts, workspaceNames, workspaces, workspaceTags } from './workspaces.projection.js';
 
 export const workspacesDefinition: ModuleDefinition = {
   name: 'workspaces',
@@ -10,10 +11,12 @@ export const workspacesDefinition: ModuleDefinition = {
   aggregates: [defineAggregate('ws', workspace)],
   projections: [
     toProjection(workspaces),
+    toProjection(workspaceNames),
     toProjection(workspaceTags),
     toProjection(workspaceCounts),
     toProjection(remoteStateConsumers),
   ],
   followers: [],
+  uniqueNames: [WORKSPACE_NAMES],
   migrations: new URL('./sql/', import.meta.url),
 };

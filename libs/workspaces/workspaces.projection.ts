@@ -1,4 +1,5 @@
 import {
+  claimNames,
   shareJson,
   sql,
   type Projection,
@@ -7,6 +8,7 @@ import {
   type Tag,
   type OrganizationDeleted,
 } from '#kernel';
+import { WORKSPACE_NAMES } from '#access';
 import type { SshKeyEvent } from '#ssh-keys';
 import { clearLock, deleteWorkspace, deleteWorkspacesOf, setLock, setLocks } from './lock/lock.projection.js';
 import { WORKSPACE_SETTINGS } from './settings/workspace-settings.js';
@@ -97,6 +99,24 @@ export const workspaces: Projection<WorkspaceEvent | SshKeyDeleted | Organizatio
   replay: {
     fixed: ['SshKeyDeleted', 'OrganizationDeleted'],
     overwriting: ['WorkspaceLocked', 'WorkspaceUnlocked'],
+  },
+};
+
+/** Keeps names unique regardless of case. `tables` is empty, because a rebuild must accept names that are older. */
+export const workspaceNames: Projection<Extract<WorkspaceEvent, { type: 'WorkspaceCreated' | 'WorkspaceUpdated' }>> = {
+  name: 'workspace_names',
+  tables: [],
+  on: {
+    WorkspaceCreated: (_, { stream }) => claimNames(WORKSPACE_NAMES, [stream]),
+    WorkspaceUpdated: ({ changes }, { stream }) =>
+      changes.name === undefined ? null : claimNames(WORKSPACE_NAMES, [stream]),
+  },
+  bulk: {
+    WorkspaceCreated: (events) =>
+      claimNames(
+        WORKSPACE_NAMES,
+        events.map(({ stream }) => stream),
+      ),
   },
 };
 

@@ -178,6 +178,8 @@ export const compatibilityPage = (notice: string): string =>
     '- `vcs-repo.branch` is the member `branch` of the attribute `vcs-repo`. `relationships.project` is the relationship',
     '  `project`.',
     '- You can write attributes with underscores, such as `session_timeout`.',
+    '- Names of organizations, projects, workspaces, teams, agent pools, variable sets and providers are unique and found regardless',
+    '  of case, and shown as written. Tags and keys keep their case.',
     '- The column “Source” names the client or document that has the member.',
     '- The server ignores most members that this page does not list, as the vendor does, so that newer clients keep working.',
     '  The line below each table names the attributes that refuse unknown members with a 422.',

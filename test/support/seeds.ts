@@ -180,6 +180,21 @@ export const createSecondOrganization = async (
   return twin;
 };
 
+/** Creates resources whose names differ only in case, as earlier versions allowed. */
+export const allowSimilarNames = async (database: Database, create: () => Promise<void>): Promise<void> => {
+  const replace = (body: string) =>
+    database.rows(
+      sql.raw(`create or replace function event_store.refuse_taken_name(_constraint text) returns void
+                 language plpgsql as $body$ ${body} $body$`),
+    );
+  const [{ body } = { body: '' }] = await database.rows<{ body: string }>(
+    sql`select prosrc as body from pg_proc where proname = 'refuse_taken_name'`,
+  );
+  await replace('begin end');
+  await create();
+  await replace(body);
+};
+
 /** Creates a pool that an owner has chosen for runs in `remote` mode. */
 export const makeRemotePool = (api: ApiTestClient, organization: string, name: string): Promise<string> =>
   makeAgentPool(api, organization, name, { 'remote-runs-enabled': true });

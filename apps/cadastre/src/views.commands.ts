@@ -1,5 +1,5 @@
 import type { Command } from 'commander';
-import { findNamesDifferingInCase } from '#organizations';
+import { selectSimilarNames, type SimilarNames } from '#access';
 import { listDifferentVersions, rebuildView, verifyView, verifySnapshots, type ViewDifference } from '#event-store';
 import { StartupError, type Settings } from '#host';
 import { readLogEnd, recordVerification } from '#site';
@@ -85,8 +85,12 @@ export const verifySite = async (runtime: Runtime, signal?: AbortSignal): Promis
   printLine(`snapshots: ${wrong.length === 0 ? 'match the log' : `DIFFER: ${wrong.join(', ')}`}`);
   clean &&= wrong.length === 0;
   clean = (await verifyKeys(runtime)) && clean;
-  for (const names of await findNamesDifferingInCase(store.database)) {
-    printLine(`WARNING: names of organizations differ only in case: ${names.join(', ')}. Rename all but one of them.`);
+  for (const names of moduleDefinitions.flatMap(({ uniqueNames = [] }) => uniqueNames)) {
+    for (const similar of await store.database.rows<SimilarNames>(selectSimilarNames(names))) {
+      const place = similar.organization === null ? '' : ` in ${similar.organization}`;
+      const list = similar.names.join(', ');
+      printLine(`WARNING: names of ${names.noun}${place} differ only in case: ${list}. Rename all but one of them.`);
+    }
   }
   return clean;
 };

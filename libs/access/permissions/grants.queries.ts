@@ -1,4 +1,5 @@
 import { sql, type Sql } from '#kernel';
+import { hasOrganizationName } from './resource-names.js';
 import type { Identity } from '../authentication/actor.js';
 import { requireCurrentAccess } from '../epochs/access-epochs.queries.js';
 import { hasCapability, PROJECT_LEVELS } from './grants.js';
@@ -135,7 +136,7 @@ export const isGrantedProject = (actor: Identity, project: Sql): Sql =>
  * an organization that is closed to the caller's token is included, so that `requirePermission` can refuse it with 401.
  */
 export const selectPermittedOrganization = (actor: Identity, permission: Permission, name: string): Sql => sql`
-  (select * from (select * from organizations where name = ${name} and ${requireCurrentAccess(actor)} offset 0) named
+  (select * from (select * from organizations where ${hasOrganizationName('organizations', name)} and ${requireCurrentAccess(actor)} offset 0) named
     where ${isPermittedByRole(actor, permission)} ${orOrganizationClosed(actor, sql.raw('id'))} offset 0) organizations`;
 
 /**

@@ -1,4 +1,5 @@
 import { notFound, sql } from '#kernel';
+import { hasOrganizationName } from './resource-names.js';
 import type { Database } from '#postgres';
 import type { Actor } from '../authentication/actor.js';
 import { requireCurrentAccess } from '../epochs/access-epochs.queries.js';
@@ -16,7 +17,7 @@ export const loadParentOrganization = async (
 ): Promise<ParentOrganization> => {
   const row = await database.row<ParentOrganization>(sql`
     select o.id as organization, s.version from organizations o join event_store.streams s on s.stream = o.id
-     where o.name = ${name} and ${requireCurrentAccess(actor)}`);
+     where ${hasOrganizationName('o', name)} and ${requireCurrentAccess(actor)}`);
   if (!row) throw notFound();
   requirePermission(actor, permission, row);
   return row;

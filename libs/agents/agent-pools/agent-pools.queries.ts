@@ -1,4 +1,4 @@
-import { notFound, sql, type Sql, type Timestamp } from '#kernel';
+import { hasName, notFound, sql, type Sql, type Timestamp } from '#kernel';
 import { buildSnapshotJson, type StreamSnapshot } from '#event-store';
 import type { Database } from '#postgres';
 import {
@@ -11,6 +11,9 @@ import {
   type Actor,
   type Identity,
   type Permission,
+  hasOrganizationName,
+  hasWorkspaceName,
+  PROJECT_NAMES,
 } from '#access';
 import { selectOwnedTokens, type OwnedToken } from '#people';
 import { buildLimit, toListPage, type ListPage, type ListRow, type SortOrder, type PageRequest } from '#json-api';
@@ -119,7 +122,7 @@ export const loadOrganizationForAgentPool = async (
   const row = await database.row<OrganizationForAgentPool>(sql`
     select o.id as organization, so.version as "organizationVersion", ${selectTargets(settings)}
       from organizations o join event_store.streams so on so.stream = o.id
-     where o.name = ${organization} and ${requireCurrentAccess(actor)}`);
+     where ${hasOrganizationName('o', organization)} and ${requireCurrentAccess(actor)}`);
   if (!row) throw notFound();
   requirePermission(actor, 'manage-agent-pools', row);
   if (settings.remoteRunsEnabled) requirePermission(actor, 'manage-remote-agent-pools', row);
@@ -187,14 +190,14 @@ const buildConditions = ({ search, workspace, project }: AgentPoolFilter, actor:
   ...(workspace
     ? [
         sql`exists (select 1 from workspaces w
-                     where w.organization = o.id and w.name = ${workspace} and ${isVisibleWorkspace(actor)}
+                     where w.organization = o.id and ${hasWorkspaceName('w', workspace)} and ${isVisibleWorkspace(actor)}
                        and ${isPoolUsableBy({ workspace: sql.raw('w.id'), project: sql.raw('w.project') })})`,
       ]
     : []),
   ...(project
     ? [
         sql`exists (select 1 from projects p
-                     where p.organization = o.id and p.name = ${project} and ${isVisibleProject(actor)}
+                     where p.organization = o.id and ${hasName(PROJECT_NAMES, 'p', project)} and ${isVisibleProject(actor)}
                        and ${isPoolUsableBy({ project: sql.raw('p.id') })})`,
       ]
     : []),

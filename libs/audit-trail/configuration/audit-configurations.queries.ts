@@ -1,6 +1,6 @@
 import { notFound, sql, type Sql, type Timestamp } from '#kernel';
 import type { Database } from '#postgres';
-import { requirePermission, requireCurrentAccess, type Actor } from '#access';
+import { hasOrganizationName, requirePermission, requireCurrentAccess, type Actor } from '#access';
 import { toTrailSettingsStream } from '../settings/audit-trail-settings.js';
 
 export type AuditConfigurationRow = {
@@ -35,7 +35,7 @@ export const findAuditConfiguration = async (
   name: string,
 ): Promise<AuditConfigurationRow> => {
   const row = await database.row<AuditConfigurationRow>(
-    sql`${CONFIGURATIONS} where o.name = ${name} and ${requireCurrentAccess(actor)}`,
+    sql`${CONFIGURATIONS} where ${hasOrganizationName('o', name)} and ${requireCurrentAccess(actor)}`,
   );
   if (!row) throw notFound();
   requirePermission(actor, 'manage-audit-trail', row);

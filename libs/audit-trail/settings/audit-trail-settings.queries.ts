@@ -1,7 +1,7 @@
 import { notFound, sql, type Sql } from '#kernel';
 import { selectStreamVersions, selectSnapshotJson, type StreamVersion, type StreamSnapshot } from '#event-store';
 import type { Database } from '#postgres';
-import { requirePermission, requireCurrentAccess, type Actor } from '#access';
+import { hasOrganizationName, requirePermission, requireCurrentAccess, type Actor } from '#access';
 import type { FeatureSet } from '#organizations';
 import { toTrailSettingsStream } from './audit-trail-settings.js';
 import { retentionDays } from '../retention/entry-retention.queries.js';
@@ -22,7 +22,7 @@ export const selectTrailSettings = (organization: string): Sql => sql`
 export const findTrailSettings = async (database: Database, actor: Actor, name: string): Promise<TrailSettingsRow> => {
   const row = await database.row<TrailSettingsRow>(sql`
     select ${COLUMNS} from organizations o left join audit_trail_settings s on s.organization = o.id
-     where o.name = ${name} and ${requireCurrentAccess(actor)}`);
+     where ${hasOrganizationName('o', name)} and ${requireCurrentAccess(actor)}`);
   if (!row) throw notFound();
   requirePermission(actor, 'manage-audit-trail', row);
   return row;
@@ -45,7 +45,7 @@ export const loadTrailSettingsForCommand = async (
   const row = await database.row<Omit<TrailSettingsForCommand, 'stream'>>(sql`
     select o.id as organization, o.feature_set as "featureSet", ${selectSnapshotJson("replace(o.id, 'org-', 'atrail-')")} as snapshot,
            ${selectStreamVersions(sql`array[o.id]`)} as preconditions
-      from organizations o where o.name = ${name} and ${requireCurrentAccess(actor)}`);
+      from organizations o where ${hasOrganizationName('o', name)} and ${requireCurrentAccess(actor)}`);
   if (!row) throw notFound();
   requirePermission(actor, 'manage-audit-trail', row);
   return { ...row, stream: toTrailSettingsStream(row.organization) };

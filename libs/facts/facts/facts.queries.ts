@@ -1,13 +1,12 @@
 import { notFound, sql, type Sql } from '#kernel';
 import { EVENT_CONTEXT, type IdempotentWrite } from '#event-store';
 import type { Database } from '#postgres';
-import { requirePermission, requireCurrentAccess, type Actor } from '#access';
+import { hasOrganizationName, requirePermission, requireCurrentAccess, type Actor } from '#access';
 
 /** An organization and the version at which it was read. */
 export type FactsOrganization = { readonly id: string; readonly name: string; readonly version: number };
 
-const selectFactsOrganizations = (condition: Sql): Sql => sql`
-  select o.id, o.name, s.version from organizations o join event_store.streams s on s.stream = o.id where ${condition}`;
+const FROM = sql.raw('from organizations o join event_store.streams s on s.stream = o.id');
 
 /** Returns the organization with this name. Throws a refusal if the caller cannot report facts to it. */
 export const loadOrganizationForFacts = async (
@@ -16,7 +15,7 @@ export const loadOrganizationForFacts = async (
   name: string,
 ): Promise<FactsOrganization> => {
   const row = await database.row<FactsOrganization>(
-    selectFactsOrganizations(sql`o.name = ${name} and ${requireCurrentAccess(actor)}`),
+    sql`select o.id, o.name, s.version ${FROM} where ${hasOrganizationName('o', name)} and ${requireCurrentAccess(actor)}`,
   );
   if (!row) throw notFound();
   requirePermission(actor, 'report-facts', { organization: row.id });
@@ -29,14 +28,14 @@ export const findOrganizationsByNameOrId = async (
   namesOrIds: readonly string[],
 ): Promise<ReadonlyMap<string, FactsOrganization>> => {
   const all = [...new Set(namesOrIds)];
-  const rows = await database.rows<FactsOrganization>(
-    selectFactsOrganizations(sql`o.id = any (${all}::text[]) or o.name = any (${all}::text[])`),
-  );
-  return new Map([
-    ...rows.map((row) => [row.name, row] as const),
-    // Ids come last and so win, because an organization can have the id of another one as its name.
-    ...rows.map((row) => [row.id, row] as const),
-  ]);
+  const find = (isOrganization: Sql) => sql`
+    select wanted.text as "nameOrId", o.id, o.name, s.version
+      from unnest(${all}::text[]) as wanted (text) join organizations o on ${isOrganization}
+      join event_store.streams s on s.stream = o.id`;
+  // Ids come last and so win, because an organization can have the id of another one as its name.
+  const rows = await database.rows<FactsOrganization & { readonly nameOrId: string }>(sql`
+    ${find(hasOrganizationName('o', sql`wanted.text`))} union all ${find(sql`o.id = wanted.text`)}`);
+  return new Map(rows.map(({ nameOrId, ...organization }) => [nameOrId, organization]));
 };
 
 /** Returns those of the ids that the log contains. */

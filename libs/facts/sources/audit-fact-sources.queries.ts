@@ -1,7 +1,7 @@
 import { notFound, sql, type Sql, type Timestamp } from '#kernel';
 import { selectStreamVersions, buildSnapshotJson, type StreamVersion, type StreamSnapshot } from '#event-store';
 import type { Database } from '#postgres';
-import { requirePermission, requireCurrentAccess, listInOrganization, type Actor } from '#access';
+import { hasOrganizationName, requirePermission, requireCurrentAccess, listInOrganization, type Actor } from '#access';
 import type { ListPage, PageRequest } from '#json-api';
 
 export type AuditFactSourceRow = {
@@ -42,7 +42,7 @@ export const loadOrganizationForNewSource = async (
     select o.id as organization, s.version,
            (select count(*) from audit_fact_sources f where f.organization = o.id) as registered
       from organizations o join event_store.streams s on s.stream = o.id
-     where o.name = ${organizationName} and ${requireCurrentAccess(actor)}`);
+     where ${hasOrganizationName('o', organizationName)} and ${requireCurrentAccess(actor)}`);
   if (!row) throw notFound();
   requirePermission(actor, 'manage-audit-trail', row);
   return row;

@@ -1,13 +1,15 @@
-import { sql, type Sql, type Timestamp } from '#kernel';
+import { foldInSql, foldName, sql, type Sql, type Timestamp } from '#kernel';
 import type { PastSubject } from '#json-api';
 import { changedAny, HAS_CHANGED_NAME, isCreation, selectCompleteData } from '../writing/versions.queries.js';
 import { RUN_MEASURE_COLUMNS, WORKSPACE_METRIC_COLUMNS, RUN_STATUSES, METRICS_WINDOW_RUNS } from '#runs';
 
-/** Selects the subjects that ever had this name. */
+const FOLDED_NAME = foldInSql(sql.raw(`(data ->> 'name')`));
+
+/** Selects the subjects that ever had this name, in any case. The statement then picks one by its name at the time. */
 const selectSubjectsEverNamed = (name: string): Sql =>
-  sql`select subject from history_versions where data ->> 'name' = ${name} and ${HAS_CHANGED_NAME}
+  sql`select subject from history_versions where ${FOLDED_NAME} = ${foldName(name)} and ${HAS_CHANGED_NAME}
        union all
-      select subject from history_versions where data ->> 'name' = ${name} and 'name' = any (changed)`;
+      select subject from history_versions where ${FOLDED_NAME} = ${foldName(name)} and 'name' = any (changed)`;
 
 /** Selects the organizations that can contain the subject, so that the query reads only their history. */
 const selectOrganizations = (about: PastSubject): Sql => {

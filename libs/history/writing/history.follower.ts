@@ -1,4 +1,5 @@
 import { sql, type OrganizationDeleted, type RecordedEvent, type Sql } from '#kernel';
+import { hasOrganizationName } from '#access';
 import { waitForFollower, type Follower } from '#event-store';
 import type { Database, DatabaseSession } from '#postgres';
 import type { PresentSubject } from '#json-api';
@@ -61,7 +62,7 @@ const follow = async (
 const selectOrganization = (subject: PresentSubject): Sql => {
   if ('workspace' in subject) return sql`(select organization from workspaces where id = ${subject.workspace})`;
   if ('project' in subject) return sql`(select organization from projects where id = ${subject.project})`;
-  return sql`(select id from organizations where name = ${subject.organization})`;
+  return sql`(select id from organizations where ${hasOrganizationName('organizations', subject.organization)})`;
 };
 
 /**

@@ -9,6 +9,7 @@ import {
   selectWorkspaceGrants,
   type Actor,
   type Grant,
+  hasOrganizationName,
 } from '#access';
 import { requireTeamChange, selectActiveMembersAmong, selectTeamScope, type TeamScope } from '#people';
 import type { SubscribableType } from './triggers.js';
@@ -67,7 +68,7 @@ const selectOwner = (owner: SubscribableReference, actor: Actor): Sql => {
                  from teams parent where parent.id = ${owner.team} and ${requireCurrentAccess(actor)}`;
   }
   return sql`select id, id as organization, 'organizations' as "subscribableType", ${NO_GRANTS}, ${NO_TEAM}
-               from organizations where name = ${owner.organization} and ${requireCurrentAccess(actor)}`;
+               from organizations where ${hasOrganizationName('organizations', owner.organization)} and ${requireCurrentAccess(actor)}`;
 };
 
 /**

@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
-import { sql, type Clock } from '#kernel';
+import { hasSameName, sql, type Clock } from '#kernel';
+import { hasOrganizationName } from '#access';
 import { allowDeletions, deferDeletions, readMigrationNames, type BackupArchive, type BackupControl } from '#backup';
 import type { EventStore, ModuleDefinition } from '#event-store';
 import { StartupError } from '#host';
@@ -80,7 +81,7 @@ const findSnapshot = async (
   const [event] = await session.run<{ id: string }>(sql`
     select id from event_store.events
      where transaction = ${transaction}::xid8 and position = ${position}::bigint and id = ${id}::uuid`);
-  if (event && snapshot.organization.name === name) return snapshot;
+  if (event && hasSameName(snapshot.organization.name, name)) return snapshot;
   throw new StartupError(
     'the destination contains an unfinished export of another organization or site; name another folder or prefix',
   );
@@ -132,7 +133,7 @@ const exportSnapshot = async (
 
 const findOrganization = async (session: DatabaseSession, name: string): Promise<{ id: string; name: string }> => {
   const [organization] = await session.run<{ id: string; name: string }>(sql`
-    select id, name from views.organizations where name = ${name}`);
+    select id, name from organizations where ${hasOrganizationName('organizations', name)}`);
   if (!organization) throw new StartupError(`there is no organization named ${name}`);
   return organization;
 };

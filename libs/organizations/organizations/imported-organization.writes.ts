@@ -1,4 +1,4 @@
-import { decide, fold, sql, type Message, type RecordedEvent, type Sql } from '#kernel';
+import { decide, fold, foldInSql, foldName, sql, type Message, type RecordedEvent, type Sql } from '#kernel';
 import type { DatabaseSession } from '#postgres';
 import { organization, type OrganizationEvent, type OrganizationOrigin } from './organization.js';
 
@@ -17,7 +17,7 @@ export const findSimilarOrganization = async (
   { id, name }: { readonly id: string; readonly name: string },
 ): Promise<{ readonly id: string; readonly name: string } | null> => {
   const [similar] = await session.run<{ id: string; name: string }>(sql`
-    select id, name from views.organizations where id = ${id} or lower(name) = lower(${name}) order by id = ${id} desc limit 1`);
+    select id, name from views.organizations where id = ${id} or ${foldInSql(sql.raw('name'))} = ${foldName(name)} order by id = ${id} desc limit 1`);
   return similar ?? null;
 };
 

@@ -2,7 +2,8 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { ensureUser, issueUserToken } from '#people';
 import { rebuildView, verifyView, listViews } from '#event-store';
 import { sql } from '#kernel';
-import { findNamesDifferingInCase, organizationsDefinition } from '#organizations';
+import { ORGANIZATION_NAMES, selectSimilarNames } from '#access';
+import { organizationsDefinition } from '#organizations';
 import { costOf } from '../../../test/support/cost.js';
 import { logLength } from '../../../test/support/event-log.js';
 import {
@@ -210,7 +211,7 @@ describe('an organization', () => {
       ['/data/attributes/name', 'Name has already been taken'],
     ]);
     expect(await logLength(server.store)).toBe(length);
-    expectStatus(await server.get(`${PATH}/zulu`), 404);
+    expect(expectStatus(await server.get(`${PATH}/zulu`), 200).body.data.id).toBe('Zulu');
   });
 
   it('may change the case of its name, and frees its old name', async () => {
@@ -236,7 +237,17 @@ describe('an organization', () => {
 
   it('keeps an old name that differs from another only in case; the name is reserved until both are gone', async () => {
     await createSecondOrganization(server, 'Xray', 'xray');
-    expect(await findNamesDifferingInCase(server.database)).toEqual([['Xray', 'xray']]);
+    const findSimilar = () => server.database.rows(selectSimilarNames(ORGANIZATION_NAMES));
+    expect(await findSimilar()).toEqual([{ names: ['Xray', 'xray'], organization: null }]);
+    // The exact name wins, and otherwise the oldest organization.
+    for (const [path, name] of [
+      ['Xray', 'Xray'],
+      ['xray', 'xray'],
+      ['XRAY', 'Xray'],
+    ]) {
+      const { body } = expectStatus(await server.get(`${PATH}/${path}`), 200);
+      expect(body.data.id).toBe(name);
+    }
     for (const name of ['Xray', 'xray']) {
       expectStatus(await server.patch(`${PATH}/${name}`, organization({ email: 'new@acme.test' })), 200);
     }
@@ -244,7 +255,7 @@ describe('an organization', () => {
     expectStatus(await create(), 422);
     // The reservation passes to the second organization.
     expectStatus(await server.patch(`${PATH}/Xray`, organization({ name: 'x-ray' })), 200);
-    expect(await findNamesDifferingInCase(server.database)).toEqual([]);
+    expect(await findSimilar()).toEqual([]);
     expectStatus(await create(), 422);
     expectStatus(await server.delete(`${PATH}/xray`), 204);
     expectStatus(await create(), 201);

@@ -1,7 +1,14 @@
 import { notFound, sql, type Sql, type Timestamp } from '#kernel';
 import { buildSnapshotJson, type StreamSnapshot } from '#event-store';
 import type { Database } from '#postgres';
-import { requirePermission, requireCurrentAccess, isPermittedByRole, type Actor, type Permission } from '#access';
+import {
+  hasOrganizationName,
+  requirePermission,
+  requireCurrentAccess,
+  isPermittedByRole,
+  type Actor,
+  type Permission,
+} from '#access';
 import { selectUsablePoolVersion } from '#agents';
 import { selectOwnPolicy, type PolicyIdentifier } from '#data-retention-policies';
 import {
@@ -58,7 +65,7 @@ export const findOrganization = async (
   name: string,
 ): Promise<OrganizationWithTtlPolicies> => {
   const row = await database.row<OrganizationWithTtlPolicies>(
-    sql`select ${COLUMNS_WITH_TTL_POLICIES} from organizations o where o.name = ${name} and ${requireCurrentAccess(actor)}`,
+    sql`select ${COLUMNS_WITH_TTL_POLICIES} from organizations o where ${hasOrganizationName('o', name)} and ${requireCurrentAccess(actor)}`,
   );
   if (!row) throw notFound();
   requirePermission(actor, permission, { organization: row.id });
@@ -83,21 +90,10 @@ export const loadOrganizationForCommand = async (
     select ${COLUMNS}, ${selectUsablePoolVersion({ pool, organization: sql.raw('o.id') })} as "poolVersion",
            ${buildSnapshotJson('s')} as snapshot
       from organizations o join event_store.streams s on s.stream = o.id
-     where o.name = ${name} and ${requireCurrentAccess(actor)}`);
+     where ${hasOrganizationName('o', name)} and ${requireCurrentAccess(actor)}`);
   if (!row) throw notFound();
   requirePermission(actor, permission, { organization: row.id });
   return row;
-};
-
-/**
- * Returns groups of names that differ only in case. Such names are older than the rule that names are unique regardless
- * of case.
- */
-export const findNamesDifferingInCase = async (database: Database): Promise<readonly (readonly string[])[]> => {
-  const rows = await database.rows<{ names: string[] }>(sql`
-    select array_agg(name order by name) as names from organizations
-     group by lower(name) having count(*) > 1 order by lower(name)`);
-  return rows.map(({ names }) => names);
 };
 
 export type OrganizationFilter = {

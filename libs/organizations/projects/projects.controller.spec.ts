@@ -412,7 +412,7 @@ describe('the list of projects', () => {
     ['', ['alpha', 'Beta', 'beta-2', 'Default Project']],
     ['filter[names]=alpha', ['alpha']],
     ['filter[names]=Default%20Project,alpha,nothing', ['alpha', 'Default Project']],
-    ['filter[names]=ALPHA', []],
+    ['filter[names]=ALPHA', ['alpha']],
     ['filter[names]=', ['alpha', 'Beta', 'beta-2', 'Default Project']],
     ['q=BETA', ['Beta', 'beta-2']],
     ['q=%25', []],

@@ -1,4 +1,4 @@
-import { notFound, sql, type ExecutionMode, type Sql, type Tag, type Timestamp } from '#kernel';
+import { hasOneOfNames, notFound, sql, type ExecutionMode, type Sql, type Tag, type Timestamp } from '#kernel';
 import { buildSnapshotJson, type StreamSnapshot } from '#event-store';
 import type { Database } from '#postgres';
 import {
@@ -14,6 +14,7 @@ import {
   type Identity,
   type Permission,
   selectPermittedOrganization,
+  PROJECT_NAMES,
 } from '#access';
 import {
   buildLimit,
@@ -144,7 +145,7 @@ export const listProjects = async (
     ...(filter.updates
       ? [sql`(owner.updates or ${isGrantedOnProject(actor, 'update-project', sql.raw('p.id'))})`]
       : []),
-    ...(filter.names.length > 0 ? [sql`p.name = any (${filter.names}::text[])`] : []),
+    ...(filter.names.length > 0 ? [hasOneOfNames(PROJECT_NAMES, 'p', filter.names)] : []),
     ...(filter.tagged.length > 0 ? [isTaggedWithAll(filter.tagged)] : []),
     ...(filter.search ? [sql`position(lower(${filter.search}) in lower(p.name)) > 0`] : []),
   ]);

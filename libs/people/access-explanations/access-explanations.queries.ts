@@ -7,6 +7,7 @@ import {
   selectWorkspaceGrants,
   type Actor,
   type Grant,
+  hasOrganizationName,
 } from '#access';
 import {
   isPermittedByGrant,
@@ -107,7 +108,7 @@ export const loadExplanationRequest = async (
     select owner.id as organization, (${selectSubject(who)}) as subject, ${selectTeams(who)} as teams,
            found.found as resource
       from organizations owner left join lateral (${selectResource(actor, resource)}) found on true
-     where owner.name = ${organizationName} and ${requireCurrentAccess(actor)}`);
+     where ${hasOrganizationName('owner', organizationName)} and ${requireCurrentAccess(actor)}`);
   if (!row) throw notFound();
   const { organization } = row;
   requirePermission(actor, 'read-organization', { organization });

@@ -11,6 +11,7 @@ import {
   type Actor,
   type Permission,
   type TokenKind,
+  hasOrganizationName,
 } from '#access';
 import { selectActiveOrganizations } from '../sessions/sessions.queries.js';
 import { requireTeamChange, type TeamScope } from '../team-access/team-permission.js';
@@ -81,7 +82,7 @@ const selectTokenScope = ({ kind, key }: TokenOwner, actor: Actor): Sql => {
     case 'organization':
     case 'audit-trails':
       return sql`select ${kindColumn}, id as owner, id as organization, null::jsonb as team, false as "remoteRunsEnabled"
-                   from organizations where name = ${key}`;
+                   from organizations where ${hasOrganizationName('organizations', key)}`;
     case 'agent':
       return sql`select ${kindColumn}, id as owner, organization, null::jsonb as team,
                    remote_runs_enabled as "remoteRunsEnabled"

@@ -11,6 +11,7 @@ import {
   type Identity,
   type Permission,
   type PermissionScope,
+  hasOrganizationName,
 } from '#access';
 import type { Invitation, MembershipStatus } from './membership.js';
 import { HIDDEN_ID, selectInvitation, isAccountHidden } from './visible-accounts.queries.js';
@@ -209,7 +210,7 @@ export const loadOrganizationForInvitation = async (
                from teams t join event_store.streams s on s.stream = t.id
               where t.organization = o.id and t.id = any (${request.teams}::text[])) scope), '[]') as teams
       from organizations o join event_store.streams so on so.stream = o.id
-     where o.name = ${organizationName} and ${requireCurrentAccess(actor)}`);
+     where ${hasOrganizationName('o', organizationName)} and ${requireCurrentAccess(actor)}`);
   if (!row) throw notFound();
   requirePermission(actor, 'manage-memberships', row);
   return row;

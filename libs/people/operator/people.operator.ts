@@ -9,7 +9,7 @@ import {
   type StreamWrite,
 } from '#event-store';
 import { getViolatedConstraint } from '#postgres';
-import { hashSecret, createSystemContext } from '#access';
+import { hasOrganizationName, hashSecret, createSystemContext } from '#access';
 import { authenticationToken } from '../authentication-tokens/authentication-token.js';
 import { membership } from '../memberships/membership.js';
 import { selectActiveOrganizations } from '../sessions/sessions.queries.js';
@@ -98,7 +98,7 @@ const loadOwnership = async (store: EventStore, user: string, organizationName: 
       join event_store.streams st on st.stream = o.owners_team
       left join organization_memberships m on m.organization = o.id and m.user_id = ${user}
       left join event_store.streams sm on sm.stream = m.id
-     where o.name = ${organizationName}`);
+     where ${hasOrganizationName('o', organizationName)}`);
   if (!row) throw notFound(`There is no organization named ${organizationName}`);
   return row;
 };

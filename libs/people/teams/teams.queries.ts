@@ -1,4 +1,4 @@
-import { notFound, sql, type Sql } from '#kernel';
+import { hasOneOfNames, notFound, sql, type Sql } from '#kernel';
 import { buildSnapshotJson, type StreamSnapshot } from '#event-store';
 import type { Database } from '#postgres';
 import type { ListPage, PageRequest } from '#json-api';
@@ -11,6 +11,7 @@ import {
   type OrganizationAccess,
   type Permission,
 } from '#access';
+import { TEAM_NAMES } from './team-names.js';
 import type { TeamMember, TeamSettings } from './team.js';
 import { requireTeamRead, type TeamScope } from '../team-access/team-permission.js';
 import { selectInvitation, selectVisibleMemberId } from '../memberships/visible-accounts.queries.js';
@@ -134,7 +135,7 @@ export const listTeams = (
   const where = sql.and([
     sql`t.organization = owner.id`,
     isVisibleTeam(actor),
-    ...(filter.names.length > 0 ? [sql`t.name = any (${filter.names}::text[])`] : []),
+    ...(filter.names.length > 0 ? [hasOneOfNames(TEAM_NAMES, 't', filter.names)] : []),
     ...(filter.search ? [sql`position(lower(${filter.search}) in lower(t.name)) > 0`] : []),
   ]);
   const list = { organization, permission: 'read-teams', columns: selectColumns(actor), from: FROM, where } as const;

@@ -105,6 +105,7 @@ export class GpgKeysHandler extends AggregateHandler<GpgKeyOperations> {
     const parent = await loadParentOrganization(this.store.database, actor, 'manage-providers', namespace).catch(
       refuseForeignNamespace,
     );
+    if (parent.organization === row.organization) return row;
     const id = this.ids.next('gpgkey');
     const { keyId, asciiArmor } = row;
     const loaded = await this.store.restore(row.id, gpgKey, row.snapshot);

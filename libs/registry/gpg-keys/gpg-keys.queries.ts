@@ -1,7 +1,15 @@
-import { notFound, sql, type Sql, type Timestamp } from '#kernel';
+import { hasOneOfNames, notFound, sql, type Sql, type Timestamp } from '#kernel';
 import { buildSnapshotJson, type StreamSnapshot } from '#event-store';
 import type { Database } from '#postgres';
-import { requirePermission, requireCurrentAccess, isPermittedByRole, type Actor, type Permission } from '#access';
+import {
+  hasOrganizationName,
+  ORGANIZATION_NAMES,
+  requirePermission,
+  requireCurrentAccess,
+  isPermittedByRole,
+  type Actor,
+  type Permission,
+} from '#access';
 import { toListPage, buildLimit, type ListPage, type ListRow, type PageRequest } from '#json-api';
 
 export type GpgKeyRow = {
@@ -55,7 +63,9 @@ export const findGpgKey = async (
   { namespace, keyId }: GpgKeyPath,
 ): Promise<GpgKeyForCommand> => {
   const row = await database.row<GpgKeyForCommand>(
-    selectForCommand(sql`o.name = ${namespace} and k.key_id = upper(${keyId}) and ${requireCurrentAccess(actor)}`),
+    selectForCommand(
+      sql`${hasOrganizationName('o', namespace)} and k.key_id = upper(${keyId}) and ${requireCurrentAccess(actor)}`,
+    ),
   );
   if (!row) throw notFound();
   requirePermission(actor, permission, row);
@@ -73,7 +83,7 @@ export const listGpgKeys = async (
   page: PageRequest,
 ): Promise<ListPage<GpgKeyRow>> => {
   const where = sql`k.organization in (select id from organizations
-                                        where name = any (${namespaces}::text[])
+                                        where ${hasOneOfNames(ORGANIZATION_NAMES, 'organizations', namespaces)}
                                           and ${isPermittedByRole(actor, 'read-providers')})`;
   const rows = await database.slowRows<ListRow<GpgKeyRow, { total: number }>>(
     actor,

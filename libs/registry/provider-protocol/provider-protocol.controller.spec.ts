@@ -146,8 +146,8 @@ describe('the provider registry protocol', () => {
     // The address of one organization never returns a provider of the other.
     expectStatus(await versions('aws', upper, 'twin'), 404);
     expectStatus(await versions('aws', lower, 'Twin'), 404);
-    // No name has this spelling, and two names differ from it only in case.
-    expectStatus(await versions('aws', server, 'TWIN'), 404);
+    // No name has this spelling, so the oldest organization is used.
+    expect(await versionOf(server, 'TWIN')).toBe('1.0.0');
     const download = (namespace: string) => server.get(`${PROVIDERS}/${namespace}/aws/1.0.0/download/linux/amd64`);
     expectStatus(await download('Twin'), 200);
     expectStatus(await download('twin'), 404);

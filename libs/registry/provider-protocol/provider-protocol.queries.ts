@@ -1,6 +1,6 @@
-import { notFound, sql, type Sql } from '#kernel';
+import { foldName, notFound, sql, type Sql } from '#kernel';
 import type { Database } from '#postgres';
-import { requireCurrentAccess, can, type Actor } from '#access';
+import { hasOrganizationName, requireCurrentAccess, can, type Actor } from '#access';
 import { formatPlatform, type Protocol } from '#provider-release/rules';
 import {
   FROM_VERSION_KEY,
@@ -23,17 +23,9 @@ export type InstallableProvider = {
 
 export type IncompleteVersion = VersionCompleteness & { readonly version: string };
 
-/**
- * Selects the organization of a namespace as `o`, the same for every caller. Clients write namespaces in lower case. If
- * no name has the exact spelling, the only organization with that name in any case is used. If several names differ
- * only in case and none has the exact spelling, no organization matches.
- */
+/** Selects the organization of a namespace as `o`, the same for every caller. Clients write namespaces in lower case. */
 const selectNamespace = (namespace: string): Sql => sql`
-  (select id from organizations named
-    where lower(name) = lower(${namespace})
-      and (name = ${namespace}
-           or not exists (select 1 from organizations other
-                           where lower(other.name) = lower(${namespace}) and other.id <> named.id))) o`;
+  (select id from organizations where ${hasOrganizationName('organizations', namespace)}) o`;
 
 /**
  * Returns the provider with everything that a client can install, in one statement: published versions whose key
@@ -65,7 +57,7 @@ export const findInstallableProvider = async (
                     filter (where l.size is not null) as here
              from registry_provider_platforms l where l.version = v.id) l
          where v.provider = p.id) v on true
-     where p.name = ${name} and ${requireCurrentAccess(actor)}
+     where p.name = ${foldName(name)} and ${requireCurrentAccess(actor)}
      group by p.organization`);
   if (!row || !can(actor, 'read-providers', row)) throw notFound(`There is no provider ${namespace}/${name}`);
   return row;
@@ -103,7 +95,7 @@ export const findInstallablePackage = async (
            l.shasum, upper(v.key_id) as "keyId", (select k.ascii_armor ${FROM_VERSION_KEY}) as "asciiArmor"
       from ${selectNamespace(path.namespace)} join registry_providers p on p.organization = o.id and p.namespace is null
       join registry_provider_versions v on v.provider = p.id join registry_provider_platforms l on l.version = v.id
-     where p.name = ${path.name} and v.version = ${path.version}
+     where p.name = ${foldName(path.name)} and v.version = ${path.version}
        and l.os = ${path.os} and l.arch = ${path.arch} and l.size is not null and v.published_at is not null
        and ${HAS_VERSION_KEY} and ${requireCurrentAccess(actor)}`);
   if (!row || !can(actor, 'read-providers', row)) {

@@ -299,14 +299,24 @@ describe('providers of the public registry', () => {
     },
   );
 
-  it.each(['neighbour', 'ACME', 'hashicorp'])(
-    'a private provider is not found under the namespace %s',
-    async (namespace) => {
-      await create({ name: 'spaced' });
-      const path = `${PATH}/private/${namespace}/spaced`;
-      expect([(await server.get(path)).status, (await server.delete(path)).status]).toEqual([404, 404]);
-    },
-  );
+  it.each(['neighbour', 'hashicorp'])('a private provider is not found under the namespace %s', async (namespace) => {
+    await create({ name: 'spaced' });
+    const path = `${PATH}/private/${namespace}/spaced`;
+    expect([(await server.get(path)).status, (await server.delete(path)).status]).toEqual([404, 404]);
+  });
+});
+
+describe('a provider', () => {
+  it.each([
+    ['private', 'acme'],
+    ['public', 'Hashi'],
+  ])('is found in the %s registry by its names in any case', async (registry, namespace) => {
+    expectStatus(await create({ name: 'anycase', 'registry-name': registry, namespace }), 201);
+    const path = `/api/v2/organizations/ACME/registry-providers/${registry}/${namespace.toUpperCase()}/AnyCase`;
+    const { attributes } = expectStatus(await server.get(path), 200).body.data;
+    expect([attributes.namespace, attributes.name]).toEqual([namespace, 'anycase']);
+    expectStatus(await server.delete(path), 204);
+  });
 });
 
 describe('the list of providers', () => {

@@ -1,5 +1,5 @@
 import { CommandHandler } from '@nestjs/cqrs';
-import { Ids, unprocessable } from '#kernel';
+import { hasSameName, Ids, unprocessable } from '#kernel';
 import {
   AggregateHandler,
   EventStore,
@@ -76,7 +76,7 @@ export class RegistryProvidersHandler extends AggregateHandler<RegistryProviderO
     const { database } = this.store;
     if (registryName === 'public') return loadCuratingOrganization(database, actor, organization);
     const parent = await loadParentOrganization(database, actor, 'manage-providers', organization);
-    if (namespace === organization) return parent;
+    if (hasSameName(namespace, organization)) return parent;
     throw unprocessable(`Namespace of a private provider must be the organization, ${organization}`, 'namespace');
   }
 

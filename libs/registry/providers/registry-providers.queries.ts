@@ -1,4 +1,4 @@
-import { forbidden, notFound, sql, type Sql, type Tag, type Timestamp } from '#kernel';
+import { foldName, forbidden, hasSameName, notFound, sql, type Sql, type Tag, type Timestamp } from '#kernel';
 import { buildSnapshotJson, type StreamSnapshot } from '#event-store';
 import type { Database } from '#postgres';
 import {
@@ -9,6 +9,7 @@ import {
   loadParentOrganization,
   type Actor,
   type ParentOrganization,
+  hasOrganizationName,
 } from '#access';
 import {
   buildLimitWithSize,
@@ -67,7 +68,7 @@ const requireProviderExists = async (
   actor: Actor,
   { organization, registryName, namespace }: Omit<ProviderPath, 'name'>,
 ): Promise<void> => {
-  if (registryName === 'public' || (registryName === 'private' && namespace === organization)) return;
+  if (registryName === 'public' || (registryName === 'private' && hasSameName(namespace, organization))) return;
   await verifyCurrentAccess(database, actor);
   throw notFound();
 };
@@ -84,7 +85,7 @@ export const loadCuratingOrganization = async (
   const row = await database.row<ParentOrganization & { readonly curating: boolean }>(sql`
     select o.id as organization, s.version, ${IS_CURATING} as curating
       from organizations o join event_store.streams s on s.stream = o.id
-     where o.name = ${name} and ${requireCurrentAccess(actor)}`);
+     where ${hasOrganizationName('o', name)} and ${requireCurrentAccess(actor)}`);
   if (!row) throw notFound();
   requirePermission(actor, 'read-providers', row);
   if (!row.curating) throw noCuration();
@@ -101,7 +102,7 @@ const requireCuration = async (
   if (registryName !== 'public') return;
   const row = await database.row<{ readonly organization: string; readonly curating: boolean }>(sql`
     select o.id as organization, ${IS_CURATING} as curating
-      from organizations o where o.name = ${organization} and ${requireCurrentAccess(actor)}`);
+      from organizations o where ${hasOrganizationName('o', organization)} and ${requireCurrentAccess(actor)}`);
   if (!row) throw notFound();
   requirePermission(actor, 'read-providers', row);
   if (!row.curating) throw noCuration();
@@ -124,8 +125,8 @@ export const selectShownProvidersByIds = (ids: Sql): Sql =>
 /** Returns the condition that a row of `p` and `o` is the provider at this path. */
 export const isProviderAt = ({ organization, registryName, namespace, name }: ProviderPath): Sql =>
   registryName === 'public'
-    ? sql`o.name = ${organization} and p.name = ${name} and p.namespace = ${namespace}`
-    : sql`o.name = ${organization} and p.name = ${name} and p.namespace is null`;
+    ? sql`${hasOrganizationName('o', organization)} and p.name = ${foldName(name)} and lower(p.namespace) = lower(${namespace})`
+    : sql`${hasOrganizationName('o', organization)} and p.name = ${foldName(name)} and p.namespace is null`;
 
 export const findRegistryProviderByPath = async (
   database: Database,
@@ -256,7 +257,7 @@ export const listRegistryProviders = async (
     sql`p.organization = o.id`,
     sql`(p.namespace is null or ${IS_CURATING})`,
     ...(registryName ? [inRegistry(registryName)] : []),
-    ...(ofOrganization ? [sql`o.name = ${ofOrganization}`] : []),
+    ...(ofOrganization ? [sql`${hasOrganizationName('o', ofOrganization)}`] : []),
     ...(search ? [sql`position(lower(${search}) in lower(coalesce(p.namespace || '/', '') || p.name)) > 0`] : []),
   ]);
   const rows = await database.slowRows<
@@ -266,7 +267,7 @@ export const listRegistryProviders = async (
     sql`
     select o.id as owner, o."pageSize", (select count(*) from registry_providers p where ${where}) as total, page.*
       from (select o.*, ${sizeOf(page, withVersions, where)} as "pageSize"
-              from (select id, name, settings
+              from (select id, name, settings, created_at
                       from ${selectPermittedOrganization(actor, 'read-providers', organizationName)}) o offset 0) o
       left join lateral (select ${columns} from registry_providers p where ${where}
                           order by p.name, p.id ${buildLimitWithSize(page, sql.raw('o."pageSize"'))}) page on true

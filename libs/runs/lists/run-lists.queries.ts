@@ -1,4 +1,4 @@
-import { notFound, sql, type Sql, type Timestamp } from '#kernel';
+import { hasOneOfNames, notFound, sql, type Sql, type Timestamp } from '#kernel';
 import type { Database } from '#postgres';
 import {
   requirePermission,
@@ -19,6 +19,7 @@ import {
   type ListRow,
   type PageRequest,
 } from '#json-api';
+import { AGENT_POOL_NAMES } from '#agents';
 import { isHiddenTeam } from '#people';
 import { AGENT_POOL, EXECUTION_MODE } from '#workspaces';
 import { EXECUTING_STATUSES, WAITING_STATUSES } from '../runs/run-status.js';
@@ -73,7 +74,7 @@ const buildConditions = (actor: Actor, filter: RunFilter): readonly Sql[] => [
   ...(filter.agentPools
     ? [
         sql`exists (select 1 from agent_pools ap where ap.id = ${AGENT_POOL} and ${EXECUTION_MODE} = 'agent'
-                                                  and ap.name = any (${filter.agentPools}::text[]))`,
+                                                  and ${hasOneOfNames(AGENT_POOL_NAMES, 'ap', filter.agentPools)})`,
       ]
     : []),
   ...(filter.created ? [sql`r.created_at >= ${filter.created.from} and r.created_at < ${filter.created.to}`] : []),

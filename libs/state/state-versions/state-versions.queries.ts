@@ -8,6 +8,8 @@ import {
   type Grant,
   type Permission,
   type ActingPrincipal,
+  hasOrganizationName,
+  hasWorkspaceName,
 } from '#access';
 import { selectSnapshotJson, type StreamSnapshot } from '#event-store';
 import type { Database } from '#postgres';
@@ -141,7 +143,7 @@ export const listStateVersions = async (
   const hasStatus: Sql = status === undefined ? sql`v.status <> 'discarded'` : sql`v.status = ${status}`;
   const workspaces = sql`
     select w.id, w.organization, ${selectGrants(actor)} as grants from workspaces w join organizations o on o.id = w.organization
-     where ${'id' in of ? sql`w.id = ${of.id}` : sql`o.name = ${of.organization} and w.name = ${of.name}`}
+     where ${'id' in of ? sql`w.id = ${of.id}` : sql`${hasOrganizationName('o', of.organization)} and ${hasWorkspaceName('w', of.name)}`}
        and ${requireCurrentAccess(actor)}`;
   const rows = await database.slowRows<ListRow<StateVersionRow, WorkspaceGrants & { home: string; total: number }>>(
     actor,

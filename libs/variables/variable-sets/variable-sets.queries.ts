@@ -16,6 +16,7 @@ import {
   type Identity,
   type Permission,
   type PermissionScope,
+  hasOrganizationName,
 } from '#access';
 import {
   buildLimitWithSize,
@@ -228,7 +229,7 @@ export const loadOrganizationForVariableSet = async (
     select o.id as organization, p.id as project, ${selectProjectGrants(actor, sql.raw('p.id'))} as grants,
            ${selectStreamVersions(sql.raw('array[o.id, p.id]'))} as preconditions, ${selectTargets(sql.raw('o.id'), targets)}
       from organizations o left join projects p on p.organization = o.id and p.id = ${project}
-     where o.name = ${organization} and ${requireCurrentAccess(actor)}`);
+     where ${hasOrganizationName('o', organization)} and ${requireCurrentAccess(actor)}`);
   if (!row) throw notFound();
   requirePermission(actor, 'manage-variable-sets', row);
   return { ...row, variables: NONE_STORED };

@@ -1,4 +1,5 @@
 import {
+  claimNames,
   sql,
   type Projection,
   type Sql,
@@ -8,6 +9,7 @@ import {
 } from '#kernel';
 import { buildSecretDeletion } from '#vault';
 import { VARIABLE_SET_TARGET_KINDS, type VariableSetEvent } from '../variable-sets/variable-set.js';
+import { VARIABLE_SET_NAMES } from '../variable-sets/variable-set-names.js';
 import type { VariableEvent } from './variable.js';
 
 type VariableOwnerEndEvent = WorkspaceDeleted | ProjectDeleted | OrganizationDeleted;
@@ -109,3 +111,16 @@ export const variableSecrets: Projection<SecretEndEvent | Extract<VariableSetEve
 
 const deleteSecretsOf = (owners: Sql): Sql =>
   buildSecretDeletion(sql`select id from variables where sensitive and owner in (${owners})`);
+
+/** Keeps names unique regardless of case. `tables` is empty, because a rebuild must accept names that are older. */
+export const variableSetNames: Projection<
+  Extract<VariableSetEvent, { type: 'VariableSetCreated' | 'VariableSetUpdated' }>
+> = {
+  name: 'variable_set_names',
+  tables: [],
+  on: {
+    VariableSetCreated: (_, { stream }) => claimNames(VARIABLE_SET_NAMES, [stream]),
+    VariableSetUpdated: ({ changes }, { stream }) =>
+      changes.name === undefined ? null : claimNames(VARIABLE_SET_NAMES, [stream]),
+  },
+};

@@ -11,6 +11,8 @@ import {
   type Grant,
   type Permission,
   type PermissionScope,
+  hasOrganizationName,
+  hasWorkspaceName,
 } from '#access';
 import { buildLimit, toListPage, type ListPage, type ListRow, type PageRequest } from '#json-api';
 import { resolveEffectiveVariables, type VariableSetSource } from './precedence.js';
@@ -73,7 +75,10 @@ export const selectOwner = (actor: Actor, target: OwnerTarget): Sql => {
   if ('workspaceOf' in target) {
     return OWNER.workspaces(actor, sql`w.id = (select owner from variables where id = ${target.workspaceOf})`);
   }
-  return OWNER.workspaces(actor, sql`o.name = ${target.organization} and w.name = ${target.name}`);
+  return OWNER.workspaces(
+    actor,
+    sql`${hasOrganizationName('o', target.organization)} and ${hasWorkspaceName('w', target.name)}`,
+  );
 };
 
 type OwnerScopeRow = PermissionScope & {

@@ -1,5 +1,6 @@
-import { sql, type OrganizationDeleted, type Projection } from '#kernel';
+import { claimNames, sql, type OrganizationDeleted, type Projection } from '#kernel';
 import type { TeamDeleted } from '#people';
+import { WORKLOAD_IDENTITY_NAMES } from './workload-identity-names.js';
 import type { WorkloadIdentityEvent } from './workload-identity.js';
 
 export const workloadIdentities: Projection<WorkloadIdentityEvent | TeamDeleted | OrganizationDeleted> = {
@@ -28,5 +29,18 @@ export const workloadIdentities: Projection<WorkloadIdentityEvent | TeamDeleted 
     WorkloadIdentityDeleted: (_, { stream }) => sql`delete from workload_identities where id = ${stream}`,
     TeamDeleted: (_, { stream }) => sql`delete from workload_identities where team = ${stream}`,
     OrganizationDeleted: (_, { stream }) => sql`delete from workload_identities where organization = ${stream}`,
+  },
+};
+
+/** Keeps names unique regardless of case. `tables` is empty, because a rebuild must accept names that are older. */
+export const workloadIdentityNames: Projection<
+  Extract<WorkloadIdentityEvent, { type: 'WorkloadIdentityCreated' | 'WorkloadIdentityUpdated' }>
+> = {
+  name: 'workload_identity_names',
+  tables: [],
+  on: {
+    WorkloadIdentityCreated: (_, { stream }) => claimNames(WORKLOAD_IDENTITY_NAMES, [stream]),
+    WorkloadIdentityUpdated: ({ changes }, { stream }) =>
+      changes.name === undefined ? null : claimNames(WORKLOAD_IDENTITY_NAMES, [stream]),
   },
 };

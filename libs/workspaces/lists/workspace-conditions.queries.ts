@@ -1,4 +1,4 @@
-import { sql, type Sql, type Timestamp } from '#kernel';
+import { foldInSql, foldName, sql, type Sql, type Timestamp } from '#kernel';
 import { selectWorkspacesWithTagGaps, type TagFilterTerm } from '#tag-bindings';
 
 /** The filters of a list of workspaces. */
@@ -53,7 +53,9 @@ const hasInName = (text: string): WorkspaceCondition => ({
 
 const matchesWildcard = (wildcard: string): WorkspaceCondition => {
   const pattern = escapeLikePattern(wildcard).replaceAll('*', '%');
-  return { where: sql`${isLike(pattern)} and w.name like ${pattern}`, unforeseen: true };
+  // The index of folded names finds the beginning of a name, and the index of fragments all other parts.
+  const matches = sql`${isLike(pattern)} and ${foldInSql(sql.raw('w.name'))} like ${foldName(pattern)}`;
+  return { where: matches, unforeseen: true };
 };
 
 const isValue = (column: string, value: string | null): Sql =>

@@ -15,6 +15,7 @@ import {
   type PlanSeed,
 } from '../../../test/support/plans.js';
 import type { TestServer } from '../../../test/support/server.js';
+import { findWorkspace } from '../workspaces/workspaces.queries.js';
 import { listWorkspaces } from './workspace-lists.queries.js';
 import { parseWorkspaceFilter } from './workspaces.filter.js';
 
@@ -132,6 +133,7 @@ const GAPS = 450_000;
 const GRANTED = 20_000;
 
 const NAMES = 'workspaces_organization_name_key';
+const FOLDED_NAMES = 'workspaces_by_folded_name';
 const PART_OF_NAME = 'workspaces_by_part_of_name';
 const CHANGES = 'workspaces_by_change';
 const TAGS = 'workspace_tags_by_key';
@@ -158,7 +160,7 @@ describe('a list of 100,000 workspaces', () => {
     { query: 'search[name]=prod', by: NAMES, total: 20_000, reads: COUNTED },
     { query: 'search[name]=l', by: NAMES, total: 75_000, reads: COUNTED },
     { query: 'search[wildcard-name]=*-012345', by: PART_OF_NAME, total: 1, reads: A_PAGE },
-    { query: 'search[wildcard-name]=mail-prod-01*', by: NAMES, total: 500, reads: 5_000 },
+    { query: 'search[wildcard-name]=MAIL-prod-01*', by: FOLDED_NAMES, total: 500, reads: 5_000 },
     { query: 'search[tags]=rare', by: TAGS, total: 20, reads: A_PAGE },
     { query: 'search[tags]=common', by: TAGS, total: 100_000, reads: COUNTED },
     { query: 'search[tags]=common,rare', by: TAGS, total: 20, reads: 1_000 },
@@ -272,6 +274,25 @@ describe('a list of 100,000 workspaces, nearly all of them locked', () => {
     { query: 'filter[locked]=false&sort=-latest-change-at', by: LOCKS, total: 10, reads: 2 * LOCKED + COUNTED },
   ])('$query starts from $by', async (each) => {
     await expectIndexed(each, 'administrator', LARGE);
+  });
+});
+
+describe('a workspace', () => {
+  it.each([
+    ['as it is written', 'billing-prod-000005'],
+    ['in another case', 'Billing-PROD-000005'],
+  ])('is found by an index if its name is %s', async (_, name) => {
+    const { result, statement } = await captureStatement(server.database, (database) =>
+      findWorkspace(database, actors.administrator, 'read-workspace', { organization: LARGE.toUpperCase(), name }),
+    );
+    expect(result.name).toBe('billing-prod-000005');
+    const tables = ['organizations', 'workspaces', 'projects'];
+    for (const plan of [await planFor(server.database, statement), await planForAny(server.database, statement)]) {
+      expect(readWhole(plan, tables)).toEqual([]);
+      expect(indexesOf(plan)).toContain(FOLDED_NAMES);
+      expect(indexesOf(plan)).toContain('organizations_by_folded_name');
+    }
+    expect(rowsRead(await planFor(server.database, statement), tables)).toBeLessThanOrEqual(8);
   });
 });
 

@@ -130,7 +130,7 @@ const ANSWERS: readonly (readonly [query: string, names: readonly string[]])[] =
   ['search[wildcard-name]=*ta*', ['Beta_prod', 'delta']],
   ['search[wildcard-name]=delta', ['delta']],
   ['search[wildcard-name]=lta', []],
-  ['search[wildcard-name]=beta*', []],
+  ['search[wildcard-name]=beta*', ['Beta_prod']],
   ['search[wildcard-name]=%25', []],
   ['search[wildcard-name]=Beta?prod', []],
 

@@ -7,6 +7,7 @@ import {
   selectWorkspaceGrants,
   type Actor,
   type PermissionScope,
+  hasOrganizationName,
 } from '#access';
 import {
   selectFixedKeys,
@@ -118,7 +119,7 @@ export const loadFirstRemovalStep = async (
               from (select o.id as organization, so.version as "organizationVersion",
                            ${selectTagNames(actor, tags, sql.raw('o.id'))} as "tagNames"
                       from organizations o join event_store.streams so on so.stream = o.id
-                     where o.name = ${organization} and ${requireCurrentAccess(actor)} offset 0) found offset 0) named`;
+                     where ${hasOrganizationName('o', organization)} and ${requireCurrentAccess(actor)} offset 0) found offset 0) named`;
   const row = await database.row<RemovalStepRow & { readonly tagNames: TagNames }>(selectRemovalStep(step, '', most));
   if (!row) throw notFound();
   requirePermission(actor, 'read-organization', row);

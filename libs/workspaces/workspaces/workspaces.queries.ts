@@ -12,6 +12,8 @@ import {
   type Identity,
   type Permission,
   type PermissionScope,
+  hasOrganizationName,
+  hasWorkspaceName,
 } from '#access';
 import { selectUsablePoolVersion } from '#agents';
 import { buildViewsAt, selectStoredAttributes, type PointInTime } from '#json-api';
@@ -118,7 +120,9 @@ const FROM = sql.raw(
 );
 
 const isTarget = (target: WorkspaceTarget): Sql =>
-  'id' in target ? sql`w.id = ${target.id}` : sql`o.name = ${target.organization} and w.name = ${target.name}`;
+  'id' in target
+    ? sql`w.id = ${target.id}`
+    : sql`${hasOrganizationName('o', target.organization)} and ${hasWorkspaceName('w', target.name)}`;
 
 /**
  * Selects the present access of the caller's teams to the workspace, also for a row of the past; empty for a signed
@@ -179,6 +183,8 @@ export type CommandReferences = {
 
 /** The facts for a decision besides the state of the stream. */
 export type WorkspaceForCommand = PermissionScope & {
+  /** The id or the name that the command uses. */
+  readonly key: string;
   readonly organization: string;
   readonly project: string;
   readonly id: string;
@@ -218,8 +224,13 @@ export const loadWorkspaceForCommand = async (
 ): Promise<WorkspaceForCommand> => {
   const workspace = { workspace: sql.raw('w.id'), project: project ? sql`${project}` : sql.raw('w.project') };
   const choice = { pool, organization: sql.raw('w.organization'), ...workspace };
-  const select = (condition: Sql): Sql => sql`
-    select w.id, w.name, w.organization, w.project, (o.settings ->> 'allowForceDeleteWorkspaces')::boolean as "allowForceDelete",
+  const wanted = sql.raw('wanted.key');
+  const isWanted =
+    'id' in target
+      ? sql`w.id = ${wanted}`
+      : sql`${hasOrganizationName('o', target.organization)} and ${hasWorkspaceName('w', wanted)}`;
+  const select = (keys: readonly string[]): Sql => sql`
+    select wanted.key, w.id, w.name, w.organization, w.project, (o.settings ->> 'allowForceDeleteWorkspaces')::boolean as "allowForceDelete",
            so.version as "organizationVersion", ${selectGrants(actor)} as grants,
            (select sp.version from projects p join event_store.streams sp on sp.stream = p.id
              where p.id = ${project} and p.organization = w.organization) as "projectVersion",
@@ -234,25 +245,19 @@ export const loadWorkspaceForCommand = async (
            ${actor ? selectTagNames(actor, tagIds, sql.raw('w.organization')) : sql.raw(`'{}'::jsonb`)} as "tagNames",
            ${consumers ? CONFIGURED_CONSUMERS : sql.raw(`'{}'::text[]`)} as consumers,
            ${buildLockSnapshotJson(actor)} as snapshot
-      from workspaces w join organizations o on o.id = w.organization
+      from unnest(${keys}::text[]) as wanted (key) cross join workspaces w join organizations o on o.id = w.organization
       join event_store.streams so on so.stream = w.organization
-     where ${condition} and ${actor ? requireCurrentAccess(actor) : sql`true`}`;
-  const row = await database.keyedRow<WorkspaceForCommand>(
-    'id' in target
-      ? { key: target.id, column: 'id', select: (ids) => select(sql`w.id = any (${ids}::text[])`) }
-      : {
-          key: target.name,
-          column: 'name',
-          select: (names) => select(sql`o.name = ${target.organization} and w.name = any (${names}::text[])`),
-        },
-  );
+     where ${isWanted} and ${actor ? requireCurrentAccess(actor) : sql`true`}`;
+  const key = 'id' in target ? target.id : target.name;
+  const row = await database.keyedRow<WorkspaceForCommand>({ key, column: 'key', select });
   if (!row) throw notFound();
   return row;
 };
 
 /** The organization of a new workspace; `project` is null if the organization lacks the referenced project. */
 export type OrganizationForNewWorkspace = PermissionScope & {
-  readonly name: string;
+  /** The name that the command uses. */
+  readonly key: string;
   readonly organization: string;
   readonly organizationVersion: number;
   readonly project: string | null;
@@ -272,17 +277,17 @@ export const loadOrganizationForNewWorkspace = async (
   // A new workspace is in no scope list of an agent pool yet.
   const choice = { pool, organization: sql.raw('o.id'), project: sql.raw('p.id') };
   const select = (names: readonly string[]): Sql => sql`
-    select o.name, o.id as organization, so.version as "organizationVersion", p.id as project, sp.version as "projectVersion",
+    select wanted.key, o.id as organization, so.version as "organizationVersion", p.id as project, sp.version as "projectVersion",
            ${selectProjectGrants(actor, sql.raw('p.id'))} as grants,
            ${selectUsablePoolVersion(choice)} as "poolVersion", ${INHERITED_MODE} as "followedMode",
            ${tags ? selectFixedKeys(sql.raw('p.id')) : sql.raw(`'[]'::jsonb`)} as fixed,
            ${selectTagNames(actor, tagIds, sql.raw('o.id'))} as "tagNames"
-      from organizations o
+      from unnest(${names}::text[]) as wanted (key) join organizations o on ${hasOrganizationName('o', sql.raw('wanted.key'))}
       join event_store.streams so on so.stream = o.id
       left join projects p on p.organization = o.id and p.id = coalesce(${project}, o.default_project)
       left join event_store.streams sp on sp.stream = p.id
-     where o.name = any (${names}::text[]) and ${requireCurrentAccess(actor)}`;
-  const row = await database.keyedRow<OrganizationForNewWorkspace>({ key: organization, column: 'name', select });
+     where ${requireCurrentAccess(actor)}`;
+  const row = await database.keyedRow<OrganizationForNewWorkspace>({ key: organization, column: 'key', select });
   if (!row) throw notFound();
   requirePermission(actor, 'create-workspace', row);
   return row;

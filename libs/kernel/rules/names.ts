@@ -1,0 +1,82 @@
+import { sql, type Sql } from '../runtime/sql.js';
+
+/** The names of a view. They are unique in their scope and found regardless of case, and shown as written. */
+export type UniqueNames = {
+  readonly table: string;
+  /** Columns whose values two rows must share so that their names can be the same; none for the complete site. */
+  readonly scope: readonly string[];
+  /** The unique constraint of the exact names. A name in another case is refused with the same constraint. */
+  readonly constraint: string;
+  /** The resources in messages, such as `agent pools`. */
+  readonly noun: string;
+};
+
+/** Folds the letters A to Z, as `foldInSql` does, and no others: the case of other letters depends on the language. */
+export const foldName = (name: string): string => name.replaceAll(/[A-Z]/g, (letter) => letter.toLowerCase());
+
+/** Returns whether the names are the same regardless of case. */
+export const hasSameName = (one: string, other: string): boolean => foldName(one) === foldName(other);
+
+/** Returns the folded name. The collation makes the result the same in every database, so indexes can contain it. */
+export const foldInSql = (name: Sql): Sql => sql`lower(${name} collate "C")`;
+
+const column = (alias: string, name: string): Sql => sql.raw(`${alias}.${name}`);
+
+const isSameScope = ({ scope }: UniqueNames, one: string, other: string): readonly Sql[] =>
+  scope.map((name) => sql`${column(one, name)} = ${column(other, name)}`);
+
+/**
+ * Returns the condition that the row has this name. Names that differ only in case can be older than the rule that
+ * names are unique regardless of case. Of these, the exact name wins, and otherwise the oldest row. The subquery runs
+ * only for a name in another case.
+ */
+export const hasName = (names: UniqueNames, alias: string, name: string | Sql): Sql => {
+  const own = column(alias, 'name');
+  const folded = typeof name === 'string' ? sql`${foldName(name)}` : foldInSql(name);
+  const isOther = sql.and([
+    ...isSameScope(names, 'twin', alias),
+    sql`${foldInSql(sql.raw('twin.name'))} = ${folded}`,
+    sql`twin.id <> ${column(alias, 'id')}`,
+  ]);
+  return sql`(${foldInSql(own)} = ${folded} and (${own} = ${name} or not exists (
+    select 1 from ${sql.raw(names.table)} twin
+     where ${isOther} and (twin.name = ${name}
+           or (twin.created_at, twin.id) < (${column(alias, 'created_at')}, ${column(alias, 'id')})))))`;
+};
+
+/** Returns the condition that the row has one of these names: see `hasName`. */
+export const hasOneOfNames = (names: UniqueNames, alias: string, wanted: readonly string[]): Sql => {
+  const own = column(alias, 'name');
+  return sql`(${foldInSql(own)} = any (${wanted.map(foldName)}::text[]) and (${own} = any (${wanted}::text[]) or exists (
+    select 1 from unnest(${wanted}::text[]) wanted (name) where ${hasName(names, alias, sql.raw('wanted.name'))})))`;
+};
+
+/**
+ * Returns the statements that keep names unique regardless of case. They run after the rows are written, in the same
+ * transaction, and fail like a violation of the constraint if another row has the name. The lock lets one of two
+ * transactions wait for the other, because neither sees the rows of the other. A unique index would refuse data folders
+ * with names that differ only in case.
+ */
+export const claimNames = (names: UniqueNames, ids: readonly string[]): readonly Sql[] => {
+  const table = sql.raw(names.table);
+  const key = sql.join(
+    [sql`${names.table}::text`, ...names.scope.map((name) => column('named', name)), foldInSql(sql.raw('named.name'))],
+    ` || ' ' || `,
+  );
+  return [
+    // Always in the same order, so that two transactions cannot wait for each other.
+    sql`select count(pg_advisory_xact_lock(${sql.raw(String(NAME_LOCKS))}, wanted.lock))
+          from (select hashtext(${key}) as lock from ${table} named where named.id = any (${ids}::text[])
+                 order by 1) wanted`,
+    sql`select event_store.refuse_taken_name(${names.constraint})
+          from ${table} named join ${table} other on ${sql.and([
+            ...isSameScope(names, 'other', 'named'),
+            sql`${foldInSql(sql.raw('other.name'))} = ${foldInSql(sql.raw('named.name'))}`,
+            sql.raw('other.id <> named.id'),
+          ])}
+         where named.id = any (${ids}::text[])`,
+  ];
+};
+
+/** Separates the locks of names from all other advisory locks. */
+const NAME_LOCKS = 1_851_878_757;
