@@ -20,7 +20,10 @@ const programsOf = (specs: readonly string[]): readonly string[] => listNeeds(RO
 describe('the programs that tests need', () => {
   it('are listed for every test that runs one', async () => {
     const unlisted: string[] = [];
-    for await (const file of glob('{apps,libs,test}/**/*.ts', { cwd: ROOT, exclude: ['test/bench/**'] })) {
+    for await (const file of glob('{apps,libs,test}/**/*.ts', {
+      cwd: ROOT,
+      exclude: ['test/bench/**', '**/*.build.ts'],
+    })) {
       const text = await readFile(join(ROOT, file), 'utf8');
       if (!text.includes("'node:child_process'") && !text.includes('run-program.js')) continue;
       if (['test/support/programs.ts', 'test/run.ts'].includes(file)) continue;

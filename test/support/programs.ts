@@ -70,6 +70,7 @@ const NEEDS: Readonly<Record<string, readonly ProgramName[]>> = {
   'libs/host/embedded-postgres/embedded-postgres.spec.ts': ['ps'],
   'libs/workload-identities/exchange/pipelines.spec.ts': ['curl', 'jq'],
   'test/architecture/retired-words.ts': ['git'],
+  'test/deploy/release.spec.ts': ['git'],
   'test/deploy/systemd.spec.ts': ['systemd-analyze'],
   'test/deploy/tools.ts': ['go'],
   'test/docs/commands.spec.ts': ['curl', 'gpg', 'jq', 'openssl', 'ssh-keygen', 'zip'],
