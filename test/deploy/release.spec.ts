@@ -5,6 +5,7 @@ import { dirname, join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { ROOT } from '../support/folders.js';
+import { findPreviousVersion } from '../support/previous-release.js';
 import { runProgram } from './run-program.js';
 
 let folder: string;
@@ -58,5 +59,21 @@ describe('npm run release', () => {
         'usage: release.build.ts FOLDER [package|consumer|chart|sbom|image]…, got windows',
       ),
     });
+  });
+});
+
+describe('the previous release, from which the tests upgrade', () => {
+  const releases = '## 0.3.0\n\n### Added\n\n- b\n\n## 0.2.0\n\n- a\n';
+
+  it.each([
+    [
+      'the latest one if the changelog lists changes since then',
+      `## Unreleased\n\n### Added\n\n- c\n\n${releases}`,
+      '0.3.0',
+    ],
+    ['the one before if nothing has changed since the latest', `## Unreleased\n\n${releases}`, '0.2.0'],
+    ['the one before if the changelog has no section for changes', releases, '0.2.0'],
+  ])('is %s', (_, changelog, version) => {
+    expect(findPreviousVersion(`# Changelog\n\n${changelog}`)).toBe(version);
   });
 });

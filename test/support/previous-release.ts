@@ -9,14 +9,20 @@ const run = async (program: string, args: readonly string[], cwd = ROOT): Promis
 
 const git = (...args: readonly string[]): Promise<string> => run('git', args);
 
-/** Returns the version of the last release before this source, as the changelog lists it. */
-const readPreviousVersion = async (): Promise<string> => {
-  const changelog = await readFile(join(ROOT, 'CHANGELOG.md'), 'utf8');
+/**
+ * Returns the version of the last release before a source with this changelog. A source without lines under `Unreleased` is itself the
+ * first release of the list.
+ */
+export const findPreviousVersion = (changelog: string): string => {
   const releases = [...changelog.matchAll(/^## (\d+\.\d+\.\d+)/gm)].map(([, version]) => version as string);
-  const previous = changelog.includes('\n## Unreleased\n') ? releases[0] : releases[1];
+  const isRelease = !/^## Unreleased\n+(?!## )\S/m.test(changelog);
+  const previous = releases[isRelease ? 1 : 0];
   if (previous === undefined) throw new Error('CHANGELOG.md lists no release before this source');
   return previous;
 };
+
+const readPreviousVersion = async (): Promise<string> =>
+  findPreviousVersion(await readFile(join(ROOT, 'CHANGELOG.md'), 'utf8'));
 
 /** Returns the commit of a release: its tag, else the commit that set the version. */
 const findReleaseCommit = async (version: string): Promise<string> => {
