@@ -74,6 +74,26 @@ describe('the site', () => {
     await page.context().close();
   });
 
+  it('leads to the audit trail of the site, with its filters, its entries and its export', async () => {
+    const page = await open(admin, '/app/~site', 'Site');
+    await page.getByRole('link', { name: 'Audit trail' }).click();
+    await page.getByRole('heading', { level: 1, name: 'Audit trail' }).waitFor();
+    const row = page.getByRole('row').filter({ hasText: 'organization created' });
+    await row.first().waitFor();
+    await page.goto(`${server.url}/app/~site/audit-trail?type=organization`);
+    await page.getByRole('status').filter({ hasText: '1 entry' }).waitFor();
+    const link = page.getByRole('link', { name: /^Export matching entries/ });
+    expect(await link.getAttribute('href')).toBe(
+      '/api/v2/admin/audit-trail?format=ndjson&filter%5Bresource-type%5D=organization',
+    );
+    expect(await inspectScreen(page, 'site-audit-trail')).toEqual([]);
+    await row.click();
+    const panel = page.getByRole('dialog', { name: 'Entry of the audit trail' });
+    await panel.getByText('cadastre.OrganizationCreated').first().waitFor();
+    expect(page.pageErrors).toEqual([]);
+    await page.context().close();
+  });
+
   it('does not exist for an owner of an organization, and for a person without one', async () => {
     const { id } = await ensureUser(server.store, server.runtime.ids, 'nina', false);
     for (const user of [owner, id]) {
@@ -84,6 +104,8 @@ describe('the site', () => {
       expect(await page.getByRole('menuitem', { name: 'Site' }).count()).toBe(0);
       await page.keyboard.press('Escape');
       expect(await inspectScreen(page, 'site-no-access')).toEqual([]);
+      await page.goto(`${server.url}/app/~site/audit-trail`);
+      await page.getByRole('heading', { name: 'This screen is for site administrators' }).waitFor();
       await page.context().close();
     }
   });

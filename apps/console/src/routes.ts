@@ -1,5 +1,5 @@
 import { organizationRoute, rootRoute, workspaceRoute } from './parent-routes.js';
-import { auditTrailRoute } from './screens/audit-trail/audit-trail.routes.js';
+import { auditTrailRoute, siteAuditTrailRoute } from './screens/audit-trail/audit-trail.routes.js';
 import { homeRoute } from './screens/home/home.routes.js';
 import { notificationsRoute } from './screens/notifications/notifications.routes.js';
 import { organizationsRoute } from './screens/organizations/organizations.routes.js';
@@ -62,5 +62,6 @@ export const routeTree = rootRoute.addChildren([
   // One screen a line.
   organizationsRoute,
   siteRoute,
+  siteAuditTrailRoute,
   organizationScreens,
 ]);

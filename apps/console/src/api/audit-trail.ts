@@ -29,7 +29,11 @@ export type AuditTrailFilter = {
   readonly resource?: readonly string[];
 };
 
-const trailKey = (organization: string) => [...organizationKey(organization), 'audit-trail'] as const;
+/** Whose trail it is: the name of an organization, or null for the site. */
+export type TrailOwner = string | null;
+
+const trailKey = (organization: TrailOwner) =>
+  [...(organization === null ? (['site'] as const) : organizationKey(organization)), 'audit-trail'] as const;
 
 const toParameters = ({ since, until, type, action, actor, resource }: AuditTrailFilter) => ({
   ...(since ? { since } : {}),
@@ -41,6 +45,7 @@ const toParameters = ({ since, until, type, action, actor, resource }: AuditTrai
 });
 
 const PATH = '/api/v2/organizations/{organization}/audit-trail';
+const SITE_PATH = '/api/v2/admin/audit-trail';
 
 type TrailParameters = ReturnType<typeof toParameters> & {
   readonly after?: string;
@@ -48,13 +53,19 @@ type TrailParameters = ReturnType<typeof toParameters> & {
   readonly 'page[size]': number;
 };
 
-const readPage = async (organization: string, query: TrailParameters, signal: AbortSignal): Promise<AuditTrailPage> => {
-  const answer = await readDocument(api.GET(PATH, { params: { path: { organization }, query }, signal }));
+const readPage = async (
+  organization: TrailOwner,
+  query: TrailParameters,
+  signal: AbortSignal,
+): Promise<AuditTrailPage> => {
+  const answer = await (organization === null
+    ? readDocument(api.GET(SITE_PATH, { params: { query }, signal }))
+    : readDocument(api.GET(PATH, { params: { path: { organization }, query }, signal })));
   return answer as AuditTrailPage;
 };
 
 /** The newest entries at the time when the list is opened, with the number of all. */
-export const newestEntriesQuery = (organization: string, filter: AuditTrailFilter) =>
+export const newestEntriesQuery = (organization: TrailOwner, filter: AuditTrailFilter) =>
   queryOptions({
     queryKey: [...trailKey(organization), 'newest', filter],
     queryFn: ({ signal }) => readPage(organization, { ...toParameters(filter), 'page[size]': ENTRIES_IN_PAGE }, signal),
@@ -65,7 +76,7 @@ export const newestEntriesQuery = (organization: string, filter: AuditTrailFilte
   });
 
 /** An older page. `until`: the time of the newest entry of the first page, so that later entries move no page. */
-export const olderEntriesQuery = (organization: string, filter: AuditTrailFilter, until: string, page: number) =>
+export const olderEntriesQuery = (organization: TrailOwner, filter: AuditTrailFilter, until: string, page: number) =>
   queryOptions({
     queryKey: [...trailKey(organization), 'older', filter, until, page],
     queryFn: ({ signal }) => {
@@ -81,7 +92,7 @@ type NewEntries = { readonly entries: readonly AuditTrailRow[]; readonly next: s
  * The entries that were added after the entry `after`, newest first. It is empty at first, and each request adds what has
  * come since the previous one. The tab must be in front.
  */
-export const newEntriesQuery = (organization: string, filter: AuditTrailFilter, after: string) => {
+export const newEntriesQuery = (organization: TrailOwner, filter: AuditTrailFilter, after: string) => {
   const queryKey = [...trailKey(organization), NEW_ENTRIES, filter, after] as const;
   return queryOptions({
     queryKey,
@@ -101,15 +112,19 @@ export const newEntriesQuery = (organization: string, filter: AuditTrailFilter, 
 };
 
 /** An entry with its event and the other entries of its request. */
-export const trailEntryQuery = (organization: string, id: string) =>
+export const trailEntryQuery = (organization: TrailOwner, id: string) =>
   queryOptions({
     queryKey: [...trailKey(organization), 'entry', id],
-    queryFn: ({ signal }) => readDocument(api.GET(`${PATH}/{id}`, { params: { path: { organization, id } }, signal })),
+    queryFn: ({ signal }) =>
+      organization === null
+        ? readDocument(api.GET(`${SITE_PATH}/{id}`, { params: { path: { id } }, signal }))
+        : readDocument(api.GET(`${PATH}/{id}`, { params: { path: { organization, id } }, signal })),
   });
 
 /** Returns the address of a file with all entries that match. */
-export const getExportAddress = (organization: string, filter: AuditTrailFilter): string => {
+export const getExportAddress = (organization: TrailOwner, filter: AuditTrailFilter): string => {
   const parameters = new URLSearchParams({ format: 'ndjson' });
   for (const [name, value] of Object.entries(toParameters(filter))) parameters.set(name, [value].flat().join(','));
-  return `/api/v2/organizations/${encodeURIComponent(organization)}/audit-trail?${parameters.toString()}`;
+  const path = organization === null ? SITE_PATH : PATH.replace('{organization}', encodeURIComponent(organization));
+  return `${path}?${parameters.toString()}`;
 };

@@ -1,15 +1,16 @@
 import { Alert, Button, Group, Switch, Text } from '@mantine/core';
 import { useNavigate, useParams, useSearch } from '@tanstack/react-router';
-import { lazy, Suspense, useState } from 'react';
+import { lazy, Suspense, useState, type ReactNode } from 'react';
 import { isDenied } from '../../api/api-error.js';
-import { getExportAddress, type AuditTrailRow, type AuditTrailFilter } from '../../api/audit-trail.js';
+import { getExportAddress, type AuditTrailRow, type AuditTrailFilter, type TrailOwner } from '../../api/audit-trail.js';
 import { AuditTrailIcon, ChevronDownIcon, SearchIcon } from '../../components/icons.js';
-import { Page } from '../../components/page.js';
+import { AdministratorsOnly } from '../../components/administrators-only.js';
+import { Page, type Breadcrumb } from '../../components/page.js';
 import { ResourceNamesContext } from '../../components/resource-name.js';
 import { EmptyState, ErrorState, LoadingLines } from '../../components/states.js';
 import { VirtualGrid } from '../../components/virtual-grid.js';
 import { TRAIL_COLUMNS } from './trail-columns.js';
-import { toTrailFilter } from './audit-trail.search.js';
+import { toTrailFilter, type TrailSearch } from './audit-trail.search.js';
 import type { ChangeTrailFilter } from './trail-filters.js';
 import { useTrailList, type TrailList } from './trail-list.js';
 import classes from './audit-trail.module.css';
@@ -34,11 +35,13 @@ const NoMatch = ({ onClear }: { readonly onClear: () => void }) => (
   </EmptyState>
 );
 
-const NoEntry = () => (
+const NoEntry = ({ organization }: { readonly organization: TrailOwner }) => (
   <EmptyState icon={AuditTrailIcon} title="There is no entry">
     <Text>
-      The trail records changes, and reads of secrets, while recording is on and the organization is entitled to a
-      trail. Entries are deleted when they are older than its retention.
+      {organization === null
+        ? 'The trail records users, sign-ins, identity providers, and organizations as a whole.'
+        : 'The trail records changes, and reads of secrets, while recording is on and the organization is entitled to a trail.'}{' '}
+      Entries are deleted when they are older than its retention.
     </Text>
   </EmptyState>
 );
@@ -61,6 +64,7 @@ const useListUse = () => {
 type ListUse = ReturnType<typeof useListUse>;
 
 type ContentProps = {
+  readonly organization: TrailOwner;
   readonly list: TrailList;
   readonly isFiltered: boolean;
   readonly onClear: () => void;
@@ -75,10 +79,10 @@ const OwnersOnly = () => (
   </EmptyState>
 );
 
-const TrailContent = ({ list, isFiltered, onClear, onOpen, listUse }: ContentProps) => {
+const TrailContent = ({ organization, list, isFiltered, onClear, onOpen, listUse }: ContentProps) => {
   if (list.error) return <ErrorState error={list.error} onRetry={list.retry} />;
   if (list.total === undefined) return <LoadingLines count={8} height={32} />;
-  if (list.total === 0) return isFiltered ? <NoMatch onClear={onClear} /> : <NoEntry />;
+  if (list.total === 0) return isFiltered ? <NoMatch onClear={onClear} /> : <NoEntry organization={organization} />;
   return (
     <div className={classes['list']} {...listUse.events}>
       <VirtualGrid
@@ -164,29 +168,26 @@ const TrailToolbar = ({ filter, list, isLive, onLive, onChange }: ToolbarProps) 
   );
 };
 
-/** Who did what in an organization. */
-export const AuditTrailScreen = () => {
-  const { organization } = useParams({ from: '/$organization/audit-trail' });
-  const search = useSearch({ from: '/$organization/audit-trail' });
-  const navigate = useNavigate({ from: '/$organization/audit-trail' });
+type TrailScreenProps = {
+  readonly organization: TrailOwner;
+  readonly search: TrailSearch;
+  readonly onSearch: (search: TrailSearch, options?: { readonly replace: boolean }) => void;
+  readonly breadcrumb: Breadcrumb;
+  /** Shown to people who may not read the trail. */
+  readonly refusal: ReactNode;
+};
+
+const TrailScreen = ({ organization, search, onSearch, breadcrumb, refusal }: TrailScreenProps) => {
   const [isLive, setLive] = useState(true);
   const { entry } = search;
   const filter = toTrailFilter(search);
   const follows = isLive && filter.until === undefined;
   const listUse = useListUse();
   const list = useTrailList({ organization, filter, isLive: follows, isInUse: listUse.isInUse });
-  const change: ChangeTrailFilter = (changes) =>
-    void navigate({ search: (before) => ({ ...before, ...changes }) as typeof search, replace: true });
-  const open = (id: string | undefined) =>
-    void navigate({ search: id === undefined ? filter : { ...filter, entry: id } });
-  const page = { title: 'Audit trail', breadcrumbs: [{ label: organization, to: `/${organization}` }] };
-  if (isDenied(list.error) || isDenied(list.tail.error)) {
-    return (
-      <Page {...page}>
-        <OwnersOnly />
-      </Page>
-    );
-  }
+  const change: ChangeTrailFilter = (changes) => onSearch({ ...search, ...changes } as TrailSearch, { replace: true });
+  const open = (id: string | undefined) => onSearch(id === undefined ? filter : { ...filter, entry: id });
+  const page = { title: 'Audit trail', breadcrumbs: [breadcrumb] };
+  if (isDenied(list.error) || isDenied(list.tail.error)) return <Page {...page}>{refusal}</Page>;
   return (
     <Page
       {...page}
@@ -202,9 +203,10 @@ export const AuditTrailScreen = () => {
         <TrailToolbar filter={filter} list={list} isLive={follows} onLive={setLive} onChange={change} />
         <TailError tail={list.tail} />
         <TrailContent
+          organization={organization}
           list={list}
           isFiltered={countFilters(filter) > 0}
-          onClear={() => void navigate({ search: {}, replace: true })}
+          onClear={() => onSearch({}, { replace: true })}
           onOpen={({ id }) => open(id)}
           listUse={listUse}
         />
@@ -215,5 +217,36 @@ export const AuditTrailScreen = () => {
         </Suspense>
       </ResourceNamesContext>
     </Page>
+  );
+};
+
+/** Who did what in an organization. */
+export const AuditTrailScreen = () => {
+  const { organization } = useParams({ from: '/$organization/audit-trail' });
+  const search = useSearch({ from: '/$organization/audit-trail' });
+  const navigate = useNavigate({ from: '/$organization/audit-trail' });
+  return (
+    <TrailScreen
+      organization={organization}
+      search={search}
+      onSearch={(next, options) => void navigate({ search: next, ...options })}
+      breadcrumb={{ label: organization, to: `/${organization}` }}
+      refusal={<OwnersOnly />}
+    />
+  );
+};
+
+/** Who did what at the site. */
+export const SiteAuditTrailScreen = () => {
+  const search = useSearch({ from: '/~site/audit-trail' });
+  const navigate = useNavigate({ from: '/~site/audit-trail' });
+  return (
+    <TrailScreen
+      organization={null}
+      search={search}
+      onSearch={(next, options) => void navigate({ search: next, ...options })}
+      breadcrumb={{ label: 'Site', to: '/~site' }}
+      refusal={<AdministratorsOnly />}
+    />
   );
 };

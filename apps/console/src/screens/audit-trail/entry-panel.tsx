@@ -2,7 +2,7 @@ import { Drawer, Group, Stack, Text, Title } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import { useId, type ReactNode } from 'react';
-import { trailEntryQuery, type AuditTrailRow, type TrailEntryDetails } from '../../api/audit-trail.js';
+import { trailEntryQuery, type AuditTrailRow, type TrailEntryDetails, type TrailOwner } from '../../api/audit-trail.js';
 import { FactList, type LabeledFact } from '../../components/card.js';
 import { CodeBlock, CopyButton } from '../../components/copy.js';
 import { useFocusReturn } from '../../components/focus-return.js';
@@ -82,10 +82,23 @@ const listEventFacts = ({ event }: TrailEntryDetails): readonly LabeledFact[] =>
 ];
 
 type RelatedProps = {
-  readonly organization: string;
+  readonly organization: TrailOwner;
   readonly search: TrailSearch;
   readonly related: readonly AuditTrailRow[];
 };
+
+type EntryLinkProps = Omit<RelatedProps, 'related'> & { readonly id: string; readonly children: ReactNode };
+
+const EntryLink = ({ organization, search, id, children }: EntryLinkProps) =>
+  organization === null ? (
+    <Link to="/~site/audit-trail" search={{ ...search, entry: id }} replace>
+      {children}
+    </Link>
+  ) : (
+    <Link to="/$organization/audit-trail" params={{ organization }} search={{ ...search, entry: id }} replace>
+      {children}
+    </Link>
+  );
 
 const RelatedEntries = ({ organization, search, related }: RelatedProps) =>
   related.length === 0 ? (
@@ -96,9 +109,9 @@ const RelatedEntries = ({ organization, search, related }: RelatedProps) =>
     <ol className={classes['related']}>
       {related.map(({ id, timestamp, resource }) => (
         <li key={id}>
-          <Link to="/$organization/audit-trail" params={{ organization }} search={{ ...search, entry: id }} replace>
+          <EntryLink organization={organization} search={search} id={id}>
             {formatWords(resource.type)} {formatAction(resource.action)}
-          </Link>{' '}
+          </EntryLink>{' '}
           <Text span size="sm" c="dimmed">
             <ResourceName id={resource.id} />, <RelativeTime value={timestamp} />
           </Text>
@@ -141,7 +154,7 @@ const EntryStory = ({ organization, search, details }: StoryProps) => {
 };
 
 type EntryPanelProps = {
-  readonly organization: string;
+  readonly organization: TrailOwner;
   readonly search: TrailSearch;
   readonly id: string;
   readonly onClose: () => void;

@@ -1,6 +1,6 @@
 import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
-import { newEntriesQuery, type AuditTrailRow, type AuditTrailFilter } from '../../api/audit-trail.js';
+import { newEntriesQuery, type AuditTrailRow, type AuditTrailFilter, type TrailOwner } from '../../api/audit-trail.js';
 import { useLiveState } from '../../live/live-state.js';
 
 const POLL_MS = 4_000;
@@ -20,7 +20,7 @@ export type LiveTail = {
 };
 
 type TailOptions = {
-  readonly organization: string;
+  readonly organization: TrailOwner;
   readonly filter: AuditTrailFilter;
   /** The id of the newest entry in the list; empty for a list without entries; null for no tail. */
   readonly after: string | null;

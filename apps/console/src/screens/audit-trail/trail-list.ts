@@ -7,6 +7,7 @@ import {
   olderEntriesQuery,
   type AuditTrailRow,
   type AuditTrailFilter,
+  type TrailOwner,
 } from '../../api/audit-trail.js';
 import { useResourceNames, type NamesById } from '../../api/resource-names.js';
 import { useLiveTail, type LiveTail } from './live-tail.js';
@@ -37,16 +38,17 @@ export type TrailList = {
 };
 
 /** Actors are named by the entries themselves. */
-const useEntryNames = (organization: string, groups: readonly (readonly AuditTrailRow[])[]): NamesById => {
+const useEntryNames = (organization: TrailOwner, groups: readonly (readonly AuditTrailRow[])[]): NamesById => {
   const ids = groups.map((group) => group.map(({ resource }) => resource.id));
-  const resources = useResourceNames(organization, ids);
+  // Resources of the site have no names to read.
+  const resources = useResourceNames(organization ?? '', organization === null ? [] : ids);
   const actors = groups.flat().map(({ auth }) => [auth.accessor_id, auth.description] as const);
   return new Map([...actors, ...resources]);
 };
 
 /** Returns the loaded pages by their number. The first page has the entry `anchor` at its top. */
 const useOlderPages = (
-  organization: string,
+  organization: TrailOwner,
   filter: AuditTrailFilter,
   first: readonly AuditTrailRow[],
   range: RowRange,
@@ -61,7 +63,7 @@ const useOlderPages = (
 };
 
 type TrailListOptions = {
-  readonly organization: string;
+  readonly organization: TrailOwner;
   readonly filter: AuditTrailFilter;
   /** Whether the list follows the trail. */
   readonly isLive: boolean;

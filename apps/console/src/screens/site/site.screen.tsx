@@ -1,13 +1,13 @@
-import { Badge, Button, Group, SimpleGrid, Stack, Table, Text } from '@mantine/core';
+import { Badge, Button, SimpleGrid, Stack, Table, Text } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import { ApiError } from '../../api/api-error.js';
 import { siteStatusQuery, type SiteStatus } from '../../api/site.js';
+import { AdministratorsOnly } from '../../components/administrators-only.js';
 import { Card, FactList } from '../../components/card.js';
 import { CodeBlock } from '../../components/copy.js';
-import { SiteIcon } from '../../components/icons.js';
 import { Page } from '../../components/page.js';
-import { EmptyState, QueryState } from '../../components/states.js';
+import { QueryState } from '../../components/states.js';
 import { Time } from '../../components/times.js';
 import { FAR_BEHIND, formatBehind } from './follower-lag.js';
 import { ScheduledJobs } from './scheduled-jobs.js';
@@ -184,20 +184,21 @@ const Status = ({ status }: PartProps) => (
   </SimpleGrid>
 );
 
-const AdministratorsOnly = () => (
-  <EmptyState icon={SiteIcon} title="This screen is for site administrators">
-    <Text>Your account does not administer this site. Ask a site administrator for what you need to know.</Text>
-    <Group justify="center">
-      <Button renderRoot={(props) => <Link {...props} to="/" />}>Go to your organizations</Button>
-    </Group>
-  </EmptyState>
-);
-
 /** The site, for its administrators. */
 export const SiteScreen = () => {
   const query = useQuery(siteStatusQuery);
   return (
-    <Page title="Site" description="The whole installation. Only site administrators see this screen.">
+    <Page
+      title="Site"
+      description="The whole installation. Only site administrators see this screen."
+      actions={
+        query.data && (
+          <Button variant="default" renderRoot={(props) => <Link {...props} to="/~site/audit-trail" />}>
+            Audit trail
+          </Button>
+        )
+      }
+    >
       {query.error instanceof ApiError && query.error.isNotFound ? (
         <AdministratorsOnly />
       ) : (
