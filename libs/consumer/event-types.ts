@@ -1331,6 +1331,15 @@ type EventSchemas = {
       /** @enum {string} */
       method: 'password' | 'totp' | 'recovery-code' | 'passkey' | 'oidc';
     };
+    /** cadastre.SignInRefused.v1 */
+    SignInRefused: {
+      /** @enum {string} */
+      reason: 'unknown-account' | 'too-many-attempts' | 'unknown-passkey' | 'ended-link' | 'identity' | 'suspended';
+      user: string | null;
+      provider: string | null;
+      nameFingerprint: string | null;
+      omitted: number;
+    };
     /** cadastre.WorkloadIdentityCreated.v1 */
     WorkloadIdentityCreated: {
       name: string;
@@ -1683,6 +1692,7 @@ export const EVENT_VERSIONS: Readonly<Record<EventType, number>> = {
   IdentityUnlinked: 1,
   SignInLinkCreated: 1,
   SignInFailed: 2,
+  SignInRefused: 1,
   WorkloadIdentityCreated: 1,
   WorkloadIdentityUpdated: 1,
   WorkloadIdentityDeleted: 1,

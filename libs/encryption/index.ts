@@ -1,2 +1,3 @@
 export { computeKeyFingerprint, EncryptionKeys, formatKeyId } from './encryption-keys.js';
 export { computeSecretFingerprint, Envelope } from './envelope.js';
+export { computeTextFingerprint } from './text-fingerprint.js';

@@ -13,6 +13,7 @@ export {
   type ProviderSubject,
 } from './identities/linked-identities.queries.js';
 export { prepareIdentityLink } from './identities/linked-identities.writes.js';
+export type { SignInRefused } from './refusals/refused-sign-ins.js';
 export { createSignInLink, type SignInLink, type SignInLinkRequest } from './links/sign-in-links.operator.js';
 export type { LinkedIdentity, SignInMethodsEvent } from './methods/sign-in-methods.js';
 export { isChallengeUsed, useChallenge } from './passkeys/passkeys.queries.js';

@@ -3,6 +3,7 @@ import { userIdentities } from './identities/linked-identities.projection.js';
 import { signInSecrets } from './methods/secrets.projection.js';
 import { signInMethods } from './methods/sign-in-methods.js';
 import { signInMethodsEvents } from './methods/sign-in-methods.events.js';
+import { refusedSignInEvents } from './refusals/refused-sign-ins.events.js';
 import { TOTP_PURPOSE } from './totp/totp.queries.js';
 
 const withoutAccounts = {
@@ -11,7 +12,7 @@ const withoutAccounts = {
 
 export const signInDefinition: ModuleDefinition = {
   name: 'sign-in',
-  kinds: toEventRegistry(signInMethodsEvents),
+  kinds: { ...toEventRegistry(signInMethodsEvents), ...toEventRegistry(refusedSignInEvents) },
   aggregates: [defineAggregate('sim', signInMethods)],
   projections: [toProjection(signInSecrets), toProjection(userIdentities)],
   followers: [],
@@ -28,6 +29,7 @@ export const signInDefinition: ModuleDefinition = {
       organizationExport: withoutAccounts,
     },
     { table: 'sign_in.attempts', backup: 'empty', because: 'the count of attempts starts again' },
+    { table: 'sign_in.refusals', backup: 'empty', because: 'the count of refused sign-ins starts again' },
   ],
   encryptedColumns: [{ table: 'sign_in.totp_secrets', id: 'user_id', column: 'encrypted', purpose: TOTP_PURPOSE }],
 };

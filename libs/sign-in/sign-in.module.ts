@@ -16,6 +16,7 @@ import { ResettableMethods } from './methods/resettable-methods.service.js';
 import { SignInMethodsHandler } from './methods/sign-in-methods.handler.js';
 import { PasskeyCeremonies } from './passkeys/passkey-ceremonies.service.js';
 import { PasswordHasher } from './passwords/password-hasher.service.js';
+import { RefusedSignInRecorder } from './refusals/refused-sign-ins.recorder.js';
 import { SignInController } from './sign-in.controller.js';
 import { SignOutController } from './sign-out.controller.js';
 import { AccountTokensController, SITE_HOST } from './tokens/account-tokens.controller.js';
@@ -85,7 +86,18 @@ export class SignInModule {
             hasher: PasswordHasher,
             ceremonies: PasskeyCeremonies,
             options: SignInOptions,
-          ): SignInServices => ({ store, clock, ids, tokens, hasher, ceremonies, options, sessionHours, totpEnvelope }),
+          ): SignInServices => ({
+            store,
+            clock,
+            ids,
+            tokens,
+            hasher,
+            ceremonies,
+            options,
+            sessionHours,
+            totpEnvelope,
+            refusals: new RefusedSignInRecorder({ store, clock, ids, keys: encryptionKeys }),
+          }),
           inject: [EventStore, Clock, Ids, SignInTokens, PasswordHasher, PasskeyCeremonies, SignInOptions],
         },
       ],

@@ -1,6 +1,7 @@
 import { createScimGroup, createScimUser, makeScimClient } from '../support/scim.js';
 import { expectStatus, resource } from '../support/seeds.js';
 import type { ApiResponse } from '../support/server.js';
+import { FormClient } from '../support/sign-in.js';
 import type { CatalogueWorld } from './audit-catalogue.actions.js';
 
 /** The answer of the request that adds an entry to the trail of the site, and what the entry says about the resource. */
@@ -83,5 +84,15 @@ export const SITE_ACTIONS: Readonly<Record<string, SiteAction>> = {
   'scim_group.destroy': async (world) => {
     const { scim, id, url } = await makeGroup(world);
     return { answer: expectStatus(await scim.delete(url), 204), id, meta: null };
+  },
+  'sign_in.refuse': async ({ server }) => {
+    const client = new FormClient(server.url, server.runtime.settings.publicUrl);
+    const { status, headers } = await client.post('/sign-in/link', { secret: 'unknown' });
+    const about = { user_id: null, identity_provider: null, name_fingerprint: null, omitted: 0 };
+    return {
+      answer: { status, headers, body: null, text: '' },
+      id: 'sign-ins',
+      meta: { reason: 'ended-link', ...about },
+    };
   },
 };

@@ -58,14 +58,22 @@ export class IdentitySignIn {
     const faults = findUnsatisfiedRules(claims, provider.settings);
     if (account?.suspended) faults.push('suspended');
     if (faults.length > 0) {
-      if (account) await this.recordRefusal(account, person, request);
+      await (account
+        ? this.recordRefusal(account, person, request)
+        : flow.recordRefusal({ reason: 'identity', provider: provider.id }, request));
       return refuse(...faults);
     }
     const user = account ? await this.linkAccount(account, person, request) : await this.createAccount(person, request);
-    if (typeof user !== 'string') return user;
+    if (typeof user !== 'string') {
+      await flow.recordRefusal({ reason: 'identity', provider: provider.id, user: account?.id ?? null }, request);
+      return user;
+    }
     const { groups } = claims;
     const isMapped = await mapping.apply(provider, { user, groups, requestId: request.request.id });
-    if (!isMapped) return refuse('suspended');
+    if (!isMapped) {
+      await flow.recordRefusal({ reason: 'suspended', provider: provider.id, user }, request);
+      return refuse('suspended');
+    }
     const { providerSession, authenticatedAt } = claims;
     const { provesTwoFactor } = provider.settings;
     const proved = { user, provider: provider.id, providerSession, authenticatedAt, provesTwoFactor };

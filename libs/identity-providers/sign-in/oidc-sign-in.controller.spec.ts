@@ -48,14 +48,15 @@ const configure = async (attributes: object, id = acme): Promise<void> => {
 const open = () => new OidcVisitor(server);
 const outcomeOf = (response: Response) => [response.status, response.headers.get('location')];
 const isSignedIn = async ({ client }: OidcVisitor) => (await client.get('/account')).status === 200;
-const countEvents = async () => (await readWholeLog(server.store)).length;
+const listRefusals = async () => (await readWholeLog(server.store)).filter(({ type }) => type === 'SignInRefused');
+const countEvents = async () => (await readWholeLog(server.store)).length - (await listRefusals()).length;
 const findUser = (username: string) =>
   server.database.row<{ id: string; email: string | null }>(
     sql`select id, email from users where username = ${username}`,
   );
 const titleOf = async (response: Response) => /<h1>([^<]*)<\/h1>/.exec(await response.text())?.[1];
 
-/** Expects that the person is not signed in, and that nothing was appended. */
+/** Expects that the person is not signed in, and that nothing was appended except the refusal. */
 const expectRefusal = async (visitor: OidcVisitor, response: Response, before: number, status = 400) => {
   expect([response.status, response.headers.get('content-type')]).toEqual([status, 'text/html; charset=utf-8']);
   expect(visitor.client.getCookie(SESSION_COOKIE)).toBeUndefined();
@@ -121,6 +122,8 @@ describe('the first sign-in of a person', () => {
     const response = await visitor.signIn(acme, provider, 'p-nobody');
     await expectRefusal(visitor, response, before, 403);
     expect(await response.text()).toContain('No account here is linked with your account at Acme.');
+    const refusal = (await listRefusals()).at(-1)?.data;
+    expect(refusal).toEqual({ reason: 'identity', user: null, provider: acme, nameFingerprint: null, omitted: 0 });
     await configure({ 'creates-users': true });
   });
 

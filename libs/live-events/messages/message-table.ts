@@ -161,6 +161,7 @@ const ofPeople = {
   PasskeyRemoved: CREDENTIAL,
   SignInLinkCreated: CREDENTIAL,
   SignInFailed: CREDENTIAL,
+  SignInRefused: CREDENTIAL,
   IdentityLinked: CREDENTIAL,
   IdentityUnlinked: CREDENTIAL,
 } as const satisfies Record<string, MessageRule>;

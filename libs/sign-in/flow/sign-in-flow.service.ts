@@ -4,7 +4,7 @@ import { z } from 'zod';
 import { createPersonContext, formatSessionCookie, type Actor } from '#access';
 import type { Envelope } from '#encryption';
 import type { EventStore } from '#event-store';
-import { sql, type Clock, type EventContext, type Ids } from '#kernel';
+import { Refusal, sql, type Clock, type EventContext, type Ids } from '#kernel';
 import { endSessions, startSession, type SignIn } from '#people';
 import { admitAttempt, countByAddress, forgiveAttempts, type AttemptCounter } from '../attempts/attempts.queries.js';
 import { useSignInLink } from '../links/sign-in-links.operator.js';
@@ -13,6 +13,7 @@ import type { FailedMethod, LinkedIdentity } from '../methods/sign-in-methods.js
 import { recordPasskeyUse } from '../passkeys/passkeys.queries.js';
 import type { PasskeyAnswer, PasskeyCeremonies } from '../passkeys/passkey-ceremonies.service.js';
 import type { PasswordHasher } from '../passwords/password-hasher.service.js';
+import type { RefusedSignIn, RefusedSignInRecorder } from '../refusals/refused-sign-ins.recorder.js';
 import { useRecoveryCode, useTotpCode } from '../totp/totp.queries.js';
 import { findSignInAccount, hasNewerPassword, requiresSecondFactor } from './accounts.queries.js';
 import {
@@ -77,6 +78,7 @@ export type SignInServices = {
   readonly hasher: PasswordHasher;
   readonly ceremonies: PasskeyCeremonies;
   readonly options: SignInOptions;
+  readonly refusals: RefusedSignInRecorder;
 };
 
 /** The steps of a sign-in, from the first factor to the session. */
@@ -95,9 +97,10 @@ export class SignInFlow {
     const { account, foldedLogin } = await findSignInAccount(store.database, login);
     // By the typed text: a count by account would show that a name and an address belong to one account.
     const counters = this.listCounters({ user: account?.id, counted: `login ${foldedLogin}` }, request);
-    await this.admit(counters);
+    await this.admit(counters, account?.id ?? null, request);
     if (!(await hasher.verify(password, account?.passwordHash ?? null)) || !account) {
       if (account) await this.recordFailure(account.id, 'password', request);
+      else await this.recordRefusal({ reason: 'unknown-account', name: foldedLogin }, request);
       return FAILED;
     }
     // Attempts to type a code have a count of their own.
@@ -110,7 +113,7 @@ export class SignInFlow {
   async signInWithLink(secret: string, request: SignInRequest): Promise<SignInResult> {
     const { store, clock } = this.dependencies;
     const link = await useSignInLink(store.database, secret, clock.now());
-    if (!link) return FAILED;
+    if (!link) return this.refuse({ reason: 'ended-link' }, request);
     const { user, resetsMethods } = link;
     if (resetsMethods) {
       await this.bus.execute(createMethodsReset(user, (person) => createPersonContext(person, request.request)));
@@ -123,7 +126,7 @@ export class SignInFlow {
     const { store, clock, ceremonies } = this.dependencies;
     // No attempt counts: nobody can guess a signature, and others at the address cannot delay the person.
     const passkey = await ceremonies.verifySignIn(answer);
-    if (!passkey) return FAILED;
+    if (!passkey) return this.refuse({ reason: 'unknown-passkey' }, request);
     await store.database.rows(recordPasskeyUse(passkey.id, passkey.newCounter, clock.now()));
     return this.start({ user: passkey.user, method: 'passkey', assurance: 'two-factor' }, request);
   }
@@ -142,7 +145,7 @@ export class SignInFlow {
     const { store, clock, totpEnvelope } = this.dependencies;
     const { user, method, proof } = pending;
     const counters = this.listCounters({ user, counted: `code ${user}` }, request);
-    await this.admit(counters);
+    await this.admit(counters, user, request);
     const isRecoveryCode = code.replaceAll(/[^A-Za-z0-9]/g, '').length > 6;
     const isRight = isRecoveryCode
       ? await useRecoveryCode(store.database, user, code)
@@ -164,8 +167,8 @@ export class SignInFlow {
    * Counts an identity that was not proved, or may not sign in. Throws `too-many` if the address must wait. Proved
    * identities are not counted: nobody can guess a signature, and others at the address cannot delay the person.
    */
-  countFailedIdentity({ request }: SignInRequest): Promise<void> {
-    return this.admit([countByAddress(request.address)]);
+  countFailedIdentity(request: SignInRequest): Promise<void> {
+    return this.admit([countByAddress(request.request.address)], null, request);
   }
 
   /** Signs in a person that an identity provider has identified, or asks for the person's one-time code. */
@@ -194,6 +197,11 @@ export class SignInFlow {
     return this.recordFailure(user, 'oidc', request);
   }
 
+  /** Records a refused sign-in that is no wrong secret of an account. */
+  recordRefusal(refusal: RefusedSignIn, { request }: Pick<SignInRequest, 'request'>): Promise<void> {
+    return this.dependencies.refusals.record(refusal, request);
+  }
+
   /**
    * Links an account with an identity before the person has a session. No session ends. Throws `not-found` if the person
    * is suspended or does not exist any more.
@@ -201,6 +209,11 @@ export class SignInFlow {
   linkIdentity(user: string, identity: LinkedIdentity, request: SignInRequest): Promise<void> {
     const command: MethodsChange['command'] = (person) => ({ type: 'LinkIdentity', data: { ...person, ...identity } });
     return this.record(user, command, request, true);
+  }
+
+  private async refuse(refusal: RefusedSignIn, request: Pick<SignInRequest, 'request'>): Promise<SignInResult> {
+    await this.recordRefusal(refusal, request);
+    return FAILED;
   }
 
   private async isEnabled(provider: string): Promise<boolean> {
@@ -221,7 +234,7 @@ export class SignInFlow {
   private async start(signIn: SignIn, { request, actor, cookies }: SignInRequest): Promise<SignInResult> {
     const { store } = this.dependencies;
     const session = await startSession(this.dependencies, signIn, (person) => createPersonContext(person, request));
-    if (!session) return FAILED;
+    if (!session) return this.refuse({ reason: 'suspended', user: signIn.user }, { request });
     if (actor && actor.token !== null) {
       const context = createPersonContext({ id: actor.id, username: actor.name }, request);
       const old = { user: actor.id, where: sql`session.id = ${actor.token}`, reason: 'signed-out' } as const;
@@ -261,8 +274,15 @@ export class SignInFlow {
     return [countByAddress(request.request.address), { kind: 'account', id: counted }];
   }
 
-  private admit(counters: readonly AttemptCounter[]): Promise<void> {
-    return admitAttempt(this.dependencies.store.database, counters, this.dependencies.clock.now());
+  private async admit(counters: readonly AttemptCounter[], user: string | null, request: SignInRequest): Promise<void> {
+    const { store, clock } = this.dependencies;
+    try {
+      await admitAttempt(store.database, counters, clock.now());
+    } catch (error) {
+      const isDelayed = error instanceof Refusal && error.kind === 'too-many';
+      if (isDelayed) await this.recordRefusal({ reason: 'too-many-attempts', user }, request);
+      throw error;
+    }
   }
 
   private forgive(counters: readonly AttemptCounter[]): Promise<void> {
