@@ -11,6 +11,7 @@ import { auditedEvents, unauditedEvents, type AuditedEventRow } from './catalogu
 import { copyChartFiles } from './chart-files.js';
 import { chartValuesPage } from './chart-values.js';
 import { renderClientTypes } from './client-types.js';
+import { commandLinePage } from './command-line.js';
 import { compatibilityPage } from './compatibility.js';
 import { renderEventTypes } from './event-types.js';
 import { architecturePage } from './modules.js';
@@ -445,6 +446,7 @@ export const pages = async (): Promise<Map<string, string>> => {
     ['events.md', eventsPage()],
     ['audit-catalogue.md', cataloguePage()],
     ['facts.md', factsPage()],
+    ['command-line.md', commandLinePage(NOTICE)],
     ['settings.md', settingsPage()],
     ['helm-values.md', await chartValuesPage(NOTICE)],
     ['compatibility.md', compatibilityPage(NOTICE)],
