@@ -22,7 +22,11 @@ type OpenDialog =
 
 const CATEGORIES = [
   { category: 'terraform', title: 'Terraform variables', hint: 'Executors pass them to Terraform as input variables.' },
-  { category: 'env', title: 'Environment variables', hint: 'Executors set them in the environment of Terraform.' },
+  {
+    category: 'env',
+    title: 'Environment variables',
+    hint: 'For the environment of Terraform. Executors read those that are not sensitive; local plans ignore them.',
+  },
 ] as const;
 
 type ContentProps = {
