@@ -192,6 +192,7 @@ export const IMPORTED_EVENTS: Readonly<Record<string, ImportedEventRule>> = {
   RegistryProviderVersionPublished: providerVersion,
   RegistryProviderVersionDeleted: providerVersion,
   GpgKeyAdded: gpgKey,
+  GpgKeyRenewed: gpgKey,
   GpgKeyRemoved: gpgKey,
 
   NotificationConfigurationCreated: inStream('nc', { 'subscribable.id': 'ws team org', 'users[]': 'user' }),
@@ -245,6 +246,7 @@ export const REFUSED_EVENTS: Readonly<Record<string, string>> = {
   IdentityUnlinked: SIGN_IN,
   SignInLinkCreated: SIGN_IN,
   SignInFailed: SIGN_IN,
+  SignInRefused: SIGN_IN,
   IdentityProviderCreated: PROVISIONING,
   IdentityProviderUpdated: PROVISIONING,
   IdentityProviderDeleted: PROVISIONING,
