@@ -4,6 +4,7 @@ export {
   listUsers,
   previewForget,
   revokeToken,
+  revokeTokensOf,
   type ForgetPreview,
   type TokenOverview,
   type UserOverview,

@@ -6,8 +6,10 @@ import { FixedClock } from '../../test/support/clocks.js';
 import { readWholeLog } from '../../test/support/event-log.js';
 import { expectStatus, makeMember, makeOrganization, resource } from '../../test/support/seeds.js';
 import { startTestServer, type TestServer } from '../../test/support/server.js';
+import { signInTestUser } from '../../test/support/sessions.js';
 import { expectViewsMatchLog } from '../../test/support/views-match-log.js';
 import { SECOND_FACTOR_COOKIE } from './flow/sign-in-cookies.js';
+import { createSignInLink } from './links/sign-in-links.operator.js';
 import { enableTotp, FormClient, makeLink, makePerson, PASSWORD, signInByLink } from '../../test/support/sign-in.js';
 import { signInDefinition } from './sign-in.definition.js';
 import { computeTotpCode } from './totp/totp.codes.js';
@@ -385,6 +387,31 @@ describe('a sign-in link', () => {
     const earlier = await makeLink(server, ada);
     await makeLink(server, ada);
     expect((await open().post('/sign-in/link', { secret: earlier })).status).toBe(422);
+  });
+
+  it('revokes the tokens that the person has when it is used', async () => {
+    const person = await makePerson(server, 'ines');
+    const owner = await signInTestUser(server, person);
+    const path = `/api/v2/users/${person}/authentication-tokens`;
+    const create = async () =>
+      (await owner.post(path, resource('authentication-tokens', {}))).body.data.attributes.token;
+    const tokens = [await create(), await create()];
+    const { url } = await createSignInLink(server.runtime, {
+      user: person,
+      resetsMethods: true,
+      revokesTokens: true,
+      publicUrl: server.url,
+    });
+    tokens.push(await create());
+    const secret = new URL(url).searchParams.get('secret') ?? '';
+    expect(await (await open().get(`/sign-in/link?secret=${secret}`)).text()).toContain('revokes all your tokens');
+    const [used, racing] = await Promise.all([open().post('/sign-in/link', { secret }), create().catch(() => null)]);
+    expect(used.status).toBe(303);
+    // The session ends in the reset, so no token is created after it.
+    for (const token of [...tokens, ...(racing ? [racing] : [])]) {
+      expect((await server.as(token).get('/api/v2/account/details')).status).toBe(401);
+    }
+    expect((await owner.get(path)).status).toBe(401);
   });
 
   it('is recorded as an action of the operator', async () => {

@@ -147,10 +147,10 @@ export class SignInController {
   ) {
     const link = typeof secret === 'string' && (await findSignInLink(this.database, secret, this.clock.now()));
     if (!link) return sendPage(reply, 404, ENDED_LINK);
-    const { resetsMethods } = link;
+    const { resetsMethods, revokesTokens } = link;
     // A person without any method adds new ones first.
     const returnTo = parseReturnPath(path) ?? (resetsMethods ? ACCOUNT : HOME);
-    return sendPage(reply, 200, renderLinkPage({ secret: secret as string, resetsMethods, returnTo }));
+    return sendPage(reply, 200, renderLinkPage({ secret: secret as string, resetsMethods, revokesTokens, returnTo }));
   }
 
   @Post('link')

@@ -51,6 +51,26 @@ describe('commands beside a running server', () => {
     expect(JSON.parse(listed.stdout)).toEqual([expect.objectContaining({ expiredAt: null })]);
   });
 
+  it('revoke the tokens of a user with a reset, and print how many', async () => {
+    const tokens = [];
+    for (const description of ['one', 'two']) {
+      tokens.push(
+        (await product.run('token', 'create', '--user', 'niklaus', '--description', description)).stdout.trim(),
+      );
+    }
+    const alone = await product.run('user', 'sign-in-link', 'niklaus', '--revoke-tokens');
+    expect(alone).toMatchObject({ code: 1, stdout: '' });
+    expect(alone.stderr).toContain('--revoke-tokens: needs --reset');
+    const refused = await product.run('user', 'sign-in-link', 'niklaus', '--reset', '--revoke-tokens');
+    expect(refused).toMatchObject({ code: 1, stdout: '' });
+    expect(refused.stderr).toContain('All tokens of niklaus are revoked now, and again when the link is used.');
+    expect(await accountStatus(tokens[0] ?? '')).toBe(200);
+    const done = await product.run('user', 'sign-in-link', 'niklaus', '--reset', '--revoke-tokens', '--yes');
+    expect(done).toMatchObject({ code: 0 });
+    expect(done.stderr).toContain('Revoked 2 tokens of niklaus.');
+    expect(await Promise.all(tokens.map(accountStatus))).toEqual([401, 401]);
+  });
+
   it('list users, and forget one only after a confirmation', async () => {
     await product.run('token', 'create', '--user', 'grace', '--owner-of', 'acme');
     const users = await product.run('user', 'list');

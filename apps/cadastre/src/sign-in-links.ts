@@ -1,6 +1,7 @@
+import { createSystemContext } from '#access';
 import type { Settings } from '#host';
-import { notFound } from '#kernel';
-import { ensureUser, findFirstAdmin, findUserByLogin, setEmail } from '#people';
+import { badRequest, notFound } from '#kernel';
+import { ensureUser, findFirstAdmin, findUserByLogin, revokeTokensOf, setEmail } from '#people';
 import { createSignInLink, type SignInLink } from '#sign-in';
 import type { Runtime } from '../../runtime.js';
 import { requireConfirmation, type Confirm } from './confirmation.js';
@@ -13,6 +14,8 @@ export type SignInLinkOptions = {
   readonly email?: string;
   /** Whether the link removes every way to sign in that the person has. */
   readonly reset?: boolean;
+  /** Whether the tokens of the person end too: at once, and again when the link is used. Needs `reset`. */
+  readonly revokeTokens?: boolean;
   readonly yes?: boolean;
 };
 
@@ -24,9 +27,10 @@ export const createAdminLink = async (runtime: Runtime): Promise<SignInLink | nu
   return createSignInLink(runtime, { user: admin.id, resetsMethods: false, publicUrl });
 };
 
-const confirmReset = async (name: string, confirm: Confirm | null): Promise<void> => {
+const confirmReset = async (name: string, revokesTokens: boolean, confirm: Confirm | null): Promise<void> => {
   process.stderr.write(
-    `Whoever opens the link removes the password, one-time codes and passkeys of ${name}, and ends all sessions.\n`,
+    `Whoever opens the link removes the password, one-time codes and passkeys of ${name}, and ends all sessions.\n` +
+      (revokesTokens ? `All tokens of ${name} are revoked now, and again when the link is used.\n` : ''),
   );
   await requireConfirmation(name, confirm);
 };
@@ -49,11 +53,20 @@ export const runUserSignInLink = (
   { confirm, ...options }: SignInLinkOptions & { readonly confirm: Confirm | null },
 ): Promise<void> =>
   withRuntime(settings, async (runtime) => {
+    const { reset: resetsMethods = false, revokeTokens: revokesTokens = false } = options;
+    if (revokesTokens && !resetsMethods) {
+      throw badRequest('--revoke-tokens: needs --reset, because the person could create new tokens otherwise');
+    }
     const user = await findOrCreateUser(runtime, name, options);
-    const resetsMethods = options.reset ?? false;
-    if (resetsMethods && !options.yes) await confirmReset(name, confirm);
+    if (resetsMethods && !options.yes) await confirmReset(name, revokesTokens, confirm);
     const { publicUrl } = settings;
-    const { url, expiredAt } = await createSignInLink(runtime, { user, resetsMethods, publicUrl });
+    const link = { user, resetsMethods, revokesTokens, publicUrl };
+    const { url, expiredAt } = await createSignInLink(runtime, link);
+    if (revokesTokens) {
+      const context = createSystemContext('command line', runtime.ids.uuid());
+      const count = await revokeTokensOf(runtime.store, user, context);
+      process.stderr.write(`Revoked ${count} ${count === 1 ? 'token' : 'tokens'} of ${name}.\n`);
+    }
     process.stderr.write(`This link signs ${name} in once, until ${expiredAt}. Send it to nobody else.\n`);
     printLine(url);
   });

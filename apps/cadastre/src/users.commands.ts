@@ -66,6 +66,7 @@ export const addUserCommands = (program: Command): void => {
     .option('--create', 'create the user if there is none with this name')
     .option('--email <address>', 'set the address of the user')
     .option('--reset', 'the link also removes the password, one-time codes and passkeys of the user')
+    .option('--revoke-tokens', 'with --reset, revoke all tokens of the user now, and again when the link is used')
     .option('--yes', 'reset without a confirmation')
     .action(
       withErrorReport(async (name: string, options: SignInLinkOptions) =>

@@ -2,7 +2,13 @@ import { notFound, sql, type EventContext, type Ids, type Timestamp } from '#ker
 import { buildSnapshotJson, type EventStore, type StreamSnapshot } from '#event-store';
 import { createSystemContext } from '#access';
 import { authenticationToken } from '../authentication-tokens/authentication-token.js';
+import {
+  prepareTokenDestruction,
+  selectOwnedTokens,
+  type OwnedToken,
+} from '../authentication-tokens/authentication-tokens.writes.js';
 import { selectTokenTrails } from '../authentication-tokens/authentication-tokens.queries.js';
+import { selectActiveOrganizations } from '../sessions/sessions.queries.js';
 import { loadUserToForget, type UserToForget } from '../users/users.queries.js';
 
 /** A token as operators see it, without its secret, which is not stored. */
@@ -59,6 +65,22 @@ export const listUsers = (store: EventStore): Promise<readonly UserOverview[]> =
 /** Destroys a token of any kind for an operator. Throws `not-found` if no token has this id. */
 export const revokeToken = (store: EventStore, ids: Ids, id: string): Promise<void> =>
   endToken(store, id, createSystemContext('command line', ids.uuid()));
+
+/**
+ * Destroys all tokens of a user in one append, which fails and repeats if another token is created in between. Returns
+ * their number. Throws `not-found` for an unknown user.
+ */
+export const revokeTokensOf = (store: EventStore, user: string, context: EventContext): Promise<number> =>
+  store.untilFirst(async () => {
+    const row = await store.database.row<{ tokens: readonly OwnedToken[]; organizations: readonly string[] }>(sql`
+      select ${selectOwnedTokens(sql.raw('u.id'))} as tokens, ${selectActiveOrganizations(sql.raw('u.id'))} as organizations
+        from users u where u.id = ${user}`);
+    if (!row) throw notFound(`There is no user with the id ${user}`);
+    if (row.tokens.length === 0) return 0;
+    const { writes, statements } = await prepareTokenDestruction(store, user, row.tokens, row.organizations);
+    await store.append(writes, context, statements);
+    return row.tokens.length;
+  });
 
 type TokenToEnd = {
   readonly snapshot: StreamSnapshot;

@@ -1,11 +1,11 @@
 import { Injectable } from '@nestjs/common';
 import { CommandBus } from '@nestjs/cqrs';
 import { z } from 'zod';
-import { createPersonContext, formatSessionCookie, type Actor } from '#access';
+import { createPersonContext, createSystemContext, formatSessionCookie, type Actor } from '#access';
 import type { Envelope } from '#encryption';
 import type { EventStore } from '#event-store';
 import { Refusal, sql, type Clock, type EventContext, type Ids } from '#kernel';
-import { endSessions, startSession, type SignIn } from '#people';
+import { endSessions, revokeTokensOf, startSession, type SignIn } from '#people';
 import { admitAttempt, countByAddress, forgiveAttempts, type AttemptCounter } from '../attempts/attempts.queries.js';
 import { useSignInLink } from '../links/sign-in-links.operator.js';
 import { ChangeSignInMethods, createMethodsReset, type MethodsChange } from '../methods/sign-in-methods.commands.js';
@@ -114,10 +114,12 @@ export class SignInFlow {
     const { store, clock } = this.dependencies;
     const link = await useSignInLink(store.database, secret, clock.now());
     if (!link) return this.refuse({ reason: 'ended-link' }, request);
-    const { user, resetsMethods } = link;
+    const { user, resetsMethods, revokesTokens } = link;
     if (resetsMethods) {
       await this.bus.execute(createMethodsReset(user, (person) => createPersonContext(person, request.request)));
     }
+    // After the reset, which ends the sessions that could create other tokens.
+    if (revokesTokens) await this.revokeTokens(user, request);
     if (await requiresSecondFactor(store.database, user)) return this.requireCode(user, 'link');
     return this.start({ user, method: 'link', assurance: 'password' }, request);
   }
@@ -214,6 +216,11 @@ export class SignInFlow {
   private async refuse(refusal: RefusedSignIn, request: Pick<SignInRequest, 'request'>): Promise<SignInResult> {
     await this.recordRefusal(refusal, request);
     return FAILED;
+  }
+
+  private async revokeTokens(user: string, { request }: SignInRequest): Promise<void> {
+    const context = { ...createSystemContext('sign-in link', request.id ?? ''), request };
+    await revokeTokensOf(this.dependencies.store, user, context);
   }
 
   private async isEnabled(provider: string): Promise<boolean> {

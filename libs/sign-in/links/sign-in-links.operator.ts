@@ -14,13 +14,15 @@ export type SignInLinkRequest = {
   readonly user: string;
   /** Whether using the link removes the password, one-time codes and passkeys of the person. */
   readonly resetsMethods: boolean;
+  /** Whether using the link also revokes the tokens that the person has then. Default: false. */
+  readonly revokesTokens?: boolean;
   readonly publicUrl: string;
 };
 
 /** Creates a link by which a person can sign in once within 15 minutes. Earlier links of the person end. */
 export const createSignInLink = (
   { store, ids, clock }: { readonly store: EventStore; readonly ids: Ids; readonly clock: Clock },
-  { user, resetsMethods, publicUrl }: SignInLinkRequest,
+  { user, resetsMethods, revokesTokens = false, publicUrl }: SignInLinkRequest,
   context: EventContext = createSystemContext('command line', ids.uuid()),
 ): Promise<SignInLink> =>
   store.untilFirst(async () => {
@@ -34,15 +36,19 @@ export const createSignInLink = (
     const loaded = await store.load(toMethodsStream(user), signInMethods);
     await store.append([decideWrite(signInMethods, loaded, null, { type: 'CreateSignInLink', data })], context, [
       sql`delete from sign_in.links where user_id = ${user} or expired_at <= ${now}`,
-      sql`insert into sign_in.links (hash, user_id, resets_methods, expired_at)
-            values (${hashSecret(secret)}, ${user}, ${resetsMethods}, ${expiredAt})`,
+      sql`insert into sign_in.links (hash, user_id, resets_methods, revokes_tokens, expired_at)
+            values (${hashSecret(secret)}, ${user}, ${resetsMethods}, ${revokesTokens}, ${expiredAt})`,
     ]);
     return { url: `${publicUrl}/sign-in/link?secret=${secret}`, expiredAt };
   });
 
-export type UsableLink = { readonly user: string; readonly resetsMethods: boolean };
+export type UsableLink = {
+  readonly user: string;
+  readonly resetsMethods: boolean;
+  readonly revokesTokens: boolean;
+};
 
-const selectLink = sql.raw('user_id as "user", resets_methods as "resetsMethods"');
+const selectLink = sql.raw('user_id as "user", resets_methods as "resetsMethods", revokes_tokens as "revokesTokens"');
 
 /** Returns the link with this secret without using it up; undefined if it is unknown, used or expired. */
 export const findSignInLink = (database: Database, secret: string, now: Date): Promise<UsableLink | undefined> =>

@@ -1,5 +1,6 @@
 import { html, renderField, renderHiddenField, renderNotice, renderPage, type Html, type HtmlPage } from '#pages';
 import type { PasskeyCeremony } from '../passkeys/passkey-ceremonies.service.js';
+import type { UsableLink } from '../links/sign-in-links.operator.js';
 import type { SignInOption } from '../flow/sign-in-options.js';
 
 /** Scripts of pages with passkeys. All other parts of the pages work without them. */
@@ -117,10 +118,13 @@ export const renderSecondFactorPage = ({ returnTo, error }: SecondFactorPage): H
     `,
   });
 
-export type LinkPage = { readonly secret: string; readonly resetsMethods: boolean; readonly returnTo: string | null };
+export type LinkPage = Pick<UsableLink, 'resetsMethods' | 'revokesTokens'> & {
+  readonly secret: string;
+  readonly returnTo: string | null;
+};
 
 /** Programs that show previews of links open them, so opening the link does not use it up. */
-export const renderLinkPage = ({ secret, resetsMethods, returnTo }: LinkPage): HtmlPage =>
+export const renderLinkPage = ({ secret, resetsMethods, revokesTokens, returnTo }: LinkPage): HtmlPage =>
   renderPage({
     title: 'Sign in with your link',
     body: html`
@@ -131,6 +135,7 @@ export const renderLinkPage = ({ secret, resetsMethods, returnTo }: LinkPage): H
           ? 'It removes your password, your one-time codes and your passkeys, unlinks your identity providers, and ends your other sessions. You can add new ones afterwards.'
           : null,
       )}
+      ${renderNotice('info', revokesTokens ? 'It also revokes all your tokens.' : null)}
       <form method="post" action="/sign-in/link">
         ${renderHiddenField('secret', secret)} ${renderHiddenField('return_to', returnTo)}
         <button>Sign in</button>
