@@ -16,6 +16,7 @@ const actor = (id: string): Actor => ({
   siteAdmin: false,
   credential: 'token',
   assurance: null,
+  provedAt: null,
   teams: [],
   rolesByOrganization: new Map(),
   closedTo: new Set(),

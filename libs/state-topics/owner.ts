@@ -10,6 +10,7 @@ export const createOwner = (organizations: readonly string[]): Actor => ({
   siteAdmin: false,
   credential: 'token',
   assurance: null,
+  provedAt: null,
   teams: [],
   rolesByOrganization: new Map(organizations.map((organization) => [organization, OWNER])),
   closedTo: new Set(),

@@ -1,11 +1,13 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { ensureUser } from '#people';
 import { openBrowser, type TestBrowser, type TestPage } from '../support/browser.js';
-import { inspectScreen, openConsole } from '../support/console.js';
+import { AdjustableClock } from '../support/clocks.js';
+import { inspectScreen, openConsole, startSessionIn } from '../support/console.js';
 import { waitForFollowers } from '../support/event-log.js';
 import { expectStatus, makeMember, makeOrganization, makeTeam, resource } from '../support/seeds.js';
 import { startTestServer, type TestServer } from '../support/server.js';
 
+const clock = new AdjustableClock();
 let server: TestServer;
 let browser: TestBrowser;
 let owner: string;
@@ -15,7 +17,10 @@ let platform: string;
 let lastActive: string;
 
 beforeAll(async () => {
-  [server, browser] = await Promise.all([startTestServer({ forBrowsers: true, followers: true }), openBrowser()]);
+  [server, browser] = await Promise.all([
+    startTestServer({ clock, forBrowsers: true, followers: true }),
+    openBrowser(),
+  ]);
   const { ownersTeam } = await makeOrganization(server, 'acme');
   owner = (await makeMember(server, 'acme', 'olga', [ownersTeam])).id;
   platform = await makeTeam(server, 'acme', 'platform', {
@@ -127,6 +132,39 @@ describe('the tokens of an organization', () => {
     await confirmation.getByRole('button', { name: 'Revoke' }).click();
     await table.getByText('Nightly').waitFor({ state: 'detached' });
     expect((await server.as(secret).get('/api/v2/account/details')).status).toBe(401);
+    await page.context().close();
+  });
+
+  it('need a recent sign-in, after which the dialog creates the token that was typed', async () => {
+    const page = await open(owner, 'people/tokens', 'Tokens');
+    await page.getByRole('button', { name: 'New token' }).click();
+    const dialog = page.getByRole('dialog', { name: 'New token' });
+    await dialog.getByRole('combobox', { name: 'Owner' }).click();
+    await dialog.getByRole('option', { name: 'platform' }).click();
+    await dialog.getByLabel('Description').fill('Weekly');
+    clock.offsetMs += 16 * 60_000;
+    const create = dialog.getByRole('button', { name: 'Create' });
+    await create.click();
+    const confirmation = page.getByRole('dialog', { name: 'Sign in again to continue' });
+    const link = confirmation.getByRole('link', { name: 'Sign in' });
+    expect(await link.getAttribute('href')).toBe('/sign-in?confirm=1&return_to=%2Fapp');
+    expect(await inspectScreen(page, 'sign-in-again')).toEqual([]);
+    await confirmation.getByRole('button', { name: 'Cancel' }).click();
+    await dialog.getByText('This needs a sign-in of the last 15 minutes.').waitFor();
+    await create.click();
+    const resume = confirmation.getByRole('button', { name: 'Continue' });
+    await resume.click();
+    await confirmation.getByText('You have not signed in again yet.').waitFor();
+    await startSessionIn(page, server, member);
+    await resume.click();
+    await confirmation.getByText('Another person is signed in.').waitFor();
+    await startSessionIn(page, server, owner);
+    await resume.click();
+    await confirmation.waitFor({ state: 'detached' });
+    await dialog.getByText('Copy the token now').waitFor();
+    await dialog.getByRole('button', { name: 'I have copied it' }).click();
+    await page.getByRole('table', { name: 'Tokens of teams' }).getByText('Weekly').waitFor();
+    expect(page.pageErrors).toEqual([]);
     await page.context().close();
   });
 

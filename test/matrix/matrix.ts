@@ -119,6 +119,7 @@ const identityOf = (caller: MatrixCallerInWorld, { acme, rival }: MatrixWorld): 
   siteAdmin: caller.siteAdmin ?? false,
   credential: 'token',
   assurance: null,
+  provedAt: null,
   teams: [],
   rolesByOrganization: new Map([
     ...(caller.roles.length > 0 ? [[acme.id, new Set(caller.roles)] as const] : []),

@@ -116,6 +116,7 @@ export const anybody = (caller: PlannedCaller): Actor => {
     name: 'x',
     credential: 'token',
     assurance: null,
+    provedAt: null,
     ...current,
     expiredAt: null,
     request,

@@ -13,9 +13,11 @@ export const startTestSession = async (
 ): Promise<StartedSession> => {
   const { store, ids, clock, settings } = runtime;
   const request = { id: ids.uuid(), address: '203.0.113.7', userAgent: BROWSER };
+  // As of a provider that states the time.
+  const authenticatedAt = signIn.method === 'oidc' ? clock.now().toISOString() : null;
   const started = await startSession(
     { store, ids, clock, sessionHours: settings.sessions.hours },
-    { user, method: 'password', assurance: 'password', ...signIn },
+    { user, method: 'password', assurance: 'password', authenticatedAt, ...signIn },
     (person) => createPersonContext(person, request),
   );
   if (!started) throw new Error(`there is no user ${user}`);

@@ -25,6 +25,7 @@ const actor: Actor = {
   siteAdmin: false,
   credential: 'token',
   assurance: null,
+  provedAt: null,
   teams: ['team-1'],
   rolesByOrganization: computeRoles([inTeam('org-1', 'core')]),
   closedTo: new Set(),

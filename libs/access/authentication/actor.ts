@@ -41,6 +41,11 @@ export type Identity = {
   /** How strongly the person signed in. Null for tokens that no session has created, and of callers that are no users. */
   readonly assurance: Assurance | null;
   /**
+   * When the person of a session proved who they are. With an identity provider, the time at which they authenticated
+   * there, because providers sign people in again without a question. Null for tokens, and if the provider states no time.
+   */
+  readonly provedAt: Timestamp | null;
+  /**
    * Teams that the caller is a member of, or whose token it uses, in all organizations. The caller has their grants on
    * workspaces and projects.
    */

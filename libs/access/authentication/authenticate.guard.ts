@@ -1,11 +1,12 @@
 import { isIP } from 'node:net';
 import { createParamDecorator, Injectable, type CanActivate, type ExecutionContext } from '@nestjs/common';
 import type { FastifyRequest } from 'fastify';
-import { Refusal, type EventContext } from '#kernel';
+import { Clock, Refusal, type EventContext } from '#kernel';
 import { withSpan } from '#tracing';
 import type { Actor, Identity } from './actor.js';
 import { Authenticator, createInvalidTokenRefusal } from './authenticator.js';
 import { getBearerToken, getCredential, getSessionCredential } from './credentials.js';
+import { createRecentSignInRefusal, hasRecentSignIn } from './recent-sign-in.js';
 import { SignInRequired } from './sign-in-required.filter.js';
 import type { PageOptions, RouteOptions } from '../routes/route-options.js';
 
@@ -19,14 +20,26 @@ export type AuthenticatedRequest = FastifyRequest & { actor?: Actor | undefined;
  */
 @Injectable()
 export class AuthenticateGuard implements CanActivate {
-  constructor(private readonly authenticator: Authenticator) {}
+  constructor(
+    private readonly authenticator: Authenticator,
+    private readonly clock: Clock,
+  ) {}
 
   canActivate(context: ExecutionContext): boolean | Promise<boolean> {
     const request = context.switchToHttp().getRequest<AuthenticatedRequest>();
     const { page, isPublic } = request.routeOptions.config as RouteOptions;
-    if (page) return admitToPage(request, this.authenticator, page).then(() => true);
-    if (request.actor || isPublic) return true;
-    return identifyCaller(request, this.authenticator).then(() => true);
+    if (page) return admitToPage(request, this.authenticator, page).then(() => this.admit(request));
+    if (request.actor || isPublic) return this.admit(request);
+    return identifyCaller(request, this.authenticator).then(() => this.admit(request));
+  }
+
+  /** Returns true, or refuses a caller whose sign-in is too old for the route. */
+  private admit(request: AuthenticatedRequest): true {
+    const { needsRecentSignIn = false, page } = request.routeOptions.config as RouteOptions;
+    if (!needsRecentSignIn || request.actor?.credential !== 'session') return true;
+    if (hasRecentSignIn(request.actor, this.clock.now())) return true;
+    if (page) throw new SignInRequired(getReturnPath(request, page), true);
+    throw createRecentSignInRefusal();
   }
 }
 
@@ -48,8 +61,11 @@ export const admitToPage = async (
     if (!(error instanceof Refusal) || error.kind !== 'unauthorized') throw error;
   }
   if (!needsSession || request.actor) return;
-  throw new SignInRequired(request.method === 'GET' || reopens ? request.url : '/account');
+  throw new SignInRequired(getReturnPath(request, { reopens }));
 };
+
+const getReturnPath = ({ method, url }: FastifyRequest, { reopens }: Pick<PageOptions, 'reopens'>): string =>
+  method === 'GET' || reopens ? url : '/account';
 
 /** Returns the client's address, or null if its connection has ended. */
 export const getClientAddress = ({ ip, socket }: FastifyRequest): string | null =>

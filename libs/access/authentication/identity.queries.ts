@@ -8,6 +8,7 @@ type IdentityRow = {
   readonly kind: TokenKind;
   readonly credential: Identity['credential'];
   readonly assurance: Assurance | null;
+  readonly provedAt: Timestamp | null;
   readonly owner: string;
   readonly name: string;
   readonly siteAdmin: boolean | null;
@@ -43,10 +44,11 @@ const ACCEPTS = sql.raw(`(t.credential = 'session' or (o.settings ->> 'userToken
 
 /** The columns of a credential that `selectIdentity` needs, from each of the two views. */
 const TOKEN_COLUMNS = sql.raw(
-  `id, kind, 'token' as credential, assurance, owner, organization, description, created_at, expired_at`,
+  `id, kind, 'token' as credential, assurance, null::timestamptz as proved_at, owner, organization, description, created_at,
+  expired_at`,
 );
-const SESSION_COLUMNS = sql.raw(`id, 'user' as kind, 'session' as credential, assurance, user_id as owner,
-  null as organization, null as description, created_at, expired_at`);
+const SESSION_COLUMNS = sql.raw(`id, 'user' as kind, 'session' as credential, assurance,
+  case when method = 'oidc' then authenticated_at else created_at end as proved_at, user_id as owner, null as organization, null as description, created_at, expired_at`);
 
 /**
  * Selects an identity in one row, in the same snapshot as the epochs of its subjects. `t` has the columns of a token.
@@ -59,7 +61,7 @@ const SESSION_COLUMNS = sql.raw(`id, 'user' as kind, 'session' as credential, as
  * (libs/people/users/access-epochs.projection.ts).
  */
 const selectIdentity = (t: Sql, now: Date): Sql => sql`
-  select t.id as token, t.kind, t.credential, t.assurance, t.owner, t.organization, t.expired_at as "expiredAt",
+  select t.id as token, t.kind, t.credential, t.assurance, t.proved_at as "provedAt", t.owner, t.organization, t.expired_at as "expiredAt",
          u.site_admin and not u.suspended as "siteAdmin",
          coalesce(u.username, team.name, o.name, t.description, t.owner) as name,
          depends.on_subjects::text as subjects,
@@ -155,7 +157,7 @@ export const findCurrentIdentity = async (
     selectIdentity(
       // Without a token there is no age to check.
       sql`select null::text as id, ${kind}::text as kind, 'token' as credential, null::text as assurance,
-                 ${id}::text as owner, null::text as organization, null::text as description,
+                 null::timestamptz as proved_at, ${id}::text as owner, null::text as organization, null::text as description,
                  null::timestamptz as expired_at, null::timestamptz as created_at`,
       new Date(0),
     ),
@@ -172,6 +174,7 @@ const toIdentity = (row: IdentityRow): Identity => ({
   siteAdmin: row.siteAdmin ?? false,
   credential: row.credential,
   assurance: row.assurance,
+  provedAt: row.provedAt,
   teams: listOpenTeams(row),
   rolesByOrganization: computeRolesByOrganization(row),
   closedTo: new Set(row.siteAdmin ? [] : row.closedTo),

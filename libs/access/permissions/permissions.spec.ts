@@ -22,6 +22,7 @@ const identity = (roles: readonly Role[], more: Partial<Identity> = {}): Identit
   siteAdmin: false,
   credential: 'token',
   assurance: null,
+  provedAt: null,
   teams: [],
   rolesByOrganization: new Map([['org-1', new Set(roles)]]),
   closedTo: new Set(),

@@ -36,6 +36,11 @@ export type RouteOptions = {
   readonly isScim?: boolean;
   /** Bytes of the largest JSON body, if the route needs more than the default of the server. */
   readonly bodyLimit?: number;
+  /**
+   * Whether a session needs a recent sign-in, because the route creates something with which the caller has access after
+   * the session has ended. Tokens are not affected.
+   */
+  readonly needsRecentSignIn?: boolean;
   /** Whether the route changes access: each caller may call such routes only a few times per second. */
   readonly changesAccess?: boolean;
   /**

@@ -1,7 +1,7 @@
 import { Body, Controller, Delete, Get, HttpCode, Inject, Param, Patch, Post, Req } from '@nestjs/common';
 import { CommandBus } from '@nestjs/cqrs';
 import type { FastifyRequest } from 'fastify';
-import { CurrentActor, type Actor } from '#access';
+import { CurrentActor, RequireRecentSignIn, type Actor } from '#access';
 import { notFound } from '#kernel';
 import { parseBody, renderDocument, renderList, slicePage, type Document } from '#json-api';
 import { Database } from '#postgres';
@@ -40,6 +40,7 @@ export class IdentityProvidersController {
   }
 
   @Post()
+  @RequireRecentSignIn()
   async create(@Body() body: unknown, @CurrentActor() actor: Actor): Promise<Document> {
     const { attributes } = parseBody(createBody, body).data;
     const { name, issuer, 'client-id': clientId, 'client-secret': clientSecret } = attributes;
@@ -57,6 +58,7 @@ export class IdentityProvidersController {
   }
 
   @Patch(':id')
+  @RequireRecentSignIn()
   async update(@Param('id') id: string, @Body() body: unknown, @CurrentActor() actor: Actor): Promise<Document> {
     const { attributes } = parseBody(updateBody, body).data;
     const settings = PROVIDER_SETTINGS.read(attributes);

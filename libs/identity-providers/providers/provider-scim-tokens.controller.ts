@@ -1,7 +1,7 @@
 import { Body, Controller, Get, Param, Post, Query, Req } from '@nestjs/common';
 import { CommandBus } from '@nestjs/cqrs';
 import type { FastifyRequest } from 'fastify';
-import { CurrentActor, LimitAccessChanges, type Actor } from '#access';
+import { CurrentActor, LimitAccessChanges, RequireRecentSignIn, type Actor } from '#access';
 import { Clock, notFound } from '#kernel';
 import { parsePage, renderDocument, renderPage, type Document, type QueryParameters } from '#json-api';
 import {
@@ -40,6 +40,7 @@ export class ProviderScimTokensController {
 
   @Post()
   @LimitAccessChanges()
+  @RequireRecentSignIn()
   async create(@Param('id') id: string, @Body() body: unknown, @CurrentActor() actor: Actor): Promise<Document> {
     const token = parseDescribedToken(body, this.clock.now());
     await this.requireProvider(id, actor);

@@ -1,7 +1,15 @@
 import { Body, Controller, Get, HttpCode, Inject, Post, Query, Req, Res, UseFilters } from '@nestjs/common';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { z } from 'zod';
-import { ConfigureRoute, CurrentActor, LimitAccessChanges, Page, verifyCurrentAccess, type Actor } from '#access';
+import {
+  ConfigureRoute,
+  CurrentActor,
+  LimitAccessChanges,
+  Page,
+  RequireRecentSignIn,
+  verifyCurrentAccess,
+  type Actor,
+} from '#access';
 import { LOGIN_SERVICE } from '#edge';
 import { Clock, Ids } from '#kernel';
 import { PageRefusalFilter, parseForm, redirectToPage, renderMessagePage, sendPage } from '#pages';
@@ -32,6 +40,7 @@ export class AuthorizeController {
   ) {}
 
   @Get()
+  @RequireRecentSignIn()
   @Page()
   async show(
     @Query() query: Readonly<Record<string, unknown>>,
@@ -57,6 +66,7 @@ export class AuthorizeController {
   @Post()
   @HttpCode(303)
   @LimitAccessChanges()
+  @RequireRecentSignIn()
   @ConfigureRoute({ bodyLimit: 1_024 })
   @Page({ reopens: true })
   async decide(

@@ -74,6 +74,7 @@ const toIdentity = ({ kind, id, name, siteAdmin, suspended, organization, teams 
   siteAdmin: siteAdmin && !suspended,
   credential: 'session',
   assurance: null,
+  provedAt: null,
   teams: suspended ? [] : teams.map((team) => team.id),
   rolesByOrganization: computeRoles(suspended ? [] : teams, suspended || kind === 'team' ? [] : [organization]),
   closedTo: new Set(),

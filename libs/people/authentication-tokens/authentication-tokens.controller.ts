@@ -20,7 +20,7 @@ import {
   type QueryParameters as QueryOf,
   text,
 } from '#json-api';
-import { LimitAccessChanges, CurrentActor, type Actor } from '#access';
+import { LimitAccessChanges, RequireRecentSignIn, CurrentActor, type Actor } from '#access';
 import { ReadRecorder } from '#reads';
 import { renderAuthenticationToken } from './authentication-tokens.document.js';
 import { ChangeAuthenticationToken, type TokenInput } from './authentication-tokens.commands.js';
@@ -129,6 +129,7 @@ export class AuthenticationTokensController {
 
   @Post('users/:id/authentication-tokens')
   @LimitAccessChanges()
+  @RequireRecentSignIn()
   createOfUser(@Param('id') id: string, @Body() input: unknown, @CurrentActor() actor: Actor): Promise<Document> {
     return this.issue({ kind: 'user', key: id }, this.parseToken(body, input), actor);
   }
@@ -145,6 +146,7 @@ export class AuthenticationTokensController {
 
   @Post('teams/:id/authentication-tokens')
   @LimitAccessChanges()
+  @RequireRecentSignIn()
   createOfTeam(@Param('id') id: string, @Body() input: unknown, @CurrentActor() actor: Actor): Promise<Document> {
     return this.issue({ kind: 'team', key: id }, this.parseToken(teamBody, input), actor);
   }
@@ -157,6 +159,7 @@ export class AuthenticationTokensController {
   /** Replaces the team's token without a description, which was the only one before teams could have several tokens. */
   @Post('teams/:id/authentication-token')
   @LimitAccessChanges()
+  @RequireRecentSignIn()
   replaceOfTeam(@Param('id') id: string, @Body() input: unknown, @CurrentActor() actor: Actor): Promise<Document> {
     return this.issue({ kind: 'team', key: id }, this.parseToken(onlyTokenBody, input), actor, true);
   }
@@ -185,6 +188,7 @@ export class AuthenticationTokensController {
 
   @Post('admin/scim-tokens')
   @LimitAccessChanges()
+  @RequireRecentSignIn()
   createOfScim(@Body() input: unknown, @CurrentActor() actor: Actor): Promise<Document> {
     return this.issue(SCIM_TOKENS, this.parseToken(agentBody, input), actor);
   }
@@ -201,6 +205,7 @@ export class AuthenticationTokensController {
 
   @Post('agent-pools/:id/authentication-tokens')
   @LimitAccessChanges()
+  @RequireRecentSignIn()
   createOfAgentPool(@Param('id') id: string, @Body() input: unknown, @CurrentActor() actor: Actor): Promise<Document> {
     return this.issue({ kind: 'agent', key: id }, this.parseToken(agentBody, input), actor);
   }
@@ -216,6 +221,7 @@ export class AuthenticationTokensController {
 
   @Post('organizations/:organization/authentication-token')
   @LimitAccessChanges()
+  @RequireRecentSignIn()
   replaceOfOrganization(
     @Param('organization') name: string,
     @Query() query: QueryOf,

@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import type { Actor } from '#access';
+import { RECENT_SIGN_IN_MS, type Actor } from '#access';
 import { EventStore } from '#event-store';
 import type { HtmlPage } from '#pages';
 import { listClosedOrganizations, listOwnSessions } from '#people';
@@ -12,9 +12,6 @@ import { listMethodChanges } from '../methods/method-changes.queries.js';
 import { listPasskeys } from '../passkeys/passkeys.queries.js';
 import { renderAccountPage, renderTotpPage } from '../pages/account.renderer.js';
 import type { TotpSetup } from './account.service.js';
-
-/** The page can stay open for as long as a sign-in counts as recent. */
-const LINK_MS = 15 * 60_000;
 
 /** Renders the pages of an account with what the database contains now. */
 @Injectable()
@@ -42,7 +39,7 @@ export class AccountPages {
         this.options.listOptions(),
         listMethodChanges(this.store, actor.id),
       ]);
-    const linkToken = this.tokens.sign('identity-link', { user: actor.id, session: actor.token }, LINK_MS);
+    const linkToken = this.tokens.sign('identity-link', { user: actor.id, session: actor.token }, RECENT_SIGN_IN_MS);
     const linking = { identities, options, linkToken };
     const currentSession = actor.token;
     const page = { methods, passkeys, sessions, closedOrganizations, ceremony, linking, changes, currentSession };

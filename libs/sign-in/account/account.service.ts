@@ -1,9 +1,9 @@
 import { Injectable } from '@nestjs/common';
 import { CommandBus } from '@nestjs/cqrs';
 import { z } from 'zod';
-import { createEventContext, type Actor } from '#access';
+import { createEventContext, hasRecentSignIn, type Actor } from '#access';
 import { unprocessable, type Refusal, type Sql } from '#kernel';
-import { findSession, findUserByLogin } from '#people';
+import { findUserByLogin } from '#people';
 import { getViolatedConstraint } from '#postgres';
 import type { SignInServices } from '../flow/sign-in-flow.service.js';
 import {
@@ -20,7 +20,6 @@ import { checkPassword } from '../passwords/password-rules.js';
 import { createRecoveryCodes, createTotpSecret, findTotpStep, formatTotpAddress } from '../totp/totp.codes.js';
 import { deleteTotp, replaceRecoveryCodes, storeTotpSecret } from '../totp/totp.queries.js';
 
-const RECENT_MS = 15 * 60_000;
 const SETUP_MS = 15 * 60_000;
 const PASSKEY_NAME_MAX = 60;
 
@@ -37,16 +36,9 @@ export class AccountService {
     private readonly bus: CommandBus,
   ) {}
 
-  /**
-   * Returns whether the person has signed in a short time ago, as changes of factors require. With an identity provider,
-   * the time counts at which the person authenticated there: the provider signs people in without asking them anything.
-   */
-  async hasRecentSignIn(actor: Actor): Promise<boolean> {
-    const { store, clock } = this.dependencies;
-    if (actor.token === null) return false;
-    const { method, createdAt, authenticatedAt } = await findSession(store.database, actor, actor.token);
-    const at = method === 'oidc' ? authenticatedAt : createdAt;
-    return at !== null && clock.now().getTime() - Date.parse(at) < RECENT_MS;
+  /** Returns whether the person may change factors now. */
+  mayChangeFactors(actor: Actor): boolean {
+    return hasRecentSignIn(actor, this.dependencies.clock.now());
   }
 
   async setPassword(actor: Actor, password: string): Promise<void> {

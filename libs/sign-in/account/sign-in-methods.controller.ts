@@ -49,7 +49,7 @@ export class SignInMethodsController {
     @CurrentActor() actor: Actor,
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<string | void> {
-    if (!(await this.account.hasRecentSignIn(actor))) return redirectToPage(reply, CONFIRM);
+    if (!this.account.mayChangeFactors(actor)) return redirectToPage(reply, CONFIRM);
     return sendPage(reply, 200, await this.pages.renderTotpSetup(actor, this.account.startTotp(actor)));
   }
 
@@ -62,7 +62,7 @@ export class SignInMethodsController {
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<string | void> {
     const form = parseForm(totpForm, body);
-    if (!(await this.account.hasRecentSignIn(actor))) return redirectToPage(reply, CONFIRM);
+    if (!this.account.mayChangeFactors(actor)) return redirectToPage(reply, CONFIRM);
     const result = await this.account.enableTotp(actor, form);
     if ('codes' in result) return sendPage(reply, 200, renderRecoveryCodesPage(actor.name, result.codes));
     return sendPage(reply, 422, await this.pages.renderTotpSetup(actor, result.again, WRONG_CODE));
@@ -82,7 +82,7 @@ export class SignInMethodsController {
     @CurrentActor() actor: Actor,
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<string | void> {
-    if (!(await this.account.hasRecentSignIn(actor))) return redirectToPage(reply, CONFIRM);
+    if (!this.account.mayChangeFactors(actor)) return redirectToPage(reply, CONFIRM);
     const codes = await this.account.createRecoveryCodes(actor);
     return sendPage(reply, 200, renderRecoveryCodesPage(actor.name, codes));
   }
@@ -141,7 +141,7 @@ export class SignInMethodsController {
     done: string,
     work: () => Promise<void>,
   ): Promise<string | void> {
-    if (!(await this.account.hasRecentSignIn(actor))) return redirectToPage(reply, CONFIRM);
+    if (!this.account.mayChangeFactors(actor)) return redirectToPage(reply, CONFIRM);
     try {
       await work();
     } catch (error) {

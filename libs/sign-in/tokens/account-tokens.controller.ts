@@ -2,9 +2,9 @@ import { Body, Controller, Get, HttpCode, Inject, Param, Post, Query, Res, UseFi
 import { CommandBus } from '@nestjs/cqrs';
 import type { FastifyReply } from 'fastify';
 import { z } from 'zod';
-import { CurrentActor, LimitAccessChanges, Page, type Actor } from '#access';
+import { CurrentActor, hasRecentSignIn, LimitAccessChanges, Page, type Actor } from '#access';
 import { parsePage, type QueryParameters as QueryOf } from '#json-api';
-import { Refusal, unprocessable } from '#kernel';
+import { Clock, Refusal, unprocessable } from '#kernel';
 import { PageRefusalFilter, parseForm, redirectToPage, sendPage, type HtmlPage } from '#pages';
 import { ChangeAuthenticationToken, listTokens, type IssuedToken } from '#people';
 import { Database } from '#postgres';
@@ -24,6 +24,10 @@ const checkDescription = (text: string): string => {
   throw unprocessable(`The description must have 1 to ${DESCRIPTION_MAX} characters, got ${description.length}`);
 };
 
+/** Returns the path of a sign-in that leads back to the form with this description. */
+const buildConfirmPath = (description: string): string =>
+  `/sign-in?confirm=1&return_to=${encodeURIComponent(`/account/tokens?description=${encodeURIComponent(description)}`)}`;
+
 /** The page on which people see, create and revoke their tokens. */
 @Controller()
 @UseFilters(PageRefusalFilter)
@@ -31,6 +35,7 @@ export class AccountTokensController {
   constructor(
     private readonly bus: CommandBus,
     private readonly database: Database,
+    private readonly clock: Clock,
     @Inject(SITE_HOST) private readonly host: string,
   ) {}
 
@@ -43,7 +48,8 @@ export class AccountTokensController {
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<string> {
     const done = query['done'] === 'revoked' ? REVOKED : null;
-    return sendPage(reply, 200, await this.renderTokens(actor, query, { done }));
+    const description = typeof query['description'] === 'string' ? query['description'] : '';
+    return sendPage(reply, 200, await this.renderTokens(actor, query, { done, description }));
   }
 
   @Post('account/tokens')
@@ -54,14 +60,17 @@ export class AccountTokensController {
     @Body() body: unknown,
     @CurrentActor() actor: Actor,
     @Res({ passthrough: true }) reply: FastifyReply,
-  ): Promise<string> {
+  ): Promise<string | void> {
     const form = parseForm(newTokenForm, body);
     try {
-      const token = await this.issue(actor, checkDescription(form.description));
+      const description = checkDescription(form.description);
+      if (!hasRecentSignIn(actor, this.clock.now())) return redirectToPage(reply, buildConfirmPath(description));
+      const token = await this.issue(actor, description);
       return sendPage(reply, 200, renderNewTokenPage({ username: actor.name, host: this.host, token }));
     } catch (error) {
       if (!(error instanceof Refusal) || error.kind !== 'unprocessable') throw error;
-      return sendPage(reply, 422, await this.renderTokens(actor, {}, { error: error.message }));
+      const state = { error: error.message, description: form.description };
+      return sendPage(reply, 422, await this.renderTokens(actor, {}, state));
     }
   }
 
@@ -87,7 +96,7 @@ export class AccountTokensController {
   private async renderTokens(
     actor: Actor,
     query: QueryOf,
-    notices: { readonly error?: string; readonly done?: string | null },
+    state: { readonly error?: string; readonly done?: string | null; readonly description?: string },
   ): Promise<HtmlPage> {
     const page = parsePage(query, LIST_SIZE);
     const { rows, total } = await listTokens(this.database, actor, { kind: 'user', key: actor.id }, page);
@@ -95,6 +104,6 @@ export class AccountTokensController {
       newer: page.number > 1 ? page.number - 1 : null,
       older: page.number * page.size < total ? page.number + 1 : null,
     };
-    return renderTokensPage({ username: actor.name, tokens: rows, pages, ...notices });
+    return renderTokensPage({ username: actor.name, tokens: rows, pages, ...state });
   }
 }

@@ -19,6 +19,7 @@ export const accountTokensOperations = describeController(AccountTokensControlle
     query: {
       ...pageParameters(100),
       done: z.string().optional().meta({ description: 'The change that led here.' }),
+      description: z.string().optional().meta({ description: 'The description of the token that the person creates.' }),
     },
     answer: htmlPage,
     otherAnswers: { 303: nextPage },

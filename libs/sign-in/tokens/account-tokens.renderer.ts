@@ -12,6 +12,8 @@ export type TokensPage = {
   readonly pages: TokenPages;
   readonly error?: string | null;
   readonly done?: string | null;
+  /** What the field of the description contains at first. */
+  readonly description?: string;
 };
 
 const renderToken = ({ id, description, createdAt, lastUsedAt, expiredAt }: TokenRow): Html =>
@@ -76,6 +78,7 @@ export const renderTokensPage = (page: TokensPage): HtmlPage =>
             label: 'Description',
             hint: 'A text by which you recognize the token later, such as the name of the computer.',
             maxlength: DESCRIPTION_MAX,
+            value: page.description ?? '',
           })}
           <button class="secondary">Create a token</button>
         </form>

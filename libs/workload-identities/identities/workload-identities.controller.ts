@@ -1,7 +1,7 @@
 import { Body, Controller, Delete, Get, HttpCode, Inject, Param, Patch, Post, Req } from '@nestjs/common';
 import { CommandBus } from '@nestjs/cqrs';
 import type { FastifyRequest } from 'fastify';
-import { CurrentActor, type Actor } from '#access';
+import { CurrentActor, RequireRecentSignIn, type Actor } from '#access';
 import { notFound } from '#kernel';
 import { parseBody, renderDocument, renderList, type Document, type Resource } from '#json-api';
 import { Database } from '#postgres';
@@ -32,6 +32,7 @@ export class WorkloadIdentitiesController {
   }
 
   @Post('teams/:id/workload-identities')
+  @RequireRecentSignIn()
   async create(@Param('id') team: string, @Body() body: unknown, @CurrentActor() actor: Actor): Promise<Document> {
     const { attributes } = parseBody(createBody, body, checkWorkloadIdentity).data;
     const { name, issuer, claims } = attributes;
@@ -46,6 +47,7 @@ export class WorkloadIdentitiesController {
   }
 
   @Patch('workload-identities/:id')
+  @RequireRecentSignIn()
   async update(@Param('id') id: string, @Body() body: unknown, @CurrentActor() actor: Actor): Promise<Document> {
     const changes = toSettings(parseBody(updateBody, body, checkWorkloadIdentity).data.attributes);
     const row = await this.bus.execute(new ChangeWorkloadIdentity('UpdateWorkloadIdentity', { id, changes, actor }));

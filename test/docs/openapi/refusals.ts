@@ -1,8 +1,6 @@
 import { z } from 'zod';
-import { permissions } from '#access';
 import { getHttpStatus, JSON_API, renderRefusal } from '#json-api';
 import { Refusal, type RefusalKind } from '#kernel';
-import type { ExpectedAccess } from '../../matrix/matrix.js';
 import type { DescribedOperation } from './described-operations.js';
 
 const SERVER_ERROR = 'internal-server-error';
@@ -13,7 +11,8 @@ type ErrorKind = RefusalKind | typeof SERVER_ERROR;
 const MEANINGS: Readonly<Record<ErrorKind, string>> = {
   'bad-request': 'The address, a query parameter or the JSON of the body is not valid.',
   unauthorized: 'The token is missing, unknown or expired.',
-  forbidden: 'The caller may see the resource, and lacks the permission for this request.',
+  forbidden:
+    'The caller may see the resource, and lacks the permission for this request. Or it needs a recent sign-in, or a second factor.',
   'not-found': 'The resource does not exist, or the caller may not see it.',
   'method-not-allowed': 'The address does not support this method.',
   'request-timeout': 'The body did not arrive in time.',
@@ -86,19 +85,11 @@ const ALWAYS: readonly ErrorKind[] = ['bad-request', 'not-found', 'too-many', 'u
 /** Refusals of requests that can have a body, whether the handler reads it or not. */
 const OF_BODIES: readonly ErrorKind[] = ['request-timeout', 'too-large', 'unsupported-media-type'];
 
-const canBeForbidden = (demand: ExpectedAccess): boolean => {
-  const names = typeof demand === 'string' ? [demand] : 'anyOf' in demand ? demand.anyOf : [demand[0]];
-  return names.every((name) => 'refusal' in permissions[name]);
-};
-
 const listKinds = ({ route, description }: DescribedOperation): readonly ErrorKind[] => [
   ...ALWAYS,
-  ...(route.open ? [] : (['unauthorized'] as const)),
+  ...(route.open ? [] : (['unauthorized', 'forbidden'] as const)),
   ...(route.method === 'GET' ? [] : OF_BODIES),
   ...(description.body ? (['unprocessable'] as const) : []),
-  ...(route.rows.some(({ demands }) => Array.isArray(demands) && demands.some(canBeForbidden))
-    ? (['forbidden'] as const)
-    : []),
 ];
 
 /** Returns the responses of the operation's refusals by status. */

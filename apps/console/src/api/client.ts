@@ -1,5 +1,5 @@
 import { createCadastreClient } from '#client';
-import { acceptSession, waitForSession, wasSessionAccepted } from './session.js';
+import { acceptSession, waitForSignIn, wasSessionAccepted } from './session.js';
 
 const SAFE_METHODS: ReadonlySet<string> = new Set(['GET', 'HEAD']);
 
@@ -9,22 +9,38 @@ const goToSignIn = (): void => {
   window.location.assign(`/sign-in?return_to=${encodeURIComponent(pathname + search + hash)}`);
 };
 
+type RefusalMeta = { readonly errors?: readonly { readonly meta?: { readonly required?: unknown } }[] };
+
+/** Returns what a refused session lacks, or null. */
+const readRequirement = async (response: Response): Promise<unknown> => {
+  if (response.status !== 403) return null;
+  const { errors } = (await response
+    .clone()
+    .json()
+    .catch(() => ({}))) as RefusalMeta;
+  return errors?.[0]?.meta?.required ?? null;
+};
+
 /** Sends a request with the cookie of the session. Changes need a header that other sites cannot send (ADR 55). */
 const sendWithSession = async (request: Request): Promise<Response> => {
   if (!SAFE_METHODS.has(request.method)) request.headers.set('X-Cadastre-CSRF', '1');
+  let hasContinued = false;
   for (;;) {
     // A request that waits is sent again, with its body.
     const response = await fetch(request.clone());
     if (response.status !== 401) {
       acceptSession();
-      return response;
+      if ((await readRequirement(response)) !== 'recent-sign-in') return response;
+      if (!(await waitForSignIn(hasContinued ? 'recent-again' : 'recent'))) return response;
+      hasContinued = true;
+      continue;
     }
     if (!wasSessionAccepted()) {
       goToSignIn();
       // The browser leaves the page, so nothing needs the answer.
       return new Promise(() => undefined);
     }
-    await waitForSession();
+    await waitForSignIn('ended');
   }
 };
 

@@ -1,16 +1,31 @@
 import { useSyncExternalStore } from 'react';
 
-/* Whether the session of the person still counts. Requests wait while it has ended, so that nothing that is typed is lost. */
+/* Whether the session of the person still counts. Requests wait while it does not, so that nothing that is typed is lost. */
 
-const store = { wasAccepted: false, hasEnded: false, waiting: [] as (() => void)[], listeners: new Set<() => void>() };
+/**
+ * Why requests wait: the session has ended, or a change needs a recent sign-in. `again`: the same change was refused
+ * after the person continued.
+ */
+export type SignInDemand = 'ended' | 'recent' | 'recent-again';
+
+type WaitingRequest = { readonly demand: SignInDemand; readonly settle: (isResumed: boolean) => void };
+
+const store = {
+  wasAccepted: false,
+  demand: null as SignInDemand | null,
+  waiting: [] as WaitingRequest[],
+  listeners: new Set<() => void>(),
+};
 
 const subscribe = (listener: () => void) => {
   store.listeners.add(listener);
   return () => void store.listeners.delete(listener);
 };
 
-const setEnded = (hasEnded: boolean): void => {
-  store.hasEnded = hasEnded;
+/** An ended session counts before a change that needs a recent sign-in. */
+const setWaiting = (waiting: WaitingRequest[]): void => {
+  store.waiting = waiting;
+  store.demand = (waiting.find(({ demand }) => demand === 'ended') ?? waiting.at(-1))?.demand ?? null;
   for (const listener of store.listeners) listener();
 };
 
@@ -20,21 +35,29 @@ export const acceptSession = (): void => void (store.wasAccepted = true);
 /** Returns whether the server has accepted the session since the page was opened. */
 export const wasSessionAccepted = (): boolean => store.wasAccepted;
 
-export const hasSessionEnded = (): boolean => store.hasEnded;
+const getSignInDemand = (): SignInDemand | null => store.demand;
 
-export const useSessionEnded = (): boolean => useSyncExternalStore(subscribe, hasSessionEnded);
+/** Returns whether requests wait until the person has signed in again. */
+export const isSignInDemanded = (): boolean => store.demand !== null;
 
-/** Resolves when the person has signed in again. */
-export const waitForSession = (): Promise<void> =>
-  new Promise((resolve) => {
-    store.waiting.push(resolve);
-    setEnded(true);
+export const useSignInDemand = (): SignInDemand | null => useSyncExternalStore(subscribe, getSignInDemand);
+
+/** Resolves to true when the person has signed in again, or to false if they gave up the change. */
+export const waitForSignIn = (demand: SignInDemand): Promise<boolean> =>
+  new Promise((settle) => {
+    setWaiting([...store.waiting, { demand, settle }]);
   });
 
 /** Sends the requests that wait. */
 export const resumeRequests = (): void => {
   const requests = store.waiting;
-  store.waiting = [];
-  setEnded(false);
-  for (const send of requests) send();
+  setWaiting([]);
+  for (const { settle } of requests) settle(true);
+};
+
+/** Refuses the changes that wait for a recent sign-in. */
+export const giveUpChanges = (): void => {
+  const changes = store.waiting.filter(({ demand }) => demand !== 'ended');
+  setWaiting(store.waiting.filter(({ demand }) => demand === 'ended'));
+  for (const { settle } of changes) settle(false);
 };

@@ -1,6 +1,6 @@
 import { Modal, type ModalProps } from '@mantine/core';
 import { useIsMutating, useQueryClient } from '@tanstack/react-query';
-import { hasSessionEnded } from '../api/session.js';
+import { isSignInDemanded } from '../api/session.js';
 import { useFocusReturn } from './focus-return.js';
 
 type DialogProps = Omit<ModalProps, 'opened'> & {
@@ -15,7 +15,7 @@ export const Dialog = ({ isLocked = false, onClose, ...props }: DialogProps) => 
   const isChanging = useIsMutating() > 0;
   const close = () => {
     // A key can arrive before the screen shows that the change is on its way.
-    if (queries.isMutating() === 0 && !hasSessionEnded()) onClose();
+    if (queries.isMutating() === 0 && !isSignInDemanded()) onClose();
   };
   return (
     <Modal

@@ -2,7 +2,7 @@ import { ActionIcon, Burger, Button } from '@mantine/core';
 import { useHotkeys } from '@mantine/hooks';
 import { Link, Outlet, useLocation, useNavigate, useParams } from '@tanstack/react-router';
 import { lazy, Suspense, useEffect, useLayoutEffect, useState } from 'react';
-import { hasSessionEnded, useSessionEnded } from '../api/session.js';
+import { isSignInDemanded, useSignInDemand } from '../api/session.js';
 import { AutoIcon, ChevronDownIcon, UserIcon } from '../components/icons.js';
 import { ToastOutlet } from '../components/toast-outlet.js';
 import { dropEarlyKeys, keepEarlyKeys } from '../shortcuts/early-keys.js';
@@ -55,7 +55,7 @@ const useOpenedDialog = () => {
 };
 
 /** Whether a form is open. The palette does not open above it, because the Escape key would close both. */
-const isFormOpen = (): boolean => hasSessionEnded() || document.querySelector('[role="dialog"] form') !== null;
+const isFormOpen = (): boolean => isSignInDemanded() || document.querySelector('[role="dialog"] form') !== null;
 
 const useDialogs = () => {
   const { dialog, open } = useOpenedDialog();
@@ -142,7 +142,7 @@ export const ConsoleLayout = () => {
   const isMenuOpen = openAt === path;
   const { dialog, open } = useDialogs();
   const close = () => open(null);
-  const hasEnded = useSessionEnded();
+  const signInDemand = useSignInDemand();
   return (
     <DialogContext value={open}>
       <a className={classes['skip']} href="#content">
@@ -166,7 +166,7 @@ export const ConsoleLayout = () => {
       </div>
       <ToastOutlet />
       <Suspense>
-        {hasEnded && <SessionDialog />}
+        {signInDemand !== null && <SessionDialog key={signInDemand} demand={signInDemand} />}
         {dialog === 'palette' && <CommandPalette organization={organization} onClose={close} />}
         {dialog === 'shortcuts' && <ShortcutsDialog onClose={close} />}
       </Suspense>
