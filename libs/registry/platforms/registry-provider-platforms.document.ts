@@ -17,7 +17,7 @@ export const renderRegistryProviderPlatform = (
       ? { 'provider-binary-download': links.download(file, row.filename) }
       : // The link replaces the permission, so callers that may not upload get none.
         manages
-        ? { 'provider-binary-upload': links.upload(file) }
+        ? { 'provider-binary-upload': links.upload(file, actor) }
         : {};
   return {
     id: row.id,

@@ -20,9 +20,20 @@ import {
   type TestRelease,
   type Signer,
 } from '../../../test/support/releases.js';
-import { expectStatus, makeOrganization, makeOrganizationToken } from '../../../test/support/seeds.js';
+import {
+  expectStatus,
+  makeMember,
+  makeOrganization,
+  makeOrganizationToken,
+  makeTeam,
+} from '../../../test/support/seeds.js';
 import { getDetail } from '../../../test/support/responses.js';
-import { startTestServer, type ApiResponse, type TestServer } from '../../../test/support/server.js';
+import {
+  startTestServer,
+  type ApiResponse,
+  type ApiTestClient,
+  type TestServer,
+} from '../../../test/support/server.js';
 import { expectViewsMatchLog } from '../../../test/support/views-match-log.js';
 import { registryDefinition } from '../index.js';
 
@@ -278,6 +289,24 @@ describe('a signed link', () => {
     const download = await release.linkOf(linux, 'provider-binary-download');
     clock.pass({ days: 2 });
     expect(await refused(server.as(null).get(download))).toEqual([403, 'This link has expired']);
+  });
+
+  it('to upload is refused when its recipient may not manage providers any more', async () => {
+    const access = { 'organization-access': { 'manage-providers': true } };
+    const team = await makeTeam(server, 'acme', 'publishers-for-now', access);
+    const publisher = await makeMember(server, 'acme', 'petra', [team]);
+    await release.addPlatform(linux);
+    const pathOfLink = async (api: ApiTestClient): Promise<string> => {
+      const { links } = (await api.get(`${release.path}/platforms/linux/amd64`)).body.data;
+      return new URL(links['provider-binary-upload'] as string).pathname;
+    };
+    const [theirs, other] = [await pathOfLink(publisher), await pathOfLink(server)];
+    expectStatus(await server.delete(`/api/v2/teams/${team}`), 204);
+    expect(await refused(put(theirs, linux.bytes))).toEqual([
+      403,
+      'The recipient of this upload link may not manage providers any more',
+    ]);
+    expect((await put(other, linux.bytes)).status).toBe(200);
   });
 
   it('is refused if it was forged or made for another purpose', async () => {

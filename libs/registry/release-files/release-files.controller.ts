@@ -41,7 +41,7 @@ export class ReleaseFilesController {
     @Headers('content-length') length: string | undefined,
   ): Promise<void> {
     const announced = length === undefined ? null : Number(length);
-    const input = { file: this.links.uploadOf(token), content, announced };
+    const input = { ...this.links.uploadOf(token), content, announced };
     await this.bus.execute(new ChangeRegistryProviderVersion('ReceiveReleaseFile', input));
   }
 

@@ -14,7 +14,7 @@ export type ReleaseUploadTarget = {
   readonly snapshot: StreamSnapshot;
 };
 
-/** Returns the version that a file is uploaded to. It checks no permission, because the signed link replaces it. */
+/** Returns the version that a file is uploaded to. It checks no permission. */
 export const loadReleaseUploadTarget = async (database: Database, version: string): Promise<ReleaseUploadTarget> => {
   const row = await database.row<ReleaseUploadTarget>(sql`
     select v.organization, so.version as "organizationVersion", v.key_id as "keyId",

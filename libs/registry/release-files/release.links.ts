@@ -1,4 +1,6 @@
+import { toActingPrincipal, type Identity } from '#access';
 import { LINK_LIFETIME_MS, type SignedLinks } from '#blob-store';
+import { forbidden } from '#kernel';
 
 /** A file of a release, identified by the version or platform that it belongs to. */
 export type ReleaseFile =
@@ -13,8 +15,13 @@ const SAME_FOR_MS = 60 * 60 * 1000;
 
 const KINDS = ['shasums', 'shasums-sig', 'binary'] as const;
 
+/** The user or team that an upload link was made for. */
+export type LinkRecipient = { readonly type: string; readonly id: string };
+
 const formatSubject = (file: ReleaseFile): string =>
   [file.kind, file.version, ...(file.kind === 'binary' ? [file.platform] : [])].join(' ');
+
+const isKind = (text: string): boolean => KINDS.some((kind) => kind === text);
 
 const parseSubject = (subject: string): ReleaseFile => {
   const [name = '', version = '', platform = ''] = subject.split(' ');
@@ -23,8 +30,7 @@ const parseSubject = (subject: string): ReleaseFile => {
   return kind === 'binary' ? { kind, version, platform } : { kind, version };
 };
 
-const signLink = (links: SignedLinks, file: ReleaseFile): string =>
-  links.sign(formatSubject(file), LINK_LIFETIME_MS, SAME_FOR_MS);
+const signLink = (links: SignedLinks, subject: string): string => links.sign(subject, LINK_LIFETIME_MS, SAME_FOR_MS);
 
 /** The links to files in documents. */
 export type FileLinks = Pick<ReleaseLinks, 'upload' | 'download'>;
@@ -37,18 +43,23 @@ export class ReleaseLinks {
     private readonly downloads: SignedLinks,
   ) {}
 
-  upload(file: ReleaseFile): string {
-    return `${this.publicUrl}/api/registry/private/v2/uploads/${signLink(this.uploads, file)}`;
+  /** Contains the caller it was made for, whose present access is checked when the file arrives. */
+  upload(file: ReleaseFile, uploader: Identity): string {
+    const { type, id } = toActingPrincipal(uploader);
+    const subject = `${type} ${id} ${formatSubject(file)}`;
+    return `${this.publicUrl}/api/registry/private/v2/uploads/${signLink(this.uploads, subject)}`;
   }
 
   /** Returns a URL that ends with the file name, for clients that save a file under the last segment of the URL. */
   download(file: ReleaseFile, filename: string): string {
-    return `${this.publicUrl}/api/registry/private/v2/files/${signLink(this.downloads, file)}/${encodeURIComponent(filename)}`;
+    return `${this.publicUrl}/api/registry/private/v2/files/${signLink(this.downloads, formatSubject(file))}/${encodeURIComponent(filename)}`;
   }
 
-  /** Throws `forbidden` if the token is invalid or has expired. */
-  uploadOf(token: string): ReleaseFile {
-    return parseSubject(this.uploads.subjectOf(token));
+  /** Throws `forbidden` if the token is invalid or has expired, or if an earlier release made it, without a recipient. */
+  uploadOf(token: string): { readonly file: ReleaseFile; readonly recipient: LinkRecipient } {
+    const [type = '', id = '', ...file] = this.uploads.subjectOf(token).split(' ');
+    if (isKind(type)) throw forbidden('This link is not valid any more. Read the version again for a new one');
+    return { file: parseSubject(file.join(' ')), recipient: { type, id } };
   }
 
   downloadOf(token: string): ReleaseFile {

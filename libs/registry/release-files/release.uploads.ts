@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
-import { Clock, conflict, decide, Ids, isDefiniteFailure, notFound } from '#kernel';
-import { createSystemContext } from '#access';
+import { Clock, conflict, decide, forbidden, Ids, isDefiniteFailure, notFound } from '#kernel';
+import { can, createSystemContext, findCurrentIdentity } from '#access';
 import type { BlobContent } from '#blob-store';
 import { EventStore, expectVersion, type LoadedStream } from '#event-store';
 import {
@@ -16,6 +16,7 @@ import {
   type ReleaseUploadTarget,
 } from './release-files.queries.js';
 import { ReleaseFiles } from './release.files.js';
+import type { LinkRecipient } from './release.links.js';
 import { KeyedMutex } from './keyed-mutex.js';
 
 type Active = Extract<RegistryProviderVersionState, { readonly status: 'active' }>;
@@ -23,6 +24,7 @@ type Active = Extract<RegistryProviderVersionState, { readonly status: 'active' 
 export type LoadedUpload = LoadedStream<RegistryProviderVersionState> & {
   readonly state: Active;
   readonly target: ReleaseUploadTarget;
+  readonly recipient: LinkRecipient;
 };
 
 /** A file to store, and the command that records it. `commandFor` runs again for each attempt to append. */
@@ -49,12 +51,17 @@ export class ReleaseUploads {
     private readonly ids: Ids,
   ) {}
 
-  async prepare(version: string): Promise<LoadedUpload> {
+  /** Throws `forbidden` if the recipient of the link may not manage providers any more: a link lives for a day. */
+  async prepare(version: string, recipient: LinkRecipient): Promise<LoadedUpload> {
     const target = await loadReleaseUploadTarget(this.store.database, version);
+    const uploader = await findCurrentIdentity(this.store.database, recipient);
+    if (!can(uploader, 'manage-providers', target)) {
+      throw forbidden('The recipient of this upload link may not manage providers any more');
+    }
     const loaded = await this.store.restore(version, registryProviderVersion, target.snapshot);
     const { state } = loaded;
     if (state.status !== 'active') throw notFound('This version has been deleted');
-    return { ...loaded, state, target };
+    return { ...loaded, state, target, recipient };
   }
 
   async deliver(prepared: LoadedUpload, { id, content, commandFor }: ReleaseUpload): Promise<void> {
@@ -63,18 +70,18 @@ export class ReleaseUploads {
     decide(registryProviderVersion, await commandFor(prepared, 0), prepared.state);
     const attempt = { id, attempt: this.ids.uuid() };
     await this.put(attempt, content);
-    await this.turns.take(prepared.stream, () => this.record(prepared.stream, attempt, commandFor));
+    await this.turns.take(prepared.stream, () => this.record(prepared, attempt, commandFor));
   }
 
   private async record(
-    version: string,
+    { stream: version, recipient }: LoadedUpload,
     attempt: UploadAttempt,
     commandFor: ReleaseUpload['commandFor'],
   ): Promise<void> {
     await this.store.handle({
       decider: registryProviderVersion,
       load: async () => {
-        const current = await this.prepare(version);
+        const current = await this.prepare(version, recipient);
         return { ...current, command: await commandFor(current, await this.sizeOf(attempt.id)) };
       },
       command: ({ command }) => command,

@@ -5,7 +5,7 @@ import type { Protocol } from '#provider-release/rules';
 import type { PlatformAttributes } from '../platforms/registry-provider-platform.js';
 import type { PlatformPath, RegistryProviderPlatformRow } from '../platforms/registry-provider-platforms.queries.js';
 import type { ProviderPath } from '../providers/registry-providers.queries.js';
-import type { ReleaseFile } from '../release-files/release.links.js';
+import type { LinkRecipient, ReleaseFile } from '../release-files/release.links.js';
 import type { RegistryProviderVersionRow, VersionPath } from './registry-provider-versions.queries.js';
 
 export type RegistryProviderVersionOperations = {
@@ -32,7 +32,10 @@ export type RegistryProviderVersionOperations = {
    * Receives a file for which a signed link was issued. `announced` is the declared length in bytes, or null if the
    * client declared none.
    */
-  ReceiveReleaseFile: Operation<{ file: ReleaseFile; content: Readable; announced: number | null }, void>;
+  ReceiveReleaseFile: Operation<
+    { file: ReleaseFile; recipient: LinkRecipient; content: Readable; announced: number | null },
+    void
+  >;
 };
 
 export class ChangeRegistryProviderVersion<T extends keyof RegistryProviderVersionOperations> extends AggregateCommand<

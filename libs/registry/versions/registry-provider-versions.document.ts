@@ -20,7 +20,7 @@ export const isUsable = ({ publishedAt, platforms, hasKey }: RegistryProviderVer
 
 const buildFileLinks = (
   row: RegistryProviderVersionRow,
-  mayUpload: boolean,
+  uploader: Identity | null,
   links: FileLinks,
 ): Readonly<Record<string, string>> => {
   const { id: version } = row;
@@ -28,7 +28,7 @@ const buildFileLinks = (
   const link = (kind: 'shasums' | 'shasums-sig', filename: string, isHere: boolean): [string, string][] => {
     if (isHere) return [[`${kind}-download`, links.download({ kind, version }, filename)]];
     // The link replaces the permission, so callers that may not upload get none.
-    return mayUpload ? [[`${kind}-upload`, links.upload({ kind, version })]] : [];
+    return uploader ? [[`${kind}-upload`, links.upload({ kind, version }, uploader)]] : [];
   };
   return Object.fromEntries([
     ...link('shasums', formatChecksumsName(release), row.shasums !== null),
@@ -70,6 +70,6 @@ export const renderRegistryProviderVersion = (
         ...linkTo(`${path}/platforms`),
       },
     },
-    links: { self: path, ...buildFileLinks(row, manages, links) },
+    links: { self: path, ...buildFileLinks(row, manages ? actor : null, links) },
   };
 };

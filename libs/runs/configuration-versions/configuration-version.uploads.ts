@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { Injectable } from '@nestjs/common';
-import { conflict, Ids, notFound, Refusal, sql } from '#kernel';
+import { conflict, forbidden, Ids, notFound, Refusal, sql } from '#kernel';
 import { findCurrentIdentity, can, createSystemContext } from '#access';
 import { computeDigest, hashWhileReading } from '#blob-store';
 import { EventStore, raiseConflictWhen, newStream, expectVersion, decideWrite, type StreamWrite } from '#event-store';
@@ -153,12 +153,22 @@ export class ConfigurationUploads {
       const write = decideWrite(configurationVersion, loaded, configuration.organization, commandOn(configuration));
       const [event] = write.events;
       if (!event) return;
+      await this.requireCreatorAccess(configuration);
       const uploadStarted =
         event.type === 'ConfigurationVersionUploaded' ? await this.markUploadStarted(configuration) : [];
       // A run that is created at the same time uses the present archive.
       const guards = event.type === 'ConfigurationVersionReplaced' ? [raiseConflictWhen(hasRuns(sql`${id}`))] : [];
       await this.store.append([write, ...uploadStarted], createSystemContext('signed link', this.ids.uuid()), guards);
     });
+  }
+
+  /** The link is valid for a day, so the creator of the version may have lost the permission to create it. */
+  private async requireCreatorAccess(configuration: ConfigurationForUpload): Promise<void> {
+    const { database } = this.store;
+    const maker = await findCurrentIdentity(database, configuration.createdBy);
+    if (!can(maker, 'create-configuration-version', await loadCreatorScope(database, maker, configuration))) {
+      throw forbidden('The creator of this configuration version may not create configuration versions any more');
+    }
   }
 
   /**

@@ -426,7 +426,14 @@ describe('the run that starts with an upload', () => {
     const startedRuns = await runsOf(workspace);
     expect(startedRuns.map(({ attributes }) => attributes['auto-apply'])).toEqual([false]);
     expectStatus(await server.delete(`/api/v2/organization-memberships/${maker.membership}`), 204);
-    expect((await put(second, ARCHIVE)).status).toBe(200);
+    const refused = await put(second, ARCHIVE);
+    expect([refused.status, await refused.text()]).toEqual([
+      403,
+      expect.stringContaining(
+        'The creator of this configuration version may not create configuration versions any more',
+      ),
+    ]);
+    expect((await show(versions[1]?.body.data.id as string)).attributes.status).toBe('pending');
     expect((await runsOf(workspace)).map(({ id }) => id)).toEqual(startedRuns.map(({ id }) => id));
   });
 
