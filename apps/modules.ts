@@ -45,7 +45,7 @@ import { signInDefinition } from '#sign-in';
 import { siteDefinition } from '#site';
 import { sshKeysDefinition } from '#ssh-keys';
 import { stateTopicsDefinition } from '#state-topics';
-import { STATE_FILES, stateDefinition, createStateSweeper } from '#state';
+import { createAbandonedStateVersionsJob, STATE_FILES, stateDefinition, createStateSweeper } from '#state';
 import { tagsDefinition } from '#tags';
 import { variablesDefinition } from '#variables';
 import { vaultDefinition } from '#vault';
@@ -156,6 +156,7 @@ export const createScheduledJobs = (
   createAbandonedUploadsJob(store.database, blobs, clock),
   createDeferredDeletionsJob(store.database, blobs),
   createDeletedProvidersJob(store),
+  createAbandonedStateVersionsJob(store, clock, ids),
   createEndedSessionsJob({ store, clock, ids, idleMinutes }),
   createExpiredWorkloadTokensJob({ store, clock, ids }),
   createProviderAccessJob({ store, clock, ids }),

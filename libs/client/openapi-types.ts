@@ -11179,7 +11179,12 @@ export interface components {
          * @description Any JSON. Lists of the current outputs have null for a sensitive output.
          * @example 10.0.0.0/16
          */
-        value: unknown;
+        value?: unknown;
+        /**
+         * @description Present if the values that a document includes exceed 8 MiB, and this one is left out. Read it at `/api/v2/state-version-outputs/` with the id of the output.
+         * @constant
+         */
+        'value-omitted'?: true;
       };
       links: {
         /**
@@ -11290,13 +11295,18 @@ export interface components {
          * @description The version of the file format; null until the state is uploaded.
          * @example 4
          */
-        'state-version': 4 | null;
+        'state-version': number | null;
         /**
          * @example finalized
          * @enum {string}
          */
         status:
-          'pending' | 'finalized' | 'discarded' | 'backing_data_soft_deleted' | 'backing_data_permanently_deleted';
+          | 'pending'
+          | 'finalized'
+          | 'discarded'
+          | 'errored'
+          | 'backing_data_soft_deleted'
+          | 'backing_data_permanently_deleted';
         /** @example 1.13.0 */
         'terraform-version': string | null;
         /** @constant */
@@ -11886,7 +11896,12 @@ export interface components {
          * @description Any JSON; null if the output is sensitive.
          * @example 10.0.0.0/16
          */
-        value: unknown;
+        value?: unknown;
+        /**
+         * @description Present if the values that a document includes exceed 8 MiB, and this one is left out. Read it at `/api/v2/state-version-outputs/` with the id of the output.
+         * @constant
+         */
+        'value-omitted'?: true;
       };
     };
     WorkspaceDocumentWithIncluded: {

@@ -651,9 +651,11 @@ type EventSchemas = {
       run: string | null;
       rollbackOf: string | null;
     };
-    /** cadastre.StateVersionFinalized.v1 */
+    /** cadastre.StateVersionFinalized.v2 */
     StateVersionFinalized: {
       id: string;
+      format: number;
+      lineage: string | null;
       size: number;
       terraformVersion: string | null;
       resources: number;
@@ -679,6 +681,10 @@ type EventSchemas = {
     StateVersionPromoted: {
       id: string;
       resources: number;
+    };
+    /** cadastre.StateVersionErrored.v1 */
+    StateVersionErrored: {
+      id: string;
     };
     /** cadastre.StateVersionDiscarded.v1 */
     StateVersionDiscarded: {
@@ -1593,8 +1599,9 @@ export const EVENT_VERSIONS: Readonly<Record<EventType, number>> = {
   RemoteStateConsumersAdded: 1,
   RemoteStateConsumersRemoved: 1,
   StateVersionCreated: 2,
-  StateVersionFinalized: 1,
+  StateVersionFinalized: 2,
   StateVersionPromoted: 1,
+  StateVersionErrored: 1,
   StateVersionDiscarded: 1,
   ReservedTagKeyCreated: 1,
   ReservedTagKeyUpdated: 1,
@@ -1787,6 +1794,7 @@ export const EVENT_UPCASTS: { readonly [T in EventType]?: Readonly<Record<number
   ScimUserProvisioned: { '1': [{ add: { source: 'site' } }] },
   ScimGroupCreated: { '1': [{ add: { source: 'site' } }] },
   StateVersionCreated: { '1': [{ add: { rollbackOf: null } }] },
+  StateVersionFinalized: { '1': [{ add: { format: 4, lineage: null } }] },
   RunCreated: { '1': [{ to: 'options', add: { invokeActionAddrs: [], policyPaths: [] } }] },
   ConfigurationVersionUploaded: { '1': [{ add: { archive: 1 } }] },
   AgentPoolCreated: { '1': [{ add: { remoteRunsEnabled: false } }] },

@@ -378,7 +378,16 @@ describe('a long history', () => {
     );
     const ids = Array.from({ length: versions }, () => server.runtime.ids.next('sv'));
     const createdBy = { type: 'users', id: 'user-1', name: 'ada' };
-    const facts = { size: 1, terraformVersion: null, resources: 0, providers: {}, modules: {}, outputs: [] };
+    const facts = {
+      format: 4,
+      lineage: null,
+      size: 1,
+      terraformVersion: null,
+      resources: 0,
+      providers: {},
+      modules: {},
+      outputs: [],
+    };
     const events: Message[] = ids.flatMap((id, serial) => [
       {
         type: 'StateVersionCreated',

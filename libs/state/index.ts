@@ -1,3 +1,4 @@
+export { createAbandonedStateVersionsJob } from './uploads/abandoned-state-versions.job.js';
 export { STATE_FILES, StateFiles } from './files/state.files.js';
 export { StateModule, type StateOptions } from './state.module.js';
 export { createStateSweeper } from './files/state-sweeper.follower.js';

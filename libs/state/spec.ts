@@ -8,8 +8,9 @@ type StateFileOptions = {
   readonly outputs?: object;
 };
 
+/** The default serial is above every serial that specs declare, because a declared serial must not be above it. */
 export const createStateFile = ({
-  serial = 1,
+  serial = 1_000,
   lineage = LINEAGE,
   name = 'it',
   module,

@@ -6,7 +6,14 @@ import type { StateVersionStatus } from './state-versions/state-versions.queries
 type StateOwnerDeleted = OrganizationDeleted | WorkspaceDeleted;
 type VersionEvent = Extract<
   WorkspaceEvent,
-  { type: 'StateVersionCreated' | 'StateVersionFinalized' | 'StateVersionPromoted' | 'StateVersionDiscarded' }
+  {
+    type:
+      | 'StateVersionCreated'
+      | 'StateVersionFinalized'
+      | 'StateVersionPromoted'
+      | 'StateVersionDiscarded'
+      | 'StateVersionErrored';
+  }
 >;
 const withStatus = (id: string, status: StateVersionStatus): Sql =>
   sql`update state_versions set status = ${status} where id = ${id}`;
@@ -31,12 +38,13 @@ export const stateVersions: Projection<VersionEvent | BackingDataEvent | StateOw
               'pending', true, ${sql.json(created.createdBy)}, ${created.run}, ${created.rollbackOf}, ${time})`,
     StateVersionFinalized: ({ id, ...facts }, { time }) => sql`
       update state_versions
-         set status = 'finalized', size = ${facts.size}, terraform_version = ${facts.terraformVersion},
+         set status = 'finalized', size = ${facts.size}, format = ${facts.format}, terraform_version = ${facts.terraformVersion},
              resources = ${facts.resources}, providers = ${sql.json(facts.providers)},
              modules = ${sql.json(facts.modules)}, finalized_at = ${time}, kept_since = ${time}
        where id = ${id}`,
     StateVersionPromoted: ({ id }) => sql`update state_versions set intermediate = false where id = ${id}`,
     StateVersionDiscarded: ({ id }) => withStatus(id, 'discarded'),
+    StateVersionErrored: ({ id }) => withStatus(id, 'errored'),
     StateVersionDataSoftDeleted: (_, { stream, time }) => sql`
       update state_versions set status = 'backing_data_soft_deleted', soft_deleted_at = ${time} where id = ${stream}`,
     StateVersionDataRestored: (_, { stream, time }) => sql`

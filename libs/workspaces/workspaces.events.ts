@@ -17,6 +17,8 @@ const holder = z.strictObject({
 
 const counts = z.record(z.string(), z.record(z.string(), z.number()));
 const stateFacts = {
+  format: z.int(),
+  lineage: z.string().nullable(),
   size: z.int(),
   terraformVersion: z.string().nullable(),
   resources: z.int(),
@@ -174,7 +176,9 @@ export const workspaceEvents: EventKinds<WorkspaceEvent> = {
     personal: ({ createdBy }) => describePersonalName('createdBy', createdBy),
   },
   StateVersionFinalized: {
-    schemaVersion: 1,
+    schemaVersion: 2,
+    // Version 1 had states in format 4 only, and did not say their lineage.
+    upcast: { 1: [{ add: { format: 4, lineage: null } }] },
     topic: 'workspaces',
     schema: z.strictObject({ id: z.string(), ...stateFacts }),
     audit: { unaudited: 'the upload belongs to the creation, which has an entry' },
@@ -184,6 +188,12 @@ export const workspaceEvents: EventKinds<WorkspaceEvent> = {
     topic: 'workspaces',
     schema: z.strictObject({ id: z.string(), resources: z.int() }),
     audit: { unaudited: 'happens with the unlock, which has an entry' },
+  },
+  StateVersionErrored: {
+    schemaVersion: 1,
+    topic: 'workspaces',
+    schema: z.strictObject({ id: z.string() }),
+    audit: { unaudited: 'the upload belongs to the creation, which has an entry' },
   },
   StateVersionDiscarded: {
     schemaVersion: 1,

@@ -84,6 +84,7 @@ export const workspaces: Projection<WorkspaceEvent | SshKeyDeleted | Organizatio
       sql`update workspaces set latest_change_at = ${time} where id = ${stream}`,
     StateVersionFinalized: null,
     StateVersionDiscarded: null,
+    StateVersionErrored: null,
     StateVersionPromoted: ({ id, resources }, { stream, time }) => sql`
       update workspaces
          set current_state_version = ${id}, resource_count = ${resources}, updated_at = ${time}

@@ -129,6 +129,7 @@ const workspaces: HistoryHandlers<WorkspaceEvent> = {
   StateVersionFinalized: ({ id, outputs }) =>
     createSubject(id, { outputs: outputs.map((output) => ({ id: output.id, name: output.name })) }),
   StateVersionDiscarded: null,
+  StateVersionErrored: null,
   StateVersionPromoted: ({ id, resources }, { stream, time }) =>
     updateSubject(stream, { currentStateVersion: id, resourceCount: resources, updatedAt: time }),
 };

@@ -200,6 +200,7 @@ const ofWorkspaces = {
   StateVersionFinalized: stateVersion('changed'),
   StateVersionPromoted: stateVersion('changed'),
   StateVersionDiscarded: stateVersion('changed'),
+  StateVersionErrored: stateVersion('changed'),
   StateVersionDataSoftDeleted: stateFile('changed'),
   StateVersionDataRestored: stateFile('changed'),
   StateVersionDataPermanentlyDeleted: stateFile('changed'),

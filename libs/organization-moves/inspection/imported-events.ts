@@ -98,6 +98,7 @@ export const IMPORTED_EVENTS: Readonly<Record<string, ImportedEventRule>> = {
   StateVersionFinalized: inStream('ws', { id: 'sv' }, { 'outputs[].id': 'wsout' }),
   StateVersionPromoted: stateOfWorkspace,
   StateVersionDiscarded: stateOfWorkspace,
+  StateVersionErrored: stateOfWorkspace,
   StateVersionDataSoftDeleted: backingData,
   StateVersionDataRestored: backingData,
   StateVersionDataPermanentlyDeleted: backingData,

@@ -7,10 +7,17 @@ import { sql } from '#kernel';
 import { EncryptedBlobs, FolderBlobs } from '#blob-store';
 import { AdjustableClock } from '../../../test/support/clocks.js';
 import { waitUntil } from '../../../test/support/product.js';
-import { makeOrganization } from '../../../test/support/seeds.js';
+import {
+  expectStatus,
+  grantWorkspaceAccess,
+  makeMember,
+  makeOrganization,
+  makeTeam,
+  resource,
+} from '../../../test/support/seeds.js';
 import { startTestServer, type ApiResponse, type TestServer } from '../../../test/support/server.js';
 import { expectViewsMatchLog } from '../../../test/support/views-match-log.js';
-import { stateDefinition } from '../index.js';
+import { createAbandonedStateVersionsJob, stateDefinition } from '../index.js';
 import { createStateFile, createLockedWorkspace, createStateRequests, unlock } from '../spec.js';
 import { StateFiles } from './state.files.js';
 
@@ -149,20 +156,54 @@ describe('uploading to signed links', () => {
     expect((await put(version.state, bytes)).status).toBe(200);
   });
 
-  it('refuses a file that is not a state although its MD5 matches, and stores nothing', async () => {
-    const bytes = Buffer.from('{"not":"a state"}');
-    const version = await pendingVersion(bytes);
+  it.each([
+    ['is not a state', Buffer.from('{"not":"a state"}'), {}, /it is not a state/],
+    ['has a later format', Buffer.from('{"version":5,"serial":1}'), {}, /its format is 5, only 1 to 4 are supported/],
+    [
+      'has a lower serial than declared',
+      createStateFile({ serial: 5 }),
+      { serial: 6 },
+      /^Serial 6 is above the serial of the state file, 5$/,
+    ],
+    [
+      'has another lineage than declared with its serial',
+      createStateFile({ serial: 5 }),
+      { serial: 5, lineage: 'other' },
+      /^Lineage other is not the lineage of the state file, 3c8a1b0e/,
+    ],
+  ])(
+    'ends the version as errored if the file %s, so that the workspace can be unlocked',
+    async (_, bytes, attributes, detail) => {
+      const version = await pendingVersion(bytes, attributes);
+      expect((await put(version.json, JSON_STATE)).status).toBe(200);
+      const refused = await put(version.state, bytes);
+      const { errors } = (await refused.json()) as { errors: { detail: string }[] };
+      expect([refused.status, errors[0]?.detail]).toEqual([422, expect.stringMatching(detail)]);
+      expect(await show(version.id)).toMatchObject({ status: 'errored', size: null, 'hosted-state-upload-url': null });
+      expect(await files.has(version.id, 'state')).toBe(false);
+      expect(await files.has(version.id, 'json-state')).toBe(false);
+      expect((await put(version.state, bytes)).status).toBe(404);
+      await unlock(server, version.workspace);
+    },
+  );
+
+  it('is sent again as a new version after the file was refused', async () => {
+    const bytes = createStateFile({ serial: 5 });
+    const version = await pendingVersion(bytes, { serial: 6 });
     expect((await put(version.state, bytes)).status).toBe(422);
-    expect((await show(version.id)).status).toBe('pending');
-    expect(await files.has(version.id, 'state')).toBe(false);
+    const again = await postState(server, version.workspace, { serial: 6 }, bytes);
+    expect([again.status, again.body.data.id === version.id]).toEqual([201, false]);
+    const right = await postState(server, version.workspace, { serial: 5, state: bytes.toString('base64') }, bytes);
+    expect([right.status, right.body.data.attributes.status]).toEqual([201, 'finalized']);
+    await unlock(server, version.workspace);
   });
 
   it('refuses simultaneous uploads of a file that is not a state', async () => {
     const bytes = Buffer.from(`{"not":"a state","but":"${'long'.repeat(10_000)}"}`);
     const version = await pendingVersion(bytes);
     const answers = await Promise.all(Array.from({ length: 20 }, () => put(version.state, bytes)));
-    expect(answers.filter(({ status }) => status !== 422 && status !== 409)).toEqual([]);
-    expect((await show(version.id)).status).toBe('pending');
+    expect(answers.filter(({ status }) => ![422, 409, 404].includes(status))).toEqual([]);
+    expect((await show(version.id)).status).toBe('errored');
     expect(await files.has(version.id, 'state')).toBe(false);
   });
 
@@ -289,6 +330,19 @@ describe('a version that was never uploaded', () => {
     await unlock(server, version.workspace);
   });
 
+  it('ends as errored when its upload link has expired, so that the workspace can be unlocked', async () => {
+    const { store, runtime } = server;
+    const job = createAbandonedStateVersionsJob(store, clock, runtime.ids);
+    const run = (): Promise<void> => job.run({ signal: new AbortController().signal, done: () => undefined });
+    const version = await pendingVersion(createStateFile());
+    await run();
+    expect((await show(version.id)).status).toBe('pending');
+    clock.pass({ days: 1, minutes: 62 });
+    await run();
+    expect((await show(version.id)).status).toBe('errored');
+    await unlock(server, version.workspace);
+  });
+
   it('is either finalized or discarded if the upload and a forced unlock happen at the same time', async () => {
     const bytes = createStateFile();
     for (let round = 0; round < 8; round += 1) {
@@ -347,6 +401,41 @@ describe('a signed upload link', () => {
     } finally {
       clock.offsetMs = 0;
     }
+  });
+
+  it('depends on the access of the creator of the version when the file arrives', async () => {
+    const team = await makeTeam(server, 'acme', 'uploaders');
+    const { id: workspace } = (
+      await server.post('/api/v2/organizations/acme/workspaces', resource('workspaces', { name: 'taken-away' }))
+    ).body.data as { id: string };
+    const access = await grantWorkspaceAccess(server, team, workspace, 'write');
+    const maker = await makeMember(server, 'acme', 'maker', [team]);
+    expectStatus(await maker.post(`/api/v2/workspaces/${workspace}/actions/lock`), 200);
+    const bytes = createStateFile();
+    const created = expectStatus(await postState(maker, workspace, {}, bytes), 201).body.data;
+    const links = (['hosted-state-upload-url', 'hosted-json-state-upload-url'] as const).map((name) =>
+      pathOf(created.attributes[name]),
+    );
+    const [state = '', json = ''] = links;
+    const setAccess = (level: string): Promise<ApiResponse> =>
+      server.patch(`/api/v2/team-workspaces/${access}`, resource('team-workspaces', { access: level }));
+    expectStatus(await setAccess('read'), 200);
+    for (const [path, body] of [
+      [state, bytes],
+      [json, JSON_STATE],
+    ] as const) {
+      const refused = await put(path, body);
+      expect([refused.status, await refused.text()]).toEqual([
+        403,
+        expect.stringContaining('The creator of this state version may not create state in the workspace any more'),
+      ]);
+    }
+    expect(await files.has(created.id as string, 'state')).toBe(false);
+    expect(await files.has(created.id as string, 'json-state')).toBe(false);
+    expectStatus(await setAccess('write'), 200);
+    expect((await put(json, JSON_STATE)).status).toBe(200);
+    expect((await put(state, bytes)).status).toBe(200);
+    expect((await show(created.id as string)).status).toBe('finalized');
   });
 
   it('returns 404 if the version is deleted', async () => {

@@ -6,7 +6,7 @@ import type { BackingDataEvent } from '../backing-data/backing-data.js';
 import { StateFiles } from './state.files.js';
 
 type StateFileEvent =
-  | Extract<WorkspaceEvent, { type: 'StateVersionCreated' | 'StateVersionDiscarded' }>
+  | Extract<WorkspaceEvent, { type: 'StateVersionCreated' | 'StateVersionDiscarded' | 'StateVersionErrored' }>
   | Extract<BackingDataEvent, { type: 'StateVersionDataPermanentlyDeleted' }>;
 
 /** Removes the files of deleted state versions, and of versions whose data was permanently deleted. */
@@ -20,6 +20,7 @@ export const createStateSweeper = (blobs: BlobStore): Follower => {
     on: {
       StateVersionCreated: ({ id }, { stream }) => ({ stored: id, owner: stream }),
       StateVersionDiscarded: ({ id }) => ({ removed: id }),
+      StateVersionErrored: ({ id }) => ({ removed: id }),
       StateVersionDataPermanentlyDeleted: (_, { stream }) => ({ removed: stream }),
     },
     remove: (id) => files.remove(id),

@@ -5,6 +5,12 @@ const outputType = z.enum(['string', 'number', 'bool', 'array', 'object', 'dynam
 
 const value = (description: string) => z.unknown().meta({ description, examples: ['10.0.0.0/16'] });
 
+/** Present only if the value does not fit into a document that includes outputs. */
+const valueOmitted = z.literal(true).optional().meta({
+  description:
+    'Present if the values that a document includes exceed 8 MiB, and this one is left out. Read it at `/api/v2/state-version-outputs/` with the id of the output.',
+});
+
 export const stateVersionOutputSchema = defineResource({
   name: 'StateVersionOutput',
   type: 'state-version-outputs',
@@ -22,7 +28,8 @@ export const stateVersionOutputSchema = defineResource({
     name: exampleText('cidr'),
     sensitive: z.boolean(),
     type: outputType,
-    value: value('Any JSON. Lists of the current outputs have null for a sensitive output.'),
+    value: value('Any JSON. Lists of the current outputs have null for a sensitive output.').optional(),
+    'value-omitted': valueOmitted,
   },
   links: { self: serverPath('/api/v2/state-version-outputs/wsout-1sZm6KpCt9WdNf3H') },
 });
@@ -36,6 +43,7 @@ export const workspaceOutputSchema = defineResource({
     name: exampleText('cidr'),
     'output-type': outputType,
     sensitive: z.boolean(),
-    value: value('Any JSON; null if the output is sensitive.'),
+    value: value('Any JSON; null if the output is sensitive.').optional(),
+    'value-omitted': valueOmitted,
   },
 });

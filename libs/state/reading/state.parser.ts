@@ -10,6 +10,7 @@ type NewStateSummary = Omit<StateSummary, 'outputs'> & { readonly outputs: reado
 
 /** Result of reading a state file: a summary for the log, and three files to store beside the state. */
 export type ParsedState = {
+  readonly serial: number;
   readonly facts: NewStateSummary;
   readonly outputs: Uint8Array<ArrayBuffer>;
   readonly resources: Uint8Array<ArrayBuffer>;
@@ -80,6 +81,8 @@ const dropLargeTypes = (facts: NewStateSummary): NewStateSummary => {
 export const parseState = (bytes: Uint8Array): ParsedState => {
   const file = parseStateFile(bytes);
   const facts = dropLargeTypes({
+    format: file.format,
+    lineage: file.lineage,
     size: bytes.length,
     terraformVersion: file.terraformVersion,
     resources: file.resources,
@@ -87,7 +90,13 @@ export const parseState = (bytes: Uint8Array): ParsedState => {
     modules: file.modules,
     outputs: file.outputs.map(({ name, sensitive, type, detailedType }) => ({ name, sensitive, type, detailedType })),
   });
-  return { facts, outputs: buildOutputsFile(file), resources: buildResourcesFile(file), blocks: buildBlocksFile(file) };
+  return {
+    serial: file.serial,
+    facts,
+    outputs: buildOutputsFile(file),
+    resources: buildResourcesFile(file),
+    blocks: buildBlocksFile(file),
+  };
 };
 
 const computeMd5 = (bytes: Uint8Array): string => createHash('md5').update(bytes).digest('hex');

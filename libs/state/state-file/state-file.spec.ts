@@ -45,6 +45,7 @@ const refusal = (bytes: Buffer): Refusal => {
 describe('a state file', () => {
   it('is accepted if it is empty', () => {
     expect(parse(state())).toEqual({
+      format: 4,
       serial: 7,
       lineage: '3c8a1b0e-5d7c-0f5e-9a51-6f5f1f0e7c11',
       terraformVersion: '1.13.4',
@@ -206,7 +207,18 @@ describe('a file that is not a state file', () => {
     ['null', null, /not an object/],
     ['another document', { format_version: '1.0' }, /not a state/],
     ['a version that is a text', { version: '4', serial: 1 }, /not a state/],
-    ['an older format', { version: 3, serial: 1, modules: [] }, /format is 3/],
+    ['a later format', { version: 5, serial: 1 }, /format is 5, only 1 to 4 are supported/],
+    ['the format 0', { version: 0, serial: 1 }, /format is 0/],
+    [
+      'an old format without an object as a module',
+      { version: 3, serial: 1, modules: [7] },
+      /a module is not an object/,
+    ],
+    [
+      'an old format with an address that is none',
+      { version: 1, serial: 1, modules: [{ path: ['root'], resources: { web: { primary: {} } } }] },
+      /the address of a resource is not valid/,
+    ],
     ['no serial', { version: 4 }, /serial/],
     ['a fractional serial', { version: 4, serial: 1.5 }, /serial/],
     ['resources as an object', state({ resources: {} }), /resources is not a list/],
@@ -294,6 +306,87 @@ describe('replacing the serial of a state', () => {
           JSON.stringify({ version: 4, attributes, serial, lineage: 'serial', outputs: {}, more: [attributes] });
         expect(changed(file(before), after)).toBe(file(after));
       }),
+    );
+  });
+});
+
+describe('a state in the formats of Terraform 0.11 and older', () => {
+  const resource = (type: string, more: object = {}): object => ({ type, primary: { id: 'i' }, ...more });
+  const modules = (outputs: object): object[] => [
+    {
+      path: ['root'],
+      outputs,
+      resources: {
+        'aws_instance.web.0': resource('aws_instance', { provider: 'provider.aws' }),
+        'aws_instance.web.1': resource('aws_instance', { provider: 'provider.aws' }),
+        'data.aws_ami.base': resource('aws_ami'),
+        'aws_eip.gone': { type: 'aws_eip', primary: null, deposed: [{ id: 'i' }] },
+      },
+    },
+    { path: ['root', 'net', 'zone'], outputs: { hidden: 'x' }, resources: { 'aws_subnet.a': resource('aws_subnet') } },
+  ];
+  const read = (state: object) => parseStateFile(Buffer.from(JSON.stringify(state)));
+  const valuesOf = (outputs: ReturnType<typeof read>['outputs']) =>
+    outputs.map(({ value, ...output }) => ({ ...output, value: JSON.parse(Buffer.from(value).toString()) as unknown }));
+
+  it.each([2, 3])('has its outputs and resources in format %i', (version) => {
+    const outputs = {
+      id: { sensitive: false, type: 'string', value: 'vpc-1' },
+      keys: { sensitive: true, type: 'list', value: ['a'] },
+      tags: { sensitive: false, type: 'map', value: { a: 'b' } },
+    };
+    const state = read({ version, terraform_version: '0.11.14', serial: 12, lineage: 'l', modules: modules(outputs) });
+    expect(state).toMatchObject({
+      format: version,
+      serial: 12,
+      lineage: 'l',
+      terraformVersion: '0.11.14',
+      resources: 3,
+      providers: { 'provider.aws': { 'aws-instance': 2, 'data.aws-ami': 1, 'aws-subnet': 1 } },
+      modules: { root: { 'aws-instance': 2, 'data.aws-ami': 1 }, 'module.net.module.zone': { 'aws-subnet': 1 } },
+    });
+    expect(state.blocks).toEqual([
+      { managed: true, type: 'aws_instance', name: 'web', module: null, provider: 'provider.aws', indexes: [0, 1] },
+      { managed: false, type: 'aws_ami', name: 'base', module: null, provider: 'provider.aws', indexes: [null] },
+      {
+        managed: true,
+        type: 'aws_subnet',
+        name: 'a',
+        module: 'module.net.module.zone',
+        provider: 'provider.aws',
+        indexes: [null],
+      },
+    ]);
+    expect(valuesOf(state.outputs)).toEqual([
+      { name: 'id', sensitive: false, type: 'string', detailedType: null, value: 'vpc-1' },
+      { name: 'keys', sensitive: true, type: 'array', detailedType: null, value: ['a'] },
+      { name: 'tags', sensitive: false, type: 'object', detailedType: null, value: { a: 'b' } },
+    ]);
+  });
+
+  it('has its outputs in format 1, without a lineage and a version of Terraform', () => {
+    const state = read({ version: 1, serial: 3, modules: modules({ id: 'vpc-1' }) });
+    expect(state).toMatchObject({ format: 1, serial: 3, lineage: null, terraformVersion: null, resources: 3 });
+    expect(valuesOf(state.outputs)).toEqual([
+      { name: 'id', sensitive: false, type: 'string', detailedType: null, value: 'vpc-1' },
+    ]);
+  });
+
+  it('may be empty', () => {
+    expect(
+      read({ version: 3, serial: 0, lineage: 'l', modules: [{ path: ['root'], outputs: {}, resources: {} }] }),
+    ).toMatchObject({
+      resources: 0,
+      outputs: [],
+    });
+    expect(read({ version: 1, serial: 0, modules: null })).toMatchObject({ resources: 0, outputs: [] });
+  });
+
+  it('refuses a name of an output that is too long, and too many outputs', () => {
+    const refused = (outputs: object) => () => read({ version: 3, serial: 1, modules: [{ path: ['root'], outputs }] });
+    expect(refused({ ['n'.repeat(256)]: 'x' })).toThrow(/longer than 255/);
+    expect(refused(Object.fromEntries(Array.from({ length: 5_001 }, (_, n) => [`o${n}`, 'x'])))).toThrow(
+      /more than 5000 outputs/,
     );
   });
 });

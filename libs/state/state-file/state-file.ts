@@ -15,6 +15,7 @@ import {
   type JsonSpan,
 } from './json-scan.js';
 
+import { parseOldModules } from './old-state-file.js';
 import {
   isAbsent,
   isString,
@@ -28,12 +29,15 @@ import {
 } from './state-fields.js';
 
 /**
- * The data that is read from a state file in format 4 (Terraform 0.12 and later, OpenTofu). The format has no
- * specification; these parts have not changed since its introduction.
+ * The data that is read from a state file: in format 4 (Terraform 0.12 and later, OpenTofu), or in an older one
+ * (old-state-file.ts). The formats have no specification; these parts of format 4 have not changed since its
+ * introduction.
  *
  * @see terraform internal/states/statefile/version4.go
  */
 export type ParsedStateFile = {
+  /** Version of the format, 1 to 4. */
+  readonly format: number;
   readonly serial: number;
   readonly lineage: string | null;
   readonly terraformVersion: string | null;
@@ -96,10 +100,15 @@ type OutputSpans = {
   readonly value?: JsonSpan;
 };
 
-const parseOutputSpans = (bytes: Uint8Array, name: string, span: JsonSpan): OutputSpans => {
+/** Rejects the name of an output, or the number of outputs up to this one. */
+export const checkOutputNames = (count: number, name: string): void => {
   if (name.length > MAX_NAME_LENGTH)
     throw createStateFileRefusal(`the name of an output is longer than ${MAX_NAME_LENGTH} characters`);
   if (!isStorable(name)) throw createStateFileRefusal('the name of an output has characters that are not allowed');
+  if (count > MAX_OUTPUTS) throw createStateFileRefusal(`it has more than ${MAX_OUTPUTS} outputs`);
+};
+
+const parseOutputSpans = (bytes: Uint8Array, name: string, span: JsonSpan): OutputSpans => {
   const output = requireObject(bytes, span.from, `output ${JSON.stringify(name)}`);
   return { name, ...findMembers(bytes, output, ['sensitive', 'type', 'value']).spans };
 };
@@ -123,6 +132,25 @@ const parseCtyType = (bytes: Uint8Array, span: JsonSpan | undefined, isComplete:
 const isTrue = (bytes: Uint8Array, span: JsonSpan | undefined): boolean =>
   span !== undefined && getJsonKind(bytes, span) === 'boolean' && parseValue(bytes, span) === true;
 
+/** Returns the output with the type of its value, for outputs that name no type. */
+export const parseOutputValue = (
+  bytes: Uint8Array,
+  name: string,
+  sensitive: JsonSpan | undefined,
+  value: JsonSpan | undefined,
+): StateOutput => {
+  if (value && !isShallow(bytes, value)) {
+    throw createStateFileRefusal(`the value of output ${JSON.stringify(name)} is nested too deep`);
+  }
+  return {
+    name,
+    sensitive: isTrue(bytes, sensitive),
+    type: toTypeWord(null, value ? getJsonKind(bytes, value) : 'null'),
+    detailedType: null,
+    value: value ? compactJson(bytes, value) : NULL,
+  };
+};
+
 const parseOutputs = (bytes: Uint8Array, span: JsonSpan | undefined): readonly StateOutput[] => {
   if (isAbsent(bytes, span)) return [];
   const spans = new Map<string, JsonSpan>();
@@ -131,7 +159,7 @@ const parseOutputs = (bytes: Uint8Array, span: JsonSpan | undefined): readonly S
     spans.set(name, { from, to });
     return to;
   });
-  if (spans.size > MAX_OUTPUTS) throw createStateFileRefusal(`it has more than ${MAX_OUTPUTS} outputs`);
+  for (const name of spans.keys()) checkOutputNames(spans.size, name);
   const outputs = [...spans].map(([name, value]) => parseOutputSpans(bytes, name, value));
   const areTypesComplete = outputs.reduce((sum, { type }) => sum + getLength(type), 0) <= MAX_TYPES_BYTES;
   return outputs.map(({ name, sensitive, type: typeSpan, value }) => {
@@ -140,18 +168,19 @@ const parseOutputs = (bytes: Uint8Array, span: JsonSpan | undefined): readonly S
     if (type !== null && !(areTypesComplete ? isCtyType(type) : isTypeWord(type))) {
       throw createStateFileRefusal(`the type of ${what} is not a valid type`);
     }
-    if (value && !isShallow(bytes, value)) throw createStateFileRefusal(`the value of ${what} is nested too deep`);
     return {
-      name,
-      sensitive: isTrue(bytes, sensitive),
+      ...parseOutputValue(bytes, name, sensitive, value),
       type: toTypeWord(type as CtyType | null, value ? getJsonKind(bytes, value) : 'null'),
       detailedType: areTypesComplete ? (type as CtyType | null) : null,
-      value: value ? compactJson(bytes, value) : NULL,
     };
   });
 };
 
 const MAX_INSTANCES = 1_000_000;
+
+export const checkInstanceCount = (count: number, most = MAX_INSTANCES): void => {
+  if (count > most) throw createStateFileRefusal(`it has more than ${MAX_INSTANCES} resource instances`);
+};
 
 type InstanceIndex = { readonly index: string | number | null; readonly to: number };
 
@@ -176,8 +205,7 @@ const parseBlock = (bytes: Uint8Array, from: number, mostInstances: number): Par
     forEachElement(bytes, list.from, (instance) => {
       const { index, to: end } = parseIndex(bytes, instance);
       indexes.add(index);
-      if (indexes.size > mostInstances)
-        throw createStateFileRefusal(`it has more than ${MAX_INSTANCES} resource instances`);
+      checkInstanceCount(indexes.size, mostInstances);
       return end;
     });
   }
@@ -225,6 +253,7 @@ const TOP_LEVEL_MEMBERS = [
   'terraform_version',
   'outputs',
   'resources',
+  'modules',
   'encrypted_data',
   'encryption_version',
 ] as const;
@@ -251,11 +280,13 @@ const findTopLevelSpans = (bytes: Uint8Array): TopLevelSpans => {
 const isEncryptedState = (bytes: Uint8Array, top: TopLevelSpans): boolean =>
   isString(bytes, top.encrypted_data) && isString(bytes, top.encryption_version);
 
-const checkVersion = (bytes: Uint8Array, span: JsonSpan | undefined): void => {
-  const version = parseNumber(bytes, span);
-  if (version === 4) return;
+const NEWEST_FORMAT = 4;
+
+const parseFormat = (bytes: Uint8Array, span: JsonSpan | undefined): number => {
+  const format = parseNumber(bytes, span);
+  if (format !== null && Number.isInteger(format) && format >= 1 && format <= NEWEST_FORMAT) return format;
   throw createStateFileRefusal(
-    version === null ? 'it is not a state' : `its format is ${version}, only 4 is supported`,
+    format === null ? 'it is not a state' : `its format is ${format}, only 1 to ${NEWEST_FORMAT} are supported`,
   );
 };
 
@@ -266,19 +297,29 @@ const checkVersion = (bytes: Uint8Array, span: JsonSpan | undefined): void => {
 export const parseStateFile = (bytes: Uint8Array): ParsedStateFile => {
   const top = findTopLevelSpans(bytes);
   const isEncrypted = isEncryptedState(bytes, top);
-  if (!isEncrypted) checkVersion(bytes, top.version);
-  const blocks = isEncrypted ? [] : parseBlocks(bytes, top.resources);
+  const format = isEncrypted ? NEWEST_FORMAT : parseFormat(bytes, top.version);
+  const { blocks, outputs } = isEncrypted ? { blocks: [], outputs: [] } : parseContent(bytes, top, format);
   return {
+    format,
     serial: parseSerial(bytes, top.serial),
     lineage: parseOptionalText(bytes, top.lineage, 'lineage'),
     terraformVersion: parseOptionalText(bytes, top.terraform_version, 'terraform_version'),
-    outputs: isEncrypted ? [] : parseOutputs(bytes, top.outputs),
+    outputs,
     blocks,
     resources: blocks.reduce((sum, { managed, indexes }) => sum + (managed ? indexes.length : 0), 0),
     providers: countBy(blocks, ({ provider }) => provider),
     modules: countBy(blocks, ({ module }) => module ?? 'root'),
   };
 };
+
+const parseContent = (
+  bytes: Uint8Array,
+  top: TopLevelSpans,
+  format: number,
+): Pick<ParsedStateFile, 'blocks' | 'outputs'> =>
+  format < NEWEST_FORMAT
+    ? parseOldModules(bytes, top.modules)
+    : { blocks: parseBlocks(bytes, top.resources), outputs: parseOutputs(bytes, top.outputs) };
 
 /**
  * Returns the same state with another serial. It replaces bytes instead of parsing and writing the file, because

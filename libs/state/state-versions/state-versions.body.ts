@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { badRequest, unprocessable } from '#kernel';
 import { ignoredMember, parseBody, requiredToOne, resourceBody, text, toOneInput } from '#json-api';
 import { isBase64 } from '../uploads/inline-state.js';
+import { checkDeclaredContent } from '../uploads/declared-content.js';
 import { unwrapOutcome, type ParsedCreateRequest, type ParsedState } from '../reading/state.parser.js';
 
 const base64 = (name: string) =>
@@ -62,13 +63,15 @@ export const parseNewStateVersion = ({ document, state, jsonState }: ParsedCreat
   const { serial, lineage } = attributes;
   const md5 = attributes.md5.toLowerCase();
   if (state && state.md5 !== md5) throw unprocessable('Md5 does not match the state', 'md5');
+  const reading = state && unwrapOutcome(state.reading);
+  if (reading) checkDeclaredContent({ serial, lineage: lineage || null }, reading);
   return {
     serial,
     md5,
     lineage: lineage || null,
     force: attributes.force ?? false,
     run: relationships?.run?.data?.id || null,
-    state: state && { bytes: state.bytes, reading: unwrapOutcome(state.reading) },
+    state: state && reading && { bytes: state.bytes, reading },
     jsonState,
   };
 };

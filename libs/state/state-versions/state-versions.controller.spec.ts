@@ -145,7 +145,7 @@ describe('a state version with its state in the request', () => {
   it.each([
     ['not JSON', 'hello'],
     ['not a state', '{}'],
-    ['of an old format', '{"version":3,"serial":1}'],
+    ['of an unknown format', '{"version":5,"serial":1}'],
   ])('is refused if the state is %s', async (_name, text) => {
     const id = await createLockedWorkspace(server);
     const bytes = Buffer.from(text);
@@ -438,6 +438,121 @@ describe('lists and the parameter include', () => {
       400,
       expect.stringContaining('include parameter'),
     ]);
+  });
+});
+
+describe('including many outputs', () => {
+  const included = async (outputs: object): Promise<readonly (readonly any[])[]> => {
+    const id = await createLockedWorkspace(server);
+    const bytes = createStateFile({ outputs });
+    expect((await postState(server, id, { state: bytes.toString('base64') }, bytes)).status).toBe(201);
+    await unlock(server, id);
+    const answers = ['/current-state-version', ''].map((path) =>
+      server.get(`/api/v2/workspaces/${id}${path}?include=outputs`),
+    );
+    return (await Promise.all(answers)).map(({ body }) => {
+      expect(body.data.relationships.outputs.data).toHaveLength(body.included.length);
+      return body.included as any[];
+    });
+  };
+
+  it('brings all of them with their values', async () => {
+    const value = 'c'.repeat(60_000);
+    const outputs = Object.fromEntries(Array.from({ length: 40 }, (_, n) => [`cert_${n}`, { value, type: 'string' }]));
+    for (const resources of await included(outputs)) {
+      expect(resources).toHaveLength(40);
+      expect(resources.every(({ attributes }) => attributes.value === value)).toBe(true);
+      expect(resources.some(({ attributes }) => 'value-omitted' in attributes)).toBe(false);
+    }
+  });
+
+  it('marks values that do not fit into the document, and returns them at their own address', async () => {
+    const numbers = Array.from({ length: 100_000 }, (_, n) => n + 0.5);
+    const type = ['list', 'number'];
+    const outputs = { a: { value: numbers, type }, b: { value: 'short', type: 'string' } };
+    for (const resources of await included(outputs)) {
+      expect(
+        resources.map(({ attributes }) => [attributes.name, attributes.value, attributes['value-omitted']]),
+      ).toEqual([
+        ['a', undefined, true],
+        ['b', 'short', undefined],
+      ]);
+      const own = await server.get(`/api/v2/state-version-outputs/${resources[0].id}`);
+      expect(own.body.data.attributes.value).toEqual(numbers);
+    }
+  });
+});
+
+describe('a serial or lineage that the file does not have', () => {
+  const FILE = { serial: 5, lineage: '7f3a2b60-1111-2222-3333-444455556666' };
+  const send = async (workspace: string, attributes: object): Promise<ApiResponse> => {
+    const bytes = createStateFile(FILE);
+    return postState(server, workspace, { ...FILE, ...attributes, state: bytes.toString('base64') }, bytes);
+  };
+
+  it.each([
+    [{ serial: 6 }, 'serial', 'Serial 6 is above the serial of the state file, 5'],
+    [{ serial: 7, lineage: 'other', force: true }, 'serial', 'Serial 7 is above the serial of the state file, 5'],
+    [{ lineage: 'other' }, 'lineage', `Lineage other is not the lineage of the state file, ${FILE.lineage}`],
+  ])('is refused without storing anything: %j', async (attributes, attribute, detail) => {
+    const id = await createLockedWorkspace(server);
+    const { status, body } = await send(id, attributes);
+    expect([status, body.errors]).toMatchObject([
+      422,
+      [{ detail, source: { pointer: `/data/attributes/${attribute}` } }],
+    ]);
+    expect((await server.get(`/api/v2/workspaces/${id}/state-versions`)).body.data).toEqual([]);
+    await unlock(server, id);
+  });
+
+  it('is accepted if the serial is below that of the file, as migration tools and tests of go-tfe send it', async () => {
+    const id = await createLockedWorkspace(server);
+    const lineage = '741c4949-60b9-5bb1-5bf8-b14f4bb14af3';
+    expect((await send(id, { serial: 1, lineage })).status).toBe(201);
+    const forced = { serial: 2, lineage: '821c4747-a0b9-3bd1-8bf3-c14f4bb14be7', force: true };
+    expect((await send(id, forced)).status).toBe(201);
+    await unlock(server, id);
+  });
+
+  it('lets the next upload continue with the lineage and the serial of the file', async () => {
+    const id = await createLockedWorkspace(server);
+    expect((await send(id, { serial: 1, lineage: 'label' })).status).toBe(201);
+    const next = { serial: 6, lineage: FILE.lineage };
+    const bytes = createStateFile(next);
+    const other = createStateFile({ ...next, lineage: 'other' });
+    const refused = await postState(server, id, { ...next, lineage: 'other', state: other.toString('base64') }, other);
+    expect([refused.status, refused.text]).toEqual([409, expect.stringContaining(FILE.lineage)]);
+    expect((await postState(server, id, { ...next, state: bytes.toString('base64') }, bytes)).status).toBe(201);
+    await unlock(server, id);
+  });
+});
+
+describe('a state of Terraform 0.11 and older', () => {
+  it.each([1, 2, 3])('is stored byte for byte in format %i, with its outputs and resources', async (version) => {
+    const isFirst = version === 1;
+    const vpc = { type: 'aws_vpc', primary: { id: 'vpc-1' }, provider: 'provider.aws' };
+    const outputs = { vpc_id: isFirst ? 'vpc-1' : { sensitive: false, type: 'string', value: 'vpc-1' } };
+    const modules = [{ path: ['root'], outputs, resources: { 'aws_vpc.main': vpc } }];
+    const lineage = isFirst ? null : LINEAGE;
+    const bytes = Buffer.from(
+      JSON.stringify({ version, serial: 12, ...(isFirst ? {} : { lineage }), modules }, null, 4),
+    );
+    const id = await createLockedWorkspace(server);
+    const created = await postState(server, id, { serial: 12, lineage, state: bytes.toString('base64') }, bytes);
+    expect([created.status, created.body.data?.attributes]).toMatchObject([
+      201,
+      { status: 'finalized', 'state-version': version, serial: 12 },
+    ]);
+    await unlock(server, id);
+    const download = new URL(created.body.data.attributes['hosted-state-download-url'] as string).pathname;
+    expect((await server.get(download)).text).toBe(bytes.toString());
+    const { body: current } = await server.get(`/api/v2/workspaces/${id}/current-state-version?include=outputs`);
+    expect(current.included).toMatchObject([{ attributes: { name: 'vpc_id', type: 'string', value: 'vpc-1' } }]);
+    const { body: listed } = await server.get(`/api/v2/workspaces/${id}/resources`);
+    expect(listed.data).toMatchObject([
+      { attributes: { address: 'aws_vpc.main', provider: 'provider.aws', 'provider-type': 'aws_vpc' } },
+    ]);
+    expect((await server.get(`/api/v2/workspaces/${id}`)).body.data.attributes['resource-count']).toBe(1);
   });
 });
 

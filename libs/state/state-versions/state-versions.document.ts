@@ -38,8 +38,7 @@ export const renderStateVersion = (row: StateVersionRow, view: StateVersionView)
       resources: view.blocks,
       'resources-processed': row.size !== null,
       serial: row.serial,
-      // Version of the file format; only 4 is accepted.
-      'state-version': row.size === null ? null : 4,
+      'state-version': row.format,
       status: row.status,
       'terraform-version': row.terraformVersion,
       'vcs-commit-sha': null,
@@ -63,15 +62,23 @@ export const renderStateVersion = (row: StateVersionRow, view: StateVersionView)
   };
 };
 
+/**
+ * Returns the attributes that show a value. Without one, because it does not fit into the document, an attribute says so;
+ * `null` would be a value.
+ */
+const renderValue = (value: unknown): object => (value === undefined ? { 'value-omitted': true } : { value });
+
+/** `value`: undefined if it does not fit into the document. */
 export const renderOutput = ({ id, name, sensitive, type, detailedType }: OutputRow, value: unknown): Resource => ({
   id,
   type: 'state-version-outputs',
-  attributes: { name, sensitive, type, value, 'detailed-type': detailedType },
+  attributes: { name, sensitive, type, ...renderValue(value), 'detailed-type': detailedType },
   links: { self: `/api/v2/state-version-outputs/${id}` },
 });
 
+/** `value`: as for `renderOutput`. */
 export const renderWorkspaceOutput = ({ id, name, sensitive, type }: OutputRow, value: unknown): Resource => ({
   id,
   type: 'workspace-outputs',
-  attributes: { name, sensitive, 'output-type': type, value: sensitive ? null : value },
+  attributes: { name, sensitive, 'output-type': type, ...renderValue(value) },
 });

@@ -81,24 +81,17 @@ const selectRuns = (
 };
 
 /**
- * Maximum bytes of output values in one document that includes them. Outputs that do not fit are omitted from
- * `included`; their own endpoint returns them.
- */
-export const INCLUDED_VALUES = 1024 * 1024;
-
-/**
  * Includes values even of sensitive outputs, because a caller that can read a state version can download the complete
  * state.
  */
 const loadOutputs = async (rows: readonly StateVersionRow[], extracts: StateExtracts): Promise<Resource[]> => {
   const included: Resource[] = [];
-  const budget = new ValueBudget(INCLUDED_VALUES);
+  const budget = new ValueBudget();
   for (const row of rows.filter(({ outputs }) => outputs.length > 0)) {
     const outputs = row.outputs.toSorted(compareByName);
     const names = outputs.map(({ name }) => name);
     const values = await (await extracts.outputs(row)).parsed(names, budget);
-    const fitting = outputs.filter(({ name }) => values.has(name));
-    included.push(...fitting.map((output) => renderOutput(output, values.get(output.name))));
+    included.push(...outputs.map((output) => renderOutput(output, values.get(output.name))));
   }
   return included;
 };

@@ -1,5 +1,7 @@
-import { notFound, sql, unprocessable, type Sql, type Timestamp } from '#kernel';
+import { forbidden, notFound, sql, unprocessable, type Sql, type Timestamp } from '#kernel';
 import {
+  can,
+  findCurrentIdentity,
   requirePermission,
   requireCurrentAccess,
   selectWorkspaceGrants,
@@ -29,6 +31,7 @@ export const STATE_VERSION_STATUSES = [
   'pending',
   'finalized',
   'discarded',
+  'errored',
   'backing_data_soft_deleted',
   'backing_data_permanently_deleted',
 ] as const;
@@ -47,6 +50,8 @@ export type StateVersionRow = {
   readonly run: string | null;
   readonly rollbackOf: string | null;
   readonly size: number | null;
+  /** Version of the format of the state file; null until the file is uploaded. */
+  readonly format: number | null;
   readonly terraformVersion: string | null;
   readonly resources: number | null;
   readonly providers: ResourceCounts | null;
@@ -59,7 +64,7 @@ export type StateVersionRow = {
 };
 
 const COLUMNS = sql.raw(`v.id, v.workspace, v.organization, v.created_in as "createdIn", v.serial, v.lineage, v.md5,
-  v.status, v.intermediate, v.created_by as "createdBy", v.run, v.rollback_of as "rollbackOf", v.size, v.terraform_version as "terraformVersion",
+  v.status, v.intermediate, v.created_by as "createdBy", v.run, v.rollback_of as "rollbackOf", v.size, v.format, v.terraform_version as "terraformVersion",
   v.resources, v.providers, v.modules, v.created_at as "createdAt",
   coalesce((select jsonb_agg(jsonb_build_object('id', s.id, 'name', s.name, 'sensitive', s.sensitive, 'type', s.type,
                                                 'detailedType', s.detailed_type) order by s.name)
@@ -239,10 +244,13 @@ export const findCreatedOrRepeated = (
   database.row<StateVersionRow>(sql`
     select ${COLUMNS}, ${selectGrants(actor)} as grants from state_versions v join workspaces w on w.id = v.workspace
      where v.workspace = ${workspace}
-       and (v.id = ${id} or (v.status <> 'discarded' and v.serial = ${serial} and v.md5 = ${md5} and v.lineage is not distinct from ${lineage}::text))
+       and (v.id = ${id} or (v.status not in ('discarded', 'errored') and v.serial = ${serial} and v.md5 = ${md5} and v.lineage is not distinct from ${lineage}::text))
      order by (v.id = ${id}) desc, v.created_in desc limit 1`);
 
-export type StateUploadTarget = Pick<StateVersionRow, 'id' | 'workspace' | 'organization' | 'md5' | 'status'>;
+export type StateUploadTarget = Pick<
+  StateVersionRow,
+  'id' | 'workspace' | 'organization' | 'serial' | 'lineage' | 'md5' | 'status' | 'createdBy'
+>;
 
 /**
  * Returns the version for an upload with a signed link, without checking permissions; undefined if no upload is
@@ -250,8 +258,26 @@ export type StateUploadTarget = Pick<StateVersionRow, 'id' | 'workspace' | 'orga
  */
 export const findStateUploadTarget = (database: Database, id: string): Promise<StateUploadTarget | undefined> =>
   database.row<StateUploadTarget>(sql`
-    select v.id, v.workspace, v.organization, v.md5, v.status from state_versions v
+    select v.id, v.workspace, v.organization, v.serial, v.lineage, v.md5, v.status, v.created_by as "createdBy"
+      from state_versions v
      where v.id = ${id} and v.status in ('pending', 'finalized')`);
+
+/**
+ * Throws `forbidden` if the creator of the version may no longer create state in its workspace. A signed link lives for a
+ * day, so the creator may have lost access since. A run needs no check: when it loses the lock, its version is discarded.
+ */
+export const requireCreatorAccess = async (
+  database: Database,
+  { createdBy, organization, workspace }: Pick<StateVersionRow, 'createdBy' | 'organization' | 'workspace'>,
+): Promise<void> => {
+  if (createdBy.type === 'runs') return;
+  const creator = await findCurrentIdentity(database, createdBy);
+  const row = await database.row<{ grants: readonly Grant[] }>(sql`
+    select ${selectWorkspaceGrants(creator, 'w')} as grants from workspaces w where w.id = ${workspace}`);
+  if (!row || !can(creator, 'create-state', { organization, grants: row.grants })) {
+    throw forbidden('The creator of this state version may not create state in the workspace any more');
+  }
+};
 
 export const findStateVersionStatus = async (database: Database, id: string): Promise<StateVersionStatus | null> => {
   const row = await database.row<{ status: StateVersionStatus }>(sql`
@@ -290,3 +316,15 @@ export const findOutput = async (database: Database, actor: Actor, id: string): 
   requirePermission(actor, 'read-state-outputs', row);
   return row;
 };
+
+export type AbandonedStateVersion = { readonly id: string; readonly workspace: string };
+
+/** Returns the oldest versions that were created before `before` and still wait for their state. */
+export const listAbandonedStateVersions = (
+  database: Database,
+  before: Date,
+  limit: number,
+): Promise<readonly AbandonedStateVersion[]> =>
+  database.rows<AbandonedStateVersion>(sql`
+    select v.id, v.workspace from state_versions v
+     where v.status = 'pending' and v.created_at < ${before.toISOString()} order by v.created_at limit ${limit}`);

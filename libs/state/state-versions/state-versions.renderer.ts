@@ -7,7 +7,6 @@ import { CurrentStates } from '#workspaces';
 import { compareByName, type BlocksIndex } from '../state-file/state-extract.js';
 import { createStateReadEvent, type ShownStateContent, type StateRead } from '../reads.events.js';
 import { renderStateVersion, renderWorkspaceOutput } from './state-versions.document.js';
-import { INCLUDED_VALUES } from './state-versions.include.js';
 import { selectStateVersionsByIds, type OutputRow, type StateVersionRow } from './state-versions.queries.js';
 import { StateExtracts, ValueBudget } from '../files/state.extracts.js';
 import { StateFiles } from '../files/state.files.js';
@@ -61,12 +60,15 @@ export class StateVersionRenderer extends CurrentStates {
     return defineRelated<StateVersionRow>(selectStateVersionsByIds(ids, actor), async (rows) => {
       const included: Resource[] = [];
       const visible = rows.filter((row) => can(actor, 'read-state-outputs', row));
-      const budget = new ValueBudget(INCLUDED_VALUES);
+      const budget = new ValueBudget();
       for (const row of visible) {
         const outputs = row.outputs.toSorted(compareByName);
         const values = await this.openValues(row, outputs, budget);
-        const fitting = outputs.filter(({ name, sensitive }) => sensitive || values?.has(name) !== false);
-        included.push(...fitting.map((output) => renderWorkspaceOutput(output, values?.get(output.name) ?? null)));
+        included.push(
+          ...outputs.map((output) =>
+            renderWorkspaceOutput(output, values && !output.sensitive ? values.get(output.name) : null),
+          ),
+        );
       }
       await this.record(visible, 'outputs', actor);
       return included;

@@ -74,7 +74,9 @@ export const stateVersionSchema = defineResource({
       .nullable()
       .meta({ description: 'The bytes of the state.', examples: [4096] }),
     'state-version': z
-      .literal(4)
+      .int()
+      .min(1)
+      .max(4)
       .nullable()
       .meta({ description: 'The version of the file format; null until the state is uploaded.', examples: [4] }),
     status: z.enum(STATE_VERSION_STATUSES).meta({ examples: ['finalized'] }),

@@ -10,6 +10,7 @@ import {
   requireRunOfWorkspace,
   loadRollbackSource,
   findStateUploadTarget,
+  requireCreatorAccess,
   type StateVersionRow,
 } from '../state-versions/state-versions.queries.js';
 import { InlineStateLimit } from './inline-state.limit.js';
@@ -78,7 +79,9 @@ export class StateVersionReceiver {
     try {
       const target = await findStateUploadTarget(this.database, stateVersion);
       if (!target) throw notFound();
-      if (kind === 'json-state') await this.uploads.storeJson(stateVersion, upload);
+      // Checked again when the file has arrived, which can take long.
+      await requireCreatorAccess(this.database, target);
+      if (kind === 'json-state') await this.uploads.storeJson(target, upload);
       else if (target.status === 'pending') await this.uploads.finalize(target, upload, null);
       else await this.uploads.requireStored(stateVersion, upload);
     } finally {

@@ -9,12 +9,16 @@ import { ChangeWorkspace, type StateSummary } from '#workspaces';
 import {
   isNeverFinalizable,
   findStateUploadTarget,
+  requireCreatorAccess,
   type StateUploadTarget,
 } from '../state-versions/state-versions.queries.js';
 import { StateExtracts } from '../files/state.extracts.js';
 import { EXTRACT_KINDS, StateFiles, type FileKind } from '../files/state.files.js';
 import { StateReaders } from '../reading/state-reader.threads.js';
 import type { ParsedState } from '../reading/state.parser.js';
+import { checkDeclaredContent } from './declared-content.js';
+
+type FinalizedTarget = Omit<StateUploadTarget, 'status'>;
 
 const createConcurrentUploadRefusal = (): Refusal =>
   conflict('Another upload of this state version has just been refused');
@@ -59,19 +63,17 @@ export class StateUploads {
   ) {}
 
   /** Stores the file of a pending version and finalizes it. `actor` is null for an upload with a signed link. */
-  async finalize(
-    { id, workspace, organization, md5 }: Omit<StateUploadTarget, 'status'>,
-    content: AsyncIterable<Uint8Array>,
-    actor: Actor | null,
-  ): Promise<void> {
+  async finalize(target: FinalizedTarget, content: AsyncIterable<Uint8Array>, actor: Actor | null): Promise<void> {
+    const { id, workspace, md5 } = target;
     const sent = createHash('sha256');
     const stored = await this.files.put(id, 'state', verifyMd5(content, md5, sent));
     // Compares SHA-256 instead of MD5, because MD5 collisions can be constructed.
     if (!stored) await this.requireDigest(id, 'state', sent.digest());
-    const reading = await this.readStoredState(id, organization, stored);
+    const reading = await this.readStoredState(target);
     await this.extracts.store(id, reading);
     const facts = this.factsOf(reading);
     try {
+      if (!actor) await requireCreatorAccess(this.database, target);
       const data = { id, facts };
       await this.bus.execute(
         actor
@@ -94,15 +96,20 @@ export class StateUploads {
   }
 
   /** Stores the JSON form. No event records it. */
-  async storeJson(id: string, content: AsyncIterable<Uint8Array>): Promise<void> {
+  async storeJson(target: StateUploadTarget, content: AsyncIterable<Uint8Array>): Promise<void> {
+    const { id } = target;
     const sent = createHash('sha256');
     if (!(await this.files.put(id, 'json-state', hashWhileReading(content, sent)))) {
       return this.requireDigest(id, 'json-state', sent.digest());
     }
     // The version may have been deleted during the upload, after its files were removed.
-    if (await findStateUploadTarget(this.database, id)) return;
-    await this.files.remove(id, ['json-state']);
-    throw notFound();
+    try {
+      if (!(await findStateUploadTarget(this.database, id))) throw notFound();
+      await requireCreatorAccess(this.database, target);
+    } catch (error) {
+      await this.files.remove(id, ['json-state']);
+      throw error;
+    }
   }
 
   private async requireDigest(id: string, kind: FileKind, sent: Buffer): Promise<void> {
@@ -112,20 +119,26 @@ export class StateUploads {
   }
 
   /**
-   * Reads the stored state. If it is not a state, removes the file of this request, which no other request can have
-   * used.
+   * Reads the stored state. If it is not the declared state, the version ends as `errored` and its files are removed,
+   * because no upload can complete it: the MD5 of the file is the declared one.
    */
-  private async readStoredState(id: string, organization: string, stored: boolean): Promise<ParsedState> {
+  private async readStoredState(target: FinalizedTarget): Promise<ParsedState> {
+    const { id, workspace, organization } = target;
     try {
       const size = await this.files.size(id, 'state');
       const reading =
         size === null ? null : await this.readers.readState(organization, size, () => this.files.bytes(id));
       // Another request has found that the file is not a state, and has removed it.
       if (!reading) throw createConcurrentUploadRefusal();
+      checkDeclaredContent(target, reading);
       return reading;
     } catch (error) {
       // After any other error, the next upload of the same file is finalized.
-      if (stored && error instanceof Refusal && error.kind === 'unprocessable') await this.files.remove(id, ['state']);
+      if (error instanceof Refusal && error.kind === 'unprocessable') {
+        await this.bus.execute(new ChangeWorkspace('FailUpload', { workspace, data: { id } }));
+        // A simultaneous upload of the same file may have finalized the version, if only this reading took too long.
+        if (await isNeverFinalizable(this.database, id)) await this.files.remove(id);
+      }
       throw error;
     }
   }

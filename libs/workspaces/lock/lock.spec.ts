@@ -24,7 +24,16 @@ const created: WorkspaceEvent = {
   type: 'StateVersionCreated',
   data: { id: 'sv-1', serial: 1, lineage: null, md5: 'a', createdBy: alice, run: null, rollbackOf: null },
 };
-const facts: StateSummary = { size: 9, terraformVersion: null, resources: 3, providers: {}, modules: {}, outputs: [] };
+const facts: StateSummary = {
+  format: 4,
+  lineage: null,
+  size: 9,
+  terraformVersion: null,
+  resources: 3,
+  providers: {},
+  modules: {},
+  outputs: [],
+};
 const finalized: WorkspaceEvent = { type: 'StateVersionFinalized', data: { id: 'sv-1', ...facts } };
 const discarded: WorkspaceEvent = { type: 'StateVersionDiscarded', data: { id: 'sv-1' } };
 

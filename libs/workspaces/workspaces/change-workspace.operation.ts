@@ -1,4 +1,4 @@
-import { notFound, type EventContext, type Sql } from '#kernel';
+import { notFound, Refusal, type EventContext, type Sql } from '#kernel';
 import { expectVersion, type EventStore, type StreamWrite } from '#event-store';
 import type { DatabaseRow, KeyedQuery } from '#postgres';
 import type { Actor } from '#access';
@@ -117,6 +117,11 @@ const PREPARATIONS: { readonly [T in keyof ExistingWorkspaceData]: CommandPrepar
     toCommand: (data) => ({ type: 'FinalizeStateVersion', data }),
     insertsRows: true,
   },
+  FailStateVersion: {
+    references: () => ({}),
+    toCommand: (data) => ({ type: 'FailStateVersion', data }),
+    insertsRows: false,
+  },
 };
 
 const buildPreconditions = (
@@ -171,4 +176,17 @@ export const changeWorkspace = async <T extends keyof ExistingWorkspaceData>(
     })
     .catch(refuseTakenWorkspaceName);
   return rows;
+};
+
+/** Ends a state version whose file was refused or never came. Does nothing if it or its workspace has ended already. */
+export const failStateVersion = async (
+  store: EventStore,
+  id: string,
+  stateVersion: string,
+  context: EventContext,
+): Promise<void> => {
+  const task = { target: { id }, data: { id: stateVersion }, actor: null, context };
+  await changeWorkspace(store, 'FailStateVersion', task).catch((error: unknown) => {
+    if (!(error instanceof Refusal && error.kind === 'not-found')) throw error;
+  });
 };

@@ -23,7 +23,9 @@ const lockedBy = (holder: typeof alice | typeof bob): WorkspaceEvent => ({
 });
 const unlocked = (forced = false): WorkspaceEvent => ({ type: 'WorkspaceUnlocked', data: { holder: alice, forced } });
 
-const facts = (resources = 2): StateSummary => ({
+const facts = (resources = 2, lineage: string | null = LINEAGE): StateSummary => ({
+  format: 4,
+  lineage,
   size: 100,
   terraformVersion: '1.13.4',
   resources,
@@ -55,6 +57,8 @@ const promoted = (id: string, resources = 2): WorkspaceEvent => ({
   type: 'StateVersionPromoted',
   data: { id, resources },
 });
+const errored = (id: string): WorkspaceEvent => ({ type: 'StateVersionErrored', data: { id } });
+const fail = (id: string): WorkspaceCommand => ({ type: 'FailStateVersion', data: { id } });
 const discarded = (id: string): WorkspaceEvent => ({ type: 'StateVersionDiscarded', data: { id } });
 
 type Create = Extract<WorkspaceCommand, { type: 'CreateStateVersion' }>['data'];
@@ -174,6 +178,51 @@ describe('creating a state version', () => {
     given(createdEvent, lockedBy(bob))
       .when(create('sv-1', { serial: 1 }, { force: true }))
       .refuses('conflict', /locked by User bob/);
+  });
+});
+
+describe('a state version whose state is refused or never comes', () => {
+  const pending = [...withCurrent, created('sv-6', { serial: 6 })] as const;
+
+  it('ends as errored, and the workspace can be unlocked with its previous state', () => {
+    given(...pending)
+      .when(fail('sv-6'))
+      .yields(errored('sv-6'));
+    given(...pending, errored('sv-6'))
+      .when(unlock())
+      .yields(unlocked());
+  });
+
+  it('does not end again, and not after it was finalized', () => {
+    given(...pending, errored('sv-6'))
+      .when(fail('sv-6'))
+      .yields();
+    given(...pending, finalized('sv-6'))
+      .when(fail('sv-6'))
+      .yields();
+  });
+
+  it('leaves its serial to the next version', () => {
+    given(...pending, errored('sv-6'))
+      .when(create('sv-7', { serial: 6 }))
+      .yields(created('sv-7', { serial: 6 }));
+  });
+});
+
+describe('the lineage of a file that differs from the declared one', () => {
+  const labelled = [
+    ...locked,
+    created('sv-1', { serial: 1, lineage: 'label' }),
+    { type: 'StateVersionFinalized', data: { id: 'sv-1', ...facts(2, 'of the file') } },
+  ] as const;
+
+  it('is the one that the next version must have', () => {
+    given(...labelled)
+      .when(create('sv-2', { serial: 2, lineage: 'of the file' }))
+      .yields(created('sv-2', { serial: 2, lineage: 'of the file' }));
+    given(...labelled)
+      .when(create('sv-2', { serial: 2, lineage: 'label' }))
+      .refuses('conflict', "The state's lineage label is not that of this workspace, of the file");
   });
 });
 

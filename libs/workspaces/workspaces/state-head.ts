@@ -1,13 +1,20 @@
 import type { ActingPrincipal } from '#access/rules';
 import { conflict, notFound, type Message, type HandlersByType } from '#kernel';
 import { describeHolder } from '../lock/lock-holder.js';
-import type { ActiveWorkspace, StateHead, StateVersion, WorkspaceState } from './workspace-state.js';
+import type {
+  ActiveWorkspace,
+  FinalizedStateVersion,
+  StateHead,
+  StateVersion,
+  WorkspaceState,
+} from './workspace-state.js';
 
 /**
  * The head of a workspace's state: its newest version and its current one.
  *
  * (none) ──create──► pending ──finalize (the state file is here)──► finalized ──promote (at unlock)──► current
- * └──discard (a newer one takes its place, or the lock is broken)──► discarded
+ * ├──discard (a newer one takes its place, or the lock is broken)──► discarded
+ * └──fail (the file is not the declared state, or never came)──► errored
  *
  * The holder of the lock creates a version, which is intermediate until the workspace is unlocked. A client that dies
  * during the upload leaves a pending version. It must be discarded, or the workspace could never be unlocked or get a
@@ -25,6 +32,10 @@ export type OutputSummary = {
 
 /** The facts of a state file without any values. */
 export type StateSummary = {
+  /** Version of the format of the file, 1 to 4. */
+  readonly format: number;
+  /** The lineage in the file, with which clients continue. The oldest formats have none. */
+  readonly lineage: string | null;
   readonly size: number;
   readonly terraformVersion: string | null;
   readonly resources: number;
@@ -48,12 +59,14 @@ export type StateEvent =
   | Message<'StateVersionCreated', StateVersionCreation>
   | Message<'StateVersionFinalized', { id: string } & StateSummary>
   | Message<'StateVersionPromoted', { id: string; resources: number }>
-  | Message<'StateVersionDiscarded', { id: string }>;
+  | Message<'StateVersionDiscarded', { id: string }>
+  | Message<'StateVersionErrored', { id: string }>;
 
 export type StateCommand =
   /** `facts`: null unless the request contains the file. */
   | Message<'CreateStateVersion', StateVersionCreation & { force: boolean; facts: StateSummary | null }>
-  | Message<'FinalizeStateVersion', { id: string; facts: StateSummary }>;
+  | Message<'FinalizeStateVersion', { id: string; facts: StateSummary }>
+  | Message<'FailStateVersion', { id: string }>;
 
 type Content = Pick<StateVersionCreation, 'serial' | 'lineage' | 'md5'>;
 
@@ -65,8 +78,8 @@ const isRetry = (latest: StateVersion | null, content: Content): boolean =>
   latest !== null && latest.isOfThisLock && hasContent(latest, content);
 
 const toFinalizedEvent = (id: string, facts: StateSummary): StateEvent => {
-  const { size, terraformVersion, resources, providers, modules, outputs } = facts;
-  const data = { id, size, terraformVersion, resources, providers, modules, outputs };
+  const { format, lineage, size, terraformVersion, resources, providers, modules, outputs } = facts;
+  const data = { id, format, lineage, size, terraformVersion, resources, providers, modules, outputs };
   return { type: 'StateVersionFinalized', data };
 };
 
@@ -81,14 +94,16 @@ export const decideDiscard = ({ latest }: StateHead): readonly StateEvent[] =>
   latest?.status === 'pending' ? [{ type: 'StateVersionDiscarded', data: { id: latest.id } }] : [];
 
 const checkSequence = (
-  before: StateVersion,
+  { version: before, lineageOfFile }: FinalizedStateVersion,
   { serial, lineage, md5, rollbackOf }: Content & Pick<StateVersionCreation, 'rollbackOf'>,
 ): void => {
   // Under a new lock the same content makes a new version: go-tfe expects one (clients.md §8).
   if (hasContent(before, { serial, lineage, md5 })) return;
+  // Clients continue with the lineage of the file.
+  const known = lineageOfFile ?? before.lineage;
   // A rollback may restore another lineage.
-  if (!rollbackOf && before.lineage !== null && lineage !== null && before.lineage !== lineage) {
-    throw conflict(`The state's lineage ${lineage} is not that of this workspace, ${before.lineage}`);
+  if (!rollbackOf && known !== null && lineage !== null && known !== lineage) {
+    throw conflict(`The state's lineage ${lineage} is not that of this workspace, ${known}`);
   }
   if (serial <= before.serial) {
     throw conflict(`The state's serial ${serial} is not above the latest serial, ${before.serial}`);
@@ -109,7 +124,7 @@ export const stateDecisions: HandlersByType<StateCommand, [state: ActiveWorkspac
     // A file of the repeated request was stored under the id of no version: libs/state assigns it to the first one.
     if (isRetry(stateHead.latest, creation)) return [];
     // Compared with finalized content: a pending version is discarded, whatever its serial.
-    if (stateHead.finalized && !force) checkSequence(stateHead.finalized.version, creation);
+    if (stateHead.finalized && !force) checkSequence(stateHead.finalized, creation);
     const data = { id, serial, lineage, md5, createdBy, run, rollbackOf };
     const createdEvent = { type: 'StateVersionCreated', data } as const;
     return [...decideDiscard(stateHead), createdEvent, ...(facts ? [toFinalizedEvent(id, facts)] : [])];
@@ -120,6 +135,9 @@ export const stateDecisions: HandlersByType<StateCommand, [state: ActiveWorkspac
     if (latest.status === 'finalized') return [];
     return [toFinalizedEvent(id, facts)];
   },
+  // Another request may have been faster.
+  FailStateVersion: ({ id }, { stateHead: { latest } }) =>
+    latest?.id === id && latest.status === 'pending' ? [{ type: 'StateVersionErrored', data: { id } }] : [],
 };
 
 const clearLockOwnership = (version: StateVersion): StateVersion => ({ ...version, isOfThisLock: false });
@@ -134,16 +152,19 @@ export const releaseHead = (head: StateHead): StateHead => ({
 const withHead = (state: WorkspaceState, change: (head: StateHead) => Partial<StateHead>): WorkspaceState =>
   state.status === 'active' ? { ...state, stateHead: { ...state.stateHead, ...change(state.stateHead) } } : state;
 
+const withoutPendingVersion = (state: WorkspaceState, id: string): WorkspaceState =>
+  withHead(state, ({ latest, finalized }) => (latest?.id === id ? { latest: finalized?.version ?? null } : {}));
+
 export const stateEvolutions: HandlersByType<StateEvent, [state: WorkspaceState], WorkspaceState> = {
   StateVersionCreated: ({ id, serial, lineage, md5 }, state) =>
     withHead(state, () => ({ latest: { id, serial, lineage, md5, status: 'pending', isOfThisLock: true } })),
-  StateVersionFinalized: ({ id, resources }, state) =>
+  StateVersionFinalized: ({ id, resources, lineage }, state) =>
     withHead(state, ({ latest }) => {
       if (latest?.id !== id) return {};
       const version = { ...latest, status: 'finalized' } as const;
-      return { latest: version, finalized: { version, resources } };
+      return { latest: version, finalized: { version, resources, lineageOfFile: lineage } };
     }),
   StateVersionPromoted: ({ id, resources }, state) => withHead(state, () => ({ current: id, resources })),
-  StateVersionDiscarded: ({ id }, state) =>
-    withHead(state, ({ latest, finalized }) => (latest?.id === id ? { latest: finalized?.version ?? null } : {})),
+  StateVersionDiscarded: ({ id }, state) => withoutPendingVersion(state, id),
+  StateVersionErrored: ({ id }, state) => withoutPendingVersion(state, id),
 };

@@ -18,10 +18,17 @@ export type StateVersion = {
   readonly isOfThisLock: boolean;
 };
 
+export type FinalizedStateVersion = {
+  readonly version: StateVersion;
+  readonly resources: number;
+  /** Null also for versions that were finalized before the log had it. */
+  readonly lineageOfFile: string | null;
+};
+
 export type StateHead = {
   readonly latest: StateVersion | null;
   /** The newest finalized version: unlocking makes it current, and it stays if `latest` is discarded. */
-  readonly finalized: { readonly version: StateVersion; readonly resources: number } | null;
+  readonly finalized: FinalizedStateVersion | null;
   readonly current: string | null;
   /** Number of managed resources in the current version. */
   readonly resources: number;

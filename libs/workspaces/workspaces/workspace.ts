@@ -200,7 +200,7 @@ const decideSshKey = (
 
 export const workspace: Decider<WorkspaceState, WorkspaceCommand, WorkspaceEvent> = {
   // A snapshot contains all settings, so its version rises with each new setting and older snapshots are ignored.
-  version: 5 + WORKSPACE_SETTINGS.version,
+  version: 6 + WORKSPACE_SETTINGS.version,
   initial: { status: 'absent' },
   decide: {
     CreateWorkspace: ({ project, name, settings, names, bindings, ...context }, state) => {
@@ -225,6 +225,7 @@ export const workspace: Decider<WorkspaceState, WorkspaceCommand, WorkspaceEvent
     BindTags: whenActive(tagDecisions.BindTags),
     CreateStateVersion: whenActive(stateDecisions.CreateStateVersion),
     FinalizeStateVersion: whenActive(stateDecisions.FinalizeStateVersion),
+    FailStateVersion: whenActive(stateDecisions.FailStateVersion),
     AddRemoteStateConsumers: whenActive(consumerDecisions.AddRemoteStateConsumers),
     RemoveRemoteStateConsumers: whenActive(consumerDecisions.RemoveRemoteStateConsumers),
     ReplaceRemoteStateConsumers: whenActive(consumerDecisions.ReplaceRemoteStateConsumers),

@@ -2,7 +2,16 @@ import { expect, it } from '@jest/globals';
 import type { StateSummary } from './state-head.js';
 import { ChangeWorkspace } from './workspaces.commands.js';
 
-const facts: StateSummary = { size: 9, terraformVersion: null, resources: 3, providers: {}, modules: {}, outputs: [] };
+const facts: StateSummary = {
+  format: 4,
+  lineage: null,
+  size: 9,
+  terraformVersion: null,
+  resources: 3,
+  providers: {},
+  modules: {},
+  outputs: [],
+};
 
 it('requires an actor for each command except the end of an upload', () => {
   const upload = new ChangeWorkspace('FinalizeUpload', { workspace: 'ws-1', data: { id: 'sv-1', facts } });

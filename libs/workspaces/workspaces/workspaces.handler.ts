@@ -10,7 +10,7 @@ import { changeRemoteStateConsumers } from '../remote-state-consumers/change-rem
 import { deleteTags } from '../tags/delete-tags.operation.js';
 import { tagWorkspaces } from '../tags/tag-workspaces.operation.js';
 import { ToolReleases } from '../tool-versions/tool-releases.catalogue.js';
-import { changeWorkspace } from './change-workspace.operation.js';
+import { changeWorkspace, failStateVersion } from './change-workspace.operation.js';
 import { createWorkspace } from './create-workspace.operation.js';
 import { ChangeWorkspace, type ExistingWorkspaceData, type WorkspaceOperations } from './workspaces.commands.js';
 import type { WorkspaceRow, WorkspaceTarget } from './workspaces.queries.js';
@@ -31,6 +31,8 @@ export class WorkspacesHandler extends AggregateHandler<WorkspaceOperations> {
     ForceUnlockWorkspace: (input) => this.change('ForceUnlockWorkspace', input),
     CreateStateVersion: (input) => this.change('CreateStateVersion', input),
     FinalizeStateVersion: (input) => this.change('FinalizeStateVersion', input),
+    FailUpload: ({ workspace: id, data }) =>
+      failStateVersion(this.store, id, data.id, createSystemContext('signed link', this.ids.uuid())),
     FinalizeUpload: (input) => this.finalizeUpload(input),
     BindTags: (input) => this.bindTags(input),
     AddTags: (input) => this.change('AddTags', input),

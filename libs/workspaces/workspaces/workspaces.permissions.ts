@@ -46,6 +46,7 @@ const REQUIREMENTS: RequirementTable = {
   BindTags: onWorkspace('tag-workspace'),
   CreateStateVersion: onWorkspace('create-state'),
   FinalizeStateVersion: onWorkspace('create-state'),
+  FailStateVersion: onWorkspace('create-state'),
 };
 
 /** Throws if the caller lacks a permission. Callers that cannot read the workspace get 404. */
