@@ -30,7 +30,7 @@ import { createMailer } from '#outbound';
 import { createProviderAccessJob, identityProvidersDefinition, SignInGroups } from '#identity-providers';
 import { oauthDefinition } from '#oauth';
 import { organizationsDefinition } from '#organizations';
-import { createEndedSessionsJob, peopleDefinition } from '#people';
+import { createEndedSessionsJob, createInvitedAccountsJob, peopleDefinition } from '#people';
 import {
   createAbandonedUploadsJob,
   createDeletedProvidersJob,
@@ -158,6 +158,7 @@ export const createScheduledJobs = (
   createDeletedProvidersJob(store),
   createAbandonedStateVersionsJob(store, clock, ids),
   createEndedSessionsJob({ store, clock, ids, idleMinutes }),
+  createInvitedAccountsJob({ store, ids }),
   createExpiredWorkloadTokensJob({ store, clock, ids }),
   createProviderAccessJob({ store, clock, ids }),
   createWaitingRemoteRunsJob(store.database, clock, logger),

@@ -3123,7 +3123,7 @@ export interface paths {
     put?: never;
     /**
      * Create a user for the identity provider
-     * @description The server creates a user, or gives back the user that SCIM has deleted with the same user name. It takes over no other user.
+     * @description The server creates a user, or gives back the user that SCIM has deleted with the same user name. It takes over the account that only an invitation to the address has created, and no other user.
      */
     post: operations['createScimUser'];
     delete?: never;

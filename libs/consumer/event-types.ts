@@ -138,6 +138,8 @@ type EventSchemas = {
     UserUnsuspended: {
       readonly organizations: string[];
     };
+    /** cadastre.UserConfirmed.v1 */
+    UserConfirmed: Record<string, never>;
     /** cadastre.UserForgotten.v1 */
     UserForgotten: Record<string, never>;
     /** cadastre.MembershipCreated.v2 */
@@ -1554,6 +1556,7 @@ export const EVENT_VERSIONS: Readonly<Record<EventType, number>> = {
   UserUpdated: 3,
   UserSuspended: 1,
   UserUnsuspended: 1,
+  UserConfirmed: 1,
   UserForgotten: 1,
   MembershipCreated: 2,
   MembershipAccepted: 1,

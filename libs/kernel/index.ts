@@ -12,6 +12,7 @@ export * from './runtime/ports.js';
 export * from './events/projection.js';
 export * from './rules/execution-modes.js';
 export * from './rules/names.js';
+export * from './rules/organization-creators.js';
 export * from './rules/quotas.js';
 export * from './events/recorded-event.js';
 export * from './errors/refusal.js';

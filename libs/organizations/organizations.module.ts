@@ -1,6 +1,6 @@
 import { Module, type DynamicModule } from '@nestjs/common';
 import { CqrsModule } from '@nestjs/cqrs';
-import { Quotas } from '#kernel';
+import { OrganizationCreation, Quotas } from '#kernel';
 import { EntitlementSetsController } from './entitlements/entitlement-sets.controller.js';
 import { FeatureSetsController } from './entitlements/feature-sets.controller.js';
 import type { FeatureSet } from './organizations/organization.js';
@@ -13,7 +13,11 @@ import { SubscriptionsController } from './entitlements/subscriptions.controller
 
 @Module({})
 export class OrganizationsModule {
-  static with(settings: { readonly featureSet: FeatureSet; readonly quotas: Quotas }): DynamicModule {
+  static with(settings: {
+    readonly featureSet: FeatureSet;
+    readonly quotas: Quotas;
+    readonly organizationCreation: OrganizationCreation;
+  }): DynamicModule {
     return {
       module: OrganizationsModule,
       imports: [CqrsModule],
@@ -30,6 +34,7 @@ export class OrganizationsModule {
         ProjectsHandler,
         { provide: INITIAL_FEATURE_SET, useValue: settings.featureSet },
         { provide: Quotas, useValue: settings.quotas },
+        { provide: OrganizationCreation, useValue: settings.organizationCreation },
       ],
     };
   }

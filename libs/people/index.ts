@@ -41,6 +41,14 @@ export { peopleDefinition } from './people.definition.js';
 export { computeExpiry, type TokenLifetime } from './authentication-tokens/token-lifetime.js';
 export type { TeamDeleted } from './teams/team.js';
 export type { UserChanges, UserEvent, UserForgotten } from './users/user.js';
+export { createInvitedAccountsJob } from './users/invited-accounts.job.js';
+export {
+  findInvitedAccountByEmail,
+  findInvitedAccountById,
+  prepareTakeover,
+  yieldAddress,
+  type InvitedAccount,
+} from './users/invited-accounts.writes.js';
 export { createEndedSessionsJob } from './sessions/ended-sessions.job.js';
 export { listClosedOrganizations, listOwnSessions } from './sessions/own-sessions.queries.js';
 export {

@@ -147,6 +147,12 @@ export const peopleEvents: EventKinds<UserEvent | MembershipEvent | TeamEvent | 
     schema: suspension,
     audit: { resource: 'user', action: 'unsuspend', site: 'without-organization', organizations: listOrganizations },
   },
+  UserConfirmed: {
+    schemaVersion: 1,
+    topic: 'access',
+    schema: z.strictObject({}),
+    audit: { resource: 'user', action: 'confirm', site: 'without-organization' },
+  },
   UserForgotten: {
     schemaVersion: 1,
     topic: 'access',

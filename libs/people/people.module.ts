@@ -1,6 +1,6 @@
 import { Module, type DynamicModule } from '@nestjs/common';
 import { CqrsModule } from '@nestjs/cqrs';
-import { Quotas } from '#kernel';
+import { OrganizationCreation, Quotas } from '#kernel';
 import { NameEraser } from '#personal-data';
 import { AccessExplanationsController } from './access-explanations/access-explanations.controller.js';
 import { AccessRowsController } from './access-rows/access-rows.controller.js';
@@ -26,6 +26,7 @@ export type PeopleOptions = {
   /** Null: tokens whose request names no expiry time never expire. */
   readonly tokenLifetime: TokenLifetime | null;
   readonly quotas: Quotas;
+  readonly organizationCreation: OrganizationCreation;
 };
 
 @Module({
@@ -53,13 +54,14 @@ export type PeopleOptions = {
   ],
 })
 export class PeopleModule {
-  static with({ forgetting, tokenLifetime, quotas }: PeopleOptions): DynamicModule {
+  static with({ forgetting, tokenLifetime, quotas, organizationCreation }: PeopleOptions): DynamicModule {
     return {
       module: PeopleModule,
       providers: [
         { provide: NameEraser, useValue: forgetting },
         { provide: TOKEN_LIFETIME, useValue: tokenLifetime },
         { provide: Quotas, useValue: quotas },
+        { provide: OrganizationCreation, useValue: organizationCreation },
       ],
     };
   }

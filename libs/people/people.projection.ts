@@ -3,13 +3,19 @@ import type { AuthenticationTokenEvent } from './authentication-tokens/authentic
 import type { MembershipEvent } from './memberships/membership.js';
 import { TEAM_NAMES } from './teams/team-names.js';
 import type { TeamEvent } from './teams/team.js';
+import type { SessionEvent } from './sessions/session.js';
 import type { UserEvent } from './users/user.js';
 
-type PeopleEvent = UserEvent | MembershipEvent | TeamEvent | AuthenticationTokenEvent | OrganizationDeleted;
+type PeopleEvent =
+  UserEvent | MembershipEvent | TeamEvent | AuthenticationTokenEvent | SessionEvent | OrganizationDeleted;
+
+/** Somebody uses the account, or vouches for it. */
+const recordUse = (user: string) => sql`update users set only_invited = false where id = ${user} and only_invited`;
 
 export const access: Projection<PeopleEvent> = {
   name: 'access',
-  version: 1,
+  // 2: `only_invited` and `invited_by`.
+  version: 2,
   tables: ['users', 'organization_memberships', 'teams', 'team_members', 'authentication_tokens'],
   on: {
     UserCreated: ({ username, email, siteAdmin }, { stream, time }) => sql`
@@ -20,18 +26,30 @@ export const access: Projection<PeopleEvent> = {
          set username = coalesce(${username ?? null}, username),
              email = coalesce(${email ?? null}, email),
              unconfirmed_email = case when ${unconfirmedEmail !== undefined} then ${unconfirmedEmail ?? null}
-                                      else unconfirmed_email end
+                                      else unconfirmed_email end,
+             only_invited = false
        where id = ${stream}`,
-    UserSuspended: (_, { stream }) => sql`update users set suspended = true where id = ${stream}`,
+    UserSuspended: (_, { stream }) => sql`update users set suspended = true, only_invited = false where id = ${stream}`,
     UserUnsuspended: (_, { stream }) => sql`update users set suspended = false where id = ${stream}`,
+    UserConfirmed: (_, { stream }) => recordUse(stream),
     // The same append has already ended memberships, teams and tokens. Resources that the user created keep the user's
     // id.
     UserForgotten: (_, { stream }) => sql`delete from users where id = ${stream}`,
-    MembershipCreated: ({ user, email, status }, { stream, organization, time }) => sql`
-      insert into organization_memberships (id, organization, user_id, email, status, created_at)
-      values (${stream}, ${organization}, ${user}, ${email}, ${status}, ${time})`,
-    MembershipAccepted: (_, { stream }) => sql`
-      update organization_memberships set status = 'active' where id = ${stream}`,
+    MembershipCreated: ({ user, email, status }, { stream, organization, time, context }) => [
+      sql`
+      insert into organization_memberships (id, organization, user_id, email, status, created_at, invited_by)
+      values (${stream}, ${organization}, ${user}, ${email}, ${status}, ${time},
+              ${status === 'invited' ? context.accessor.id : null})`,
+      // The append of an invitation also creates the account if nobody has the address. Its events have one time.
+      status === 'invited'
+        ? sql`update users set only_invited = true
+               where id = ${user} and created_at = ${time} and lower(email) = lower(${email})`
+        : recordUse(user),
+    ],
+    MembershipAccepted: ({ user }, { stream }) => [
+      sql`update organization_memberships set status = 'active' where id = ${stream}`,
+      recordUse(user),
+    ],
     MembershipRemoved: (_, { stream }) => sql`delete from organization_memberships where id = ${stream}`,
     TeamCreated: (team, { stream, organization, time }) => sql`
       insert into teams (id, organization, name, visibility, sso_team_id, allow_member_token_management,
@@ -56,12 +74,17 @@ export const access: Projection<PeopleEvent> = {
       insert into team_members (team, user_id) values (${stream}, ${user})`,
     TeamMemberRemoved: ({ user }, { stream }) => sql`
       delete from team_members where team = ${stream} and user_id = ${user}`,
-    AuthenticationTokenCreated: (token, { stream, organization, time }) => sql`
+    AuthenticationTokenCreated: (token, { stream, organization, time }) => [
+      sql`
       insert into authentication_tokens
         (id, kind, owner, organization, description, created_by_type, created_by, created_at, expired_at, assurance)
       values (${stream}, ${token.kind}, ${token.owner}, ${organization}, ${token.description},
               ${token.createdBy?.type ?? null}, ${token.createdBy?.id ?? null}, ${time}, ${token.expiredAt}, ${token.assurance})`,
+      ...(token.kind === 'user' ? [recordUse(token.owner)] : []),
+    ],
     AuthenticationTokenDestroyed: (_, { stream }) => sql`delete from authentication_tokens where id = ${stream}`,
+    SessionStarted: ({ user }) => recordUse(user),
+    SessionEnded: null,
     OrganizationDeleted: (_, { organization }) => [
       sql`delete from team_members where team in (select id from teams where organization = ${organization})`,
       sql`delete from teams where organization = ${organization}`,

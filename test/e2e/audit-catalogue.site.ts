@@ -43,6 +43,14 @@ export const SITE_ACTIONS: Readonly<Record<string, SiteAction>> = {
     const answer = expectStatus(await owner.patch('/api/v2/account/details', resource('users', attributes)), 200);
     return { answer, id: owner.id, meta: { attributes: ['username'] } };
   },
+  'user.confirm': async (world) => {
+    const { scim, userName } = await provisionUser(world);
+    const invitation = resource('organization-memberships', { email: userName });
+    const path = `/api/v2/organizations/${world.name}/organization-memberships`;
+    expectStatus(await world.owner.post(path, invitation), 201);
+    const answer = expectStatus(await scim.post('/scim/v2/Users', { userName }), 201);
+    return { answer, id: (answer.body as { readonly id: string }).id, meta: null };
+  },
   'user.forget': async (world) => {
     const { scim, userName } = await provisionUser(world);
     const { id } = await createScimUser(scim, userName);

@@ -49,21 +49,21 @@ const MINUTE_MS = 60_000;
 
 /** People and pipelines, and the ways in which they prove who they are. */
 const listPeopleModules = ({ encryptionKeys, forgetting, settings }: Runtime): DynamicModule[] => {
-  const { limits, oidc, outboundPrivateHosts, publicUrl, quotas, sessions, tokenLifetime, workloadTokensPerTeam } =
+  const { limits, oidc, organizationCreation, outboundPrivateHosts, publicUrl, quotas, sessions, tokenLifetime } =
     settings;
   return [
     AccessModule.with({
       wrongTokens: limits.wrongTokens,
       sessions: { idleMs: sessions.idleMinutes * MINUTE_MS, siteOrigin: publicUrl },
     }),
-    PeopleModule.with({ forgetting, tokenLifetime, quotas }),
+    PeopleModule.with({ forgetting, tokenLifetime, quotas, organizationCreation }),
     SignInModule.with({ encryptionKeys, publicUrl, sessionHours: sessions.hours }),
     IdentityProvidersModule.with({ publicUrl, oidc, quotas }),
     WorkloadIdentitiesModule.with({
       publicUrl,
       outboundPrivateHosts,
       failedExchanges: limits.wrongTokens,
-      tokensPerTeam: workloadTokensPerTeam,
+      tokensPerTeam: settings.workloadTokensPerTeam,
     }),
     OauthModule.with({ publicUrl, tokenLifetime }),
   ];

@@ -1,4 +1,5 @@
-import { defineCountVariable, limitSchema, wholeNumberSchema } from './variable-schemas.js';
+import { ORGANIZATION_CREATORS } from '#kernel';
+import { defineCountVariable, limitSchema, oneOfSchema, wholeNumberSchema } from './variable-schemas.js';
 import { defineVariable } from './variable.js';
 
 /** Limits on the use of Postgres by reads. */
@@ -126,8 +127,23 @@ export const limitVariables = {
   ),
   CADASTRE_MAX_USERS: defineVariable(
     '10000',
-    'users of the site; at that number, invitations create no more, only the command line does; or off',
+    'users of the site; at that number, sign-ins and SCIM create no more, only the command line does; accounts that are only invited do not count; or off',
     limitSchema(1, 100_000_000, 10_000),
+  ),
+  CADASTRE_MAX_INVITATIONS_PER_ORGANIZATION: defineVariable(
+    '500',
+    'invitations of each organization that nobody has accepted; or off',
+    limitSchema(1, 1_000_000, 500),
+  ),
+  CADASTRE_MAX_INVITATIONS_PER_CALLER: defineVariable(
+    '200',
+    'invitations that a caller has sent and nobody has accepted; administrators of the site have no limit; or off',
+    limitSchema(1, 1_000_000, 200),
+  ),
+  CADASTRE_ORGANIZATION_CREATORS: defineVariable(
+    'everyone',
+    'who may create organizations: everyone with an account, or administrators of the site',
+    oneOfSchema(ORGANIZATION_CREATORS, 'everyone'),
   ),
   CADASTRE_MAX_TOKENS_PER_OWNER: defineVariable(
     '500',

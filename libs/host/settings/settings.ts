@@ -1,7 +1,7 @@
 import { isIPv6 } from 'node:net';
 import { join, resolve } from 'node:path';
 import type { z } from 'zod';
-import type { Quotas } from '#kernel';
+import type { OrganizationCreation, Quotas } from '#kernel';
 import type { TracingOptions } from '#tracing';
 import { isLoopback, isWildcard } from '../certificates/host-names.js';
 import { findKafkaContradictions, toKafkaSettings, type KafkaSettings } from './kafka-settings.js';
@@ -111,6 +111,7 @@ export type Settings = {
     readonly accessChanges: number | null;
   };
   readonly quotas: Quotas;
+  readonly organizationCreation: OrganizationCreation;
   /** Unexpired tokens of a team that its workload identities can have issued. */
   readonly workloadTokensPerTeam: number;
   /** Whether each request is logged at level `info`. */
@@ -300,6 +301,8 @@ const toRateLimits = (env: ParsedEnvironment): Settings['limits'] => ({
 const toQuotas = (env: ParsedEnvironment): Quotas => ({
   organizationsPerUser: env.CADASTRE_MAX_ORGANIZATIONS_PER_USER,
   users: env.CADASTRE_MAX_USERS,
+  invitationsPerOrganization: env.CADASTRE_MAX_INVITATIONS_PER_ORGANIZATION,
+  invitationsPerCaller: env.CADASTRE_MAX_INVITATIONS_PER_CALLER,
   tokensPerOwner: env.CADASTRE_MAX_TOKENS_PER_OWNER,
 });
 
@@ -307,6 +310,7 @@ const toCallerLimits = (env: ParsedEnvironment) => ({
   factsLimit: env.CADASTRE_FACTS_LIMIT,
   limits: toRateLimits(env),
   quotas: toQuotas(env),
+  organizationCreation: { creators: env.CADASTRE_ORGANIZATION_CREATORS },
   workloadTokensPerTeam: env.CADASTRE_MAX_WORKLOAD_TOKENS_PER_TEAM,
 });
 

@@ -3,10 +3,14 @@ import type { EventStore } from '#event-store';
 import { createPersonContext, createSystemContext } from '#access';
 import {
   ACCOUNT_RACES,
+  chooseUsername,
   endSessions,
+  findInvitedAccountByEmail,
   findUserSigningIn,
   isEmailTaken,
   prepareFirstAccount,
+  prepareTakeover,
+  type InvitedAccount,
   type UserSigningIn,
 } from '#people';
 import {
@@ -148,7 +152,10 @@ export class IdentitySignIn {
     });
   }
 
-  /** Creates the account of a person who signs in for the first time. Returns its id, or the refusal. */
+  /**
+   * Creates the account of a person who signs in for the first time, or takes over the one that only an invitation has
+   * created for the address. Returns its id, or the refusal.
+   */
   private createAccount(person: IdentifiedPerson, { request }: SignInRequest): Promise<string | IdentitySignInResult> {
     const { store } = this.dependencies;
     const { provider, claims } = person;
@@ -157,6 +164,8 @@ export class IdentitySignIn {
     const work = async (): Promise<string | IdentitySignInResult> => {
       const linked = await this.findAccount(person);
       if (linked) return linked.id;
+      const invited = email === null ? undefined : await findInvitedAccountByEmail(store, email);
+      if (invited) return this.takeOver(invited, person, request);
       if (email !== null && (await isEmailTaken(store.database, email))) return refuse('email-taken');
       const { id, username, write } = await prepareFirstAccount(this.dependencies, { name: claims.name, email });
       const owner = { user: id, username, organizations: [] };
@@ -165,6 +174,22 @@ export class IdentitySignIn {
       return id;
     };
     return store.untilFirst(work, { races: [...ACCOUNT_RACES, IDENTITY_RACE] });
+  }
+
+  /** The person keeps the pending invitations. */
+  private async takeOver(
+    invited: InvitedAccount,
+    person: IdentifiedPerson,
+    request: SignInRequest['request'],
+  ): Promise<string> {
+    const { store } = this.dependencies;
+    const { id } = invited;
+    const name = chooseUsername(person.claims.name);
+    const { username, write, condition } = await prepareTakeover(this.dependencies, invited, { name });
+    const owner = { user: id, username, organizations: [] };
+    const link = await prepareIdentityLink(store, owner, this.describeIdentity(person));
+    await store.append([write, link], createPersonContext({ id, username }, request), [], [condition]);
+    return id;
   }
 
   private describeIdentity({ provider, claims }: IdentifiedPerson): LinkedIdentity {

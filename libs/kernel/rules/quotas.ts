@@ -7,6 +7,9 @@ import { unprocessable } from '../errors/refusal.js';
 export abstract class Quotas {
   abstract readonly organizationsPerUser: number | null;
   abstract readonly users: number | null;
+  /** Invitations that nobody has accepted. */
+  abstract readonly invitationsPerOrganization: number | null;
+  abstract readonly invitationsPerCaller: number | null;
   abstract readonly tokensPerOwner: number | null;
 }
 
@@ -18,6 +21,16 @@ const QUOTA_RULES = {
   users: {
     describe: (most) => `The site can have at most ${most} users (CADASTRE_MAX_USERS)`,
     remedy: 'Ask the operator of the site for a higher quota',
+  },
+  invitationsPerOrganization: {
+    describe: (most) =>
+      `An organization can have at most ${most} invitations that nobody has accepted (CADASTRE_MAX_INVITATIONS_PER_ORGANIZATION)`,
+    remedy: 'Delete one, or ask the operator of the site for a higher quota',
+  },
+  invitationsPerCaller: {
+    describe: (most) =>
+      `A caller can have at most ${most} invitations that nobody has accepted (CADASTRE_MAX_INVITATIONS_PER_CALLER)`,
+    remedy: 'Delete one, or ask the operator of the site for a higher quota',
   },
   tokensPerOwner: {
     describe: (most) =>

@@ -116,6 +116,7 @@ const ofPeople = {
   UserUpdated: PERSON,
   UserSuspended: PERSON,
   UserUnsuspended: PERSON,
+  UserConfirmed: PERSON,
   UserForgotten: PERSON,
   ScimUserProvisioned: PERSON,
   ScimUserUpdated: PERSON,

@@ -1,5 +1,5 @@
 import { CommandHandler } from '@nestjs/cqrs';
-import { checkQuota, Ids, Quotas, sql } from '#kernel';
+import { checkQuota, forbidden, Ids, mayCreateOrganizations, OrganizationCreation, Quotas, sql } from '#kernel';
 import { AggregateHandler, EventStore, getFirstRow, getFirstRowOrNull, type OperationTable } from '#event-store';
 import { refuseTakenName } from '#postgres';
 import {
@@ -70,6 +70,7 @@ export class OrganizationsHandler extends AggregateHandler<OrganizationOperation
     private readonly store: EventStore,
     private readonly ids: Ids,
     private readonly quotas: Quotas,
+    private readonly creation: OrganizationCreation,
   ) {
     super();
   }
@@ -81,6 +82,9 @@ export class OrganizationsHandler extends AggregateHandler<OrganizationOperation
     const { actor, ...data } = input;
     // Tokens of organizations and teams act only inside their organization. Only users create organizations.
     requirePermission(actor, 'create-organization', SITE_SCOPE);
+    if (!mayCreateOrganizations(this.creation, actor)) {
+      throw forbidden('Only administrators of the site may create organizations (CADASTRE_ORGANIZATION_CREATORS)');
+    }
     await this.checkOwned(actor);
     const { id, writes } = prepareOrganization(this.ids, { user: actor.id, username: actor.name }, data);
     // A new organization has no pools, so any pool is refused.

@@ -41,6 +41,7 @@ export const organizationsOperations = describeController(OrganizationsControlle
     }),
     answer: describeDocument('Organization'),
     refusals: {
+      forbidden: 'Only administrators of the site may create organizations (`CADASTRE_ORGANIZATION_CREATORS`).',
       unprocessable:
         'An attribute is not valid, an organization has the name, or the caller owns the largest number of organizations.',
     },

@@ -4,7 +4,6 @@ import { createEventContext, type Actor } from '#access';
 import { canReadTeam, requireTeamChange } from '../team-access/team-permission.js';
 import { team, type TeamMember } from '../teams/team.js';
 import { checkEmail, deriveOtherUsername, deriveUsername, user } from '../users/user.js';
-import { countUsers } from '../users/users.queries.js';
 import { createInvitation, membership, type MembershipStatus } from './membership.js';
 import type { MembershipOperations } from './organization-memberships.commands.js';
 import {
@@ -29,8 +28,14 @@ const refuseMember = ({ person }: OrganizationForInvitation): void => {
 const decideStatus = ({ person }: OrganizationForInvitation): MembershipStatus =>
   person?.isMember ? 'active' : 'invited';
 
-const checkUserQuota = async ({ store, quotas: { users } }: InvitationDependencies): Promise<void> => {
-  if (users !== null) checkQuota('users', users, await countUsers(store.database, users));
+/** Refuses one more invitation that nobody has accepted. Administrators of the site have only the limit of the organization. */
+const checkPending = (
+  { pendingOfOrganization, pendingOfCaller }: OrganizationForInvitation,
+  { invitationsPerOrganization, invitationsPerCaller }: Quotas,
+  actor: Actor,
+): void => {
+  checkQuota('invitationsPerOrganization', invitationsPerOrganization, pendingOfOrganization);
+  if (!actor.siteAdmin) checkQuota('invitationsPerCaller', invitationsPerCaller, pendingOfCaller);
 };
 
 /** Returns the invited person, with the write that creates an account if the person has none. */
@@ -40,7 +45,8 @@ const prepareAccount = (
   username: string,
   ids: Ids,
 ) => {
-  if (person) return { person, writes: [] };
+  // A concurrent request or job could end the account.
+  if (person) return { person, writes: [expectVersion(person.id, person.version)] };
   const id = ids.next('user');
   const freeUsername = isUsernameTaken ? deriveOtherUsername(username, id.slice(-6)) : username;
   const command = { type: 'CreateUser', data: { username: freeUsername, email, siteAdmin: false } } as const;
@@ -83,17 +89,17 @@ const appendInvitation = async (
   input: MembershipOperations['InviteMember']['input'],
 ): Promise<MembershipRow> => {
   const { organization, email, teams, actor } = input;
-  const { store, ids } = dependencies;
+  const { store, ids, quotas } = dependencies;
   // First, because it limits the length of the address. `deriveUsername` takes time that grows with the square of the
   // length.
   checkEmail(email);
   const username = deriveUsername(email);
   const loaded = await loadOrganizationForInvitation(store.database, actor, organization, { email, username, teams });
   refuseMember(loaded);
-  if (!loaded.person) await checkUserQuota(dependencies);
   const { person, writes } = prepareAccount(loaded, email, username, ids);
   const id = ids.next('ou');
   const status = decideStatus(loaded);
+  if (status === 'invited') checkPending(loaded, quotas, actor);
   const data = { id, user: person.id, username: person.username, email, status };
   const invitation = createInvitation({ id, email }, status);
   requireChangeableTeams(loaded, teams, actor);

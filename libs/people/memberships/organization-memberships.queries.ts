@@ -181,11 +181,15 @@ export type OrganizationForInvitation = {
   readonly person: {
     readonly id: string;
     readonly username: string;
+    readonly version: number;
     readonly status: MembershipStatus | null;
     /** Whether the person is in a team of the organization. In old logs such a person has no membership. */
     readonly isMember: boolean;
   } | null;
   readonly isUsernameTaken: boolean;
+  /** Invitations that nobody has accepted. */
+  readonly pendingOfOrganization: number;
+  readonly pendingOfCaller: number;
   readonly teams: readonly (TeamScope & { readonly id: string; readonly snapshot: StreamSnapshot })[];
 };
 
@@ -198,12 +202,17 @@ export const loadOrganizationForInvitation = async (
   const row = await database.row<OrganizationForInvitation>(sql`
     select o.id as organization, so.version as "organizationVersion",
            (select jsonb_build_object(
-                     'id', u.id, 'username', u.username, 'status', m.status,
+                     'id', u.id, 'username', u.username, 'status', m.status, 'version', us.version,
                      'isMember', exists (select 1 from team_members tm join teams t on t.id = tm.team
                                           where tm.user_id = u.id and t.organization = o.id))
-              from users u left join organization_memberships m on m.user_id = u.id and m.organization = o.id
+              from users u join event_store.streams us on us.stream = u.id
+              left join organization_memberships m on m.user_id = u.id and m.organization = o.id
              where lower(u.email) = lower(${request.email})) as person,
            exists (select 1 from users where username = ${request.username}) as "isUsernameTaken",
+           (select count(*) from organization_memberships pending
+             where pending.organization = o.id and pending.status = 'invited') as "pendingOfOrganization",
+           (select count(*) from organization_memberships pending
+             where pending.invited_by = ${actor.id} and pending.status = 'invited') as "pendingOfCaller",
            -- Sorted by id, not as in the request: two such appends could deadlock otherwise.
            coalesce((select jsonb_agg(to_jsonb(scope) order by scope.id) from (
              select t.id, ${selectTeamScopeColumns(actor)}, ${buildSnapshotJson('s')} as snapshot

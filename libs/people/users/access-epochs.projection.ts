@@ -26,6 +26,7 @@ export const accessEpochs: Projection<AccessChangeEvent> = {
       username === undefined ? null : raiseEpoch(sql`${stream}`),
     UserSuspended: (_, { stream }) => raiseEpoch(sql`${stream}`),
     UserUnsuspended: (_, { stream }) => raiseEpoch(sql`${stream}`),
+    UserConfirmed: null,
     UserForgotten: (_, { stream }) => raiseEpoch(sql`${stream}`),
     MembershipCreated: ({ user, status }) => (status === 'active' ? raiseEpoch(sql`${user}`) : null),
     MembershipAccepted: ({ user }) => raiseEpoch(sql`${user}`),

@@ -24,6 +24,12 @@ export type UserChanges = Partial<{
 /** Deletes the encryption key of the person's data, so that no event shows their name any more (ADR 25). */
 export type UserForgotten = Message<'UserForgotten', Record<never, never>>;
 
+/**
+ * The verified owner of the address has taken over an account that only an invitation had created, or an operator has
+ * let somebody sign in with it.
+ */
+type UserConfirmed = Message<'UserConfirmed', Record<never, never>>;
+
 /** `organizations`: ids of the organizations in which the user is an active member. Their audit trails record the event. */
 type Suspension = { readonly organizations: readonly string[] };
 
@@ -32,12 +38,14 @@ export type UserEvent =
   | Message<'UserUpdated', { changes: UserChanges }>
   | Message<'UserSuspended', Suspension>
   | Message<'UserUnsuspended', Suspension>
+  | UserConfirmed
   | UserForgotten;
 
 export type UserCommand =
   | Message<'CreateUser', UserCreation>
   /** `confirmsEmail`: a new `email` replaces the present one at once. Otherwise it stays unconfirmed. */
   | Message<'UpdateUser', { changes: UserChanges; confirmsEmail: boolean }>
+  | Message<'ConfirmUser', Record<never, never>>
   | Message<'ForgetUser', Indispensability>
   | Message<'SuspendUser', Indispensability & Suspension>
   | Message<'UnsuspendUser', Suspension>;
@@ -206,6 +214,10 @@ export const user: Decider<UserState, UserCommand, UserEvent> = {
       const changed = pickChanged(state, resolveAddresses(changes, state.email, confirmsEmail));
       return hasNoChanges(changed) ? [] : [{ type: 'UserUpdated', data: { changes: changed } }];
     },
+    ConfirmUser: (_, state) => {
+      if (requireActive(state).suspended) throw conflict('User is suspended');
+      return [{ type: 'UserConfirmed', data: {} }];
+    },
     ForgetUser: (need, state) => {
       requireActive(state);
       checkDispensable(need, 'forgotten');
@@ -230,6 +242,7 @@ export const user: Decider<UserState, UserCommand, UserEvent> = {
     UserUpdated: ({ changes }, state) => (state.status === 'active' ? { ...state, ...changes } : state),
     UserSuspended: (_, state) => (state.status === 'active' ? { ...state, suspended: true } : state),
     UserUnsuspended: (_, state) => (state.status === 'active' ? { ...state, suspended: false } : state),
+    UserConfirmed: (_, state) => state,
     UserForgotten: () => ({ status: 'forgotten' }),
   },
 };

@@ -1,12 +1,13 @@
 import { Body, Controller, Delete, Get, HttpCode, Param, Patch, Post } from '@nestjs/common';
 import { CommandBus } from '@nestjs/cqrs';
 import { z } from 'zod';
+import { mayCreateOrganizations, OrganizationCreation } from '#kernel';
 import { Database } from '#postgres';
 import { renderDocument, parseBody, unsupportedMember, resourceBody, fromAttributes, type Document } from '#json-api';
 import { LimitAccessChanges, CurrentActor, type Actor } from '#access';
 import { ChangeUser } from './users.commands.js';
 import { renderUser } from './users.document.js';
-import { findOwnAccount, findUser } from './users.queries.js';
+import { findOwnAccount, findUser, type UserRow } from './users.queries.js';
 
 export const updateBody = resourceBody(
   'users',
@@ -25,6 +26,7 @@ export class UsersController {
   constructor(
     private readonly bus: CommandBus,
     private readonly database: Database,
+    private readonly creation: OrganizationCreation,
   ) {}
 
   /**
@@ -34,7 +36,7 @@ export class UsersController {
   @Get('account/details')
   async account(@CurrentActor() actor: Actor): Promise<Document> {
     const row = await findOwnAccount(this.database, actor);
-    if (row) return renderDocument(renderUser(row, actor));
+    if (row) return this.render(row, actor);
     const account = {
       id: actor.id,
       username: actor.name,
@@ -50,25 +52,25 @@ export class UsersController {
   @LimitAccessChanges()
   async update(@Body() body: unknown, @CurrentActor() actor: Actor): Promise<Document> {
     const changes = fromAttributes(parseBody(updateBody, body).data.attributes);
-    return renderDocument(renderUser(await this.bus.execute(new ChangeUser('UpdateUser', { changes, actor })), actor));
+    return this.render(await this.bus.execute(new ChangeUser('UpdateUser', { changes, actor })), actor);
   }
 
   @Get('users/:id')
   async show(@Param('id') id: string, @CurrentActor() actor: Actor): Promise<Document> {
-    return renderDocument(renderUser(await findUser(this.database, actor, id), actor));
+    return this.render(await findUser(this.database, actor, id), actor);
   }
 
   /** Ends the tokens of a user, who keeps memberships and teams but cannot sign in until `unsuspend`. */
   @Post('admin/users/:id/actions/suspend')
   @HttpCode(200)
   async suspend(@Param('id') id: string, @CurrentActor() actor: Actor): Promise<Document> {
-    return renderDocument(renderUser(await this.bus.execute(new ChangeUser('SuspendUser', { id, actor })), actor));
+    return this.render(await this.bus.execute(new ChangeUser('SuspendUser', { id, actor })), actor);
   }
 
   @Post('admin/users/:id/actions/unsuspend')
   @HttpCode(200)
   async unsuspend(@Param('id') id: string, @CurrentActor() actor: Actor): Promise<Document> {
-    return renderDocument(renderUser(await this.bus.execute(new ChangeUser('UnsuspendUser', { id, actor })), actor));
+    return this.render(await this.bus.execute(new ChangeUser('UnsuspendUser', { id, actor })), actor);
   }
 
   /** Forgets a person, for site administrators: ends memberships, teams and tokens, and erases name and addresses. */
@@ -76,5 +78,9 @@ export class UsersController {
   @HttpCode(204)
   async forget(@Param('id') id: string, @CurrentActor() actor: Actor): Promise<void> {
     await this.bus.execute(new ChangeUser('ForgetUser', { id, actor }));
+  }
+
+  private render(row: UserRow, actor: Actor): Document {
+    return renderDocument(renderUser(row, actor, false, mayCreateOrganizations(this.creation, row)));
   }
 }

@@ -8,6 +8,7 @@ export const renderUser = (
   { id, username, email, unconfirmedEmail, siteAdmin, suspended }: UserRow,
   actor: Identity,
   isServiceAccount = false,
+  mayCreateOrganizations = !isServiceAccount,
 ): Resource => {
   const own = { organization: null, user: id };
   const changes = can(actor, 'update-account', own);
@@ -29,7 +30,7 @@ export const renderUser = (
       'is-sso-login': false,
       'v2-only': true,
       permissions: {
-        'can-create-organizations': !isServiceAccount,
+        'can-create-organizations': mayCreateOrganizations,
         'can-change-email': changes,
         'can-change-username': changes,
         'can-manage-user-tokens': can(actor, 'manage-user-tokens', own),

@@ -32,7 +32,7 @@ export const forgetUser = async (
   { store, forgetting, onExamined }: ForgetDependencies,
   request: ForgetRequest,
 ): Promise<void> => {
-  await endMemberships(store, request);
+  await endAccount(store, request);
   await forgetting.finish(onExamined ? { onExamined } : {}).catch((error: unknown) => {
     if (!isOutage(error)) throw error;
     throw unavailable(
@@ -42,7 +42,8 @@ export const forgetUser = async (
   });
 };
 
-const endMemberships = (store: EventStore, { id, context, load }: ForgetRequest): Promise<void> =>
+/** Ends the account as `forgetUser` does. A scheduled job erases the name later. */
+export const endAccount = (store: EventStore, { id, context, load }: ForgetRequest): Promise<void> =>
   store.untilFirst(async () => {
     const row = await load();
     if (!row) throw notFound();

@@ -31,10 +31,10 @@ const COLUMNS = sql.raw(
 
 export const selectUserById = (id: string): Sql => sql`select ${COLUMNS} from users u where u.id = ${id}`;
 
-/** Returns the number of users of the site, at most `most`. */
+/** Returns the number of users of the site, at most `most`. Accounts that only an invitation has created do not count. */
 export const countUsers = async (database: Database, most: number): Promise<number> => {
   const row = await database.row<{ count: number }>(
-    sql`select count(*) as count from (select from users limit ${most}) counted`,
+    sql`select count(*) as count from (select from users where not only_invited limit ${most}) counted`,
   );
   return row?.count ?? 0;
 };

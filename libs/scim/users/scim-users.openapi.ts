@@ -48,10 +48,12 @@ const shared = {
 };
 const conflict = 'Another user has the user name or the address.';
 const ended = ['UserSuspended', 'AuthenticationTokenDestroyed', 'SessionEnded'];
+/** Of an account that only an invitation to the address has created. */
+const endedInvitation = ['MembershipRemoved', 'TeamMemberRemoved', 'UserForgotten'];
 const lastOwner = 'An attribute is not valid, or the user to suspend is the last active owner of an organization.';
 const changed = {
   refusals: { conflict, 'bad-request': lastOwner },
-  events: ['UserUpdated', 'UserUnsuspended', 'ScimUserUpdated', ...ended],
+  events: ['UserUpdated', 'UserUnsuspended', 'ScimUserUpdated', ...ended, ...endedInvitation],
 };
 const body: BodyDescription = {
   schema: scimUserBody,
@@ -87,9 +89,17 @@ export const scimUsersOperations = describeController(ScimUsersController, SCIM,
     answer,
     refusals: { conflict },
     description:
-      'The server creates a user, or gives back the user that SCIM has deleted with the same user name. It takes over no ' +
-      'other user.',
-    events: ['UserCreated', 'UserSuspended', 'UserUpdated', 'UserUnsuspended', 'ScimUserProvisioned'],
+      'The server creates a user, or gives back the user that SCIM has deleted with the same user name. It takes over ' +
+      'the account that only an invitation to the address has created, and no other user.',
+    events: [
+      'UserCreated',
+      'UserConfirmed',
+      'UserSuspended',
+      'UserUpdated',
+      'UserUnsuspended',
+      'ScimUserProvisioned',
+      ...endedInvitation,
+    ],
   },
   show: {
     ...shared,

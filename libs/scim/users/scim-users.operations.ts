@@ -1,14 +1,24 @@
-import { checkQuota, notFound, type Quotas } from '#kernel';
-import { decideWrite, getFirstRow, newStream, type EventStore, type LoadedStream } from '#event-store';
+import { checkQuota, notFound, type EventContext, type Quotas, type Sql } from '#kernel';
+import {
+  decideWrite,
+  getFirstRow,
+  newStream,
+  type EventStore,
+  type LoadedStream,
+  type StreamWrite,
+} from '#event-store';
 import { createEventContext, requireCurrentAccess, type Actor } from '#access';
 import { getViolatedConstraint } from '#postgres';
 import {
   checkEmail,
   chooseUsername,
   countUsers,
+  findInvitedAccountByEmail,
   loadUserToSuspend,
   prepareProvisionedUser,
+  prepareTakeover,
   prepareUserChange,
+  yieldAddress,
   type UserChanges,
   type UserToSuspend,
 } from '#people';
@@ -30,12 +40,14 @@ import { findScimUser, loadNameUse, selectScimUser, type NameUse, type ScimUserR
 export type ScimDependencies = ScimTeamDependencies & { readonly quotas: Quotas };
 
 /** Unique keys that a concurrent request can take first. The retry then finds the rows of that request. */
-const RACES = ['users_username_key', 'scim_users_user_name_key'];
+const RACES = ['users_username_key', 'scim_users_user_name_key', 'scim_users_pkey'];
 
 const createUniquenessRefusal = (attribute: string): ScimRefusal =>
   new ScimRefusal('uniqueness', `${attribute}: another user has it already`);
 
-/** For `catch`. SCIM takes over no user that it did not create, so an address of another user stays that user's. */
+/**
+ * For `catch`. An address of another user stays that user's, unless only an invitation has created the account.
+ */
 const refuseTakenEmail = (error: unknown): never => {
   if (getViolatedConstraint(error) === 'users_email_key') throw createUniquenessRefusal('emails');
   throw error;
@@ -88,6 +100,7 @@ export const createScimUser = (
     // Again, because a request can have added the user to a group during the deletion.
     await leaveGroups(dependencies, use.knownUser, createEventContext(actor));
     const changes = email === null ? {} : { email };
+    await yieldEmail(store, email, { owner: use.knownUser, context: createEventContext(actor) });
     const { source } = use;
     return changeUser(store, actor, loaded, {
       names: getNames(input),
@@ -99,21 +112,49 @@ export const createScimUser = (
   return store.untilFirst(work, { races: RACES }).catch(refuseTakenEmail);
 };
 
-const provisionNewUser = async (
-  { store, ids, quotas: { users } }: ScimDependencies,
+const yieldEmail = async (
+  store: EventStore,
+  email: string | null,
+  next: { readonly owner: string; readonly context: EventContext },
+): Promise<void> => {
+  if (email !== null) await yieldAddress(store, email, next);
+};
+
+type ProvisionedAccount = { readonly id: string; readonly write: StreamWrite; readonly conditions: readonly Sql[] };
+
+/** Takes over the account that only an invitation has created for the address, or creates one. */
+const prepareAccount = async (
+  { store, ids, quotas }: ScimDependencies,
   input: ScimUserInput,
-  { isUsernameTaken: isTaken, source }: NameUse,
+  { isUsernameTaken: isTaken }: NameUse,
+): Promise<ProvisionedAccount> => {
+  const [name, email, suspended] = [chooseUsername(input.userName), chooseEmail(input), input.active === false];
+  const invited = email === null ? undefined : await findInvitedAccountByEmail(store, email);
+  if (invited) {
+    const { write, condition } = await prepareTakeover({ store, quotas }, invited, { name, suspended });
+    return { id: invited.id, write, conditions: [condition] };
+  }
+  const { users } = quotas;
+  if (users !== null) checkQuota('users', users, await countUsers(store.database, users));
+  return { ...prepareProvisionedUser(ids, { username: name, email, isTaken, suspended }), conditions: [] };
+};
+
+const provisionNewUser = async (
+  dependencies: ScimDependencies,
+  input: ScimUserInput,
+  use: NameUse,
   actor: Actor,
 ): Promise<ScimUserRow> => {
-  if (users !== null) checkQuota('users', users, await countUsers(store.database, users));
+  const { store } = dependencies;
+  const { source } = use;
   const active = input.active !== false;
-  const account = { username: chooseUsername(input.userName), email: chooseEmail(input), isTaken, suspended: !active };
-  const { id, write } = prepareProvisionedUser(ids, account);
+  const { id, write, conditions } = await prepareAccount(dependencies, input, use);
   const provisioning = decideWrite(scimUser, newStream(getScimUserStream(id), scimUser), null, {
     type: 'ProvisionScimUser',
     data: { user: id, ...getNames(input), active, source, organizations: [] },
   });
-  const { rows } = await store.append([write, provisioning], createEventContext(actor), [selectScimUser(id)]);
+  const reads = [selectScimUser(id)];
+  const { rows } = await store.append([write, provisioning], createEventContext(actor), reads, conditions);
   return getFirstRow<ScimUserRow>(rows);
 };
 
@@ -189,6 +230,7 @@ const updateScimUser = (
     const { source } = present;
     const change = { names: keepExternalId(present, input), active: input.active ?? undefined, source };
     const changes = email === null || email === present.email ? {} : { email };
+    if (email !== present.email) await yieldEmail(store, email, { owner: id, context: createEventContext(actor) });
     if (input.userName === present.userName) return changeUser(store, actor, loaded, { ...change, changes });
     const username = chooseUsername(input.userName);
     const use = await loadNameUse(store.database, actor, input.userName, username);

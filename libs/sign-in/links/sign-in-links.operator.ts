@@ -1,7 +1,7 @@
 import { sql, notFound, type Clock, type EventContext, type Ids, type Timestamp } from '#kernel';
 import { decideWrite, type EventStore } from '#event-store';
 import { createSystemContext, hashSecret } from '#access';
-import { loadPersonWithSessions } from '#people';
+import { findInvitedAccountById, loadPersonWithSessions, prepareTakeover } from '#people';
 import type { Database } from '#postgres';
 import { signInMethods, toMethodsStream } from '../methods/sign-in-methods.js';
 
@@ -34,7 +34,11 @@ export const createSignInLink = (
     const { username, organizations } = person;
     const data = { user, username, organizations, expiredAt, resetsMethods };
     const loaded = await store.load(toMethodsStream(user), signInMethods);
-    await store.append([decideWrite(signInMethods, loaded, null, { type: 'CreateSignInLink', data })], context, [
+    const link = decideWrite(signInMethods, loaded, null, { type: 'CreateSignInLink', data });
+    // The operator decides who signs in, so no other owner of the address takes the account over.
+    const invited = await findInvitedAccountById(store, user);
+    const confirmation = invited && (await prepareTakeover({ store, quotas: { users: null } }, invited));
+    await store.append([...(confirmation ? [confirmation.write] : []), link], context, [
       sql`delete from sign_in.links where user_id = ${user} or expired_at <= ${now}`,
       sql`insert into sign_in.links (hash, user_id, resets_methods, revokes_tokens, expired_at)
             values (${hashSecret(secret)}, ${user}, ${resetsMethods}, ${revokesTokens}, ${expiredAt})`,

@@ -1,0 +1,13 @@
+/** Who may create organizations: everybody who has an account, or administrators of the site. */
+export const ORGANIZATION_CREATORS = ['everyone', 'administrators'] as const;
+export type OrganizationCreators = (typeof ORGANIZATION_CREATORS)[number];
+
+/** The setting of the site. It is injected by this class. */
+export abstract class OrganizationCreation {
+  abstract readonly creators: OrganizationCreators;
+}
+
+export const mayCreateOrganizations = (
+  { creators }: OrganizationCreation,
+  { siteAdmin }: { readonly siteAdmin: boolean },
+): boolean => siteAdmin || creators === 'everyone';
