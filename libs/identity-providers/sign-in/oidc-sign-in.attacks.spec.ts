@@ -223,7 +223,8 @@ describe('a sign-in is refused, and nothing changes,', () => {
     for (let attempt = 0; attempt < 52; attempt += 1)
       statuses.push((await open().signIn(acme, provider, 'p-victim')).status);
     expect(statuses.filter((status) => status === 400).length).toBeGreaterThan(20);
-    expect(statuses.at(-1)).toBe(429);
+    // The clock runs: a later attempt can come after the first wait.
+    expect(statuses).toContain(429);
     // Nobody can guess a signature, so a person that the provider has proved does not wait.
     provider.forgeIdTokens(null);
     expect((await open().signIn(acme, provider, 'p-ada')).status).toBe(303);
