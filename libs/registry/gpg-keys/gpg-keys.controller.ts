@@ -1,7 +1,7 @@
 import { Body, Controller, Delete, Get, HttpCode, Param, Patch, Post, Query, Req } from '@nestjs/common';
 import { CommandBus } from '@nestjs/cqrs';
 import type { FastifyRequest } from 'fastify';
-import { unprocessable } from '#kernel';
+import { hasSameName, unprocessable } from '#kernel';
 import { z } from 'zod';
 import { CurrentActor, type Actor } from '#access';
 import { Database } from '#postgres';
@@ -67,7 +67,7 @@ export class GpgKeysController {
   @Patch(':namespace/:keyId')
   async update(@Param() path: GpgKeyPath, @Body() body: unknown, @CurrentActor() actor: Actor): Promise<Document> {
     const { namespace = path.namespace, 'ascii-armor': asciiArmor } = parseBody(updateBody, body).data.attributes;
-    if (asciiArmor !== undefined && namespace !== path.namespace) {
+    if (asciiArmor !== undefined && !hasSameName(namespace, path.namespace)) {
       throw unprocessable(
         'Ascii armor cannot be replaced by a request that moves the key: send two requests',
         'ascii-armor',
