@@ -1,4 +1,4 @@
-import { Module, type DynamicModule } from '@nestjs/common';
+import { Module, type DynamicModule, type Provider } from '@nestjs/common';
 import { CommandBus, CqrsModule } from '@nestjs/cqrs';
 import { Envelope, type EncryptionKeys } from '#encryption';
 import { EventStore } from '#event-store';
@@ -29,6 +29,23 @@ export type SignInModuleOptions = {
 };
 
 const DEPENDENCIES = 'cadastre:sign-in-dependencies';
+
+const SERVICES = [
+  EventStore,
+  Clock,
+  Ids,
+  SignInTokens,
+  PasswordHasher,
+  PasskeyCeremonies,
+  SignInOptions,
+  RefusedSignInRecorder,
+];
+
+const createRecorderProvider = (keys: EncryptionKeys): Provider => ({
+  provide: RefusedSignInRecorder,
+  useFactory: (store: EventStore, clock: Clock, ids: Ids) => new RefusedSignInRecorder({ store, clock, ids, keys }),
+  inject: [EventStore, Clock, Ids],
+});
 
 @Module({
   imports: [CqrsModule],
@@ -66,6 +83,7 @@ export class SignInModule {
       global: true,
       providers: [
         { provide: SITE_HOST, useValue: new URL(publicUrl).host },
+        createRecorderProvider(encryptionKeys),
         {
           provide: SignInTokens,
           useFactory: (clock: Clock) => new SignInTokens(encryptionKeys, clock),
@@ -86,19 +104,12 @@ export class SignInModule {
             hasher: PasswordHasher,
             ceremonies: PasskeyCeremonies,
             options: SignInOptions,
-          ): SignInServices => ({
-            store,
-            clock,
-            ids,
-            tokens,
-            hasher,
-            ceremonies,
-            options,
-            sessionHours,
-            totpEnvelope,
-            refusals: new RefusedSignInRecorder({ store, clock, ids, keys: encryptionKeys }),
-          }),
-          inject: [EventStore, Clock, Ids, SignInTokens, PasswordHasher, PasskeyCeremonies, SignInOptions],
+            refusals: RefusedSignInRecorder,
+          ): SignInServices => {
+            const services = { store, clock, ids, tokens, hasher, ceremonies, options, refusals };
+            return { ...services, sessionHours, totpEnvelope };
+          },
+          inject: SERVICES,
         },
       ],
     };
