@@ -228,6 +228,7 @@ export const REFUSED_EVENTS: Readonly<Record<string, string>> = {
   OrganizationDeleted: 'a deleted organization cannot be exported',
   UserCreated: ACCOUNT,
   UserUpdated: ACCOUNT,
+  UserConfirmed: ACCOUNT,
   UserSuspended: ACCOUNT,
   UserUnsuspended: ACCOUNT,
   UserForgotten: ACCOUNT,

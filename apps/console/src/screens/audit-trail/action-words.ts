@@ -6,6 +6,7 @@ const WORDS: ReadonlyMap<string, string> = new Map([
   ['archive', 'archived'],
   ['callback', 'answered'],
   ['cancel', 'canceled'],
+  ['confirm', 'confirmed'],
   ['create', 'created'],
   ['create_link', 'link created'],
   ['deprovision', 'deprovisioned'],
