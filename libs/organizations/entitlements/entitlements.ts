@@ -27,6 +27,7 @@ const EVERYTHING = {
   'self-serve-billing': false,
   sentinel: false,
   sso: false,
+  stacks: false,
   'state-storage': true,
   teams: true,
   'usage-reporting': false,

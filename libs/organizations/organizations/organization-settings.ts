@@ -11,6 +11,9 @@ const minutes = storedAttribute({
   body: z.int().positive({ error: 'must be at least one minute' }).nullish(),
 });
 
+/** Stacks cannot run where the client is. */
+const stacksMode = z.enum(['remote', 'agent']);
+
 /** Settings of an organization that owners can change, as documents show them. */
 const settings = {
   collaboratorAuthPolicy: { schema: authPolicy, initial: 'password', body: authPolicy.optional() },
@@ -36,6 +39,13 @@ const settings = {
   publicProviderCurationEnabled: { ...flag(true), since: 2 },
   /** Whether the limits for the lifetime of tokens apply: to new tokens, and to the age of user tokens. */
   maxTtlEnabled: { ...flag(false), since: 3 },
+  globalModuleSharing: { ...storedAttribute(flag(false)), since: 4 },
+  registryMonorepoSupportEnabled: { ...storedAttribute(flag(false)), since: 4 },
+  stacksDefaultExecutionMode: {
+    ...storedAttribute({ schema: stacksMode, initial: 'remote', body: stacksMode.optional() }),
+    since: 4,
+  },
+  stacksEnabled: { ...storedAttribute(flag(false)), since: 4 },
 } as const;
 
 export const ORGANIZATION_SETTINGS = defineAttributes(settings);

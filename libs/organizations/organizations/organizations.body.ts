@@ -3,7 +3,7 @@ import { omitUndefined, ignoredMember, unsupportedMember, resourceBody, text, to
 import type { OrganizationChanges } from './organization.js';
 import { ORGANIZATION_SETTINGS } from './organization-settings.js';
 
-const NO_STACKS = 'stacks are not built';
+const NO_STACKS = 'stacks are not built, so nothing would run on the pool';
 const READ_ONLY = 'is read-only: clients send back what they have read';
 const RETENTION_ELSEWHERE = 'has its own endpoint, `/organizations/:organization/relationships/data-retention-policy`';
 
@@ -20,12 +20,8 @@ const settings = {
   'saml-enabled': ignoredMember(READ_ONLY),
   'two-factor-conformant': ignoredMember(READ_ONLY),
   'enforce-hyok': unsupportedMember('encryption with a key of yours is not built'),
-  'global-module-sharing': unsupportedMember('a registry of modules is not built'),
   'global-provider-sharing': unsupportedMember('providers belong to one organization'),
   'recoverable-items-enabled': unsupportedMember('deleted resources cannot be restored'),
-  'registry-monorepo-support-enabled': unsupportedMember('a registry of modules is not built'),
-  'stacks-default-execution-mode': unsupportedMember(NO_STACKS),
-  'stacks-enabled': unsupportedMember(NO_STACKS),
 };
 const email = text(255);
 

@@ -131,18 +131,39 @@ describe('an organization', () => {
     });
   });
 
+  it('keeps and shows switches of features that are not built, and grants no entitlement', async () => {
+    const switches = {
+      'global-module-sharing': true,
+      'registry-monorepo-support-enabled': true,
+      'stacks-default-execution-mode': 'agent',
+      'stacks-enabled': true,
+    };
+    const body = organization({ name: 'switched', email: 'ops@acme.test', ...switches });
+    expect(expectStatus(await server.post(PATH, body), 201).body.data.attributes).toMatchObject(switches);
+    const off = { 'stacks-enabled': false, 'stacks-default-execution-mode': 'remote' };
+    expectStatus(await server.patch(`${PATH}/switched`, organization(off)), 200);
+    const { attributes } = expectStatus(await server.get(`${PATH}/switched`), 200).body.data;
+    expect(attributes).toMatchObject({ ...switches, ...off });
+    const entitlements = expectStatus(await server.get(`${PATH}/switched/entitlement-set`), 200).body.data.attributes;
+    expect(entitlements.stacks).toBe(false);
+    const refused = await server.patch(`${PATH}/switched`, organization({ 'stacks-default-execution-mode': 'local' }));
+    expect(expectStatus(refused, 422).body.errors[0].source.pointer).toBe(
+      '/data/attributes/stacks-default-execution-mode',
+    );
+  });
+
   it('refuses features that do not exist, each with its own error', async () => {
     await makeOrganization(server, 'plain');
     const answer = expectStatus(
-      await server.patch(`${PATH}/plain`, organization({ 'stacks-enabled': true, 'enforce-hyok': true })),
+      await server.patch(`${PATH}/plain`, organization({ 'global-provider-sharing': true, 'enforce-hyok': true })),
       422,
     );
     expect(answer.body.errors.map(({ source }: { source: { pointer: string } }) => source.pointer)).toEqual([
       '/data/attributes/enforce-hyok',
-      '/data/attributes/stacks-enabled',
+      '/data/attributes/global-provider-sharing',
     ]);
     expectStatus(
-      await server.patch(`${PATH}/plain`, organization({ 'stacks-enabled': false, 'enforce-hyok': false })),
+      await server.patch(`${PATH}/plain`, organization({ 'global-provider-sharing': false, 'enforce-hyok': false })),
       200,
     );
   });

@@ -30,7 +30,6 @@ const settings = {
   description: text(10_000).nullish(),
   ...PROJECT_SETTINGS.body,
   'setting-overwrites': overwrites.nullish(),
-  'stacks-default-execution-mode': unsupportedMember(NO_STACKS),
 };
 const relationships = z
   .object({

@@ -90,6 +90,17 @@ describe('a project', () => {
     expect((await server.get(byId(id))).body.data).toEqual(cleared);
   });
 
+  it('keeps the execution mode of stacks, which are not built', async () => {
+    const id = await makeProject(server, 'acme', 'Stacked');
+    for (const mode of ['agent', null]) {
+      const answer = expectStatus(
+        await server.patch(byId(id), project({ 'stacks-default-execution-mode': mode })),
+        200,
+      );
+      expect(answer.body.data.attributes['stacks-default-execution-mode']).toBe(mode);
+    }
+  });
+
   it('counts its workspaces', async () => {
     const id = await makeProject(server, 'acme', 'Counting');
     const workspace = await makeWorkspace(

@@ -44,6 +44,7 @@ export const renderProject = (row: ProjectRow, actor: Actor, includes?: ProjectI
       'stack-count': 0,
       'auto-destroy-activity-duration': row.settings.autoDestroyActivityDuration,
       'default-execution-mode': mode,
+      'stacks-default-execution-mode': row.settings.stacksDefaultExecutionMode,
       // Clients know each flag by two names. The pool always comes from the same source as the mode.
       'setting-overwrites': {
         'default-execution-mode': own,

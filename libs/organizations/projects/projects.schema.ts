@@ -13,6 +13,7 @@ import {
   serverPath,
   timestamp,
 } from '#json-api/description';
+import { PROJECT_SETTINGS } from './project-settings.js';
 
 const overwrites = z
   .strictObject({
@@ -43,6 +44,7 @@ export const projectSchema = defineResource({
       .nullable()
       .meta({ examples: [null] }),
     'default-execution-mode': z.enum(EXECUTION_MODES).meta({ description: 'The effective mode.' }),
+    'stacks-default-execution-mode': PROJECT_SETTINGS.shape.stacksDefaultExecutionMode,
     'setting-overwrites': overwrites,
     permissions: permissionFlags(
       'can-read',
