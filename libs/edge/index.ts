@@ -5,6 +5,7 @@ export { HostedInterceptor } from './editions/hosted.interceptor.js';
 export { createHttpServer, type HttpLimits, type HttpServerOptions } from './server/http.server.js';
 export type { RequestObserver } from './server/request-observer.http.js';
 export type { RateLimits } from './server/rate-limits.http.js';
+export { KnownFiltersInterceptor } from './server/known-filters.interceptor.js';
 export { SelfHostedInterceptor } from './editions/self-hosted.interceptor.js';
 export { collectProcessMetrics } from './server/http.metrics.js';
 export { replaceMetrics } from './health/process-metrics.js';

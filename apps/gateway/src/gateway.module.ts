@@ -7,7 +7,7 @@ import { ApiDocsModule } from '#api-docs';
 import { AuditTrailModule } from '#audit-trail';
 import { ConsoleModule } from '#console';
 import { DocumentCacheModule } from '#document-cache';
-import { EdgeModule, HostedInterceptor, SelfHostedInterceptor } from '#edge';
+import { EdgeModule, HostedInterceptor, KnownFiltersInterceptor, SelfHostedInterceptor } from '#edge';
 import { EventStoreModule } from '#event-store';
 import { FactsModule } from '#facts';
 import { HistoryModule } from '#history';
@@ -108,7 +108,10 @@ export class GatewayModule {
         // The hosted edition has no data retention (contract §4.3).
         ...(hosted ? [] : [RetentionModule]),
       ],
-      providers: listEditionInterceptors(settings.edition),
+      providers: [
+        { provide: APP_INTERCEPTOR, useClass: KnownFiltersInterceptor },
+        ...listEditionInterceptors(settings.edition),
+      ],
     };
   }
 }

@@ -68,6 +68,11 @@ export type RouteOptions = {
    * that the session of an absent person ends.
    */
   readonly isBackground?: boolean;
+  /**
+   * Names of the query parameters `filter[…]` and `search[…]` that a GET accepts, with the index 0 for every index. Others
+   * are refused: a list that ignored a filter would have resources that the caller did not ask for.
+   */
+  readonly filters?: readonly string[];
   /** Whether the response contains the number of requests per second that a token may send. */
   readonly announcesRateLimit?: boolean;
 };

@@ -1,7 +1,7 @@
 import { Body, Controller, Delete, Get, HttpCode, Param, Patch, Post, Query, Req } from '@nestjs/common';
 import { CommandBus } from '@nestjs/cqrs';
 import type { FastifyRequest } from 'fastify';
-import { CurrentActor, type Actor } from '#access';
+import { ConfigureRoute, CurrentActor, type Actor } from '#access';
 import { Database } from '#postgres';
 import { Clock, notFound, sql } from '#kernel';
 import {
@@ -19,7 +19,7 @@ import { AgentPoolWorkspaces } from './agent-pool-workspaces.port.js';
 import { toAgentPoolChanges, createBody, updateBody } from './agent-pools.body.js';
 import { ChangeAgentPool } from './agent-pools.commands.js';
 import { renderAgentPool } from './agent-pools.document.js';
-import { parseAgentPoolFilter } from './agent-pools.filter.js';
+import { AGENT_POOL_FILTERS, parseAgentPoolFilter } from './agent-pools.filter.js';
 
 import { findAgentPool, listAgentPools, type AgentPoolRow, type AgentPoolReader } from './agent-pools.queries.js';
 
@@ -37,6 +37,7 @@ export class AgentPoolsController {
   ) {}
 
   @Get('organizations/:organization/agent-pools')
+  @ConfigureRoute({ filters: AGENT_POOL_FILTERS })
   async list(
     @Param('organization') organization: string,
     @Query() query: QueryOf,

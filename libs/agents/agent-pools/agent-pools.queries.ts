@@ -76,6 +76,9 @@ const selectFrom = (actor: Identity): Sql =>
 export const selectAgentPoolById = (id: string, reader: AgentPoolReader<Identity>): Sql =>
   sql`select ${selectColumns(reader)} ${selectFrom(reader.actor)} where ap.id = ${id}`;
 
+export const selectAgentPoolsByIds = (ids: Sql, reader: AgentPoolReader): Sql =>
+  sql`select ${selectColumns(reader)} ${selectFrom(reader.actor)} where ap.id = any (${ids}) order by ap.id`;
+
 /** Returns the pool. Throws the refusal of the permission table if the caller lacks the permission. */
 export const findAgentPool = async (
   database: Database,

@@ -2,7 +2,7 @@ import { Body, Controller, Delete, Get, HttpCode, Param, Post, Query, Req } from
 import { CommandBus } from '@nestjs/cqrs';
 import type { FastifyRequest } from 'fastify';
 import { z } from 'zod';
-import { CurrentActor, type Actor } from '#access';
+import { ConfigureRoute, CurrentActor, type Actor } from '#access';
 import { Database } from '#postgres';
 import { badRequest, Clock, formatTimestamp, parseTime } from '#kernel';
 import {
@@ -58,6 +58,7 @@ export class AgentsController {
   ) {}
 
   @Get('agent-pools/:pool/agents')
+  @ConfigureRoute({ filters: [SINCE] })
   async list(
     @Param('pool') pool: string,
     @Query() query: QueryOf,

@@ -1,7 +1,8 @@
 import { Controller, Get, Header, Headers, Query, Res, type StreamableFile } from '@nestjs/common';
 import type { FastifyReply } from 'fastify';
-import { CurrentActor, requirePermission, type Actor } from '#access';
+import { ConfigureRoute, CurrentActor, requirePermission, type Actor } from '#access';
 import type { QueryParameters as QueryOf } from '#json-api';
+import { TRAIL_FILTERS } from './trail-entry-filter.js';
 import { JSON_DOCUMENT, TrailAnswers } from './trail.answers.js';
 
 @Controller('api/v2')
@@ -10,6 +11,7 @@ export class AuditTrailController {
 
   /** The path names no organization, because the token belongs to one; other tokens have no audit trail. */
   @Get('organization/audit-trail')
+  @ConfigureRoute({ filters: TRAIL_FILTERS })
   @Header('content-type', JSON_DOCUMENT)
   async list(
     @Query() query: QueryOf,

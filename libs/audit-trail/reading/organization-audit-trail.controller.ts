@@ -1,9 +1,10 @@
 import { Controller, Get, Header, Headers, Param, Query, Res, type StreamableFile } from '@nestjs/common';
 import type { FastifyReply } from 'fastify';
-import { CurrentActor, loadParentOrganization, type Actor } from '#access';
+import { ConfigureRoute, CurrentActor, loadParentOrganization, type Actor } from '#access';
 import type { QueryParameters as QueryOf } from '#json-api';
 import { Database } from '#postgres';
 import { TrailEntryReader } from './trail-entry.reader.js';
+import { TRAIL_FILTERS } from './trail-entry-filter.js';
 import { JSON_DOCUMENT, parseTrailFormat, TrailAnswers } from './trail.answers.js';
 
 /** The audit trail of an organization that the path names, for people as well. */
@@ -16,6 +17,7 @@ export class OrganizationAuditTrailController {
   ) {}
 
   @Get()
+  @ConfigureRoute({ filters: TRAIL_FILTERS })
   @Header('content-type', JSON_DOCUMENT)
   async list(
     @Param('organization') name: string,

@@ -1,9 +1,10 @@
 import { Controller, Get, Header, Headers, Param, Query, Res, type StreamableFile } from '@nestjs/common';
 import type { FastifyReply } from 'fastify';
-import { CurrentActor, requirePermission, SITE_SCOPE, verifyCurrentAccess, type Actor } from '#access';
+import { ConfigureRoute, CurrentActor, requirePermission, SITE_SCOPE, verifyCurrentAccess, type Actor } from '#access';
 import type { QueryParameters as QueryOf } from '#json-api';
 import { Database } from '#postgres';
 import { SITE_TRAIL } from '../writing/trail.js';
+import { TRAIL_FILTERS } from './trail-entry-filter.js';
 import { TrailEntryReader } from './trail-entry.reader.js';
 import { JSON_DOCUMENT, parseTrailFormat, TrailAnswers } from './trail.answers.js';
 
@@ -17,6 +18,7 @@ export class SiteAuditTrailController {
   ) {}
 
   @Get()
+  @ConfigureRoute({ filters: TRAIL_FILTERS })
   @Header('content-type', JSON_DOCUMENT)
   async list(
     @Query() query: QueryOf,

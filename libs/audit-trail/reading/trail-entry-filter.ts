@@ -24,6 +24,9 @@ const RULES: Readonly<Record<keyof TrailEntryFilter, FilterRule>> = {
   resourceId: { parameter: 'filter[resource-id]', ...ANYTHING },
 };
 
+/** The query parameters of the filter. */
+export const TRAIL_FILTERS = Object.values(RULES).map(({ parameter }) => parameter);
+
 const createFilterRefusal = (detail: string, parameter: string): Refusal =>
   new Refusal('unprocessable', [{ detail, parameter }]);
 

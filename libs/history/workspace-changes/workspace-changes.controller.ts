@@ -1,6 +1,6 @@
 import { Controller, Get, Param, Query, Req } from '@nestjs/common';
 import type { FastifyRequest } from 'fastify';
-import { CurrentActor, can, type Actor } from '#access';
+import { ConfigureRoute, CurrentActor, can, type Actor } from '#access';
 import { Database } from '#postgres';
 import { getListParameter, renderPage, parsePage, type Document, type QueryParameters as QueryOf } from '#json-api';
 import { toHistoryField, HIDDEN_FIELDS } from '../writing/history-fields.js';
@@ -17,6 +17,7 @@ export class WorkspaceChangesController {
   constructor(private readonly database: Database) {}
 
   @Get('workspaces/:id/history')
+  @ConfigureRoute({ filters: ['filter[field]', 'filter[actor]'] })
   async list(
     @Param('id') id: string,
     @Query() query: QueryOf,

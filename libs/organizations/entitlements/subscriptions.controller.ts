@@ -4,7 +4,16 @@ import { z } from 'zod';
 import { notFound, unprocessable } from '#kernel';
 import { CurrentActor, type Actor } from '#access';
 import { Database } from '#postgres';
-import { renderDocument, ignoredMember, parseBody, requiredToOne, resourceBody, toOne, type Document } from '#json-api';
+import {
+  renderDocument,
+  ignoredMember,
+  parseBody,
+  requiredToOne,
+  resourceBody,
+  toOne,
+  type Document,
+  type Resource,
+} from '#json-api';
 import { renderFeatureSet } from './feature-sets.controller.js';
 import { FEATURE_SETS } from '../organizations/organization.js';
 import { ChangeOrganization } from '../organizations/organizations.commands.js';
@@ -50,19 +59,20 @@ export const body = resourceBody(
   z.object({ 'feature-set': requiredToOne }),
 );
 
-const renderSubscription = (row: OrganizationRow): Document =>
-  renderDocument(
-    {
-      id: `sub-${row.id.slice('org-'.length)}`,
-      type: 'subscriptions',
-      attributes: { 'is-active': true, 'end-at': null, 'runs-ceiling': null, 'agents-ceiling': null },
-      relationships: {
-        organization: toOne('organizations', row.name),
-        'feature-set': toOne('feature-sets', `fs-${row.featureSet}`),
-      },
-    },
-    [renderFeatureSet(row.featureSet)],
-  );
+export const deriveSubscriptionId = (organization: string): string => `sub-${organization.slice('org-'.length)}`;
+
+export const renderSubscription = (row: OrganizationRow): Resource => ({
+  id: deriveSubscriptionId(row.id),
+  type: 'subscriptions',
+  attributes: { 'is-active': true, 'end-at': null, 'runs-ceiling': null, 'agents-ceiling': null },
+  relationships: {
+    organization: toOne('organizations', row.name),
+    'feature-set': toOne('feature-sets', `fs-${row.featureSet}`),
+  },
+});
+
+const renderWithFeatureSet = (row: OrganizationRow): Document =>
+  renderDocument(renderSubscription(row), [renderFeatureSet(row.featureSet)]);
 
 @Controller('api/v2')
 export class SubscriptionsController {
@@ -73,7 +83,7 @@ export class SubscriptionsController {
 
   @Get('organizations/:organization/subscription')
   async show(@Param('organization') name: string, @CurrentActor() actor: Actor): Promise<Document> {
-    return renderSubscription(await findOrganization(this.database, actor, 'read-entitlements', name));
+    return renderWithFeatureSet(await findOrganization(this.database, actor, 'read-entitlements', name));
   }
 
   @Post('admin/organizations/:organization/subscription')
@@ -88,6 +98,6 @@ export class SubscriptionsController {
     if (!featureSet) throw unprocessable('Feature set does not exist', '/data/relationships/feature-set');
     const row = await this.bus.execute(new ChangeOrganization('ChangeFeatureSet', { name, featureSet, actor }));
     if (!row) throw notFound();
-    return renderSubscription(row);
+    return renderWithFeatureSet(row);
   }
 }

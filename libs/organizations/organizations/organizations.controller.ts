@@ -1,7 +1,7 @@
 import { Body, Controller, Delete, Get, HttpCode, Inject, Param, Patch, Post, Query, Req } from '@nestjs/common';
 import { CommandBus } from '@nestjs/cqrs';
 import type { FastifyRequest } from 'fastify';
-import { CurrentActor, type Actor } from '#access';
+import { can, CurrentActor, type Actor } from '#access';
 import { Database } from '#postgres';
 import { notFound, sql } from '#kernel';
 import {
@@ -18,6 +18,7 @@ import {
   type Resource,
 } from '#json-api';
 import { renderEntitlementSet } from '../entitlements/entitlement-sets.controller.js';
+import { renderSubscription } from '../entitlements/subscriptions.controller.js';
 import type { FeatureSet } from './organization.js';
 import { toOrganizationChanges, createBody, updateBody } from './organizations.body.js';
 import { ChangeOrganization } from './organizations.commands.js';
@@ -28,7 +29,7 @@ import { selectRelatedProjects } from '../organizations.related.js';
 /** Injection token of a setting: the feature set of new organizations. */
 export const INITIAL_FEATURE_SET = 'cadastre:initial-feature-set';
 
-export const ORGANIZATION_INCLUDES = ['entitlement_set', 'default_project'] as const;
+export const ORGANIZATION_INCLUDES = ['entitlement_set', 'default_project', 'subscription'] as const;
 
 @Controller('api/v2')
 export class OrganizationsController {
@@ -97,7 +98,11 @@ export class OrganizationsController {
     actor: Actor,
   ): Promise<Resource[] | undefined> {
     if (!includes) return undefined;
-    const sets = includes.has('entitlement_set') ? rows.map(renderEntitlementSet) : [];
+    const readable = rows.filter(({ id }) => can(actor, 'read-entitlements', { organization: id }));
+    const sets = [
+      ...(includes.has('entitlement_set') ? rows.map(renderEntitlementSet) : []),
+      ...(includes.has('subscription') ? readable.map(renderSubscription) : []),
+    ];
     if (!includes.has('default_project')) return sets;
     const ids = rows.map(({ defaultProject }) => defaultProject);
     return [

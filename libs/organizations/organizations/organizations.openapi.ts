@@ -17,7 +17,7 @@ export const ORGANIZATIONS = {
 };
 
 /** Names of the resources that `include` can add. */
-const included = ['EntitlementSet', 'Project'];
+const included = ['EntitlementSet', 'Project', 'Subscription'];
 
 export const organizationsOperations = describeController(OrganizationsController, ORGANIZATIONS, {
   list: {

@@ -1,7 +1,7 @@
 import { Body, Controller, Delete, Get, HttpCode, Param, Patch, Post, Query, Req } from '@nestjs/common';
 import { CommandBus } from '@nestjs/cqrs';
 import type { FastifyRequest } from 'fastify';
-import { CurrentActor, type Actor } from '#access';
+import { ConfigureRoute, CurrentActor, type Actor } from '#access';
 import { Database } from '#postgres';
 import { notFound, sql } from '#kernel';
 import {
@@ -20,7 +20,7 @@ import { selectRelatedProjectTagBindings } from '#tag-bindings';
 import { toProjectBindings, createBody, toProjectInput, updateBody } from './projects.body.js';
 import { ChangeProject } from './projects.commands.js';
 import { renderProject, type ProjectIncludes } from './projects.document.js';
-import { parseProjectFilter } from './projects.filter.js';
+import { parseProjectFilter, PROJECT_FILTERS } from './projects.filter.js';
 import { listProjects, findProject, type ProjectRow } from './projects.queries.js';
 
 export const PROJECT_INCLUDES = ['effective_tag_bindings'] as const;
@@ -33,6 +33,7 @@ export class ProjectsController {
   ) {}
 
   @Get('organizations/:organization/projects')
+  @ConfigureRoute({ filters: PROJECT_FILTERS })
   async list(
     @Param('organization') name: string,
     @Query() query: QueryOf,

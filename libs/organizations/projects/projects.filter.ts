@@ -1,8 +1,16 @@
 import { getListParameter, parseSort, getParameter, type QueryParameters } from '#json-api';
-import { parseTagFilter } from '#tag-bindings';
+import { parseTagFilter, TAG_FILTERS } from '#tag-bindings';
 import type { ProjectFilter } from './projects.queries.js';
 
 export const PROJECT_SORTS = ['name'] as const;
+
+/** The filters of the list of projects. */
+export const PROJECT_FILTERS = [
+  'filter[names]',
+  'filter[permissions][create-workspace]',
+  'filter[permissions][update]',
+  ...TAG_FILTERS,
+];
 
 /** Returns whether the parameter is present and not `false`. */
 const isRequested = (query: QueryParameters, name: string): boolean => {

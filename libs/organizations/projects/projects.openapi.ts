@@ -38,10 +38,14 @@ export const projectsOperations = describeController(ProjectsController, PROJECT
       'filter[permissions][update]': textParameter(
         'Only projects that you may change. The value `false` has no effect, and every other value filters.',
       ),
+      'filter[tagged]': listParameter('Only projects with tags of all of these keys, each with any value.'),
       'filter[tagged][0][key]': textParameter(
         'Only projects with a tag that has this key. For several tags, use other numbers than 0.',
       ),
-      'filter[tagged][0][value]': textParameter('The value of the tag with the same number.', { mostCharacters: 256 }),
+      'filter[tagged][0][value]': textParameter(
+        'The value of the tag with the same number. Without a key, a tag of any key.',
+        { mostCharacters: 256 },
+      ),
     },
     answer: describePage('Project', { included }),
   },

@@ -125,7 +125,7 @@ export type ProjectFilter = {
 const isTaggedWithAll = (tagged: readonly TagFilterTerm[]): Sql => sql`not exists (
   select 1 from unnest(${tagged.map(({ key }) => key)}::text[], ${tagged.map(({ value }) => value)}::text[])
                 as required (key, value)
-   where not exists (select 1 from project_tags t where t.project = p.id and t.key = required.key
+   where not exists (select 1 from project_tags t where t.project = p.id and (required.key is null or t.key = required.key)
                         and (required.value is null or t.value = required.value)))`;
 
 /** Returns one page of projects and the count of all, from one statement. */

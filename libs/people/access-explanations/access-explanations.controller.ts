@@ -1,6 +1,6 @@
 import { Controller, Get, Param, Query } from '@nestjs/common';
 import { badRequest } from '#kernel';
-import { CurrentActor, type Actor } from '#access';
+import { ConfigureRoute, CurrentActor, type Actor } from '#access';
 import { Database } from '#postgres';
 import {
   getParameter,
@@ -84,6 +84,9 @@ export class AccessExplanationsController {
   constructor(private readonly database: Database) {}
 
   @Get('organizations/:organization/access-explanations')
+  @ConfigureRoute({
+    filters: ['filter[user]', 'filter[team]', 'filter[permission]', 'filter[workspace]', 'filter[project]'],
+  })
   async explain(
     @Param('organization') organization: string,
     @Query() query: QueryOf,

@@ -1,6 +1,6 @@
 import { Controller, Get, Param, Query, Req } from '@nestjs/common';
 import type { FastifyRequest } from 'fastify';
-import { can, CurrentActor, type Actor } from '#access';
+import { ConfigureRoute, can, CurrentActor, type Actor } from '#access';
 import { Database } from '#postgres';
 import {
   getParameter,
@@ -40,6 +40,7 @@ export class AccessRowsController {
   constructor(private readonly database: Database) {}
 
   @Get('organizations/:organization/access-rows')
+  @ConfigureRoute({ filters: ['filter[project][id]'] })
   async list(
     @Param('organization') organization: string,
     @Query() query: QueryOf,

@@ -221,14 +221,16 @@ describe('an invited person', () => {
       expectStatus(await api.get(`/api/v2/${path}`), 404);
     }
     expectStatus(await api.get(LIST), 404);
-    const own = expectStatus(await api.get(`${OWN}?include=user,teams`), 200);
+    const own = expectStatus(await api.get(`${OWN}?include=user,teams,organization,scim-identity`), 200);
     expect(own.body.data).toMatchObject([{ id: api.membership, attributes: { status: 'invited' } }]);
     expect(usersIn(own)).toEqual(['patient']);
     expectStatus(await api.get(pathOf(api.membership)), 200);
 
     const accepted = expectStatus(await api.post(`${pathOf(api.membership)}/actions/accept`), 200);
     expect(accepted.body.data).toMatchObject({ id: api.membership, attributes: { status: 'active' } });
-    expectStatus(await api.get('/api/v2/organizations/acme'), 200);
+    const organization = expectStatus(await api.get('/api/v2/organizations/acme'), 200).body.data;
+    const included = expectStatus(await api.get(`${OWN}?include=organization`), 200).body.included;
+    expect(included).toEqual([organization]);
     expectStatus(await api.get('/api/v2/organizations/acme/workspaces'), 200);
     expect((await api.get(`/api/v2/teams/${team}`)).body.data.id).toBe(team);
     const length = await logLength(server.store);

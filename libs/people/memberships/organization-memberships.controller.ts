@@ -2,7 +2,7 @@ import { Body, Controller, Delete, Get, HttpCode, Param, Post, Query, Req } from
 import { CommandBus } from '@nestjs/cqrs';
 import type { FastifyRequest } from 'fastify';
 import { z } from 'zod';
-import { badRequest } from '#kernel';
+import { badRequest, sql } from '#kernel';
 import { Database } from '#postgres';
 import {
   renderDocument,
@@ -13,6 +13,8 @@ import {
   parsePage,
   getParameter,
   parseBody,
+  readRelated,
+  getSlowReadCaller,
   resourceBody,
   type Document,
   type ListPage,
@@ -20,8 +22,9 @@ import {
   type QueryParameters as QueryOf,
   type Resource,
 } from '#json-api';
-import { CurrentActor, type Actor } from '#access';
+import { ConfigureRoute, CurrentActor, type Actor } from '#access';
 import { ReadRecorder } from '#reads';
+import { MembershipOrganizations } from './membership-organizations.port.js';
 import { MEMBERSHIP_STATUSES, type MembershipStatus } from './membership.js';
 import { renderMembership } from './organization-memberships.document.js';
 import { ChangeMembership } from './organization-memberships.commands.js';
@@ -43,7 +46,8 @@ export const invitationBody = resourceBody(
   z.object({ teams: identifiersBody('teams').optional() }).optional(),
 );
 
-export const MEMBERSHIP_INCLUDES = ['user', 'teams'] as const;
+/** Users have no SCIM resource of this format, so including it adds nothing. */
+export const MEMBERSHIP_INCLUDES = ['organization', 'scim_identity', 'teams', 'user'] as const;
 type MembershipIncludes = ReadonlySet<(typeof MEMBERSHIP_INCLUDES)[number]> | null;
 
 const INVITED: MembershipIncludes = new Set(['user']);
@@ -62,9 +66,11 @@ export class OrganizationMembershipsController {
     private readonly bus: CommandBus,
     private readonly database: Database,
     private readonly reads: ReadRecorder,
+    private readonly organizations: MembershipOrganizations,
   ) {}
 
   @Get('organizations/:organization/organization-memberships')
+  @ConfigureRoute({ filters: ['filter[status]', 'filter[email]'] })
   async list(
     @Param('organization') name: string,
     @Query() query: QueryOf,
@@ -99,6 +105,7 @@ export class OrganizationMembershipsController {
 
   /** Lists the members of a team. The routes that add and remove members are in teams.controller.ts. */
   @Get('teams/:id/relationships/organization-memberships')
+  @ConfigureRoute({ filters: ['filter[status]'] })
   async listOfTeam(
     @Param('id') team: string,
     @Query() query: QueryOf,
@@ -169,7 +176,7 @@ export class OrganizationMembershipsController {
     );
   }
 
-  /** Users come with the rows of the memberships; teams need one more statement. */
+  /** Users come with the rows of the memberships; teams and organizations need one more statement each. */
   private async loadIncluded(
     rows: readonly MembershipRow[],
     includes: MembershipIncludes,
@@ -177,9 +184,18 @@ export class OrganizationMembershipsController {
   ): Promise<Resource[] | undefined> {
     if (!includes) return undefined;
     const people = includes.has('user') ? rows.map(({ person }) => renderUser(person, actor)) : [];
-    if (!includes.has('teams')) return people;
-    const ids = [...new Set(rows.flatMap(({ teams }) => teams))];
-    const teams = ids.length === 0 ? [] : await loadTeamsById(this.database, actor, ids);
-    return [...people, ...teams.map((team) => renderTeam(team, actor))];
+    const teamIds = includes.has('teams') ? [...new Set(rows.flatMap(({ teams }) => teams))] : [];
+    const teams = teamIds.length === 0 ? [] : await loadTeamsById(this.database, actor, teamIds);
+    return [
+      ...people,
+      ...teams.map((team) => renderTeam(team, actor)),
+      ...(includes.has('organization') ? await this.loadOrganizations(rows, actor) : []),
+    ];
+  }
+
+  private loadOrganizations(rows: readonly MembershipRow[], actor: Actor): Promise<Resource[]> {
+    const ids = [...new Set(rows.map(({ organization }) => organization))];
+    const related = ids.length === 0 ? [] : [this.organizations.related(sql`${ids}::text[]`, actor)];
+    return readRelated(this.database, related, getSlowReadCaller(actor, rows));
   }
 }

@@ -23,7 +23,7 @@ const ORGANIZATION_MEMBERSHIPS = {
 };
 
 /** Names of the resources that `include` can add. */
-const included = ['User', 'Team'];
+const included = ['User', 'Team', 'Organization'];
 
 const status = {
   'filter[status]': choiceParameter(MEMBERSHIP_STATUSES, 'Only memberships with this status.'),

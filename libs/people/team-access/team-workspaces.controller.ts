@@ -14,7 +14,7 @@ import {
   type Document,
   type QueryParameters as QueryOf,
 } from '#json-api';
-import { CurrentActor, type Actor } from '#access';
+import { ConfigureRoute, CurrentActor, type Actor } from '#access';
 import { ChangeTeamWorkspace } from './team-workspaces.commands.js';
 import { listTeamAccesses, findTeamAccess } from './team-access.queries.js';
 import { renderTeamWorkspace } from './team-access.document.js';
@@ -28,6 +28,7 @@ export class TeamWorkspacesController {
   ) {}
 
   @Get()
+  @ConfigureRoute({ filters: ['filter[workspace][id]'] })
   async list(@Query() query: QueryOf, @Req() request: FastifyRequest, @CurrentActor() actor: Actor): Promise<Document> {
     const page = parsePage(query);
     const workspace = requireParameter(query, 'filter[workspace][id]');

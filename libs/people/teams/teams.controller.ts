@@ -110,6 +110,7 @@ export class TeamsController {
   ) {}
 
   @Get('organizations/:organization/teams')
+  @ConfigureRoute({ filters: ['filter[names]'] })
   async list(
     @Param('organization') organization: string,
     @Query() query: QueryOf,

@@ -3,7 +3,7 @@ import { CommandBus } from '@nestjs/cqrs';
 import type { FastifyRequest } from 'fastify';
 import { hasSameName, unprocessable } from '#kernel';
 import { z } from 'zod';
-import { CurrentActor, type Actor } from '#access';
+import { ConfigureRoute, CurrentActor, type Actor } from '#access';
 import { Database } from '#postgres';
 import {
   renderDocument,
@@ -45,6 +45,7 @@ export class GpgKeysController {
   ) {}
 
   @Get()
+  @ConfigureRoute({ filters: ['filter[namespace]'] })
   async list(@Query() query: QueryOf, @Req() request: FastifyRequest, @CurrentActor() actor: Actor): Promise<Document> {
     requireParameter(query, 'filter[namespace]');
     const page = parsePage(query);

@@ -3,7 +3,7 @@ import { CommandBus } from '@nestjs/cqrs';
 import type { FastifyRequest } from 'fastify';
 import { z } from 'zod';
 import { runAllChecks, sql, unprocessable } from '#kernel';
-import { CurrentActor, type Actor } from '#access';
+import { ConfigureRoute, CurrentActor, type Actor } from '#access';
 import { Database } from '#postgres';
 import {
   renderDocument,
@@ -73,6 +73,7 @@ export class RegistryProvidersController {
   ) {}
 
   @Get('organizations/:organization/registry-providers')
+  @ConfigureRoute({ filters: ['filter[registry_name]', 'filter[organization_name]'] })
   async list(
     @Param('organization') organization: string,
     @Query() query: QueryOf,

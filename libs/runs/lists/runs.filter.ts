@@ -3,6 +3,20 @@ import { getListParameter, getParameter, type QueryParameters } from '#json-api'
 import { STATUS_GROUPS } from '../runs/run-status.js';
 import type { RunFilter } from './run-lists.queries.js';
 
+/** The filters of lists of runs. */
+export const RUN_FILTERS = [
+  'filter[status]',
+  'filter[status_group]',
+  'filter[operation]',
+  'filter[source]',
+  'filter[agent_pool_names]',
+  'filter[workspace_names]',
+  'filter[timeframe]',
+  'search[user]',
+  'search[commit]',
+  'search[basic]',
+];
+
 /** Returns null if the filter is absent: an empty list would match nothing. */
 const getNonEmptyList = (query: QueryParameters, name: string): readonly string[] | null => {
   const values = getListParameter(query, name);

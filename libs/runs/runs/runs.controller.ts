@@ -8,7 +8,7 @@ import { renderDocument, renderPage, parsePage, type Document, type QueryParamet
 import { ReadRecorder } from '#reads';
 import { RunRenderer } from './runs.renderer.js';
 import { parseActionComment, parseNewRun, parseProgress } from './runs.body.js';
-import { parseRunFilter } from '../lists/runs.filter.js';
+import { parseRunFilter, RUN_FILTERS } from '../lists/runs.filter.js';
 import { ChangeRun } from './runs.commands.js';
 import { loadRunIncluded, parseRunIncludes, type RunIncludes } from './runs.include.js';
 import {
@@ -57,6 +57,7 @@ export class RunsController {
   }
 
   @Get('workspaces/:id/runs')
+  @ConfigureRoute({ filters: RUN_FILTERS })
   async listOfWorkspace(
     @Param('id') id: string,
     @Query() query: QueryOf,
@@ -69,6 +70,7 @@ export class RunsController {
   }
 
   @Get('organizations/:organization/runs')
+  @ConfigureRoute({ filters: RUN_FILTERS })
   async listOfOrganization(
     @Param('organization') organization: string,
     @Query() query: QueryOf,

@@ -81,11 +81,13 @@ export class StateVersionsController {
   }
 
   @Get('state-versions')
+  @ConfigureRoute({ filters: ['filter[status]', 'filter[organization][name]', 'filter[workspace][name]'] })
   list(@Query() query: QueryOf, @Req() request: FastifyRequest, @CurrentActor() actor: Actor): Promise<Document> {
     return this.page(filterOf(query), query, request, actor);
   }
 
   @Get('workspaces/:id/state-versions')
+  @ConfigureRoute({ filters: ['filter[status]'] })
   listOfWorkspace(
     @Param('id') id: string,
     @Query() query: QueryOf,

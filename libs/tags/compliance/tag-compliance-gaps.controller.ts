@@ -1,6 +1,6 @@
 import { Controller, Get, Param, Query, Req } from '@nestjs/common';
 import type { FastifyRequest } from 'fastify';
-import { CurrentActor, type Actor } from '#access';
+import { ConfigureRoute, CurrentActor, type Actor } from '#access';
 import { Database } from '#postgres';
 import {
   renderList,
@@ -33,6 +33,7 @@ export class TagComplianceGapsController {
   constructor(private readonly database: Database) {}
 
   @Get('organizations/:organization/tag-compliance')
+  @ConfigureRoute({ filters: ['filter[project][id]', 'filter[key]', 'filter[proposed-key]'] })
   async list(
     @Param('organization') name: string,
     @Query() query: QueryOf,

@@ -41,6 +41,7 @@ export class TagsController {
   ) {}
 
   @Get('organizations/:organization/tags')
+  @ConfigureRoute({ filters: ['filter[exclude][taggable][id]'] })
   async listAll(
     @Param('organization') name: string,
     @Query() query: QueryOf,

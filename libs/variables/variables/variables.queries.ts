@@ -144,6 +144,23 @@ export const listVariables = async (
   return { ...toListPage(rows), ...toOwner(requireVariablePermission(actor, 'read', rows[0])) };
 };
 
+export type WorkspaceVariableRow = VariableRow & OwnerScopeRow;
+
+/** More than the variables of any one workspace have. */
+const MAX_INCLUDED_BYTES = 8 * 1_024 * 1_024;
+/** Bytes of a variable in a document, besides its value. */
+const BYTES_BESIDE_VALUE = 1_024;
+
+/** Selects the variables of workspaces, up to 8 MiB: together, the workspaces of a page can have a hundred times as much. */
+export const selectVariablesOfWorkspaces = (workspaces: Sql, actor: Actor): Sql => sql`
+  select ${COLUMNS}, 'workspaces' as type, w.organization, ${selectWorkspaceGrants(actor, 'w')} as grants
+    ${FROM} join (
+      select id, sum(${BYTES_BESIDE_VALUE}::int + coalesce(octet_length(value), 0))
+                   over (order by owner, key, category) as bytes
+        from variables where owner = any (${workspaces})) sized on sized.id = v.id
+   where sized.bytes <= ${MAX_INCLUDED_BYTES}
+   order by v.owner, v.key, v.category`;
+
 /** Selects the sets that apply to a workspace, and their scope. A project's set applies only inside the project. */
 export const selectSetsReaching = (workspace: Sql): Sql => sql`
   select s.id, 'global' as scope from variable_sets s where s.global and s.organization = ${workspace}.organization

@@ -133,6 +133,7 @@ export class VarsController {
   }
 
   @Get('vars')
+  @ConfigureRoute({ filters: ['filter[organization][name]', 'filter[workspace][name]'] })
   listAnywhere(
     @Query() query: QueryOf,
     @Req() request: FastifyRequest,

@@ -61,7 +61,10 @@ const matchesWildcard = (wildcard: string): WorkspaceCondition => {
 const isValue = (column: string, value: string | null): Sql =>
   value === null ? sql.raw('true') : sql`${sql.raw(column)} = ${value}`;
 
-const hasOwnTag = ({ key, value }: TagFilterTerm): WorkspaceCondition =>
+/** A term with a key, and any value or one of them. */
+type KeyTerm = Extract<TagFilterTerm, { readonly key: string }>;
+
+const hasOwnTag = ({ key, value }: KeyTerm): WorkspaceCondition =>
   isAmong(sql`
     select t.workspace from workspace_tags t
      where t.organization = owner.id and t.key = ${key} and ${isValue('t.value', value)}`);
@@ -78,7 +81,7 @@ const isInProject = (project: string): WorkspaceCondition => {
  * workspaces, because one project may have them all. `is true` keeps the planner from starting here, so it scans the
  * list in its order until the page is full.
  */
-const inheritsAllTags = (tagged: readonly TagFilterTerm[]): WorkspaceCondition => {
+const inheritsAllTags = (tagged: readonly KeyTerm[]): WorkspaceCondition => {
   const [first, ...otherTerms] = tagged.map(
     ({ key, value }) => sql`pt.organization = owner.id and pt.key = ${key} and ${isValue('pt.value', value)}`,
   );
@@ -133,7 +136,7 @@ const isLocked = (locked: boolean): WorkspaceCondition => ({
 const MAX_PARTITIONED_TAGS = 2;
 
 /** Tests each remaining workspace for the tag: its own, or its project's if it has no tag with that key. */
-const hasTag = ({ key, value }: TagFilterTerm): WorkspaceCondition => {
+const hasTag = ({ key, value }: KeyTerm): WorkspaceCondition => {
   const own = (condition: Sql): Sql => sql`exists (
     select 1 from workspace_tags t where t.workspace = w.id and t.key = ${key} and ${condition})`;
   const projects = sql`
@@ -145,10 +148,22 @@ const hasTag = ({ key, value }: TagFilterTerm): WorkspaceCondition => {
 };
 
 /**
+ * Finds own and inherited tags by their value alone. Which inherited tags count depends on the key of each, so this is
+ * one condition and not two alternatives.
+ */
+const hasTagValue = (value: string): WorkspaceCondition =>
+  isAmong(sql`
+    select t.workspace from workspace_tags t where t.organization = owner.id and t.value = ${value}
+     union
+    select heir.id from project_tags pt join workspaces heir on heir.project = pt.project
+     where pt.organization = owner.id and pt.value = ${value} and heir.organization = owner.id
+       and not exists (select 1 from workspace_tags own where own.workspace = heir.id and own.key = pt.key)`);
+
+/**
  * Returns the alternatives in which workspaces have all of these tags: each tag is their own or inherited. A workspace
  * matches one alternative only, so together they are the result, and each starts from its own indexes.
  */
-const buildTagAlternatives = (tagged: readonly TagFilterTerm[]): readonly (readonly WorkspaceCondition[])[] => {
+const buildTagAlternatives = (tagged: readonly KeyTerm[]): readonly (readonly WorkspaceCondition[])[] => {
   const always = tagged.slice(MAX_PARTITIONED_TAGS).map(hasTag);
   return listPartitions(tagged.slice(0, MAX_PARTITIONED_TAGS)).map(([own, inherited]) => [
     ...own.map(hasOwnTag),
@@ -185,8 +200,12 @@ export const buildConditionAlternatives = (filter: WorkspaceListFilter): readonl
     ...hasAllOwnTags(filter.tags),
     ...(filter.excludeTags.length > 0 ? [hasNoTag(filter.excludeTags)] : []),
     ...(filter.currentRunStatuses.length > 0 ? [hasCurrentRunIn(filter.currentRunStatuses)] : []),
+    ...filter.tagged.flatMap(({ key, value }) => (key === null ? [hasTagValue(value)] : [])),
   ];
-  return buildTagAlternatives(filter.tagged).map((alternative) => [...always, ...alternative]);
+  return buildTagAlternatives(filter.tagged.filter((term): term is KeyTerm => term.key !== null)).map((alternative) => [
+    ...always,
+    ...alternative,
+  ]);
 };
 
 export const joinConditions = (conditions: readonly WorkspaceCondition[]): Sql =>

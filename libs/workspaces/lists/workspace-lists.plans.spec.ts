@@ -137,6 +137,7 @@ const FOLDED_NAMES = 'workspaces_by_folded_name';
 const PART_OF_NAME = 'workspaces_by_part_of_name';
 const CHANGES = 'workspaces_by_change';
 const TAGS = 'workspace_tags_by_key';
+const TAG_VALUES = 'workspace_tags_by_value';
 const RUNS = 'workspace_runs_by_creation';
 const STATUSES = 'workspace_runs_by_status';
 const PROJECTS = 'workspaces_by_project';
@@ -173,6 +174,8 @@ describe('a list of 100,000 workspaces', () => {
       total: 5,
       reads: A_PAGE,
     },
+    { query: 'filter[tagged][0][value]=cc-77', by: TAG_VALUES, total: 10, reads: A_PAGE },
+    { query: 'filter[tagged][0][value]=odd', by: TAG_VALUES, total: 49_900, reads: COUNTED },
     { query: 'filter[tag-gaps]=true', by: TAGS, total: 100, reads: GAPS },
     { query: 'filter[tag-gaps]=true&sort=-latest-change-at', by: TAGS, total: 100, reads: GAPS },
     { query: `filter[tag-gaps]=true&${IN_PROJECT}`, by: TAGS, total: 0, reads: GAPS },

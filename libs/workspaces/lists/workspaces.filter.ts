@@ -1,7 +1,22 @@
 import { badRequest, formatTimestamp, parseTimestamp, type Timestamp } from '#kernel';
 import { getListParameter, parseSort, getParameter, type QueryParameters } from '#json-api';
-import { parseTagFilter, type TagFilterTerm } from '#tag-bindings';
+import { parseTagFilter, TAG_FILTERS, type TagFilterTerm } from '#tag-bindings';
 import { SORTS, type WorkspaceFilter } from './workspace-lists.queries.js';
+
+/** The filters of the list of workspaces. */
+export const WORKSPACE_FILTERS = [
+  'search[name]',
+  'search[wildcard-name]',
+  'search[tags]',
+  'search[exclude-tags]',
+  ...TAG_FILTERS,
+  'filter[project][id]',
+  'filter[changed-since]',
+  'filter[id]',
+  'filter[tag-gaps]',
+  'filter[locked]',
+  'filter[current-run][status]',
+];
 
 /** Removes duplicates: otherwise a term that a request repeats a thousand times would be looked up as often. */
 const deduplicate = <T>(terms: readonly T[]): readonly T[] => [

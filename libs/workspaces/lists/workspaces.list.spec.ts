@@ -107,7 +107,7 @@ const IN_PROJECT = 'filter[project][id]=ELSEWHERE';
 /** Queries with the names that they find, in order. Names are ordered by their bytes: capitals first. */
 const ANSWERS: readonly (readonly [query: string, names: readonly string[]])[] = [
   ['', ['Beta_prod', 'alpha-prod', 'delta', 'gamma-test']],
-  ['unheard-of=1&search=x&filter[name]=x', ['Beta_prod', 'alpha-prod', 'delta', 'gamma-test']],
+  ['unheard-of=1&search=x&filter=x', ['Beta_prod', 'alpha-prod', 'delta', 'gamma-test']],
   ['sort=name', ['Beta_prod', 'alpha-prod', 'delta', 'gamma-test']],
   ['sort=-name', ['gamma-test', 'delta', 'alpha-prod', 'Beta_prod']],
   ['sort=latest-change-at', ['alpha-prod', 'delta', 'gamma-test', 'Beta_prod']],
@@ -150,6 +150,19 @@ const ANSWERS: readonly (readonly [query: string, names: readonly string[]])[] =
   ['filter[tagged][3][value]=prod&filter[tagged][3][key]=env&filter[tagged][17][key]=red', ['alpha-prod']],
   ['filter[tagged][0][key]=env&filter[tagged][1][key]=env&filter[tagged][1][value]=test', ['Beta_prod']],
   ['filter[tagged][0][key]=env&filter[tagged][0][value]=a&filter[tagged][1][key]=env&filter[tagged][1][value]=b', []],
+  ['filter[tagged]=env', ['Beta_prod', 'alpha-prod', 'delta']],
+  ['filter[tagged]=env,red', ['Beta_prod', 'alpha-prod']],
+  ['filter[tagged]=region,tier', ['Beta_prod', 'gamma-test']],
+  ['filter[tagged]=env&filter[tagged][0][value]=2', ['Beta_prod']],
+  // A value alone, of any key.
+  ['filter[tagged][0][value]=prod', ['alpha-prod']],
+  ['filter[tagged][2][key]=&filter[tagged][2][value]=2', ['Beta_prod']],
+  ['filter[tagged][0][value]=prod&filter[tagged][1][value]=1', ['alpha-prod']],
+  ['filter[tagged][0][value]=eu', ['Beta_prod', 'gamma-test']],
+  // Beta overrides the tier of its project.
+  ['filter[tagged][0][value]=9', ['gamma-test']],
+  ['filter[tagged][0][value]=eu&sort=-name', ['gamma-test', 'Beta_prod']],
+  ['filter[tagged][0][value]=nothing-such', []],
   // Inherited tags count too, unless the workspace overrides them.
   ['filter[tagged][0][key]=region', ['Beta_prod', 'gamma-test']],
   ['filter[tagged][0][key]=region&filter[tagged][0][value]=us', []],
@@ -287,8 +300,10 @@ describe('the list of workspaces', () => {
     ['filter[locked]=true,false', 'filter[locked]'],
     [`filter[id]=${'a,'.repeat(101)}`, 'filter[id]'],
     ['page[size]=many', 'page[size]'],
-    ['filter[tagged][2][value]=prod', 'filter[tagged][2][key]'],
-    ['filter[tagged][0][key]=&filter[tagged][0][value]=prod', 'filter[tagged][0][key]'],
+    ['filter[colour]=red', 'filter[colour]'],
+    ['filter[tagged][0][name]=env', 'filter[tagged][0][name]'],
+    ['search[anything]=prod', 'search[anything]'],
+    [`filter[tagged]=${'a,'.repeat(11)}`, 'filter[tagged]'],
   ])('refuses %s', async (query, name) => {
     const { body } = expectStatus(await server.get(`${PATH}?${query}`), 400);
     expect(body.errors[0].source).toEqual({ parameter: name });

@@ -4,7 +4,7 @@ import type { FastifyRequest } from 'fastify';
 import { ConfigureRoute, CurrentActor, toActingPrincipal, type Actor } from '#access';
 import { recordDocumentScope } from '#document-cache';
 import { Database } from '#postgres';
-import { notFound, collectRefusals } from '#kernel';
+import { Clock, notFound, collectRefusals } from '#kernel';
 import {
   renderDocument,
   LIST_BODY_BYTES,
@@ -20,6 +20,7 @@ import {
 import { toBindings } from '#tag-bindings';
 import { CurrentRuns } from '../ports/current-runs.port.js';
 import { CurrentStates } from '../ports/current-states.port.js';
+import { WorkspaceVariables } from '../ports/workspace-variables.port.js';
 import { ChangeWorkspace } from './workspaces.commands.js';
 import { ToolReleases } from '../tool-versions/tool-releases.catalogue.js';
 import {
@@ -36,7 +37,7 @@ import {
 } from './workspaces.body.js';
 import { renderWorkspace } from './workspaces.document.js';
 import { loadWorkspaceIncluded, parseWorkspaceIncludes, type WorkspaceInclude } from './workspaces.include.js';
-import { parseWorkspaceFilter } from '../lists/workspaces.filter.js';
+import { parseWorkspaceFilter, WORKSPACE_FILTERS } from '../lists/workspaces.filter.js';
 import { listWorkspaces, WORKSPACE_LIST_DOCUMENT } from '../lists/workspace-lists.queries.js';
 import { findWorkspace, WORKSPACE_DOCUMENT, type WorkspaceTarget, type WorkspaceRow } from './workspaces.queries.js';
 
@@ -51,6 +52,8 @@ export class WorkspacesController {
     private readonly history: HistoryReader,
     private readonly runs: CurrentRuns,
     private readonly states: CurrentStates,
+    private readonly variables: WorkspaceVariables,
+    private readonly clock: Clock,
     private readonly releases: ToolReleases,
   ) {}
 
@@ -76,7 +79,7 @@ export class WorkspacesController {
   }
 
   @Get('organizations/:organization/workspaces')
-  @ConfigureRoute({ document: WORKSPACE_LIST_DOCUMENT })
+  @ConfigureRoute({ document: WORKSPACE_LIST_DOCUMENT, filters: WORKSPACE_FILTERS })
   async list(
     @Param('organization') organization: string,
     @Query() query: QueryOf,
@@ -227,8 +230,9 @@ export class WorkspacesController {
     actor: Actor,
     past: PointInTime | null,
   ): Promise<readonly Resource[]> {
-    const { runs, states } = this;
-    return loadWorkspaceIncluded(this.database, rows, includes, { actor, runs, states }, past);
+    const { runs, states, variables } = this;
+    const sources = { actor, now: this.clock.now(), runs, states, variables };
+    return loadWorkspaceIncluded(this.database, rows, includes, sources, past);
   }
 
   private async update(

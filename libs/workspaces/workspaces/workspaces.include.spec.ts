@@ -1,7 +1,9 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { sql } from '#kernel';
 import {
   expectStatus,
   grantProjectAccess,
+  makeAgentPool,
   makeConfigurationVersion,
   makeMember,
   makeOrganization,
@@ -14,8 +16,10 @@ import {
   type SeededMember,
   type SeededOrganization,
 } from '../../../test/support/seeds.js';
+import { makeVariable } from '../../../test/support/variables.js';
 import { newStateVersion, stateFile } from '../../../test/support/state-file.js';
 import { startTestServer, type ApiTestClient, type TestServer } from '../../../test/support/server.js';
+import { WORKSPACE_INCLUDES } from './workspaces.include.js';
 
 type RenderedIdentifier = { readonly type: string; readonly id: string };
 
@@ -27,23 +31,7 @@ let run: string;
 let configuration: string;
 let stateVersion: string;
 
-/** The values of contract §4.3, and those that clients add (clients.md §7). */
-const ALL = [
-  'current_configuration_version',
-  'current_configuration_version.ingress_attributes',
-  'current_run',
-  'current_run.configuration_version',
-  'current_run.configuration_version.ingress_attributes',
-  'current_run.plan',
-  'current_state_version',
-  'locked_by',
-  'organization',
-  'outputs',
-  'project',
-  'readme',
-  'effective_tag_bindings',
-  'tag_bindings',
-].join(',');
+const ALL = WORKSPACE_INCLUDES.join(',');
 
 beforeAll(async () => {
   server = await startTestServer();
@@ -52,6 +40,7 @@ beforeAll(async () => {
   completeWorkspace = await makeWorkspace(server, 'acme', 'whole', {}, tags);
   stateVersion = await makeState(completeWorkspace);
   configuration = await makeConfigurationVersion(server, completeWorkspace);
+  await makeVariable(server, `/api/v2/workspaces/${completeWorkspace}/vars`, { value: 'for-readers-of-variables' });
   run = await makeRun(server, completeWorkspace, { variables: [{ key: 'region', value: '"eu"' }] });
 });
 
@@ -90,12 +79,21 @@ describe('each value of include', () => {
       own(`runs/${run}`),
       own(`configuration-versions/${configuration}`),
     ],
+    'current_run.apply': () => [own(`runs/${run}`), own(`runs/${run}/apply`)],
+    latest_run: () => [own(`runs/${run}`)],
+    'latest_run.plan': () => [own(`runs/${run}`), own(`runs/${run}/plan`)],
+    'latest_run.configuration_version': () => [own(`runs/${run}`), own(`configuration-versions/${configuration}`)],
     'current_run.plan': () => [own(`runs/${run}`), own(`runs/${run}/plan`)],
     current_state_version: () => [own(`state-versions/${stateVersion}`)],
     locked_by: () => [own(`runs/${run}`)],
     organization: () => [own('organizations/acme')],
     project: () => [own(`projects/${acme.defaultProject}`)],
     readme: () => [],
+    current_assessment_result: () => [],
+    'current_state_version.resources_processed': () => [own(`state-versions/${stateVersion}`)],
+    no_code_module_version: () => [],
+    'no_code_module_version.no_code_module.latest_version': () => [],
+    vars: () => [own(`workspaces/${completeWorkspace}/vars`)],
     effective_tag_bindings: () => [own(`workspaces/${completeWorkspace}/effective-tag-bindings`)],
     tag_bindings: () => [own(`workspaces/${completeWorkspace}/tag-bindings`)],
   };
@@ -123,6 +121,7 @@ describe('each value of include', () => {
     const body = await show(completeWorkspace, ALL);
     const types = body.included.map(({ type }: RenderedIdentifier) => type).toSorted();
     expect(types).toEqual([
+      'applies',
       'configuration-versions',
       'effective-tag-bindings',
       'organizations',
@@ -131,6 +130,7 @@ describe('each value of include', () => {
       'runs',
       'state-versions',
       'tag-bindings',
+      'vars',
       'workspace-outputs',
       'workspace-outputs',
     ]);
@@ -153,6 +153,20 @@ describe('each value of include', () => {
     expect(await show(completeWorkspace, 'organization')).toMatchObject({
       included: [{ relationships: { 'default-project': { data: { id: acme.defaultProject } } } }],
     });
+  });
+
+  it('adds the agent pool', async () => {
+    const pool = await makeAgentPool(server, 'acme', 'edge');
+    const pooled = await makeWorkspace(server, 'acme', 'pooled', { 'execution-mode': 'agent', 'agent-pool-id': pool });
+    expect((await show(pooled, 'agent_pool')).included).toEqual([await own(`agent-pools/${pool}`)]);
+  });
+
+  it('records that variables were read, as for a list of them', async () => {
+    await show(completeWorkspace, 'vars');
+    const [event] = await server.database.rows<{ readonly data: unknown }>(
+      sql`select data from event_store.events where type = 'VariablesListed' order by position desc limit 1`,
+    );
+    expect(event?.data).toEqual({ owner: { type: 'workspaces', id: completeWorkspace }, count: 1 });
   });
 
   it('adds outputs without sensitive values', async () => {
@@ -274,6 +288,7 @@ describe('include for a caller with fewer permissions', () => {
     expect(data.relationships.outputs.data).toEqual([]);
     const types = [...new Set(included.map(({ type }: RenderedIdentifier) => type))].toSorted();
     expect(types).toEqual([
+      'applies',
       'configuration-versions',
       'effective-tag-bindings',
       'organizations',
@@ -282,7 +297,7 @@ describe('include for a caller with fewer permissions', () => {
       'runs',
       'tag-bindings',
     ]);
-    expect(JSON.stringify(included)).not.toMatch(/for-all-to-see|"value":"\\"eu/);
+    expect(JSON.stringify(included)).not.toMatch(/for-all-to-see|for-readers-of-variables|"value":"\\"eu/);
   });
 
   it('shows resources with the caller’s own permissions', async () => {

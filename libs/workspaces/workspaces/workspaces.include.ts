@@ -1,5 +1,6 @@
 import { badRequest, sql, type Sql } from '#kernel';
 import { type Actor, type ActingPrincipal } from '#access';
+import { selectRelatedAgentPools } from '#agents';
 import { selectRelatedTeams, selectRelatedUsers } from '#people';
 import { selectRelatedEffectiveTagBindings, selectRelatedTagBindings } from '#tag-bindings';
 import type { Database } from '#postgres';
@@ -18,24 +19,40 @@ import {
 import { selectRelatedOrganizations, selectRelatedProjects } from '#organizations';
 import type { CurrentRuns } from '../ports/current-runs.port.js';
 import type { CurrentStates } from '../ports/current-states.port.js';
+import type { WorkspaceVariables } from '../ports/workspace-variables.port.js';
 import type { WorkspaceRow } from './workspaces.queries.js';
 
-/** The values of contract §4.3, and those that clients add (clients.md §7). */
+/**
+ * The values of the vendor's description, and those that clients add. Assessments, no-code modules and processed
+ * resources do not exist here, so including them adds nothing.
+ */
 export const WORKSPACE_INCLUDES = [
+  'agent_pool',
+  'current_assessment_result',
   'current_configuration_version',
   'current_configuration_version.ingress_attributes',
   'current_run',
+  'current_run.apply',
   'current_run.configuration_version',
   'current_run.configuration_version.ingress_attributes',
   'current_run.plan',
   'current_state_version',
+  'current_state_version.resources_processed',
+  'effective_tag_bindings',
+  'latest_run',
+  'latest_run.configuration_version',
+  'latest_run.configuration_version.ingress_attributes',
+  'latest_run.plan',
   'locked_by',
+  'no_code_module_version',
+  'no_code_module_version.no_code_module',
+  'no_code_module_version.no_code_module.latest_version',
   'organization',
   'outputs',
   'project',
   'readme',
-  'effective_tag_bindings',
   'tag_bindings',
+  'vars',
 ] as const;
 
 export type WorkspaceInclude = (typeof WORKSPACE_INCLUDES)[number];
@@ -48,10 +65,17 @@ const IN_HISTORY: ReadonlySet<WorkspaceInclude> = new Set([
   'tag_bindings',
 ]);
 
-/**
- * Resources that never change once the workspace has them, so they are included as they are; `readme` is always null.
- */
-const UNCHANGING: ReadonlySet<WorkspaceInclude> = new Set(['current_state_version', 'outputs', 'readme']);
+/** Resources that never change once the workspace has them, so they are included as they are, and those that it never has. */
+const UNCHANGING: ReadonlySet<WorkspaceInclude> = new Set([
+  'current_assessment_result',
+  'current_state_version',
+  'current_state_version.resources_processed',
+  'no_code_module_version',
+  'no_code_module_version.no_code_module',
+  'no_code_module_version.no_code_module.latest_version',
+  'outputs',
+  'readme',
+]);
 
 export const parseWorkspaceIncludes = (query: QueryParameters): ReadonlySet<WorkspaceInclude> | null => {
   const includes = parseInclude(query, WORKSPACE_INCLUDES);
@@ -61,12 +85,18 @@ export const parseWorkspaceIncludes = (query: QueryParameters): ReadonlySet<Work
   if (refused.length === 0) return includes;
   throw badRequest(
     `include: ${refused.join(', ')} cannot be combined with as-of, because the history has no past versions of users, ` +
-      `teams, runs and configuration versions. Accepted are ${accepted.join(', ')}`,
+      `teams, runs, configuration versions, variables and agent pools. Accepted are ${accepted.join(', ')}`,
     'include',
   );
 };
 
-type WorkspaceIncludeSources = { readonly actor: Actor; readonly runs: CurrentRuns; readonly states: CurrentStates };
+type WorkspaceIncludeSources = {
+  readonly actor: Actor;
+  readonly now: Date;
+  readonly runs: CurrentRuns;
+  readonly states: CurrentStates;
+  readonly variables: WorkspaceVariables;
+};
 
 /** Loads the included resources, in one more statement at most. `past`: the point in time of the rows. */
 export const loadWorkspaceIncluded = async (
@@ -118,7 +148,9 @@ const getHolderId =
 const INCLUDE_PATHS: readonly IncludePath[] = [
   ['organization', (row) => row.organization, (ids, { actor }) => [selectRelatedOrganizations(ids, actor)]],
   ['project', (row) => row.project, (ids, { actor }) => [selectRelatedProjects(ids, actor)]],
+  ['agent_pool', (row) => row.agentPool, (ids, { actor, now }) => [selectRelatedAgentPools(ids, { actor, now })]],
   ['current_run', (row) => row.currentRun, (ids, { actor, runs }, more) => runs.related(ids, more, actor)],
+  ['latest_run', (row) => row.currentRun, (ids, { actor, runs }, more) => runs.related(ids, more, actor)],
   [
     'current_configuration_version',
     (row) => row.currentConfigurationVersion,
@@ -128,6 +160,7 @@ const INCLUDE_PATHS: readonly IncludePath[] = [
   ['outputs', (row) => row.currentStateVersion, (ids, { actor, states }) => [states.relatedOutputs(ids, actor)]],
   ['tag_bindings', (row) => row.id, (ids, { actor }) => [selectRelatedTagBindings(ids, actor)]],
   ['effective_tag_bindings', (row) => row.id, (ids, { actor }) => [selectRelatedEffectiveTagBindings(ids, actor)]],
+  ['vars', (row) => row.id, (ids, { actor, variables }) => [variables.related(ids, actor)]],
   ['locked_by', getHolderId('runs'), (ids, { actor, runs }) => runs.related(ids, new Set(), actor)],
   ['locked_by', getHolderId('users'), (ids, { actor }) => [selectRelatedUsers(ids, actor)]],
   ['locked_by', getHolderId('teams'), (ids, { actor }) => [selectRelatedTeams(ids, actor)]],

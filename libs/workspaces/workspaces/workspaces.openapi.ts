@@ -28,6 +28,8 @@ export const WORKSPACES = {
 
 /** Names of the resources that `include` can add. */
 const INCLUDED = [
+  'AgentPool',
+  'Apply',
   'ConfigurationVersion',
   'EffectiveTagBinding',
   'Organization',
@@ -38,6 +40,7 @@ const INCLUDED = [
   'TagBinding',
   'Team',
   'User',
+  'Variable',
   'WorkspaceOutput',
 ];
 
@@ -94,10 +97,14 @@ const listQuery = {
   'search[wildcard-name]': textParameter('Only workspaces whose name matches. `*` stands for any text.'),
   'search[tags]': listParameter('Only workspaces with all of these own tags.'),
   'search[exclude-tags]': listParameter('Only workspaces with none of these own tags.'),
+  'filter[tagged]': listParameter('Only workspaces with tags of all of these keys, each with any value.'),
   'filter[tagged][0][key]': textParameter(
     'Only workspaces to which a tag with this key applies. For several tags, use other numbers than 0.',
   ),
-  'filter[tagged][0][value]': textParameter('The value of the tag with the same number.', { mostCharacters: 256 }),
+  'filter[tagged][0][value]': textParameter(
+    'The value of the tag with the same number. Without a key, a tag of any key.',
+    { mostCharacters: 256 },
+  ),
   'filter[project][id]': textParameter('Only workspaces of this project.'),
   'filter[changed-since]': textParameter(
     'Only workspaces whose `latest-change-at` is this ISO 8601 timestamp or later.',

@@ -135,10 +135,10 @@ describe('a wrong parameter', () => {
     { title: 'a search for a NUL', send: `GET ${WORKSPACES}?search%5Bname%5D=%00`, status: 400 },
     { title: 'an unknown order', send: `GET ${WORKSPACES}?sort=colour`, status: 400 },
     {
-      title: 'a tag’s value without its key',
-      send: `GET ${WORKSPACES}?filter[tagged][0][value]=x`,
+      title: 'a filter that the list does not know',
+      send: `GET ${WORKSPACES}?filter[colour]=red`,
       status: 400,
-      problems: [[null, /is required beside a value/]],
+      problems: [[null, /^filter\[colour\]: is not supported, accepted are search\[name\], /]],
     },
     { title: 'a year of three digits', send: 'GET /api/v2/organizations/acme/runs?filter[timeframe]=999', status: 400 },
   ])('is refused for $title: $send', async (bad) => {
