@@ -5471,6 +5471,11 @@ export interface components {
           'user-tokens-enabled'?: boolean;
           'public-provider-curation-enabled'?: boolean;
           'max-ttl-enabled'?: boolean;
+          'global-module-sharing'?: boolean;
+          'registry-monorepo-support-enabled'?: boolean;
+          /** @enum {string} */
+          'stacks-default-execution-mode'?: 'remote' | 'agent';
+          'stacks-enabled'?: boolean;
           /** @description has its own endpoint, `/organizations/:organization/relationships/data-retention-policy` */
           'data-retention-policy'?: unknown;
           /** @description has its own endpoint, `/organizations/:organization/relationships/data-retention-policy` */
@@ -5493,18 +5498,10 @@ export interface components {
           'two-factor-conformant'?: unknown;
           /** @description encryption with a key of yours is not built */
           'enforce-hyok'?: unknown;
-          /** @description a registry of modules is not built */
-          'global-module-sharing'?: unknown;
           /** @description providers belong to one organization */
           'global-provider-sharing'?: unknown;
           /** @description deleted resources cannot be restored */
           'recoverable-items-enabled'?: unknown;
-          /** @description a registry of modules is not built */
-          'registry-monorepo-support-enabled'?: unknown;
-          /** @description stacks are not built */
-          'stacks-default-execution-mode'?: unknown;
-          /** @description stacks are not built */
-          'stacks-enabled'?: unknown;
         };
         relationships?: {
           'default-agent-pool'?: {
@@ -5512,7 +5509,7 @@ export interface components {
               id?: string | null;
             } | null;
           } | null;
-          /** @description stacks are not built */
+          /** @description stacks are not built, so nothing would run on the pool */
           'stacks-default-agent-pool'?: unknown;
         };
       };
@@ -5540,6 +5537,11 @@ export interface components {
           'user-tokens-enabled'?: boolean;
           'public-provider-curation-enabled'?: boolean;
           'max-ttl-enabled'?: boolean;
+          'global-module-sharing'?: boolean;
+          'registry-monorepo-support-enabled'?: boolean;
+          /** @enum {string} */
+          'stacks-default-execution-mode'?: 'remote' | 'agent';
+          'stacks-enabled'?: boolean;
           /** @description has its own endpoint, `/organizations/:organization/relationships/data-retention-policy` */
           'data-retention-policy'?: unknown;
           /** @description has its own endpoint, `/organizations/:organization/relationships/data-retention-policy` */
@@ -5562,18 +5564,10 @@ export interface components {
           'two-factor-conformant'?: unknown;
           /** @description encryption with a key of yours is not built */
           'enforce-hyok'?: unknown;
-          /** @description a registry of modules is not built */
-          'global-module-sharing'?: unknown;
           /** @description providers belong to one organization */
           'global-provider-sharing'?: unknown;
           /** @description deleted resources cannot be restored */
           'recoverable-items-enabled'?: unknown;
-          /** @description a registry of modules is not built */
-          'registry-monorepo-support-enabled'?: unknown;
-          /** @description stacks are not built */
-          'stacks-default-execution-mode'?: unknown;
-          /** @description stacks are not built */
-          'stacks-enabled'?: unknown;
         };
         relationships?: {
           'default-agent-pool'?: {
@@ -5581,7 +5575,7 @@ export interface components {
               id?: string | null;
             } | null;
           } | null;
-          /** @description stacks are not built */
+          /** @description stacks are not built, so nothing would run on the pool */
           'stacks-default-agent-pool'?: unknown;
         };
       };
@@ -5595,6 +5589,7 @@ export interface components {
           'auto-destroy-activity-duration'?: string | null;
           'default-execution-mode'?: ('remote' | 'local' | 'agent') | null;
           'default-agent-pool-id'?: string | null;
+          'stacks-default-execution-mode'?: ('remote' | 'agent') | null;
           'setting-overwrites'?: {
             'default-execution-mode'?: boolean | null;
             'execution-mode'?: boolean | null;
@@ -5605,8 +5600,6 @@ export interface components {
             /** @description stacks are not built */
             'stacks-default-agent-pool'?: unknown;
           } | null;
-          /** @description stacks are not built */
-          'stacks-default-execution-mode'?: unknown;
         };
         relationships?: {
           'default-agent-pool'?: {
@@ -5639,6 +5632,7 @@ export interface components {
           'auto-destroy-activity-duration'?: string | null;
           'default-execution-mode'?: ('remote' | 'local' | 'agent') | null;
           'default-agent-pool-id'?: string | null;
+          'stacks-default-execution-mode'?: ('remote' | 'agent') | null;
           'setting-overwrites'?: {
             'default-execution-mode'?: boolean | null;
             'execution-mode'?: boolean | null;
@@ -5649,8 +5643,6 @@ export interface components {
             /** @description stacks are not built */
             'stacks-default-agent-pool'?: unknown;
           } | null;
-          /** @description stacks are not built */
-          'stacks-default-execution-mode'?: unknown;
         };
         relationships?: {
           'default-agent-pool'?: {
@@ -8449,6 +8441,8 @@ export interface components {
         sentinel: false;
         /** @constant */
         sso: false;
+        /** @constant */
+        stacks: false;
         /** @example true */
         'state-storage': boolean;
         /** @example true */
@@ -8543,6 +8537,8 @@ export interface components {
         sentinel: false;
         /** @constant */
         sso: false;
+        /** @constant */
+        stacks: false;
         /** @example true */
         'state-storage': boolean;
         /** @example true */
@@ -8596,7 +8592,11 @@ export interface components {
     };
     OrganizationPageWithIncluded: {
       data: components['schemas']['Organization'][];
-      included?: (components['schemas']['EntitlementSet'] | components['schemas']['Project'])[];
+      included?: (
+        | components['schemas']['EntitlementSet']
+        | components['schemas']['Project']
+        | components['schemas']['Subscription']
+      )[];
       links: components['schemas']['PageLinks'];
       meta: {
         pagination: components['schemas']['Pagination'];
@@ -8645,6 +8645,11 @@ export interface components {
         'user-tokens-enabled': boolean;
         'public-provider-curation-enabled': boolean;
         'max-ttl-enabled': boolean;
+        'global-module-sharing': boolean;
+        'registry-monorepo-support-enabled': boolean;
+        /** @enum {string} */
+        'stacks-default-execution-mode': 'remote' | 'agent';
+        'stacks-enabled': boolean;
         /** @constant */
         'is-unified': false;
         /** @constant */
@@ -8821,6 +8826,7 @@ export interface components {
          * @enum {string}
          */
         'default-execution-mode': 'remote' | 'local' | 'agent';
+        'stacks-default-execution-mode': ('remote' | 'agent') | null;
         /** @description Which settings are its own. The others follow the organization. */
         'setting-overwrites': {
           'default-execution-mode': boolean;
@@ -8884,7 +8890,11 @@ export interface components {
     };
     OrganizationDocumentWithIncluded: {
       data: components['schemas']['Organization'];
-      included?: (components['schemas']['EntitlementSet'] | components['schemas']['Project'])[];
+      included?: (
+        | components['schemas']['EntitlementSet']
+        | components['schemas']['Project']
+        | components['schemas']['Subscription']
+      )[];
     };
     ProjectPageWithIncluded: {
       data: components['schemas']['Project'][];
@@ -9171,7 +9181,9 @@ export interface components {
     };
     OrganizationMembershipPageWithIncluded: {
       data: components['schemas']['OrganizationMembership'][];
-      included?: (components['schemas']['User'] | components['schemas']['Team'])[];
+      included?: (
+        components['schemas']['User'] | components['schemas']['Team'] | components['schemas']['Organization']
+      )[];
       links: components['schemas']['PageLinks'];
       meta: {
         pagination: components['schemas']['Pagination'];
@@ -9386,7 +9398,9 @@ export interface components {
     };
     OrganizationMembershipDocumentWithIncluded: {
       data: components['schemas']['OrganizationMembership'];
-      included?: (components['schemas']['User'] | components['schemas']['Team'])[];
+      included?: (
+        components['schemas']['User'] | components['schemas']['Team'] | components['schemas']['Organization']
+      )[];
     };
     OrganizationMembershipDocument: {
       data: components['schemas']['OrganizationMembership'];
@@ -11863,6 +11877,8 @@ export interface components {
     WorkspacePageWithIncluded: {
       data: components['schemas']['Workspace'][];
       included?: (
+        | components['schemas']['AgentPool']
+        | components['schemas']['Apply']
         | components['schemas']['ConfigurationVersion']
         | components['schemas']['EffectiveTagBinding']
         | components['schemas']['Organization']
@@ -11873,6 +11889,7 @@ export interface components {
         | components['schemas']['TagBinding']
         | components['schemas']['Team']
         | components['schemas']['User']
+        | components['schemas']['Variable']
         | components['schemas']['WorkspaceOutput']
       )[];
       links: components['schemas']['PageLinks'];
@@ -11907,6 +11924,8 @@ export interface components {
     WorkspaceDocumentWithIncluded: {
       data: components['schemas']['Workspace'];
       included?: (
+        | components['schemas']['AgentPool']
+        | components['schemas']['Apply']
         | components['schemas']['ConfigurationVersion']
         | components['schemas']['EffectiveTagBinding']
         | components['schemas']['Organization']
@@ -11917,6 +11936,7 @@ export interface components {
         | components['schemas']['TagBinding']
         | components['schemas']['Team']
         | components['schemas']['User']
+        | components['schemas']['Variable']
         | components['schemas']['WorkspaceOutput']
       )[];
     };
@@ -12171,8 +12191,12 @@ export interface operations {
         q?: string;
         /** @description Only pools that the workspace with this name may use. */
         'filter[allowed_workspaces][name]'?: string;
+        /** @description Another name of `filter[allowed_workspaces][name]`. */
+        'filter[allowed-workspaces][name]'?: string;
         /** @description Only pools that the project with this name may use. */
         'filter[allowed_projects][name]'?: string;
+        /** @description Another name of `filter[allowed_projects][name]`. */
+        'filter[allowed-projects][name]'?: string;
       };
       header?: never;
       path: {
@@ -18131,7 +18155,7 @@ export interface operations {
         /** @description The number of resources on a page. A larger number than 100 counts as 100. */
         'page[size]'?: number;
         /** @description Related resources to add to the document. Separate values with commas. */
-        include?: ('entitlement_set' | 'default_project')[];
+        include?: ('entitlement_set' | 'default_project' | 'subscription')[];
         /** @description Only organizations with this text in their name or address, ignoring case. */
         q?: string;
         /** @description Only organizations with this text in their name. Without effect beside `q`. */
@@ -18232,7 +18256,7 @@ export interface operations {
     parameters: {
       query?: {
         /** @description Related resources to add to the document. Separate values with commas. */
-        include?: ('entitlement_set' | 'default_project')[];
+        include?: ('entitlement_set' | 'default_project' | 'subscription')[];
       };
       header?: never;
       path: {
@@ -18379,9 +18403,11 @@ export interface operations {
         'filter[permissions][create-workspace]'?: string;
         /** @description Only projects that you may change. The value `false` has no effect, and every other value filters. */
         'filter[permissions][update]'?: string;
+        /** @description Only projects with tags of all of these keys, each with any value. Separate values with commas. */
+        'filter[tagged]'?: string[];
         /** @description Only projects with a tag that has this key. For several tags, use other numbers than 0. */
         'filter[tagged][0][key]'?: string;
-        /** @description The value of the tag with the same number. */
+        /** @description The value of the tag with the same number. Without a key, a tag of any key. */
         'filter[tagged][0][value]'?: string;
       };
       header?: never;
@@ -19709,7 +19735,7 @@ export interface operations {
         /** @description The number of resources on a page. A larger number than 100 counts as 100. */
         'page[size]'?: number;
         /** @description Related resources to add to the document. Separate values with commas. */
-        include?: ('user' | 'teams')[];
+        include?: ('organization' | 'scim_identity' | 'teams' | 'user')[];
         /** @description Only memberships with this status. */
         'filter[status]'?: 'invited' | 'active';
         /** @description Only members with this text in their name or address, ignoring case. */
@@ -19829,7 +19855,7 @@ export interface operations {
         /** @description The number of resources on a page. A larger number than 100 counts as 100. */
         'page[size]'?: number;
         /** @description Related resources to add to the document. Separate values with commas. */
-        include?: ('user' | 'teams')[];
+        include?: ('organization' | 'scim_identity' | 'teams' | 'user')[];
         /** @description Only memberships with this status. */
         'filter[status]'?: 'invited' | 'active';
       };
@@ -19998,7 +20024,7 @@ export interface operations {
         /** @description The number of resources on a page. A larger number than 100 counts as 100. */
         'page[size]'?: number;
         /** @description Related resources to add to the document. Separate values with commas. */
-        include?: ('user' | 'teams')[];
+        include?: ('organization' | 'scim_identity' | 'teams' | 'user')[];
       };
       header?: never;
       path?: never;
@@ -20028,7 +20054,7 @@ export interface operations {
     parameters: {
       query?: {
         /** @description Related resources to add to the document. Separate values with commas. */
-        include?: ('user' | 'teams')[];
+        include?: ('organization' | 'scim_identity' | 'teams' | 'user')[];
       };
       header?: never;
       path: {
@@ -40813,20 +40839,32 @@ export interface operations {
         'page[size]'?: number;
         /** @description Related resources to add to the document. Separate values with commas. */
         include?: (
+          | 'agent_pool'
+          | 'current_assessment_result'
           | 'current_configuration_version'
           | 'current_configuration_version.ingress_attributes'
           | 'current_run'
+          | 'current_run.apply'
           | 'current_run.configuration_version'
           | 'current_run.configuration_version.ingress_attributes'
           | 'current_run.plan'
           | 'current_state_version'
+          | 'current_state_version.resources_processed'
+          | 'effective_tag_bindings'
+          | 'latest_run'
+          | 'latest_run.configuration_version'
+          | 'latest_run.configuration_version.ingress_attributes'
+          | 'latest_run.plan'
           | 'locked_by'
+          | 'no_code_module_version'
+          | 'no_code_module_version.no_code_module'
+          | 'no_code_module_version.no_code_module.latest_version'
           | 'organization'
           | 'outputs'
           | 'project'
           | 'readme'
-          | 'effective_tag_bindings'
           | 'tag_bindings'
+          | 'vars'
         )[];
         /** @description An ISO 8601 timestamp. The document shows the state at this time. */
         'as-of'?: string;
@@ -40846,9 +40884,11 @@ export interface operations {
         'search[tags]'?: string[];
         /** @description Only workspaces with none of these own tags. Separate values with commas. */
         'search[exclude-tags]'?: string[];
+        /** @description Only workspaces with tags of all of these keys, each with any value. Separate values with commas. */
+        'filter[tagged]'?: string[];
         /** @description Only workspaces to which a tag with this key applies. For several tags, use other numbers than 0. */
         'filter[tagged][0][key]'?: string;
-        /** @description The value of the tag with the same number. */
+        /** @description The value of the tag with the same number. Without a key, a tag of any key. */
         'filter[tagged][0][value]'?: string;
         /** @description Only workspaces of this project. */
         'filter[project][id]'?: string;
@@ -40946,20 +40986,32 @@ export interface operations {
       query?: {
         /** @description Related resources to add to the document. Separate values with commas. */
         include?: (
+          | 'agent_pool'
+          | 'current_assessment_result'
           | 'current_configuration_version'
           | 'current_configuration_version.ingress_attributes'
           | 'current_run'
+          | 'current_run.apply'
           | 'current_run.configuration_version'
           | 'current_run.configuration_version.ingress_attributes'
           | 'current_run.plan'
           | 'current_state_version'
+          | 'current_state_version.resources_processed'
+          | 'effective_tag_bindings'
+          | 'latest_run'
+          | 'latest_run.configuration_version'
+          | 'latest_run.configuration_version.ingress_attributes'
+          | 'latest_run.plan'
           | 'locked_by'
+          | 'no_code_module_version'
+          | 'no_code_module_version.no_code_module'
+          | 'no_code_module_version.no_code_module.latest_version'
           | 'organization'
           | 'outputs'
           | 'project'
           | 'readme'
-          | 'effective_tag_bindings'
           | 'tag_bindings'
+          | 'vars'
         )[];
         /** @description An ISO 8601 timestamp. The document shows the state at this time. */
         'as-of'?: string;
@@ -41079,20 +41131,32 @@ export interface operations {
       query?: {
         /** @description Related resources to add to the document. Separate values with commas. */
         include?: (
+          | 'agent_pool'
+          | 'current_assessment_result'
           | 'current_configuration_version'
           | 'current_configuration_version.ingress_attributes'
           | 'current_run'
+          | 'current_run.apply'
           | 'current_run.configuration_version'
           | 'current_run.configuration_version.ingress_attributes'
           | 'current_run.plan'
           | 'current_state_version'
+          | 'current_state_version.resources_processed'
+          | 'effective_tag_bindings'
+          | 'latest_run'
+          | 'latest_run.configuration_version'
+          | 'latest_run.configuration_version.ingress_attributes'
+          | 'latest_run.plan'
           | 'locked_by'
+          | 'no_code_module_version'
+          | 'no_code_module_version.no_code_module'
+          | 'no_code_module_version.no_code_module.latest_version'
           | 'organization'
           | 'outputs'
           | 'project'
           | 'readme'
-          | 'effective_tag_bindings'
           | 'tag_bindings'
+          | 'vars'
         )[];
         /** @description An ISO 8601 timestamp. The document shows the state at this time. */
         'as-of'?: string;

@@ -2,7 +2,7 @@
 
 type EventSchemas = {
   schemas: {
-    /** cadastre.OrganizationCreated.v3 */
+    /** cadastre.OrganizationCreated.v4 */
     OrganizationCreated: {
       name: string;
       email: string;
@@ -26,11 +26,16 @@ type EventSchemas = {
         userTokensEnabled: boolean;
         publicProviderCurationEnabled: boolean;
         maxTtlEnabled: boolean;
+        globalModuleSharing: boolean;
+        registryMonorepoSupportEnabled: boolean;
+        /** @enum {string} */
+        stacksDefaultExecutionMode: 'remote' | 'agent';
+        stacksEnabled: boolean;
       };
       defaultProject: string;
       ownersTeam: string;
     };
-    /** cadastre.OrganizationUpdated.v3 */
+    /** cadastre.OrganizationUpdated.v4 */
     OrganizationUpdated: {
       changes: {
         /** @enum {string} */
@@ -50,6 +55,11 @@ type EventSchemas = {
         userTokensEnabled?: boolean;
         publicProviderCurationEnabled?: boolean;
         maxTtlEnabled?: boolean;
+        globalModuleSharing?: boolean;
+        registryMonorepoSupportEnabled?: boolean;
+        /** @enum {string} */
+        stacksDefaultExecutionMode?: 'remote' | 'agent';
+        stacksEnabled?: boolean;
         name?: string;
         email?: string;
       };
@@ -81,7 +91,7 @@ type EventSchemas = {
     OrganizationDeleted: {
       name: string;
     };
-    /** cadastre.ProjectCreated.v1 */
+    /** cadastre.ProjectCreated.v2 */
     ProjectCreated: {
       name: string;
       description: string | null;
@@ -89,14 +99,16 @@ type EventSchemas = {
         autoDestroyActivityDuration: string | null;
         defaultExecutionMode: ('remote' | 'local' | 'agent') | null;
         defaultAgentPoolId: string | null;
+        stacksDefaultExecutionMode: ('remote' | 'agent') | null;
       };
     };
-    /** cadastre.ProjectUpdated.v1 */
+    /** cadastre.ProjectUpdated.v2 */
     ProjectUpdated: {
       changes: {
         autoDestroyActivityDuration?: string | null;
         defaultExecutionMode?: ('remote' | 'local' | 'agent') | null;
         defaultAgentPoolId?: string | null;
+        stacksDefaultExecutionMode?: ('remote' | 'agent') | null;
         name?: string;
         description?: string | null;
       };
@@ -1541,14 +1553,14 @@ export type EventType = keyof EventData;
 
 /** The newest version of the schema of each event. */
 export const EVENT_VERSIONS: Readonly<Record<EventType, number>> = {
-  OrganizationCreated: 3,
-  OrganizationUpdated: 3,
+  OrganizationCreated: 4,
+  OrganizationUpdated: 4,
   OrganizationFeatureSetChanged: 2,
   OrganizationTokenTtlPoliciesChanged: 1,
   OrganizationImported: 1,
   OrganizationDeleted: 1,
-  ProjectCreated: 1,
-  ProjectUpdated: 1,
+  ProjectCreated: 2,
+  ProjectUpdated: 2,
   ProjectTagBound: 1,
   ProjectTagUnbound: 1,
   ProjectDeleted: 1,
@@ -1728,9 +1740,22 @@ export const EVENT_UPCASTS: { readonly [T in EventType]?: Readonly<Record<number
   OrganizationCreated: {
     '1': [{ to: 'settings', add: { publicProviderCurationEnabled: true } }],
     '2': [{ to: 'settings', add: { maxTtlEnabled: false } }],
+    '3': [
+      {
+        to: 'settings',
+        add: {
+          globalModuleSharing: false,
+          registryMonorepoSupportEnabled: false,
+          stacksDefaultExecutionMode: 'remote',
+          stacksEnabled: false,
+        },
+      },
+    ],
   },
-  OrganizationUpdated: { '1': [], '2': [] },
+  OrganizationUpdated: { '1': [], '2': [], '3': [] },
   OrganizationFeatureSetChanged: { '1': [{ add: { trailBegins: 'with_change' } }] },
+  ProjectCreated: { '1': [{ to: 'settings', add: { stacksDefaultExecutionMode: null } }] },
+  ProjectUpdated: { '1': [] },
   UserUpdated: { '1': [], '2': [] },
   MembershipCreated: { '1': [{ add: { invitation: null } }] },
   MembershipRemoved: { '1': [{ add: { invitation: null } }] },

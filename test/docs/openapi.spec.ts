@@ -59,7 +59,7 @@ describe('the description of the API', () => {
   });
 
   it('has the filters that each route accepts', () => {
-    for (const { route, description } of operations) {
+    for (const { route, description } of operations.filter(({ route: { method } }) => method === 'GET')) {
       const { [route.handler]: handler } = route.controller.prototype as Record<string, object>;
       const { filters = [] } = getRouteOptions(handler as object);
       const described = Object.keys(description.query ?? {}).filter((name) => /^(?:filter|search)\[/.test(name));
