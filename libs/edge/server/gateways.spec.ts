@@ -44,7 +44,7 @@ beforeAll(async () => {
     EdgeModule,
     AccessModule.with({ wrongTokens: null, sessions: { idleMs: 60_000, siteOrigin: settings.publicUrl } }),
     ReadsModule.with({ recorded: true }),
-    PeopleModule.with({ forgetting, tokenLifetime: null, quotas: settings.quotas }),
+    PeopleModule.with({ ...settings, forgetting, tokenLifetime: null }),
     OrganizationsModule.with(settings),
   ];
   const app = await createHttpServer(
