@@ -35,13 +35,13 @@ export class ConsoleController {
   }
 }
 
-/** Leads people who open the address of the server to the console. */
+/** Redirects people who open the address of the server to the console. */
 @Controller()
 @Public()
 export class StartPageController {
   @Get()
   @HttpCode(303)
-  leadToConsole(@Res({ passthrough: true }) reply: FastifyReply): void {
+  redirectToConsole(@Res({ passthrough: true }) reply: FastifyReply): void {
     redirectToPage(reply, '/app');
   }
 }

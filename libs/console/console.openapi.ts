@@ -26,7 +26,7 @@ export const consoleOperations = describeController(ConsoleController, CONSOLE, 
 });
 
 export const startPageOperations = describeController(StartPageController, CONSOLE, {
-  leadToConsole: {
+  redirectToConsole: {
     operationId: 'getStartPage',
     summary: 'Open the web console',
     description: 'Leads browsers from the address of the server to the console.',

@@ -1,12 +1,12 @@
 import { createHmac, hkdfSync } from 'node:crypto';
 
 const KEY_LENGTH = 32;
-/** 96 bits: two texts have the same fingerprint only by intent, which the key prevents. */
+/** 96 bits: two texts do not have the same fingerprint by chance, and without the key nobody can construct them. */
 const FINGERPRINT_LENGTH = 12;
 
 /**
- * Returns a short text that shows whether two texts are equal, and nothing else to readers without the key. A hash without
- * a key would let them guess the text.
+ * Returns a fingerprint that is the same for equal texts. Readers without the key learn nothing else from it. A hash
+ * without a key would let them test guesses of the text.
  */
 export const computeTextFingerprint = (encryptionKey: Buffer, purpose: string, text: string): string => {
   const key = Buffer.from(hkdfSync('sha256', encryptionKey, '', `cadastre text fingerprint: ${purpose}`, KEY_LENGTH));

@@ -28,8 +28,8 @@ const isPublicV6 = (address: ipaddr.IPv6): boolean => {
 
 /**
  * Returns whether every machine of the internet can have this address. Private, local, multicast and reserved addresses
- * are not public, and neither are addresses of cloud services for their own machines. Of IPv6, only global unicast is
- * public, without the ranges that contain IPv4 addresses or are special.
+ * are not public, and neither are addresses of cloud services for their own machines. An IPv6 address is public only in the
+ * global unicast range, outside of special ranges and of ranges that contain IPv4 addresses.
  */
 export const isPublicAddress = (address: string): boolean => {
   // The library reads this old form as ::ffff:a.b.c.d. The connection would go to another address.

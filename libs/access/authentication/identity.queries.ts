@@ -48,7 +48,8 @@ const TOKEN_COLUMNS = sql.raw(
   expired_at`,
 );
 const SESSION_COLUMNS = sql.raw(`id, 'user' as kind, 'session' as credential, assurance,
-  case when method = 'oidc' then authenticated_at else created_at end as proved_at, user_id as owner, null as organization, null as description, created_at, expired_at`);
+  case when method = 'oidc' then authenticated_at else created_at end as proved_at, user_id as owner,
+  null as organization, null as description, created_at, expired_at`);
 
 /**
  * Selects an identity in one row, in the same snapshot as the epochs of its subjects. `t` has the columns of a token.

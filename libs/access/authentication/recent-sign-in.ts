@@ -1,14 +1,14 @@
 import { Refusal } from '#kernel';
 import type { Identity } from './actor.js';
 
-/** Changes of factors and new tokens need a sign-in of this time. */
+/** Maximum age of the sign-in of a session that changes sign-in methods or creates tokens. */
 export const RECENT_SIGN_IN_MS = 15 * 60_000;
 
-/** Returns whether the person of a session has proved a short time ago who they are. Always false for tokens. */
+/** Returns whether the person of a session signed in less than 15 minutes ago. Always false for tokens. */
 export const hasRecentSignIn = ({ provedAt }: Pick<Identity, 'provedAt'>, now: Date): boolean =>
   provedAt !== null && now.getTime() - Date.parse(provedAt) < RECENT_SIGN_IN_MS;
 
-/** Returns the refusal of a session that is too old. Browsers can open the page that it names, and send the request again. */
+/** Returns the refusal of a session whose sign-in is too old. It names the page on which the person signs in again. */
 export const createRecentSignInRefusal = (): Refusal =>
   new Refusal('forbidden', [
     {

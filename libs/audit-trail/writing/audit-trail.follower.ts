@@ -55,8 +55,8 @@ const getTrailTransition = ({ type, data }: RecordedEvent): TrailTransition | nu
 type TrailRow = TrailState & { readonly organization: string };
 
 /**
- * Creates the follower that turns events of entitled organizations and of the site into entries. It takes four statements for a
- * batch, and one for each block of entries that the batch completes.
+ * Creates the follower that turns events of entitled organizations and of the site into entries. It takes four
+ * statements for a batch, and one for each block of entries that the batch completes.
  */
 export const createAuditTrailFollower = (registry: EventRegistry): Follower => ({
   name: AUDIT_TRAIL_FOLLOWER,

@@ -1,6 +1,6 @@
 import type { IncomingMessage, Server } from 'node:http';
 
-/** Scheme and host of an address that is a whole URL, which every server accepts (RFC 9112 §3.2.2). */
+/** Scheme and host of a request target that is a whole URL. Every server must accept this form (RFC 9112 §3.2.2). */
 const ORIGIN = /^https?:\/\/[^/?]*/i;
 
 /** Returns the path and query string of a request, without empty segments in the path. */

@@ -11,9 +11,8 @@ export const isHostName = (text: string): boolean =>
   !ENDS_IN_A_NUMBER.test(text) &&
   /^(?:[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?)(?:\.[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?)*$/i.test(text);
 
-/** Addresses with a zone (`fe80::1%eth0`) are none, because URLs cannot contain a zone. */
-export const isHostOrAddress = (text: string): boolean =>
-  text.includes('%') ? false : isIP(text) !== 0 || isHostName(text);
+/** Returns false for an address with a zone (`fe80::1%eth0`), because URLs cannot contain a zone. */
+export const isHostOrAddress = (text: string): boolean => !text.includes('%') && (isIP(text) !== 0 || isHostName(text));
 
 export const isLoopback = (host: string): boolean =>
   host === 'localhost' || host === '::1' || (isIP(host) === 4 && host.startsWith('127.'));

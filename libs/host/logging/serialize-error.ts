@@ -1,12 +1,12 @@
 import { stdSerializers } from 'pino';
 
-/** Codes of sockets and of Postgres for a server that is away, starts, stops or has no connection left. */
+/** Codes of sockets and of Postgres for a server that is unreachable, starts, stops or has no connection left. */
 const OUTAGE_CODE =
   /^(?:ECONN[A-Z]+|ENOTFOUND|EAI_AGAIN|ETIMEDOUT|EPIPE|EHOSTUNREACH|ENETUNREACH|57P0\d|08\d{3}|53300)$/;
 
 type Failure = Error & { readonly code?: unknown; readonly retriable?: unknown };
 
-/** kafkajs also calls answers of a new broker retriable, such as a group without a coordinator or a topic without a leader. */
+/** kafkajs also marks responses of a new broker as retriable, such as a topic without a leader. */
 const isOutage = ({ name, code, retriable }: Failure): boolean =>
   (typeof code === 'string' && OUTAGE_CODE.test(code)) || (name.startsWith('KafkaJS') && retriable === true);
 
@@ -15,14 +15,14 @@ const listCauses = (error: unknown): readonly Failure[] =>
   error instanceof Error ? [error, ...listCauses(error.cause)] : [];
 
 /**
- * Returns the fields of an error in a log line. An outage of Postgres or Kafka is expected, so it has no stack traces: they would
- * only name the code that waits for the server.
+ * Returns the fields of an error in a log line. An outage of Postgres or Kafka is expected, so its line has no stack
+ * traces: they would only name the code that waits for the server.
  */
 export const serializeError = (error: unknown): unknown => {
   const causes = listCauses(error);
   const outage = causes.find(isOutage);
   if (outage === undefined) return stdSerializers.err(error as Error);
-  // An error of several addresses has a code and no message.
+  // The error of a host with several addresses has a code and no message.
   const messages = causes.map(({ message, code }) => message || String(code));
   return { type: causes[0]?.name, message: [...new Set(messages)].join(': '), code: outage.code };
 };

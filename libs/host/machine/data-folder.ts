@@ -64,8 +64,8 @@ export const lockDataFolder = async (path: string): Promise<DataFolder> => {
     path: folder,
     release: () => {
       if (!lockedFiles.delete(lock)) return;
-      // While the folder is locked, so that the file of the next process stays. The lock file stays too: a process that
-      // deletes it could let two others lock different files.
+      // Deleted before the unlock, because the next process then writes a file of its own. The lock file stays: after its
+      // deletion, two processes could lock different files.
       rmSync(pidFile, { force: true });
       lock.close();
     },

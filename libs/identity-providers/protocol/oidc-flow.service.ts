@@ -91,7 +91,7 @@ export class OidcFlow {
         ...this.buildChecks(settings),
         requiredClaims: ['sub', 'iat', 'exp'],
       });
-      refuseFromFuture(payload, this.clock.now());
+      refuseFutureToken(payload, this.clock.now());
       const hasUserinfo = metadata.userinfo_endpoint !== undefined && needsMoreClaims(payload, settings);
       const userinfo = hasUserinfo ? await fetchUserInfo(configuration, tokens.access_token, payload.sub ?? '') : {};
       const claims = parseIdentityClaims(payload, userinfo, settings);
@@ -173,8 +173,8 @@ export class OidcFlow {
   }
 }
 
-/** The libraries check `iat` only for tokens with a largest age. */
-const refuseFromFuture = ({ iat = 0 }: JWTPayload, now: Date): void => {
+/** The libraries check `iat` only if the caller passes a maximum age. */
+const refuseFutureToken = ({ iat = 0 }: JWTPayload, now: Date): void => {
   if (iat > now.getTime() / 1_000 + CLOCK_TOLERANCE_SECONDS) {
     throw new ProviderFault('invalid', 'the ID token was issued in the future (iat)');
   }

@@ -74,7 +74,7 @@ export class OidcSignInController {
       const verified = { provider, claims, pending };
       return await (pending.link ? this.link(reply, verified, actor) : this.signIn(reply, verified, signIn));
     } catch (error) {
-      // People cannot help it that a provider is away, and need the other sign-in methods.
+      // An outage of the provider does not count: a delay would also block the other sign-in methods.
       if (error instanceof ProviderFault && error.kind !== 'unreachable') await this.flow.countFailedIdentity(signIn);
       return this.starts.showFault(reply, error, { provider, purpose: pending });
     }

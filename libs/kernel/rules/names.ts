@@ -3,7 +3,7 @@ import { sql, type Sql } from '../runtime/sql.js';
 /** The names of a view. They are unique in their scope and found regardless of case, and shown as written. */
 export type UniqueNames = {
   readonly table: string;
-  /** Columns whose values two rows must share so that their names can be the same; none for the complete site. */
+  /** Columns that limit the scope: only rows with equal values must have different names. Empty: the scope is the site. */
   readonly scope: readonly string[];
   /** The unique constraint of the exact names. A name in another case is refused with the same constraint. */
   readonly constraint: string;
@@ -20,10 +20,10 @@ export const hasSameName = (one: string, other: string): boolean => foldName(one
 /** Returns the folded name. The collation makes the result the same in every database, so indexes can contain it. */
 export const foldInSql = (name: Sql): Sql => sql`lower(${name} collate "C")`;
 
-const column = (alias: string, name: string): Sql => sql.raw(`${alias}.${name}`);
+const toColumn = (alias: string, name: string): Sql => sql.raw(`${alias}.${name}`);
 
-const isSameScope = ({ scope }: UniqueNames, one: string, other: string): readonly Sql[] =>
-  scope.map((name) => sql`${column(one, name)} = ${column(other, name)}`);
+const listScopeConditions = ({ scope }: UniqueNames, one: string, other: string): readonly Sql[] =>
+  scope.map((name) => sql`${toColumn(one, name)} = ${toColumn(other, name)}`);
 
 /**
  * Returns the condition that the row has this name. Names that differ only in case can be older than the rule that
@@ -31,52 +31,56 @@ const isSameScope = ({ scope }: UniqueNames, one: string, other: string): readon
  * only for a name in another case.
  */
 export const hasName = (names: UniqueNames, alias: string, name: string | Sql): Sql => {
-  const own = column(alias, 'name');
+  const own = toColumn(alias, 'name');
   const folded = typeof name === 'string' ? sql`${foldName(name)}` : foldInSql(name);
   const isOther = sql.and([
-    ...isSameScope(names, 'twin', alias),
+    ...listScopeConditions(names, 'twin', alias),
     sql`${foldInSql(sql.raw('twin.name'))} = ${folded}`,
-    sql`twin.id <> ${column(alias, 'id')}`,
+    sql`twin.id <> ${toColumn(alias, 'id')}`,
   ]);
   return sql`(${foldInSql(own)} = ${folded} and (${own} = ${name} or not exists (
     select 1 from ${sql.raw(names.table)} twin
      where ${isOther} and (twin.name = ${name}
-           or (twin.created_at, twin.id) < (${column(alias, 'created_at')}, ${column(alias, 'id')})))))`;
+           or (twin.created_at, twin.id) < (${toColumn(alias, 'created_at')}, ${toColumn(alias, 'id')})))))`;
 };
 
 /** Returns the condition that the row has one of these names: see `hasName`. */
 export const hasOneOfNames = (names: UniqueNames, alias: string, wanted: readonly string[]): Sql => {
-  const own = column(alias, 'name');
+  const own = toColumn(alias, 'name');
   return sql`(${foldInSql(own)} = any (${wanted.map(foldName)}::text[]) and (${own} = any (${wanted}::text[]) or exists (
     select 1 from unnest(${wanted}::text[]) wanted (name) where ${hasName(names, alias, sql.raw('wanted.name'))})))`;
 };
 
+/** Separates the locks of names from all other advisory locks. */
+const NAME_LOCKS = 1_851_878_757;
+
 /**
  * Returns the statements that keep names unique regardless of case. They run after the rows are written, in the same
- * transaction, and fail like a violation of the constraint if another row has the name. The lock lets one of two
- * transactions wait for the other, because neither sees the rows of the other. A unique index would refuse data folders
- * with names that differ only in case.
+ * transaction, and fail like a violation of the constraint if another row has the name. Two open transactions do not see
+ * each other's rows, so the lock makes one of them wait. Postgres could not create a unique index in a data folder with
+ * names that differ only in case.
  */
 export const claimNames = (names: UniqueNames, ids: readonly string[]): readonly Sql[] => {
   const table = sql.raw(names.table);
   const key = sql.join(
-    [sql`${names.table}::text`, ...names.scope.map((name) => column('named', name)), foldInSql(sql.raw('named.name'))],
+    [
+      sql`${names.table}::text`,
+      ...names.scope.map((name) => toColumn('named', name)),
+      foldInSql(sql.raw('named.name')),
+    ],
     ` || ' ' || `,
   );
   return [
-    // Always in the same order, so that two transactions cannot wait for each other.
+    // Locks in a fixed order, so that two transactions cannot deadlock.
     sql`select count(pg_advisory_xact_lock(${sql.raw(String(NAME_LOCKS))}, wanted.lock))
           from (select hashtext(${key}) as lock from ${table} named where named.id = any (${ids}::text[])
                  order by 1) wanted`,
     sql`select event_store.refuse_taken_name(${names.constraint})
           from ${table} named join ${table} other on ${sql.and([
-            ...isSameScope(names, 'other', 'named'),
+            ...listScopeConditions(names, 'other', 'named'),
             sql`${foldInSql(sql.raw('other.name'))} = ${foldInSql(sql.raw('named.name'))}`,
             sql.raw('other.id <> named.id'),
           ])}
          where named.id = any (${ids}::text[])`,
   ];
 };
-
-/** Separates the locks of names from all other advisory locks. */
-const NAME_LOCKS = 1_851_878_757;

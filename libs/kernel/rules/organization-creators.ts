@@ -2,7 +2,7 @@
 export const ORGANIZATION_CREATORS = ['everyone', 'administrators'] as const;
 export type OrganizationCreators = (typeof ORGANIZATION_CREATORS)[number];
 
-/** The setting of the site. It is injected by this class. */
+/** The setting CADASTRE_ORGANIZATION_CREATORS. This class is its injection token. */
 export abstract class OrganizationCreation {
   abstract readonly creators: OrganizationCreators;
 }

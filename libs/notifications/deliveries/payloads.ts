@@ -54,18 +54,18 @@ const shorten = (text: string): string =>
   text.length <= MAX_TEXT_CHARACTERS ? text : `${text.slice(0, MAX_TEXT_CHARACTERS)}…`;
 
 /**
- * Slack reads these three characters as the beginning of links, mentions and entities, in every text. Control characters and
- * marks of direction could change how the text looks.
+ * Escapes the three characters with which links, mentions and entities begin in every text of Slack. Removes control
+ * characters and marks of direction, which could change how the text looks.
  */
 const escapeSlack = (text: string): string =>
   removeInvisible(text).replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;');
 
-/** Slack formats no plain text, and makes neither links nor mentions of it. */
+/** Slack shows a plain text without formatting, links and mentions. */
 const toPlainText = (text: string) => ({ type: 'plain_text', text: escapeSlack(text), emoji: false });
 
 /**
- * The format of Slack's incoming webhooks: `text` for notifications of the client, blocks for the message. The members beside
- * the blocks switch off what Slack would make of `text`: Markdown, links, mentions and previews.
+ * Renders the format of Slack's incoming webhooks: `text` for notifications of the client, blocks for the message. The other
+ * members switch off Markdown, links, mentions and previews in `text`.
  */
 const renderSlack = (notice: Notice): object => {
   const title = shorten(notice.message);
@@ -89,7 +89,10 @@ const renderSlack = (notice: Notice): object => {
   };
 };
 
-/** Adaptive cards show the text of a run of text as it is: without Markdown, links, mentions and dates in braces. */
+/**
+ * Adaptive cards show a text run without Markdown, links and mentions. The thin space prevents the expansion of dates in
+ * double braces.
+ */
 const toTextRuns = (...runs: readonly { readonly text: string; readonly isBold: boolean }[]) => ({
   type: 'RichTextBlock',
   inlines: runs.map(({ text, isBold }) => ({

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { backupPart, tableExport, type BackupArchive, type BackupPart } from '#backup';
 import type { ImportedEvent } from '#event-store';
 
-/** People read these texts on terminals, which control characters could change. */
+/** A text that a command prints. Control characters could change what the terminal shows. */
 const line = z.string().regex(/^[^\p{Cc}\p{Cf}\p{Zl}\p{Zp}]*$/u, { error: 'contains control characters' });
 
 /** What an export contains at its position, apart from the events. It is stored when the files are complete. */
@@ -51,7 +51,7 @@ export type ExportedRow = Readonly<z.infer<typeof exportedRow>>;
 export const SNAPSHOT = 'snapshot';
 export const MANIFEST = 'manifest';
 
-/** Throws an error of the archive if a value has another form than the function requires. */
+/** Returns the parsed value. Throws the archive's error about damage if the value does not have the expected format. */
 const parseOrDescribeDamage = async <T>(
   archive: BackupArchive,
   name: string,
@@ -61,7 +61,7 @@ const parseOrDescribeDamage = async <T>(
     return await parse();
   } catch (cause) {
     if (cause instanceof z.ZodError || cause instanceof SyntaxError)
-      throw archive.describeDamage(`${name} has another form than exports have`, { cause });
+      throw archive.describeDamage(`${name} does not have the format of exports`, { cause });
     throw cause;
   }
 };

@@ -24,9 +24,9 @@ const hasPrefix = (id: string, prefixes: readonly string[]): boolean =>
   ID.test(id) && prefixes.some((prefix) => id.startsWith(`${prefix}-`));
 
 /**
- * Checks that an export contains one organization and nothing else, whoever made it: types and schemas of the events, their
- * streams, and every id that they refer to. Inspect all events, in order, then call `finish`. Every method throws
- * StartupError.
+ * Checks that an export contains one organization and nothing else: types and schemas of the events, their streams, and
+ * every id that they refer to. Inspect all events in order, then call `finish`. Every method throws StartupError if the
+ * export is refused.
  */
 export class ExportInspector {
   private readonly people = new PeopleCollector();
@@ -56,7 +56,7 @@ export class ExportInspector {
     return this.manifest.snapshot.organization.id;
   }
 
-  /** Returns the event in the present version of its schema. */
+  /** Checks the next event. Returns it in the present version of its schema. */
   inspect(event: ImportedEvent): ImportedEvent {
     const rule = this.requireRule(event);
     const { organization, stream } = event;
@@ -67,7 +67,7 @@ export class ExportInspector {
     this.requireStream(upcast, rule);
     this.requireNextVersion(upcast);
     this.addReferences(upcast, rule);
-    this.followName(upcast);
+    this.trackName(upcast);
     this.people.add([upcast]);
     this.collectMentions(upcast);
     this.versions.set(stream, event.version);
@@ -75,7 +75,7 @@ export class ExportInspector {
     return upcast;
   }
 
-  /** Checks what only all events together show. */
+  /** Checks the rules that need all events. */
   finish(): void {
     const { organization, events } = this.manifest.snapshot;
     const [missing] = this.listMissing();
@@ -192,7 +192,7 @@ export class ExportInspector {
 
   private refuseReference(event: ImportedEvent, path: string, id: string): StartupError {
     return refuseExport(
-      `${describeEvent(event)} has ${JSON.stringify(id)} as ${path}, which is no id of such a resource of the export`,
+      `${describeEvent(event)} has ${JSON.stringify(id)} as ${path}, which is not the id of such a resource of the export`,
     );
   }
 
@@ -207,7 +207,7 @@ export class ExportInspector {
     );
   }
 
-  private followName({ stream, version, type, data }: ImportedEvent): void {
+  private trackName({ stream, version, type, data }: ImportedEvent): void {
     if (stream !== this.organization) return;
     if ((version === 1) !== (type === 'OrganizationCreated')) {
       throw refuseExport(`the version ${version} of the organization is ${type}`);
@@ -223,7 +223,7 @@ export class ExportInspector {
         this.mentioned.set(text, describeEvent(event));
     };
     forEachString(event.data, mention);
-    // The caller may be a token or a service of the other site, but no other person of this one.
+    // A caller that is a token or a service of the other site is allowed. A person must be one of the export.
     for (const person of [accessor.id, impersonator, linkOf]) if (person?.startsWith('user-')) mention(person);
   }
 }

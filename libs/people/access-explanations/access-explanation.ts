@@ -58,7 +58,7 @@ export type PermittedResources = {
 };
 
 export type AccessExplanation = {
-  /** Without a resource: by a role in the whole organization, so on every resource, and on new ones too. */
+  /** Whether the subject has the permission. Without a resource: whether a role gives it in the whole organization. */
   readonly isPermitted: boolean;
   readonly steps: readonly ExplanationStep[];
   /** Roles and levels, each of which suffices. */

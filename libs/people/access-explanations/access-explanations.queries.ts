@@ -149,7 +149,7 @@ const selectGrantedBy = (
                  where kind ->> 'level' = access and (access <> 'custom' or kind -> 'custom' = custom))`;
 };
 
-/** Selects the ids of the workspaces or projects on which one of these grants of the teams counts. */
+/** Selects the ids of the workspaces or projects to which one of these grants of the teams applies, also by inheritance. */
 const selectGrantedIds = (kind: 'workspace' | 'project', teams: readonly string[], grants: readonly Grant[]): Sql => {
   const onProjects = selectGrantedBy('project', teams, grants);
   if (kind === 'workspace') {
@@ -174,7 +174,7 @@ export const findPermittedResources = async (
   const kind = getExplainedResourceKind(permission);
   if (kind === 'organization') return null;
   const table = sql.raw(`${kind}s`);
-  const isHere = sql`r.organization = ${subject.organization}`;
+  const isInOrganization = sql`r.organization = ${subject.organization}`;
   const teams = subject.teams.map(({ id }) => id);
   const kinds = await database.rows<Grant>(selectGrantKinds(teams));
   const grants = kinds.filter((grant) => isPermittedByGrant(request, grant));
@@ -182,8 +182,8 @@ export const findPermittedResources = async (
     ? sql`true`
     : sql`r.id in (${selectGrantedIds(kind, teams, grants)})`;
   const found = await database.row<PermittedResources>(sql`
-    with permitted as (select r.id, r.name from ${table} r where ${isHere} and ${isPermitted})
-    select (select count(*) from ${table} r where ${isHere}) as total, (select count(*) from permitted) as permitted,
+    with permitted as (select r.id, r.name from ${table} r where ${isInOrganization} and ${isPermitted})
+    select (select count(*) from ${table} r where ${isInOrganization}) as total, (select count(*) from permitted) as permitted,
            (select coalesce(jsonb_agg(jsonb_build_object('id', id, 'name', name) order by name), '[]')
               from (select id, name from permitted order by name limit ${MAX_EXAMPLES}) example) as examples`);
   if (!found) throw new Error('an aggregate returned no row');

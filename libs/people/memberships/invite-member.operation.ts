@@ -29,7 +29,7 @@ const decideStatus = ({ person }: OrganizationForInvitation): MembershipStatus =
   person?.isMember ? 'active' : 'invited';
 
 /** Refuses one more invitation that nobody has accepted. Administrators of the site have only the limit of the organization. */
-const checkPending = (
+const checkPendingInvitations = (
   { pendingOfOrganization, pendingOfCaller }: OrganizationForInvitation,
   { invitationsPerOrganization, invitationsPerCaller }: Quotas,
   actor: Actor,
@@ -45,7 +45,7 @@ const prepareAccount = (
   username: string,
   ids: Ids,
 ) => {
-  // A concurrent request or job could end the account.
+  // A concurrent request or job could end the account, and the append then fails.
   if (person) return { person, writes: [expectVersion(person.id, person.version)] };
   const id = ids.next('user');
   const freeUsername = isUsernameTaken ? deriveOtherUsername(username, id.slice(-6)) : username;
@@ -99,7 +99,7 @@ const appendInvitation = async (
   const { person, writes } = prepareAccount(loaded, email, username, ids);
   const id = ids.next('ou');
   const status = decideStatus(loaded);
-  if (status === 'invited') checkPending(loaded, quotas, actor);
+  if (status === 'invited') checkPendingInvitations(loaded, quotas, actor);
   const data = { id, user: person.id, username: person.username, email, status };
   const invitation = createInvitation({ id, email }, status);
   requireChangeableTeams(loaded, teams, actor);
