@@ -29,8 +29,8 @@ import {
 } from './state-fields.js';
 
 /**
- * The data that is read from a state file: in format 4 (Terraform 0.12 and later, OpenTofu), or in an older one
- * (old-state-file.ts). The formats have no specification; these parts of format 4 have not changed since its
+ * The data that is read from a state file in format 4 (Terraform 0.12 and later, OpenTofu) or in an older format
+ * (old-state-file.ts). The formats have no specification. These parts of format 4 have not changed since its
  * introduction.
  *
  * @see terraform internal/states/statefile/version4.go
@@ -100,7 +100,7 @@ type OutputSpans = {
   readonly value?: JsonSpan;
 };
 
-/** Rejects the name of an output, or the number of outputs up to this one. */
+/** Rejects an invalid name of an output, and too many outputs. `count` is the number of outputs up to this name. */
 export const checkOutputNames = (count: number, name: string): void => {
   if (name.length > MAX_NAME_LENGTH)
     throw createStateFileRefusal(`the name of an output is longer than ${MAX_NAME_LENGTH} characters`);
@@ -132,7 +132,7 @@ const parseCtyType = (bytes: Uint8Array, span: JsonSpan | undefined, isComplete:
 const isTrue = (bytes: Uint8Array, span: JsonSpan | undefined): boolean =>
   span !== undefined && getJsonKind(bytes, span) === 'boolean' && parseValue(bytes, span) === true;
 
-/** Returns the output with the type of its value, for outputs that name no type. */
+/** Parses the value of an output. The type of the result is that of the value, for outputs that name no type. */
 export const parseOutputValue = (
   bytes: Uint8Array,
   name: string,
