@@ -1,5 +1,6 @@
 import { unprocessable } from '#kernel';
-import type { ResourceBlock, ParsedStateFile } from './state-file.js';
+import type { ResourceBlock } from './state-content.js';
+import type { ParsedStateFile } from './state-file.js';
 import { listManagedResources, type StateResource } from './state-resources.js';
 
 /*

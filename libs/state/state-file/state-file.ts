@@ -1,8 +1,7 @@
 import { conflict } from '#kernel';
-import { isCtyType, isStorable, isTypeWord, toTypeWord, type CtyType } from './cty-type.js';
+import { isCtyType, isTypeWord, toTypeWord, type CtyType } from './cty-type.js';
 import {
   checkEnd,
-  compactJson,
   forEachElement,
   forEachMember,
   findValueEnd,
@@ -14,8 +13,16 @@ import {
   parseValue,
   type JsonSpan,
 } from './json-scan.js';
-
 import { parseOldModules } from './old-state-file.js';
+import {
+  checkInstanceCount,
+  checkOutputNames,
+  MAX_INSTANCES,
+  MAX_NAME_LENGTH,
+  parseOutputValue,
+  type ResourceBlock,
+  type StateOutput,
+} from './state-content.js';
 import {
   isAbsent,
   isString,
@@ -29,8 +36,8 @@ import {
 } from './state-fields.js';
 
 /**
- * The data that is read from a state file in format 4 (Terraform 0.12 and later, OpenTofu) or in an older format
- * (old-state-file.ts). The formats have no specification. These parts of format 4 have not changed since its
+ * The data that is read from a state file: in format 4 (Terraform 0.12 and later, OpenTofu), or in an older one
+ * (old-state-file.ts). The formats have no specification; these parts of format 4 have not changed since its
  * introduction.
  *
  * @see terraform internal/states/statefile/version4.go
@@ -51,61 +58,14 @@ export type ParsedStateFile = {
 
 export type ResourceCounts = Readonly<Record<string, Readonly<Record<string, number>>>>;
 
-export type StateOutput = {
-  readonly name: string;
-  readonly sensitive: boolean;
-  readonly type: string;
-  /** Null if the file does not contain it; the CLI then reads the complete state. */
-  readonly detailedType: CtyType | null;
-  /** JSON in UTF-8 as in the file except for white space, because numbers may exceed those of JavaScript. */
-  readonly value: Uint8Array;
-};
-
-/** A resource in the file: one block for all instances from `count` or `for_each`. */
-export type ResourceBlock = {
-  readonly managed: boolean;
-  readonly type: string;
-  readonly name: string;
-  readonly module: string | null;
-  readonly provider: string;
-  readonly indexes: readonly (string | number | null)[];
-};
-
-// No type of Terraform nests this deep, but a manually created file may, and clients then fail to read the response.
-const MAX_VALUE_DEPTH = 500;
-
-const isShallow = (bytes: Uint8Array, { from }: JsonSpan): boolean => {
-  try {
-    findValueEnd(bytes, from, MAX_VALUE_DEPTH);
-    return true;
-  } catch (error) {
-    if (error instanceof JsonTooDeepError) return false;
-    throw error;
-  }
-};
-
-// Names are indexed, and one event contains all of them.
-const MAX_NAME_LENGTH = 255;
-const MAX_OUTPUTS = 5_000;
-
 /** Maximum size of the types of all outputs together, because larger ones do not fit into an event. */
 const MAX_TYPES_BYTES = 512 * 1024;
-
-const NULL = Buffer.from('null');
 
 type OutputSpans = {
   readonly name: string;
   readonly sensitive?: JsonSpan;
   readonly type?: JsonSpan;
   readonly value?: JsonSpan;
-};
-
-/** Rejects an invalid name of an output, and too many outputs. `count` is the number of outputs up to this name. */
-export const checkOutputNames = (count: number, name: string): void => {
-  if (name.length > MAX_NAME_LENGTH)
-    throw createStateFileRefusal(`the name of an output is longer than ${MAX_NAME_LENGTH} characters`);
-  if (!isStorable(name)) throw createStateFileRefusal('the name of an output has characters that are not allowed');
-  if (count > MAX_OUTPUTS) throw createStateFileRefusal(`it has more than ${MAX_OUTPUTS} outputs`);
 };
 
 const parseOutputSpans = (bytes: Uint8Array, name: string, span: JsonSpan): OutputSpans => {
@@ -127,28 +87,6 @@ const parseCtyType = (bytes: Uint8Array, span: JsonSpan | undefined, isComplete:
     return to;
   });
   return [getLength(first) <= MAX_NAME_LENGTH && first ? parseValue(bytes, first) : ''];
-};
-
-const isTrue = (bytes: Uint8Array, span: JsonSpan | undefined): boolean =>
-  span !== undefined && getJsonKind(bytes, span) === 'boolean' && parseValue(bytes, span) === true;
-
-/** Parses the value of an output. The type of the result is that of the value, for outputs that name no type. */
-export const parseOutputValue = (
-  bytes: Uint8Array,
-  name: string,
-  sensitive: JsonSpan | undefined,
-  value: JsonSpan | undefined,
-): StateOutput => {
-  if (value && !isShallow(bytes, value)) {
-    throw createStateFileRefusal(`the value of output ${JSON.stringify(name)} is nested too deep`);
-  }
-  return {
-    name,
-    sensitive: isTrue(bytes, sensitive),
-    type: toTypeWord(null, value ? getJsonKind(bytes, value) : 'null'),
-    detailedType: null,
-    value: value ? compactJson(bytes, value) : NULL,
-  };
 };
 
 const parseOutputs = (bytes: Uint8Array, span: JsonSpan | undefined): readonly StateOutput[] => {
@@ -174,12 +112,6 @@ const parseOutputs = (bytes: Uint8Array, span: JsonSpan | undefined): readonly S
       detailedType: areTypesComplete ? (type as CtyType | null) : null,
     };
   });
-};
-
-const MAX_INSTANCES = 1_000_000;
-
-export const checkInstanceCount = (count: number, most = MAX_INSTANCES): void => {
-  if (count > most) throw createStateFileRefusal(`it has more than ${MAX_INSTANCES} resource instances`);
 };
 
 type InstanceIndex = { readonly index: string | number | null; readonly to: number };

@@ -64,7 +64,11 @@ export const parseNewStateVersion = ({ document, state, jsonState }: ParsedCreat
   const md5 = attributes.md5.toLowerCase();
   if (state && state.md5 !== md5) throw unprocessable('Md5 does not match the state', 'md5');
   const reading = state && unwrapOutcome(state.reading);
-  if (reading) checkDeclaredContent({ serial, lineage: lineage || null }, reading);
+  if (reading)
+    checkDeclaredContent(
+      { serial, lineage: lineage || null },
+      { serial: reading.serial, lineage: reading.facts.lineage },
+    );
   return {
     serial,
     md5,

@@ -1,23 +1,21 @@
 import { unprocessable } from '#kernel';
-import type { ParsedState } from '../reading/state.parser.js';
 
-type DeclaredContent = { readonly serial: number; readonly lineage: string | null };
+type StateIdentity = { readonly serial: number; readonly lineage: string | null };
 
 /**
- * Rejects a declared serial or lineage that contradicts the state file. Clients continue from the file: they add 1 to its
- * serial, and send its lineage. If the declared serial were higher than that of the file, the next apply would change
- * infrastructure before its upload is refused.
+ * Rejects a declaration that the state file contradicts. Clients continue from the file: they add 1 to its serial, and
+ * send its lineage. After a declared serial above that of the file, the next apply would change infrastructure and only
+ * then be refused.
  *
- * A lower serial is accepted, because migration tools number the versions themselves. They may also declare another
- * lineage, as the tests of go-tfe do, so the lineage is compared only if the serials are equal. Later versions are always
- * compared with the lineage of the file (libs/workspaces/workspaces/state-head.ts).
+ * A serial below that of the file is accepted: migration tools number the versions themselves. Their lineage is a label
+ * too, as in go-tfe's own tests, so it is compared only if the serial is that of the file. Later versions are compared
+ * with the lineage of the file in any case (libs/workspaces/workspaces/state-head.ts).
  */
-export const checkDeclaredContent = ({ serial, lineage }: DeclaredContent, state: ParsedState): void => {
-  const { lineage: lineageOfFile } = state.facts;
-  if (serial > state.serial) {
-    throw unprocessable(`Serial ${serial} is above the serial of the state file, ${state.serial}`, 'serial');
+export const checkDeclaredContent = ({ serial, lineage }: StateIdentity, file: StateIdentity): void => {
+  if (serial > file.serial) {
+    throw unprocessable(`Serial ${serial} is above the serial of the state file, ${file.serial}`, 'serial');
   }
-  if (serial === state.serial && lineage !== null && lineageOfFile !== null && lineage !== lineageOfFile) {
-    throw unprocessable(`Lineage ${lineage} is not the lineage of the state file, ${lineageOfFile}`, 'lineage');
+  if (serial === file.serial && lineage !== null && file.lineage !== null && lineage !== file.lineage) {
+    throw unprocessable(`Lineage ${lineage} is not the lineage of the state file, ${file.lineage}`, 'lineage');
   }
 };

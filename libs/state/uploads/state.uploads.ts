@@ -130,7 +130,7 @@ export class StateUploads {
         size === null ? null : await this.readers.readState(organization, size, () => this.files.bytes(id));
       // Another request has found that the file is not a state, and has removed it.
       if (!reading) throw createConcurrentUploadRefusal();
-      checkDeclaredContent(target, reading);
+      checkDeclaredContent(target, { serial: reading.serial, lineage: reading.facts.lineage });
       return reading;
     } catch (error) {
       // After any other error, the next upload of the same file is finalized.
