@@ -15,7 +15,7 @@ import type { UserMapping } from './account-plan.js';
 import { createRenaming, renameInContext, resolveAccounts, type ResolvedAccounts } from './accounts.importer.js';
 import { importFiles, requireFileKeys } from './files.importer.js';
 import { acquireLocks, requireFreeName, type OrganizationArchive } from './import.preconditions.js';
-import { readImportPlan, type ImportPlan } from './import-plan.js';
+import { readImportPlan, type ImportPlan } from './import-plan.queries.js';
 
 /** The migrated site that gets the organization. */
 export type ImportingSite = SiteFileStore & {
@@ -217,9 +217,11 @@ class OrganizationImport {
     const streams = await this.session.run<{ id: string }>(
       sql`select stream as id from event_store.streams where stream = any (${ids}::text[]) order by stream limit 1`,
     );
-    const known = streams[0]?.id ?? (await listKnownAccounts(this.session, ids))[0];
-    if (known === undefined) return;
-    throw refuseExport(`${strangers.get(known) ?? 'an event'} names ${known} of this site, which is not in the export`);
+    const stranger = streams[0]?.id ?? (await listKnownAccounts(this.session, ids))[0];
+    if (stranger === undefined) return;
+    throw refuseExport(
+      `${strangers.get(stranger) ?? 'an event'} names ${stranger} of this site, which is not in the export`,
+    );
   }
 
   /** Returns the keys of the files that the events of the export explain. */

@@ -88,9 +88,9 @@ export class ExportInspector {
       );
     }
     if (this.count !== events) throw refuseExport(`it has ${this.count} events instead of ${events}`);
-    const named = this.people.listIds();
+    const people = this.people.listIds();
     for (const person of this.exportedPeople)
-      if (!named.has(person)) throw refuseExport(`no event names its user ${person}`);
+      if (!people.has(person)) throw refuseExport(`no event names its user ${person}`);
   }
 
   /** Checks a row of a table outside the log. */
