@@ -27,6 +27,7 @@ export const scimUsers: Projection<ScimUserEvent | UserEvent> = {
     ScimUserDeprovisioned: ({ user }, { time }) =>
       sql`update scim_users set deprovisioned = true, updated_at = ${time} where id = ${user}`,
     UserCreated: null,
+    UserConfirmed: null,
     UserUpdated: touch,
     UserSuspended: touch,
     UserUnsuspended: touch,
