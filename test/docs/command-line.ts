@@ -17,7 +17,8 @@ const formatOperand = (operand: Argument): string => {
 };
 
 /** Descriptions in `--help` begin with a small letter and have no period. */
-const toSentence = (text: string): string => `${text.slice(0, 1).toUpperCase()}${text.slice(1).replace(/\.$/, '')}.`;
+const formatDescription = (text: string): string =>
+  `${text.slice(0, 1).toUpperCase()}${text.slice(1).replace(/\.$/, '')}.`;
 
 const renderCommand = ([name, command]: readonly [string, Command]): string[] => {
   const help = command.createHelp();
@@ -31,7 +32,7 @@ const renderCommand = ([name, command]: readonly [string, Command]): string[] =>
     `### ${name}`,
     '',
     ...(operands.length > 0 ? [code(`${name} ${operands.map(formatOperand).join(' ')}`), ''] : []),
-    toSentence(command.description()),
+    formatDescription(command.description()),
     '',
     ...(rows.length > 0 ? [table(['Argument or option', 'Meaning'], rows), ''] : []),
   ];

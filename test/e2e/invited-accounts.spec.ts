@@ -72,9 +72,9 @@ describe('an account that only an invitation has created', () => {
     const visitor = new OidcVisitor(server);
     expect((await visitor.signIn(acme, provider, name)).status).toBe(303);
     expect(await findAccount()).toEqual({ id: before?.id, username: `${name}-at-work`, onlyInvited: false });
-    const shown = expectStatus(await mallory.get(`/api/v2/organization-memberships/${membership}`), 200).body.data;
-    expect(shown.attributes).toMatchObject({ status: 'invited', email });
-    expect(shown.relationships.user.data.id).toBe(membership.replace('ou-', 'user-'));
+    const document = expectStatus(await mallory.get(`/api/v2/organization-memberships/${membership}`), 200).body.data;
+    expect(document.attributes).toMatchObject({ status: 'invited', email });
+    expect(document.relationships.user.data.id).toBe(membership.replace('ou-', 'user-'));
     expect((await new OidcVisitor(server).signIn(acme, provider, name)).status).toBe(303);
     expect(await endAccounts()).toBe(0);
   });
@@ -127,9 +127,9 @@ describe('an account that only an invitation has created', () => {
       409,
     );
     // The trail of the site records the refusal.
-    const taken = new Set(['UserConfirmed', 'UserUpdated', 'IdentityLinked', 'ScimUserProvisioned']);
+    const takeoverEvents = new Set(['UserConfirmed', 'UserUpdated', 'IdentityLinked', 'ScimUserProvisioned']);
     const events = (await readWholeLog(server.store)).slice(before).map(({ type }) => type);
-    expect(events.filter((type) => taken.has(type))).toEqual([]);
+    expect(events.filter((type) => takeoverEvents.has(type))).toEqual([]);
     expect(await endAccounts()).toBe(0);
   });
 

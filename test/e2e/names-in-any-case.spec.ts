@@ -18,7 +18,7 @@ import { listProblems } from '../support/responses.js';
 import { workloadIdentityBody } from '../support/workload-identities.js';
 import { startTestServer, type ApiResponse, type ApiTestClient, type TestServer } from '../support/server.js';
 
-const TAKEN = [['/data/attributes/name', 'Name has already been taken']];
+const TAKEN_NAME_PROBLEM = [['/data/attributes/name', 'Name has already been taken']];
 
 let server: TestServer;
 
@@ -77,9 +77,9 @@ describe('a name in another case', () => {
   });
 
   it.each(['Demo', 'demo', 'DEMO'])('finds the workspace at %s, which keeps its name', async (name) => {
-    const found = await get(`organizations/mycompany/workspaces/${name}`);
-    expect(nameOf(found)).toBe('Demo');
-    expect(found.body.data.links.self).toBe('/api/v2/organizations/MyCompany/workspaces/Demo');
+    const response = await get(`organizations/mycompany/workspaces/${name}`);
+    expect(nameOf(response)).toBe('Demo');
+    expect(response.body.data.links.self).toBe('/api/v2/organizations/MyCompany/workspaces/Demo');
   });
 
   it('changes and deletes the workspace', async () => {
@@ -126,7 +126,7 @@ describe('a name in another case', () => {
     const { body } = expectStatus(await create(name), 201);
     const length = await logLength(server.store);
     for (const written of [name, name.toLowerCase(), name.toUpperCase()]) {
-      expect(listProblems(expectStatus(await create(written), 422))).toEqual(TAKEN);
+      expect(listProblems(expectStatus(await create(written), 422))).toEqual(TAKEN_NAME_PROBLEM);
     }
     expect(await logLength(server.store)).toBe(length);
     const own = `/api/v2/${path}/${body.data.id}`;
@@ -142,12 +142,12 @@ describe('a name in another case', () => {
     const save = (api: ApiTestClient, name: string) =>
       api.post('/api/v2/organizations/MyCompany/saved-views', resource('saved-views', { name, query: 'a=b' }));
     expectStatus(await save(member, 'Mine'), 201);
-    expect(listProblems(expectStatus(await save(member, 'mine'), 422))).toEqual(TAKEN);
+    expect(listProblems(expectStatus(await save(member, 'mine'), 422))).toEqual(TAKEN_NAME_PROBLEM);
     expectStatus(await save(server, 'mine'), 201);
     const identify = (name: string) =>
       server.post(`/api/v2/teams/${team}/workload-identities`, workloadIdentityBody(name));
     expectStatus(await identify('Build'), 201);
-    expect(listProblems(expectStatus(await identify('BUILD'), 422))).toEqual(TAKEN);
+    expect(listProblems(expectStatus(await identify('BUILD'), 422))).toEqual(TAKEN_NAME_PROBLEM);
   });
 
   it('folds the letters A to Z only', async () => {
@@ -156,7 +156,8 @@ describe('a name in another case', () => {
     // A capital I with a dot, a sharp s, and the Kelvin sign, each with what other foldings make of it.
     for (const name of ['\u0130', 'i\u0307', '\u00DF', '\u1E9E', 'SS', '\u212A', 'k', '\u00C9', '\u00E9'])
       expectStatus(await create(name), 201);
-    for (const name of ['ss', 'K']) expect(listProblems(expectStatus(await create(name), 422))).toEqual(TAKEN);
+    for (const name of ['ss', 'K'])
+      expect(listProblems(expectStatus(await create(name), 422))).toEqual(TAKEN_NAME_PROBLEM);
     const texts = ['\u0130', '\u00DF', '\u1E9E', '\u212A', '\u00C9', 'AZ az', 'aZ[`@{'];
     expect(
       await server.database.rows(
@@ -169,7 +170,7 @@ describe('a name in another case', () => {
     await makeWorkspace(server, 'MyCompany', 'renamed');
     const rename = (from: string, name: string) =>
       server.patch(`/api/v2/organizations/MyCompany/workspaces/${from}`, resource('workspaces', { name }));
-    expect(listProblems(expectStatus(await rename('renamed', 'DEMO'), 422))).toEqual(TAKEN);
+    expect(listProblems(expectStatus(await rename('renamed', 'DEMO'), 422))).toEqual(TAKEN_NAME_PROBLEM);
     expect(nameOf(expectStatus(await rename('renamed', 'Renamed'), 200))).toBe('Renamed');
     // The name of another organization is free.
     await makeOrganization(server, 'elsewhere');
@@ -220,13 +221,14 @@ describe('names that differ only in case and are older than the rule', () => {
     ]) {
       expect(nameOf(expectStatus(await server.get(`${path}/${name}`), 200))).toBe(expected);
     }
-    const named = async (names: string) => namesOf(await get(`organizations/twins/projects?filter[names]=${names}`));
-    expect([await named('blue'), await named('Blue'), await named('BLUE'), await named('BLUE,blue')]).toEqual([
-      ['blue'],
-      ['Blue'],
-      ['Blue'],
-      ['Blue', 'blue'],
-    ]);
+    const findProjects = async (names: string) =>
+      namesOf(await get(`organizations/twins/projects?filter[names]=${names}`));
+    expect([
+      await findProjects('blue'),
+      await findProjects('Blue'),
+      await findProjects('BLUE'),
+      await findProjects('BLUE,blue'),
+    ]).toEqual([['blue'], ['Blue'], ['Blue'], ['Blue', 'blue']]);
   });
 
   it('stay as they are in a rebuild', async () => {
@@ -243,7 +245,7 @@ describe('names that differ only in case and are older than the rule', () => {
     const rename = (from: string, attributes: object) =>
       server.patch(`${path}/${from}`, resource('workspaces', attributes));
     for (const name of ['Prod', 'prod']) expectStatus(await rename(name, { description: name }), 200);
-    expect(listProblems(expectStatus(await rename('prod', { name: 'PROD' }), 422))).toEqual(TAKEN);
+    expect(listProblems(expectStatus(await rename('prod', { name: 'PROD' }), 422))).toEqual(TAKEN_NAME_PROBLEM);
     expectStatus(await rename('Prod', { name: 'production' }), 200);
     expect(nameOf(expectStatus(await server.get(`${path}/PROD`), 200))).toBe('prod');
     expectStatus(await rename('prod', { name: 'Prod' }), 200);

@@ -50,8 +50,8 @@ export const startConnectionPooler = async (
       const upstream = connectTo(target);
       sockets.add(upstream);
       upstream.on('error', () => client.destroy());
-      const kept = parameters.filter(([name]) => name !== parameter);
-      upstream.write(formatStartup(startup.subarray(4, 8), kept));
+      const remaining = parameters.filter(([name]) => name !== parameter);
+      upstream.write(formatStartup(startup.subarray(4, 8), remaining));
       upstream.pipe(client);
       client.pipe(upstream);
     });

@@ -87,9 +87,9 @@ export const verifySite = async (runtime: Runtime, signal?: AbortSignal): Promis
   clean = (await verifyKeys(runtime)) && clean;
   for (const names of moduleDefinitions.flatMap(({ uniqueNames = [] }) => uniqueNames)) {
     for (const similar of await store.database.rows<SimilarNames>(selectSimilarNames(names))) {
-      const place = similar.organization === null ? '' : ` in ${similar.organization}`;
+      const location = similar.organization === null ? '' : ` in ${similar.organization}`;
       const list = similar.names.join(', ');
-      printLine(`WARNING: names of ${names.noun}${place} differ only in case: ${list}. Rename all but one of them.`);
+      printLine(`WARNING: names of ${names.noun}${location} differ only in case: ${list}. Rename all but one of them.`);
     }
   }
   return clean;

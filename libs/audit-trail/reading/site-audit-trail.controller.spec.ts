@@ -75,8 +75,8 @@ describe('GET /admin/audit-trail', () => {
     expect(later.map(({ resource }) => resource.meta)).toContainEqual({ user: 'max', site_admin: false });
     const byName = await readSiteTrail({ 'filter[actor]': data[0]?.auth.description ?? '' });
     expect(byName.data.length).toBeGreaterThan(0);
-    const gone = expectStatus(await server.get(`${PATH}?after=${data[0]?.id.replace(/^./, 'f')}`), 422).body;
-    expect(gone.errors[0].meta?.gone).not.toBe(true);
+    const refusal = expectStatus(await server.get(`${PATH}?after=${data[0]?.id.replace(/^./, 'f')}`), 422).body;
+    expect(refusal.errors[0].meta?.refusal).not.toBe(true);
   });
 
   it('answers all entries as a file if the link asks for lines', async () => {

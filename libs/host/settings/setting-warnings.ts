@@ -27,9 +27,9 @@ const MIN_LENGTH = 8;
 
 const listUnknownSettingWarnings = (name: string): readonly string[] => {
   if (name.startsWith('CADASTRE_TEST_') || KNOWN_VARIABLES.includes(name)) return [];
-  const { known, distance } = findClosest(name);
-  const isMeant = name.startsWith('CADASTRE_') || (known.length >= MIN_LENGTH && distance <= MAX_DISTANCE);
-  return isMeant ? [`${name}: unknown setting, ignored; did you mean ${known}?`] : [];
+  const { setting, distance } = findClosest(name);
+  const isMeant = name.startsWith('CADASTRE_') || (setting.length >= MIN_LENGTH && distance <= MAX_DISTANCE);
+  return isMeant ? [`${name}: unknown setting, ignored; did you mean ${setting}?`] : [];
 };
 
 const SERVERS: readonly ProcessKind[] = ['serve', 'gateway'];
@@ -60,8 +60,8 @@ const listPlainSmtpWarnings = ({ smtp }: Settings): readonly string[] =>
       ]
     : [];
 
-const findClosest = (name: string): { readonly known: string; readonly distance: number } =>
-  KNOWN_VARIABLES.map((variable) => ({ known: variable, distance: computeEditDistance(name, variable) })).reduce(
+const findClosest = (name: string): { readonly setting: string; readonly distance: number } =>
+  KNOWN_VARIABLES.map((variable) => ({ setting: variable, distance: computeEditDistance(name, variable) })).reduce(
     (best, next) => (next.distance < best.distance ? next : best),
   );
 

@@ -45,10 +45,10 @@ export const hasName = (names: UniqueNames, alias: string, name: string | Sql): 
 };
 
 /** Returns the condition that the row has one of these names: see `hasName`. */
-export const hasOneOfNames = (names: UniqueNames, alias: string, wanted: readonly string[]): Sql => {
+export const hasOneOfNames = (names: UniqueNames, alias: string, texts: readonly string[]): Sql => {
   const own = toColumn(alias, 'name');
-  return sql`(${foldInSql(own)} = any (${wanted.map(foldName)}::text[]) and (${own} = any (${wanted}::text[]) or exists (
-    select 1 from unnest(${wanted}::text[]) wanted (name) where ${hasName(names, alias, sql.raw('wanted.name'))})))`;
+  return sql`(${foldInSql(own)} = any (${texts.map(foldName)}::text[]) and (${own} = any (${texts}::text[]) or exists (
+    select 1 from unnest(${texts}::text[]) candidate (name) where ${hasName(names, alias, sql.raw('candidate.name'))})))`;
 };
 
 /** Separates the locks of names from all other advisory locks. */

@@ -63,8 +63,8 @@ describe('the feature set of an organization', () => {
     });
     expect(await auditLogging()).toBe(false);
     expect(expectStatus(await server.get('/api/v2/organizations/acme/subscription'), 200).body).toEqual(body);
-    const shown = expectStatus(await server.get('/api/v2/organizations/acme?include=subscription'), 200).body;
-    expect(shown.included).toEqual([body.data]);
+    const organization = expectStatus(await server.get('/api/v2/organizations/acme?include=subscription'), 200).body;
+    expect(organization.included).toEqual([body.data]);
     const attributes = { 'runs-ceiling': 10, 'contract-start-at': '2026-11-21T12:00:00Z' };
     const singular = resource('subscription', attributes, {
       'feature-set': { data: { type: 'feature-sets', id: 'fs-everything' } },

@@ -181,11 +181,11 @@ export const findPermittedResources = async (
   const isPermitted = isPermittedEverywhere(request)
     ? sql`true`
     : sql`r.id in (${selectGrantedIds(kind, teams, grants)})`;
-  const found = await database.row<PermittedResources>(sql`
+  const resources = await database.row<PermittedResources>(sql`
     with permitted as (select r.id, r.name from ${table} r where ${isInOrganization} and ${isPermitted})
     select (select count(*) from ${table} r where ${isInOrganization}) as total, (select count(*) from permitted) as permitted,
            (select coalesce(jsonb_agg(jsonb_build_object('id', id, 'name', name) order by name), '[]')
               from (select id, name from permitted order by name limit ${MAX_EXAMPLES}) example) as examples`);
-  if (!found) throw new Error('an aggregate returned no row');
-  return found;
+  if (!resources) throw new Error('an aggregate returned no row');
+  return resources;
 };

@@ -26,7 +26,7 @@ export type UserForgotten = Message<'UserForgotten', Record<never, never>>;
 
 /**
  * The verified owner of the address has taken over an account that only an invitation had created, or an operator has
- * created a sign-in link for it.
+ * let somebody sign in with it.
  */
 type UserConfirmed = Message<'UserConfirmed', Record<never, never>>;
 

@@ -12,7 +12,7 @@ export type TokensPage = {
   readonly pages: TokenPages;
   readonly error?: string | null;
   readonly done?: string | null;
-  /** The initial text of the field. */
+  /** What the field of the description contains at first. */
   readonly description?: string;
 };
 

@@ -100,10 +100,10 @@ const checkSequence = (
   // Under a new lock the same content makes a new version: go-tfe expects one (clients.md §8).
   if (hasContent(before, { serial, lineage, md5 })) return;
   // Clients continue with the lineage of the file.
-  const known = lineageOfFile ?? before.lineage;
+  const expected = lineageOfFile ?? before.lineage;
   // A rollback may restore another lineage.
-  if (!rollbackOf && known !== null && lineage !== null && known !== lineage) {
-    throw conflict(`The state's lineage ${lineage} is not that of this workspace, ${known}`);
+  if (!rollbackOf && expected !== null && lineage !== null && expected !== lineage) {
+    throw conflict(`The state's lineage ${lineage} is not that of this workspace, ${expected}`);
   }
   if (serial <= before.serial) {
     throw conflict(`The state's serial ${serial} is not above the latest serial, ${before.serial}`);
@@ -135,7 +135,7 @@ export const stateDecisions: HandlersByType<StateCommand, [state: ActiveWorkspac
     if (latest.status === 'finalized') return [];
     return [toFinalizedEvent(id, facts)];
   },
-  // Another request may have finalized or ended the version first.
+  // Another request may have been faster.
   FailStateVersion: ({ id }, { stateHead: { latest } }) =>
     latest?.id === id && latest.status === 'pending' ? [{ type: 'StateVersionErrored', data: { id } }] : [],
 };

@@ -224,13 +224,13 @@ export const loadWorkspaceForCommand = async (
 ): Promise<WorkspaceForCommand> => {
   const workspace = { workspace: sql.raw('w.id'), project: project ? sql`${project}` : sql.raw('w.project') };
   const choice = { pool, organization: sql.raw('w.organization'), ...workspace };
-  const wanted = sql.raw('wanted.key');
-  const isWanted =
+  const targetKey = sql.raw('target.key');
+  const isTarget =
     'id' in target
-      ? sql`w.id = ${wanted}`
-      : sql`${hasOrganizationName('o', target.organization)} and ${hasWorkspaceName('w', wanted)}`;
+      ? sql`w.id = ${targetKey}`
+      : sql`${hasOrganizationName('o', target.organization)} and ${hasWorkspaceName('w', targetKey)}`;
   const select = (keys: readonly string[]): Sql => sql`
-    select wanted.key, w.id, w.name, w.organization, w.project, (o.settings ->> 'allowForceDeleteWorkspaces')::boolean as "allowForceDelete",
+    select target.key, w.id, w.name, w.organization, w.project, (o.settings ->> 'allowForceDeleteWorkspaces')::boolean as "allowForceDelete",
            so.version as "organizationVersion", ${selectGrants(actor)} as grants,
            (select sp.version from projects p join event_store.streams sp on sp.stream = p.id
              where p.id = ${project} and p.organization = w.organization) as "projectVersion",
@@ -245,9 +245,9 @@ export const loadWorkspaceForCommand = async (
            ${actor ? selectTagNames(actor, tagIds, sql.raw('w.organization')) : sql.raw(`'{}'::jsonb`)} as "tagNames",
            ${consumers ? CONFIGURED_CONSUMERS : sql.raw(`'{}'::text[]`)} as consumers,
            ${buildLockSnapshotJson(actor)} as snapshot
-      from unnest(${keys}::text[]) as wanted (key) cross join workspaces w join organizations o on o.id = w.organization
+      from unnest(${keys}::text[]) as target (key) cross join workspaces w join organizations o on o.id = w.organization
       join event_store.streams so on so.stream = w.organization
-     where ${isWanted} and ${actor ? requireCurrentAccess(actor) : sql`true`}`;
+     where ${isTarget} and ${actor ? requireCurrentAccess(actor) : sql`true`}`;
   const key = 'id' in target ? target.id : target.name;
   const row = await database.keyedRow<WorkspaceForCommand>({ key, column: 'key', select });
   if (!row) throw notFound();
@@ -277,12 +277,12 @@ export const loadOrganizationForNewWorkspace = async (
   // A new workspace is in no scope list of an agent pool yet.
   const choice = { pool, organization: sql.raw('o.id'), project: sql.raw('p.id') };
   const select = (names: readonly string[]): Sql => sql`
-    select wanted.key, o.id as organization, so.version as "organizationVersion", p.id as project, sp.version as "projectVersion",
+    select target.key, o.id as organization, so.version as "organizationVersion", p.id as project, sp.version as "projectVersion",
            ${selectProjectGrants(actor, sql.raw('p.id'))} as grants,
            ${selectUsablePoolVersion(choice)} as "poolVersion", ${INHERITED_MODE} as "followedMode",
            ${tags ? selectFixedKeys(sql.raw('p.id')) : sql.raw(`'[]'::jsonb`)} as fixed,
            ${selectTagNames(actor, tagIds, sql.raw('o.id'))} as "tagNames"
-      from unnest(${names}::text[]) as wanted (key) join organizations o on ${hasOrganizationName('o', sql.raw('wanted.key'))}
+      from unnest(${names}::text[]) as target (key) join organizations o on ${hasOrganizationName('o', sql.raw('target.key'))}
       join event_store.streams so on so.stream = o.id
       left join projects p on p.organization = o.id and p.id = coalesce(${project}, o.default_project)
       left join event_store.streams sp on sp.stream = p.id
