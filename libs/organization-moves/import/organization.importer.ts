@@ -95,7 +95,7 @@ class OrganizationImport {
     await this.addAccounts(events);
     await this.addHistory(events);
     this.inspector.finish();
-    await this.refuseStrangers();
+    await this.refuseForeignIds();
     await this.refuseCollision(events);
     await this.refuseForgottenMembers();
     const destroyedTokens = await this.addCompletion(events);
@@ -211,9 +211,9 @@ class OrganizationImport {
   }
 
   /** Refuses ids of this site in the texts of events: an export refers only to what it contains. */
-  private async refuseStrangers(): Promise<void> {
-    const strangers = this.inspector.listStrangers();
-    const ids = [...strangers.keys()];
+  private async refuseForeignIds(): Promise<void> {
+    const foreignIds = this.inspector.listForeignIds();
+    const ids = [...foreignIds.keys()];
     const streams = await this.session.run<{ id: string }>(
       sql`select stream as id from event_store.streams where stream = any (${ids}::text[]) order by stream limit 1`,
     );

@@ -115,7 +115,7 @@ export class ExportInspector {
    * Returns ids that the site must not know, because the export has neither a stream nor a user with them, and the first
    * event that names them.
    */
-  listStrangers(): ReadonlyMap<string, string> {
+  listForeignIds(): ReadonlyMap<string, string> {
     return new Map([...this.mentioned].filter(([id]) => !this.contains(id) && !this.exportedPeople.has(id)));
   }
 

@@ -11,6 +11,7 @@ const STATUS_LABELS = {
   pending: 'Waits for its file',
   finalized: 'Complete',
   discarded: 'Discarded',
+  errored: 'Refused or never uploaded',
   backing_data_soft_deleted: 'File deleted, can be restored',
   backing_data_permanently_deleted: 'File deleted',
 } as const;
