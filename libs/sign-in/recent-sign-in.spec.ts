@@ -50,7 +50,7 @@ const listCredentialRequests = async (): Promise<readonly (readonly [string, str
 };
 
 describe('a session of 15 minutes', () => {
-  it('creates nothing that gives access after its end, and the refusal names what to do', async () => {
+  it('is refused for routes that give access after its end, with the remedy', async () => {
     const requests = await listCredentialRequests();
     expect(requests.map(([method, path]) => `${path} ${method}`).toSorted()).toEqual([
       '/api/v2/admin/identity-providers POST',
@@ -85,7 +85,7 @@ describe('a session of 15 minutes', () => {
     expect(await countEvents()).toBe(before);
   });
 
-  it('creates a token a millisecond earlier', async () => {
+  it('can create a token a millisecond earlier', async () => {
     const api = await asSession();
     clock.pass({ minutes: 14, seconds: 59, ms: 999 });
     expect((await createOwn(api)).status).toBe(201);
@@ -93,7 +93,7 @@ describe('a session of 15 minutes', () => {
     expect((await createOwn(api)).status).toBe(403);
   });
 
-  it('still reads and revokes tokens', async () => {
+  it('can read and revoke tokens', async () => {
     const api = await asSession();
     const { id } = (await createOwn(api)).body.data;
     clock.pass({ minutes: 60 });
@@ -101,7 +101,7 @@ describe('a session of 15 minutes', () => {
     expect((await api.delete(`/api/v2/authentication-tokens/${id}`)).status).toBe(204);
   });
 
-  it('leads from the form of a new token through the sign-in back to what was typed', async () => {
+  it('redirects from the form of a new token to the sign-in, which keeps the description', async () => {
     clock.pass({ minutes: 15 });
     const before = await countEvents();
     const refused = await client.post(TOKENS, { description: 'laptop & "<b>' });
@@ -117,7 +117,7 @@ describe('a session of 15 minutes', () => {
     expect(await (await client.post(TOKENS, { description: 'laptop' })).text()).toContain('Your new token');
   });
 
-  it('keeps the longest description on the way', async () => {
+  it('keeps the longest description across the sign-in', async () => {
     clock.pass({ minutes: 15 });
     const description = '語'.repeat(200);
     const { headers } = await client.post(TOKENS, { description });
@@ -127,7 +127,7 @@ describe('a session of 15 minutes', () => {
     expect(await (await client.get(path)).text()).toContain(`value="${description}"`);
   });
 
-  it('neither sees the consent page nor approves a login, and both lead back to the consent page', async () => {
+  it('is sent to the sign-in from the consent page and from an approval, and then returns', async () => {
     clock.pass({ minutes: 15 });
     const confirm = `/sign-in?confirm=1&return_to=${encodeURIComponent(CONSENT)}`;
     const consent = await client.get(CONSENT);

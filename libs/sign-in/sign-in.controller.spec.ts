@@ -204,7 +204,7 @@ describe('attempts', () => {
     expect(outcomeOf(await typePassword(open(), 'bob'))).toEqual([303, '/app']);
   });
 
-  it('count by the typed text in any case, so that they do not show which names and addresses exist', async () => {
+  it('count by the typed text in any case, and do not reveal which names and addresses exist', async () => {
     const dora = await makePerson(server, 'dora');
     await setEmail(server.store, server.runtime.ids, dora, 'dora@example.com');
     const typeInTurn = async (logins: readonly string[]) => {

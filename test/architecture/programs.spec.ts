@@ -34,7 +34,7 @@ describe('the programs that tests need', () => {
     expect(unlisted).toEqual([]);
   });
 
-  it('are those of the files that a spec imports, and none for a spec that runs no program', () => {
+  it('are listed by the files that a spec imports, and are none for a spec that runs no program', () => {
     expect(programsOf(['libs/ssh-keys/ssh-keys.controller.spec.ts'])).toEqual([]);
     expect(programsOf(['libs/blob-store/s3-blobs.spec.ts'])).toEqual(['java', 'mvn']);
     expect(listNeeds(ROOT, ['test/deploy/chart.spec.ts'])).toEqual({
@@ -43,7 +43,7 @@ describe('the programs that tests need', () => {
     });
   });
 
-  it('come with the command that installs them, or with the names of their packages', () => {
+  it('are reported with the command that installs them, or with the names of their packages', () => {
     const command = 'apt-get update && apt-get install --yes --no-install-recommends gnupg zip';
     expect(describeMissingPrograms(['gpg', 'zip'], true)).toContain(`\n  sudo sh -c '${command}'\n`);
     expect(describeMissingPrograms(['gpg', 'zip'], false)).toContain('Debian and Ubuntu contain them: gnupg zip\n');

@@ -42,7 +42,7 @@ describe('npm run release', () => {
     expect(purls.join('\n')).not.toContain('pkg:npm/jest@');
   });
 
-  it('fails if the image is wanted and the machine cannot build one', async () => {
+  it('fails if the image is requested and the machine cannot build it', async () => {
     const env = { PATH: `${dirname(process.execPath)}:/nowhere`, SOURCE_DATE_EPOCH: '0' };
     const built = promisify(execFile)(
       process.execPath,

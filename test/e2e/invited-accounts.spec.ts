@@ -89,7 +89,7 @@ describe('an account that only an invitation has created', () => {
     }
   });
 
-  it('yields its address to a user that SCIM manages already', async () => {
+  it('ends if a user of SCIM gets its address', async () => {
     const user = await createScimUser(scim, `${name}-of-scim`);
     await invite();
     const invited = await findAccount();
@@ -133,14 +133,14 @@ describe('an account that only an invitation has created', () => {
     expect(await endAccounts()).toBe(0);
   });
 
-  it('is not taken over by an address that the provider does not vouch for', async () => {
+  it('is not taken over by an address that the provider has not verified', async () => {
     await invite();
     provider.putPerson(name, { preferred_username: name, email, email_verified: false });
     expect((await signIn()).status).toBe(403);
     expect(await findAccount()).toMatchObject({ onlyInvited: true });
   });
 
-  it('has one owner if the person signs in, is invited and is provisioned at the same time', async () => {
+  it('has one owner if sign-in, invitation and provisioning happen at the same time', async () => {
     for (let round = 0; round < 5; round += 1) {
       name = `racer-${round}`;
       email = `${name}@corp.example`;
@@ -162,7 +162,7 @@ describe('an account that only an invitation has created', () => {
     }
   });
 
-  it('ends with its last invitation, which the inviter deletes or which ends with the organization', async () => {
+  it('ends when its last invitation or the organization is deleted', async () => {
     const membership = await invite();
     expectStatus(await server.post('/api/v2/organizations', organizationBody('short-lived')), 201);
     await invite(server, 'short-lived');
@@ -201,7 +201,7 @@ describe('limits', () => {
   const send = (api: ApiTestClient, address: string, organization = 'acme') =>
     api.post(memberships(organization), invitation(address));
 
-  it('refuse invitations beyond those of the caller and of the organization until one is deleted', async () => {
+  it('refuse invitations of the caller and to the organization until one is deleted', async () => {
     const first = expectStatus(await send(owner, 'a@people.test'), 201).body.data.id as string;
     expectStatus(await send(owner, 'b@people.test'), 201);
     const events = (await readWholeLog(limited.store)).length;
@@ -218,7 +218,7 @@ describe('limits', () => {
     expectStatus(await send(owner, 'c@people.test'), 201);
   });
 
-  it('of users do not count accounts that are only invited', async () => {
+  it('of users do not include accounts that are only invited', async () => {
     // The administrator and the owner are users; three more are invited.
     const provisioning = await makeScimClient(limited);
     await createScimUser(provisioning, 'third@people.test');
@@ -226,7 +226,7 @@ describe('limits', () => {
     expectStatus(await send(limited, 'f@people.test', 'other'), 201);
   });
 
-  it('of creators let only administrators of the site create organizations', async () => {
+  it('of creators allow only administrators of the site to create organizations', async () => {
     const { body } = expectStatus(await owner.post('/api/v2/organizations', organizationBody('more')), 403);
     expect(body.errors[0].detail).toBe(
       'Only administrators of the site may create organizations (CADASTRE_ORGANIZATION_CREATORS)',

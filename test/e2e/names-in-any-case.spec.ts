@@ -91,7 +91,7 @@ describe('a name in another case', () => {
     expectStatus(await server.get(path), 404);
   });
 
-  it('finds rows by filters', async () => {
+  it('is accepted by filters', async () => {
     expect(namesOf(await get('organizations/mycompany/projects?filter[names]=BLUE%20team'))).toEqual(['Blue Team']);
     await makeTeam(server, 'MyCompany', 'Readers');
     expect(namesOf(await get('organizations/mycompany/teams?filter[names]=READERS'))).toEqual(['Readers']);
@@ -102,7 +102,7 @@ describe('a name in another case', () => {
     ).toEqual([]);
   });
 
-  it('finds a workspace of the past by the name that it had, in any case', async () => {
+  it('finds a past workspace by its name at that time', async () => {
     const { body } = expectStatus(
       await server.post('/api/v2/organizations/MyCompany/workspaces', resource('workspaces', { name: 'Before' })),
       201,
@@ -166,7 +166,7 @@ describe('a name in another case', () => {
     ).toEqual(texts.map((text) => ({ folded: foldName(text) })));
   });
 
-  it('is refused for a rename to it, except that of the resource itself', async () => {
+  it('is refused for a rename, except for the resource that has the name', async () => {
     await makeWorkspace(server, 'MyCompany', 'renamed');
     const rename = (from: string, name: string) =>
       server.patch(`/api/v2/organizations/MyCompany/workspaces/${from}`, resource('workspaces', { name }));
@@ -177,7 +177,7 @@ describe('a name in another case', () => {
     await makeWorkspace(server, 'elsewhere', 'demo');
   });
 
-  it('is given to one of several requests that compete for it', async () => {
+  it('goes to one request only if several requests create it at the same time', async () => {
     for (const name of ['raced-one', 'raced-two', 'raced-three']) {
       const spellings = [name, name.toUpperCase(), `R${name.slice(1)}`, name.replace('-', '-').replace('d-', 'D-')];
       const answers = await Promise.all(
@@ -190,7 +190,7 @@ describe('a name in another case', () => {
   });
 });
 
-describe('names that differ only in case and are older than the rule', () => {
+describe('names that differ only in case, from earlier versions', () => {
   const path = '/api/v2/organizations/twins/workspaces';
 
   beforeAll(async () => {
@@ -241,7 +241,7 @@ describe('names that differ only in case and are older than the rule', () => {
     expectStatus(await server.get(`${path}/prod`), 200);
   });
 
-  it('can be changed, renamed and deleted, and then the name is taken by the other', async () => {
+  it('can be changed, renamed and deleted, and cannot be created again', async () => {
     const rename = (from: string, attributes: object) =>
       server.patch(`${path}/${from}`, resource('workspaces', attributes));
     for (const name of ['Prod', 'prod']) expectStatus(await rename(name, { description: name }), 200);

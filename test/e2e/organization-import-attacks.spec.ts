@@ -378,7 +378,7 @@ describe('a prepared export', () => {
     await expect(checkArchive(archive)).rejects.toThrow(refusal);
   });
 
-  it('is accepted by a check if nothing was changed', async () => {
+  it('is accepted by a check if it was not changed', async () => {
     await expect(checkArchive(await writeExport(content))).resolves.toBeUndefined();
   });
 });
@@ -419,7 +419,7 @@ describe('the plan of an import', () => {
 });
 
 describe('an import of an export that lists a person of the site as forgotten', () => {
-  it('leaves the account and its texts as they were', async () => {
+  it('does not change the account and its texts', async () => {
     const { people, events } = content;
     const archive = await writeExport({
       ...content,

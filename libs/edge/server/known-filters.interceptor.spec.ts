@@ -22,7 +22,7 @@ describe('a query', () => {
     expect(check({ 'filter[constructor]': '' }, ['filter[a]'])).toThrow('filter[constructor]: is not supported');
   });
 
-  it('may have other parameters, and any index', () => {
+  it('can have other parameters, and any index', () => {
     expect(check({ colour: 'red', filter: 'x', 'filters[a]': '', q: '', 'q[name]': '' })).not.toThrow();
     expect(check({ 'filter[a][17][key]': '' }, ['filter[a][0][key]'])).not.toThrow();
     expect(check({ 'filter[a][x][key]': '' }, ['filter[a][0][key]'])).toThrow('is not supported');
@@ -47,7 +47,7 @@ describe('each list', () => {
     get?.parameters?.some(({ name }) => name === 'page[number]') && path.startsWith('/api/') ? [path] : [],
   );
 
-  it('refuses a filter that it does not know, by its name', async () => {
+  it('refuses an unknown filter by its name', async () => {
     expect(lists.length).toBeGreaterThan(40);
     for (const path of lists) {
       const address = path.replaceAll(/\{\w+\}/g, 'acme');
@@ -56,7 +56,7 @@ describe('each list', () => {
     }
   });
 
-  it('says so only to callers that it knows', async () => {
+  it('answers 401 first to callers without a valid token', async () => {
     expectStatus(await server.as(null).get('/api/v2/organizations/acme/workspaces?filter[colour]=red'), 401);
   });
 

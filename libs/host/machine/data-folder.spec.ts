@@ -36,7 +36,7 @@ describe('the data folder', () => {
     expect(await readdir(folder)).toEqual(['lock']);
   });
 
-  it('is not created by the check whether it is locked', async () => {
+  it('is not created by a check for its lock', async () => {
     await demandUnlockedFolder(folder);
     expect(await readdir(parent)).toEqual([]);
     const dataFolder = await lockDataFolder(folder);

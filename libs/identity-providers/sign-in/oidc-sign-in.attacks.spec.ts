@@ -228,7 +228,7 @@ describe('a sign-in is refused, and nothing changes,', () => {
     // Nobody can guess a signature, so a person that the provider has proved does not wait.
     provider.forgeIdTokens(null);
     expect((await open().signIn(acme, provider, 'p-ada')).status).toBe(303);
-    // A provider that is away is the fault of nobody at the address.
+    // An outage of the provider does not count.
     await server.database.rows(sql`delete from sign_in.attempts`);
     const visitor = open();
     const path = await visitor.authenticate(provider, await visitor.start(acme), 'p-ada');
@@ -237,7 +237,7 @@ describe('a sign-in is refused, and nothing changes,', () => {
     expect(await server.database.rows(sql`select 1 from sign_in.attempts`)).toEqual([]);
   });
 
-  it('and a person who may not sign in is recorded only until the address must wait', async () => {
+  it('and refusals of a person are recorded only until the address must wait', async () => {
     expect((await open().signIn(acme, provider, 'p-ada')).status).toBe(303);
     await configure({ 'allowed-groups': ['none'] });
     const before = await countEvents();

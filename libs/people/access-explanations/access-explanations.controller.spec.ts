@@ -143,7 +143,7 @@ describe('the explanation of access', () => {
     expect(await answer(olga.id, 'manage-teams')).toEqual({ scope: 'organization', isPermitted: true, on: null });
   });
 
-  it('without a workspace counts implied access to projects, custom access, and nothing of suspended accounts', async () => {
+  it('without a workspace includes implied access to projects and custom access, and excludes suspended accounts', async () => {
     const team = await makeTeam(server, 'acme', 'auditors');
     const eva = await makeMember(server, 'acme', 'eva', [team]);
     const relationships = {

@@ -84,7 +84,7 @@ describe('a refused sign-in', () => {
     ]);
   });
 
-  it('is counted in the next one of another minute if there are too many in one minute', async () => {
+  it('is counted in the first event of a later minute if a minute has too many', async () => {
     const floods = await recordRefusals(async () => {
       for (let attempt = 0; attempt < RECORDED_PER_MINUTE + 7; attempt += 1) {
         await typePassword(`stranger ${attempt}`);
@@ -100,7 +100,7 @@ describe('a refused sign-in', () => {
     expect(later.map(({ omitted }) => omitted)).toEqual([7, 0]);
   });
 
-  it('counts each of many that arrive at once', async () => {
+  it('is counted if many arrive at the same time', async () => {
     const attempts = RECORDED_PER_MINUTE * 2;
     const refusals = await recordRefusals(() =>
       Promise.all(

@@ -187,7 +187,7 @@ describe('uploading to signed links', () => {
     },
   );
 
-  it('is sent again as a new version after the file was refused', async () => {
+  it('can be uploaded as a new version after the file was refused', async () => {
     const bytes = createStateFile({ serial: 5 });
     const version = await pendingVersion(bytes, { serial: 6 });
     expect((await put(version.state, bytes)).status).toBe(422);
@@ -403,7 +403,7 @@ describe('a signed upload link', () => {
     }
   });
 
-  it('depends on the access of the creator of the version when the file arrives', async () => {
+  it('is accepted only if the creator of the version still has access when the file arrives', async () => {
     const team = await makeTeam(server, 'acme', 'uploaders');
     const { id: workspace } = (
       await server.post('/api/v2/organizations/acme/workspaces', resource('workspaces', { name: 'taken-away' }))

@@ -181,7 +181,7 @@ describe('creating a state version', () => {
   });
 });
 
-describe('a state version whose state is refused or never comes', () => {
+describe('a state version whose file is refused or never uploaded', () => {
   const pending = [...withCurrent, created('sv-6', { serial: 6 })] as const;
 
   it('ends as errored, and the workspace can be unlocked with its previous state', () => {
@@ -193,7 +193,7 @@ describe('a state version whose state is refused or never comes', () => {
       .yields(unlocked());
   });
 
-  it('does not end again, and not after it was finalized', () => {
+  it('does not end as errored a second time, or after it was finalized', () => {
     given(...pending, errored('sv-6'))
       .when(fail('sv-6'))
       .yields();
@@ -202,7 +202,7 @@ describe('a state version whose state is refused or never comes', () => {
       .yields();
   });
 
-  it('leaves its serial to the next version', () => {
+  it('allows the next version to use its serial', () => {
     given(...pending, errored('sv-6'))
       .when(create('sv-7', { serial: 6 }))
       .yields(created('sv-7', { serial: 6 }));
@@ -216,7 +216,7 @@ describe('the lineage of a file that differs from the declared one', () => {
     { type: 'StateVersionFinalized', data: { id: 'sv-1', ...facts(2, 'of the file') } },
   ] as const;
 
-  it('is the one that the next version must have', () => {
+  it('is required of the next version', () => {
     given(...labelled)
       .when(create('sv-2', { serial: 2, lineage: 'of the file' }))
       .yields(created('sv-2', { serial: 2, lineage: 'of the file' }));
