@@ -127,7 +127,7 @@ const createNotificationJobs = (
   ];
 };
 
-/** Returns the jobs that depend on time. The hosted edition has no data retention (contract §4.3). */
+/** Returns the jobs that depend on time. The hosted edition has no data retention. */
 export const createScheduledJobs = (
   { store, forgetting, blobs, clock, ids, logger, encryptionKeys }: ScheduledJobDependencies,
   {

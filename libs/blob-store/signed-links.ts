@@ -2,7 +2,7 @@ import { createHmac, hkdfSync, timingSafeEqual } from 'node:crypto';
 import type { EncryptionKeys } from '#encryption';
 import { forbidden, type Clock } from '#kernel';
 
-/** Clients upload minutes after they get the link. Links of a provider version live for about a day (clients.md §5). */
+/** Clients upload minutes after they get the link. Links of a provider version live for about a day. */
 export const LINK_LIFETIME_MS = 24 * 60 * 60 * 1000;
 
 /** No link lives longer: LINK_LIFETIME_MS, rounded up to a full hour, and time for processes to notice a new key. */
@@ -10,7 +10,7 @@ export const MAX_LINK_LIFETIME_MS = LINK_LIFETIME_MS + 61 * 60 * 1000;
 
 /**
  * Signs and checks tokens in URL paths that grant a permission: clients upload files, and the CLI downloads providers,
- * without an API token (clients.md §4, §5). A token contains its subject and its expiry, signed with HMAC-SHA256.
+ * without an API token. A token contains its subject and its expiry, signed with HMAC-SHA256.
  *
  * The key is derived for one purpose, so a token of one part of Cadastre is invalid for another part. While the operator
  * rotates the encryption key, tokens of both keys are valid.

@@ -19,7 +19,7 @@ export type DataRetentionPolicyCommand =
   | Message<'SetDataRetentionPolicy', RetentionData & { target: RetentionTarget }>
   | Message<'RemoveDataRetentionPolicy', Omit<RetentionData, 'deleteOlderThanDays'>>;
 
-/** The audit trail contains the organization's name (contract §6.2). */
+/** The audit trail contains the organization's name. */
 type RetentionData = { organizationName: string; deleteOlderThanDays: number | null };
 
 export type RetentionTarget = { readonly type: 'workspaces' | 'organizations'; readonly id: string };

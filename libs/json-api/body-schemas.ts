@@ -17,7 +17,7 @@ export const isoTime = (error: string) =>
       return z.NEVER;
     });
 
-/** Schema of a resource's `type`: missing, null and `""` are accepted, another type is refused (clients.md §1). */
+/** Schema of a resource's `type`: missing, null and `""` are accepted, another type is refused. */
 export const typeSchema = (...types: readonly string[]) =>
   z
     .string()

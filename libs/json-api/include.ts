@@ -3,7 +3,7 @@ import { getListParameter, type QueryParameters } from './paging.js';
 
 /**
  * Returns the comma-separated values of `include`, which clients write with `_` or `-`; null if the parameter is
- * missing. An unknown value is a 400 whose text clients search for (clients.md §2).
+ * missing. An unknown value is a 400 whose text clients search for.
  */
 export const parseInclude = <T extends string>(
   query: QueryParameters,

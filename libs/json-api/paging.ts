@@ -88,7 +88,7 @@ const parseWholeNumber = (query: QueryParameters, name: string): number | undefi
   return value;
 };
 
-/** Parses `page[number]` and `page[size]`. A size above the maximum is cut to it (clients.md §2). */
+/** Parses `page[number]` and `page[size]`. A size above the maximum is cut to it. */
 export const parsePage = (
   query: QueryParameters,
   defaultSize = DEFAULT_PAGE_SIZE,

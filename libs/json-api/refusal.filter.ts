@@ -17,7 +17,7 @@ export type ErrorFormat = {
   readonly render: (problem: RequestProblem) => { readonly status: number; readonly body: object };
 };
 
-/** HTTP status and title of each refusal. No other code knows status codes. Clients know the titles (clients.md §2). */
+/** HTTP status and title of each refusal. No other code knows status codes. Clients know the titles. */
 const HTTP_STATUSES = {
   'bad-request': [400, 'bad request'],
   unauthorized: [401, 'unauthorized'],

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { TOKEN_KINDS, type TokenKind } from '#access';
 import type { EventKinds, Message } from '#kernel';
 
-/** Recorded reads (contract §6.1): the members of an organization or team, and single tokens. */
+/** Recorded reads: the members of an organization or team, and single tokens. */
 export type PeopleRead =
   | Message<'PeopleListed', { organization: string; team: string | null; count: number }>
   | Message<'AuthenticationTokenShown', { token: string; kind: TokenKind; owner: string }>;

@@ -3,7 +3,7 @@
  * server checks uploads with this module and the publishing command prepares them with it, so both reject the same
  * files with the same messages. Each `Refusal` has a message that is complete without its pointer.
  *
- * The rules follow what terraform and tofu install: clients.md §5 and §7, the vendor's guide to publishing providers,
+ * The rules follow what terraform and tofu install: the vendor's guide to publishing providers,
  * and otherwise the observed behaviour of the clients.
  */
 export * from './archive-names.js';

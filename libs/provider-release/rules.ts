@@ -97,9 +97,9 @@ export const checkShasum = (shasum: string): void =>
 /** Returns a checksum in lower case, as it is stored and compared. Returns other texts unchanged. */
 export const normalizeShasum = (shasum: string): string => (isShasum(shasum) ? shasum.toLowerCase() : shasum);
 
-/** Protocol versions between Terraform and providers that a registry can list (contract §4.4, §9). */
+/** Protocol versions between Terraform and providers that a registry can list. */
 export const PROTOCOLS = ['4.0', '5.0', '6.0'] as const;
 export type Protocol = (typeof PROTOCOLS)[number];
 
-/** Protocol of a provider if the client names none (clients.md §1), as in the vendor's registry. */
+/** Protocol of a provider if the client names none, as in the vendor's registry. */
 export const DEFAULT_PROTOCOLS: readonly Protocol[] = ['5.0'];

@@ -24,7 +24,7 @@ const MAX_STREAMS_PER_APPEND = 100;
 const MAX_APPEND_WAIT_MS = 250;
 
 /**
- * Records reads of the audit catalogue (contract §6.1). Each read is an event that is in the log before the response is
+ * Records reads of the audit catalogue. Each read is an event that is in the log before the response is
  * sent. If it cannot be recorded, the request is refused.
  *
  * The events are in separate streams, one for each caller in an organization, at any version, so that reads never

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import type { EventKinds, Message } from '#kernel';
 
 /**
- * Reads that the audit trail records (contract §6.1). An archive is downloaded by a link: the trail records the issue
+ * Reads that the audit trail records. An archive is downloaded by a link: the trail records the issue
  * of the link, and each download with the caller that got the link.
  */
 export type ConfigurationRead =

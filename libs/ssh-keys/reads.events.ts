@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import type { EventKinds, Message } from '#kernel';
 
-/** Recorded reads of SSH keys (contract §6.1). */
+/** Recorded reads of SSH keys. */
 export type SshKeyRead =
   | Message<'SshKeysListed', { organization: string; count: number }>
   | Message<'SshKeyShown', { key: string; name: string }>;

@@ -8,7 +8,7 @@ import type { EventKinds, Message } from '#kernel';
 const SHOWN_STATE_CONTENTS = ['document', 'outputs', 'resources', 'state', 'json-state'] as const;
 export type ShownStateContent = (typeof SHOWN_STATE_CONTENTS)[number];
 
-/** Reads that the audit trail records (contract §6.1). */
+/** Reads that the audit trail records. */
 export type StateRead =
   | Message<'StateVersionsListed', { workspace: string; count: number }>
   | Message<'StateVersionShown', { stateVersion: string; workspace: string; shown: ShownStateContent }>;

@@ -15,7 +15,7 @@ export const deriveTagId = (organization: string, name: string): string => deriv
 /** `owner`: id of the workspace or project that binds the tag. */
 export const deriveTagBindingId = (owner: string, key: string): string => deriveId('tb', owner, key);
 
-/** A flat tag shows as a binding with an empty value (clients.md §7). */
+/** A flat tag shows as a binding with an empty value. */
 const toBindingAttributes = ({ key, value, setAt, setBy }: TagBindingColumns): Resource['attributes'] => ({
   key,
   value: value ?? '',
@@ -29,7 +29,7 @@ export const renderTagBinding = (binding: BindingRow): Resource => ({
   attributes: { ...toBindingAttributes(binding), 'forbidden-by': binding.forbiddenBy },
 });
 
-/** Only inherited bindings have links (clients.md §1). */
+/** Only inherited bindings have links. */
 export const renderEffectiveTagBinding = (binding: BindingRow): Resource => ({
   id: deriveTagBindingId(binding.inheritedFrom ?? binding.owner, binding.key),
   type: 'effective-tag-bindings',

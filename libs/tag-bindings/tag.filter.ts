@@ -8,7 +8,7 @@ export type TagFilterTerm =
 /** The query parameters of `parseTagFilter`. */
 export const TAG_FILTERS = ['filter[tagged]', 'filter[tagged][0][key]', 'filter[tagged][0][value]'];
 
-/** A resource has at most ten bindings of its own (clients.md §3). */
+/** A resource has at most ten bindings of its own. */
 const MAX_TAGS_IN_FILTER = 10;
 const MAX_VALUE_LENGTH = 256;
 

@@ -53,8 +53,8 @@ export const toBindings = (input: z.infer<typeof tagBindingsInput>): readonly Ta
   input?.data === undefined ? undefined : checkBindingList(input.data ?? [], BINDING_POINTERS.bindings);
 
 /**
- * Returns the tags of a request. Clients may send whole tags as they read them: an id takes precedence over a name
- * (clients.md §1). Refuses entries with neither.
+ * Returns the tags of a request. Clients may send whole tags as they read them: an id takes precedence over a name.
+ * Refuses entries with neither.
  */
 const parseTagReferences = ({ data }: z.infer<typeof flatTagsInput>, pointer: string): readonly TagReference[] => {
   checkTagCount(data.length, pointer);
@@ -80,6 +80,6 @@ export const parseFlatTags = (
   return references;
 };
 
-/** Returns tags to remove. A name that no tag can have matches none and is ignored (contract §4.3). */
+/** Returns tags to remove. A name that no tag can have matches none and is ignored. */
 export const parseTagsToRemove = (body: unknown): readonly TagReference[] =>
   parseTagReferences(parseBody(flatTagsInput, body), '/data');

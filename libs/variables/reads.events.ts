@@ -2,7 +2,7 @@ import { z } from 'zod';
 import type { EventKinds, Message } from '#kernel';
 import type { VariableOwner } from './variables/variable.js';
 
-/** Recorded reads (contract §6.1) of the variables of workspaces and of sets. */
+/** Recorded reads of the variables of workspaces and of sets. */
 export type VariableRead =
   | Message<'VariablesListed', { owner: VariableOwner; count: number }>
   | Message<'VariableShown', { variable: string; owner: VariableOwner; key: string; category: 'terraform' | 'env' }>;

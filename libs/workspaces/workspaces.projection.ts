@@ -79,7 +79,7 @@ export const workspaces: Projection<WorkspaceEvent | SshKeyDeleted | Organizatio
     WorkspaceUntagged: (_, { stream, time }) => updateLatestChange(stream, time),
     RemoteStateConsumersAdded: (_, { stream, time }) => updateLatestChange(stream, time),
     RemoteStateConsumersRemoved: (_, { stream, time }) => updateLatestChange(stream, time),
-    // The latest version is shown before the unlock that makes it current (contract §2.3).
+    // The latest version is shown before the unlock that makes it current.
     StateVersionCreated: (_, { stream, time }) =>
       sql`update workspaces set latest_change_at = ${time} where id = ${stream}`,
     StateVersionFinalized: null,

@@ -344,7 +344,7 @@ const suspend =
   };
 
 /**
- * An action for each row of the catalogue that Cadastre records itself (contract §6.1, §6.2, and rows that Cadastre
+ * An action for each row of the catalogue that Cadastre records itself (and rows that Cadastre
  * adds).
  */
 export const AUDITED_ACTIONS: Readonly<Record<string, AuditedAction>> = {

@@ -1,7 +1,7 @@
 import type { StubTrailEntry, StubTrailPage, StubTrailQuery, StubTrailServer } from './trail-server.js';
 
 /**
- * Programs that read audit trails (clients.md §6), each with its own queries and its own checkpoint. Each function does
+ * Programs that read audit trails, each with its own queries and its own checkpoint. Each function does
  * one poll and stores everything that the next poll needs in `PolledEntries`, so that a reader can be restarted at any
  * time.
  */

@@ -20,7 +20,7 @@ const WRITERS = [
 const ADMINS = ['admin on the workspace', 'maintain on the project', 'admin on the project'] as const;
 
 /**
- * Callers that succeed, by name, as the contract (§5) and clients.md (§3) specify. A mistake in the permission table
+ * Callers that succeed, by name. A mistake in the permission table
  * would also be in the expectations of the matrix. These rows find it.
  */
 export const BY_HAND: Readonly<Record<string, readonly string[]>> = {

@@ -35,7 +35,7 @@ export type MatrixRow = MatrixRequestOptions & (Reading | Writing);
 /** `route` is the route of the gateway without `/api/v2`. */
 type Reading = {
   readonly route: `GET ${string}`;
-  /** Entries that a success adds to the trail. Only reads of contract §6.1 add any. */
+  /** Entries that a success adds to the trail. Only recorded reads add entries. */
   readonly trail?: readonly MatrixTrailEntry[];
   readonly inert?: never;
 };

@@ -51,7 +51,7 @@ const toTraces = (events: readonly RecordedEvent[]): RecordedTraces => ({
   entries: [...new Set(events.flatMap(entriesOf))],
 });
 
-/** Types of the audit catalogue for resources whose reads are recorded (contract §6.1), by JSON:API type. */
+/** Types of the audit catalogue for resources whose reads are recorded, by JSON:API type. */
 const READ: Readonly<Record<string, string>> = {
   'authentication-tokens': 'authentication_token',
   'configuration-versions': 'configuration_version',

@@ -103,9 +103,9 @@ export class GatewayModule {
         NotificationsModule.with({ encryptionKeys, outboundPrivateHosts, publicUrl, smtp }),
         HistoryModule,
         LiveEventsModule.with(settings),
-        // The self-hosted edition has no audit trail (contract §5), so its routes are unknown.
+        // The self-hosted edition has no audit trail, so its routes are unknown.
         ...(selfHosted ? [] : [AuditTrailModule.with(settings), FactsModule.with(settings)]),
-        // The hosted edition has no data retention (contract §4.3).
+        // The hosted edition has no data retention.
         ...(hosted ? [] : [RetentionModule]),
       ],
       providers: [

@@ -23,8 +23,8 @@ const ownWorkspace = ({ id }: Identity): Sql => sql`
 
 /**
  * Returns the condition that the run's workspace `own` may read the state of the workspace `alias`, or is that
- * workspace (contract §4.3). Named consumers count only if neither setting shares the state, because the API shows the
- * list of consumers only then (clients.md §8).
+ * workspace. Named consumers count only if neither setting shares the state, because the API shows the
+ * list of consumers only then.
  */
 const isShared = (alias: string): Sql =>
   sql.raw(`own.organization = ${alias}.organization and (

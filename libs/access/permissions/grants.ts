@@ -1,5 +1,5 @@
 /**
- * The access that a team can have on a workspace or a project (clients.md §3).
+ * The access that a team can have on a workspace or a project.
  *
  * All access is expressed in capabilities, which rows of the permission table name. A level includes a fixed set of
  * them, `custom` those of its fields. With several teams, a caller has the union of their capabilities.
@@ -132,7 +132,7 @@ export const PROJECT_LEVEL_ACCESS: Readonly<Record<Exclude<ProjectLevel, 'custom
   return {
     read: { ...inEach(WORKSPACE_LEVEL_ACCESS.read), ...none, project: reader },
     write: { ...inEach(WORKSPACE_LEVEL_ACCESS.write), ...none, project: reader },
-    // Everything in the project except moving workspaces, which needs admin access to both projects (contract §5).
+    // Everything in the project except moving workspaces, which needs admin access to both projects.
     maintain: {
       ...inEach(WORKSPACE_LEVEL_ACCESS.admin),
       ...all,

@@ -1,4 +1,4 @@
-/** The permissions that a team can have in its complete organization (clients.md §3, `organization-access`). */
+/** The permissions that a team can have in its complete organization (`organization-access`). */
 export const ORGANIZATION_ACCESS = [
   'manageWorkspaces',
   'manageProjects',

@@ -41,7 +41,7 @@ const SITE_ADMIN = identity([], { siteAdmin: true, rolesByOrganization: new Map(
 const allowed = (actor: Identity, scope: Parameters<typeof can>[2] = HERE): Permission[] =>
   ALL.filter((permission) => can(actor, permission, scope)).toSorted();
 
-// The expected permission table (contract §5, clients.md §3), ordered by kind of caller instead of permission. A
+// The expected permission table, ordered by kind of caller instead of permission. A
 // changed rule requires a change here, which shows the affected callers.
 
 /**

@@ -10,17 +10,17 @@ type PermissionRule = {
   /** Users may do this with their own resources: `user` of the scope. */
   readonly self?: true;
   /**
-   * Message of a 403, if the contract requires 403. Without it the refusal is a 404 without a reason (clients.md §2).
+   * Message of a 403, if the contract requires 403. Without it the refusal is a 404 without a reason.
    */
   readonly refusal?: string;
 };
 
 const EVERYBODY = ['owner', 'member', 'organization-token'] as const;
 const OWNERS_AND_TOKEN = ['owner', 'organization-token'] as const;
-/** Roles that manage workspaces of the complete organization (contract §5: create, replace consumers). */
+/** Roles that manage workspaces of the complete organization (create, replace consumers). */
 const WORKSPACE_MANAGERS = ['owner', 'manageWorkspaces', 'manageProjects', 'organization-token'] as const;
 const WORKSPACE_READERS = [...WORKSPACE_MANAGERS, 'readWorkspaces', 'readProjects'] as const;
-/** Roles for actions that organization tokens never do: run, upload state, handle keys (clients.md §3). */
+/** Roles for actions that organization tokens never do: run, upload state, handle keys. */
 const WORKSPACE_WORKERS = ['owner', 'manageWorkspaces', 'manageProjects'] as const;
 const PROJECT_MANAGERS = ['owner', 'manageProjects', 'organization-token'] as const;
 const PROJECT_READERS = WORKSPACE_READERS;
@@ -28,7 +28,7 @@ const PROJECT_READERS = WORKSPACE_READERS;
 const SAFE_DELETE = 'A workspace that manages no resources can be deleted by safe-delete';
 
 /**
- * The permission table: contract §5 and clients.md §3 as data. A site admin counts as an owner of every organization.
+ * The permission table as data. A site admin counts as an owner of every organization.
  * `roles` lists the roles that suffice, `grant` the capability on the workspace or project that suffices.
  */
 export const permissions = {
@@ -37,12 +37,12 @@ export const permissions = {
   'manage-site': { roles: ['site-admin'] },
   'manage-identity-providers': { roles: ['site-admin'] },
 
-  // Organizations. Readers of the audit trail check the entitlement `audit-logging` in the list (clients.md §6).
+  // Organizations. Readers of the audit trail check the entitlement `audit-logging` in the list.
   'list-organization': { roles: [...EVERYBODY, 'audit-token'] },
   'read-organization': { roles: EVERYBODY },
   'update-organization': { roles: ['owner'] },
   'delete-organization': { roles: ['owner'] },
-  // The CLI requests these first, also in a run (clients.md §7).
+  // The CLI requests these first, also in a run.
   'read-entitlements': { roles: [...EVERYBODY, 'run'] },
   'manage-subscription': { roles: ['site-admin'] },
   'read-audit-trail': { roles: ['owner', 'organization-token', 'audit-token'] },
@@ -111,9 +111,9 @@ export const permissions = {
   // A run needs the present state of a workspace, but neither its history nor the people in it.
   'read-workspace-history': { roles: WORKSPACE_READERS, grant: 'runs:read' },
   'update-workspace': { roles: WORKSPACE_MANAGERS, grant: 'admin' },
-  // Replaces the complete list. Admins of the workspace can only add and remove consumers (contract §4.3).
+  // Replaces the complete list. Admins of the workspace can only add and remove consumers.
   'replace-remote-state-consumers': { roles: WORKSPACE_MANAGERS },
-  // Checked for both projects (contract §5).
+  // Checked for both projects.
   'move-workspace': { roles: PROJECT_MANAGERS, grant: 'move' },
   'delete-workspace': { roles: WORKSPACE_MANAGERS, grant: 'delete' },
   'force-delete-workspace': { roles: ['owner'], refusal: `Only owners may force a deletion. ${SAFE_DELETE}` },
@@ -153,7 +153,7 @@ export const permissions = {
   'read-variable-sets': { roles: WORKSPACE_READERS, grant: 'variable-sets:read' },
   'manage-variable-sets': { roles: WORKSPACE_MANAGERS, grant: 'variable-sets:write' },
 
-  // The provider registry (contract §5). A run installs the providers of its configuration.
+  // The provider registry. A run installs the providers of its configuration.
   'read-providers': { roles: [...EVERYBODY, 'run'] },
   'manage-providers': { roles: ['owner', 'manageProviders'] },
 

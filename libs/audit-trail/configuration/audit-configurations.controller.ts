@@ -64,7 +64,7 @@ const renderAuditConfiguration = (row: AuditConfigurationRow): Resource => ({
 });
 
 /**
- * Whether an organization's audit trail records entries (clients.md §8; go-tfe `organization_audit_configuration.go`).
+ * Whether an organization's audit trail records entries (go-tfe `organization_audit_configuration.go`).
  */
 @Controller('api/v2/organizations/:organization/audit-configuration')
 export class AuditConfigurationsController {

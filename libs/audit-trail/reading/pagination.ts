@@ -77,7 +77,7 @@ export type TrailPagination = {
 };
 
 /**
- * Returns all keys, with null if there is no such page (clients.md §6). `total`: number of entries on the pages,
+ * Returns all keys, with null if there is no such page. `total`: number of entries on the pages,
  * without newer ones.
  */
 export const buildPagination = (

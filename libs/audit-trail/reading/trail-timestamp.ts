@@ -4,8 +4,8 @@ const NAMES = { since: 'Since', until: 'Until' } as const;
 
 /**
  * Parses `since` or `until` in milliseconds. `since` is exclusive and `until` inclusive, so that adjacent ranges
- * contain every entry once. go-tfe cuts the fraction off the last timestamp it has seen and wants later entries
- * (clients.md §6); see parseTimestamp.
+ * contain every entry once. go-tfe cuts the fraction off the last timestamp it has seen and wants later entries;
+ * see parseTimestamp.
  */
 export const parseTrailTimestamp = (parameter: keyof typeof NAMES, text: string): number => {
   const time = parseTimestamp(text);

@@ -25,8 +25,8 @@ const parseAcceptWeight = (type: string, accept: string): number => {
 };
 
 /**
- * Returns whether the client wants lines. Existing readers accept any type and expect pages of plain JSON (clients.md
- * §6), so lines need an explicit preference.
+ * Returns whether the client wants lines. Existing readers accept any type and expect pages of plain JSON,
+ * so lines need an explicit preference.
  */
 const prefersLines = (accept: string): boolean =>
   parseAcceptWeight(JSON_LINES, accept) > parseAcceptWeight(JSON_DOCUMENT, accept);

@@ -1,10 +1,10 @@
 import { describeAuditEvent, type AuditMapping, type EventContext, type RecordedEvent, type Timestamp } from '#kernel';
 
-/** One entry of an audit trail, as stored and as returned (contract §2.5). */
+/** One entry of an audit trail, as stored and as returned. */
 export type TrailEntry = {
   /** Id of the event and of the CloudEvent. */
   readonly id: string;
-  /** Version of this schema. A string, because a number breaks decoders of existing clients (clients.md §1). */
+  /** Version of this schema. A string, because a number breaks decoders of existing clients. */
   readonly version: '0';
   readonly type: 'Resource';
   readonly timestamp: Timestamp;
@@ -27,7 +27,7 @@ export type TrailEntry = {
     readonly id: string;
     readonly type: string;
     readonly action: string;
-    /** Null or an object, never a string (clients.md §6). */
+    /** Null or an object, never a string. */
     readonly meta: Readonly<Record<string, unknown>> | null;
   };
 };

@@ -19,7 +19,7 @@ export const SITE_TRAIL = 'site';
  * Readers resume at "later than the last timestamp I saw". So timestamps strictly increase in the order of the log: an
  * entry has the time of its event, or the last timestamp plus a millisecond if that time is not later. Full seconds are
  * avoided, because some readers omit the zero fraction when they resume, and the server reads such a time as the end of
- * the second (clients.md §6). Entries are also numbered without gaps. `last` and `length` are stored apart from the
+ * the second. Entries are also numbered without gaps. `last` and `length` are stored apart from the
  * entries, so that pruning does not affect them and replaying the log gives the same timestamps and ordinals.
  */
 export type TrailState = {
@@ -38,7 +38,7 @@ export type NumberedEntry = { readonly ordinal: number; readonly entry: TrailEnt
  * Effect of an event on its organization's audit trail, besides adding its entry.
  *
  * begin the organization is created with the entitlement, or got it before version 2 of the change; the event is the
- * first entry open the organization gets the entitlement; the trail begins after this event (clients.md §8) close the
+ * first entry open the organization gets the entitlement; the trail begins after this event close the
  * organization loses the entitlement, or is deleted; this is the last entry enable, disable, configure owners change
  * the trail's settings, which is recorded whether or not the trail is enabled
  */

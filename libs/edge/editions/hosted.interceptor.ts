@@ -23,7 +23,7 @@ const withoutPolicy = (resource: JsonObject): JsonObject => {
   };
 };
 
-/** Removes data retention from all documents, which the hosted edition does not have (contract §4.3). */
+/** Removes data retention from all documents, which the hosted edition does not have. */
 @Injectable()
 export class HostedInterceptor implements NestInterceptor {
   intercept(_context: ExecutionContext, next: CallHandler): Observable<unknown> {

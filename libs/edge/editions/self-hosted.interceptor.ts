@@ -3,12 +3,11 @@ import type { FastifyRequest } from 'fastify';
 import { map, type Observable } from 'rxjs';
 import { removeChanges, isObject, mapResources, type JsonObject } from './resources.js';
 
-/** Health assessments belong to the other editions: this one neither accepts nor returns them (contract §2.3). */
+/** Health assessments belong to the other editions: this one neither accepts nor returns them. */
 const MISSING_ATTRIBUTES: ReadonlySet<string> = new Set(['assessments-enabled', 'assessments-enforced']);
 
 /**
- * Clients check this entitlement before they read the audit trail (clients.md §6). This edition has no audit trail
- * (contract §5).
+ * Clients check this entitlement before they read the audit trail. This edition has no audit trail.
  */
 const AUDIT_ENTITLEMENT = 'audit-logging';
 

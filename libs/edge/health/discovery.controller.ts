@@ -2,7 +2,7 @@ import { Controller, Get, Header } from '@nestjs/common';
 import { ConfigureRoute, Public } from '#access';
 import { LOGIN_SERVICE } from './login-service.js';
 
-// A buffer, because Fastify adds a charset to strings, and the CLI accepts exactly `application/json` (clients.md §7).
+// A buffer, because Fastify adds a charset to strings, and the CLI accepts exactly `application/json`.
 const SERVICES = Buffer.from(
   JSON.stringify({
     'login.v1': LOGIN_SERVICE,

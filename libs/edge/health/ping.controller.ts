@@ -8,8 +8,7 @@ export const TFE_VERSION = 'v202602-1';
 @Public()
 export class PingController {
   /**
-   * Responds to the first request of most clients. The `cloud` block requires API version 2.5 or later (clients.md §2,
-   * §7).
+   * Responds to the first request of most clients. The `cloud` block requires API version 2.5 or later.
    */
   @Get('ping')
   @HttpCode(204)

@@ -79,7 +79,7 @@ const DEFAULT_LIMITS: HttpLimits = {
 const UUID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 
 /**
- * Returns the caller's own request id if it is a UUID, as the audit trail requires (contract §2.5), else a new one. New
+ * Returns the caller's own request id if it is a UUID, as the audit trail requires, else a new one. New
  * ids are random and not ordered by time like event ids, because Node creates random ids at a fraction of the cost.
  */
 const chooseRequestId = ({ headers: { 'x-request-id': ownId } }: IncomingMessage): string =>

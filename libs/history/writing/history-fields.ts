@@ -37,7 +37,7 @@ const VALUES: Readonly<Record<string, (data: SubjectData) => unknown>> = {
   locked: ({ lock }) => lock !== null,
   'locked-by': ({ lock }) => (lock as LockData)?.holder ?? null,
   'locked-reason': ({ lock }) => (lock as LockData)?.reason ?? null,
-  // A flat tag is a binding with an empty value (clients.md §7). Projects are created without the property.
+  // A flat tag is a binding with an empty value. Projects are created without the property.
   'tag-bindings': ({ tags = [] }) => (tags as TagData).map(({ key, value }) => ({ key, value: value ?? '' })),
   vars: ({ variables }) => variables,
   'data-retention-policy': ({ dataRetentionPolicy }) => {

@@ -44,8 +44,7 @@ export class Refusal extends Error {
 export const isDefiniteFailure = (error: unknown): boolean => error instanceof Refusal && error.kind !== 'unavailable';
 
 /**
- * Returns a 404. A resource that the caller may not see gets the same response as one that does not exist (clients.md
- * §2).
+ * Returns a 404. A resource that the caller may not see gets the same response as one that does not exist.
  */
 export const notFound = (detail = 'Not found'): Refusal => new Refusal('not-found', [{ detail }]);
 
@@ -78,7 +77,7 @@ const collectProblems = (check: () => unknown): readonly Problem[] => {
 };
 
 /**
- * Runs all checks and throws one refusal with the problems of all of them (clients.md §2: one object for each problem).
+ * Runs all checks and throws one refusal with the problems of all of them (one object for each problem).
  */
 export const runAllChecks = (...checks: readonly (() => unknown)[]): void => {
   const problems = checks.flatMap(collectProblems);
@@ -111,7 +110,7 @@ export type RateLimitDetails = {
   readonly retryInMs: number;
 };
 
-/** Thrown for a request beyond a rate limit. Its headers contain the time of the next attempt (clients.md §2). */
+/** Thrown for a request beyond a rate limit. Its headers contain the time of the next attempt. */
 export class RateLimitRefusal extends Refusal {
   constructor(
     detail: string,

@@ -5,7 +5,7 @@ import type { RecordedEvent } from './recorded-event.js';
 /** The part of a zod schema that the kernel needs. The kernel imports no library. */
 export type EventDataSchema<T> = { parse(data: unknown): T };
 
-/** How an event appears in audit trails (contract §6). `id` is the audited resource, by default the stream. */
+/** How an event appears in audit trails. `id` is the audited resource, by default the stream. */
 export type AuditMapping<Data> = {
   readonly resource: string | ((data: Data) => string);
   readonly action: string | ((data: Data) => string);

@@ -4,7 +4,7 @@ import type { Principal } from './personal-texts.js';
 /** ISO 8601 in UTC with milliseconds, ending in `Z`. The database and documents use no other form of time. */
 export type Timestamp = string;
 
-/** The caller and the request that led to an event. Stored with every event (contract §2.5). */
+/** The caller and the request that led to an event. Stored with every event. */
 export type EventContext = {
   readonly accessor: Principal;
   readonly auth: 'Client' | 'Impersonated' | 'System';

@@ -18,7 +18,7 @@ export const PATH_NAME_RULE = {
   allowed: 'letters, numbers, dashes and underscores',
 } as const;
 
-/** Throws 422 for an invalid name. Clients know these texts (clients.md §2). */
+/** Throws 422 for an invalid name. Clients know these texts. */
 export const checkName = (name: string, rule: NameRule): void => {
   const { attribute = 'name', pattern, allowed = '', least = 1, most } = rule;
   const refuse = (what: string) => unprocessable(`${toLabel(attribute)} ${what}`, attribute);

@@ -2,7 +2,7 @@ import { runAllChecks, unprocessable } from '../errors/refusal.js';
 
 /**
  * A tag of a workspace or project. `value` is null for a flat tag, which only workspaces have. It is empty for a
- * binding without a value, whether the request omits the value, sends null or sends an empty text (clients.md §8). Each
+ * binding without a value, whether the request omits the value, sends null or sends an empty text. Each
  * key appears once, in order of insertion.
  */
 export type Tag = { readonly key: string; readonly value: string | null };
@@ -25,7 +25,7 @@ export const BINDING_POINTERS = {
 export const buildKeyPointer = (list: string, bindings: readonly Tag[], key: string): string =>
   `${list}/${bindings.findLastIndex((binding) => binding.key === key)}/attributes/key`;
 
-/** Checks the key of a binding or of a reserved tag key (clients.md §3). */
+/** Checks the key of a binding or of a reserved tag key. */
 export const checkTagKey = (key: string, pointer: string): void => {
   if (key.trim() === '') throw unprocessable("Key can't be blank", pointer);
   if (!KEY.test(key)) throw unprocessable('Key is invalid', pointer);
@@ -141,7 +141,7 @@ export const checkTagCount = (tags: number, pointer: string): void => {
 };
 
 /**
- * Checks the name of a flat tag by the rules of clients.md §3. `pointer` is the JSON pointer to the name in the
+ * Checks the name of a flat tag. `pointer` is the JSON pointer to the name in the
  * request.
  */
 export const checkFlatTag = (name: string, pointer: string): void => {

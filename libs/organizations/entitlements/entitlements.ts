@@ -2,7 +2,7 @@ import type { FeatureSet } from '../organizations/organization.js';
 
 /**
  * Entitlements of each feature set. `operations` is false because Cadastre executes nothing: clients then plan and
- * apply on the machine they run on, regardless of the workspace's execution mode (clients.md §7).
+ * apply on the machine they run on, regardless of the workspace's execution mode.
  */
 const EVERYTHING = {
   agents: true,

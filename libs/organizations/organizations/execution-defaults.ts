@@ -12,7 +12,7 @@ type ExecutionDefaultsInput = { readonly [D in keyof ExecutionDefaults]: Executi
 export const resolveDefaultPool = ({ mode, pool }: ExecutionDefaultsInput): string | null | undefined =>
   pool === undefined && mode !== undefined && mode !== 'agent' ? null : pool;
 
-/** Refuses a pool without the agent mode, and the agent mode without a pool. Clients know the texts (clients.md §2). */
+/** Refuses a pool without the agent mode, and the agent mode without a pool. Clients know the texts. */
 export const checkExecutionDefaults = ({ mode, pool }: ExecutionDefaults, pointer: string): void => {
   if (pool !== null && mode !== 'agent') {
     throw unprocessable("Default agent pool must not be specified unless using 'agent' execution mode", pointer);

@@ -16,7 +16,7 @@ import { ORGANIZATION_SETTINGS, type OrganizationSettings } from './organization
 import { checkExecutionDefaults, resolveDefaultPool } from './execution-defaults.js';
 import { DEFAULT_MAX_TTLS, type MaxTokenTtls } from '../token-ttl-policies/token-ttl-policy.js';
 
-/** Feature sets that an organization can have (clients.md §3). `free` has no audit entitlement. */
+/** Feature sets that an organization can have. `free` has no audit entitlement. */
 export const FEATURE_SETS = ['everything', 'free'] as const;
 export type FeatureSet = (typeof FEATURE_SETS)[number];
 

@@ -53,7 +53,7 @@ const renderPermissions = ({ id: organization, settings }: OrganizationRow, acto
     ...UNSUPPORTED_PERMISSIONS.map((key) => [key, false] as const),
   ]);
 
-/** Renders an organization. Its id is its name; the stable id is `external-id` (clients.md §3). */
+/** Renders an organization. Its id is its name; the stable id is `external-id`. */
 export const renderOrganization = (row: OrganizationRow, actor: Identity): Resource => {
   const { defaultAgentPool, ...settings } = row.settings;
   return {

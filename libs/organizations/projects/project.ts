@@ -118,7 +118,7 @@ const decideInitialBindings = (
 ): readonly ProjectTagEvent[] =>
   bindings ? decideBindings(tags, { bindings, mode: 'replacing', at: BINDING_POINTERS.bindings }) : [];
 
-/** Refuses more than ten tags, because each workspace of the project inherits them (clients.md §3). */
+/** Refuses more than ten tags, because each workspace of the project inherits them. */
 const checkTagLimit = (tags: readonly Tag[], at: string): void => {
   checkBindingCount(tags.length, at);
 };

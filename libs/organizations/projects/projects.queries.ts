@@ -150,7 +150,7 @@ export const listProjects = async (
     ...(filter.search ? [sql`position(lower(${filter.search}) in lower(p.name)) > 0`] : []),
   ]);
   const direction = sql.raw(filter.descending ? 'desc' : 'asc');
-  // Ignores case, as clients expect (clients.md §8). Names that differ only in case have a fixed order too.
+  // Ignores case, as clients expect. Names that differ only in case have a fixed order too.
   const buildOrder = (name: Sql): Sql => sql`lower(${name}) collate "C" ${direction}, ${name} ${direction}`;
   const rows = await database.slowRows<ListRow<ProjectRow, { owner: string; total: number }>>(
     actor,

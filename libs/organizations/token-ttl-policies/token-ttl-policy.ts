@@ -5,7 +5,7 @@ export type LimitedToken = (typeof LIMITED_TOKENS)[number];
 /** The longest lifetime of a token of each type, in milliseconds. */
 export type MaxTokenTtls = Readonly<Record<LimitedToken, number>>;
 
-/** Two average Gregorian years: the vendor's default (clients.md §8). */
+/** Two average Gregorian years: the vendor's default. */
 const TWO_YEARS_MS = 63_113_904_000;
 
 export const DEFAULT_MAX_TTLS: MaxTokenTtls = {

@@ -103,7 +103,7 @@ const selectVisibleTokenScope = (owner: TokenOwner, actor: Actor): Sql => {
   return selectPermittedScopes(actor, owner.kind === 'team' ? 'read-teams' : PERMISSION[owner.kind], scope);
 };
 
-// The API identifies organizations by name (clients.md §3).
+// The API identifies organizations by name.
 const TOKEN = sql.raw(`token.id, token.kind, token.owner, token.description, token.created_by_type as "createdByType",
   coalesce((select name from organizations where id = token.created_by), token.created_by) as "createdBy",
   token.created_at as "createdAt", token.expired_at as "expiredAt",

@@ -24,8 +24,7 @@ export const computeExpiry = (
 };
 
 /**
- * Returns 1 March for a token of 29 February if its last year has no such day: clients compare with Go's `AddDate`
- * (clients.md §8).
+ * Returns 1 March for a token of 29 February if its last year has no such day: clients compare with Go's `AddDate`.
  */
 const computeLifetimeExpiry = (lifetime: TokenLifetime, createdAt: Date): Timestamp => {
   const expiry = new Date(createdAt);

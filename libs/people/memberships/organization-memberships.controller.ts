@@ -99,7 +99,7 @@ export class OrganizationMembershipsController {
     const teams = [...new Set((relationships?.teams?.data ?? []).map(({ id }) => id))];
     const input = { organization, email: attributes.email.trim(), teams, actor };
     const row = await this.bus.execute(new ChangeMembership('InviteMember', input));
-    // go-tfe reads the invited user from the response, as with include=user (clients.md §8).
+    // go-tfe reads the invited user from the response, as with include=user.
     return renderDocument(renderMembership(row, actor), await this.loadIncluded([row], INVITED, actor));
   }
 

@@ -51,8 +51,7 @@ const listNamedFields = (
   });
 
 /**
- * Refuses fields beside a fixed level. Accepts any fields if the level is `custom` or missing. Clients know the text
- * (clients.md §2).
+ * Refuses fields beside a fixed level. Accepts any fields if the level is `custom` or missing. Clients know the text.
  */
 export const checkFields = <L extends string, F extends object>(
   access: L | null | undefined,

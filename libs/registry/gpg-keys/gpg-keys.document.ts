@@ -21,7 +21,7 @@ export const renderGpgKey = async ({
       'expires-at': expiresAt,
       'minimum-terraform-version': firstTerraform,
       namespace,
-      // Set for keys of partners that HashiCorp has signed; no key here is one (clients.md §5).
+      // Set for keys of partners that HashiCorp has signed; no key here is one.
       source: '',
       'source-url': null,
       'trust-signature': '',

@@ -17,7 +17,7 @@ import { ChangeGpgKey, type GpgKeyOperations } from './gpg-keys.commands.js';
 import { findGpgKey, findGpgKeyOfOrganization, selectGpgKeyById, type GpgKeyRow } from './gpg-keys.queries.js';
 
 /**
- * Returns 403 for a namespace that the caller cannot use, because go-tfe drops the text of a 404 (clients.md §8). A
+ * Returns 403 for a namespace that the caller cannot use, because go-tfe drops the text of a 404. A
  * namespace that does not exist gets the same response, so callers cannot distinguish them.
  */
 const refuseForeignNamespace = (error: unknown): never => {

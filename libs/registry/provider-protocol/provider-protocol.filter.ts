@@ -9,7 +9,7 @@ const MAX_PHRASE_LENGTH = 400;
 const formatPhrase = (text: string): string => text.replaceAll(/[^ -~]/g, '?').slice(0, MAX_PHRASE_LENGTH);
 
 /**
- * Renders refusals in the format of the protocol: `{"errors":["text"]}` (clients.md §5). Other errors go to the general
+ * Renders refusals in the format of the protocol: `{"errors":["text"]}`. Other errors go to the general
  * filter.
  *
  * Terraform and OpenTofu show only the reason phrase beside the status, and nothing of the body (registry_client.go).

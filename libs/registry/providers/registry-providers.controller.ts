@@ -45,7 +45,7 @@ export const updateBody = resourceBody(
 
 const REGISTRIES = ['private', 'public'];
 
-/** Rejects a blank name with two errors, because clients show both (clients.md §2). */
+/** Rejects a blank name with two errors, because clients show both. */
 const checkRegistryName = (name: string): void =>
   runAllChecks(
     () => checkNamePresent(name),

@@ -40,8 +40,7 @@ export const renderRegistryProvider = (row: RegistryProviderRow, actor: Identity
 };
 
 /**
- * Renders the tags of a provider as bindings. A tag without a value has an empty value, as for workspaces (clients.md
- * §8).
+ * Renders the tags of a provider as bindings. A tag without a value has an empty value, as for workspaces.
  */
 export const renderProviderBindings = ({ id, tags }: Pick<RegistryProviderRow, 'id' | 'tags'>): Resource[] =>
   tags.map(({ key, value }) => ({

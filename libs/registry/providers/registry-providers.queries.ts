@@ -47,7 +47,7 @@ const IS_CURATING = sql.raw(`(o.settings ->> 'publicProviderCurationEnabled')::b
 const noCuration = () => forbidden('Public provider curation is disabled');
 
 /**
- * Throws forbidden for a public provider, which has no versions here (contract §4.4), if the caller can see the
+ * Throws forbidden for a public provider, which has no versions here, if the caller can see the
  * organization. Throws not-found for paths that no private provider can have.
  */
 export const requirePrivateProvider = async (
@@ -74,8 +74,8 @@ const requireProviderExists = async (
 };
 
 /**
- * Returns the organization for a caller that adds public providers. Throws forbidden while curation is disabled
- * (contract §4.4), even for callers that may not add any: they can see the organization.
+ * Returns the organization for a caller that adds public providers. Throws forbidden while curation is disabled,
+ * even for callers that may not add any: they can see the organization.
  */
 export const loadCuratingOrganization = async (
   database: Database,

@@ -32,7 +32,7 @@ const toStoredFile = (bytes: Buffer): StoredFile => ({
   sha256: createHash('sha256').update(bytes).digest('hex'),
 });
 
-/** Stores nothing and sets no flag for a file that clients would refuse (contract §3.2; clients.md §5). */
+/** Stores nothing and sets no flag for a file that clients would refuse. */
 @Injectable()
 export class ReleaseFileReceiver {
   constructor(

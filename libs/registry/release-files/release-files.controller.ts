@@ -19,8 +19,7 @@ const MEDIA_TYPES: Readonly<Record<ReleaseFile['kind'], string>> = {
 };
 
 /**
- * Uploads and downloads of the files of releases: plain bytes, no JSON:API. A signed link replaces the token
- * (clients.md §5).
+ * Uploads and downloads of the files of releases: plain bytes, no JSON:API. A signed link replaces the token.
  */
 @Controller('api/registry/private/v2')
 @Public()

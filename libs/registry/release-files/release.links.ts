@@ -35,7 +35,7 @@ const signLink = (links: SignedLinks, subject: string): string => links.sign(sub
 /** The links to files in documents. */
 export type FileLinks = Pick<ReleaseLinks, 'upload' | 'download'>;
 
-/** Absolute URLs of files. A URL replaces the permission: clients send no token with it (clients.md §5). */
+/** Absolute URLs of files. A URL replaces the permission: clients send no token with it. */
 export class ReleaseLinks {
   constructor(
     private readonly publicUrl: string,

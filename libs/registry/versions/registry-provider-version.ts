@@ -198,7 +198,7 @@ export const registryProviderVersion: Decider<
   decide: {
     CreateVersion: ({ provider, name, version, keyId, protocols, siblings }, state) => {
       if (state.status !== 'absent') throw conflict('Registry provider version exists already');
-      // go-tfe sends null if no protocol is set (clients.md §1).
+      // go-tfe sends null if no protocol is set.
       const requested = protocols ?? DEFAULT_PROTOCOLS;
       runAllChecks(
         () => checkProviderVersion(version),

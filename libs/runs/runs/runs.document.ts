@@ -55,7 +55,7 @@ export type RunRenderOptions = {
   readonly variables: readonly RunVariable[];
 };
 
-/** Clients expect a user as the creator of a run; a team token counts as one (clients.md §2). */
+/** Clients expect a user as the creator of a run; a team token counts as one. */
 const toUserRelationship = (person: Principal | null) =>
   toOne('users', person?.id, `/api/v2/users/${person?.id ?? ''}`);
 

@@ -3,7 +3,7 @@ import type { RunStatus } from './run-status.js';
 
 export const METRIC_TABLES = ['finished_runs', 'workspace_metrics'] as const;
 
-/** Number of newest runs of a workspace that its metrics cover (contract §8). */
+/** Number of newest runs of a workspace that its metrics cover. */
 export const METRICS_WINDOW_RUNS = 30;
 
 const FAILED_STATUSES: readonly RunStatus[] = ['errored', 'policy_soft_failed'];

@@ -33,7 +33,7 @@ export const backingData: Decider<BackingDataState, BackingDataCommand, BackingD
       return [{ type: 'StateVersionDataSoftDeleted', data: { workspace } }];
     },
     RestoreData: ({ workspace }, { status }) => {
-      // Clients look for `transition not allowed` (clients.md §8).
+      // Clients look for `transition not allowed`.
       if (status === 'deleted') {
         throw badRequest('The data of this state version has been deleted permanently: transition not allowed');
       }

@@ -21,7 +21,7 @@ export class StateFilesController {
     private readonly reads: ReadRecorder,
   ) {}
 
-  /** The signed link replaces the token (clients.md §4). */
+  /** The signed link replaces the token. */
   @Put('state-versions/upload/:token')
   @Public()
   @ConfigureRoute({ rawBody: 'file' })

@@ -1,7 +1,7 @@
 import type { SignedLinks } from '#blob-store';
 import { FILE_KINDS, type FileKind } from './state.files.js';
 
-/** Absolute URLs of state files, which clients use unchanged (clients.md §4). */
+/** Absolute URLs of state files, which clients use unchanged. */
 export class StateLinks {
   constructor(
     private readonly publicUrl: string,

@@ -59,8 +59,7 @@ export class StateVersionOutputsController {
   }
 
   /**
-   * Returns all outputs on one page, because the CLI reads only one page, and requests sensitive values one by one
-   * (clients.md §7).
+   * Returns all outputs on one page, because the CLI reads only one page, and requests sensitive values one by one.
    */
   @Get('workspaces/:id/current-state-version-outputs')
   async listCurrent(

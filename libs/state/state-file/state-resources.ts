@@ -22,7 +22,7 @@ const formatProviderName = (provider: string): string =>
 const MODULE_STEP = /module\.([^.[\]]+(?:\[(?:"(?:[^"\\]|\\.)*"|\d+)\])?)(\.|$)/g;
 
 /**
- * Returns the names that clients expect of a resource: those of Terraform without `module.` (clients.md §8), such as
+ * Returns the names that clients expect of a resource: those of Terraform without `module.`, such as
  * `net["eu"].zone.aws_subnet.public[0]` in the module `net["eu"].zone`. Stored extracts keep the names of Terraform.
  */
 export const renderClientNames = ({

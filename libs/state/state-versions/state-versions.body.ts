@@ -11,7 +11,7 @@ const base64 = (name: string) =>
     .refine(isBase64, { error: `${name} must be Base64` })
     .nullish();
 
-/** Body of a creation (clients.md §4). */
+/** Body of a creation. */
 export const createBody = resourceBody(
   'state-versions',
   z.object({

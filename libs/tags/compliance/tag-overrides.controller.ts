@@ -23,8 +23,7 @@ import {
 } from './tag-overrides.queries.js';
 
 /**
- * Renders an override with the id of the workspace's own binding. A flat tag shows as a binding with an empty value
- * (clients.md §7).
+ * Renders an override with the id of the workspace's own binding. A flat tag shows as a binding with an empty value.
  */
 const renderTagOverride = (row: TagOverrideRow): Resource => ({
   id: deriveTagBindingId(row.id, row.key),

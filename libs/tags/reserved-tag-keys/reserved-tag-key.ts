@@ -16,7 +16,7 @@ export type ReservedTagKeyAttributes = {
 };
 
 /**
- * A tag key that an organization reserves (contract §2.2). A unique index of the view keeps keys unique in the
+ * A tag key that an organization reserves. A unique index of the view keeps keys unique in the
  * organization.
  *
  * absent ──create──► active ──delete──► deleted

@@ -16,11 +16,11 @@ import {
 
 const OF_WORKSPACE = 'workspaces/:id/tag-bindings';
 const OF_PROJECT = 'projects/:id/tag-bindings';
-/** Paths of the relationship (clients.md §7): PATCH replaces all bindings, and the responses are empty. DELETE is our own. */
+/** Paths of the relationship: PATCH replaces all bindings, and the responses are empty. DELETE is our own. */
 const RELATED_TO_WORKSPACE = 'workspaces/:id/relationships/tag-bindings';
 const RELATED_TO_PROJECT = 'projects/:id/relationships/tag-bindings';
 
-/** Own tags of workspaces and projects. A flat tag shows as a binding with an empty value (clients.md §7). */
+/** Own tags of workspaces and projects. A flat tag shows as a binding with an empty value. */
 @Controller('api/v2')
 export class TagBindingsController {
   constructor(
@@ -41,7 +41,7 @@ export class TagBindingsController {
     return renderDocument((await listProjectBindings(this.database, actor, id, past)).map(renderTagBinding));
   }
 
-  /** Adds or replaces bindings by key. Returns the sent bindings in the order of the request (clients.md §1). */
+  /** Adds or replaces bindings by key. Returns the sent bindings in the order of the request. */
   @Patch(OF_WORKSPACE)
   async addToWorkspace(
     @Param('id') id: string,

@@ -17,7 +17,7 @@ const defineTargetEvent = (change: string) => ({
   meta: (data: VariableSetTargets) => ({ change, ...data }),
 });
 
-/** The catalogue of contract §6 has no name for sets of variables; `varset` is the name in the API. */
+/** The vendor's catalogue of audit entries has no name for sets of variables; `varset` is the name in the API. */
 export const variableSetEvents: EventKinds<VariableSetEvent> = {
   VariableSetCreated: {
     schemaVersion: 1,

@@ -41,7 +41,7 @@ export type VariableCommand =
 type ActiveVariable = VariableAttributes & { readonly status: 'active' };
 export type VariableState = { readonly status: 'absent' | 'deleted' } | ActiveVariable;
 
-/** Keys that the vendor accepts (clients.md §8). Terraform ignores keys of undeclared variables. */
+/** Keys that the vendor accepts. Terraform ignores keys of undeclared variables. */
 const KEY = {
   terraform: { pattern: /^\P{Cc}+$/u, accepted: 'it must have no control characters' },
   env: { pattern: /^[^\s=\p{Cc}]+$/u, accepted: "the key of an environment variable has no whitespace and no '='" },
@@ -113,7 +113,7 @@ export const addToStored = (stored: StoredVariables, { sensitive, value }: NewVa
   return { count: stored.count + 1, bytes: stored.bytes + Buffer.byteLength(readableValue) };
 };
 
-/** Refuses to make a secret readable or to change its key. Its category may change (clients.md §8). */
+/** Refuses to make a secret readable or to change its key. Its category may change. */
 const checkSensitive = (state: ActiveVariable, { sensitive, key }: VariableChanges): void => {
   if (!state.sensitive) return;
   if (sensitive === false) {
@@ -172,7 +172,7 @@ export const variable: Decider<VariableState, VariableCommand, VariableEvent> = 
         () => checkSensitive(before, changed),
         () => checkVariable({ ...changed, ...(isRenamed ? { key, category } : {}) }),
       );
-      // An update without changes is a new version too: go-tfe expects another `version-id` (clients.md §8).
+      // An update without changes is a new version too: go-tfe expects another `version-id`.
       const hidden = changed.sensitive === true || (before.sensitive && changed.value !== undefined);
       return [{ type: 'VariableUpdated', data: { changes: hidden ? { ...changed, value: null } : changed } }];
     },

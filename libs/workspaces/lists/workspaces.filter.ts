@@ -71,7 +71,7 @@ const parseLocked = (query: QueryParameters): boolean | undefined => {
   return state === undefined ? undefined : state === 'true';
 };
 
-/** Parses the query parameters of the list of workspaces (contract §4.3). */
+/** Parses the query parameters of the list of workspaces. */
 export const parseWorkspaceFilter = (query: QueryParameters): WorkspaceFilter => {
   const tagged = deduplicate(parseTagFilter(query));
   return {

@@ -3,7 +3,7 @@ import type { ActingPrincipal } from '#access/rules';
 const KIND = { users: 'User', teams: 'Team', runs: 'Run' } as const;
 
 /**
- * Returns `locked by User alice`: clients look for these words (clients.md §2). A hidden holder is a team that the
+ * Returns `locked by User alice`: clients look for these words. A hidden holder is a team that the
  * caller may not see; its name is left out.
  */
 export const describeHolder = ({ type, name }: ActingPrincipal, isHidden: boolean): string =>

@@ -11,7 +11,7 @@ export const moveWorkspaces = (
 ): Promise<void> =>
   store.untilFirst(async () => {
     const move = await loadWorkspaceMove(store.database, actor, project, workspaces);
-    // A move requires the permission on both projects (contract §5). The query has checked it on the new project.
+    // A move requires the permission on both projects. The query has checked it on the new project.
     requirePermissionOnEach(actor, 'move-workspace', move.workspaces, workspaces);
     const toTask = ({ id, snapshot }: WorkspaceToMove) => {
       const data = { changes: {}, project, movedAt: `/data/${workspaces.indexOf(id)}`, fixed: move.fixed };

@@ -55,7 +55,7 @@ export const resolveExecution = (before: SettingOverwrites, input: ExecutionInpu
   };
 };
 
-/** `changes` are those of a request; a mode that it omits is not checked. Texts: clients.md §2. */
+/** `changes` are those of a request; a mode that it omits is not checked. */
 export const checkExecution = (all: WorkspaceSettings, changes: Execution, followed: ExecutionMode): void => {
   const { agentPoolId: pool, settingOverwrites: own } = all;
   const isAgent = (own.executionMode ? all.executionMode : followed) === 'agent';

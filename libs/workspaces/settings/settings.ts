@@ -28,7 +28,7 @@ const resolveVcsRepo = (before: VcsRepo | null, input: VcsRepoInput): VcsRepo =>
   return repo;
 };
 
-/** Returns the changes that a request makes to the present settings (contract §4.3); settings that it omits stay. */
+/** Returns the changes that a request makes to the present settings; settings that it omits stay. */
 export const resolveSettingChanges = (before: WorkspaceSettings, input: SettingsInput): Partial<WorkspaceSettings> => {
   const { agentPoolId, executionMode, settingOverwrites, ...withoutExecution } = input;
   const { autoDestroyActivityDuration, autoDestroyAt, inheritsProjectAutoDestroy, ...more } = withoutExecution;

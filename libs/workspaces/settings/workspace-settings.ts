@@ -23,7 +23,7 @@ const settingOverwrites = {
 const SETTING_OVERWRITES = defineAttributes(settingOverwrites);
 
 /**
- * The settings of a workspace (contract §2.3, §4.3), with the names of the API in camelCase. Settings without `body`
+ * The settings of a workspace, with the names of the API in camelCase. Settings without `body`
  * are parsed from attributes of another form (workspaces.body.ts).
  */
 const settings = {
@@ -52,7 +52,7 @@ const settings = {
   sourceUrl: nullableString,
   speculativeEnabled: storedAttribute(flag(true)),
   structuredRunOutputEnabled: storedAttribute(flag(true)),
-  /** `iac-version` and `terraform-version` are two names of it (clients.md §1). */
+  /** `iac-version` and `terraform-version` are two names of it. */
   terraformVersion: { schema: z.string(), initial: 'latest' },
   triggerPatterns: paths,
   triggerPrefixes: paths,

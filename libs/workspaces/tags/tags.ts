@@ -60,7 +60,7 @@ export type TagCommand =
 const MAX_TAGS = 500;
 
 /**
- * Refuses new values of keys that the project fixes; present values stay (clients.md §3). `getPointer` locates a key in
+ * Refuses new values of keys that the project fixes; present values stay. `getPointer` locates a key in
  * the request.
  */
 export const checkOverrides = (

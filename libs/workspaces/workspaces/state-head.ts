@@ -97,7 +97,7 @@ const checkSequence = (
   { version: before, lineageOfFile }: FinalizedStateVersion,
   { serial, lineage, md5, rollbackOf }: Content & Pick<StateVersionCreation, 'rollbackOf'>,
 ): void => {
-  // Under a new lock the same content makes a new version: go-tfe expects one (clients.md §8).
+  // Under a new lock the same content makes a new version: go-tfe expects one.
   if (hasContent(before, { serial, lineage, md5 })) return;
   // Clients continue with the lineage of the file.
   const expected = lineageOfFile ?? before.lineage;

@@ -177,7 +177,7 @@ const decideDelete = (
   { name, project, lock, stateHead }: ActiveWorkspace,
 ): readonly WorkspaceEvent[] => {
   if (!forced) {
-    // Clients look for `locked` and `being processed`; the third text must have neither (clients.md §2).
+    // Clients look for `locked` and `being processed`; the third text must have neither.
     if (lock) throw conflict('Workspace cannot be safely deleted because it is locked');
     if (stateHead.latest?.status === 'pending') {
       throw conflict('Workspace cannot be safely deleted because its latest state version is being processed');

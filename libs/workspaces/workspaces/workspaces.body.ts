@@ -67,7 +67,7 @@ const timeOrBlank = z
   .string()
   .refine((text) => text === '' || isTime(text), 'Auto destroy at must be an ISO 8601 time');
 
-/** The attributes of both request tables (contract §4.3). All are optional here; only a creation requires the name. */
+/** The attributes of both request tables. All are optional here; only a creation requires the name. */
 const attributes = z.object({
   name: z.string().optional(),
   ...WORKSPACE_SETTINGS.body,
@@ -120,7 +120,7 @@ export const movedBody = identifiersBody('workspaces');
 export const parseMovedWorkspaces = (body: unknown): readonly string[] =>
   parseBody(movedBody, body).data.map(({ id }) => id);
 
-/** `reason` is at the top level, in the attributes, or absent (clients.md §1). */
+/** `reason` is at the top level, in the attributes, or absent. */
 export const lockBody = z.object({
   reason: text(10_000).nullish(),
   data: z
@@ -128,7 +128,7 @@ export const lockBody = z.object({
     .nullish(),
 });
 
-/** Not a relationship's body: the key is an attribute of the workspace (contract §4.3). */
+/** Not a relationship's body: the key is an attribute of the workspace. */
 export const sshKeyBody = resourceBody('workspaces', z.object({ id: text(255).nullable() }));
 
 type WorkspaceAttributes = z.infer<typeof attributes>;
@@ -150,7 +150,7 @@ const toExecutionMode = (input: ValidAttributes): WorkspaceSettings['executionMo
 const toOverwrites = ({ 'setting-overwrites': overwrites }: WorkspaceAttributes): OverwritesInput | undefined =>
   overwrites && omitUndefined({ executionMode: overwrites['execution-mode'], agentPool: overwrites['agent-pool'] });
 
-/** Returns the attribute in which the request has the tool version: both are the same setting (clients.md §1). */
+/** Returns the attribute in which the request has the tool version: both are the same setting. */
 const findVersionAttribute = (input: WorkspaceAttributes): 'iac-version' | 'terraform-version' =>
   input['terraform-version'] === undefined ? 'iac-version' : 'terraform-version';
 
@@ -175,7 +175,7 @@ export const findVersionProblem = (
   return { versionProblem: { detail: `${toLabel(name)} ${problem}`, pointer: `/data/attributes/${name}` } };
 };
 
-/** Patterns and prefixes exclude each other: a non-empty list of one clears the other (clients.md §3). */
+/** Patterns and prefixes exclude each other: a non-empty list of one clears the other. */
 const toTriggers = (input: ValidAttributes): Pick<SettingsInput, 'triggerPatterns' | 'triggerPrefixes'> => {
   const patterns = input['trigger-patterns'] === null ? [] : input['trigger-patterns'];
   const prefixes = input['trigger-prefixes'] === null ? [] : input['trigger-prefixes'];

@@ -6,7 +6,7 @@ import { deriveTagBindingId } from '#tag-bindings';
 import type { VcsRepo } from '../settings/workspace-settings.js';
 import type { WorkspaceRow } from './workspaces.queries.js';
 
-/** Returns the caller's effective permissions on the workspace (contract §2.3), each from the permission table. */
+/** Returns the caller's effective permissions on the workspace, each from the permission table. */
 const renderPermissions = (row: WorkspaceRow, actor: Identity): Record<string, boolean> => {
   const update = can(actor, 'update-workspace', row);
   const lock = can(actor, 'lock-workspace', row);

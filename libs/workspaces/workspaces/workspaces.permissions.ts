@@ -15,7 +15,7 @@ const onWorkspace =
   (permission: Permission) =>
   (_: unknown, row: WorkspaceForCommand): readonly Requirement[] => [{ permission, scope: row }];
 
-/** A move requires the permission on both projects (contract §5): the current one and the new one. */
+/** A move requires the permission on both projects: the current one and the new one. */
 const listUpdateRequirements: RequirementTable['UpdateWorkspace'] = ({ changes, bindings, project }, row) => {
   if (!project || project === row.project) return [{ permission: 'update-workspace', scope: row }];
   // Callers that can move a workspace, but not update it, can change nothing else in the same request.
@@ -28,7 +28,7 @@ const listUpdateRequirements: RequirementTable['UpdateWorkspace'] = ({ changes, 
   ];
 };
 
-/** Owners can always force a deletion. Workspace admins can if the organization allows it (contract §4.3). */
+/** Owners can always force a deletion. Workspace admins can if the organization allows it. */
 const listDeletionRequirements: RequirementTable['DeleteWorkspace'] = ({ forced }, row) => {
   if (!forced) return [{ permission: 'delete-workspace', scope: row }];
   return [{ permission: row.allowForceDelete ? 'force-delete-own-workspace' : 'force-delete-workspace', scope: row }];
