@@ -7,8 +7,8 @@ import { gzipSync } from 'node:zlib';
 
 /*
  * Writes the files of a release to a folder: node apps/cadastre/release.build.ts FOLDER [PART…]
- * Two runs on the same commit write the same bytes, so that anybody can check a release. Without parts it writes all of them, and
- * the image only if the machine can build one.
+ * Without parts it writes all of them. It leaves out the image if the machine cannot build one. Two runs on the same commit
+ * write the same chart and list of components, so that anybody can check a release.
  */
 
 const ROOT = join(import.meta.dirname, '../..');
@@ -24,10 +24,14 @@ const fail = (message: string): never => {
 
 const manifest = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8')) as { readonly version: string };
 const { version } = manifest;
-/** Seconds since 1970 of the commit, which all files have as their time: https://reproducible-builds.org/specs/source-date-epoch */
+/**
+ * The time of the commit in seconds since 1970. All files get this time.
+ *
+ * @see https://reproducible-builds.org/specs/source-date-epoch
+ */
 const epoch = process.env['SOURCE_DATE_EPOCH'] ?? run('git', ['log', '-1', '--format=%ct']).trim();
 
-/** Packs the product or the package for consumers. npm gives all files the same time, and sorts them. */
+/** Packs the product or the package for consumers. npm sorts the files and gives them all the same time. */
 const pack = (source: string, folder: string): void => {
   run('npm', ['pack', '--silent', '--ignore-scripts', '--pack-destination', folder], source);
 };
@@ -37,7 +41,7 @@ const packConsumer = (folder: string): void => {
   pack(join(ROOT, 'consumer-package'), folder);
 };
 
-/** Helm would give the files of the chart the time of the checkout. */
+/** Packs the chart with tar, because helm gives the files the time of the checkout. */
 const packChart = (folder: string): void => {
   const sorted = [
     '--sort=name',
@@ -54,10 +58,10 @@ const packChart = (folder: string): void => {
   writeFileSync(join(folder, `cadastre-chart-${version}.tgz`), gzipSync(archive, { level: 9 }));
 };
 
-/** Lists the npm packages of the product as the image does, without the random number and the time of the list. */
+/** Writes the list of npm packages in the image. Replaces its random number and its time, so that it is reproducible. */
 const listComponents = (folder: string): void => {
   const copy = mkdtempSync(join(tmpdir(), 'cadastre-release-'));
-  // npm names the product in the list by the folder.
+  // npm takes the name of the product in the list from the folder.
   const product = join(copy, 'cadastre');
   mkdirSync(product);
   for (const file of ['package.json', 'package-lock.json']) copyFileSync(join(ROOT, file), join(product, file));
@@ -128,7 +132,7 @@ mkdirSync(folder, { recursive: true });
 if (readdirSync(folder).length > 0) fail(`${folder} must be empty`);
 const builder = parts.includes('image') ? findImageBuilder() : null;
 if (chosen.includes('image') && builder === null)
-  fail('neither docker with buildx nor buildah answers: no image can be built');
+  fail('image: cannot be built; install docker with buildx, or buildah');
 
 for (const part of parts) PARTS[part]?.(folder);
 if (builder !== null) buildImage(folder, builder);
@@ -145,10 +149,10 @@ writeFileSync(join(folder, 'SHA256SUMS'), sums.join(''));
 process.stdout.write(`${sums.join('')}\nThe files are in ${folder}.\n`);
 if (parts.includes('image') && builder === null)
   process.stdout.write(
-    'No image: neither docker with buildx nor buildah answers. Run this command where one of them is installed.\n',
+    'No image was written. To build it, run this command where docker with buildx, or buildah, is installed.\n',
   );
 if (run('git', ['status', '--porcelain']) !== '')
-  process.stdout.write('These are no files of a release: the working tree has changes that are not committed.\n');
+  process.stdout.write('Do not publish these files: the working tree has changes that are not committed.\n');
 process.stdout.write(
   `To release this commit: git tag --annotate v${version} --message "Cadastre ${version}" && git push origin v${version}\n`,
 );

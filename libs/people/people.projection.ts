@@ -9,12 +9,12 @@ import type { UserEvent } from './users/user.js';
 type PeopleEvent =
   UserEvent | MembershipEvent | TeamEvent | AuthenticationTokenEvent | SessionEvent | OrganizationDeleted;
 
-/** Somebody uses the account, or vouches for it. */
+/** For events that show that the person uses the account, or that an operator confirms it. */
 const recordUse = (user: string) => sql`update users set only_invited = false where id = ${user} and only_invited`;
 
 export const access: Projection<PeopleEvent> = {
   name: 'access',
-  // 2: `only_invited` and `invited_by`.
+  // Version 2 added `only_invited` and `invited_by`.
   version: 2,
   tables: ['users', 'organization_memberships', 'teams', 'team_members', 'authentication_tokens'],
   on: {
@@ -40,7 +40,7 @@ export const access: Projection<PeopleEvent> = {
       insert into organization_memberships (id, organization, user_id, email, status, created_at, invited_by)
       values (${stream}, ${organization}, ${user}, ${email}, ${status}, ${time},
               ${status === 'invited' ? context.accessor.id : null})`,
-      // The append of an invitation also creates the account if nobody has the address. Its events have one time.
+      // An invitation to an address without an account creates the account in the same append, so their times are equal.
       status === 'invited'
         ? sql`update users set only_invited = true
                where id = ${user} and created_at = ${time} and lower(email) = lower(${email})`

@@ -85,7 +85,7 @@ const OUTAGE_TEXTS =
  */
 export const isOutage = (error: unknown): boolean => {
   const code = getSqlState(error);
-  // A pooler reports a protocol violation, which waiting does not solve.
+  // The code is that of a protocol violation, but a retry would get the same refusal.
   if (findRefusedParameter(error) !== null) return false;
   if (OUTAGE_CODES.has(code) || OUTAGE_STATES.test(code)) return true;
   return OUTAGE_TEXTS.test(getErrorMessage(error));

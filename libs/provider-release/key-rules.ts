@@ -52,9 +52,9 @@ export const getKeyKind = (part: Pick<KeyPacket, 'algorithm' | 'getAlgorithmInfo
   CURVE_SIGNATURES.has(part.algorithm) ? KINDS_OF_CURVES.get(part.getAlgorithmInfo().curve) : KINDS.get(part.algorithm);
 
 /**
- * Terraform versions that were the first to read keys with such a part, oldest first. Earlier versions reject the whole
- * key. Observed with the OpenPGP libraries of the versions: go-crypto of 2023 and 1.0 (terraform 1.6 to 1.11) reads the
- * curves, and go-crypto 1.1 (terraform 1.12) also the forms of RFC 9580. gpg writes the older forms.
+ * The first Terraform versions that read keys with these algorithms, oldest first. Earlier versions reject the whole key.
+ * Observed with the OpenPGP libraries of the versions: go-crypto of 2023 and 1.0 (terraform 1.6 to 1.11) reads the
+ * curves, and go-crypto 1.1 (terraform 1.12) also the formats of RFC 9580. gpg writes the older formats.
  */
 const FIRST_READERS: readonly (readonly [version: string, algorithms: ReadonlySet<enums.publicKey>])[] = [
   ['1.6', CURVE_SIGNATURES],

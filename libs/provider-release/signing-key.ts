@@ -68,7 +68,7 @@ export const parsePublicKey = async (armor: string): Promise<Key> => {
   return key;
 };
 
-/** What documents show of a key that was accepted before. */
+/** The facts that documents show about a key that was accepted before. */
 export type AcceptedKey = {
   readonly algorithm: KeyKind | null;
   /** When the key ends; null if it has no end. */
@@ -77,7 +77,7 @@ export type AcceptedKey = {
   readonly firstTerraform: string | null;
 };
 
-/** Reads a key that was accepted before. It verifies no signature again, so that a list of keys costs little. */
+/** Reads a key that was accepted before. Verifies no signature again, because a list can contain many keys. */
 export const readAcceptedKey = async (armor: string): Promise<AcceptedKey> => {
   const [key] = await readKeys({ binaryKeys: decodeArmor(armor), config: OPENPGP_CONFIG });
   if (!key) throw createNotAPublicKeyRefusal();
@@ -162,9 +162,9 @@ export const readPublicKey = async (armor: string, now: Date): Promise<SigningKe
 };
 
 /**
- * Rejects a text that cannot replace the text of a key that the registry has. The new text must be a later state of the
- * same key, and must verify every signature that the present text verifies, so that published versions stay
- * installable. `readPublicKey` must have accepted the new text.
+ * Rejects a text that cannot replace the present text of a key. The new text must be a later copy of the same key, and
+ * must verify every signature that the present text verifies, so that published versions stay installable. Call
+ * `readPublicKey` for the new text first.
  */
 export const checkRenewal = async (present: string, renewed: string): Promise<void> => {
   const [before, after] = [await parsePublicKey(present), await parsePublicKey(renewed)];

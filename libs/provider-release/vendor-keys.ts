@@ -1,6 +1,6 @@
 /**
- * The public key with which HashiCorp signs its releases, since the end of the key was extended in 2026. The vendor's
- * guide to mirroring official providers names its id without an upload of the key, so the registry knows it.
+ * The public key with which HashiCorp signs its releases, in the copy of 2026 that extends its expiry. The vendor's guide
+ * to mirroring official providers sends only the id of the key, so the registry contains the key.
  *
  * The fingerprint is C874 011F 0AB4 0511 0D02 1055 3436 5D94 72D7 468F.
  *

@@ -79,7 +79,7 @@ export const scimEvents: EventKinds<ScimUserEvent | ScimGroupEvent> = {
     schemaVersion: 1,
     topic: 'access',
     schema: z.strictObject({ added: users, removed: users }),
-    // Numbers, because a group can have thousands of members.
+    // The entry has numbers instead of ids, because a group can have thousands of members.
     audit: {
       ...ofGroup,
       action: 'update_members',

@@ -1,7 +1,7 @@
 import { badRequest } from '#kernel';
 import { getListParameter, getParameter, type QueryParameters } from '#json-api';
 
-/** A tag that must exist. If `key` or `value` is null, any key or value matches. One of them is not null. */
+/** A tag that must exist. If `key` or `value` is null, any key or value matches. At most one of them is null. */
 export type TagFilterTerm =
   { readonly key: string; readonly value: string | null } | { readonly key: null; readonly value: string };
 
@@ -17,9 +17,8 @@ const KEYS = 'filter[tagged]';
 const MEMBER = /^filter\[tagged\]\[(\d+)\]\[(?:key|value)\]$/;
 
 /**
- * Returns the tags of `filter[tagged][i][key]` with its `[value]`, at any index, and those with a key of `filter[tagged]`,
- * which separates keys with commas. An empty or missing key or value means any. Throws `bad-request` for more than ten
- * tags.
+ * Returns a term for each index of `filter[tagged][i][key]` and `[value]`, and for each key in the list `filter[tagged]`. An
+ * empty or missing key or value matches any. Throws `bad-request` for more than ten terms.
  */
 export const parseTagFilter = (query: QueryParameters): readonly TagFilterTerm[] => {
   const indexes = new Set(Object.keys(query).flatMap((name) => MEMBER.exec(name)?.[1] ?? []));

@@ -177,7 +177,7 @@ export const workspaceEvents: EventKinds<WorkspaceEvent> = {
   },
   StateVersionFinalized: {
     schemaVersion: 2,
-    // Version 1 had states in format 4 only, and did not say their lineage.
+    // Version 1 was written for states in format 4 only, and had no lineage.
     upcast: { 1: [{ add: { format: 4, lineage: null } }] },
     topic: 'workspaces',
     schema: z.strictObject({ id: z.string(), ...stateFacts }),

@@ -60,7 +60,7 @@ describe('commands beside a running server', () => {
     }
     const alone = await product.run('user', 'sign-in-link', 'niklaus', '--revoke-tokens');
     expect(alone).toMatchObject({ code: 1, stdout: '' });
-    expect(alone.stderr).toContain('--revoke-tokens: needs --reset');
+    expect(alone.stderr).toContain('--revoke-tokens: requires --reset');
     const refused = await product.run('user', 'sign-in-link', 'niklaus', '--reset', '--revoke-tokens');
     expect(refused).toMatchObject({ code: 1, stdout: '' });
     expect(refused.stderr).toContain('All tokens of niklaus are revoked now, and again when the link is used.');

@@ -7,17 +7,17 @@ import { createAdminLink } from './sign-in-links.js';
 export const ADMIN_TOKEN_FILE = 'admin-token';
 const SIGN_IN_LINK_FILE = 'sign-in-link';
 
-/** How an administrator reaches the site after this start. */
+/** How an administrator gets access to the site after this start. */
 export type AdminAccess = {
-  /** Where the administrator's token is; null if neither the settings nor the data folder contain a valid one. */
+  /** Where the administrator's token is; null if neither the settings nor the data folder contain a valid token. */
   readonly token: 'settings' | 'file' | null;
   /** Whether the site had no administrator with a token before this start. */
   readonly isFirstStart: boolean;
 };
 
 /**
- * Ensures that there is an administrator's token: the one of the settings, or one that is created at the first start
- * and stored in a file. Creates none if an administrator exists: a second gateway and a restored site have a data folder
+ * Ensures that there is an administrator's token: the token of the settings, or a token that the first start creates and
+ * stores in a file. Creates no token if an administrator exists: a second gateway and a restored site have a data folder
  * without that file.
  */
 export const ensureAdminAccess = async ({ settings, store, ids }: Runtime): Promise<AdminAccess> => {
@@ -37,8 +37,8 @@ export const ensureAdminAccess = async ({ settings, store, ids }: Runtime): Prom
 };
 
 /**
- * Returns a link by which the administrator can sign in once, for the terminal. Without a terminal, the output usually
- * goes to a journal that others read: the link is then written to a file, and the result is the path of the file.
+ * Returns how the administrator can sign in once: the link, or the path of a file with the link. Without
+ * a terminal, the output usually goes to a journal that others can read, so the link is written to a file.
  */
 export const presentSignInLink = async (runtime: Runtime, isTerminal: boolean): Promise<string | null> => {
   const link = await createAdminLink(runtime);

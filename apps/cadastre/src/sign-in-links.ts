@@ -14,7 +14,7 @@ export type SignInLinkOptions = {
   readonly email?: string;
   /** Whether the link removes every way to sign in that the person has. */
   readonly reset?: boolean;
-  /** Whether the tokens of the person end too: at once, and again when the link is used. Needs `reset`. */
+  /** Whether to revoke the tokens of the person, now and again when the link is used. Requires `reset`. */
   readonly revokeTokens?: boolean;
   readonly yes?: boolean;
 };
@@ -55,7 +55,9 @@ export const runUserSignInLink = (
   withRuntime(settings, async (runtime) => {
     const { reset: resetsMethods = false, revokeTokens: revokesTokens = false } = options;
     if (revokesTokens && !resetsMethods) {
-      throw badRequest('--revoke-tokens: needs --reset, because the person could create new tokens otherwise');
+      throw badRequest(
+        '--revoke-tokens: requires --reset, because otherwise anybody who can sign in can create new tokens',
+      );
     }
     const user = await findOrCreateUser(runtime, name, options);
     if (resetsMethods && !options.yes) await confirmReset(name, revokesTokens, confirm);

@@ -46,7 +46,7 @@ export const invitationBody = resourceBody(
   z.object({ teams: identifiersBody('teams').optional() }).optional(),
 );
 
-/** Users have no SCIM resource of this format, so including it adds nothing. */
+/** `scim_identity` is accepted and adds nothing, because no such resource exists in this API. */
 export const MEMBERSHIP_INCLUDES = ['organization', 'scim_identity', 'teams', 'user'] as const;
 type MembershipIncludes = ReadonlySet<(typeof MEMBERSHIP_INCLUDES)[number]> | null;
 

@@ -67,8 +67,8 @@ export const revokeToken = (store: EventStore, ids: Ids, id: string): Promise<vo
   endToken(store, id, createSystemContext('command line', ids.uuid()));
 
 /**
- * Destroys all tokens of a user in one append, which fails and repeats if another token is created in between. Returns
- * their number. Throws `not-found` for an unknown user.
+ * Destroys all tokens of a user in one append, and retries if another token is created at the same time. Returns the
+ * number of tokens. Throws `not-found` for an unknown user.
  */
 export const revokeTokensOf = (store: EventStore, user: string, context: EventContext): Promise<number> =>
   store.untilFirst(async () => {

@@ -52,7 +52,7 @@ export const listMembersAmong = async (
   return rows.map(({ id }) => id);
 };
 
-/** A team as the copies of the views have it after an import: its rights in the organization, and its members by id. */
+/** A team in the copies of the views that an import fills. `members` are ids of users. */
 export type ImportedTeam = {
   readonly id: string;
   readonly name: string;
@@ -84,7 +84,7 @@ export const listImportedMembers = async (session: DatabaseSession): Promise<rea
   return rows.map(({ id }) => id);
 };
 
-/** Returns those of these people that have an account at the site. */
+/** Returns the ids that belong to accounts of the site. */
 export const listKnownAccounts = async (
   session: DatabaseSession,
   people: readonly string[],

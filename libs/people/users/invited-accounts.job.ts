@@ -31,7 +31,7 @@ export const createInvitedAccountsJob = ({
         const context = createSystemContext('invitations', ids.uuid());
         if (await endInvitedAccount(store, id, context, HAS_NO_INVITATION)) ended += 1;
       }
-      // Accounts that were used in between are not selected again.
+      // The next step does not select accounts that somebody has used in the meantime.
       if (ended > 0) done(ended);
       if (accounts.length < MAX_ACCOUNTS_PER_STEP) return;
     }

@@ -30,14 +30,13 @@ export const findInvitedAccountByEmail = (store: EventStore, email: string): Pro
 export const findInvitedAccountById = (store: EventStore, id: string): Promise<InvitedAccount | undefined> =>
   findInvitedAccount(store, sql`u.id = ${id}`);
 
-/** Fragments of an append by which somebody takes over an account that only an invitation has created. */
+/** What an append needs so that a person takes over an account that only an invitation has created. */
 export type AccountTakeover = { readonly username: string; readonly write: StreamWrite; readonly condition: Sql };
 
 /**
- * Returns the fragments that confirm an account: its pending invitations stay, and now its person can accept them. The
- * condition fails the append if the account has got a token, a session or a membership in between. `name`: the username
- * that the person has elsewhere. Throws `unprocessable` if the site has the largest number of users, because accounts
- * that are only invited do not count.
+ * Prepares the takeover of an account. Its pending invitations stay, and its person can accept them. The append fails by
+ * the condition if somebody has used the account since it was loaded. `name`: the username of the person at the identity
+ * provider. Throws `unprocessable` if the site has the largest number of users: from now on, the account counts.
  */
 export const prepareTakeover = async (
   { store, quotas: { users } }: { readonly store: EventStore; readonly quotas: Pick<Quotas, 'users'> },
@@ -45,7 +44,7 @@ export const prepareTakeover = async (
   { name, suspended = false }: { readonly name?: string; readonly suspended?: boolean } = {},
 ): Promise<AccountTakeover> => {
   if (users !== null) checkQuota('users', users, await countUsers(store.database, users));
-  const rename = name !== undefined && name !== username && (await isFree(store, name)) ? name : null;
+  const rename = name !== undefined && name !== username && (await isUsernameFree(store, name)) ? name : null;
   const commands: readonly UserCommand[] = [
     { type: 'ConfirmUser', data: {} },
     ...(rename === null
@@ -58,12 +57,12 @@ export const prepareTakeover = async (
   return {
     username: rename ?? username,
     write: decideWrite(user, await store.restore(id, user, snapshot), null, ...commands),
-    // The lock makes a concurrent use of the account wait, or this append.
+    // The lock of the row orders this append and a concurrent use of the account.
     condition: raiseConflictWhen(sql`not exists (select 1 from users where id = ${id} and only_invited for update)`),
   };
 };
 
-const isFree = async ({ database }: EventStore, username: string): Promise<boolean> =>
+const isUsernameFree = async ({ database }: EventStore, username: string): Promise<boolean> =>
   isValidUsername(username) &&
   (await database.row(sql`select 1 from users where username = ${username}`)) === undefined;
 
@@ -80,7 +79,7 @@ export const yieldAddress = async (
   if (invited && invited.id !== owner) await endInvitedAccount(store, invited.id, context);
 };
 
-/** Ends an account that only an invitation has created. `where` is an additional condition. */
+/** Ends an account that only an invitation has created. Returns false if it is not such an account, or `where` is false. */
 export const endInvitedAccount = async (
   store: EventStore,
   id: string,
@@ -92,7 +91,7 @@ export const endInvitedAccount = async (
     await endAccount(store, { id, context, load });
     return true;
   } catch (error) {
-    // Somebody has used the account in between, or invited the person again.
+    // Somebody has used the account in the meantime, or invited the person again.
     if (error instanceof Refusal && error.kind === 'not-found') return false;
     throw error;
   }

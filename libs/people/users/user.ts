@@ -26,7 +26,7 @@ export type UserForgotten = Message<'UserForgotten', Record<never, never>>;
 
 /**
  * The verified owner of the address has taken over an account that only an invitation had created, or an operator has
- * let somebody sign in with it.
+ * created a sign-in link for it.
  */
 type UserConfirmed = Message<'UserConfirmed', Record<never, never>>;
 

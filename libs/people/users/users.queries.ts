@@ -31,7 +31,7 @@ const COLUMNS = sql.raw(
 
 export const selectUserById = (id: string): Sql => sql`select ${COLUMNS} from users u where u.id = ${id}`;
 
-/** Returns the number of users of the site, at most `most`. Accounts that only an invitation has created do not count. */
+/** Counts the users of the site, up to `most`. Leaves out accounts that only an invitation has created. */
 export const countUsers = async (database: Database, most: number): Promise<number> => {
   const row = await database.row<{ count: number }>(
     sql`select count(*) as count from (select from users where not only_invited limit ${most}) counted`,

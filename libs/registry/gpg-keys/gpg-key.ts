@@ -6,7 +6,7 @@ import { conflict, requireActive, type Decider, type Message } from '#kernel';
  *
  *   absent ──add──► active ──remove──► deleted
  *
- * A renewed key is the same key with a later text, for example one that ends later.
+ * A renewal replaces the text of the key by a later copy, for example a copy with a later expiry.
  */
 export type GpgKeyEvent =
   | Message<'GpgKeyAdded', { keyId: string; asciiArmor: string }>

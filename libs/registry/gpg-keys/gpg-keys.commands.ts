@@ -5,7 +5,7 @@ import type { GpgKeyPath, GpgKeyRow } from './gpg-keys.queries.js';
 export type GpgKeyOperations = {
   /** Adds a key, or renews the text of a key that the organization has. */
   AddGpgKey: Operation<{ namespace: string; asciiArmor: string; actor: Actor }, GpgKeyRow>;
-  /** Replaces the text of a key by a later one of the same key. */
+  /** Replaces the text of a key by a later copy of the same key. */
   RenewGpgKey: Operation<{ path: GpgKeyPath; asciiArmor: string; actor: Actor }, GpgKeyRow>;
   /** Moves a key to another organization. */
   MoveGpgKey: Operation<{ path: GpgKeyPath; namespace: string; actor: Actor }, GpgKeyRow>;

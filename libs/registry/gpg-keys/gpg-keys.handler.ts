@@ -27,7 +27,7 @@ const refuseForeignNamespace = (error: unknown): never => {
 
 const refuseTaken = refuseTakenName('gpg_keys_organization_key_id_key', 'key-id');
 
-/** Rejects a text that does not renew the key. The same text is no renewal: the key is in the organization already. */
+/** Rejects a text that does not renew the key. The present text gets the refusal of a key that is added twice. */
 const requireRenewal = async (present: GpgKeyRow, asciiArmor: string): Promise<void> => {
   if (present.asciiArmor === asciiArmor) throw unprocessable('Key id has already been taken', 'key-id');
   await checkRenewal(present.asciiArmor, asciiArmor);

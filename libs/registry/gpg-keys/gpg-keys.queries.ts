@@ -43,7 +43,7 @@ const selectForCommand = (condition: Sql): Sql => sql`
     ${FROM} join event_store.streams s on s.stream = k.id join event_store.streams so on so.stream = o.id
    where ${condition}`;
 
-/** Returns the key with this id of an organization, without checking permissions; null if the organization lacks it. */
+/** Returns the key with this id of an organization, or null. Checks no permission. */
 export const findGpgKeyOfOrganization = async (
   database: Database,
   organization: string,

@@ -9,7 +9,7 @@ export type ReleaseUploadTarget = {
   readonly organization: string;
   readonly organizationVersion: number;
   readonly keyId: string;
-  /** The organization's copy of the public key that the version names; null if it has none. */
+  /** The organization's copy of the public key that the version names; null if the organization has no copy. */
   readonly armor: string | null;
   readonly snapshot: StreamSnapshot;
 };

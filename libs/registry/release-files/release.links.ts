@@ -43,7 +43,7 @@ export class ReleaseLinks {
     private readonly downloads: SignedLinks,
   ) {}
 
-  /** Contains the caller it was made for, whose present access is checked when the file arrives. */
+  /** Returns an upload link. It names the uploader, whose access is checked when the file arrives. */
   upload(file: ReleaseFile, uploader: Identity): string {
     const { type, id } = toActingPrincipal(uploader);
     const subject = `${type} ${id} ${formatSubject(file)}`;

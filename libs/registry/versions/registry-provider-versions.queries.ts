@@ -50,14 +50,14 @@ export type VersionCompleteness = Pick<RegistryProviderVersionRow, 'keyId' | 'ha
 };
 
 /**
- * Selects the organization's own key that the version in row `v` names. Key ids are stored in upper case (gpg-key.ts). It
- * goes before a key that every organization has, because the organization can renew its own.
+ * Selects the organization's own key that the version in row `v` names. Key ids are stored in upper case (gpg-key.ts). The
+ * own key has precedence over a key that every organization has, because the organization can renew its own key.
  */
 export const FROM_VERSION_KEY = sql.raw(
   'from gpg_keys k where k.organization = v.organization and k.key_id = upper(v.key_id)',
 );
 
-/** Condition: clients get the key that the version in row `v` names. */
+/** The condition that clients get the key that the version in row `v` names. */
 export const HAS_VERSION_KEY = sql`(upper(v.key_id) = any (${VENDOR_KEY_IDS}::text[]) or exists (select 1 ${FROM_VERSION_KEY}))`;
 
 const columns = sql`

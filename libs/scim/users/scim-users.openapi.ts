@@ -48,7 +48,7 @@ const shared = {
 };
 const conflict = 'Another user has the user name or the address.';
 const ended = ['UserSuspended', 'AuthenticationTokenDestroyed', 'SessionEnded'];
-/** Of an account that only an invitation to the address has created. */
+/** Events of an account that ends because only an invitation to the address has created it. */
 const endedInvitation = ['MembershipRemoved', 'TeamMemberRemoved', 'UserForgotten'];
 const lastOwner = 'An attribute is not valid, or the user to suspend is the last active owner of an organization.';
 const changed = {

@@ -45,9 +45,7 @@ const RACES = ['users_username_key', 'scim_users_user_name_key', 'scim_users_pke
 const createUniquenessRefusal = (attribute: string): ScimRefusal =>
   new ScimRefusal('uniqueness', `${attribute}: another user has it already`);
 
-/**
- * For `catch`. An address of another user stays that user's, unless only an invitation has created the account.
- */
+/** For `catch`. Refuses the address of another user. An account that only an invitation has created has ended before. */
 const refuseTakenEmail = (error: unknown): never => {
   if (getViolatedConstraint(error) === 'users_email_key') throw createUniquenessRefusal('emails');
   throw error;

@@ -36,7 +36,7 @@ export class AccountService {
     private readonly bus: CommandBus,
   ) {}
 
-  /** Returns whether the person may change factors now. */
+  /** Returns whether the sign-in of the session is recent enough for a change of sign-in methods. */
   mayChangeFactors(actor: Actor): boolean {
     return hasRecentSignIn(actor, this.dependencies.clock.now());
   }

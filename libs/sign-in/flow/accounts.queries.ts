@@ -13,14 +13,14 @@ export type SignInAccount = {
 
 type StoredMethods = Pick<SignInAccount, 'passwordHash' | 'hasTotp'>;
 
-/** `foldedLogin`: the same text for all spellings that differ only in case. */
+/** `foldedLogin`: the typed login in lower case. */
 export type SignInLookup = { readonly account: SignInAccount | null; readonly foldedLogin: string };
 
 /** Returns the account with this user name or address. Runs the same statements if there is none. */
 export const findSignInAccount = async (database: Database, login: string): Promise<SignInLookup> => {
   const user = await findUserByLogin(database, login);
   const id = user?.id ?? '';
-  // Postgres folds the text, as it does to find the account: JavaScript folds some letters in another way.
+  // Postgres also folds the login to find the account. JavaScript folds some letters differently.
   const { foldedLogin, ...methods } = (await database.row<StoredMethods & { foldedLogin: string }>(sql`
     select (select hash from sign_in.passwords where user_id = ${id}) as "passwordHash",
            exists (select 1 from sign_in.totp_secrets where user_id = ${id}) as "hasTotp",

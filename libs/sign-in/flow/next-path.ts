@@ -1,4 +1,4 @@
-/** The web console, where people arrive unless they wanted another page. */
+/** The web console: the page after a sign-in that no other page has requested. */
 export const HOME = '/app';
 
 /** Returns the path of the page after a successful step of a sign-in. `returnTo`: the page that the person wants. */

@@ -95,7 +95,7 @@ export class SignInFlow {
   ): Promise<SignInResult> {
     const { store, hasher } = this.dependencies;
     const { account, foldedLogin } = await findSignInAccount(store.database, login);
-    // By the typed text: a count by account would show that a name and an address belong to one account.
+    // Counts the typed text. A count of the account would show that a name and an address belong to the same account.
     const counters = this.listCounters({ user: account?.id, counted: `login ${foldedLogin}` }, request);
     await this.admit(counters, account?.id ?? null, request);
     if (!(await hasher.verify(password, account?.passwordHash ?? null)) || !account) {
@@ -103,7 +103,7 @@ export class SignInFlow {
       else await this.recordRefusal({ reason: 'unknown-account', name: foldedLogin }, request);
       return FAILED;
     }
-    // Attempts to type a code have a count of their own.
+    // Codes have a counter of their own.
     await this.forgive(counters);
     if (account.hasTotp) return this.requireCode(account.id, 'password');
     return this.start({ user: account.id, method: 'password', assurance: 'password' }, request);
@@ -166,8 +166,8 @@ export class SignInFlow {
   }
 
   /**
-   * Counts an identity that was not proved, or may not sign in. Throws `too-many` if the address must wait. Proved
-   * identities are not counted: nobody can guess a signature, and others at the address cannot delay the person.
+   * Counts a failed sign-in with an identity provider. Throws `too-many` if the address must wait. A successful sign-in
+   * does not count: nobody can guess a signature, and others at the address cannot delay the person.
    */
   countFailedIdentity(request: SignInRequest): Promise<void> {
     return this.admit([countByAddress(request.request.address)], null, request);
@@ -199,7 +199,7 @@ export class SignInFlow {
     return this.recordFailure(user, 'oidc', request);
   }
 
-  /** Records a refused sign-in that is no wrong secret of an account. */
+  /** Records a refused sign-in, except a wrong secret of an account: see `recordFailure`. */
   recordRefusal(refusal: RefusedSignIn, { request }: Pick<SignInRequest, 'request'>): Promise<void> {
     return this.dependencies.refusals.record(refusal, request);
   }
@@ -269,8 +269,8 @@ export class SignInFlow {
   }
 
   /**
-   * `counted`: what the attempts are about. A browser in which the person has signed in before has only a counter of its own. Failures of others at the address
-   * then cannot delay the person.
+   * Returns the counters of an attempt. `counted`: the name or account that the attempt tries. A browser in which the person
+   * has signed in before has only a counter of its own, so failures of others at the address cannot delay the person.
    */
   private listCounters(
     { user, counted }: { readonly user: string | undefined; readonly counted: string },

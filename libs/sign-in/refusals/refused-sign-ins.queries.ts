@@ -1,15 +1,15 @@
 import { sql, type Sql } from '#kernel';
 import type { SignInRefusal } from './refused-sign-ins.js';
 
-/** Refusals that get an event in each minute, for each reason. */
+/** The number of refusals for each reason that get an event in a minute. */
 export const RECORDED_PER_MINUTE = 20;
 
 /** `omitted`: the refusals without an event since the last one, if this refusal gets an event. */
 export type CountedRefusal = { readonly isRecorded: boolean; readonly omitted: number };
 
 /**
- * Counts a refusal. A process whose clock is behind continues the minute of the others; otherwise two clocks would start
- * it again with each refusal.
+ * Counts a refusal. The minute never goes back: otherwise two gateways with different clocks would reset the count with each
+ * refusal.
  */
 export const countRefusal = (reason: SignInRefusal['reason'], now: Date): Sql => sql`
   insert into sign_in.refusals as counter (reason, minute, refused, omitted, reported)

@@ -16,7 +16,7 @@ type RecorderDependencies = {
   readonly keys: EncryptionKeys;
 };
 
-/** What a caller knows about a refused sign-in. `name`: the name in lower case, of which only a fingerprint is recorded. */
+/** A refused sign-in. `name`: the typed name in lower case. Only its fingerprint is recorded. */
 export type RefusedSignIn = Pick<SignInRefusal, 'reason'> &
   Partial<Pick<SignInRefusal, 'user' | 'provider'>> & { readonly name?: string };
 

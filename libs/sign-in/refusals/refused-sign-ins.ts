@@ -1,14 +1,14 @@
 import type { Message } from '#kernel';
 
 /**
- * Why a sign-in was refused. Wrong secrets of an account are no such reason, because they have an event of the account
+ * Why a sign-in was refused. A wrong secret of an account is not among the reasons, because the account has an event for it
  * (`SignInFailed`).
  *
  * - `unknown-account`: no account has the typed name.
  * - `too-many-attempts`: the account or the address must wait after failed attempts.
  * - `unknown-passkey`: no account has the passkey, or its answer is not valid.
  * - `ended-link`: the sign-in link was used before, has expired, or never existed.
- * - `identity`: the identity provider knows the person, and its rules or a missing account refuse them.
+ * - `identity`: the identity provider has proved the person, who does not satisfy its rules or has no account.
  * - `suspended`: the account is suspended.
  */
 export const REFUSAL_REASONS = [
@@ -20,7 +20,7 @@ export const REFUSAL_REASONS = [
   'suspended',
 ] as const;
 
-/** What the server knows about the person: nothing that they have typed. */
+/** The recorded facts of a refusal. They contain no text that the person typed. */
 export type SignInRefusal = {
   reason: (typeof REFUSAL_REASONS)[number];
   /** Id of the user, if the name or the link belongs to an account. */
@@ -31,5 +31,5 @@ export type SignInRefusal = {
   nameFingerprint: string | null;
 };
 
-/** `omitted`: refusals for the same reason since the previous event, which have no events because there were too many. */
+/** `omitted`: the number of refusals for the same reason since the previous event that have no event. */
 export type SignInRefused = Message<'SignInRefused', SignInRefusal & { omitted: number }>;

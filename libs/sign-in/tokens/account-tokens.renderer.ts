@@ -12,7 +12,7 @@ export type TokensPage = {
   readonly pages: TokenPages;
   readonly error?: string | null;
   readonly done?: string | null;
-  /** What the field of the description contains at first. */
+  /** The initial text of the field. */
   readonly description?: string;
 };
 

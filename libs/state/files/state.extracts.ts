@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { notFound } from '#kernel';
 import { readBytes } from '#blob-store';
 import { Database } from '#postgres';
-import { mayHaveInexactNumbers, parseExactly } from '../state-file/exact-json.js';
+import { canHaveInexactNumbers, parseExactly } from '../state-file/exact-json.js';
 import {
   HEADER_BYTES,
   readIndexLength,
@@ -99,7 +99,7 @@ export class OutputValues {
  */
 export const INCLUDED_VALUES = 8 * 1024 * 1024;
 
-/** How many times as long the exact parsing of numbers takes. */
+/** The factor by which the exact parsing of numbers takes longer. */
 const EXACT_PARSING_COST = 16;
 
 /** Limits the bytes of values in one document. */
@@ -112,9 +112,9 @@ export class ValueBudget {
     return true;
   }
 
-  /** Reserves what the parsing of a value costs, whose bytes are reserved already. */
+  /** Reserves the additional cost of exact parsing. The bytes of the value must already be reserved. */
   reserveParsing(text: string): boolean {
-    return !mayHaveInexactNumbers(text) || this.reserve(text.length * (EXACT_PARSING_COST - 1));
+    return !canHaveInexactNumbers(text) || this.reserve(text.length * (EXACT_PARSING_COST - 1));
   }
 }
 

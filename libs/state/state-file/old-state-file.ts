@@ -25,14 +25,14 @@ import {
 } from './state-content.js';
 
 /*
- * State files in the formats 1, 2 and 3 of Terraform 0.11 and older. People copy the history of their states, so these
- * files are stored too. They list resources by module:
+ * State files in the formats 1, 2 and 3, of Terraform 0.11 and older. The server accepts them, because people copy the
+ * history of their states. The files list resources by module:
  *
  *   modules   [{ path: ["root", "net"], outputs: { name: output }, resources: { "aws_vpc.main.0": resource } }]
  *   output    format 1: a string; formats 2 and 3: { sensitive, type: "string" | "list" | "map", value }
  *   resource  { type, provider, primary, deposed }; the key has the mode, the name and the index from `count`
  *
- * The formats 2 and 3 differ only in the attributes of resources, which nothing here reads.
+ * The formats 2 and 3 differ only in the attributes of resources, which this file does not read.
  */
 
 type OldModules = { readonly outputs: readonly StateOutput[]; readonly blocks: readonly ResourceBlock[] };
@@ -54,7 +54,7 @@ const parsePath = (bytes: Uint8Array, span: JsonSpan | undefined): string | null
   return below.length === 0 ? null : below.map((name) => `module.${name}`).join('.');
 };
 
-const forEachSpan = (
+const forEachOptionalMember = (
   bytes: Uint8Array,
   span: JsonSpan | undefined,
   what: string,
@@ -92,7 +92,7 @@ type OldResource = Omit<ResourceBlock, 'indexes'> & { readonly index: number | n
 
 const parseResource = (bytes: Uint8Array, key: string, span: JsonSpan, module: string | null): OldResource | null => {
   const { spans } = findMembers(bytes, requireObject(bytes, span.from, 'a resource'), ['provider', 'primary']);
-  // A resource that is only waiting for the deletion of its former object has no instance any more.
+  // Without `primary`, only former objects of the resource await their deletion, so it has no instance.
   if (isAbsent(bytes, spans.primary)) return null;
   const [, mode, type, name, index] = RESOURCE_KEY.exec(key) ?? [];
   if (type === undefined || name === undefined || !isStorable(key) || key.length > 4096) {
@@ -103,7 +103,7 @@ const parseResource = (bytes: Uint8Array, key: string, span: JsonSpan, module: s
     type,
     name,
     module,
-    // Without a name, Terraform takes the provider that the type starts with.
+    // Without this member, Terraform derives the provider from the first word of the type.
     provider:
       parseOptionalText(bytes, spans.provider, 'the provider of a resource') ??
       `provider.${type.split('_')[0] ?? type}`,
@@ -144,12 +144,12 @@ export const parseOldModules = (bytes: Uint8Array, modules: JsonSpan | undefined
         'resources',
       ]);
       const module = parsePath(bytes, spans.path);
-      forEachSpan(bytes, spans.resources, 'the resources of a module', (key, span) => {
+      forEachOptionalMember(bytes, spans.resources, 'the resources of a module', (key, span) => {
         const resource = parseResource(bytes, key, span, module);
         if (resource) blocks.add(resource);
       });
       if (module === null) {
-        forEachSpan(bytes, spans.outputs, 'outputs', (name, span) => {
+        forEachOptionalMember(bytes, spans.outputs, 'outputs', (name, span) => {
           outputs.set(name, parseOldOutput(bytes, name, span));
           checkOutputNames(outputs.size, name);
         });

@@ -47,7 +47,7 @@ const isShallow = (bytes: Uint8Array, { from }: JsonSpan): boolean => {
 
 const NULL = Buffer.from('null');
 
-/** Rejects the name of an output, or the number of outputs up to this one. */
+/** Rejects an invalid name of an output, and too many outputs. `count` is the number of outputs up to this name. */
 export const checkOutputNames = (count: number, name: string): void => {
   if (name.length > MAX_NAME_LENGTH)
     throw createStateFileRefusal(`the name of an output is longer than ${MAX_NAME_LENGTH} characters`);
@@ -58,7 +58,7 @@ export const checkOutputNames = (count: number, name: string): void => {
 const isTrue = (bytes: Uint8Array, span: JsonSpan | undefined): boolean =>
   span !== undefined && getJsonKind(bytes, span) === 'boolean' && parseValue(bytes, span) === true;
 
-/** Returns the output with the type of its value, for outputs that name no type. */
+/** Parses the value of an output. The type of the result is that of the value, for outputs that name no type. */
 export const parseOutputValue = (
   bytes: Uint8Array,
   name: string,

@@ -36,8 +36,8 @@ import {
 } from './state-fields.js';
 
 /**
- * The data that is read from a state file: in format 4 (Terraform 0.12 and later, OpenTofu), or in an older one
- * (old-state-file.ts). The formats have no specification; these parts of format 4 have not changed since its
+ * The data that is read from a state file in format 4 (Terraform 0.12 and later, OpenTofu) or in an older format
+ * (old-state-file.ts). The formats have no specification. These parts of format 4 have not changed since its
  * introduction.
  *
  * @see terraform internal/states/statefile/version4.go

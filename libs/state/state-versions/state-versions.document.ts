@@ -62,10 +62,7 @@ export const renderStateVersion = (row: StateVersionRow, view: StateVersionView)
   };
 };
 
-/**
- * Returns the attributes that show a value. Without one, because it does not fit into the document, an attribute says so;
- * `null` would be a value.
- */
+/** Renders the attributes of a value; undefined is a value that does not fit into the document. */
 const renderValue = (value: unknown): object => (value === undefined ? { 'value-omitted': true } : { value });
 
 /** `value`: undefined if it does not fit into the document. */

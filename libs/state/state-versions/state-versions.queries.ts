@@ -263,8 +263,8 @@ export const findStateUploadTarget = (database: Database, id: string): Promise<S
      where v.id = ${id} and v.status in ('pending', 'finalized')`);
 
 /**
- * Throws `forbidden` if the creator of the version may no longer create state in its workspace. A signed link lives for a
- * day, so the creator may have lost access since. A run needs no check: when it loses the lock, its version is discarded.
+ * Throws `forbidden` if the creator of the version may no longer create state in its workspace. A signed link is valid for
+ * a day, so the creator may have lost access since. Runs need no check: when a run loses the lock, its version is discarded.
  */
 export const requireCreatorAccess = async (
   database: Database,

@@ -3,13 +3,13 @@ import { unprocessable } from '#kernel';
 type StateIdentity = { readonly serial: number; readonly lineage: string | null };
 
 /**
- * Rejects a declaration that the state file contradicts. Clients continue from the file: they add 1 to its serial, and
- * send its lineage. After a declared serial above that of the file, the next apply would change infrastructure and only
- * then be refused.
+ * Rejects a declared serial or lineage that contradicts the state file. Clients continue from the file: they add 1 to its
+ * serial, and send its lineage. If the declared serial were higher than that of the file, the next apply would change
+ * infrastructure before its upload is refused.
  *
- * A serial below that of the file is accepted: migration tools number the versions themselves. Their lineage is a label
- * too, as in go-tfe's own tests, so it is compared only if the serial is that of the file. Later versions are compared
- * with the lineage of the file in any case (libs/workspaces/workspaces/state-head.ts).
+ * A lower serial is accepted, because migration tools number the versions themselves. They may also declare another
+ * lineage, as the tests of go-tfe do, so the lineage is compared only if the serials are equal. Later versions are always
+ * compared with the lineage of the file (libs/workspaces/workspaces/state-head.ts).
  */
 export const checkDeclaredContent = ({ serial, lineage }: StateIdentity, file: StateIdentity): void => {
   if (serial > file.serial) {

@@ -79,7 +79,7 @@ export class StateVersionReceiver {
     try {
       const target = await findStateUploadTarget(this.database, stateVersion);
       if (!target) throw notFound();
-      // Checked again when the file has arrived, which can take long.
+      // The access is checked again after the upload, which can take long.
       await requireCreatorAccess(this.database, target);
       if (kind === 'json-state') await this.uploads.storeJson(target, upload);
       else if (target.status === 'pending') await this.uploads.finalize(target, upload, null);

@@ -146,12 +146,12 @@ export const listVariables = async (
 
 export type WorkspaceVariableRow = VariableRow & OwnerScopeRow;
 
-/** More than the variables of any one workspace have. */
+/** The variables of one workspace always fit. */
 const MAX_INCLUDED_BYTES = 8 * 1_024 * 1_024;
 /** Bytes of a variable in a document, besides its value. */
 const BYTES_BESIDE_VALUE = 1_024;
 
-/** Selects the variables of workspaces, up to 8 MiB: together, the workspaces of a page can have a hundred times as much. */
+/** Selects the variables of workspaces, up to 8 MiB. The variables of a page of workspaces can have a hundred times as much. */
 export const selectVariablesOfWorkspaces = (workspaces: Sql, actor: Actor): Sql => sql`
   select ${COLUMNS}, 'workspaces' as type, w.organization, ${selectWorkspaceGrants(actor, 'w')} as grants
     ${FROM} join (

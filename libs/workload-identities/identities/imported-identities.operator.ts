@@ -1,7 +1,7 @@
 import { sql } from '#kernel';
 import type { DatabaseSession } from '#postgres';
 
-/** A workload identity as the copies of the views have it after an import. `team` is the id of a team. */
+/** A workload identity in the copies of the views that an import fills. `team` is the id of a team. */
 export type ImportedIdentity = { readonly name: string; readonly team: string; readonly issuer: string };
 
 /** Selects the workload identities in the copy of the view that the session's search path finds. */

@@ -61,7 +61,7 @@ const matchesWildcard = (wildcard: string): WorkspaceCondition => {
 const isValue = (column: string, value: string | null): Sql =>
   value === null ? sql.raw('true') : sql`${sql.raw(column)} = ${value}`;
 
-/** A term with a key, and any value or one of them. */
+/** A term that names a key. */
 type KeyTerm = Extract<TagFilterTerm, { readonly key: string }>;
 
 const hasOwnTag = ({ key, value }: KeyTerm): WorkspaceCondition =>
@@ -148,8 +148,8 @@ const hasTag = ({ key, value }: KeyTerm): WorkspaceCondition => {
 };
 
 /**
- * Finds own and inherited tags by their value alone. Which inherited tags count depends on the key of each, so this is
- * one condition and not two alternatives.
+ * Finds own and inherited tags by their value alone. An own tag hides the inherited tag with its key, so own and inherited
+ * tags cannot be separate alternatives.
  */
 const hasTagValue = (value: string): WorkspaceCondition =>
   isAmong(sql`

@@ -178,7 +178,7 @@ export const changeWorkspace = async <T extends keyof ExistingWorkspaceData>(
   return rows;
 };
 
-/** Ends a state version whose file was refused or never came. Does nothing if it or its workspace has ended already. */
+/** Ends a state version whose file was refused or never uploaded. Does nothing if the version or its workspace has ended. */
 export const failStateVersion = async (
   store: EventStore,
   id: string,

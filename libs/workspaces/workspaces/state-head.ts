@@ -135,7 +135,7 @@ export const stateDecisions: HandlersByType<StateCommand, [state: ActiveWorkspac
     if (latest.status === 'finalized') return [];
     return [toFinalizedEvent(id, facts)];
   },
-  // Another request may have been faster.
+  // Another request may have finalized or ended the version first.
   FailStateVersion: ({ id }, { stateHead: { latest } }) =>
     latest?.id === id && latest.status === 'pending' ? [{ type: 'StateVersionErrored', data: { id } }] : [],
 };

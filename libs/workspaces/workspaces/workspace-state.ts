@@ -21,7 +21,7 @@ export type StateVersion = {
 export type FinalizedStateVersion = {
   readonly version: StateVersion;
   readonly resources: number;
-  /** Null also for versions that were finalized before the log had it. */
+  /** Null if the file has none, and for versions that were finalized before the event contained it. */
   readonly lineageOfFile: string | null;
 };
 

@@ -55,7 +55,7 @@ export type WorkspaceOperations = {
   ForceUnlockWorkspace: ExistingWorkspaceOperation<'ForceUnlockWorkspace'>;
   CreateStateVersion: ExistingWorkspaceOperation<'CreateStateVersion'>;
   FinalizeStateVersion: ExistingWorkspaceOperation<'FinalizeStateVersion'>;
-  /** Ends a state version whose file was refused. Resolves also if the version has ended already. */
+  /** Ends a state version whose file was refused. Does nothing if the version has ended already. */
   FailUpload: Operation<{ workspace: string; data: ExistingWorkspaceData['FailStateVersion'] }, void>;
   /** Finalizes a state version whose file arrived through a signed link. The link replaces the caller's permission. */
   FinalizeUpload: Operation<

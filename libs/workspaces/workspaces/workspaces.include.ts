@@ -65,7 +65,7 @@ const IN_HISTORY: ReadonlySet<WorkspaceInclude> = new Set([
   'tag_bindings',
 ]);
 
-/** Resources that never change once the workspace has them, so they are included as they are, and those that it never has. */
+/** Resources that never change once the workspace has them, and resources that no workspace has. A request for the past can include both. */
 const UNCHANGING: ReadonlySet<WorkspaceInclude> = new Set([
   'current_assessment_result',
   'current_state_version',

@@ -29,7 +29,7 @@ export type AuditTrailFilter = {
   readonly resource?: readonly string[];
 };
 
-/** Whose trail it is: the name of an organization, or null for the site. */
+/** The owner of a trail: the name of an organization, or null for the site. */
 export type TrailOwner = string | null;
 
 const trailKey = (organization: TrailOwner) =>

@@ -11,7 +11,7 @@ const goToSignIn = (): void => {
 
 type RefusalMeta = { readonly errors?: readonly { readonly meta?: { readonly required?: unknown } }[] };
 
-/** Returns what a refused session lacks, or null. */
+/** Returns the requirement in a refusal that the session does not satisfy, or null. */
 const readRequirement = async (response: Response): Promise<unknown> => {
   if (response.status !== 403) return null;
   const { errors } = (await response

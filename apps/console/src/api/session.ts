@@ -1,10 +1,10 @@
 import { useSyncExternalStore } from 'react';
 
-/* Whether the session of the person still counts. Requests wait while it does not, so that nothing that is typed is lost. */
+/* Whether the session of the person is valid. While it is not, requests wait, so that no entered text is lost. */
 
 /**
- * Why requests wait: the session has ended, or a change needs a recent sign-in. `again`: the same change was refused
- * after the person continued.
+ * Why requests wait: the session has ended, or a change needs a recent sign-in. `recent-again`: the person continued without
+ * a new sign-in, and the server refused the change again.
  */
 export type SignInDemand = 'ended' | 'recent' | 'recent-again';
 
@@ -22,7 +22,7 @@ const subscribe = (listener: () => void) => {
   return () => void store.listeners.delete(listener);
 };
 
-/** An ended session counts before a change that needs a recent sign-in. */
+/** An ended session has precedence over a change that needs a recent sign-in. */
 const setWaiting = (waiting: WaitingRequest[]): void => {
   store.waiting = waiting;
   store.demand = (waiting.find(({ demand }) => demand === 'ended') ?? waiting.at(-1))?.demand ?? null;

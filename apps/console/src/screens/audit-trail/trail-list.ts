@@ -40,7 +40,7 @@ export type TrailList = {
 /** Actors are named by the entries themselves. */
 const useEntryNames = (organization: TrailOwner, groups: readonly (readonly AuditTrailRow[])[]): NamesById => {
   const ids = groups.map((group) => group.map(({ resource }) => resource.id));
-  // Resources of the site have no names to read.
+  // The API has no names of resources of the site.
   const resources = useResourceNames(organization ?? '', organization === null ? [] : ids);
   const actors = groups.flat().map(({ auth }) => [auth.accessor_id, auth.description] as const);
   return new Map([...actors, ...resources]);

@@ -60,8 +60,8 @@ type Verdict = { readonly verdict: 'yes' | 'some' | 'no'; readonly title: string
 
 const NOUNS = { 'every-workspace': 'workspace', 'every-project': 'project' } as const;
 
-/** Returns the answer to a question about every workspace or project. */
-const answerForAll = ({ total, permitted }: PermittedOn, noun: string, isPermitted: boolean): Verdict => {
+/** Returns the verdict of an explanation about every workspace or project. */
+const decideVerdictForAll = ({ total, permitted }: PermittedOn, noun: string, isPermitted: boolean): Verdict => {
   if (isPermitted) {
     const detail = 'The marked steps give it in the whole organization. Each of them is enough.';
     return { verdict: 'yes', title: `Yes, on every ${noun}, also on new ones`, detail };
@@ -78,7 +78,7 @@ const answerForAll = ({ total, permitted }: PermittedOn, noun: string, isPermitt
 
 const decideVerdict = ({ scope, 'is-permitted': isPermitted, 'permitted-on': permittedOn }: Attributes): Verdict => {
   if (permittedOn && (scope === 'every-workspace' || scope === 'every-project'))
-    return answerForAll(permittedOn, NOUNS[scope], isPermitted);
+    return decideVerdictForAll(permittedOn, NOUNS[scope], isPermitted);
   return isPermitted
     ? {
         verdict: 'yes',
