@@ -35,7 +35,7 @@ const installWithApt = (missing: readonly ProgramName[]): boolean => {
   );
 };
 
-/** Installs the missing programs if it can. Returns what the reader must do, or null if nothing is missing. */
+/** Installs the missing programs if it can. Returns an instruction for the reader, or null if nothing is missing. */
 const installPrograms = (needed: readonly ProgramName[]): string | null => {
   const missing = listMissingPrograms(needed);
   if (missing.length === 0) return null;
@@ -46,7 +46,7 @@ const installPrograms = (needed: readonly ProgramName[]): string | null => {
   return left.length === 0 ? null : `apt-get has not installed ${left.join(', ')}: install newer versions by hand.\n`;
 };
 
-/** Runs the scripts that build or download programs. They do it once for each version, and say so. */
+/** Runs the scripts that build or download programs. They do so once for each version, and print it. */
 const buildPrograms = (scripts: readonly string[]): string | null => {
   const failed = scripts.find(
     (script) => spawnSync('bash', [join(ROOT, script)], { stdio: ['ignore', 'ignore', 'inherit'] }).status !== 0,

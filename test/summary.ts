@@ -1,4 +1,4 @@
-// What failed in a run of Jest, from the report that `jest --json` writes.
+// Prints the failures of a run of Jest from the report of `jest --json`.
 
 type JestReport = {
   readonly numPassedTests: number;

@@ -3,8 +3,8 @@ import { existsSync, readFileSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { join } from 'node:path';
 
-// `npm run check:supply-chain`: signatures of the packages, known weaknesses, and secrets in the history, or only the named ones. A
-// service that does not answer is named and is no failure, because the check also runs where the network is closed.
+// `npm run check:supply-chain` checks signatures of the packages, known weaknesses, and secrets in the history. With arguments it
+// runs only the named checks. It reports a service that does not answer, but does not fail, because some machines have no network.
 
 const ROOT = join(import.meta.dirname, '..');
 const GITLEAKS = 'v8.30.1';

@@ -12,7 +12,7 @@ const { DATABASE_URL = '', CHAT_WEBHOOK_URL = '' } = process.env;
 const TIMEOUT_MS = 10_000;
 const MAX_RETRY_SECONDS = 86_400;
 
-/** Ends the program with one line that says what a person must do. */
+/** Prints one line that says what a person must do, and ends the program. */
 const fail = (message: string): never => {
   console.error(`lock-notices: ${message}`);
   process.exit(1);
@@ -37,7 +37,7 @@ const readFirstStart = async (): Promise<Date> => {
   const { rows } = await database.query<{ at: Date }>('select at from first_start');
   return rows[0]?.at ?? new Date();
 };
-// An error of several addresses has a code and no message.
+// The error of a host with several addresses has a code and no message.
 const firstStart = await readFirstStart().catch((error: NodeJS.ErrnoException) =>
   fail(`Postgres at DATABASE_URL: ${error.message || error.code}`),
 );

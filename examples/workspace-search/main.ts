@@ -12,7 +12,7 @@ const { HOST = '127.0.0.1', PORT = '8080' } = process.env;
 const MAX_QUERY = 200;
 const MAX_RESULTS = 50;
 
-/** Ends the program with one line that says what a person must do. */
+/** Prints one line that says what a person must do, and ends the program. */
 const fail = (message: string): never => {
   console.error(`workspace-search: ${message}`);
   process.exit(1);
@@ -37,7 +37,7 @@ const TABLE = `
       (to_tsvector('simple', replace(name, '-', ' ') || ' ' || name || ' ' || description)) stored
   );
   create index if not exists workspaces_words on workspaces using gin (words)`;
-// An error of several addresses has a code and no message.
+// The error of a host with several addresses has a code and no message.
 await database
   .query(TABLE)
   .catch((error: NodeJS.ErrnoException) => fail(`Postgres at DATABASE_URL: ${error.message || error.code}`));

@@ -6,7 +6,7 @@ import { startTestServer, type TestServer } from '../../test/support/server.js';
 import { signInTestUser } from '../../test/support/sessions.js';
 import { FormClient, makePerson, PASSWORD, signInByLink } from '../../test/support/sign-in.js';
 
-// What gives access after a session has ended needs a sign-in of the last 15 minutes.
+// Routes that give access after a session has ended need a sign-in of the last 15 minutes.
 
 const TOKENS = '/account/tokens';
 const CONSENT =

@@ -119,7 +119,7 @@ const imported = Object.entries(eventRegistry).filter(([type]) => type in IMPORT
 /** Names of variables, and keys and values of tags. */
 const NAMES = /^(?:Variable|\w*Tag|WorkspaceCreated tags)\w*(?:\[\])?[ .](?:.+\.)?(?:key|from|to)(?:\[\]\.key)?$/;
 
-/** Fields with the id of the caller, which only the texts of the audit trail show: an id of the site is refused there too. */
+/** Fields with the id of the caller. Only the audit trail shows them, and an id of the site is refused there too. */
 const CALLERS = /^(?:createdBy|holder|confirmedBy|author|reportedBy)\.id$/;
 
 const TEXTS: Readonly<Record<string, string>> = {

@@ -9,7 +9,7 @@ import { describeMissingPrograms, listNeeds } from '../support/programs.js';
 
 const run = promisify(execFile);
 
-/** Programs that every machine has on which npm and the shell scripts of the tests run, and Docker, which a setting chooses. */
+/** Programs that npm and the shell scripts of the tests need anyway, and Docker, which only a setting selects. */
 const EVERYWHERE = ['bash', 'cp', 'docker', 'nice', 'node', 'npm', 'script', 'sh', 'tar'];
 
 /** The names of programs in calls of the functions that run them with a list of arguments. */
@@ -51,7 +51,7 @@ describe('the programs that tests need', () => {
 });
 
 describe('npm test', () => {
-  /** A folder of programs, which is the whole PATH. */
+  /** A folder of programs that is the only entry of PATH. */
   let bin: string;
 
   beforeAll(async () => {

@@ -3,14 +3,14 @@ import { join } from 'node:path';
 import { describe, expect, it } from '@jest/globals';
 import { ROOT } from '../support/folders.js';
 
-/** Where each file names images of others. */
+/** Patterns of third-party images, by file. */
 const IMAGES: Readonly<Record<string, RegExp>> = {
   'deploy/Dockerfile': /^FROM (\S+)/gm,
   'docker-compose.yml': /^ +image: (\S+)$/gm,
   'deploy/helm/cadastre/values.yaml': /^ +image: (\S+)$/gm,
 };
 
-/** The image that this project builds, and images for trials only, whose digests could not be compared with a second source. */
+/** Images without a digest: the image of this project, and images for trials, whose digests no second source confirms. */
 const WITHOUT_DIGEST = ['cadastre', 'jaegertracing/jaeger:2.10.0', 'andrewgaul/s3proxy:latest'];
 
 describe('the images of others', () => {

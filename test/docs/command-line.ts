@@ -4,7 +4,7 @@ import { table } from './tables.js';
 
 const code = (text: string): string => `\`${text}\``;
 
-/** Returns the commands that do something, in the order of `--help`, with their full names. */
+/** Returns the commands without subcommands, in the order of `--help`, with their full names. */
 const listCommands = (command: Command, path: readonly string[] = []): (readonly [name: string, command: Command])[] =>
   command.commands.flatMap((child) => {
     const names = [...path, child.name()];

@@ -83,7 +83,7 @@ let port: number;
 let npm: ChildProcess;
 let log = '';
 
-/** A reader's PATH leads to the Node that started npm, and not to the one of the project. */
+/** The shell of a reader finds the Node that started npm, not the Node of the project. */
 const readersPath = (process.env['PATH'] ?? '')
   .split(delimiter)
   .filter((folder) => !folder.endsWith('node_modules/.bin'))

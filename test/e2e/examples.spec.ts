@@ -176,7 +176,7 @@ describe('lock-notices', () => {
   });
 });
 
-/** A port on which nothing listens. */
+/** A port without a server. */
 const NOBODY = '127.0.0.1:1';
 
 describe('an example that cannot start', () => {

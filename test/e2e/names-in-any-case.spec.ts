@@ -153,7 +153,7 @@ describe('a name in another case', () => {
   it('folds the letters A to Z only', async () => {
     const create = (name: string) =>
       server.post('/api/v2/organizations/MyCompany/varsets', resource('varsets', { name }));
-    // A capital I with a dot, a sharp s, and the Kelvin sign, each with what other foldings make of it.
+    // A capital I with a dot, a sharp s, and the Kelvin sign, each with the result of other foldings.
     for (const name of ['\u0130', 'i\u0307', '\u00DF', '\u1E9E', 'SS', '\u212A', 'k', '\u00C9', '\u00E9'])
       expectStatus(await create(name), 201);
     for (const name of ['ss', 'K'])

@@ -39,7 +39,7 @@ const state = stateFile();
 
 type Event = Record<string, unknown> & Pick<ImportedEvent, 'id' | 'type' | 'stream' | 'version' | 'data' | 'context'>;
 
-/** The content of an export, which its author can change as they like. */
+/** The content of an export, all of which its author can change. */
 type Content = {
   readonly events: Event[];
   readonly rows: { table: string; columns: readonly string[]; rows: Record<string, unknown>[] }[];
@@ -54,7 +54,7 @@ let target: TestServer;
 let acme: SeededOrganization;
 let mallory: SeededMember;
 let team: string;
-/** Of another organization of the target. */
+/** The id belongs to another organization of the importing site. */
 let foreign: { workspace: string; stateVersion: string; variable: string; admin: string; organization: string };
 let manifest: OrganizationManifest;
 let exported: BackupArchive;
@@ -206,7 +206,7 @@ const add =
   (...make: readonly (() => Event)[]) =>
   ({ events }: Content): Partial<Content> => ({ events: [...events, ...make.map((one) => one())] });
 
-/** Changes that anybody can see who reads the export: `--check` refuses them too. */
+/** Changes that the export alone shows, so `--check` refuses them too. */
 const VISIBLE: readonly Attack[] = [
   [
     'access of a team to a workspace of another organization',
@@ -323,7 +323,7 @@ const VISIBLE: readonly Attack[] = [
   ],
 ];
 
-/** Changes that only the site can see. */
+/** Changes that only the importing site can find. */
 const HIDDEN: readonly Attack[] = [
   [
     'events after those of a stream of the site',

@@ -26,12 +26,12 @@ export type TestPage = Page & {
   readonly pageErrors: readonly string[];
 };
 
-/** How to start a Chromium: its path, and the variables that it needs. */
+/** The path of a Chromium, and the environment variables that it needs. */
 type Chromium = { readonly executablePath: string; readonly env?: Readonly<Record<string, string>> };
 
 const PACKAGE = join(ROOT, 'test/support/chromium');
 
-/** Extracts a brotli archive: a file as it is, and a tar to a folder. */
+/** Decompresses a brotli file, and unpacks it to a folder if it is a tar. */
 const extract = async (archive: string, target: string): Promise<void> => {
   const bytes = createReadStream(archive).pipe(createBrotliDecompress());
   if (!archive.endsWith('.tar.br')) return pipeline(bytes, createWriteStream(target, { mode: 0o755 }));

@@ -118,7 +118,7 @@ export const listMissingPrograms = (needed: readonly ProgramName[]): readonly Pr
 export const listPackages = (programs: readonly ProgramName[]): readonly string[] =>
   [...new Set(programs.flatMap((name): readonly string[] => PROGRAMS[name].packages))].toSorted();
 
-/** Returns what a person must do who runs the tests without them. */
+/** Returns the instruction for a person who runs the tests without them. */
 export const describeMissingPrograms = (missing: readonly ProgramName[], hasApt: boolean): string => {
   const packages = listPackages(missing).join(' ');
   const names = `The selected tests need programs that this machine lacks: ${missing.join(', ')}.\n`;

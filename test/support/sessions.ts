@@ -13,7 +13,7 @@ export const startTestSession = async (
 ): Promise<StartedSession> => {
   const { store, ids, clock, settings } = runtime;
   const request = { id: ids.uuid(), address: '203.0.113.7', userAgent: BROWSER };
-  // As of a provider that states the time.
+  // As if the provider had stated the time of the authentication.
   const authenticatedAt = signIn.method === 'oidc' ? clock.now().toISOString() : null;
   const started = await startSession(
     { store, ids, clock, sessionHours: settings.sessions.hours },

@@ -96,7 +96,7 @@ describe('GET /admin/audit-trail', () => {
       for (const path of [PATH, `${PATH}?format=ndjson`, `${PATH}/${id}`]) expectStatus(await api.get(path), 404);
     }
     expectStatus(await server.as(null).get(PATH), 401);
-    // No organization can have this id or get at the trail by its name.
+    // No organization can have this id, or read the trail by its name.
     for (const api of [owner, server]) expectStatus(await api.get('/api/v2/organizations/site/audit-trail'), 404);
   });
 

@@ -236,7 +236,7 @@ describe('a caller without a token', () => {
     expect([response.status, text]).toEqual([204, '']);
     expect(response.headers.get('tfp-api-version')).toBe('2.6');
     expect(response.headers.get('tfp-appname')).toMatch(/\w/);
-    // As terraform reads it (internal/backend/remote/backend_plan.go).
+    // Terraform reads it in this way (internal/backend/remote/backend_plan.go).
     expect(Number(response.headers.get('x-tfe-version')?.slice(1).split('-')[0])).toBeGreaterThanOrEqual(202_302);
     expect(response.headers.get('x-tfe-current-version')).toMatch(/^\d+\.\d+\.\d+$/);
     expect(response.headers.has('x-ratelimit-limit')).toBe(false);

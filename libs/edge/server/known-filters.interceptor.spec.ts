@@ -61,7 +61,7 @@ describe('each list', () => {
   });
 
   it('ignores other unknown parameters', async () => {
-    // Not by the test client, which refuses parameters that the description does not have.
+    // Sent with fetch, because the test client refuses parameters that the description does not have.
     const { status } = await fetch(`${server.url}/api/v2/organizations/acme/workspaces?colour=red&filter=red`, {
       headers: { authorization: `Bearer ${server.adminToken}` },
     });

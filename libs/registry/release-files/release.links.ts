@@ -16,7 +16,7 @@ const SAME_FOR_MS = 60 * 60 * 1000;
 const KINDS = ['shasums', 'shasums-sig', 'binary'] as const;
 
 /** The user or team that an upload link was made for. */
-export type LinkRecipient = { readonly type: string; readonly id: string };
+export type ReleaseLinkRecipient = { readonly type: string; readonly id: string };
 
 const formatSubject = (file: ReleaseFile): string =>
   [file.kind, file.version, ...(file.kind === 'binary' ? [file.platform] : [])].join(' ');
@@ -56,7 +56,7 @@ export class ReleaseLinks {
   }
 
   /** Throws `forbidden` if the token is invalid or has expired, or if an earlier release made it, without a recipient. */
-  uploadOf(token: string): { readonly file: ReleaseFile; readonly recipient: LinkRecipient } {
+  uploadOf(token: string): { readonly file: ReleaseFile; readonly recipient: ReleaseLinkRecipient } {
     const [type = '', id = '', ...file] = this.uploads.subjectOf(token).split(' ');
     if (isKind(type)) throw forbidden('This link is not valid any more. Read the version again for a new one');
     return { file: parseSubject(file.join(' ')), recipient: { type, id } };

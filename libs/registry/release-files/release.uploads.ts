@@ -16,7 +16,7 @@ import {
   type ReleaseUploadTarget,
 } from './release-files.queries.js';
 import { ReleaseFiles } from './release.files.js';
-import type { LinkRecipient } from './release.links.js';
+import type { ReleaseLinkRecipient } from './release.links.js';
 import { KeyedMutex } from './keyed-mutex.js';
 
 type Active = Extract<RegistryProviderVersionState, { readonly status: 'active' }>;
@@ -24,7 +24,7 @@ type Active = Extract<RegistryProviderVersionState, { readonly status: 'active' 
 export type LoadedUpload = LoadedStream<RegistryProviderVersionState> & {
   readonly state: Active;
   readonly target: ReleaseUploadTarget;
-  readonly recipient: LinkRecipient;
+  readonly recipient: ReleaseLinkRecipient;
 };
 
 /** A file to store, and the command that records it. `commandFor` runs again for each attempt to append. */
@@ -52,7 +52,7 @@ export class ReleaseUploads {
   ) {}
 
   /** Throws `forbidden` if the recipient of the link may not manage providers any more: a link lives for a day. */
-  async prepare(version: string, recipient: LinkRecipient): Promise<LoadedUpload> {
+  async prepare(version: string, recipient: ReleaseLinkRecipient): Promise<LoadedUpload> {
     const target = await loadReleaseUploadTarget(this.store.database, version);
     const uploader = await findCurrentIdentity(this.store.database, recipient);
     if (!can(uploader, 'manage-providers', target)) {

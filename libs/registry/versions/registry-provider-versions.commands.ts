@@ -5,7 +5,7 @@ import type { Protocol } from '#provider-release/rules';
 import type { PlatformAttributes } from '../platforms/registry-provider-platform.js';
 import type { PlatformPath, RegistryProviderPlatformRow } from '../platforms/registry-provider-platforms.queries.js';
 import type { ProviderPath } from '../providers/registry-providers.queries.js';
-import type { LinkRecipient, ReleaseFile } from '../release-files/release.links.js';
+import type { ReleaseLinkRecipient, ReleaseFile } from '../release-files/release.links.js';
 import type { RegistryProviderVersionRow, VersionPath } from './registry-provider-versions.queries.js';
 
 export type RegistryProviderVersionOperations = {
@@ -33,7 +33,7 @@ export type RegistryProviderVersionOperations = {
    * client declared none.
    */
   ReceiveReleaseFile: Operation<
-    { file: ReleaseFile; recipient: LinkRecipient; content: Readable; announced: number | null },
+    { file: ReleaseFile; recipient: ReleaseLinkRecipient; content: Readable; announced: number | null },
     void
   >;
 };

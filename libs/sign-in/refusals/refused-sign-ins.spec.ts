@@ -22,7 +22,7 @@ beforeEach(async () => {
   await server.database.rows(sql`delete from sign_in.attempts`);
 });
 
-/** Returns what the refusals of the work have in the log. */
+/** Returns the events of the refusals that the work causes. */
 const recordRefusals = async (work: () => Promise<unknown>) => {
   const before = (await readWholeLog(server.store)).length;
   await work();

@@ -242,7 +242,7 @@ const gpgKey: MatrixTarget = {
     return { params: { namespace: 'acme', keyId: signer.keyId } };
   },
 };
-/** As `gpgKey`; `armor` is the text that renews the new key. */
+/** The same as `gpgKey`, with the text `armor` that renews the new key. */
 const renewedGpgKey: MatrixTarget = {
   ...gpgKey,
   fresh: async (_, { server }) => {
