@@ -401,7 +401,7 @@ export interface paths {
     };
     /**
      * Open the web console
-     * @description Leads browsers from the address of the server to the console.
+     * @description Redirects browsers from the address of the server to the console.
      */
     get: operations['getStartPage'];
     put?: never;
@@ -1944,7 +1944,7 @@ export interface paths {
     put?: never;
     /**
      * Add a GPG key to an organization
-     * @description If the organization has the key already, a later text of the same key replaces the present one: one that ends later, or that has another subkey.
+     * @description If the organization has the key already, a later copy of the same key replaces the present text, for example a copy that ends later or has another subkey.
      */
     post: operations['createGpgKey'];
     delete?: never;
@@ -9067,7 +9067,7 @@ export interface components {
          * @enum {string}
          */
         scope: 'resource' | 'organization' | 'every-workspace' | 'every-project';
-        /** @description What the server decides for a request with this permission. For every workspace or project: whether the subject has the permission on all of them, also on new ones. `permitted-on` then says on how many the subject has it. */
+        /** @description Whether the server permits a request with this permission. For every workspace or project: whether the subject has the permission on all of them, also on new ones. `permitted-on` then has the number of those on which the subject has it. */
         'is-permitted': boolean;
         /** @description Null if the scope is neither `every-workspace` nor `every-project`. */
         'permitted-on': {
@@ -9636,7 +9636,7 @@ export interface components {
          */
         'expires-at': string | null;
         /**
-         * @description The first Terraform version that reads the key. Earlier ones refuse what it signed. Null if all versions read it.
+         * @description The first Terraform version that reads the key. Earlier versions refuse files that it has signed. Null if all versions read it.
          * @example 1.6
          */
         'minimum-terraform-version': string | null;
@@ -13061,7 +13061,7 @@ export interface operations {
         'filter[actor]'?: string[];
         /** @description Only entries of resources with these ids. Separate values with commas. */
         'filter[resource-id]'?: string[];
-        /** @description The format of the answer, for links: it wins over the `Accept` header. `ndjson` is answered as a file. */
+        /** @description The format of the answer, for links. It has precedence over the `Accept` header. The answer in `ndjson` is a file. */
         format?: 'json' | 'ndjson';
       };
       header?: never;
@@ -13186,7 +13186,7 @@ export interface operations {
         'filter[actor]'?: string[];
         /** @description Only entries of resources with these ids. Separate values with commas. */
         'filter[resource-id]'?: string[];
-        /** @description The format of the answer, for links: it wins over the `Accept` header. `ndjson` is answered as a file. */
+        /** @description The format of the answer, for links. It has precedence over the `Accept` header. The answer in `ndjson` is a file. */
         format?: 'json' | 'ndjson';
       };
       header?: never;

@@ -29,7 +29,7 @@ export const startPageOperations = describeController(StartPageController, CONSO
   redirectToConsole: {
     operationId: 'getStartPage',
     summary: 'Open the web console',
-    description: 'Leads browsers from the address of the server to the console.',
+    description: 'Redirects browsers from the address of the server to the console.',
     answer: nextPage,
   },
 });

@@ -171,7 +171,7 @@ const namedTrail = {
     ...parameters,
     format: choiceParameter(
       TRAIL_FORMATS,
-      'The format of the answer, for links: it wins over the `Accept` header. `ndjson` is answered as a file.',
+      'The format of the answer, for links. It has precedence over the `Accept` header. The answer in `ndjson` is a file.',
     ),
   },
   answer: entries,

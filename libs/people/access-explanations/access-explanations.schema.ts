@@ -31,7 +31,7 @@ export const accessExplanationSchema = defineResource({
     }),
     'is-permitted': z.boolean().meta({
       description:
-        'What the server decides for a request with this permission. For every workspace or project: whether the subject has the permission on all of them, also on new ones. `permitted-on` then says on how many the subject has it.',
+        'Whether the server permits a request with this permission. For every workspace or project: whether the subject has the permission on all of them, also on new ones. `permitted-on` then has the number of those on which the subject has it.',
     }),
     'permitted-on': z
       .strictObject({

@@ -32,7 +32,7 @@ export const gpgKeysOperations = describeController(GpgKeysController, GPG_KEYS,
     operationId: 'createGpgKey',
     summary: 'Add a GPG key to an organization',
     description:
-      'If the organization has the key already, a later text of the same key replaces the present one: one that ends later, or that has another subkey.',
+      'If the organization has the key already, a later copy of the same key replaces the present text, for example a copy that ends later or has another subkey.',
     body: describeBody(createBody, {
       data: { type: 'gpg-keys', attributes: { namespace: 'acme', 'ascii-armor': EXAMPLE_ARMOR } },
     }),

@@ -18,7 +18,7 @@ export const gpgKeySchema = defineResource({
     'expires-at': timestamp('When the key ends; null if it has no end.').nullable(),
     'minimum-terraform-version': exampleText(
       '1.6',
-      'The first Terraform version that reads the key. Earlier ones refuse what it signed. Null if all versions read it.',
+      'The first Terraform version that reads the key. Earlier versions refuse files that it has signed. Null if all versions read it.',
     ).nullable(),
     namespace: exampleText('acme', 'The name of the organization.'),
     source: always(''),
