@@ -237,11 +237,11 @@ describe('attempts', () => {
       return [first.status, outcomeOf(second)];
     };
     const usedBrowser = open();
-    expect(await signIn(usedBrowser)).toEqual([303, [303, '/account']]);
+    expect(await signIn(usedBrowser)).toEqual([303, [303, '/app']]);
     await usedBrowser.post('/sign-out');
     await server.database.rows(sql`
       update sign_in.attempts set failures = 60, next_at = ${new Date(clock.now().getTime() + 900_000)} where key like 'address:%'`);
-    expect(await signIn(usedBrowser)).toEqual([303, [303, '/account']]);
+    expect(await signIn(usedBrowser)).toEqual([303, [303, '/app']]);
     expect((await typePassword(open(), 'hedy')).status).toBe(429);
     expect((await typePassword(usedBrowser, 'ada')).status).toBe(429);
     await server.database.rows(sql`delete from sign_in.attempts where key like 'address:%'`);
