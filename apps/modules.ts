@@ -41,7 +41,7 @@ import { createExpiryJob, createRetentionJob } from '#retention';
 import { CONFIGURATION_FILES, createConfigurationSweeper, runsDefinition, createWaitingRemoteRunsJob } from '#runs';
 import { savedViewsDefinition } from '#saved-views';
 import { createScimDefinition } from '#scim';
-import { signInDefinition } from '#sign-in';
+import { createAccountMailsJob, signInDefinition } from '#sign-in';
 import { siteDefinition } from '#site';
 import { sshKeysDefinition } from '#ssh-keys';
 import { stateTopicsDefinition } from '#state-topics';
@@ -162,5 +162,6 @@ export const createScheduledJobs = (
   createExpiredWorkloadTokensJob({ store, clock, ids }),
   createProviderAccessJob({ store, clock, ids }),
   createWaitingRemoteRunsJob(store.database, clock, logger),
+  createAccountMailsJob({ store, clock, logger, mailer: smtp && createMailer(smtp), publicUrl, random: Math.random }),
   ...createNotificationJobs({ store, clock, encryptionKeys }, { publicUrl, outboundPrivateHosts, smtp }),
 ];

@@ -404,7 +404,7 @@ type EventSchemas = {
       kind: 'user' | 'team' | 'organization' | 'audit-trails' | 'agent' | 'run' | 'scim';
       owner: string;
     };
-    /** cadastre.SessionStarted.v2 */
+    /** cadastre.SessionStarted.v3 */
     SessionStarted: {
       user: string;
       username: string;
@@ -418,6 +418,7 @@ type EventSchemas = {
       /** Format: date-time */
       expiredAt: string;
       authenticatedAt: string | null;
+      newBrowser: boolean;
     };
     /** cadastre.SessionEnded.v2 */
     SessionEnded: {
@@ -1588,7 +1589,7 @@ export const EVENT_VERSIONS: Readonly<Record<EventType, number>> = {
   TeamProjectRemoved: 1,
   PeopleListed: 1,
   AuthenticationTokenShown: 1,
-  SessionStarted: 2,
+  SessionStarted: 3,
   SessionEnded: 2,
   ScimUserProvisioned: 2,
   ScimUserUpdated: 1,
@@ -1817,7 +1818,7 @@ export const EVENT_UPCASTS: { readonly [T in EventType]?: Readonly<Record<number
   TeamWorkspaceUpdated: { '1': [{ to: 'custom', add: { policyOverrides: false } }] },
   TeamProjectAdded: { '1': [{ to: 'custom', add: { policyOverrides: false } }] },
   TeamProjectUpdated: { '1': [{ to: 'custom', add: { policyOverrides: false } }] },
-  SessionStarted: { '1': [{ add: { authenticatedAt: null } }] },
+  SessionStarted: { '1': [{ add: { authenticatedAt: null } }], '2': [{ add: { newBrowser: false } }] },
   SessionEnded: { '1': [] },
   ScimUserProvisioned: { '1': [{ add: { source: 'site' } }] },
   ScimGroupCreated: { '1': [{ add: { source: 'site' } }] },

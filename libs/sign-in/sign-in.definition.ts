@@ -3,6 +3,7 @@ import { userIdentities } from './identities/linked-identities.projection.js';
 import { signInSecrets } from './methods/secrets.projection.js';
 import { signInMethods } from './methods/sign-in-methods.js';
 import { signInMethodsEvents } from './methods/sign-in-methods.events.js';
+import { accountNoticesFollower } from './notices/account-notices.follower.js';
 import { refusedSignInEvents } from './refusals/refused-sign-ins.events.js';
 import { TOTP_PURPOSE } from './totp/totp.queries.js';
 
@@ -15,7 +16,7 @@ export const signInDefinition: ModuleDefinition = {
   kinds: { ...toEventRegistry(signInMethodsEvents), ...toEventRegistry(refusedSignInEvents) },
   aggregates: [defineAggregate('sim', signInMethods)],
   projections: [toProjection(signInSecrets), toProjection(userIdentities)],
-  followers: [],
+  followers: [accountNoticesFollower],
   migrations: new URL('./sql/', import.meta.url),
   tablesOutsideLog: [
     { table: 'sign_in.passwords', backup: 'rows', organizationExport: withoutAccounts },
@@ -28,6 +29,8 @@ export const signInDefinition: ModuleDefinition = {
       backup: 'rows',
       organizationExport: withoutAccounts,
     },
+    { table: 'sign_in.account_notices', backup: 'rows', organizationExport: withoutAccounts },
+    { table: 'sign_in.account_mails', backup: 'rows', organizationExport: withoutAccounts },
     { table: 'sign_in.attempts', backup: 'empty', because: 'the count of attempts starts again' },
     { table: 'sign_in.refusals', backup: 'empty', because: 'the count of refused sign-ins starts again' },
   ],

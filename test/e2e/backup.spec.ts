@@ -161,6 +161,7 @@ const FOLLOWERS = [
   'run_queue',
   'scim_teams',
   'notifications',
+  'account_notices',
   'state_sweeper',
   'configuration_sweeper',
   'release_sweeper',

@@ -1,5 +1,5 @@
 import type { Clock } from '#kernel';
-import type { Mailer, MailOutcome } from '#outbound';
+import { toMessageDomain, type Mailer, type MailOutcome } from '#outbound';
 import type { MailRecipient } from '#people';
 import { MAX_MAIL_RECIPIENTS } from '../configurations/destinations.js';
 import { renderMail } from './mail-messages.renderer.js';
@@ -77,8 +77,7 @@ export class MailNotificationSender {
     private readonly clock: Clock,
     publicUrl: string,
   ) {
-    this.domain =
-      new URL(publicUrl).hostname.replaceAll(/[^a-z0-9.-]/gi, '-').replaceAll(/^[-.]+|[-.]+$/g, '') || 'localhost';
+    this.domain = toMessageDomain(publicUrl);
   }
 
   canSend(): boolean {

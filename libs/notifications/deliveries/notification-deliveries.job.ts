@@ -1,6 +1,6 @@
 import type { EncryptionKeys } from '#encryption';
 import type { Clock } from '#kernel';
-import type { Mailer, OutboundFetch } from '#outbound';
+import { computeRetryPause, type Mailer, type OutboundFetch } from '#outbound';
 import { castRows, pause, type Database, type JobRun, type ScheduledJob } from '#postgres';
 import { Vault } from '#vault';
 import type { Destination } from '../configurations/destinations.js';
@@ -19,7 +19,6 @@ import { MailNotificationSender } from './mail-notification.sender.js';
 import { describeTrigger, type Notice } from './notices.js';
 import { NotificationSender, type DeliveryResponse } from './notification.sender.js';
 import { countAttempt, reportDue, type AttemptResult } from './notification-deliveries.metrics.js';
-import { computeRetryPause } from './retries.js';
 
 const EVERY_MS = 1_000;
 /** While requests run, new deliveries are taken after this time. */

@@ -2,7 +2,7 @@ import { describe, expect, it } from '@jest/globals';
 import { renderMail } from './mail-messages.renderer.js';
 import { createVerificationNotice, describeTrigger, type Notice } from './notices.js';
 import { renderPayload } from './payloads.js';
-import { computeRetryPause, MAX_ATTEMPTS } from './retries.js';
+import { computeRetryPause, MAX_ATTEMPTS } from '#outbound';
 
 const notice: Notice = {
   configuration: 'nc-1',

@@ -13,6 +13,7 @@ const start = {
   assurance: 'oidc',
   expiredAt: '2026-12-01T00:00:00.000Z',
   authenticatedAt: '2026-11-30T00:00:00.000Z',
+  newBrowser: true,
 } as const;
 const startSession = { type: 'StartSession', data: start } as const;
 const end = { type: 'EndSession', data: { username: 'ada', organizations: ['org-1'], reason: 'revoked' } } as const;

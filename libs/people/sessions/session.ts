@@ -40,6 +40,8 @@ type SessionStart = SessionPerson & {
   expiredAt: Timestamp;
   /** When the person authenticated at the identity provider (`auth_time`); null if it is unknown, or for other methods. */
   authenticatedAt: Timestamp | null;
+  /** Whether the person had not signed in with this browser before. False before schema version 3. */
+  newBrowser: boolean;
 };
 
 /** Events never contain the secret of the cookie. The table access.token_hashes stores its hash under the session's id. */
@@ -59,7 +61,7 @@ export const session: Decider<SessionState, SessionCommand, SessionEvent> = {
     StartSession: (start, state) => {
       if (state.status !== 'absent') throw conflict('Session exists already');
       const { user, username, organizations, method, provider, providerSession, assurance, expiredAt } = start;
-      const { authenticatedAt } = start;
+      const { authenticatedAt, newBrowser } = start;
       // Listed one by one, so that no secret of a sign-in reaches the log.
       const data = {
         user,
@@ -71,6 +73,7 @@ export const session: Decider<SessionState, SessionCommand, SessionEvent> = {
         assurance,
         expiredAt,
         authenticatedAt,
+        newBrowser,
       };
       return [{ type: 'SessionStarted', data }];
     },

@@ -12,8 +12,9 @@ const person = z.strictObject({
 export const sessionEvents: EventKinds<SessionEvent> = {
   SessionStarted: {
     // 2: authenticatedAt, and assurance can be oidc-two-factor.
-    schemaVersion: 2,
-    upcast: { 1: [{ add: { authenticatedAt: null } }] },
+    // 3: newBrowser.
+    schemaVersion: 3,
+    upcast: { 1: [{ add: { authenticatedAt: null } }], 2: [{ add: { newBrowser: false } }] },
     topic: 'access',
     schema: person.extend({
       method: z.enum(SIGN_IN_METHODS),
@@ -22,6 +23,7 @@ export const sessionEvents: EventKinds<SessionEvent> = {
       assurance: z.enum(ASSURANCES),
       expiredAt: z.iso.datetime(),
       authenticatedAt: z.iso.datetime().nullable(),
+      newBrowser: z.boolean(),
     }),
     audit: {
       resource: 'session',

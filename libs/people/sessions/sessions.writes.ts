@@ -44,6 +44,8 @@ export type SignIn = {
   readonly providerSession?: string | null;
   /** When the person authenticated at the provider; null if it is unknown, and for other methods. */
   readonly authenticatedAt?: Timestamp | null;
+  /** Whether the person has not signed in with this browser before. Default: false. */
+  readonly newBrowser?: boolean;
 };
 
 /** A session with the secret for its cookie, which is returned once and never stored. */
@@ -68,20 +70,19 @@ const loadPersonSigningIn = (store: EventStore, user: string): Promise<PersonSig
  */
 export const startSession = (
   { store, ids, clock, sessionHours }: SignInDependencies,
-  { user, method, assurance, provider = null, providerSession = null, authenticatedAt = null }: SignIn,
+  signIn: SignIn,
   createContext: (person: { readonly id: string; readonly username: string }) => EventContext,
   also: readonly Sql[] = [],
 ): Promise<StartedSession | null> =>
   store.untilFirst(async () => {
-    const person = await loadPersonSigningIn(store, user);
+    const person = await loadPersonSigningIn(store, signIn.user);
     if (!person) return null;
     const { username, organizations } = person;
     const now = clock.now();
     const id = ids.next('ses');
     const secret = ids.secret();
     const expiredAt = new Date(now.getTime() + sessionHours * HOUR_MS).toISOString();
-    const proof = { method, provider, providerSession, assurance, authenticatedAt };
-    const start = { user, username, organizations, ...proof, expiredAt };
+    const start = { ...NO_PROVIDER, newBrowser: false, ...signIn, username, organizations, expiredAt };
     await store.append(
       [
         ...person.preconditions.map(({ stream, version }) => expectVersion(stream, version)),
@@ -98,6 +99,8 @@ export const startSession = (
     );
     return { id, secret, expiredAt };
   });
+
+const NO_PROVIDER = { provider: null, providerSession: null, authenticatedAt: null } as const;
 
 /** Returns the writes that end sessions of a person, which were read with `selectOwnedSessions`. */
 export const prepareSessionEnds = (

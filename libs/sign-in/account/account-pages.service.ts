@@ -8,7 +8,7 @@ import { SignInOptions } from '../flow/sign-in-options.js';
 import { SignInTokens } from '../flow/sign-in-tokens.service.js';
 import { listLinkedIdentities } from '../identities/linked-identities.queries.js';
 import { PasskeyCeremonies } from '../passkeys/passkey-ceremonies.service.js';
-import { listMethodChanges } from '../methods/method-changes.queries.js';
+import { listAccountChanges } from '../notices/account-notices.queries.js';
 import { listPasskeys } from '../passkeys/passkeys.queries.js';
 import { renderAccountPage, renderTotpPage } from '../pages/account.renderer.js';
 import type { TotpSetup } from './account.service.js';
@@ -37,7 +37,7 @@ export class AccountPages {
         this.ceremonies.createRegistration(actor.id, actor.name),
         listLinkedIdentities(database, actor.id),
         this.options.listOptions(),
-        listMethodChanges(this.store, actor.id),
+        listAccountChanges(this.store, actor.id),
       ]);
     const linkToken = this.tokens.sign('identity-link', { user: actor.id, session: actor.token }, RECENT_SIGN_IN_MS);
     const linking = { identities, options, linkToken };

@@ -240,7 +240,10 @@ export class SignInFlow {
   /** Starts a session with a new secret. A session that the browser had before ends. */
   private async start(signIn: SignIn, { request, actor, cookies }: SignInRequest): Promise<SignInResult> {
     const { store } = this.dependencies;
-    const session = await startSession(this.dependencies, signIn, (person) => createPersonContext(person, request));
+    const newBrowser = this.findDevice(signIn.user, cookies) === null;
+    const session = await startSession(this.dependencies, { ...signIn, newBrowser }, (person) =>
+      createPersonContext(person, request),
+    );
     if (!session) return this.refuse({ reason: 'suspended', user: signIn.user }, { request });
     if (actor && actor.token !== null) {
       const context = createPersonContext({ id: actor.id, username: actor.name }, request);

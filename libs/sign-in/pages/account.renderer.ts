@@ -13,7 +13,7 @@ import type { MethodsOverview } from '../flow/accounts.queries.js';
 import type { TotpSetup } from '../account/account.service.js';
 import type { PasskeyCeremony } from '../passkeys/passkey-ceremonies.service.js';
 import type { PasskeyRow } from '../passkeys/passkeys.queries.js';
-import type { MethodChangeRow } from '../methods/method-changes.queries.js';
+import type { AccountChangeRow } from '../notices/account-changes.js';
 import { renderChanges } from './account-changes.renderer.js';
 import { renderIdentities, type Linking } from './account-identities.renderer.js';
 import { PASSKEY_SCRIPTS, renderPasskeyForm } from './sign-in.renderer.js';
@@ -37,7 +37,7 @@ export type AccountPage = {
   readonly closedOrganizations: readonly string[];
   readonly ceremony: PasskeyCeremony;
   readonly linking: Linking;
-  readonly changes: readonly MethodChangeRow[];
+  readonly changes: readonly AccountChangeRow[];
   readonly error?: string | null;
   readonly done?: string | null;
 };
