@@ -4,9 +4,15 @@ import { AuthenticateGuard } from './authentication/authenticate.guard.js';
 import { AuthenticationFailureLog } from './authentication/authentication-failures.log.js';
 import { TokenUsageRecorder } from './authentication/token-usage.recorder.js';
 import { Authenticator, SESSION_RULES, type SessionRules } from './authentication/authenticator.js';
+import { TwoFactorRule } from './authentication/two-factor.rule.js';
 import { INVALID_TOKENS_PER_MINUTE, InvalidTokenLimiter } from './authentication/invalid-tokens.limiter.js';
 
-export type AccessOptions = { readonly wrongTokens: number | null; readonly sessions: SessionRules };
+export type AccessOptions = {
+  readonly wrongTokens: number | null;
+  readonly sessions: SessionRules;
+  /** Whether the site requires a second factor of everybody. */
+  readonly requiresTwoFactor: boolean;
+};
 
 @Global()
 @Module({
@@ -17,17 +23,18 @@ export type AccessOptions = { readonly wrongTokens: number | null; readonly sess
     AuthenticationFailureLog,
     { provide: APP_GUARD, useClass: AuthenticateGuard },
   ],
-  exports: [Authenticator],
+  exports: [Authenticator, TwoFactorRule],
 })
 export class AccessModule {
   /** `wrongTokens`: requests with a wrong token that each address may send per minute; null for no limit. */
-  static with({ wrongTokens, sessions }: AccessOptions): DynamicModule {
+  static with({ wrongTokens, sessions, requiresTwoFactor }: AccessOptions): DynamicModule {
     return {
       module: AccessModule,
       // Modules with responses that outlive their request identify callers again.
       global: true,
       providers: [
         { provide: INVALID_TOKENS_PER_MINUTE, useValue: wrongTokens },
+        { provide: TwoFactorRule, useValue: new TwoFactorRule(requiresTwoFactor) },
         { provide: SESSION_RULES, useValue: sessions },
       ],
     };

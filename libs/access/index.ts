@@ -14,6 +14,7 @@ export {
 } from './authentication/credentials.js';
 export { SignInRequired, SignInRequiredFilter } from './authentication/sign-in-required.filter.js';
 export { hasRecentSignIn, RECENT_SIGN_IN_MS } from './authentication/recent-sign-in.js';
+export { TwoFactorRule } from './authentication/two-factor.rule.js';
 export { RequireRecentSignIn } from './routes/recent-sign-in.decorator.js';
 export { LimitAccessChanges } from './routes/access-change.decorator.js';
 export { countRateLimited, type RateLimit } from './access.metrics.js';

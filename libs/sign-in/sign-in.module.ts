@@ -1,5 +1,6 @@
 import { Module, type DynamicModule, type Provider } from '@nestjs/common';
 import { CommandBus, CqrsModule } from '@nestjs/cqrs';
+import { TwoFactorRule } from '#access';
 import { Envelope, type EncryptionKeys } from '#encryption';
 import { EventStore } from '#event-store';
 import { Clock, Ids } from '#kernel';
@@ -39,6 +40,7 @@ const SERVICES = [
   PasskeyCeremonies,
   SignInOptions,
   RefusedSignInRecorder,
+  TwoFactorRule,
 ];
 
 const createRecorderProvider = (keys: EncryptionKeys): Provider => ({
@@ -105,8 +107,9 @@ export class SignInModule {
             ceremonies: PasskeyCeremonies,
             options: SignInOptions,
             refusals: RefusedSignInRecorder,
+            twoFactor: TwoFactorRule,
           ): SignInServices => {
-            const services = { store, clock, ids, tokens, hasher, ceremonies, options, refusals };
+            const services = { store, clock, ids, tokens, hasher, ceremonies, options, refusals, twoFactor };
             return { ...services, sessionHours, totpEnvelope };
           },
           inject: SERVICES,

@@ -49,12 +49,22 @@ const MINUTE_MS = 60_000;
 
 /** People and pipelines, and the ways in which they prove who they are. */
 const listPeopleModules = ({ encryptionKeys, forgetting, settings }: Runtime): DynamicModule[] => {
-  const { limits, oidc, organizationCreation, outboundPrivateHosts, publicUrl, quotas, sessions, tokenLifetime } =
-    settings;
+  const {
+    limits,
+    oidc,
+    organizationCreation,
+    outboundPrivateHosts,
+    publicUrl,
+    quotas,
+    requiresTwoFactor,
+    sessions,
+    tokenLifetime,
+  } = settings;
   return [
     AccessModule.with({
       wrongTokens: limits.wrongTokens,
       sessions: { idleMs: sessions.idleMinutes * MINUTE_MS, siteOrigin: publicUrl },
+      requiresTwoFactor,
     }),
     PeopleModule.with({ forgetting, tokenLifetime, quotas, organizationCreation }),
     SignInModule.with({ encryptionKeys, publicUrl, sessionHours: sessions.hours }),

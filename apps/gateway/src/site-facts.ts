@@ -41,6 +41,7 @@ const listLimitSettings = ({
   smtp,
   globalRemoteState,
   auditClientDetails,
+  requiresTwoFactor,
   retentionCheckMs,
   softDeletedDays,
   limits,
@@ -50,6 +51,7 @@ const listLimitSettings = ({
 }: Settings): readonly SiteSetting[] => [
   { name: 'CADASTRE_SESSION_IDLE_MINUTES', value: String(sessions.idleMinutes) },
   { name: 'CADASTRE_SESSION_HOURS', value: String(sessions.hours) },
+  { name: 'CADASTRE_REQUIRE_TWO_FACTOR', value: formatYes(requiresTwoFactor) },
   { name: 'CADASTRE_OIDC_ISSUER', value: oidc === null ? 'not set' : oidc.issuer },
   { name: 'CADASTRE_SMTP_URL', value: smtp === null ? 'not set: no e-mail is sent' : 'set' },
   { name: 'CADASTRE_GLOBAL_REMOTE_STATE', value: formatYes(globalRemoteState) },

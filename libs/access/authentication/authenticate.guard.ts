@@ -7,7 +7,8 @@ import type { Actor, Identity } from './actor.js';
 import { Authenticator, createInvalidTokenRefusal } from './authenticator.js';
 import { getBearerToken, getCredential, getSessionCredential } from './credentials.js';
 import { createRecentSignInRefusal, hasRecentSignIn } from './recent-sign-in.js';
-import { SignInRequired } from './sign-in-required.filter.js';
+import { SecondFactorRequired, SignInRequired } from './sign-in-required.filter.js';
+import { createTwoFactorRefusal, TwoFactorRule } from './two-factor.rule.js';
 import type { PageOptions, RouteOptions } from '../routes/route-options.js';
 
 /** A request with the caller that `identifyCaller` has set. */
@@ -23,6 +24,7 @@ export class AuthenticateGuard implements CanActivate {
   constructor(
     private readonly authenticator: Authenticator,
     private readonly clock: Clock,
+    private readonly twoFactor: TwoFactorRule,
   ) {}
 
   canActivate(context: ExecutionContext): boolean | Promise<boolean> {
@@ -33,13 +35,25 @@ export class AuthenticateGuard implements CanActivate {
     return identifyCaller(request, this.authenticator).then(() => this.admit(request));
   }
 
-  /** Returns true, or refuses a caller whose sign-in is too old for the route. */
+  /** Returns true, or refuses a caller whose sign-in is too weak for the site or too old for the route. */
   private admit(request: AuthenticatedRequest): true {
+    const { isPublic = false, page } = request.routeOptions.config as RouteOptions;
+    if (isPublic || page?.needsSession === false || !request.actor) return true;
+    this.requireTwoFactor(request, request.actor);
+    this.requireRecentSignIn(request, request.actor);
+    return true;
+  }
+
+  private requireTwoFactor(request: AuthenticatedRequest, actor: Actor): void {
+    const { admitsOneFactor = false, page } = request.routeOptions.config as RouteOptions;
+    if (admitsOneFactor || this.twoFactor.admits(actor)) return;
+    throw page ? new SecondFactorRequired() : createTwoFactorRefusal(actor);
+  }
+
+  private requireRecentSignIn(request: AuthenticatedRequest, actor: Actor): void {
     const { needsRecentSignIn = false, page } = request.routeOptions.config as RouteOptions;
-    if (!needsRecentSignIn || request.actor?.credential !== 'session') return true;
-    if (hasRecentSignIn(request.actor, this.clock.now())) return true;
-    if (page) throw new SignInRequired(getReturnPath(request, page), true);
-    throw createRecentSignInRefusal();
+    if (!needsRecentSignIn || actor.credential !== 'session' || hasRecentSignIn(actor, this.clock.now())) return;
+    throw page ? new SignInRequired(getReturnPath(request, page), true) : createRecentSignInRefusal();
   }
 }
 

@@ -16,11 +16,24 @@ export class SignInRequired extends Error {
   }
 }
 
-/** Sends people without a session, or without a recent sign-in, to the sign-in page. */
-@Catch(SignInRequired)
-export class SignInRequiredFilter implements ExceptionFilter<SignInRequired> {
-  catch({ returnTo, confirms }: SignInRequired, host: ArgumentsHost): void {
-    const reply = host.switchToHttp().getResponse<FastifyReply>();
-    void reply.redirect(`/sign-in?${confirms ? 'confirm=1&' : ''}return_to=${encodeURIComponent(returnTo)}`, SEE_OTHER);
+/** Thrown for a page that needs a second factor, for a session without one. */
+export class SecondFactorRequired extends Error {
+  constructor() {
+    super('the page needs a second factor');
   }
 }
+
+/** Sends people without a session, or without a recent sign-in, to the sign-in page, and people without a second factor to their account. */
+@Catch(SignInRequired, SecondFactorRequired)
+export class SignInRequiredFilter implements ExceptionFilter<SignInRequired | SecondFactorRequired> {
+  catch(error: SignInRequired | SecondFactorRequired, host: ArgumentsHost): void {
+    const reply = host.switchToHttp().getResponse<FastifyReply>();
+    void reply.redirect(toPath(error), SEE_OTHER);
+  }
+}
+
+const toPath = (error: SignInRequired | SecondFactorRequired): string => {
+  if (error instanceof SecondFactorRequired) return '/account';
+  const { returnTo, confirms } = error;
+  return `/sign-in?${confirms ? 'confirm=1&' : ''}return_to=${encodeURIComponent(returnTo)}`;
+};

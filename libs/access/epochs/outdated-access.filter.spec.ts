@@ -61,7 +61,11 @@ const setUp = async (failures: number, error: Error = outdated) => {
   @Global()
   @Module({
     imports: [
-      AccessModule.with({ wrongTokens: null, sessions: { idleMs: 60_000, siteOrigin: 'https://cadastre.test' } }),
+      AccessModule.with({
+        wrongTokens: null,
+        requiresTwoFactor: false,
+        sessions: { idleMs: 60_000, siteOrigin: 'https://cadastre.test' },
+      }),
     ],
     controllers: [Work],
     providers: [

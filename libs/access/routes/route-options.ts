@@ -41,6 +41,11 @@ export type RouteOptions = {
    * the session has ended. Tokens are not affected.
    */
   readonly needsRecentSignIn?: boolean;
+  /**
+   * Whether the route admits people without a second factor at a site that requires one: it shows the account, or adds a
+   * factor.
+   */
+  readonly admitsOneFactor?: boolean;
   /** Whether the route changes access: each caller may call such routes only a few times per second. */
   readonly changesAccess?: boolean;
   /**

@@ -139,7 +139,10 @@ describe('a route', () => {
     const { logger } = server.runtime;
     const controllers: Type[] = [Routes, OpenRoutes, Pages];
     const sessions = { idleMs: 60_000, siteOrigin: ORIGIN };
-    const imports = [EventStoreModule.with(server.runtime), AccessModule.with({ wrongTokens: null, sessions })];
+    const imports = [
+      EventStoreModule.with(server.runtime),
+      AccessModule.with({ wrongTokens: null, sessions, requiresTwoFactor: false }),
+    ];
     const root = { module: Gateway, imports, controllers };
     const app = await createHttpServer(root, { tls: null, logger: new NestLoggerAdapter(logger) });
     await app.listen(0, '127.0.0.1');

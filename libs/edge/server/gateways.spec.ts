@@ -42,7 +42,11 @@ beforeAll(async () => {
     CqrsModule.forRoot(),
     EventStoreModule.with({ store, clock, ids }),
     EdgeModule,
-    AccessModule.with({ wrongTokens: null, sessions: { idleMs: 60_000, siteOrigin: settings.publicUrl } }),
+    AccessModule.with({
+      wrongTokens: null,
+      requiresTwoFactor: false,
+      sessions: { idleMs: 60_000, siteOrigin: settings.publicUrl },
+    }),
     ReadsModule.with({ recorded: true }),
     PeopleModule.with({ ...settings, forgetting, tokenLifetime: null }),
     OrganizationsModule.with(settings),

@@ -68,6 +68,8 @@ export type Settings = {
   readonly tokenLifetime: { readonly years: number; readonly days: number } | null;
   /** Minutes without a request, and hours in total, after which a person's session ends. */
   readonly sessions: { readonly idleMinutes: number; readonly hours: number };
+  /** Whether the site requires a second factor of everybody. */
+  readonly requiresTwoFactor: boolean;
   /** Null if the settings describe no identity provider. The API can add others. */
   readonly oidc: OidcSettings | null;
   /** Null if no mail server is configured: notifications cannot be sent by e-mail. */
@@ -285,9 +287,12 @@ const toReadSettings = (env: ParsedEnvironment) => ({
   documentCacheBytes: env.CADASTRE_DOCUMENT_CACHE_MIB === null ? null : env.CADASTRE_DOCUMENT_CACHE_MIB * 1_024 * 1_024,
 });
 
-const toSignInSettings = (env: ParsedEnvironment): Pick<Settings, 'tokenLifetime' | 'sessions' | 'oidc'> => ({
+const toSignInSettings = (
+  env: ParsedEnvironment,
+): Pick<Settings, 'tokenLifetime' | 'sessions' | 'requiresTwoFactor' | 'oidc'> => ({
   tokenLifetime: env.CADASTRE_TOKEN_LIFETIME,
   sessions: { idleMinutes: env.CADASTRE_SESSION_IDLE_MINUTES, hours: env.CADASTRE_SESSION_HOURS },
+  requiresTwoFactor: env.CADASTRE_REQUIRE_TWO_FACTOR,
   oidc: toOidcSettings(env),
 });
 

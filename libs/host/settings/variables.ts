@@ -159,6 +159,11 @@ export const settingVariables = {
     'hours after which the session of a person in a browser ends, whether or not it is used',
     wholeNumberSchema(1, 8_760, 168),
   ),
+  CADASTRE_REQUIRE_TWO_FACTOR: defineVariable(
+    'false',
+    'true: people need a second factor. A person without one sets it up after the sign-in, before anything else works',
+    oneOfSchema(['true', 'false'], 'false').transform((text) => text === 'true'),
+  ),
   ...oidcVariables,
   ...smtpVariables,
   CADASTRE_FEATURE_SET: defineVariable(

@@ -34,7 +34,7 @@ export class IdentityLinksController {
   ): Promise<string | void> {
     const provider = await this.directory.findEnabled(id);
     if (!provider) throw notFound('There is no such identity provider');
-    if (!this.account.mayChangeFactors(actor)) return redirectToPage(reply, CONFIRM);
+    if (!(await this.account.mayChangeFactors(actor))) return redirectToPage(reply, CONFIRM);
     const link = this.tokens.read('identity-link', typeof token === 'string' ? token : undefined, linkContent);
     if (link?.user !== actor.id || link.session !== actor.token) return redirectToPage(reply, '/account');
     return this.starts.redirect(reply, provider, { returnTo: '/account', link, confirms: false });

@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import { RECENT_SIGN_IN_MS, type Actor } from '#access';
+import { RECENT_SIGN_IN_MS, TwoFactorRule, type Actor } from '#access';
 import { EventStore } from '#event-store';
 import type { HtmlPage } from '#pages';
 import { listClosedOrganizations, listOwnSessions } from '#people';
@@ -21,6 +21,7 @@ export class AccountPages {
     private readonly ceremonies: PasskeyCeremonies,
     private readonly options: SignInOptions,
     private readonly tokens: SignInTokens,
+    private readonly twoFactor: TwoFactorRule,
   ) {}
 
   async renderAccount(
@@ -42,7 +43,18 @@ export class AccountPages {
     const linkToken = this.tokens.sign('identity-link', { user: actor.id, session: actor.token }, RECENT_SIGN_IN_MS);
     const linking = { identities, options, linkToken };
     const currentSession = actor.token;
-    const page = { methods, passkeys, sessions, closedOrganizations, ceremony, linking, changes, currentSession };
+    const lacksSecondFactor = !this.twoFactor.admits(actor);
+    const page = {
+      methods,
+      passkeys,
+      sessions,
+      closedOrganizations,
+      ceremony,
+      linking,
+      changes,
+      currentSession,
+      lacksSecondFactor,
+    };
     return renderAccountPage({ ...page, ...notices, username: actor.name });
   }
 

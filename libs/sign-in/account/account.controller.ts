@@ -1,6 +1,6 @@
 import { Controller, Get, HttpCode, Param, Post, Query, Res, UseFilters } from '@nestjs/common';
 import type { FastifyReply } from 'fastify';
-import { createEventContext, CurrentActor, formatEndedSessionCookie, Page, type Actor } from '#access';
+import { ConfigureRoutes, createEventContext, CurrentActor, formatEndedSessionCookie, Page, type Actor } from '#access';
 import { EventStore } from '#event-store';
 import { notFound, sql } from '#kernel';
 import { PageRefusalFilter, redirectToPage, sendPage } from '#pages';
@@ -23,6 +23,7 @@ const DONE: Readonly<Record<string, string>> = {
 /** The page on which people see their sessions, and how they sign in. */
 @Controller('account')
 @UseFilters(PageRefusalFilter)
+@ConfigureRoutes({ admitsOneFactor: true })
 export class AccountController {
   constructor(
     private readonly store: EventStore,

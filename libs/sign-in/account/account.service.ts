@@ -5,6 +5,7 @@ import { createEventContext, hasRecentSignIn, type Actor } from '#access';
 import { unprocessable, type Refusal, type Sql } from '#kernel';
 import { findUserByLogin } from '#people';
 import { getViolatedConstraint } from '#postgres';
+import { hasSecondFactor } from '../flow/accounts.queries.js';
 import type { SignInServices } from '../flow/sign-in-flow.service.js';
 import {
   findUserByIdentity,
@@ -36,9 +37,15 @@ export class AccountService {
     private readonly bus: CommandBus,
   ) {}
 
-  /** Returns whether the sign-in of the session is recent enough for a change of sign-in methods. */
-  mayChangeFactors(actor: Actor): boolean {
-    return hasRecentSignIn(actor, this.dependencies.clock.now());
+  /**
+   * Returns whether the sign-in of the session is recent and strong enough for a change of sign-in methods. If the site
+   * requires a second factor, a session without one can add the first factor only. Otherwise a password could replace a
+   * factor that the person has.
+   */
+  async mayChangeFactors(actor: Actor): Promise<boolean> {
+    const { clock, store, twoFactor } = this.dependencies;
+    if (!hasRecentSignIn(actor, clock.now())) return false;
+    return twoFactor.admits(actor) || !(await hasSecondFactor(store.database, actor.id));
   }
 
   async setPassword(actor: Actor, password: string): Promise<void> {

@@ -1,6 +1,6 @@
 import { Body, Controller, Get, HttpCode, Param, Post, Res, UseFilters } from '@nestjs/common';
 import type { FastifyReply } from 'fastify';
-import { CurrentActor, Page, type Actor } from '#access';
+import { ConfigureRoutes, CurrentActor, Page, type Actor } from '#access';
 import { Refusal } from '#kernel';
 import { PageRefusalFilter, parseForm, redirectToPage, sendPage } from '#pages';
 import { newPasskeyForm, newPasswordForm, passkeyNameForm, totpForm } from '../pages/form-bodies.js';
@@ -15,6 +15,7 @@ const WRONG_CODE =
 /** Changes how a person signs in. Each change needs a sign-in of the last minutes. */
 @Controller('account')
 @UseFilters(PageRefusalFilter)
+@ConfigureRoutes({ admitsOneFactor: true })
 export class SignInMethodsController {
   constructor(
     private readonly account: AccountService,
@@ -49,7 +50,7 @@ export class SignInMethodsController {
     @CurrentActor() actor: Actor,
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<string | void> {
-    if (!this.account.mayChangeFactors(actor)) return redirectToPage(reply, CONFIRM);
+    if (!(await this.account.mayChangeFactors(actor))) return redirectToPage(reply, CONFIRM);
     return sendPage(reply, 200, await this.pages.renderTotpSetup(actor, this.account.startTotp(actor)));
   }
 
@@ -62,7 +63,7 @@ export class SignInMethodsController {
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<string | void> {
     const form = parseForm(totpForm, body);
-    if (!this.account.mayChangeFactors(actor)) return redirectToPage(reply, CONFIRM);
+    if (!(await this.account.mayChangeFactors(actor))) return redirectToPage(reply, CONFIRM);
     const result = await this.account.enableTotp(actor, form);
     if ('codes' in result) return sendPage(reply, 200, renderRecoveryCodesPage(actor.name, result.codes));
     return sendPage(reply, 422, await this.pages.renderTotpSetup(actor, result.again, WRONG_CODE));
@@ -82,7 +83,7 @@ export class SignInMethodsController {
     @CurrentActor() actor: Actor,
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<string | void> {
-    if (!this.account.mayChangeFactors(actor)) return redirectToPage(reply, CONFIRM);
+    if (!(await this.account.mayChangeFactors(actor))) return redirectToPage(reply, CONFIRM);
     const codes = await this.account.createRecoveryCodes(actor);
     return sendPage(reply, 200, renderRecoveryCodesPage(actor.name, codes));
   }
@@ -141,7 +142,7 @@ export class SignInMethodsController {
     done: string,
     work: () => Promise<void>,
   ): Promise<string | void> {
-    if (!this.account.mayChangeFactors(actor)) return redirectToPage(reply, CONFIRM);
+    if (!(await this.account.mayChangeFactors(actor))) return redirectToPage(reply, CONFIRM);
     try {
       await work();
     } catch (error) {

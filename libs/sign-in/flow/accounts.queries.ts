@@ -47,3 +47,9 @@ export const loadMethodsOverview = async (database: Database, user: string): Pro
     select exists (select 1 from sign_in.passwords where user_id = ${user}) as "hasPassword",
            exists (select 1 from sign_in.totp_secrets where user_id = ${user}) as "hasTotp",
            (select count(*)::integer from sign_in.recovery_codes where user_id = ${user}) as "recoveryCodes"`)) as MethodsOverview;
+
+/** Returns whether the person has one-time codes or a passkey. */
+export const hasSecondFactor = async (database: Database, user: string): Promise<boolean> =>
+  (await database.row(sql`
+    select 1 where exists (select 1 from sign_in.totp_secrets where user_id = ${user})
+                or exists (select 1 from sign_in.passkeys where user_id = ${user})`)) !== undefined;

@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { CommandBus } from '@nestjs/cqrs';
 import { z } from 'zod';
-import { createPersonContext, createSystemContext, formatSessionCookie, type Actor } from '#access';
+import { createPersonContext, createSystemContext, formatSessionCookie, type Actor, type TwoFactorRule } from '#access';
 import type { Envelope } from '#encryption';
 import type { EventStore } from '#event-store';
 import { Refusal, sql, type Clock, type EventContext, type Ids } from '#kernel';
@@ -79,6 +79,7 @@ export type SignInServices = {
   readonly ceremonies: PasskeyCeremonies;
   readonly options: SignInOptions;
   readonly refusals: RefusedSignInRecorder;
+  readonly twoFactor: TwoFactorRule;
 };
 
 /** The steps of a sign-in, from the first factor to the session. */

@@ -38,6 +38,8 @@ export type AccountPage = {
   readonly ceremony: PasskeyCeremony;
   readonly linking: Linking;
   readonly changes: readonly AccountChangeRow[];
+  /** Whether the site requires a second factor, and the person has signed in without one. */
+  readonly lacksSecondFactor: boolean;
   readonly error?: string | null;
   readonly done?: string | null;
 };
@@ -187,6 +189,19 @@ const renderClosed = ({ closedOrganizations }: AccountPage): Html =>
           'code, or with the identity provider that the organization demands.',
       );
 
+const renderSecondFactor = ({ lacksSecondFactor, methods, passkeys }: AccountPage): Html => {
+  if (!lacksSecondFactor) return html``;
+  if (!methods.hasTotp && passkeys.length === 0) {
+    return renderNotice(
+      'info',
+      'This site requires a second factor. Add a passkey, or set a password and set up one-time codes. Until you sign in ' +
+        'with it, nothing else works.',
+    );
+  }
+  return html`${renderNotice('info', 'This site requires a second factor. Sign in again with yours to continue.')}
+    <p><a class="button" href="/sign-in?confirm=1&amp;return_to=/app">Sign in with your second factor</a></p>`;
+};
+
 export const renderAccountPage = (page: AccountPage): HtmlPage =>
   renderPage({
     title: 'Your account',
@@ -194,9 +209,10 @@ export const renderAccountPage = (page: AccountPage): HtmlPage =>
     isWide: true,
     scripts: PASSKEY_SCRIPTS,
     body: html`
-      ${renderNotice('error', page.error ?? null)} ${renderNotice('success', page.done ?? null)} ${renderClosed(page)}
-      ${renderPasskeys(page)} ${renderPassword(page)} ${renderTotp(page)} ${renderIdentities(page.linking)}
-      ${renderTokensLink()} ${renderSessions(page)} ${renderChanges(page.changes)}
+      ${renderNotice('error', page.error ?? null)} ${renderNotice('success', page.done ?? null)}
+      ${renderSecondFactor(page)} ${renderClosed(page)} ${renderPasskeys(page)} ${renderPassword(page)}
+      ${renderTotp(page)} ${renderIdentities(page.linking)} ${page.lacksSecondFactor ? null : renderTokensLink()}
+      ${renderSessions(page)} ${renderChanges(page.changes)}
     `,
   });
 

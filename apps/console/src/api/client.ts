@@ -3,10 +3,16 @@ import { acceptSession, waitForSignIn, wasSessionAccepted } from './session.js';
 
 const SAFE_METHODS: ReadonlySet<string> = new Set(['GET', 'HEAD']);
 
+/** Leaves the console. Never resolves: nothing needs the answer of the request. */
+const goTo = (address: string): Promise<never> => {
+  window.location.assign(address);
+  return new Promise(() => undefined);
+};
+
 /** Leaves the console. The sign-in page leads back to this screen. */
-const goToSignIn = (): void => {
+const goToSignIn = (): Promise<never> => {
   const { pathname, search, hash } = window.location;
-  window.location.assign(`/sign-in?return_to=${encodeURIComponent(pathname + search + hash)}`);
+  return goTo(`/sign-in?return_to=${encodeURIComponent(pathname + search + hash)}`);
 };
 
 type RefusalMeta = { readonly errors?: readonly { readonly meta?: { readonly required?: unknown } }[] };
@@ -30,16 +36,14 @@ const sendWithSession = async (request: Request): Promise<Response> => {
     const response = await fetch(request.clone());
     if (response.status !== 401) {
       acceptSession();
-      if ((await readRequirement(response)) !== 'recent-sign-in') return response;
+      const requirement = await readRequirement(response);
+      if (requirement === 'second-factor') return goTo('/account');
+      if (requirement !== 'recent-sign-in') return response;
       if (!(await waitForSignIn(hasContinued ? 'recent-again' : 'recent'))) return response;
       hasContinued = true;
       continue;
     }
-    if (!wasSessionAccepted()) {
-      goToSignIn();
-      // The browser leaves the page, so nothing needs the answer.
-      return new Promise(() => undefined);
-    }
+    if (!wasSessionAccepted()) return goToSignIn();
     await waitForSignIn('ended');
   }
 };
