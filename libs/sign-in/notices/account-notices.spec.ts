@@ -238,10 +238,10 @@ describe('the text of a mail', () => {
     ['evil.example', 'unknown'],
     ['203.0.113.7', '203.0.113.7'],
     [null, 'none'],
-  ])('has no host name for the address %s', (address, shown) => {
+  ])('has no host name for the address %s', (address, shownAddress) => {
     const change = { type: 'SessionStarted', time: '2026-11-28T12:00:00.000Z', address } as const;
     const { text, html } = renderAccountMail({ changes: [change], total: 1, publicUrl: PUBLIC_URL });
-    expect(text).toContain(`- A new browser signed in, 2026-11-28 12:00 UTC, address ${shown}\n`);
+    expect(text).toContain(`- A new browser signed in, 2026-11-28 12:00 UTC, address ${shownAddress}\n`);
     expect(text + html).not.toContain('evil');
   });
 });
