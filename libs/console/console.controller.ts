@@ -1,8 +1,8 @@
 import { fileURLToPath } from 'node:url';
-import { Controller, Get, HttpCode, Param, Req, Res, type StreamableFile } from '@nestjs/common';
+import { Controller, Get, Param, Req, Res, type StreamableFile } from '@nestjs/common';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { Public } from '#access';
-import { PublishedFiles, redirectToPage, sendPage } from '#pages';
+import { PublishedFiles, sendPage } from '#pages';
 import { ShellRenderer } from './shell.renderer.js';
 
 /** The folder that apps/console/console.build.ts fills in a build. */
@@ -32,16 +32,5 @@ export class ConsoleController {
     // An organization can have the name `assets`. Screens have no dot in their names, and files have one.
     if (!file.includes('.')) return this.showPage(reply);
     return this.assets.send(`assets/${file}`, request, reply);
-  }
-}
-
-/** Redirects people who open the address of the server to the console. */
-@Controller()
-@Public()
-export class StartPageController {
-  @Get()
-  @HttpCode(303)
-  redirectToConsole(@Res({ passthrough: true }) reply: FastifyReply): void {
-    redirectToPage(reply, '/app');
   }
 }

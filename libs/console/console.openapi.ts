@@ -1,5 +1,6 @@
 import { describeAlternatives, describeController, describeFile, nextPage } from '#json-api/description';
-import { ConsoleController, StartPageController } from './console.controller.js';
+import { ConsoleController } from './console.controller.js';
+import { StartPageController } from './start-page.controller.js';
 
 export const CONSOLE = { name: 'Console', description: 'The web console for browsers.' };
 

@@ -42,6 +42,7 @@ import { costOf } from '../support/cost.js';
 const NOUNS: Readonly<Record<string, string>> = {
   'api-docs': 'descriptions of the API, and a page',
   console: 'the page of the web console, and its files',
+  'start-page': 'a redirect to the console',
   discovery: 'Terraform’s protocol for service discovery',
   health: 'for orchestrators and Prometheus',
   pages: 'a stylesheet and a picture, for the pages for browsers',
@@ -112,6 +113,8 @@ const STATEMENTS: Readonly<Record<string, number>> = {
   '/api/v2/workspaces/:id/lock-history': 2,
   '/api/v2/workspaces/:id/history': 3,
   '/api/v2/organizations/:organization/events': 2,
+  // The subject, its grants, and the resources that the rules of access permit with these grants.
+  '/api/v2/organizations/:organization/access-explanations': 3,
   // The provider, and its tokens.
   '/api/v2/admin/identity-providers/:id/scim-tokens': 2,
   // The organization, the page that the caller has begun, the follower, the trail, the entries and the names in them.
