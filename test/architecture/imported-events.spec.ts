@@ -105,8 +105,8 @@ const findRefusal = (event: ImportedEvent): string | null => {
   try {
     const inspector = EARLIER.includes(event.type) ? new ExportInspector(eventRegistry, MANIFEST) : createInspector();
     inspector.inspect({ ...event, version: nextVersion(event) });
-    const strangers = [...inspector.listStrangers().keys()];
-    if (strangers.some((id) => id.includes(FOREIGN))) return 'names a resource of the site';
+    const foreignIds = [...inspector.listForeignIds().keys()];
+    if (foreignIds.some((id) => id.includes(FOREIGN))) return 'names a resource of the site';
     const missing = inspector.listMissing().filter((id) => id.includes(FOREIGN));
     return missing.length > 0 ? 'refers to what is not in the export' : null;
   } catch (error) {

@@ -217,10 +217,10 @@ class OrganizationImport {
     const streams = await this.session.run<{ id: string }>(
       sql`select stream as id from event_store.streams where stream = any (${ids}::text[]) order by stream limit 1`,
     );
-    const stranger = streams[0]?.id ?? (await listKnownAccounts(this.session, ids))[0];
-    if (stranger === undefined) return;
+    const foreignId = streams[0]?.id ?? (await listKnownAccounts(this.session, ids))[0];
+    if (foreignId === undefined) return;
     throw refuseExport(
-      `${strangers.get(stranger) ?? 'an event'} names ${stranger} of this site, which is not in the export`,
+      `${foreignIds.get(foreignId) ?? 'an event'} names ${foreignId} of this site, which is not in the export`,
     );
   }
 
