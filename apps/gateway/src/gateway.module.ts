@@ -36,10 +36,10 @@ import { WorkspacesModule } from '#workspaces';
 import type { Runtime } from '../../runtime.js';
 import { collectSiteFacts } from './site-facts.js';
 
-/** Interceptors that remove from documents what the edition does not have. */
-const listEditionInterceptors = (edition: Runtime['settings']['edition']): Provider[] => {
-  if (edition === 'self-hosted') return [{ provide: APP_INTERCEPTOR, useClass: SelfHostedInterceptor }];
-  return edition === 'hosted' ? [{ provide: APP_INTERCEPTOR, useClass: HostedInterceptor }] : [];
+/** Interceptors of all routes. Those of an edition remove from documents what the edition does not have. */
+const listInterceptors = (edition: Runtime['settings']['edition']): Provider[] => {
+  const ofEdition = { all: [], hosted: [HostedInterceptor], 'self-hosted': [SelfHostedInterceptor] }[edition];
+  return [KnownFiltersInterceptor, ...ofEdition].map((useClass) => ({ provide: APP_INTERCEPTOR, useClass }));
 };
 
 /** Modules that need no options. */
@@ -118,10 +118,7 @@ export class GatewayModule {
         // The hosted edition has no data retention.
         ...(hosted ? [] : [RetentionModule]),
       ],
-      providers: [
-        { provide: APP_INTERCEPTOR, useClass: KnownFiltersInterceptor },
-        ...listEditionInterceptors(settings.edition),
-      ],
+      providers: listInterceptors(settings.edition),
     };
   }
 }
