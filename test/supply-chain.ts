@@ -13,7 +13,7 @@ const OSV = process.env['OSV_URL'] ?? 'https://api.osv.dev';
 const OSV_BATCH = 1_000;
 const TIMEOUT_MS = 30_000;
 
-type Outcome = { readonly result: 'passed' | 'FAILED' | 'not checked'; readonly detail: string };
+type SupplyChainResult = { readonly result: 'passed' | 'FAILED' | 'not checked'; readonly detail: string };
 
 const runProgram = (program: string, args: readonly string[], env: NodeJS.ProcessEnv = process.env) => {
   const { status, stdout, stderr } = spawnSync(program, args, { cwd: ROOT, encoding: 'utf8', env });
@@ -23,7 +23,7 @@ const runProgram = (program: string, args: readonly string[], env: NodeJS.Proces
 /** npm exits with 1 for a wrong signature and for a registry without an answer. */
 const UNREACHABLE = /ENOTFOUND|EAI_AGAIN|ECONN\w+|ETIMEDOUT|audit endpoint returned an error|no such host|dial tcp/;
 
-const checkSignatures = (): Outcome => {
+const checkSignatures = (): SupplyChainResult => {
   const { status, output } = runProgram('npm', ['audit', 'signatures']);
   if (status === 0) return { result: 'passed', detail: output };
   const unreachable = UNREACHABLE.exec(output)?.[0];
@@ -61,7 +61,7 @@ const queryOsv = async (packages: readonly Package[]): Promise<readonly string[]
   );
 };
 
-const checkWeaknesses = async (): Promise<Outcome> => {
+const checkWeaknesses = async (): Promise<SupplyChainResult> => {
   const packages = listPackages();
   try {
     const weaknesses: string[] = [];
@@ -80,7 +80,7 @@ const checkWeaknesses = async (): Promise<Outcome> => {
 };
 
 /** Searches all commits for secrets with gitleaks, which Go builds once for each version. */
-const checkSecrets = (): Outcome => {
+const checkSecrets = (): SupplyChainResult => {
   const folder = join(process.env['XDG_CACHE_HOME'] ?? join(homedir(), '.cache'), `cadastre/gitleaks-${GITLEAKS}`);
   const gitleaks = join(folder, 'gitleaks');
   if (!existsSync(gitleaks)) {
@@ -95,7 +95,7 @@ const checkSecrets = (): Outcome => {
   return { result: status === 0 ? 'passed' : 'FAILED', detail: output };
 };
 
-const CHECKS: Readonly<Record<string, () => Outcome | Promise<Outcome>>> = {
+const CHECKS: Readonly<Record<string, () => SupplyChainResult | Promise<SupplyChainResult>>> = {
   signatures: checkSignatures,
   weaknesses: checkWeaknesses,
   secrets: checkSecrets,

@@ -28,7 +28,7 @@ import type { StoredBlob } from '#blob-store';
 import { Database } from '#postgres';
 import { ReadRecorder, releaseOnceRecorded } from '#reads';
 import { ConfigurationFiles } from './configuration-version.files.js';
-import { ConfigurationLinks, type LinkRecipient } from './configuration-version.links.js';
+import { ConfigurationLinks, type DownloadAccessor } from './configuration-version.links.js';
 import { ChangeConfigurationVersion } from './configuration-versions.commands.js';
 import {
   findConfigurationVersion,
@@ -99,7 +99,7 @@ export class ConfigurationFilesController {
   /** Records the download with the caller that got the link. */
   private recordArchive(
     { id, organization, workspace }: LinkedConfiguration,
-    { id: linkOf, type }: LinkRecipient,
+    { id: linkOf, type }: DownloadAccessor,
     request: FastifyRequest,
   ): Promise<void> {
     const context = {

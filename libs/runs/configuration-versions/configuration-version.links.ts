@@ -1,7 +1,7 @@
 import type { SignedLinks } from '#blob-store';
 
 /** The accessor that the audit trail records for a download. */
-export type LinkRecipient = { readonly id: string; readonly type: string };
+export type DownloadAccessor = { readonly id: string; readonly type: string };
 
 /** Clients follow a download at once, so the link expires soon. */
 const DOWNLOAD_LIFETIME_MS = 15 * 60 * 1000;
@@ -19,7 +19,7 @@ export class ConfigurationLinks {
   }
 
   /** Contains the caller it was issued to, because the trail records that caller for the download. */
-  download(id: string, recipient: LinkRecipient): string {
+  download(id: string, recipient: DownloadAccessor): string {
     const token = this.downloads.sign(`${id} ${recipient.id} ${recipient.type}`, DOWNLOAD_LIFETIME_MS);
     return `${this.publicUrl}/api/v2/configuration-versions/download/${token}`;
   }
@@ -29,7 +29,7 @@ export class ConfigurationLinks {
     return this.uploads.subjectOf(token);
   }
 
-  downloadOf(token: string): { readonly id: string; readonly recipient: LinkRecipient } {
+  downloadOf(token: string): { readonly id: string; readonly recipient: DownloadAccessor } {
     const [id = '', holder = '', type = ''] = this.downloads.subjectOf(token).split(' ');
     return { id, recipient: { id: holder, type } };
   }

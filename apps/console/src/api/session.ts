@@ -8,12 +8,12 @@ import { useSyncExternalStore } from 'react';
  */
 export type SignInDemand = 'ended' | 'recent' | 'recent-again';
 
-type WaitingRequest = { readonly demand: SignInDemand; readonly settle: (isResumed: boolean) => void };
+type PausedRequest = { readonly demand: SignInDemand; readonly settle: (isResumed: boolean) => void };
 
 const store = {
   wasAccepted: false,
   demand: null as SignInDemand | null,
-  waiting: [] as WaitingRequest[],
+  waiting: [] as PausedRequest[],
   listeners: new Set<() => void>(),
 };
 
@@ -23,7 +23,7 @@ const subscribe = (listener: () => void) => {
 };
 
 /** An ended session has precedence over a change that needs a recent sign-in. */
-const setWaiting = (waiting: WaitingRequest[]): void => {
+const setWaiting = (waiting: PausedRequest[]): void => {
   store.waiting = waiting;
   store.demand = (waiting.find(({ demand }) => demand === 'ended') ?? waiting.at(-1))?.demand ?? null;
   for (const listener of store.listeners) listener();
