@@ -143,6 +143,7 @@ describe('a state version with its state in the request', () => {
   });
 
   it.each([
+    ['empty', ''],
     ['not JSON', 'hello'],
     ['not a state', '{}'],
     ['of an unknown format', '{"version":5,"serial":1}'],
@@ -152,6 +153,7 @@ describe('a state version with its state in the request', () => {
     const answer = await postState(server, id, { state: bytes.toString('base64') }, bytes);
     expect(answer.status).toBe(422);
     expect(answer.body.errors[0].detail).toMatch(/The state file cannot be read/);
+    expect((await server.post(`/api/v2/workspaces/${id}/actions/unlock`, {})).status).toBe(200);
   });
 
   it('may have a larger body than other requests', async () => {

@@ -41,9 +41,14 @@ describe('splitting the body of a creation', () => {
     expect([file, JSON.parse(document).data.attributes.state]).toEqual([null, '!']);
   });
 
-  it.each([[null], [7], [['a']], [{ a: 1 }], [true], ['']])('leaves %j for validation if it is not a file', (state) => {
+  it.each([[null], [7], [['a']], [{ a: 1 }], [true]])('leaves %j for validation if it is not a file', (state) => {
     const { document, state: file } = split(withAttributes({ state }));
     expect([file, JSON.parse(document).data.attributes.state]).toEqual([null, state]);
+  });
+
+  it('returns an empty state as a file, and no file for an empty JSON form', () => {
+    const { state, jsonState } = split(withAttributes({ state: '', 'json-state': '' }));
+    expect([state?.length, jsonState]).toEqual([0, null]);
   });
 
   it.each(['[]', '7', '{}', '{"data":[]}', '{"data":{"attributes":7}}'])(

@@ -95,7 +95,8 @@ const readAttachment = (body: Uint8Array, name: FileName, span: JsonSpan, limit:
   if (getJsonKind(body, span) !== 'string') return null;
   const text = parseValue(body, span) as string;
   if (!isBase64(text)) return { name, span, bytes: null, stub: STUBS.invalid };
-  const bytes = text === '' ? null : decode(text);
+  // Clients send an empty JSON form if they have none. An empty state is a file that cannot be read.
+  const bytes = text === '' && name !== 'state' ? null : decode(text);
   if (bytes && bytes.length > limit) throw createTooLargeRefusal(name, limit);
   return { name, span, bytes, stub: STUBS.valid };
 };
