@@ -262,7 +262,7 @@ const VISIBLE: readonly Attack[] = [
   ],
   [
     'a member that the list of users lacks',
-    /has "user-\w+" as user, which is no id of such a resource of the export/,
+    /has "user-\w+" as user, which is not the id of such a resource of the export/,
     add(() => forge('TeamMemberAdded', 'team-9999999999999999', { ...person(), invitation: null })),
   ],
   [
@@ -316,7 +316,7 @@ const VISIBLE: readonly Attack[] = [
   ],
   [
     'control characters in a name',
-    /manifest has another form than exports have/,
+    /manifest does not have the format of exports/,
     ({ people }) => ({
       people: { ...people, accounts: people.accounts.map((one) => ({ ...one, username: `${one.username}\u001b[2K` })) },
     }),
