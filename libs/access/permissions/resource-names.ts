@@ -30,12 +30,13 @@ export const hasWorkspaceName = (alias: string, name: string | Sql): Sql => hasN
 export type SimilarNames = { readonly names: readonly string[]; readonly organization: string | null };
 
 /** Selects the names that differ only in case. */
-export const selectSimilarNames = ({ table, scope }: UniqueNames): Sql => {
-  const group = sql.join([...scope.map((name) => sql.raw(name)), foldInSql(sql.raw('name'))], ', ');
+export const selectSimilarNames = ({ table, scope, column = 'name' }: UniqueNames): Sql => {
+  const name = sql.raw(column);
+  const group = sql.join([...scope.map((scopeColumn) => sql.raw(scopeColumn)), foldInSql(name)], ', ');
   const organization =
     scope.length === 0
       ? sql.raw('null::text')
       : sql.raw('(select owner.name from organizations owner where owner.id = min(organization))');
-  return sql`select array_agg(name order by created_at, id) as names, ${organization} as organization
+  return sql`select array_agg(${name} order by created_at, id) as names, ${organization} as organization
                from ${sql.raw(table)} group by ${group} having count(*) > 1 order by ${group}`;
 };
