@@ -108,6 +108,7 @@ export {
 } from './authentication-tokens/workload-tokens.writes.js';
 export { mapGroupsToTeams, type UserGroups } from './teams/group-teams.operation.js';
 export { listUsersToMap, type ProvidedGroups, type UserToMapToTeams } from './teams/group-teams.queries.js';
+export { isUsernameTaken } from './users/user-names.js';
 export { chooseUsername, prepareProvisionedUser } from './users/provisioned-user.writes.js';
 export { prepareUserChange, type UserWrites } from './users/changed-user.writes.js';
 export { checkEmail } from './users/user.js';

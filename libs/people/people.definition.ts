@@ -1,7 +1,7 @@
 import { defineAggregate, toEventRegistry, toProjection, type ModuleDefinition } from '#event-store';
 import { memberActivityFollower } from './activity/member-activity.follower.js';
 import { accessEpochs } from './users/access-epochs.projection.js';
-import { access, teamNames } from './people.projection.js';
+import { access, teamNames, usernames } from './people.projection.js';
 import { peopleEvents } from './people.events.js';
 import { authenticationToken } from './authentication-tokens/authentication-token.js';
 import { membership } from './memberships/membership.js';
@@ -15,6 +15,7 @@ import { teamAccessEvents } from './team-access/team-access.events.js';
 import { teamProjects, teamWorkspaces } from './team-access/team-access.projection.js';
 import { teamProject } from './team-access/team-project.js';
 import { teamWorkspace } from './team-access/team-workspace.js';
+import { USER_NAMES } from './users/user-names.js';
 import { user } from './users/user.js';
 
 export const peopleDefinition: ModuleDefinition = {
@@ -40,12 +41,13 @@ export const peopleDefinition: ModuleDefinition = {
     toProjection(accessEpochs),
     toProjection(access),
     toProjection(teamNames),
+    toProjection(usernames),
     toProjection(teamWorkspaces),
     toProjection(teamProjects),
     toProjection(sessions),
   ],
   followers: [memberActivityFollower],
-  uniqueNames: [TEAM_NAMES],
+  uniqueNames: [TEAM_NAMES, USER_NAMES],
   migrations: new URL('./sql/', import.meta.url),
   tablesOutsideLog: [
     { table: 'access.token_hashes', backup: 'rows', organizationExport: { without: 'tokens are not moved' } },

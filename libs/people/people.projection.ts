@@ -4,6 +4,7 @@ import type { MembershipEvent } from './memberships/membership.js';
 import { TEAM_NAMES } from './teams/team-names.js';
 import type { TeamEvent } from './teams/team.js';
 import type { SessionEvent } from './sessions/session.js';
+import { USER_NAMES } from './users/user-names.js';
 import type { UserEvent } from './users/user.js';
 
 type PeopleEvent =
@@ -101,5 +102,16 @@ export const teamNames: Projection<Extract<TeamEvent, { type: 'TeamCreated' | 'T
   on: {
     TeamCreated: (_, { stream }) => claimNames(TEAM_NAMES, [stream]),
     TeamUpdated: ({ changes }, { stream }) => (changes.name === undefined ? null : claimNames(TEAM_NAMES, [stream])),
+  },
+};
+
+/** Keeps names unique regardless of case, as `teamNames` does. */
+export const usernames: Projection<Extract<UserEvent, { type: 'UserCreated' | 'UserUpdated' }>> = {
+  name: 'usernames',
+  tables: [],
+  on: {
+    UserCreated: (_, { stream }) => claimNames(USER_NAMES, [stream]),
+    UserUpdated: ({ changes }, { stream }) =>
+      changes.username === undefined ? null : claimNames(USER_NAMES, [stream]),
   },
 };

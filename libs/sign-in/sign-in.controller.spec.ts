@@ -34,9 +34,9 @@ const bodyWithoutChallenge = async (response: Response) =>
   (await response.text()).replaceAll(/data-options="[^"]*"|name="token" value="[^"]*"/g, '');
 
 describe('a password', () => {
-  it('signs in by name and by confirmed address', async () => {
+  it('signs in by name and by confirmed address in any case', async () => {
     await setEmail(server.store, server.runtime.ids, ada, 'Ada@example.com');
-    for (const login of ['ada', ' ada@EXAMPLE.com ']) {
+    for (const login of ['ada', 'ADA', ' ada@EXAMPLE.com ']) {
       const client = open();
       expect(outcomeOf(await typePassword(client, login))).toEqual([303, '/app']);
       expect(await isSignedIn(client)).toBe(true);

@@ -39,11 +39,11 @@ const findOrCreateUser = async (
   { store, ids }: Runtime,
   name: string,
   { create = false, email }: SignInLinkOptions,
-): Promise<string> => {
+): Promise<{ readonly id: string; readonly username: string }> => {
   const existing = create ? await ensureUser(store, ids, name, false) : await findUserByLogin(store.database, name);
   if (!existing) throw notFound(`There is no user named ${name}; --create creates the user`);
   if (email !== undefined) await setEmail(store, ids, existing.id, email);
-  return existing.id;
+  return existing;
 };
 
 /** Prints a link by which a person can sign in once: for a new person, or for one who lost a password or a device. */
@@ -59,16 +59,16 @@ export const runUserSignInLink = (
         '--revoke-tokens: requires --reset, because otherwise anybody who can sign in can create new tokens',
       );
     }
-    const user = await findOrCreateUser(runtime, name, options);
-    if (resetsMethods && !options.yes) await confirmReset(name, revokesTokens, confirm);
+    const { id: user, username } = await findOrCreateUser(runtime, name, options);
+    if (resetsMethods && !options.yes) await confirmReset(username, revokesTokens, confirm);
     const { publicUrl } = settings;
     const link = { user, resetsMethods, revokesTokens, publicUrl };
     const { url, expiredAt } = await createSignInLink(runtime, link);
     if (revokesTokens) {
       const context = createSystemContext('command line', runtime.ids.uuid());
       const count = await revokeTokensOf(runtime.store, user, context);
-      process.stderr.write(`Revoked ${count} ${count === 1 ? 'token' : 'tokens'} of ${name}.\n`);
+      process.stderr.write(`Revoked ${count} ${count === 1 ? 'token' : 'tokens'} of ${username}.\n`);
     }
-    process.stderr.write(`This link signs ${name} in once, until ${expiredAt}. Send it to nobody else.\n`);
+    process.stderr.write(`This link signs ${username} in once, until ${expiredAt}. Send it to nobody else.\n`);
     printLine(url);
   });

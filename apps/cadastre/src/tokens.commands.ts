@@ -27,7 +27,7 @@ const runTokenCreate = async (settings: Settings, options: TokenOptions): Promis
     const user = await ensureUser(store, ids, options.user, options.siteAdmin ?? false);
     const { email, ownerOf } = options;
     if (email !== undefined) await setEmail(store, ids, user.id, email);
-    if (ownerOf !== undefined) await makeOwner(store, ids, { id: user.id, username: options.user }, ownerOf);
+    if (ownerOf !== undefined) await makeOwner(store, ids, user, ownerOf);
     const end = computeExpiry(options.neverExpires ? null : settings.tokenLifetime, clock.now());
     const secret = await issueUserToken(store, ids, user.id, options.description ?? 'Made at the command line', end);
     process.stderr.write(`${describeEnd(end)}\n`);

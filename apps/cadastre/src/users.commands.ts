@@ -31,9 +31,9 @@ type ForgetOptions = {
   readonly confirm: Confirm | null;
 };
 
-const describePreview = (name: string, { id, memberships, teams, tokens }: ForgetPreview): string =>
+const describePreview = ({ id, username, memberships, teams, tokens }: ForgetPreview): string =>
   [
-    `This forgets the user ${name} (${id}) for good:`,
+    `This forgets the user ${username} (${id}) for good:`,
     `  - revokes ${tokens.length} tokens, and removes ${memberships.length} memberships of organizations and ${teams.length} of teams`,
     '  - deletes the key that encrypts the name, e-mail address, client addresses and user agents in the log and in audit trails',
     '  - removes the name from all views, such as histories',
@@ -43,11 +43,15 @@ const describePreview = (name: string, { id, memberships, teams, tokens }: Forge
 const runUserForget = (settings: Settings, name: string, { yes, confirm }: ForgetOptions): Promise<void> =>
   withRuntime(settings, async ({ store, forgetting, ids }) => {
     const preview = await previewForget(store, name);
-    process.stderr.write(`${describePreview(name, preview)}\n`);
-    if (!yes) await requireConfirmation(name, confirm);
+    process.stderr.write(`${describePreview(preview)}\n`);
+    if (!yes) await requireConfirmation(preview.username, confirm);
     const progress = createProgressReporter('rows searched for the name');
-    await forgetUserByName({ store, forgetting, onExamined: (rows, table) => progress(table, rows) }, ids, name);
-    printLine(`${name} is forgotten.`);
+    await forgetUserByName(
+      { store, forgetting, onExamined: (rows, table) => progress(table, rows) },
+      ids,
+      preview.username,
+    );
+    printLine(`${preview.username} is forgotten.`);
   });
 
 /** Adds `user list`, `user sign-in-link` and `user forget`. */

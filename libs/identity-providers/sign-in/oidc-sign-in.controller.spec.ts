@@ -94,12 +94,12 @@ describe('the first sign-in of a person', () => {
     expect(await findUser('renamed')).toBeUndefined();
   });
 
-  it('gets another user name if the first one is taken, and no address without allowed domains', async () => {
+  it('gets another user name if the first one is taken in any case, and no address without allowed domains', async () => {
     await ensureUser(server.store, server.runtime.ids, 'bob', false);
-    provider.putPerson('p-bob', { preferred_username: 'bob', email: 'bob@example.com', email_verified: true });
+    provider.putPerson('p-bob', { preferred_username: 'Bob', email: 'bob@example.com', email_verified: true });
     expect((await open().signIn(acme, provider, 'p-bob')).status).toBe(303);
     const created = (await readWholeLog(server.store)).findLast(({ type }) => type === 'UserCreated');
-    expect(created?.data).toMatchObject({ username: expect.stringMatching(/^bob_/), email: null, siteAdmin: false });
+    expect(created?.data).toMatchObject({ username: expect.stringMatching(/^Bob_/), email: null, siteAdmin: false });
   });
 
   it('happens once if two browsers finish at the same time', async () => {

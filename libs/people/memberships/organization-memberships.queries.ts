@@ -17,6 +17,7 @@ import type { Invitation, MembershipStatus } from './membership.js';
 import { HIDDEN_ID, selectInvitation, isAccountHidden } from './visible-accounts.queries.js';
 import { requireTeamRead, type TeamReadScope, type TeamScope } from '../team-access/team-permission.js';
 import { isVisibleTeam, selectOwners, selectTeamScopeColumns } from '../teams/teams.queries.js';
+import { isUsernameTaken } from '../users/user-names.js';
 import type { UserRow } from '../users/users.queries.js';
 
 export type MembershipRow = PermissionScope & {
@@ -208,7 +209,7 @@ export const loadOrganizationForInvitation = async (
               from users u join event_store.streams us on us.stream = u.id
               left join organization_memberships m on m.user_id = u.id and m.organization = o.id
              where lower(u.email) = lower(${request.email})) as person,
-           exists (select 1 from users where username = ${request.username}) as "isUsernameTaken",
+           ${isUsernameTaken(request.username)} as "isUsernameTaken",
            (select count(*) from organization_memberships pending
              where pending.organization = o.id and pending.status = 'invited') as "pendingOfOrganization",
            (select count(*) from organization_memberships pending

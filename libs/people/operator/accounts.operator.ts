@@ -9,6 +9,7 @@ import {
 } from '../authentication-tokens/authentication-tokens.writes.js';
 import { selectTokenTrails } from '../authentication-tokens/authentication-tokens.queries.js';
 import { selectActiveOrganizations } from '../sessions/sessions.queries.js';
+import { hasUsername } from '../users/user-names.js';
 import { loadUserToForget, type UserToForget } from '../users/users.queries.js';
 
 /** A token as operators see it, without its secret, which is not stored. */
@@ -108,20 +109,24 @@ export const endToken = async (store: EventStore, id: string, context: EventCont
 };
 
 /** The memberships, teams and tokens that `forgetUserByName` would end. */
-export type ForgetPreview = { readonly id: string } & Pick<UserToForget, 'memberships' | 'teams' | 'tokens'>;
+export type ForgetPreview = { readonly id: string } & Pick<
+  UserToForget,
+  'username' | 'memberships' | 'teams' | 'tokens'
+>;
 
 /** Returns the data that `forgetUserByName` would end. Throws `not-found` for an unknown user. */
 export const previewForget = async (store: EventStore, username: string): Promise<ForgetPreview> => {
   const { id } = await findUserByName(store, username);
   const row = await loadUserToForget(store.database, id, sql.raw('true'));
   if (!row) throw createUserNotFoundRefusal(username);
-  return { id, memberships: row.memberships, teams: row.teams, tokens: row.tokens };
+  return { id, username: row.username, memberships: row.memberships, teams: row.teams, tokens: row.tokens };
 };
 
 const createUserNotFoundRefusal = (username: string) => notFound(`There is no user named ${username}`);
 
-const findUserByName = async (store: EventStore, username: string): Promise<{ readonly id: string }> => {
-  const row = await store.database.row<{ id: string }>(sql`select id from users where username = ${username}`);
+/** Returns the user with this name, in any case. Throws `not-found` for an unknown name. */
+export const findUserByName = async (store: EventStore, username: string): Promise<{ readonly id: string }> => {
+  const row = await store.database.row<{ id: string }>(sql`select id from users u where ${hasUsername('u', username)}`);
   if (!row) throw createUserNotFoundRefusal(username);
   return row;
 };

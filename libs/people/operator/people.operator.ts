@@ -16,13 +16,15 @@ import { selectActiveOrganizations } from '../sessions/sessions.queries.js';
 import { team } from '../teams/team.js';
 import { user } from '../users/user.js';
 import { forgetUser, type ForgetDependencies } from '../users/users.forget.js';
+import { hasUsername } from '../users/user-names.js';
 import { refuseTaken } from '../users/users.handler.js';
 import { loadUserToForget } from '../users/users.queries.js';
+import { findUserByName } from './accounts.operator.js';
 
 export const ADMIN_USERNAME = 'admin';
 
 /**
- * Returns the user with this name, and creates the user if necessary. Throws `conflict` if `siteAdmin` is requested and
+ * Returns the user with this name in any case, and creates the user if necessary. Throws `conflict` if `siteAdmin` is requested and
  * the user exists, but is no site administrator.
  */
 export const ensureUser = async (
@@ -30,12 +32,12 @@ export const ensureUser = async (
   ids: Ids,
   username: string,
   siteAdmin: boolean,
-): Promise<{ readonly id: string }> => {
-  const row = await store.database.row<{ id: string; siteAdmin: boolean }>(
-    sql`select id, site_admin as "siteAdmin" from users where username = ${username}`,
+): Promise<{ readonly id: string; readonly username: string }> => {
+  const row = await store.database.row<{ id: string; username: string; siteAdmin: boolean }>(
+    sql`select id, username, site_admin as "siteAdmin" from users u where ${hasUsername('u', username)}`,
   );
   if (row && siteAdmin && !row.siteAdmin) {
-    throw conflict(`A user named ${username} exists already and is not a site administrator; choose another name`);
+    throw conflict(`A user named ${row.username} exists already and is not a site administrator; choose another name`);
   }
   if (row) return row;
   const id = ids.next('user');
@@ -44,7 +46,7 @@ export const ensureUser = async (
     [decideWrite(user, newStream(id, user), null, creation)],
     createSystemContext('command line', ids.uuid()),
   );
-  return { id };
+  return { id, username };
 };
 
 /**
@@ -69,12 +71,11 @@ export const setEmail = async (store: EventStore, ids: Ids, id: string, email: s
  */
 export const forgetUserByName = async (dependencies: ForgetDependencies, ids: Ids, username: string): Promise<void> => {
   const { store } = dependencies;
-  const row = await store.database.row<{ id: string }>(sql`select id from users where username = ${username}`);
-  if (!row) throw notFound(`There is no user named ${username}`);
+  const { id } = await findUserByName(store, username);
   await forgetUser(dependencies, {
-    id: row.id,
+    id,
     context: createSystemContext('command line', ids.uuid()),
-    load: () => loadUserToForget(store.database, row.id, sql.raw('true')),
+    load: () => loadUserToForget(store.database, id, sql.raw('true')),
   });
 };
 

@@ -96,7 +96,7 @@ const buildAddPreconditions = ({
 ];
 
 const refuseNonMembers = ({ by, names }: MemberReferences, members: readonly ReferencedMember[]): void => {
-  const index = names.findIndex((name) => !members.some((member) => member.name === name));
+  const index = names.findIndex((name) => !members.some(({ references }) => references.includes(name)));
   if (index === -1) return;
   const what = by === 'users' ? 'User' : 'Organization membership';
   throw unprocessable(`${what} ${names[index]} is not a member of the organization`, `/data/${index}/id`);

@@ -11,6 +11,7 @@ import {
   type OrganizationAccess,
   type Permission,
 } from '#access';
+import { hasUsername } from '../users/user-names.js';
 import { TEAM_NAMES } from './team-names.js';
 import type { TeamMember, TeamSettings } from './team.js';
 import { requireTeamRead, type TeamScope } from '../team-access/team-permission.js';
@@ -168,41 +169,44 @@ export const loadTeamForCommand = async <More extends object>(
   return row;
 };
 
-/** References to members: usernames, addresses of invitations, or ids of memberships. */
+/** References to members: usernames and addresses of invitations, in any case, or ids of memberships. */
 export type MemberReferences = { readonly by: 'users' | 'organization-memberships'; readonly names: readonly string[] };
 
 export type ReferencedMember = TeamMember & {
-  readonly name: string;
+  /** The references that name the member. */
+  readonly references: readonly string[];
   /** Null for users that are in a team but have no membership, as in old logs. */
   readonly membership: string | null;
   readonly version: number | null;
+};
+
+/** Selects each reference with a user that it names, for a team `t`. Invitations show only the address. */
+const selectReferencedPeople = ({ by, names }: MemberReferences): Sql => {
+  const references = sql`unnest(${names}::text[]) with ordinality reference (name, position)`;
+  return by === 'users'
+    ? sql`select named.id as person, reference.* from ${references} join users named on ${hasUsername('named', sql.raw('reference.name'))}
+           where not exists (select 1 from organization_memberships i
+                              where i.user_id = named.id and i.organization = t.organization and i.status = 'invited')
+          union all
+          select i.user_id, reference.* from ${references} join organization_memberships i
+              on i.organization = t.organization and i.status = 'invited' and lower(i.email) = lower(reference.name)`
+    : sql`select i.user_id as person, reference.* from ${references} join organization_memberships i
+              on i.organization = t.organization and i.id = reference.name`;
 };
 
 /**
  * Returns a column `referencedMembers`: the referenced users that belong to the organization of team `t`, invited or
  * active.
  */
-export const selectReferencedMembers = ({ by, names }: MemberReferences): Sql => {
-  const membership = sql.raw(`left join organization_memberships ou
-       on ou.user_id = u.id and ou.organization = t.organization
-     left join event_store.streams sou on sou.stream = ou.id`);
-  const isReferenced =
-    by === 'users'
-      ? sql`(u.username = any (${names}::text[]) and ou.status is distinct from 'invited'
-              or u.id in (select i.user_id from organization_memberships i
-                           where i.organization = t.organization and i.status = 'invited'
-                             and i.email = any (${names}::text[])) and ou.status = 'invited')`
-      : sql`u.id in (select user_id from organization_memberships where id = any (${names}::text[])) 
-            and ou.id = any (${names}::text[])`;
-  const visibleName = `case when ou.status = 'invited' then coalesce(ou.email, u.username) else u.username end`;
-  const name = sql.raw(by === 'users' ? visibleName : 'ou.id');
-  // In the order of the request, so that a refusal names the first invalid member.
-  return sql`, coalesce((
-    select jsonb_agg(jsonb_build_object('name', ${name}, 'user', u.id, 'username', u.username,
+export const selectReferencedMembers = (references: MemberReferences): Sql => sql`, coalesce((
+    select jsonb_agg(jsonb_build_object('references', referenced.names, 'user', u.id, 'username', u.username,
                                         'invitation', ${selectInvitation('ou')}, 'membership', ou.id, 'version', sou.version)
-                     order by array_position(${names}::text[], ${name}::text))
-      from users u ${membership}
-     where ${isReferenced}
-       and (ou.id is not null or exists (select 1 from team_members x join teams y on y.id = x.team
-                                          where x.user_id = u.id and y.organization = t.organization))), '[]') as "referencedMembers"`;
-};
+                     -- In the order of the request, as the events of the members.
+                     order by referenced.position, u.id)
+      from (select person, array_agg(name) as names, min(position) as position
+              from (${selectReferencedPeople(references)}) found group by person) referenced
+      join users u on u.id = referenced.person
+      left join organization_memberships ou on ou.user_id = u.id and ou.organization = t.organization
+      left join event_store.streams sou on sou.stream = ou.id
+     where ou.id is not null or exists (select 1 from team_members x join teams y on y.id = x.team
+                                         where x.user_id = u.id and y.organization = t.organization)), '[]') as "referencedMembers"`;

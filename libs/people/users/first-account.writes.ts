@@ -1,6 +1,7 @@
 import { checkQuota, sql, type Ids, type Quotas } from '#kernel';
 import { decideWrite, newStream, type EventStore, type StreamWrite } from '#event-store';
 import type { Database } from '#postgres';
+import { isUsernameTaken } from './user-names.js';
 import { deriveOtherUsername, deriveUsername, user } from './user.js';
 import { countUsers } from './users.queries.js';
 
@@ -35,7 +36,7 @@ export const prepareFirstAccount = async (
   if (quotas.users !== null) checkQuota('users', quotas.users, await countUsers(store.database, quotas.users));
   const text = name.slice(0, MAX_NAME);
   const first = deriveUsername(text.includes('@') ? text : `${text}@`);
-  const isTaken = await store.database.row(sql`select 1 from users where username = ${first}`);
+  const isTaken = await store.database.row(sql`select 1 where ${isUsernameTaken(first)}`);
   const id = ids.next('user');
   const username = isTaken ? deriveOtherUsername(first, id.slice(-6)) : first;
   const command = { type: 'CreateUser', data: { username, email, siteAdmin: false } } as const;

@@ -7,6 +7,7 @@ import {
   type StreamSnapshot,
   type StreamWrite,
 } from '#event-store';
+import { isUsernameTaken } from './user-names.js';
 import { isValidUsername, user, type UserCommand } from './user.js';
 import { endAccount } from './users.forget.js';
 import { countUsers, loadUserToForget } from './users.queries.js';
@@ -44,7 +45,7 @@ export const prepareTakeover = async (
   { name, suspended = false }: { readonly name?: string; readonly suspended?: boolean } = {},
 ): Promise<AccountTakeover> => {
   if (users !== null) checkQuota('users', users, await countUsers(store.database, users));
-  const rename = name !== undefined && name !== username && (await isUsernameFree(store, name)) ? name : null;
+  const rename = name !== undefined && name !== username && (await isUsernameFree(store, name, id)) ? name : null;
   const commands: readonly UserCommand[] = [
     { type: 'ConfirmUser', data: {} },
     ...(rename === null
@@ -62,9 +63,9 @@ export const prepareTakeover = async (
   };
 };
 
-const isUsernameFree = async ({ database }: EventStore, username: string): Promise<boolean> =>
+const isUsernameFree = async ({ database }: EventStore, username: string, owner: string): Promise<boolean> =>
   isValidUsername(username) &&
-  (await database.row(sql`select 1 from users where username = ${username}`)) === undefined;
+  (await database.row(sql`select 1 where ${isUsernameTaken(username, owner)}`)) === undefined;
 
 /**
  * Ends the account that only an invitation has created for this address, with its invitations, so that the account

@@ -1,5 +1,6 @@
 import { sql } from '#kernel';
 import type { Database } from '#postgres';
+import { hasUsername } from './user-names.js';
 
 export type UserSigningIn = { readonly id: string; readonly username: string; readonly suspended: boolean };
 
@@ -9,8 +10,11 @@ export const findUserSigningIn = (database: Database, id: string): Promise<UserS
 
 export type UserByLogin = { readonly id: string; readonly username: string; readonly email: string | null };
 
-/** Returns the user with this name or, if nobody has it, with this confirmed address. */
+/**
+ * Returns the user with this name, written exactly so. If nobody has it, returns the user with this confirmed address, and
+ * otherwise the user with this name in another case.
+ */
 export const findUserByLogin = (database: Database, login: string): Promise<UserByLogin | undefined> =>
   database.row<UserByLogin>(sql`
-    select id, username, email from users where username = ${login} or lower(email) = lower(${login})
-     order by (username = ${login}) desc limit 1`);
+    select id, username, email from users u where ${hasUsername('u', login)} or lower(email) = lower(${login})
+     order by (username = ${login}) desc, (lower(email) = lower(${login})) desc nulls last limit 1`);

@@ -72,10 +72,12 @@ describe('a user of SCIM', () => {
     expectStatus(await member.get('/api/v2/account/details'), 200);
   });
 
-  it('gets another username if the first one is taken, and its user name is unique', async () => {
+  it('gets another username if the first one is taken in any case, and its user name is unique', async () => {
     await makeMember(server, 'acme', 'taken');
     const other = await createScimUser(scim, 'taken@elsewhere.test');
     expect(other['displayName']).toMatch(/^taken_/);
+    const inCapitals = await createScimUser(scim, 'TAKEN@third.test');
+    expect(inCapitals['displayName']).toMatch(/^TAKEN_/);
     const again = expectStatus(await scim.post('/scim/v2/Users', { userName: 'TAKEN@elsewhere.test' }), 409);
     expect(again.body.scimType).toBe('uniqueness');
     const answers = await Promise.all([1, 2, 3].map(() => scim.post('/scim/v2/Users', { userName: 'same@race.test' })));
@@ -220,6 +222,15 @@ describe('a user of SCIM', () => {
       { op: 'replace', path: 'urn:ietf:params:scim:schemas:extension:enterprise:2.0:User:department', value: 'x' },
     );
     expect(expectStatus(patched, 200).body.emails).toMatchObject([{ value: 'new@people.test' }]);
+  });
+
+  it('changes the case of its username, unless another user has the name in any case', async () => {
+    await makeMember(server, 'acme', 'spelled');
+    const { id } = await createScimUser(scim, 'spelling@people.test');
+    const rename = async (userName: string) =>
+      expectStatus(await scim.put(`/scim/v2/Users/${id}`, { userName }), 200).body.displayName;
+    expect(await rename('Spelling@people.test')).toBe('Spelling');
+    expect(await rename('Spelled@other.test')).toBe('Spelling');
   });
 
   it('keeps its external id, which says who signs in as the user', async () => {

@@ -90,7 +90,10 @@ export const createScimUser = (
   const email = chooseEmail(input);
   if (email !== null) checkEmail(email);
   const work = async (): Promise<ScimUserRow> => {
-    const use = await loadNameUse(store.database, actor, input.userName, chooseUsername(input.userName));
+    const use = await loadNameUse(store.database, actor, {
+      userName: input.userName,
+      username: chooseUsername(input.userName),
+    });
     if (use.knownUser === null) return provisionNewUser(dependencies, input, use, actor);
     if (!use.isDeprovisioned || !use.isOfSource) throw createUniquenessRefusal('userName');
     const loaded = await loadScimUser(store, actor, use.knownUser);
@@ -231,7 +234,7 @@ const updateScimUser = (
     if (email !== present.email) await yieldEmail(store, email, { owner: id, context: createEventContext(actor) });
     if (input.userName === present.userName) return changeUser(store, actor, loaded, { ...change, changes });
     const username = chooseUsername(input.userName);
-    const use = await loadNameUse(store.database, actor, input.userName, username);
+    const use = await loadNameUse(store.database, actor, { userName: input.userName, username, user: id });
     if (use.knownUser !== null && use.knownUser !== id) throw createUniquenessRefusal('userName');
     // The user keeps the username if another user has the new one.
     const isFree = username === present.username || !use.isUsernameTaken;

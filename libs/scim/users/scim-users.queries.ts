@@ -1,4 +1,5 @@
 import { notFound, sql, type Sql, type Timestamp } from '#kernel';
+import { isUsernameTaken } from '#people';
 import type { Database } from '#postgres';
 import { requireCurrentAccess, requirePermission, SITE_SCOPE, type Actor } from '#access';
 import { compileFilter, type FilterAttributes } from '../protocol/scim-filter.queries.js';
@@ -78,19 +79,21 @@ export type NameUse = {
   readonly isOfSource: boolean | null;
   /** The source of what the caller's token creates. */
   readonly source: string;
-  /** Whether a user of the site has the username. */
+  /** Whether another user of the site has the username, in any case. */
   readonly isUsernameTaken: boolean;
 };
+
+/** `userName`: the name at the identity provider. `user`: id of the user that gets the names; absent for a new user. */
+type NameToUse = { readonly userName: string; readonly username: string; readonly user?: string };
 
 export const loadNameUse = async (
   database: Database,
   actor: Actor,
-  userName: string,
-  username: string,
+  { userName, username, user }: NameToUse,
 ): Promise<NameUse> => {
   const row = await database.row<NameUse>(sql`
     select known.source = own.source as "isOfSource", own.source, known.id as "knownUser", coalesce(known.deprovisioned, false) as "isDeprovisioned",
-           exists (select 1 from users where username = ${username}) as "isUsernameTaken"
+           ${isUsernameTaken(username, user)} as "isUsernameTaken"
       from (select ${selectSource(actor)} as source) own left join scim_users known on lower(known.user_name) = lower(${userName}::text)
      where ${requireCurrentAccess(actor)}`);
   requirePermission(actor, 'provision-users', SITE_SCOPE);
