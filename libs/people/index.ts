@@ -25,6 +25,7 @@ export {
   setEmail,
 } from './operator/people.operator.js';
 export {
+  claimUsernames,
   createAccount,
   destroyToken,
   listAccounts,

@@ -7,6 +7,7 @@ import { createArchive, openArchive, ORGANIZATION_EXPORT, type BackupArchive } f
 import { FolderBlobs, type BlobStore } from '#blob-store';
 import type { ImportedEvent } from '#event-store';
 import { sql } from '#kernel';
+import { ensureUser, forgetUserByName } from '#people';
 import {
   checkOrganizationExport,
   exportOrganization,
@@ -415,6 +416,20 @@ describe('the plan of an import', () => {
         workloadIdentities: [{ name: 'main', team: 'builders', issuer: ISSUER }],
       },
     ]);
+  });
+});
+
+describe('an import during which somebody gets the name of one of its people in another case', () => {
+  it('changes nothing', async () => {
+    const { store, ids, forgetting } = target.runtime;
+    const approve = async () => {
+      await ensureUser(store, ids, 'MALLORY', false);
+    };
+    const length = await logLength(store);
+    await expect(importArchive(exported, approve)).rejects.toThrow(/^another request changed a name, a user/);
+    expect(await logLength(store)).toBe(length + 1);
+    await expect(importArchive(exported, approveAll)).rejects.toThrow(/has the user name of MALLORY/);
+    await forgetUserByName({ store, forgetting }, ids, 'mallory');
   });
 });
 

@@ -34,6 +34,14 @@ describe('accounts of an imported organization', () => {
     ]);
   });
 
+  it('are refused if another account has the name in another case', () => {
+    const present = [{ ...otherAda, username: 'ADA' }];
+    expect(plan({ present }).problems).toEqual([
+      'ada (user-a) has the user name of ADA (user-x) of this site: if they are one person, add --map-user ada=ADA; ' +
+        'otherwise rename one of them',
+    ]);
+  });
+
   it('are refused if another account has the address in another case', () => {
     const countess = { id: 'user-y', username: 'countess', email: 'ADA@a.test' };
     expect(plan({ present: [countess] }).problems).toEqual([
@@ -44,6 +52,7 @@ describe('accounts of an imported organization', () => {
 
   it.each([
     ['ada', 'ada'],
+    ['Ada', 'ADA'],
     ['user-a', 'user-x'],
   ])('are replaced if the operator maps %s to %s', (from, to) => {
     expect(plan({ present: [otherAda], mappings: [{ from, to }] })).toEqual({
@@ -52,6 +61,13 @@ describe('accounts of an imported organization', () => {
       renamed: new Map([['user-a', 'user-x']]),
       problems: [],
     });
+  });
+
+  it('are mapped to the account with exactly the name, and otherwise to the oldest with the name', () => {
+    const oldest = { id: 'user-y', username: 'Ada', email: null };
+    const mapTo = (to: string) =>
+      plan({ present: [oldest, otherAda], mappings: [{ from: 'ada', to }] }).matched.map(({ account }) => account.id);
+    expect([mapTo('Ada'), mapTo('ada'), mapTo('ADA')]).toEqual([['user-y'], ['user-x'], ['user-y']]);
   });
 
   it.each([

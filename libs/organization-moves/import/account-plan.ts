@@ -1,3 +1,5 @@
+import { hasSameName } from '#kernel';
+
 /** An account with its id, which never changes. */
 type PlannedAccount = { readonly id: string; readonly username: string; readonly email: string | null };
 
@@ -23,8 +25,12 @@ export const parseUserMapping = (text: string): UserMapping | null => {
 
 const describeAccount = ({ id, username }: PlannedAccount): string => `${username} (${id})`;
 
+/** Names that differ only in case can be older than the rule that they are unique regardless of case. */
+const findByUsername = (accounts: readonly PlannedAccount[], name: string): PlannedAccount | undefined =>
+  accounts.find(({ username }) => username === name) ?? accounts.find(({ username }) => hasSameName(username, name));
+
 const findNamed = (accounts: readonly PlannedAccount[], name: string): PlannedAccount | undefined =>
-  accounts.find(({ id }) => id === name) ?? accounts.find(({ username }) => username === name);
+  accounts.find(({ id }) => id === name) ?? findByUsername(accounts, name);
 
 type ResolvedMapping = { readonly from: PlannedAccount; readonly to: PlannedAccount };
 
@@ -47,7 +53,7 @@ const findRepeated = (values: readonly string[]): string | undefined =>
 /** Returns why the account cannot be created; null if it can. */
 const findConflict = (account: PlannedAccount, present: readonly PlannedAccount[]): string | null => {
   const { username, email } = account;
-  const namesake = present.find((other) => other.username === username);
+  const namesake = findByUsername(present, username);
   const addressee =
     email === null ? undefined : present.find((other) => other.email?.toLowerCase() === email.toLowerCase());
   const other = namesake ?? addressee;
@@ -60,9 +66,9 @@ const findConflict = (account: PlannedAccount, present: readonly PlannedAccount[
 };
 
 export type AccountPlanInput = {
-  /** The accounts of the people in the export. */
+  /** The accounts of the people in the export, the oldest first. */
   readonly exported: readonly PlannedAccount[];
-  /** The accounts of this site that have an id, a name or an address of one of these, or that a mapping names. */
+  /** The accounts of this site that have an id, a name or an address of one of these, or that a mapping names, the oldest first. */
   readonly present: readonly PlannedAccount[];
   /** Ids of exported accounts that this site has forgotten. */
   readonly forgotten: ReadonlySet<string>;

@@ -4,7 +4,14 @@ import { insertRows, requireMigrations, type BackupControl, type BackupPart } fr
 import { EventImport, listViews, type EventStore, type ImportedEvent, type ModuleDefinition } from '#event-store';
 import { StartupError } from '#host';
 import { completeImport, reserveOrganizationName } from '#organizations';
-import { destroyToken, listActiveTokens, listKnownAccounts, listMembersAmong, raiseEpochsOfMembers } from '#people';
+import {
+  claimUsernames,
+  destroyToken,
+  listActiveTokens,
+  listKnownAccounts,
+  listMembersAmong,
+  raiseEpochsOfMembers,
+} from '#people';
 import { mapStrings } from '#personal-data';
 import { getViolatedConstraint, isVersionConflictError, type DatabaseSession } from '#postgres';
 import { encryptRow, listMovedTables } from '../export/secrets.exporter.js';
@@ -199,7 +206,12 @@ class OrganizationImport {
   private async commit(events: EventImport, rows: readonly Sql[]): Promise<void> {
     const { organization } = this.source.manifest.snapshot;
     try {
-      await events.commit([...rows, reserveOrganizationName(organization), raiseEpochsOfMembers(organization.id)]);
+      await events.commit([
+        ...rows,
+        ...claimUsernames(this.accounts.created.map(({ account }) => account.id)),
+        reserveOrganizationName(organization),
+        raiseEpochsOfMembers(organization.id),
+      ]);
     } catch (error) {
       if (getViolatedConstraint(error) === null && !isVersionConflictError(error)) throw error;
       throw new StartupError(

@@ -1,36 +1,48 @@
-import { decide, sql, type DataOf, type Message, type Sql } from '#kernel';
+import { claimNames, decide, foldInSql, foldName, sql, type DataOf, type Message, type Sql } from '#kernel';
 import { raiseEpoch, type OrganizationAccess } from '#access';
 import type { DatabaseSession } from '#postgres';
 import { authenticationToken } from '../authentication-tokens/authentication-token.js';
 import type { AuthenticationTokenEvent } from '../authentication-tokens/authentication-token.js';
+import { USER_NAMES } from '../users/user-names.js';
 import { user } from '../users/user.js';
 
 /** The part of an account that moves with an organization. */
 export type MovedAccount = { readonly id: string; readonly username: string; readonly email: string | null };
 
-/** Returns the accounts among these ids. */
+/** Returns the accounts among these ids, the oldest first. */
 export const listAccounts = (session: DatabaseSession, ids: readonly string[]): Promise<MovedAccount[]> =>
   session.run<MovedAccount>(sql`
-    select id, username, email from views.users where id = any (${ids}::text[]) order by id`);
+    select id, username, email from views.users where id = any (${ids}::text[]) order by created_at, id`);
 
-/** Returns the accounts that have the id, the name or the address of one of these, and those with one of these names. */
+/**
+ * Returns the accounts that have the id, the name or the address of one of these, and those with one of these names, in
+ * any case. The oldest come first.
+ */
 export const listSimilarAccounts = (
   session: DatabaseSession,
   accounts: readonly MovedAccount[],
   names: readonly string[],
 ): Promise<MovedAccount[]> => {
   const ids = [...accounts.map(({ id }) => id), ...names];
-  const usernames = [...accounts.map(({ username }) => username), ...names];
+  const usernames = [...accounts.map(({ username }) => username), ...names].map(foldName);
   const emails = accounts.flatMap(({ email }) => email?.toLowerCase() ?? []);
   return session.run<MovedAccount>(sql`
     select id, username, email from views.users
-     where id = any (${ids}::text[]) or username = any (${usernames}::text[]) or lower(email) = any (${emails}::text[])
-     order by id`);
+     where id = any (${ids}::text[]) or ${foldInSql(sql.raw('username'))} = any (${usernames}::text[])
+           or lower(email) = any (${emails}::text[])
+     order by created_at, id`);
 };
 
 /** Returns the events of a new account. Throws the refusal of a name that new accounts cannot have. */
 export const createAccount = ({ username, email }: MovedAccount): readonly Message[] =>
   decide(user, { type: 'CreateUser', data: { username, email, siteAdmin: false } }, user.initial);
+
+/**
+ * Returns the statements that fail if another account has got the name of one of these in the meantime, in any case. The
+ * accounts themselves can have names that differ only in case, as at the other site.
+ */
+export const claimUsernames = (accounts: readonly string[]): readonly Sql[] =>
+  claimNames({ ...USER_NAMES, table: 'views.users' }, accounts, { allowed: accounts });
 
 export type ActiveToken = { readonly id: string } & Pick<
   DataOf<AuthenticationTokenEvent, 'AuthenticationTokenDestroyed'>,
