@@ -361,16 +361,13 @@ describe('the list of GPG keys', () => {
     expect(past).toMatchObject({ data: [], meta: { pagination: { 'total-count': 3 } } });
   });
 
-  it.each(['', '?filter%5Bnamespace%5D=', '?filter%5Bname%5D=one'])(
-    'is refused without a namespace filter: %j',
-    async (query) => {
-      const { body: refused } = expectStatus(await server.get(`${GPG_KEYS}${query}`), 400);
-      expect(refused.errors[0]).toMatchObject({
-        detail: 'filter[namespace] is required',
-        source: { parameter: 'filter[namespace]' },
-      });
-    },
-  );
+  it.each(['', '?filter%5Bnamespace%5D='])('is refused without a namespace filter: %j', async (query) => {
+    const { body: refused } = expectStatus(await server.get(`${GPG_KEYS}${query}`), 400);
+    expect(refused.errors[0]).toMatchObject({
+      detail: 'filter[namespace] is required',
+      source: { parameter: 'filter[namespace]' },
+    });
+  });
 
   it('omits keys of organizations that the caller cannot read', async () => {
     await settle('private-one', signer(0));

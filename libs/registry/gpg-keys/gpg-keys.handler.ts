@@ -9,7 +9,7 @@ import {
   newStream,
   type OperationTable,
 } from '#event-store';
-import { refuseTakenName } from '#postgres';
+import { getViolatedConstraint, refuseTakenName } from '#postgres';
 import { createEventContext, loadParentOrganization } from '#access';
 import { checkRenewal, readPublicKey } from '#provider-release';
 import { gpgKey, type GpgKeyCommand } from './gpg-key.js';
@@ -25,11 +25,15 @@ const refuseForeignNamespace = (error: unknown): never => {
   throw error;
 };
 
-const refuseTaken = refuseTakenName('gpg_keys_organization_key_id_key', 'key-id');
+const KEY_ID_CONSTRAINT = 'gpg_keys_organization_key_id_key';
+
+const refuseTaken = refuseTakenName(KEY_ID_CONSTRAINT, 'key-id');
+
+const createTakenKeyRefusal = (): Refusal => unprocessable('Key id has already been taken', 'key-id');
 
 /** Rejects a text that does not renew the key. The present text gets the refusal of a key that is added twice. */
 const requireRenewal = async (present: GpgKeyRow, asciiArmor: string): Promise<void> => {
-  if (present.asciiArmor === asciiArmor) throw unprocessable('Key id has already been taken', 'key-id');
+  if (present.asciiArmor === asciiArmor) throw createTakenKeyRefusal();
   await checkRenewal(present.asciiArmor, asciiArmor);
 };
 
@@ -50,31 +54,49 @@ export class GpgKeysHandler extends AggregateHandler<GpgKeyOperations> {
     super();
   }
 
-  private async add({ namespace, asciiArmor, actor }: GpgKeyOperations['AddGpgKey']['input']): Promise<GpgKeyRow> {
+  /** Adds the key, or renews the key with this id that the organization has already. */
+  private add(input: GpgKeyOperations['AddGpgKey']['input']): Promise<GpgKeyRow> {
+    return this.addNew(input).catch((error: unknown) => {
+      if (getViolatedConstraint(error) !== KEY_ID_CONSTRAINT) throw error;
+      return this.renewPresent(input);
+    });
+  }
+
+  private async addNew({ namespace, asciiArmor, actor }: GpgKeyOperations['AddGpgKey']['input']): Promise<GpgKeyRow> {
     const id = this.ids.next('gpgkey');
-    const { rows } = await this.store
-      .handle({
-        decider: gpgKey,
-        load: async () => {
-          const parent = await loadParentOrganization(this.store.database, actor, 'manage-providers', namespace);
-          const { keyId } = await readPublicKey(asciiArmor, this.clock.now());
-          const present = await findGpgKeyOfOrganization(this.store.database, parent.organization, keyId);
-          if (present) await requireRenewal(present, asciiArmor);
-          const loaded = present
-            ? await this.store.restore(present.id, gpgKey, present.snapshot)
-            : newStream(id, gpgKey);
-          return { ...loaded, parent, keyId, isPresent: present !== null };
-        },
-        command: ({ keyId, isPresent }): GpgKeyCommand =>
-          isPresent
-            ? { type: 'RenewGpgKey', data: { asciiArmor } }
-            : { type: 'AddGpgKey', data: { keyId, asciiArmor } },
-        organization: ({ parent }) => parent.organization,
-        preconditions: ({ parent }) => [expectVersion(parent.organization, parent.version)],
-        context: createEventContext(actor),
-        read: ({ stream }) => [selectGpgKeyById(stream)],
-      })
-      .catch(refuseTaken);
+    const { rows } = await this.store.handle({
+      decider: gpgKey,
+      load: async () => {
+        const parent = await loadParentOrganization(this.store.database, actor, 'manage-providers', namespace);
+        const { keyId } = await readPublicKey(asciiArmor, this.clock.now());
+        return { ...newStream(id, gpgKey), parent, keyId };
+      },
+      command: ({ keyId }): GpgKeyCommand => ({ type: 'AddGpgKey', data: { keyId, asciiArmor } }),
+      organization: ({ parent }) => parent.organization,
+      preconditions: ({ parent }) => [expectVersion(parent.organization, parent.version)],
+      context: createEventContext(actor),
+      read: ({ stream }) => [selectGpgKeyById(stream)],
+    });
+    return getFirstRow<GpgKeyRow>(rows);
+  }
+
+  private async renewPresent(input: GpgKeyOperations['AddGpgKey']['input']): Promise<GpgKeyRow> {
+    const { namespace, asciiArmor, actor } = input;
+    const { rows } = await this.store.handle({
+      decider: gpgKey,
+      load: async () => {
+        const parent = await loadParentOrganization(this.store.database, actor, 'manage-providers', namespace);
+        const { keyId } = await readPublicKey(asciiArmor, this.clock.now());
+        const present = await findGpgKeyOfOrganization(this.store.database, parent.organization, keyId);
+        if (!present) throw createTakenKeyRefusal();
+        await requireRenewal(present, asciiArmor);
+        return { ...(await this.store.restore(present.id, gpgKey, present.snapshot)), parent };
+      },
+      command: () => ({ type: 'RenewGpgKey', data: { asciiArmor } }) as const,
+      organization: ({ parent }) => parent.organization,
+      context: createEventContext(actor),
+      read: ({ stream }) => [selectGpgKeyById(stream)],
+    });
     return getFirstRow<GpgKeyRow>(rows);
   }
 
