@@ -162,7 +162,6 @@ describe('a request', () => {
 
 describe('a request for an unknown address', () => {
   it.each([
-    ['GET', '/'],
     ['GET', '/api'],
     ['GET', '/api/v2'],
     ['GET', '/api/v2/moons'],
