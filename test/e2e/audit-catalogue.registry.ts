@@ -13,7 +13,7 @@ import {
   providerBody,
   versionBody,
 } from '../support/registry.js';
-import { makeSigner } from '../support/releases.js';
+import { makeSigner, renewArmor } from '../support/releases.js';
 import { expectStatus, resource, tagBindings } from '../support/seeds.js';
 import type { AuditedAction, CatalogueWorld } from './audit-catalogue.actions.js';
 
@@ -38,10 +38,12 @@ const freshPlatform = async (world: CatalogueWorld) => {
   return { answer, id: answer.body.data.id as string, meta, path: `${path}/platforms/${facts.os}/${facts.arch}` };
 };
 
+const TEN_YEARS_SECONDS = 10 * 365 * 24 * 60 * 60;
+
 const freshKey = async (world: CatalogueWorld) => {
   const signer = await makeSigner();
   const answer = expectStatus(await addKey(world.owner, world.name, signer), 201);
-  return { answer, id: answer.body.data.id as string, meta: { key_id: signer.keyId } };
+  return { answer, id: answer.body.data.id as string, meta: { key_id: signer.keyId }, signer };
 };
 
 /** The actions of the registry. */
@@ -88,6 +90,13 @@ export const REGISTRY_ACTIONS: Readonly<Record<string, AuditedAction>> = {
     return { answer: expectStatus(await world.owner.delete(path), 204), id, meta };
   },
   'gpg_key.create': freshKey,
+  'gpg_key.update': async (world) => {
+    const { id, meta, signer } = await freshKey(world);
+    const armor = await renewArmor(signer, TEN_YEARS_SECONDS);
+    const body = resource('gpg-keys', { namespace: world.name, 'ascii-armor': armor });
+    const answer = expectStatus(await world.owner.patch(`${GPG_KEYS}/${world.name}/${meta.key_id}`, body), 200);
+    return { answer, id, meta };
+  },
   'gpg_key.destroy': async (world) => {
     const { id, meta } = await freshKey(world);
     const answer = expectStatus(await world.owner.delete(`${GPG_KEYS}/${world.name}/${meta.key_id}`), 204);
