@@ -139,6 +139,7 @@ const projectSamples = (pool: string): Sample[] => [
       'auto-destroy-activity-duration': '14d',
       'default-execution-mode': 'agent',
       'default-agent-pool-id': pool,
+      'stacks-default-execution-mode': 'remote',
       'setting-overwrites': { 'default-execution-mode': true, 'default-agent-pool': true },
     },
     shows: { relationships: { 'default-agent-pool': one('agent-pools', pool) } },
