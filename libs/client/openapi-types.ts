@@ -1046,6 +1046,41 @@ export interface paths {
     patch?: never;
     trace?: never;
   };
+  '/api/v2/admin/organizations': {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    /** List all organizations as a site administrator */
+    get: operations['listSiteOrganizations'];
+    put?: never;
+    post?: never;
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
+  '/api/v2/admin/organizations/{organization}': {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    /** Show an organization as a site administrator */
+    get: operations['getSiteOrganization'];
+    put?: never;
+    post?: never;
+    delete?: never;
+    options?: never;
+    head?: never;
+    /** Change an organization as a site administrator */
+    patch: operations['updateSiteOrganization'];
+    trace?: never;
+  };
   '/api/v2/organizations/{organization}/entitlement-set': {
     parameters: {
       query?: never;
@@ -5380,6 +5415,32 @@ export interface components {
           /** @constant */
           requested_token_type?: 'urn:ietf:params:oauth:token-type:access_token';
         };
+    UpdateSiteOrganizationBody: {
+      data: {
+        type?: ('organizations' | '') | null;
+        attributes?: {
+          'access-beta-tools'?: boolean;
+          'global-module-sharing'?: boolean;
+          /** @description the server limits no time of plans and applies */
+          'apply-timeout'?: unknown;
+          /** @description providers belong to one organization */
+          'global-provider-sharing'?: unknown;
+          /** @description organizations cannot be disabled; users can be suspended */
+          'is-disabled'?: unknown;
+          /** @description the server limits no time of plans and applies */
+          'plan-timeout'?: unknown;
+          /** @description the server limits no time of plans and applies */
+          'terraform-build-worker-apply-timeout'?: unknown;
+          /** @description the server limits no time of plans and applies */
+          'terraform-build-worker-plan-timeout'?: unknown;
+          /** @description the server executes no runs, so it has no workers */
+          'terraform-worker-sudo-enabled'?: unknown;
+          /** @description organizations can have any number of workspaces */
+          'workspace-limit'?: unknown;
+        };
+        relationships?: unknown;
+      };
+    };
     ChangeSubscriptionBody: {
       data: {
         type?: ('subscription' | 'subscriptions' | '') | null;
@@ -8387,6 +8448,155 @@ export interface components {
       /** @example id-of-notification-configurations */
       id: string;
     };
+    AdministeredOrganizationPageWithIncluded: {
+      data: components['schemas']['AdministeredOrganization'][];
+      included?: components['schemas']['User'][];
+      links: components['schemas']['PageLinks'];
+      meta: {
+        pagination: components['schemas']['Pagination'];
+      };
+    };
+    /** @description An organization as site administrators see it. Its id is its name; `external-id` never changes. */
+    AdministeredOrganization: {
+      /** @example acme */
+      id: string;
+      /** @constant */
+      type: 'organizations';
+      attributes: {
+        /** @example acme */
+        name: string;
+        /** @example org-2vNk6TbYx8RzQw4C */
+        'external-id': string;
+        /** @example ops@acme.test */
+        'notification-email': string;
+        'access-beta-tools': boolean;
+        'global-module-sharing': boolean;
+        /** @constant */
+        'global-provider-sharing': false;
+        /** @constant */
+        'is-disabled': false;
+        /** @description Whether people must sign in with an identity provider. */
+        'sso-enabled': boolean;
+        /** @constant */
+        'workspace-limit': null;
+        /** @constant */
+        'plan-timeout': null;
+        /** @constant */
+        'apply-timeout': null;
+        /** @constant */
+        'terraform-build-worker-plan-timeout': null;
+        /** @constant */
+        'terraform-build-worker-apply-timeout': null;
+        /** @constant */
+        'terraform-worker-sudo-enabled': false;
+      };
+      relationships: {
+        /** @description The active members of the owners team. */
+        owners: {
+          data: components['schemas']['UserIdentifier'][];
+          links?: components['schemas']['RelatedLinks'];
+        };
+        subscription: {
+          data: components['schemas']['SubscriptionIdentifier'];
+          links?: components['schemas']['RelatedLinks'];
+        };
+        'feature-set': {
+          data: components['schemas']['FeatureSetIdentifier'];
+          links?: components['schemas']['RelatedLinks'];
+        };
+      };
+      links: {
+        /**
+         * Format: uri-reference
+         * @example /api/v2/admin/organizations/acme
+         */
+        self: string;
+      };
+    };
+    SubscriptionIdentifier: {
+      /** @constant */
+      type: 'subscriptions';
+      /** @example id-of-subscriptions */
+      id: string;
+    };
+    FeatureSetIdentifier: {
+      /** @constant */
+      type: 'feature-sets';
+      /** @example id-of-feature-sets */
+      id: string;
+    };
+    /** @description An account: a person, or the service account of a token of a team, an organization or an agent pool. */
+    User: {
+      /** @example user-8Xc3kYb2TqLw9RfZ */
+      id: string;
+      /** @constant */
+      type: 'users';
+      attributes: {
+        /** @example ada */
+        username: string;
+        /**
+         * @description Null for service accounts, and for users without an address.
+         * @example ada@acme.test
+         */
+        email: string | null;
+        /**
+         * @description A new address that a site administrator has not confirmed. Null if you may not see it.
+         * @example null
+         */
+        'unconfirmed-email': string | null;
+        'is-service-account': boolean;
+        'is-site-admin': boolean;
+        /** @description The same as `is-site-admin`. */
+        'is-admin': boolean;
+        /** @description Whether the user cannot sign in. Suspended users have no tokens. */
+        'is-suspended': boolean;
+        /**
+         * Format: uri-reference
+         * @example /api/v2/users/user-8Xc3kYb2TqLw9RfZ/avatar
+         */
+        'avatar-url': string;
+        'two-factor': {
+          /** @constant */
+          enabled: false;
+          /** @constant */
+          verified: false;
+        };
+        /** @constant */
+        'is-sso-login': false;
+        /** @constant */
+        'v2-only': true;
+        /** @description What the caller may do. */
+        permissions: {
+          /** @example true */
+          'can-create-organizations': boolean;
+          /** @example true */
+          'can-change-email': boolean;
+          /** @example true */
+          'can-change-username': boolean;
+          /** @example true */
+          'can-manage-user-tokens': boolean;
+        };
+      };
+      relationships: {
+        'authentication-tokens': {
+          links: components['schemas']['RelatedLinks'];
+        };
+      };
+      links: {
+        /**
+         * Format: uri-reference
+         * @example /api/v2/users/user-8Xc3kYb2TqLw9RfZ
+         */
+        self: string;
+      };
+    };
+    AdministeredOrganizationDocumentWithIncluded: {
+      data: components['schemas']['AdministeredOrganization'];
+      included?: components['schemas']['User'][];
+    };
+    AdministeredOrganizationDocument: {
+      data: components['schemas']['AdministeredOrganization'];
+    };
     EntitlementSetDocument: {
       data: components['schemas']['EntitlementSet'];
     };
@@ -8583,12 +8793,6 @@ export interface components {
           links?: components['schemas']['RelatedLinks'];
         };
       };
-    };
-    FeatureSetIdentifier: {
-      /** @constant */
-      type: 'feature-sets';
-      /** @example id-of-feature-sets */
-      id: string;
     };
     OrganizationPageWithIncluded: {
       data: components['schemas']['Organization'][];
@@ -9236,71 +9440,6 @@ export interface components {
         /**
          * Format: uri-reference
          * @example /api/v2/organization-memberships/ou-4wXk7RcTn9QzLb5V
-         */
-        self: string;
-      };
-    };
-    /** @description An account: a person, or the service account of a token of a team, an organization or an agent pool. */
-    User: {
-      /** @example user-8Xc3kYb2TqLw9RfZ */
-      id: string;
-      /** @constant */
-      type: 'users';
-      attributes: {
-        /** @example ada */
-        username: string;
-        /**
-         * @description Null for service accounts, and for users without an address.
-         * @example ada@acme.test
-         */
-        email: string | null;
-        /**
-         * @description A new address that a site administrator has not confirmed. Null if you may not see it.
-         * @example null
-         */
-        'unconfirmed-email': string | null;
-        'is-service-account': boolean;
-        'is-site-admin': boolean;
-        /** @description The same as `is-site-admin`. */
-        'is-admin': boolean;
-        /** @description Whether the user cannot sign in. Suspended users have no tokens. */
-        'is-suspended': boolean;
-        /**
-         * Format: uri-reference
-         * @example /api/v2/users/user-8Xc3kYb2TqLw9RfZ/avatar
-         */
-        'avatar-url': string;
-        'two-factor': {
-          /** @constant */
-          enabled: false;
-          /** @constant */
-          verified: false;
-        };
-        /** @constant */
-        'is-sso-login': false;
-        /** @constant */
-        'v2-only': true;
-        /** @description What the caller may do. */
-        permissions: {
-          /** @example true */
-          'can-create-organizations': boolean;
-          /** @example true */
-          'can-change-email': boolean;
-          /** @example true */
-          'can-change-username': boolean;
-          /** @example true */
-          'can-manage-user-tokens': boolean;
-        };
-      };
-      relationships: {
-        'authentication-tokens': {
-          links: components['schemas']['RelatedLinks'];
-        };
-      };
-      links: {
-        /**
-         * Format: uri-reference
-         * @example /api/v2/users/user-8Xc3kYb2TqLw9RfZ
          */
         self: string;
       };
@@ -17928,6 +18067,123 @@ export interface operations {
           'application/vnd.api+json': components['schemas']['ErrorDocument'];
         };
       };
+    };
+  };
+  listSiteOrganizations: {
+    parameters: {
+      query?: {
+        /** @description The number of the page. */
+        'page[number]'?: number;
+        /** @description The number of resources on a page. A larger number than 100 counts as 100. */
+        'page[size]'?: number;
+        /** @description Related resources to add to the document. Separate values with commas. */
+        include?: 'owners'[];
+        /** @description Only organizations with this text in their name or address, ignoring case. */
+        q?: string;
+      };
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    requestBody?: never;
+    responses: {
+      /** @description The document. */
+      200: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/vnd.api+json': components['schemas']['AdministeredOrganizationPageWithIncluded'];
+        };
+      };
+      400: components['responses']['BadRequest'];
+      401: components['responses']['Unauthorized'];
+      403: components['responses']['Forbidden'];
+      404: components['responses']['NotFound'];
+      429: components['responses']['TooMany'];
+      500: components['responses']['InternalServerError'];
+      503: components['responses']['Unavailable'];
+    };
+  };
+  getSiteOrganization: {
+    parameters: {
+      query?: {
+        /** @description Related resources to add to the document. Separate values with commas. */
+        include?: 'owners'[];
+      };
+      header?: never;
+      path: {
+        /** @description The name of the organization. */
+        organization: string;
+      };
+      cookie?: never;
+    };
+    requestBody?: never;
+    responses: {
+      /** @description The document. */
+      200: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/vnd.api+json': components['schemas']['AdministeredOrganizationDocumentWithIncluded'];
+        };
+      };
+      400: components['responses']['BadRequest'];
+      401: components['responses']['Unauthorized'];
+      403: components['responses']['Forbidden'];
+      404: components['responses']['NotFound'];
+      429: components['responses']['TooMany'];
+      500: components['responses']['InternalServerError'];
+      503: components['responses']['Unavailable'];
+    };
+  };
+  updateSiteOrganization: {
+    parameters: {
+      query?: never;
+      header?: never;
+      path: {
+        /** @description The name of the organization. */
+        organization: string;
+      };
+      cookie?: never;
+    };
+    requestBody: {
+      content: {
+        /**
+         * @example {
+         *       "data": {
+         *         "type": "organizations",
+         *         "attributes": {
+         *           "access-beta-tools": true
+         *         }
+         *       }
+         *     }
+         */
+        'application/vnd.api+json': components['schemas']['UpdateSiteOrganizationBody'];
+      };
+    };
+    responses: {
+      /** @description The document. */
+      200: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/vnd.api+json': components['schemas']['AdministeredOrganizationDocument'];
+        };
+      };
+      400: components['responses']['BadRequest'];
+      401: components['responses']['Unauthorized'];
+      403: components['responses']['Forbidden'];
+      404: components['responses']['NotFound'];
+      408: components['responses']['RequestTimeout'];
+      413: components['responses']['TooLarge'];
+      415: components['responses']['UnsupportedMediaType'];
+      422: components['responses']['Unprocessable'];
+      429: components['responses']['TooMany'];
+      500: components['responses']['InternalServerError'];
+      503: components['responses']['Unavailable'];
     };
   };
   getEntitlementSet: {

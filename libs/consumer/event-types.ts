@@ -2,7 +2,7 @@
 
 type EventSchemas = {
   schemas: {
-    /** cadastre.OrganizationCreated.v4 */
+    /** cadastre.OrganizationCreated.v5 */
     OrganizationCreated: {
       name: string;
       email: string;
@@ -31,11 +31,12 @@ type EventSchemas = {
         /** @enum {string} */
         stacksDefaultExecutionMode: 'remote' | 'agent';
         stacksEnabled: boolean;
+        accessBetaTools: boolean;
       };
       defaultProject: string;
       ownersTeam: string;
     };
-    /** cadastre.OrganizationUpdated.v4 */
+    /** cadastre.OrganizationUpdated.v5 */
     OrganizationUpdated: {
       changes: {
         /** @enum {string} */
@@ -60,6 +61,7 @@ type EventSchemas = {
         /** @enum {string} */
         stacksDefaultExecutionMode?: 'remote' | 'agent';
         stacksEnabled?: boolean;
+        accessBetaTools?: boolean;
         name?: string;
         email?: string;
       };
@@ -1554,8 +1556,8 @@ export type EventType = keyof EventData;
 
 /** The newest version of the schema of each event. */
 export const EVENT_VERSIONS: Readonly<Record<EventType, number>> = {
-  OrganizationCreated: 4,
-  OrganizationUpdated: 4,
+  OrganizationCreated: 5,
+  OrganizationUpdated: 5,
   OrganizationFeatureSetChanged: 2,
   OrganizationTokenTtlPoliciesChanged: 1,
   OrganizationImported: 1,
@@ -1752,8 +1754,9 @@ export const EVENT_UPCASTS: { readonly [T in EventType]?: Readonly<Record<number
         },
       },
     ],
+    '4': [{ to: 'settings', add: { accessBetaTools: false } }],
   },
-  OrganizationUpdated: { '1': [], '2': [], '3': [] },
+  OrganizationUpdated: { '1': [], '2': [], '3': [], '4': [] },
   OrganizationFeatureSetChanged: { '1': [{ add: { trailBegins: 'with_change' } }] },
   ProjectCreated: { '1': [{ to: 'settings', add: { stacksDefaultExecutionMode: null } }] },
   ProjectUpdated: { '1': [] },

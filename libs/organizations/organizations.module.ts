@@ -3,6 +3,7 @@ import { CqrsModule } from '@nestjs/cqrs';
 import { OrganizationCreation, Quotas } from '#kernel';
 import { MembershipOrganizations } from '#people';
 import { selectRelatedOrganizations } from './organizations.related.js';
+import { AdminOrganizationsController } from './administration/admin-organizations.controller.js';
 import { EntitlementSetsController } from './entitlements/entitlement-sets.controller.js';
 import { FeatureSetsController } from './entitlements/feature-sets.controller.js';
 import type { FeatureSet } from './organizations/organization.js';
@@ -26,6 +27,7 @@ export class OrganizationsModule {
       global: true,
       imports: [CqrsModule],
       controllers: [
+        AdminOrganizationsController,
         EntitlementSetsController,
         FeatureSetsController,
         OrganizationTokenTtlPoliciesController,

@@ -117,7 +117,13 @@ export { countUsers, loadUserToSuspend, type UserToSuspend } from './users/users
 export { prepareOwnersTeam } from './teams/owners-team.writes.js';
 export { selectRelatedTeams, selectRelatedUsers } from './people.related.js';
 export { canChangeTeam, canReadTeam, requireTeamChange, type TeamScope } from './team-access/team-permission.js';
-export { isHiddenTeam, isVisibleTeam, selectTeamScope, selectVisiblePrincipal } from './teams/teams.queries.js';
+export {
+  isHiddenTeam,
+  isVisibleTeam,
+  selectActiveMembers,
+  selectTeamScope,
+  selectVisiblePrincipal,
+} from './teams/teams.queries.js';
 export {
   selectActiveMembersAmong,
   selectMailRecipients,

@@ -77,8 +77,9 @@ const NOUNS: Readonly<Record<string, string>> = {
   'task-stages': 'a list that is always empty: there are no run tasks',
 };
 
-/** Relationships with a controller of their own, and the type of the related resources. */
+/** Controllers of relationships, and of documents for administrators, with the type of the resources. */
 const RELATIONSHIPS: Readonly<Record<string, string>> = {
+  'admin-organizations': 'organizations',
   'remote-state-consumers': 'workspaces',
 };
 

@@ -5,6 +5,7 @@ import * as auditConfiguration from '../../libs/audit-trail/configuration/audit-
 import * as auditTrailSettings from '../../libs/audit-trail/settings/audit-trail-settings.controller.js';
 import * as auditFactSources from '../../libs/facts/sources/audit-fact-sources.controller.js';
 import * as identityProviders from '../../libs/identity-providers/providers/identity-providers.body.js';
+import * as adminOrganizations from '../../libs/organizations/administration/admin-organizations.body.js';
 import * as organizations from '../../libs/organizations/organizations/organizations.body.js';
 import * as projects from '../../libs/organizations/projects/projects.body.js';
 import * as tokenTtlPolicies from '../../libs/organizations/token-ttl-policies/token-ttl-policies.body.js';
@@ -261,6 +262,12 @@ export const RESOURCES: Readonly<Record<string, DocumentedResource>> = {
         body: organizations.updateBody,
         goTfe: ['OrganizationUpdateOptions'],
       },
+      {
+        name: 'update as site administrator',
+        routes: ['PATCH /api/v2/admin/organizations/:organization'],
+        body: adminOrganizations.adminUpdateBody,
+        goTfe: ['AdminOrganizationUpdateOptions'],
+      },
     ],
     also: {
       'data-retention-policy': 'pytfe',
@@ -269,8 +276,6 @@ export const RESOURCES: Readonly<Record<string, DocumentedResource>> = {
       'default-agent-pool-id': 'docs',
       'default-project': 'pytfe',
       'external-id': 'pytfe',
-      'global-module-sharing': 'go-tfe v2',
-      'global-provider-sharing': 'go-tfe v2',
       'is-unified': 'pytfe',
       permissions: 'pytfe',
       'public-provider-curation-enabled': 'cadastre',
@@ -715,7 +720,7 @@ export const NOT_BUILT: Readonly<Record<string, readonly string[]>> = {
     'AdminTerraformVersionCreateOptions',
     'AdminTerraformVersionUpdateOptions',
   ],
-  'admin organizations and runs': ['AdminOrganizationUpdateOptions', 'AdminRunForceCancelOptions'],
+  'admin runs': ['AdminRunForceCancelOptions'],
   'cloud credentials and encryption keys': [
     'AWSOIDCConfigurationCreateOptions',
     'AWSOIDCConfigurationUpdateOptions',

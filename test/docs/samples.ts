@@ -229,6 +229,15 @@ const organizationRequests = async (api: ApiTestClient): Promise<SampledRequest[
       ],
       hidden: ['default-agent-pool-id'],
     },
+    {
+      label: 'organizations, update as site administrator',
+      send: async (sample) => {
+        const name = unique();
+        expectStatus(await api.post(ORGANIZATIONS, resource('organizations', { name, email: 'ops@acme.test' })), 201);
+        return api.patch(`/api/v2/admin/organizations/${name}`, { data: { type: '', ...sample } });
+      },
+      samples: [{ attributes: { 'access-beta-tools': true, 'global-module-sharing': true } }],
+    },
   ];
 };
 

@@ -125,6 +125,7 @@ export const BY_HAND: Readonly<Record<string, readonly string[]>> = {
   'GET /organizations/:organization/audit-trail': [...OWNERS, ORGANIZATION, 'token for the audit trail'],
   'GET /admin/audit-trail': ['site admin'],
   'POST /admin/organizations/:organization/subscription': ['site admin'],
+  'PATCH /admin/organizations/:organization': ['site admin'],
   'PATCH /projects/:id': [
     ...OWNERS,
     ORGANIZATION,

@@ -14,7 +14,7 @@ const minutes = storedAttribute({
 /** Stacks cannot run where the client is. */
 const stacksMode = z.enum(['remote', 'agent']);
 
-/** Settings of an organization that owners can change, as documents show them. */
+/** Settings of an organization. Owners change all but those without a `body`, which only site administrators change. */
 const settings = {
   collaboratorAuthPolicy: { schema: authPolicy, initial: 'password', body: authPolicy.optional() },
   costEstimationEnabled: storedAttribute(flag(false)),
@@ -46,6 +46,7 @@ const settings = {
     since: 4,
   },
   stacksEnabled: { ...storedAttribute(flag(false)), since: 4 },
+  accessBetaTools: { schema: z.boolean(), initial: false, since: 5 },
 } as const;
 
 export const ORGANIZATION_SETTINGS = defineAttributes(settings);

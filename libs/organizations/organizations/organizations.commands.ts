@@ -22,6 +22,11 @@ export type OrganizationOperations = {
     { name: string; changes: OrganizationChanges; actor: Actor },
     OrganizationWithTtlPolicies | null
   >;
+  /** The changes that site administrators make, which owners cannot. */
+  UpdateAsSiteAdmin: Operation<
+    { name: string; changes: OrganizationChanges; actor: Actor },
+    OrganizationWithTtlPolicies | null
+  >;
   ChangeFeatureSet: Operation<
     { name: string; featureSet: FeatureSet; actor: Actor },
     OrganizationWithTtlPolicies | null

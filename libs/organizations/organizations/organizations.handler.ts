@@ -46,6 +46,13 @@ export class OrganizationsHandler extends AggregateHandler<OrganizationOperation
         command: { type: 'UpdateOrganization', data: { changes } },
         pool: changes.defaultAgentPool || null,
       }),
+    UpdateAsSiteAdmin: ({ name, changes, actor }) =>
+      this.append({
+        name,
+        actor,
+        permission: 'manage-site',
+        command: { type: 'UpdateOrganization', data: { changes } },
+      }),
     ChangeFeatureSet: ({ name, featureSet, actor }) =>
       this.append({
         name,

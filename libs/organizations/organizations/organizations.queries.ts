@@ -2,13 +2,17 @@ import { notFound, sql, type Sql, type Timestamp } from '#kernel';
 import { buildSnapshotJson, type StreamSnapshot } from '#event-store';
 import type { Database } from '#postgres';
 import {
+  can,
   hasOrganizationName,
   requirePermission,
   requireCurrentAccess,
   isPermittedByRole,
+  SITE_SCOPE,
+  verifyCurrentAccess,
   type Actor,
   type Permission,
 } from '#access';
+import { selectActiveMembers } from '#people';
 import { selectUsablePoolVersion } from '#agents';
 import { selectOwnPolicy, type PolicyIdentifier } from '#data-retention-policies';
 import {
@@ -111,6 +115,16 @@ const buildConditions = ({ search, name, email }: OrganizationFilter): readonly 
   return [...(name ? [contains('o.name', name)] : []), ...(email ? [contains('o.email', email)] : [])];
 };
 
+/**
+ * Selects one page of the organizations that match, with their number in each row. `ownColumns`: columns that only the
+ * rows of the page have.
+ */
+const selectPage = (where: Sql, page: PageRequest, ownColumns = sql``): Sql => sql`
+    with matched as materialized (select ${COLUMNS} from organizations o where ${where})
+    select total.n as total, page.* from (select count(*) as n from matched) total
+      left join lateral (select o.*${ownColumns} from matched o order by name ${buildLimit(page)}) page on true
+     order by page.name`;
+
 export const listOrganizations = async (
   database: Database,
   actor: Actor,
@@ -122,13 +136,47 @@ export const listOrganizations = async (
     ...buildConditions(filter),
     requireCurrentAccess(actor),
   ]);
-  const rows = await database.slowRows<ListRow<OrganizationRow, { total: number }>>(
+  const rows = await database.slowRows<ListRow<OrganizationRow, { total: number }>>(actor, selectPage(where, page));
+  return toListPage(rows);
+};
+
+/** An organization as site administrators see it. */
+export type AdministeredOrganizationRow = OrganizationRow & {
+  /** Ids of the active owners. */
+  readonly owners: readonly string[];
+};
+
+const selectOwners = (team: Sql): Sql =>
+  sql`, array(${selectActiveMembers(team, sql.raw('o.id'))} order by m.user_id) as owners`;
+
+export const findAdministeredOrganization = async (
+  database: Database,
+  actor: Actor,
+  name: string,
+): Promise<AdministeredOrganizationRow> => {
+  const row = await database.row<AdministeredOrganizationRow>(
+    sql`select ${COLUMNS}${selectOwners(sql.raw('o.owners_team'))}
+          from organizations o where ${hasOrganizationName('o', name)} and ${requireCurrentAccess(actor)}`,
+  );
+  requirePermission(actor, 'manage-site', SITE_SCOPE);
+  if (!row) throw notFound();
+  return row;
+};
+
+export const listAdministeredOrganizations = async (
+  database: Database,
+  actor: Actor,
+  page: PageRequest,
+  search: string | undefined,
+): Promise<ListPage<AdministeredOrganizationRow>> => {
+  // The statement of the list checks the access of site administrators.
+  if (!can(actor, 'manage-site', SITE_SCOPE)) await verifyCurrentAccess(database, actor);
+  requirePermission(actor, 'manage-site', SITE_SCOPE);
+  const filter = { search, name: undefined, email: undefined };
+  const where = sql.and([...buildConditions(filter), requireCurrentAccess(actor)]);
+  const rows = await database.slowRows<ListRow<AdministeredOrganizationRow, { total: number }>>(
     actor,
-    sql`
-    with matched as materialized (select ${COLUMNS} from organizations o where ${where})
-    select total.n as total, page.* from (select count(*) as n from matched) total
-      left join lateral (select * from matched order by name ${buildLimit(page)}) page on true
-     order by page.name`,
+    selectPage(where, page, selectOwners(sql.raw('o."ownersTeam"'))),
   );
   return toListPage(rows);
 };

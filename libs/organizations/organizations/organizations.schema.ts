@@ -26,7 +26,7 @@ export const organizationSchema = defineResource({
     'external-id': exampleText('org-2vNk6TbYx8RzQw4C'),
     email: exampleText('ops@acme.test'),
     'created-at': timestamp(),
-    ...describeSettings(ORGANIZATION_SETTINGS.shape, ['defaultAgentPool']),
+    ...describeSettings(ORGANIZATION_SETTINGS.shape, ['accessBetaTools', 'defaultAgentPool']),
     'assessments-enforced': absentIfSelfHosted(z.boolean()),
     'session-timeout': z
       .int()

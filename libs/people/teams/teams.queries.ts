@@ -87,7 +87,7 @@ export const selectVisiblePrincipal = (actor: Identity, somebody: Sql, organizat
  * Selects the active members of a team, without suspended users. Members without a membership, as in old logs, count as
  * active.
  */
-const selectActiveMembers = (team: Sql, organization: Sql): Sql => sql`select m.user_id from team_members m
+export const selectActiveMembers = (team: Sql, organization: Sql): Sql => sql`select m.user_id from team_members m
   where m.team = ${team} and not exists (
     select 1 from organization_memberships ou
      where ou.user_id = m.user_id and ou.organization = ${organization} and ou.status <> 'active')

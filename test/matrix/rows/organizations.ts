@@ -1,6 +1,6 @@
 import { SITE_SCOPE } from '#access';
 import { resource } from '../../support/seeds.js';
-import type { MatrixRow } from '../matrix.js';
+import type { MatrixRow, MatrixTarget } from '../matrix.js';
 import { inAcme, onTheProject, organization, project, site } from '../targets.js';
 
 const founding: readonly MatrixRow[] = [
@@ -68,12 +68,29 @@ const one: readonly MatrixRow[] = [
 const featureSet = (id: string): object =>
   resource('subscriptions', {}, { 'feature-set': { data: { type: 'feature-sets', id } } });
 
+const organizationOfSite: MatrixTarget = { ...organization, scope: () => SITE_SCOPE };
+
 const administration: readonly MatrixRow[] = [
   { route: 'GET /feature-sets', about: site, demands: 'any token', status: 200 },
   { route: 'GET /admin/feature-sets', about: site, demands: ['manage-site'], status: 200 },
+  { route: 'GET /admin/organizations', about: site, demands: ['manage-site'], status: 200 },
+  { route: `GET /admin${ORGANIZATION}`, about: organizationOfSite, demands: ['manage-site'], status: 200 },
+  {
+    route: `PATCH /admin${ORGANIZATION}`,
+    about: organizationOfSite,
+    demands: ['manage-site'],
+    status: 200,
+    trail: ['organization update'],
+    body: resource('organizations', { 'access-beta-tools': true }),
+    tearDown: ({ server, acme }) =>
+      server.patch(
+        `/api/v2/admin/organizations/${acme.name}`,
+        resource('organizations', { 'access-beta-tools': false }),
+      ),
+  },
   {
     route: `POST /admin${ORGANIZATION}/subscription`,
-    about: { ...organization, scope: () => SITE_SCOPE },
+    about: organizationOfSite,
     demands: ['manage-subscription'],
     status: 200,
     trail: ['organization update'],
