@@ -4552,6 +4552,43 @@ export interface paths {
     patch?: never;
     trace?: never;
   };
+  '/api/v2/admin/terraform-versions': {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    /**
+     * List the releases of Terraform and OpenTofu that workspaces may choose
+     * @description The newest release comes first. The setting `CADASTRE_TOOL_RELEASES` adds releases; requests cannot change the list.
+     */
+    get: operations['listTerraformVersions'];
+    put?: never;
+    post?: never;
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
+  '/api/v2/admin/terraform-versions/{id}': {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    /** Show a release of Terraform or OpenTofu */
+    get: operations['getTerraformVersion'];
+    put?: never;
+    post?: never;
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
   '/api/v2/organizations/{organization}/workspaces': {
     parameters: {
       query?: never;
@@ -12009,6 +12046,60 @@ export interface components {
       meta: {
         pagination: components['schemas']['Pagination'];
       };
+    };
+    TerraformVersionPage: {
+      data: components['schemas']['TerraformVersion'][];
+      links: components['schemas']['PageLinks'];
+      meta: {
+        pagination: components['schemas']['Pagination'];
+      };
+    };
+    /** @description A release of Terraform or OpenTofu that workspaces may choose. */
+    TerraformVersion: {
+      /** @example tool-7d92573f62b0facb */
+      id: string;
+      /** @constant */
+      type: 'terraform-versions';
+      attributes: {
+        /** @example 1.16.5 */
+        version: string;
+        /** @constant */
+        url: null;
+        /** @constant */
+        sha: null;
+        /**
+         * @description Always empty, because the server downloads no release.
+         * @example []
+         */
+        archs: string[];
+        /** @description False if the setting `CADASTRE_TOOL_RELEASES` adds it. */
+        official: boolean;
+        /** @constant */
+        enabled: true;
+        /** @description Whether it is a preview of a release. */
+        beta: boolean;
+        /** @constant */
+        deprecated: false;
+        /** @constant */
+        'deprecated-reason': null;
+        /**
+         * @description The number of workspaces whose version is exactly this release, not a constraint.
+         * @example 3
+         */
+        usage: number;
+        /** @constant */
+        'created-at': null;
+      };
+      links: {
+        /**
+         * Format: uri-reference
+         * @example /api/v2/admin/terraform-versions/tool-7d92573f62b0facb
+         */
+        self: string;
+      };
+    };
+    TerraformVersionDocument: {
+      data: components['schemas']['TerraformVersion'];
     };
     WorkspaceDocument: {
       data: components['schemas']['Workspace'];
@@ -41094,6 +41185,72 @@ export interface operations {
         };
         content: {
           'application/vnd.api+json': components['schemas']['WorkspacePage'];
+        };
+      };
+      400: components['responses']['BadRequest'];
+      401: components['responses']['Unauthorized'];
+      403: components['responses']['Forbidden'];
+      404: components['responses']['NotFound'];
+      429: components['responses']['TooMany'];
+      500: components['responses']['InternalServerError'];
+      503: components['responses']['Unavailable'];
+    };
+  };
+  listTerraformVersions: {
+    parameters: {
+      query?: {
+        /** @description The number of the page. */
+        'page[number]'?: number;
+        /** @description The number of resources on a page. A larger number than 100 counts as 100. */
+        'page[size]'?: number;
+        /** @description Only the release with exactly this version. */
+        'filter[version]'?: string;
+        /** @description Only releases with this text in their version. Without effect beside `filter[version]`. */
+        'search[version]'?: string;
+      };
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    requestBody?: never;
+    responses: {
+      /** @description The document. */
+      200: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/vnd.api+json': components['schemas']['TerraformVersionPage'];
+        };
+      };
+      400: components['responses']['BadRequest'];
+      401: components['responses']['Unauthorized'];
+      403: components['responses']['Forbidden'];
+      404: components['responses']['NotFound'];
+      429: components['responses']['TooMany'];
+      500: components['responses']['InternalServerError'];
+      503: components['responses']['Unavailable'];
+    };
+  };
+  getTerraformVersion: {
+    parameters: {
+      query?: never;
+      header?: never;
+      path: {
+        /** @description The id of the terraform version. */
+        id: string;
+      };
+      cookie?: never;
+    };
+    requestBody?: never;
+    responses: {
+      /** @description The document. */
+      200: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/vnd.api+json': components['schemas']['TerraformVersionDocument'];
         };
       };
       400: components['responses']['BadRequest'];

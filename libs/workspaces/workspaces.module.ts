@@ -2,6 +2,7 @@ import { Module, type DynamicModule } from '@nestjs/common';
 import { CqrsModule } from '@nestjs/cqrs';
 import { AgentPoolWorkspaces } from '#agents';
 import { RemoteStateConsumersController } from './remote-state-consumers/remote-state-consumers.controller.js';
+import { TerraformVersionsController } from './tool-versions/terraform-versions.controller.js';
 import { ToolReleases } from './tool-versions/tool-releases.catalogue.js';
 import { selectRelatedWorkspaces } from './workspaces/workspaces.related.js';
 import { WorkspacesController } from './workspaces/workspaces.controller.js';
@@ -22,7 +23,7 @@ export class WorkspacesModule {
       // Runs resolve version constraints with ToolReleases; agent pools include workspaces.
       global: true,
       imports: [CqrsModule],
-      controllers: [RemoteStateConsumersController, WorkspacesController],
+      controllers: [RemoteStateConsumersController, TerraformVersionsController, WorkspacesController],
       providers: [
         WorkspacesHandler,
         { provide: AgentPoolWorkspaces, useValue: { related: selectRelatedWorkspaces } satisfies AgentPoolWorkspaces },

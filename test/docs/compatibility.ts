@@ -198,7 +198,7 @@ export const compatibilityPage = (notice: string): string =>
     ...Object.entries(RESOURCES).flatMap(sectionOf),
     '## Not built',
     '',
-    'These requests of go-tfe answer 404, because no route is built for them.',
+    'These requests of go-tfe answer 404, or 405 if the address has other methods, because no route is built for them.',
     '',
     table(
       ['Subject', 'Requests of go-tfe'],

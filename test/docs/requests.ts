@@ -712,7 +712,7 @@ export const NOT_BUILT: Readonly<Record<string, readonly string[]>> = {
     'AdminTwilioSettingsUpdateOptions',
     'AdminTwilioSettingsVerifyOptions',
   ],
-  'admin versions of tools': [
+  'changes of the versions of tools': [
     'AdminOPAVersionCreateOptions',
     'AdminOPAVersionUpdateOptions',
     'AdminSentinelVersionCreateOptions',

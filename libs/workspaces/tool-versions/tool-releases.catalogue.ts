@@ -22,17 +22,32 @@ const isRunning = (version: string, running: string | undefined): boolean => {
 const sortNewestFirst = (versions: readonly string[]): readonly SemVer[] =>
   [...new Set(versions)].map((version) => new SemVer(version)).toSorted(rcompare);
 
+/** A release in the list for administrators. */
+export type ToolRelease = {
+  readonly version: string;
+  readonly isPreview: boolean;
+  /** False if the operator added it. */
+  readonly isBuiltIn: boolean;
+};
+
 /**
  * The tool releases that workspaces may choose: the built-in ones, and those that the operator adds. A workspace does
  * not say which of the two tools it means. An ambiguous constraint means Terraform, because the attribute has its name,
  * and OpenTofu if no Terraform release matches.
  */
 export class ToolReleases {
+  /** All releases, the newest first. A version that both tools have is one release. */
+  readonly list: readonly ToolRelease[];
   private readonly versions: ReadonlySet<string>;
   private readonly final: readonly SemVer[];
 
   constructor(added: readonly string[] = []) {
-    this.versions = new Set([...TERRAFORM_RELEASES, ...OPENTOFU_RELEASES, ...PREVIEWS, ...added]);
+    const builtIn: ReadonlySet<string> = new Set([...TERRAFORM_RELEASES, ...OPENTOFU_RELEASES, ...PREVIEWS]);
+    this.versions = new Set([...builtIn, ...added]);
+    this.list = [...this.versions]
+      .map((version) => new SemVer(version))
+      .toSorted((one, other) => other.compare(one) || other.compareBuild(one))
+      .map(({ raw, prerelease }) => ({ version: raw, isPreview: prerelease.length > 0, isBuiltIn: builtIn.has(raw) }));
     const own = sortNewestFirst([...TERRAFORM_RELEASES, ...added]).filter(({ prerelease }) => prerelease.length === 0);
     this.final = [...own, ...sortNewestFirst(OPENTOFU_RELEASES)];
   }

@@ -9,6 +9,7 @@ import {
   organization,
   otherProject,
   project,
+  site,
   workspace,
 } from '../targets.js';
 
@@ -228,7 +229,22 @@ const deletes: readonly MatrixRow[] = [byId, byName].flatMap((path): MatrixRow[]
   },
 ]);
 
+const releases: readonly MatrixRow[] = [
+  { route: 'GET /admin/terraform-versions', about: site, demands: ['manage-site'], status: 200 },
+  {
+    route: 'GET /admin/terraform-versions/:id',
+    about: {
+      ...site,
+      // Ids of releases derive from their versions: this is 1.5.7.
+      params: () => ({ id: 'tool-53ae027a22b07078' }),
+    },
+    demands: ['manage-site'],
+    status: 200,
+  },
+];
+
 export const workspaces: readonly MatrixRow[] = [
+  ...releases,
   ...lists,
   ...reads,
   ...creates,
