@@ -141,7 +141,6 @@ const projectSamples = (pool: string): Sample[] => [
       'default-agent-pool-id': pool,
       'stacks-default-execution-mode': 'remote',
       'setting-overwrites': { 'default-execution-mode': true, 'default-agent-pool': true },
-      'stacks-default-execution-mode': 'agent',
     },
     shows: { relationships: { 'default-agent-pool': one('agent-pools', pool) } },
   },
