@@ -41,10 +41,11 @@ export const access: Projection<PeopleEvent> = {
       insert into organization_memberships (id, organization, user_id, email, status, created_at, invited_by)
       values (${stream}, ${organization}, ${user}, ${email}, ${status}, ${time},
               ${status === 'invited' ? context.accessor.id : null})`,
-      // An invitation to an address without an account creates the account in the same append, so their times are equal.
+      // An invitation to an address without an account creates the account in the same append, so their times are equal. An
+      // import creates the accounts of invited people later than their invitations.
       status === 'invited'
         ? sql`update users set only_invited = true
-               where id = ${user} and created_at = ${time} and lower(email) = lower(${email})`
+               where id = ${user} and created_at >= ${time} and lower(email) = lower(${email})`
         : recordUse(user),
     ],
     MembershipAccepted: ({ user }, { stream }) => [

@@ -117,7 +117,11 @@ const fillOrganization = async (): Promise<void> => {
     triggers: ['run:errored'],
   });
   expectStatus(await source.delete(`/api/v2/admin/users/${leaver.id}`), 204);
+  const invitation = resource('organization-memberships', { email: INVITED });
+  expectStatus(await source.post('/api/v2/organizations/acme/organization-memberships', invitation), 201);
 };
+
+const INVITED = 'vic@corp.test';
 
 const SSH_KEY = {
   name: 'git',
@@ -228,7 +232,7 @@ describe('an export', () => {
     const { manifest } = await openExport(exported);
     const log = await readWholeLog(source.store);
     expect(manifest.snapshot.events).toBe(log.filter(({ organization }) => organization === acme.id).length);
-    expect(manifest.people.accounts.map(({ username }) => username).toSorted()).toEqual(['ada', 'admin']);
+    expect(manifest.people.accounts.map(({ username }) => username).toSorted()).toEqual(['ada', 'admin', 'vic']);
     expect(manifest.people.forgotten).toHaveLength(1);
   });
 
@@ -451,7 +455,7 @@ describe('an imported organization', () => {
   });
 
   it('has members without their tokens, and no tokens of teams or the organization', async () => {
-    expect(imported.createdUsers).toBe(1);
+    expect(imported.createdUsers).toBe(2);
     expect(imported.destroyedTokens).toBe(3);
     expectStatus(await target.as(ada.token).get('/api/v2/account/details'), 401);
     expect(await findUser(target, 'ada')).toBe(ada.id);
@@ -460,6 +464,16 @@ describe('an imported organization', () => {
     expectStatus(await api.post(`/api/v2/workspaces/${workspace}/actions/unlock`, {}), 200);
     expectStatus(await api.get('/api/v2/organizations/resident'), 404);
     await expectViewsMatchLog(target, moduleDefinitions);
+  });
+
+  it('has invited people whose accounts a verified owner of the address can take over', async () => {
+    const accounts = await target.database.rows<{ email: string; onlyInvited: boolean }>(
+      sql`select email, only_invited as "onlyInvited" from users where id = ${ada.id} or email = ${INVITED} order by 2`,
+    );
+    expect(accounts).toEqual([
+      { email: expect.any(String), onlyInvited: false },
+      { email: INVITED, onlyInvited: true },
+    ]);
   });
 
   it('is published with all its events', async () => {
