@@ -122,7 +122,7 @@ const STATEMENTS: Readonly<Record<string, number>> = {
   '/api/v2/admin/audit-trail': 6,
   '/api/v2/organizations/:organization/audit-trail': 6,
   // Each follower has a statement of its own.
-  '/api/v2/admin/site-status': 14,
+  '/api/v2/admin/site-status': 15,
 };
 
 let server: TestServer;
