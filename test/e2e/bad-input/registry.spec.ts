@@ -38,7 +38,8 @@ const withProviders = async (server: TestServer): Promise<Fixture> => {
     armor: JSON.stringify(signer.armor).slice(1, -1),
     upload: link,
     // Each of these links differs from the signed link in one part.
-    otherFile: signed([subject.replace(/^binary (\S+) .*$/, 'shasums $1'), expires]),
+    otherFile: signed([subject.replace(/binary (\S+) .*$/, 'shasums $1'), expires]),
+    otherUploader: signed([subject.replace(/^(\S+) \S+/, '$1 user-of-somebody-else'), expires]),
     otherTime: signed([subject, expires + 1]),
     asDownload: `${link.replace('/uploads/', '/files/')}/${platformAttributes('aws', '1.0.0').filename}`,
   };
@@ -288,6 +289,7 @@ describe('a wrong request to the registry', () => {
   it.each<BadRequestCase>([
     { title: 'without a signature', send: 'PUT /api/registry/private/v2/uploads/nonsense', status: 403 },
     { title: 'for another file', send: 'PUT {otherFile}', status: 403 },
+    { title: 'for another uploader', send: 'PUT {otherUploader}', status: 403 },
     { title: 'with a later expiry', send: 'PUT {otherTime}', status: 403 },
     { title: 'that is valid for uploads only', send: 'GET {asDownload}', status: 403 },
   ])('is refused for a link $title: $send', async (bad) => {
