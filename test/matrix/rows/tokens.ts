@@ -223,8 +223,8 @@ const remotePoolTokens: readonly MatrixRow[] = [
   },
 ];
 
-/** A run that waits in a workspace in `remote` mode while its row is tested. */
-const remoteRun = { workspace: '', id: '' };
+/** A run that waits in a workspace in `remote` mode while its row is tested. Before that, an unknown one. */
+const remoteRun = { workspace: '', id: 'run-doesnotexist0' };
 
 const runTokens: readonly MatrixRow[] = [
   {
