@@ -303,7 +303,8 @@ const keys: readonly MatrixRow[] = [
     status: 200,
     trail: ['gpg_key update'],
     fresh: true,
-    bodyFor: ({ params }) => resource('gpg-keys', { 'ascii-armor': params['armor'] }),
+    bodyFor: ({ params, world: { resources } }) =>
+      resource('gpg-keys', { 'ascii-armor': params['armor'] ?? resources.spareArmor }),
   },
   {
     route: `DELETE ${GPG_KEYS}/:namespace/:keyId`,
