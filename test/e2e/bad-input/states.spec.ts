@@ -100,7 +100,19 @@ describe('a wrong request for state versions', () => {
       status: 422,
       problems: [['/data/attributes/lineage']],
     },
-    { title: 'another lineage', send: versions, body: next({ lineage: 'another' }), status: 409 },
+    {
+      title: 'a lineage that the file does not have',
+      send: versions,
+      body: next({ lineage: 'another' }),
+      status: 422,
+      problems: [['/data/attributes/lineage', /another is not the lineage of the state file/]],
+    },
+    {
+      title: 'another lineage',
+      send: versions,
+      body: newStateVersion(stateFile({ serial: 6 }), { inline: true }),
+      status: 409,
+    },
     { title: 'an old serial', send: versions, body: next({ serial: 4 }), status: 409 },
     {
       title: 'an unlocked workspace',
