@@ -26,7 +26,8 @@ type OutputEvent = Extract<WorkspaceEvent, { type: 'StateVersionFinalized' }>;
  */
 export const stateVersions: Projection<VersionEvent | BackingDataEvent | StateOwnerDeleted> = {
   name: 'state_versions',
-  version: 1,
+  // Version 2 added `format`. Processes of 0.2.0 write rows without it.
+  version: 2,
   tables: ['state_versions'],
   names: [{ table: 'state_versions', column: 'created_by' }],
   on: {

@@ -50,6 +50,9 @@ const query = async (text: string): Promise<readonly Record<string, unknown>[]> 
   }
 };
 
+/** The previous release answers as its own description says. */
+const ignoreDescription = (): void => undefined;
+
 /** Returns what both versions show of a workspace and its past. */
 const readAll = async (api: ApiTestClient, trail: ApiTestClient, workspace: string): Promise<unknown> => {
   const read = async (from: ApiTestClient, path: string) => {
@@ -67,7 +70,7 @@ it(
   'the previous release and this one serve one database while clients write, and then the previous one is refused',
   async () => {
     await earlier.start();
-    const before = createApiTestClient(earlier.url, earlier.adminToken);
+    const before = createApiTestClient(earlier.url, earlier.adminToken, ignoreDescription);
     const organization = await makeOrganization(before, 'acme');
     const trailToken = await makeOrganizationToken(before, 'acme');
     const quiet = await makeOrganization(before, 'quiet');
@@ -117,7 +120,8 @@ it(
       async () =>
         (
           await query(
-            'select from event_store.view_versions where version = 1 and view ~ $$trail$|history|^workspaces$$',
+            `select from event_store.view_versions
+              where version = 1 and view ~ '^(access|audit_trail|organizations|projects|state_versions|workspace_history|workspaces)$'`,
           )
         ).length === 0,
       'the views are rebuilt',
