@@ -49,7 +49,7 @@ describe('npm run release', () => {
       ['apps/cadastre/release.build.ts', join(folder, 'image'), 'image'],
       { cwd: ROOT, env },
     );
-    await expect(built).rejects.toMatchObject({ code: 1, stderr: expect.stringContaining('no image can be built') });
+    await expect(built).rejects.toMatchObject({ code: 1, stderr: expect.stringContaining('image: cannot be built') });
   });
 
   it('refuses a part that it does not know', async () => {
