@@ -42,18 +42,27 @@ const formatTokenExpression = ({ settings, tokenSource }: Greeting): string => {
 
 const formatFirstSteps = (greeting: Greeting): string[] => {
   const { settings, caFile } = greeting;
-  const host = new URL(settings.publicUrl).host;
   const token = formatTokenExpression(greeting);
+  return [
+    'Create an organization:',
+    '',
+    `  curl -sS ${caFile ? `--cacert ${toRelative(caFile)} ` : ''}-H "Authorization: Bearer ${token}" -H 'Content-Type: application/vnd.api+json' \\`,
+    `    -d '{"data":{"type":"organizations","attributes":{"name":"acme","email":"ops@example.com"}}}' \\`,
+    `    ${settings.publicUrl}/api/v2/organizations`,
+    '',
+    // terraform finds a server by HTTPS only.
+    ...(settings.publicUrl.startsWith('https:') ? formatTerraformSteps(greeting, token) : []),
+  ];
+};
+
+const formatTerraformSteps = ({ settings, caFile }: Greeting, token: string): string[] => {
+  const host = new URL(settings.publicUrl).host;
   // Sets SSL_CERT_FILE for these commands only. In the whole shell it would hide other authorities from other programs.
   const authority = caFile ? `SSL_CERT_FILE=${caFile} ` : '';
   const variable = `TF_TOKEN_${host.replaceAll('-', '__').replaceAll('.', '_')}`;
   const terraform = `env ${authority}"${variable}=${token}" terraform`;
   return [
-    'Create an organization, then use it with terraform:',
-    '',
-    `  curl -sS ${caFile ? `--cacert ${toRelative(caFile)} ` : ''}-H "Authorization: Bearer ${token}" -H 'Content-Type: application/vnd.api+json' \\`,
-    `    -d '{"data":{"type":"organizations","attributes":{"name":"acme","email":"ops@example.com"}}}' \\`,
-    `    ${settings.publicUrl}/api/v2/organizations`,
+    'Use it with terraform:',
     '',
     ...formatConfiguration(host),
     `  ${terraform} init`,
