@@ -142,7 +142,7 @@ const memberships: readonly MatrixRow[] = [
     about: organization,
     demands: ['manage-memberships'],
     status: 201,
-    trail: ['organization_user create'],
+    trail: ['user create', 'organization_user create'],
     bodyFor: ({ world }) => resource('organization-memberships', { email: `${world.unique('guest')}@people.test` }),
   },
   { route: 'GET /organization-memberships/:id', about: membership, demands: ['read-memberships'], status: 200 },

@@ -45,9 +45,9 @@ const RESOURCES = [
     body: (name: string) => ({ userName: `${name}@people.test` }),
     trails: {
       create: ['user create', 'user provision'],
-      replace: ['user update', 'user update_provisioning'],
+      replace: ['user update_provisioning', 'user update'],
       update: ['user update_provisioning'],
-      destroy: ['user suspend', 'user deprovision'],
+      destroy: ['user update_provisioning', 'user suspend', 'user deprovision'],
     },
   },
   {

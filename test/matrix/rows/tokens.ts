@@ -274,7 +274,7 @@ const tokensById: readonly MatrixRow[] = TOKEN_OWNERS.flatMap(({ condition, of, 
       about,
       demands,
       status: 204,
-      trail: condition === 'for SCIM' ? [] : ['authentication_token destroy'],
+      trail: ['authentication_token destroy'],
       fresh: true,
     },
   ];
