@@ -73,8 +73,8 @@ describe('an organization, for site administrators', () => {
     expectStatus(await server.patch(`${PATH}/acme`, sent), 200);
     expectStatus(await server.patch(`${PATH}/acme`, { data: {} }), 200);
     expect(await logLength(server.store)).toBe(length);
-    const shown = expectStatus(await server.get('/api/v2/organizations/acme'), 200).body.data.attributes;
-    expect(shown).not.toHaveProperty('access-beta-tools');
+    const attributes = expectStatus(await server.get('/api/v2/organizations/acme'), 200).body.data.attributes;
+    expect(attributes).not.toHaveProperty('access-beta-tools');
   });
 
   it('keeps access to beta tools if an owner sends it', async () => {

@@ -1,7 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { rebuildView, verifySnapshots, verifyView } from '#event-store';
+import { listViews, rebuildView, verifySnapshots, verifyView } from '#event-store';
 import { selectSimilarNames } from '#access';
-import { views } from '../../../apps/modules.js';
 import { logLength } from '../../../test/support/event-log.js';
 import { listProblems } from '../../../test/support/responses.js';
 import {
@@ -21,6 +20,8 @@ import { findUserByLogin } from './user-login.queries.js';
 import { USER_NAMES } from './user-names.js';
 
 const TAKEN_NAME_PROBLEM = [['/data/attributes/username', 'Username has already been taken']];
+
+const viewsOfUsers = listViews([peopleDefinition]).filter(({ tables }) => tables.includes('users'));
 
 let server: TestServer;
 
@@ -144,7 +145,7 @@ describe('usernames that differ only in case and are older than the rule', () =>
   });
 
   it('stay as they are in a rebuild', async () => {
-    for (const view of views.filter(({ tables }) => tables.includes('users'))) {
+    for (const view of viewsOfUsers) {
       await rebuildView(server.store, view, { now: new Date() });
       expect([view.name, await verifyView(server.store, view, new Date())]).toEqual([view.name, []]);
     }
@@ -165,7 +166,7 @@ describe('usernames that differ only in case and are older than the rule', () =>
     expect(await findByLogin('GRACE')).toBe(twin.id);
     expect(await server.database.rows(selectSimilarNames(USER_NAMES))).toEqual([]);
     expectStatus(await rename(twin, 'Grace'), 200);
-    for (const view of views.filter(({ tables }) => tables.includes('users'))) {
+    for (const view of viewsOfUsers) {
       await rebuildView(store, view, { now: new Date() });
       expect([view.name, await verifyView(store, view, new Date())]).toEqual([view.name, []]);
     }

@@ -73,9 +73,9 @@ export class TerraformVersionsController {
     const exact = getParameter(query, 'filter[version]');
     const search = getParameter(query, 'search[version]') ?? '';
     const matches = this.releases.list.filter(({ version }) => (exact ? version === exact : version.includes(search)));
-    const shown = slicePage(matches, page);
-    const uses = await countUses(this.database, actor, shown);
-    const data = shown.map((release) => renderTerraformVersion(release, uses));
+    const releases = slicePage(matches, page);
+    const uses = await countUses(this.database, actor, releases);
+    const data = releases.map((release) => renderTerraformVersion(release, uses));
     return renderPage(data, page, matches.length, request.publicUrl);
   }
 
