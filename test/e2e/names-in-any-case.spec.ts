@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { rebuildView, verifyView } from '#event-store';
 import { foldInSql, foldName, sql } from '#kernel';
-import { ORGANIZATION_NAMES, PROJECT_NAMES, selectSimilarNames, WORKSPACE_NAMES } from '#access';
+import { ORGANIZATION_NAMES, PROJECT_NAMES, listSimilarNames, WORKSPACE_NAMES } from '#access';
 import { views } from '../../apps/modules.js';
 import { logLength } from '../support/event-log.js';
 import {
@@ -204,13 +204,13 @@ describe('names that differ only in case, from earlier versions', () => {
   });
 
   it('are reported with their organization, the oldest first', async () => {
-    expect(await server.database.rows(selectSimilarNames(WORKSPACE_NAMES))).toEqual([
+    expect(await listSimilarNames(server.database, WORKSPACE_NAMES)).toEqual([
       { names: ['Prod', 'prod'], organization: 'twins' },
     ]);
-    expect(await server.database.rows(selectSimilarNames(PROJECT_NAMES))).toEqual([
+    expect(await listSimilarNames(server.database, PROJECT_NAMES)).toEqual([
       { names: ['Blue', 'blue'], organization: 'twins' },
     ]);
-    expect(await server.database.rows(selectSimilarNames(ORGANIZATION_NAMES))).toEqual([]);
+    expect(await listSimilarNames(server.database, ORGANIZATION_NAMES)).toEqual([]);
   });
 
   it('find exactly the resource with the spelling, and the oldest for any other spelling', async () => {
@@ -251,6 +251,6 @@ describe('names that differ only in case, from earlier versions', () => {
     expectStatus(await rename('prod', { name: 'Prod' }), 200);
     expectStatus(await server.delete(`${path}/PROD`), 204);
     await makeWorkspace(server, 'twins', 'PROD');
-    expect(await server.database.rows(selectSimilarNames(WORKSPACE_NAMES))).toEqual([]);
+    expect(await listSimilarNames(server.database, WORKSPACE_NAMES)).toEqual([]);
   });
 });

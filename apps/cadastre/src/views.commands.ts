@@ -1,5 +1,5 @@
 import type { Command } from 'commander';
-import { selectSimilarNames, type SimilarNames } from '#access';
+import { listSimilarNames } from '#access';
 import { listDifferentVersions, rebuildView, verifyView, verifySnapshots, type ViewDifference } from '#event-store';
 import { StartupError, type Settings } from '#host';
 import { readLogEnd, recordVerification } from '#site';
@@ -86,7 +86,7 @@ export const verifySite = async (runtime: Runtime, signal?: AbortSignal): Promis
   clean &&= wrong.length === 0;
   clean = (await verifyKeys(runtime)) && clean;
   for (const names of moduleDefinitions.flatMap(({ uniqueNames = [] }) => uniqueNames)) {
-    for (const similar of await store.database.rows<SimilarNames>(selectSimilarNames(names))) {
+    for (const similar of await listSimilarNames(store.database, names)) {
       const location = similar.organization === null ? '' : ` in ${similar.organization}`;
       const list = similar.names.join(', ');
       printLine(`WARNING: names of ${names.noun}${location} differ only in case: ${list}. Rename all but one of them.`);

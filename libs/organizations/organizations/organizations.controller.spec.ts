@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { ensureUser, issueUserToken } from '#people';
 import { rebuildView, verifyView, listViews } from '#event-store';
 import { sql } from '#kernel';
-import { ORGANIZATION_NAMES, selectSimilarNames } from '#access';
+import { ORGANIZATION_NAMES, listSimilarNames } from '#access';
 import { organizationsDefinition } from '#organizations';
 import { costOf } from '../../../test/support/cost.js';
 import { logLength } from '../../../test/support/event-log.js';
@@ -258,7 +258,7 @@ describe('an organization', () => {
 
   it('keeps an old name that differs from another only in case; the name is reserved until both are gone', async () => {
     await createSecondOrganization(server, 'Xray', 'xray');
-    const findSimilar = () => server.database.rows(selectSimilarNames(ORGANIZATION_NAMES));
+    const findSimilar = () => listSimilarNames(server.database, ORGANIZATION_NAMES);
     expect(await findSimilar()).toEqual([{ names: ['Xray', 'xray'], organization: null }]);
     // The exact name wins, and otherwise the oldest organization.
     for (const [path, name] of [

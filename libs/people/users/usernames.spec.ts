@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { listViews, rebuildView, verifySnapshots, verifyView } from '#event-store';
-import { selectSimilarNames } from '#access';
+import { listSimilarNames } from '#access';
 import { logLength } from '../../../test/support/event-log.js';
 import { listProblems } from '../../../test/support/responses.js';
 import {
@@ -84,7 +84,7 @@ describe('a username in another case', () => {
     const answers = await Promise.all(addresses.map((address) => invite(address)));
     const accounts = await Promise.all(answers.map((answer) => expectStatus(answer, 201).body.data.id));
     expect(new Set(accounts).size).toBe(3);
-    expect(await server.database.rows(selectSimilarNames(USER_NAMES))).toEqual([]);
+    expect(await listSimilarNames(server.database, USER_NAMES)).toEqual([]);
     const names = await Promise.all(
       addresses.map(async (address) => (await findUserByLogin(server.database, address))?.username),
     );
@@ -121,7 +121,7 @@ describe('usernames that differ only in case and are older than the rule', () =>
   });
 
   it('are reported, the oldest first', async () => {
-    expect(await server.database.rows(selectSimilarNames(USER_NAMES))).toEqual([
+    expect(await listSimilarNames(server.database, USER_NAMES)).toEqual([
       { names: ['Grace', 'grace'], organization: null },
     ]);
   });
@@ -164,7 +164,7 @@ describe('usernames that differ only in case and are older than the rule', () =>
     const { store, runtime } = server;
     await forgetUserByName({ store, forgetting: runtime.forgetting }, runtime.ids, 'Grace');
     expect(await findByLogin('GRACE')).toBe(twin.id);
-    expect(await server.database.rows(selectSimilarNames(USER_NAMES))).toEqual([]);
+    expect(await listSimilarNames(server.database, USER_NAMES)).toEqual([]);
     expectStatus(await rename(twin, 'Grace'), 200);
     for (const view of viewsOfUsers) {
       await rebuildView(store, view, { now: new Date() });
