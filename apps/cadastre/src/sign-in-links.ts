@@ -29,7 +29,7 @@ export const createAdminLink = async (runtime: Runtime): Promise<SignInLink | nu
 
 const confirmReset = async (name: string, revokesTokens: boolean, confirm: Confirm | null): Promise<void> => {
   process.stderr.write(
-    `Whoever opens the link removes the password, one-time codes and passkeys of ${name}, and ends all sessions.\n` +
+    `The person who opens the link removes the password, one-time codes and passkeys of ${name}, and ends all sessions.\n` +
       (revokesTokens ? `All tokens of ${name} are revoked now, and again when the link is used.\n` : ''),
   );
   await requireConfirmation(name, confirm);
