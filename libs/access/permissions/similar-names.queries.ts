@@ -2,7 +2,7 @@ import { foldInSql, sql, type UniqueNames } from '#kernel';
 import type { Database } from '#postgres';
 
 /** Names that differ only in case, the oldest first, and the name of their organization; null for organizations. */
-export type SimilarNames = { readonly names: readonly string[]; readonly organization: string | null };
+type SimilarNames = { readonly names: readonly string[]; readonly organization: string | null };
 
 /** Returns the names that differ only in case. */
 export const listSimilarNames = (
