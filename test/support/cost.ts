@@ -12,18 +12,44 @@ export type Cost = {
 };
 
 /**
- * Measures a request while no other request runs. It leaves out statements that do not depend on the request: signals
- * to followers, records of token use, and the lookup of the server's own caller, which is repeated after a minute and
- * after each change of access.
+ * Measures work while the server sends no statements of its own: signals to followers, which come up to 100 ms after an
+ * append, and records of token use.
  */
-export const costOf = async (server: TestServer, request: () => Promise<{ status: number }>): Promise<Cost> => {
-  const { store, database, uses } = server;
+const withoutServersOwn = async <T>({ store, uses }: TestServer, measure: () => Promise<T>): Promise<T> => {
   const { signal } = store;
-  server.authenticator.forget(server.adminToken);
-  await server.get('/api/v2/account/details');
   await uses.flush();
   signal.stop();
   signal.notify = () => undefined;
+  try {
+    return await measure();
+  } finally {
+    Reflect.deleteProperty(signal, 'notify');
+    signal.notify();
+  }
+};
+
+/** Returns the number of statements that the work causes while no other request runs. */
+export const countStatements = (server: TestServer, work: () => Promise<unknown>): Promise<number> =>
+  withoutServersOwn(server, async () => {
+    const before = server.database.count.statements;
+    await work();
+    return server.database.count.statements - before;
+  });
+
+/**
+ * Measures a request while no other request runs. It also leaves out the lookup of the server's own caller, which is
+ * repeated after a minute and after each change of access.
+ */
+export const costOf = async (server: TestServer, request: () => Promise<{ status: number }>): Promise<Cost> => {
+  server.authenticator.forget(server.adminToken);
+  await server.get('/api/v2/account/details');
+  return withoutServersOwn(server, () => measureCost(server, request));
+};
+
+const measureCost = async (
+  { store, database }: TestServer,
+  request: () => Promise<{ status: number }>,
+): Promise<Cost> => {
   const recorded = { statements: 0, roundTrips: 0, appends: 0 };
   const appendOnce = store.appendOnce.bind(store);
   store.appendOnce = async (...task) => {
@@ -47,7 +73,5 @@ export const costOf = async (server: TestServer, request: () => Promise<{ status
     };
   } finally {
     Reflect.deleteProperty(store, 'appendOnce');
-    Reflect.deleteProperty(signal, 'notify');
-    signal.notify();
   }
 };

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import { register } from 'prom-client';
 import { FixedClock } from '../../../test/support/clocks.js';
+import { countStatements } from '../../../test/support/cost.js';
 import { expectStatus, makeToken, makeWorkspace, makeOrganization, resource } from '../../../test/support/seeds.js';
 import { newStateVersion, stateFile } from '../../../test/support/state-file.js';
 import {
@@ -45,11 +46,7 @@ const newUser = async (name: string): Promise<ApiTestClient & { readonly id: str
   return { id, ...server.as(await issueUserToken(store, runtime.ids, id, 'for a test')) };
 };
 
-const statementsOf = async (send: () => Promise<unknown>): Promise<number> => {
-  const before = server.database.count.statements;
-  await send();
-  return server.database.count.statements - before;
-};
+const statementsOf = (send: () => Promise<unknown>): Promise<number> => countStatements(server, send);
 
 const metric = async (name: string, labels: object): Promise<number> => {
   const values = (await register.getSingleMetric(name)?.get())?.values ?? [];
