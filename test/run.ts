@@ -10,10 +10,10 @@ import {
   listPackages,
   type ProgramName,
 } from './support/programs.ts';
-import { formatSummary } from './summary.ts';
+import { formatSummary, type CheckOutcome } from './summary.ts';
 
 // `npm test`: installs the programs that the selected tests need, and runs Jest. Without arguments it also runs the checks of
-// `npm run check`, and ends with a line that says how many tests passed and failed.
+// `npm run check`, and ends with the commands that repeat each failure, and a line that says how many tests passed and failed.
 
 const ROOT = join(import.meta.dirname, '..');
 const JEST = join(ROOT, 'node_modules/jest/bin/jest.js');
@@ -67,7 +67,7 @@ const runJest = (args: readonly string[]): Promise<number> =>
   runToEnd(spawn(process.execPath, [JEST, ...args], { cwd: ROOT, stdio: 'inherit' }));
 
 /** Runs the checks with a low priority, beside the tests, which leave a part of the processors idle. */
-const runChecks = async (): Promise<{ readonly code: number; readonly output: string }> => {
+const runChecks = async (): Promise<CheckOutcome> => {
   const output: Buffer[] = [];
   const child = spawn('nice', ['-n', '10', 'npm', 'run', 'check'], { cwd: ROOT, stdio: ['ignore', 'pipe', 'pipe'] });
   for (const stream of [child.stdout, child.stderr]) stream.on('data', (chunk: Buffer) => output.push(chunk));
@@ -81,7 +81,7 @@ const runEverything = async (): Promise<number> => {
     writeFileSync(report, '');
     const [tests, checks] = await Promise.all([runJest(['--json', `--outputFile=${report}`]), runChecks()]);
     console.log(checks.output);
-    console.log(formatSummary(readFileSync(report, 'utf8')));
+    console.log(formatSummary(readFileSync(report, 'utf8'), checks, ROOT));
     return tests || checks.code;
   } finally {
     rmSync(folder, { recursive: true });
