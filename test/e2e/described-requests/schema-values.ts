@@ -44,9 +44,21 @@ const FORMATS: Readonly<Record<string, fc.Arbitrary<string>>> = {
   uuid: fc.uuid(),
 };
 
+const patterns = new Map<string, fc.Arbitrary<string>>();
+
+/**
+ * Makes the generator of a pattern once. For each generator of a negated class, fast-check makes a table of all characters,
+ * which takes a second.
+ */
+const textMatching = (pattern: string): fc.Arbitrary<string> => {
+  const texts = patterns.get(pattern) ?? fc.stringMatching(new RegExp(pattern, 'u'));
+  patterns.set(pattern, texts);
+  return texts;
+};
+
 const textOf = (schema: GeneratedSchema, { texts }: ValueSources): fc.Arbitrary<unknown> => {
   if (schema.format !== undefined) return FORMATS[schema.format] ?? anyText;
-  if (schema.pattern !== undefined) return fc.stringMatching(new RegExp(schema.pattern, 'u'));
+  if (schema.pattern !== undefined) return textMatching(schema.pattern);
   const { minLength = 0, maxLength = Infinity } = schema;
   const free = fc
     .oneof(anyText, fc.constantFrom('', ...texts))
