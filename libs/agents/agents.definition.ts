@@ -1,4 +1,4 @@
-import { defineAggregate, toEventRegistry, toProjection, type ModuleDefinition } from '#event-store';
+import { defineAggregate, toProjection, type ModuleDefinition } from '#event-store';
 import { agent } from './agents/agent.js';
 import { agentPool } from './agent-pools/agent-pool.js';
 import { agentEvents } from './agents.events.js';
@@ -7,7 +7,7 @@ import { agentPings, agentPoolNames, agentPools, agentPoolScopes, agents } from 
 
 export const agentsDefinition: ModuleDefinition = {
   name: 'agents',
-  kinds: toEventRegistry(agentEvents),
+  kinds: agentEvents,
   aggregates: [defineAggregate('apool', agentPool), defineAggregate('agent', agent)],
   projections: [
     toProjection(agentPools),

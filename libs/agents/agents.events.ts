@@ -1,5 +1,6 @@
 import { z } from 'zod';
-import { describeChangedAttributes, type EventKinds } from '#kernel';
+import { defineEvents, describeChangedAttributes, type EventKinds } from '#kernel';
+import { inOrganization } from '#access/rules';
 import type { AgentEvent } from './agents/agent.js';
 import type { AgentPoolChanges, AgentPoolEvent, AgentPoolSettings } from './agent-pools/agent-pool.js';
 
@@ -20,49 +21,72 @@ const changes = settings.partial() as unknown as z.ZodType<AgentPoolChanges>;
  * Schemas, topics and audit entries of the events of pools and agents. The contract's catalogue only names agents
  * (§6.1).
  */
-export const agentEvents: EventKinds<AgentPoolEvent | AgentEvent> = {
-  AgentPoolCreated: {
-    schemaVersion: 2,
-    // 2: remoteRunsEnabled, which is false for older pools, because no owner enabled it.
-    upcast: { 1: [{ add: { remoteRunsEnabled: false } }] },
-    topic: 'agents',
-    schema: settings,
-    audit: {
-      resource: 'agent_pool',
-      action: 'create',
-      // Absent if false, as in entries of earlier versions, so that a rebuilt trail equals the original one.
-      meta: ({ name, remoteRunsEnabled }) => ({ name, ...(remoteRunsEnabled ? { remote_runs_enabled: true } : {}) }),
+export const agentEvents = {
+  ...defineEvents(
+    {
+      topic: 'agents',
+      stream: 'apool',
+      audited: 'agent_pool',
+      live: inOrganization('agent-pools', 'read-agent-pools'),
     },
-  },
-  AgentPoolUpdated: {
-    schemaVersion: 1,
-    topic: 'agents',
-    schema: z.strictObject({ changes }),
-    audit: {
-      resource: 'agent_pool',
-      action: 'update',
-      meta: ({ changes: changed }) => ({
-        ...describeChangedAttributes(changed),
-        ...(changed.remoteRunsEnabled === undefined ? {} : { remote_runs_enabled: changed.remoteRunsEnabled }),
-      }),
+    {
+      AgentPoolCreated: {
+        schemaVersion: 2,
+        // 2: remoteRunsEnabled, which is false for older pools, because no owner enabled it.
+        upcast: { 1: [{ add: { remoteRunsEnabled: false } }] },
+        schema: settings,
+        audit: {
+          action: 'create', // Absent if false, as in entries of earlier versions, so that a rebuilt trail equals the original one.
+          meta: ({ name, remoteRunsEnabled }) => ({
+            name,
+            ...(remoteRunsEnabled ? { remote_runs_enabled: true } : {}),
+          }),
+        },
+        live: 'created',
+        ids: {
+          refersTo: { 'allowedProjects[]': ['prj'], 'allowedWorkspaces[]': ['ws'], 'excludedWorkspaces[]': ['ws'] },
+        },
+      },
+      AgentPoolUpdated: {
+        schema: z.strictObject({ changes }),
+        audit: {
+          action: 'update',
+          meta: ({ changes: changed }) => ({
+            ...describeChangedAttributes(changed),
+            ...(changed.remoteRunsEnabled === undefined ? {} : { remote_runs_enabled: changed.remoteRunsEnabled }),
+          }),
+        },
+        live: 'changed',
+        ids: {
+          refersTo: {
+            'changes.allowedProjects[]': ['prj'],
+            'changes.allowedWorkspaces[]': ['ws'],
+            'changes.excludedWorkspaces[]': ['ws'],
+          },
+        },
+      },
+      AgentPoolDeleted: {
+        schema: z.strictObject({ name: z.string() }),
+        audit: { action: 'destroy', meta: ({ name }) => ({ name }) },
+        live: 'deleted',
+      },
     },
-  },
-  AgentPoolDeleted: {
-    schemaVersion: 1,
-    topic: 'agents',
-    schema: z.strictObject({ name: z.string() }),
-    audit: { resource: 'agent_pool', action: 'destroy', meta: ({ name }) => ({ name }) },
-  },
-  AgentRegistered: {
-    schemaVersion: 1,
-    topic: 'agents',
-    schema: z.strictObject({ pool: z.string(), name: z.string().nullable(), ipAddress: z.string().nullable() }),
-    audit: { resource: 'agent', action: 'create', meta: ({ pool, name }) => ({ name, agent_pool_id: pool }) },
-  },
-  AgentDeregistered: {
-    schemaVersion: 1,
-    topic: 'agents',
-    schema: z.strictObject({ pool: z.string(), name: z.string().nullable() }),
-    audit: { resource: 'agent', action: 'destroy', meta: ({ pool, name }) => ({ name, agent_pool_id: pool }) },
-  },
-};
+  ),
+  ...defineEvents(
+    { topic: 'agents', stream: 'agent', audited: 'agent', live: inOrganization('agents', 'read-agent-pools') },
+    {
+      AgentRegistered: {
+        schema: z.strictObject({ pool: z.string(), name: z.string().nullable(), ipAddress: z.string().nullable() }),
+        audit: { action: 'create', meta: ({ pool, name }) => ({ name, agent_pool_id: pool }) },
+        live: 'created',
+        ids: { refersTo: { pool: ['apool'] } },
+      },
+      AgentDeregistered: {
+        schema: z.strictObject({ pool: z.string(), name: z.string().nullable() }),
+        audit: { action: 'destroy', meta: ({ pool, name }) => ({ name, agent_pool_id: pool }) },
+        live: 'deleted',
+        ids: { refersTo: { pool: ['apool'] } },
+      },
+    },
+  ),
+} satisfies EventKinds<AgentPoolEvent | AgentEvent>;

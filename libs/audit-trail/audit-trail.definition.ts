@@ -1,5 +1,5 @@
 import type { EventRegistry } from '#kernel';
-import { defineAggregate, toEventRegistry, toProjection, type ModuleDefinition } from '#event-store';
+import { defineAggregate, toProjection, type ModuleDefinition } from '#event-store';
 import { auditConfigurations } from './configuration/audit-configurations.projection.js';
 import { createAuditTrailFollower } from './writing/audit-trail.follower.js';
 import { trailSettings } from './settings/audit-trail-settings.js';
@@ -12,7 +12,7 @@ import { auditTrailSettings } from './settings/audit-trail-settings.projection.j
  */
 export const auditTrailSettingsDefinition: ModuleDefinition = {
   name: 'audit-trail-settings',
-  kinds: toEventRegistry(trailSettingsEvents),
+  kinds: trailSettingsEvents,
   aggregates: [defineAggregate('atrail', trailSettings)],
   projections: [toProjection(auditTrailSettings), toProjection(auditConfigurations)],
   followers: [],

@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import type { EventKind, RecordedEvent } from '#kernel';
+import type { AnyEventKind, RecordedEvent } from '#kernel';
 import { toKafkaMessage } from '#message-log';
 import { createRecordedEvent, sampleEventKinds } from '../../test/support/kafka/sample-events.js';
 import { decodeEvent, UnreadableRecordError, type TopicRecord } from './cloud-event.js';
@@ -12,7 +12,7 @@ const locked: RecordedEvent = {
 
 const publish = (mode: 'binary' | 'structured', event = locked): TopicRecord => {
   // The kind decides only the topic.
-  const kind = sampleEventKinds['LampLit'] as EventKind<never>;
+  const kind = sampleEventKinds['LampLit'] as AnyEventKind;
   const message = toKafkaMessage(event, kind, { source: 'https://cadastre.example.com', prefix: 'cadastre', mode });
   return { key: Buffer.from(message.key), value: Buffer.from(message.value), headers: message.headers };
 };

@@ -1,11 +1,11 @@
-import { defineAggregate, toEventRegistry, toProjection, type ModuleDefinition } from '#event-store';
+import { defineAggregate, toProjection, type ModuleDefinition } from '#event-store';
 import { dataRetentionPolicy } from './data-retention-policy.js';
 import { retentionEvents } from './data-retention-policies.events.js';
 import { dataRetentionPolicies } from './data-retention-policies.projection.js';
 
 export const retentionDefinition: ModuleDefinition = {
   name: 'retention',
-  kinds: toEventRegistry(retentionEvents),
+  kinds: retentionEvents,
   aggregates: [defineAggregate('drp', dataRetentionPolicy)],
   projections: [toProjection(dataRetentionPolicies)],
   followers: [],

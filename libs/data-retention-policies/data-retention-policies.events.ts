@@ -1,5 +1,6 @@
 import { z } from 'zod';
-import type { EventKinds, RecordedEvent } from '#kernel';
+import { defineEvents, type EventKinds, type IdSource, type RecordedEvent } from '#kernel';
+import { onResource } from '#access/rules';
 import type { DataRetentionPolicyEvent, RetentionTarget } from './data-retention-policy.js';
 
 const RETENTION_FIELDS = { organizationName: z.string(), deleteOlderThanDays: z.int().nullable() };
@@ -21,30 +22,37 @@ const describePolicy = ({ organizationName, deleteOlderThanDays }: RetentionMeta
   organization_id: organization,
 });
 
-export const retentionEvents: EventKinds<DataRetentionPolicyEvent> = {
-  DataRetentionPolicySet: {
-    schemaVersion: 1,
+const onPolicy = (target: IdSource) => onResource('data-retention-policies', { in: 'policy', target });
+
+export const retentionEvents = defineEvents(
+  {
     topic: 'data-retention-policies',
-    schema: z.strictObject({ target, ...RETENTION_FIELDS }),
-    audit: {
-      resource: 'data_retention_policy',
-      action: 'create',
-      meta: (data, event) => ({
-        ...describePolicy(data, event),
-        ...(data.target.type === 'workspaces' ? { workspace_id: data.target.id } : {}),
-      }),
+    stream: 'drp',
+    audited: 'data_retention_policy',
+    live: onPolicy({ first: 'target' }),
+  },
+  {
+    DataRetentionPolicySet: {
+      schema: z.strictObject({ target, ...RETENTION_FIELDS }),
+      audit: {
+        action: 'create',
+        meta: (data, event) => ({
+          ...describePolicy(data, event),
+          ...(data.target.type === 'workspaces' ? { workspace_id: data.target.id } : {}),
+        }),
+      },
+      live: onPolicy({ field: 'target' })('created'),
+      ids: { refersTo: { 'target.id': ['ws', 'org'] } },
+    },
+    DataRetentionPolicyChanged: {
+      schema: z.strictObject(RETENTION_FIELDS),
+      audit: { action: 'update', meta: describePolicy },
+      live: 'changed',
+    },
+    DataRetentionPolicyRemoved: {
+      schema: z.strictObject(RETENTION_FIELDS),
+      audit: { action: 'destroy', meta: describePolicy },
+      live: 'deleted',
     },
   },
-  DataRetentionPolicyChanged: {
-    schemaVersion: 1,
-    topic: 'data-retention-policies',
-    schema: z.strictObject(RETENTION_FIELDS),
-    audit: { resource: 'data_retention_policy', action: 'update', meta: describePolicy },
-  },
-  DataRetentionPolicyRemoved: {
-    schemaVersion: 1,
-    topic: 'data-retention-policies',
-    schema: z.strictObject(RETENTION_FIELDS),
-    audit: { resource: 'data_retention_policy', action: 'destroy', meta: describePolicy },
-  },
-};
+) satisfies EventKinds<DataRetentionPolicyEvent>;

@@ -78,7 +78,6 @@ export { verifySnapshots } from './rebuild/verify-snapshots.js';
 export { selectStreamVersions, selectSnapshotJson, buildSnapshotJson, type StreamVersion } from './streams.js';
 export {
   defineAggregate,
-  toEventRegistry,
   toProjection,
   buildEventRegistry,
   type Aggregate,

@@ -1,4 +1,4 @@
-import type { Decider, EventKinds, EventRegistry, Message, Projection, Sql, UniqueNames } from '#kernel';
+import type { Decider, EventRegistry, Message, Projection, Sql, UniqueNames } from '#kernel';
 import type { EncryptedColumn } from './keys/encrypted-column.js';
 import type { Follower } from './followers/follower.js';
 
@@ -46,10 +46,6 @@ export type ModuleDefinition = {
   /** Tables that refer to others come after them. */
   readonly tablesOutsideLog?: readonly TableOutsideLog[];
 };
-
-/** Drops the union type of the events, because the registry is accessed with names from the log. */
-export const toEventRegistry = <E extends Message>(kinds: EventKinds<E>): EventRegistry =>
-  kinds as unknown as EventRegistry;
 
 export const defineAggregate = <S, C extends Message, E extends Message>(
   prefix: string,

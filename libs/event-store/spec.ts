@@ -2,11 +2,12 @@ import pg from 'pg';
 import {
   conflict,
   Ids,
+  defineEvents,
   sql,
   type Clock,
+  type DataOf,
   type Decider,
   type EventContext,
-  type EventKinds,
   type Message,
   type Projection,
   type Sql,
@@ -16,7 +17,7 @@ import { Database } from '#postgres';
 import { EventStore } from './event-store.js';
 import { buildWriterRegistration } from './rebuild/view-versions.js';
 import { listViews } from './rebuild/views.js';
-import { defineAggregate, toEventRegistry, toProjection, type ModuleDefinition } from './module-definition.js';
+import { defineAggregate, toProjection, type ModuleDefinition } from './module-definition.js';
 
 /** Events of a lamp, to test the log without a real module. */
 export type TestLampEvent = Message<'LampHung', { room: string; watts: number }> | Message<'LampLit', { by: string }>;
@@ -54,17 +55,20 @@ const createStrictSchema = <T>(...fields: readonly string[]) => ({
 /** An event from outside, which no view shows. */
 type SeenEvent = Message<'LampSeen', { by: string }>;
 
-const kinds: EventKinds<TestLampEvent | SeenEvent> = {
-  LampHung: {
-    schemaVersion: 2,
-    schema: createStrictSchema('room', 'watts'),
-    topic: 'lamps',
-    audit: { unaudited: 'a sample' },
-    upcast: { 1: [{ add: { watts: 40 } }] },
+const audit = { unaudited: 'a sample' };
+const kinds = defineEvents(
+  { topic: 'lamps', stream: 'lamp', live: { unsent: 'a sample' } },
+  {
+    LampHung: {
+      schemaVersion: 2,
+      schema: createStrictSchema<DataOf<TestLampEvent, 'LampHung'>>('room', 'watts'),
+      audit,
+      upcast: { 1: [{ add: { watts: 40 } }] },
+    },
+    LampLit: { schema: createStrictSchema<DataOf<TestLampEvent, 'LampLit'>>('by'), audit },
+    LampSeen: { schema: createStrictSchema<SeenEvent['data']>('by'), audit },
   },
-  LampLit: { schemaVersion: 1, schema: createStrictSchema('by'), topic: 'lamps', audit: { unaudited: 'a sample' } },
-  LampSeen: { schemaVersion: 1, schema: createStrictSchema('by'), topic: 'lamps', audit: { unaudited: 'a sample' } },
-};
+);
 
 export const lamps: Projection<TestLampEvent> = {
   name: 'lamps',
@@ -79,7 +83,7 @@ export const lamps: Projection<TestLampEvent> = {
 
 export const lampDefinition: ModuleDefinition = {
   name: 'lamps',
-  kinds: toEventRegistry(kinds),
+  kinds: kinds,
   aggregates: [defineAggregate('lamp', lamp)],
   projections: [toProjection(lamps)],
   followers: [],

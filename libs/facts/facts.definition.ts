@@ -1,4 +1,4 @@
-import { defineAggregate, toEventRegistry, toProjection, type ModuleDefinition } from '#event-store';
+import { defineAggregate, toProjection, type ModuleDefinition } from '#event-store';
 import { auditFactSource } from './sources/audit-fact-source.js';
 import { auditFactSourceEvents } from './sources/audit-fact-sources.events.js';
 import { auditFactSources } from './sources/audit-fact-sources.projection.js';
@@ -10,7 +10,7 @@ import { factEvents } from './facts/facts.events.js';
  */
 export const factsDefinition: ModuleDefinition = {
   name: 'facts',
-  kinds: { ...toEventRegistry(factEvents), ...toEventRegistry(auditFactSourceEvents) },
+  kinds: { ...factEvents, ...auditFactSourceEvents },
   aggregates: [defineAggregate('afs', auditFactSource)],
   projections: [toProjection(auditFactSources)],
   followers: [],

@@ -1,4 +1,4 @@
-import { defineAggregate, toEventRegistry, toProjection, type ModuleDefinition } from '#event-store';
+import { defineAggregate, toProjection, type ModuleDefinition } from '#event-store';
 import { identityProvider } from './providers/identity-provider.js';
 import { identityProviderEvents } from './providers/identity-providers.events.js';
 import { identityProviders, providerSecrets } from './providers/identity-providers.projection.js';
@@ -6,7 +6,7 @@ import { statedGroups } from './sign-in/stated-groups.projection.js';
 
 export const identityProvidersDefinition: ModuleDefinition = {
   name: 'identity-providers',
-  kinds: toEventRegistry(identityProviderEvents),
+  kinds: identityProviderEvents,
   aggregates: [defineAggregate('idp', identityProvider)],
   projections: [toProjection(identityProviders), toProjection(providerSecrets), toProjection(statedGroups)],
   followers: [],

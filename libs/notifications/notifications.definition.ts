@@ -1,4 +1,4 @@
-import { defineAggregate, toEventRegistry, toProjection, type ModuleDefinition } from '#event-store';
+import { defineAggregate, toProjection, type ModuleDefinition } from '#event-store';
 import { notificationConfiguration } from './configurations/notification-configuration.js';
 import { notificationConfigurationEvents } from './configurations/notification-configurations.events.js';
 import {
@@ -10,7 +10,7 @@ import { notificationsFollower } from './deliveries/notifications.follower.js';
 
 export const notificationsDefinition: ModuleDefinition = {
   name: 'notifications',
-  kinds: toEventRegistry(notificationConfigurationEvents),
+  kinds: notificationConfigurationEvents,
   aggregates: [defineAggregate('nc', notificationConfiguration)],
   projections: [toProjection(endedNotificationConfigurations), toProjection(notificationConfigurations)],
   followers: [notificationsFollower],

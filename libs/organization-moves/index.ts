@@ -9,5 +9,4 @@ export {
 } from './import/organization.importer.js';
 export type { ImportPlan } from './import/import-plan.queries.js';
 export { ExportInspector } from './inspection/export.inspector.js';
-export { IMPORTED_EVENTS, REFUSED_EVENTS } from './inspection/imported-events.js';
 export { parseUserMapping, type UserMapping } from './import/account-plan.js';

@@ -1,4 +1,4 @@
-import { defineAggregate, toEventRegistry, toProjection, type ModuleDefinition } from '#event-store';
+import { defineAggregate, toProjection, type ModuleDefinition } from '#event-store';
 import { ORGANIZATION_NAMES, PROJECT_NAMES } from '#access';
 import { organization } from './organizations/organization.js';
 import { organizationEvents } from './organizations.events.js';
@@ -15,7 +15,7 @@ import { projectTags } from './projects/project-tags.projection.js';
 
 export const organizationsDefinition: ModuleDefinition = {
   name: 'organizations',
-  kinds: toEventRegistry(organizationEvents),
+  kinds: organizationEvents,
   aggregates: [defineAggregate('org', organization), defineAggregate('prj', project)],
   projections: [
     toProjection(organizations),

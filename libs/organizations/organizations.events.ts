@@ -1,5 +1,6 @@
 import { z } from 'zod';
-import { describeChangedAttributes, type EventKinds } from '#kernel';
+import { defineEvents, describeChangedAttributes, type EventKinds } from '#kernel';
+import { onResource, type Permission } from '#access/rules';
 import { upcastChanges, upcastMember } from '#json-api';
 import {
   FEATURE_SETS,
@@ -24,102 +25,113 @@ const projectChanges = projectSettings
 
 const maxTtls = z.partialRecord(z.enum(LIMITED_TOKENS), z.int()) as unknown as z.ZodType<Partial<MaxTokenTtls>>;
 
+const onOrganization = (permission: Permission) =>
+  onResource('organizations', { in: 'organization', permission }, 'organization');
+
 /**
  * In version 1, a change that opened an audit trail was its first entry. The entries of these trails must not change.
  */
-export const organizationEvents: EventKinds<OrganizationEvent | ProjectEvent> = {
-  OrganizationCreated: {
-    schemaVersion: ORGANIZATION_SETTINGS.version,
-    upcast: upcastMember(ORGANIZATION_SETTINGS, 'settings'),
-    topic: 'organizations',
-    schema: z.strictObject({
-      name: z.string(),
-      email: z.string(),
-      featureSet: z.enum(FEATURE_SETS),
-      settings: organizationSettings,
-      defaultProject: z.string(),
-      ownersTeam: z.string(),
-    }),
-    audit: { resource: 'organization', action: 'create', site: 'always', meta: ({ name }) => ({ name }) },
-  },
-  OrganizationUpdated: {
-    schemaVersion: ORGANIZATION_SETTINGS.version,
-    upcast: upcastChanges(ORGANIZATION_SETTINGS),
-    topic: 'organizations',
-    schema: z.strictObject({ changes: organizationChanges }),
-    audit: { resource: 'organization', action: 'update', meta: ({ changes }) => describeChangedAttributes(changes) },
-  },
-  OrganizationFeatureSetChanged: {
-    schemaVersion: 2,
-    upcast: { 1: [{ add: { trailBegins: 'with_change' } }] },
-    topic: 'organizations',
-    schema: z.strictObject({ featureSet: z.enum(FEATURE_SETS), trailBegins: z.enum(TRAIL_STARTS) }),
-    audit: {
-      resource: 'organization',
-      action: 'update',
-      site: 'always',
-      meta: ({ featureSet }) => ({ feature_set: featureSet }),
+export const organizationEvents = {
+  ...defineEvents(
+    { topic: 'organizations', stream: 'org', audited: 'organization', live: onOrganization('read-organization') },
+    {
+      OrganizationCreated: {
+        schemaVersion: ORGANIZATION_SETTINGS.version,
+        upcast: upcastMember(ORGANIZATION_SETTINGS, 'settings'),
+        schema: z.strictObject({
+          name: z.string(),
+          email: z.string(),
+          featureSet: z.enum(FEATURE_SETS),
+          settings: organizationSettings,
+          defaultProject: z.string(),
+          ownersTeam: z.string(),
+        }),
+        audit: { action: 'create', site: 'always', meta: ({ name }) => ({ name }) },
+        live: 'created',
+        ids: { refersTo: { defaultProject: ['prj'], ownersTeam: ['team'], 'settings.defaultAgentPool': ['apool'] } },
+      },
+      OrganizationUpdated: {
+        schemaVersion: ORGANIZATION_SETTINGS.version,
+        upcast: upcastChanges(ORGANIZATION_SETTINGS),
+        schema: z.strictObject({ changes: organizationChanges }),
+        audit: { action: 'update', meta: ({ changes }) => describeChangedAttributes(changes) },
+        live: 'changed',
+        ids: { refersTo: { 'changes.defaultAgentPool': ['apool'] } },
+      },
+      OrganizationFeatureSetChanged: {
+        schemaVersion: 2,
+        upcast: { 1: [{ add: { trailBegins: 'with_change' } }] },
+        schema: z.strictObject({ featureSet: z.enum(FEATURE_SETS), trailBegins: z.enum(TRAIL_STARTS) }),
+        audit: { action: 'update', site: 'always', meta: ({ featureSet }) => ({ feature_set: featureSet }) },
+        live: 'changed',
+      },
+      OrganizationTokenTtlPoliciesChanged: {
+        schema: z.strictObject({ maxTtls }),
+        audit: { action: 'update', meta: (data) => ({ token_ttl_policies: data.maxTtls }) },
+        live: onOrganization('update-organization')('changed'),
+      },
+      OrganizationImported: {
+        schema: z.strictObject({
+          archive: z.uuid(),
+          source: z.string(),
+          position: z.int(),
+          exportedAt: z.iso.datetime(),
+          events: z.int(),
+        }),
+        audit: {
+          action: 'update',
+          site: 'always',
+          meta: ({ source, position, events }) => ({ imported_from: source, position, events }),
+        },
+        live: 'changed',
+      },
+      OrganizationDeleted: {
+        schema: z.strictObject({ name: z.string() }),
+        audit: { action: 'destroy', site: 'always', meta: ({ name }) => ({ name }) },
+        live: 'deleted',
+        notImported: 'a deleted organization cannot be exported',
+      },
     },
-  },
-  OrganizationTokenTtlPoliciesChanged: {
-    schemaVersion: 1,
-    topic: 'organizations',
-    schema: z.strictObject({ maxTtls }),
-    audit: { resource: 'organization', action: 'update', meta: (data) => ({ token_ttl_policies: data.maxTtls }) },
-  },
-  OrganizationImported: {
-    schemaVersion: 1,
-    topic: 'organizations',
-    schema: z.strictObject({
-      archive: z.uuid(),
-      source: z.string(),
-      position: z.int(),
-      exportedAt: z.iso.datetime(),
-      events: z.int(),
-    }),
-    audit: {
-      resource: 'organization',
-      action: 'update',
-      site: 'always',
-      meta: ({ source, position, events }) => ({ imported_from: source, position, events }),
+  ),
+  ...defineEvents(
+    {
+      topic: 'organizations',
+      stream: 'prj',
+      audited: 'project',
+      live: onResource('projects', { in: 'project', id: 'stream', permission: 'read-project' }),
     },
-  },
-  OrganizationDeleted: {
-    schemaVersion: 1,
-    topic: 'organizations',
-    schema: z.strictObject({ name: z.string() }),
-    audit: { resource: 'organization', action: 'destroy', site: 'always', meta: ({ name }) => ({ name }) },
-  },
-  ProjectCreated: {
-    schemaVersion: PROJECT_SETTINGS.version,
-    upcast: upcastMember(PROJECT_SETTINGS, 'settings'),
-    topic: 'organizations',
-    schema: z.strictObject({ name: z.string(), description: z.string().nullable(), settings: projectSettings }),
-    audit: { resource: 'project', action: 'create', meta: ({ name }) => ({ name }) },
-  },
-  ProjectUpdated: {
-    schemaVersion: PROJECT_SETTINGS.version,
-    upcast: upcastChanges(PROJECT_SETTINGS),
-    topic: 'organizations',
-    schema: z.strictObject({ changes: projectChanges }),
-    audit: { resource: 'project', action: 'update', meta: ({ changes }) => describeChangedAttributes(changes) },
-  },
-  ProjectTagBound: {
-    schemaVersion: 1,
-    topic: 'organizations',
-    schema: z.strictObject({ key: z.string(), from: z.string().nullable(), to: z.string() }),
-    audit: { resource: 'project', action: 'update', meta: (data) => ({ change: 'tag_bindings', ...data }) },
-  },
-  ProjectTagUnbound: {
-    schemaVersion: 1,
-    topic: 'organizations',
-    schema: z.strictObject({ key: z.string(), from: z.string() }),
-    audit: { resource: 'project', action: 'update', meta: (data) => ({ change: 'tag_bindings', ...data, to: null }) },
-  },
-  ProjectDeleted: {
-    schemaVersion: 1,
-    topic: 'organizations',
-    schema: z.strictObject({ name: z.string() }),
-    audit: { resource: 'project', action: 'destroy', meta: ({ name }) => ({ name }) },
-  },
-};
+    {
+      ProjectCreated: {
+        schemaVersion: PROJECT_SETTINGS.version,
+        upcast: upcastMember(PROJECT_SETTINGS, 'settings'),
+        schema: z.strictObject({ name: z.string(), description: z.string().nullable(), settings: projectSettings }),
+        audit: { action: 'create', meta: ({ name }) => ({ name }) },
+        live: 'created',
+        ids: { refersTo: { 'settings.defaultAgentPoolId': ['apool'] } },
+      },
+      ProjectUpdated: {
+        schemaVersion: PROJECT_SETTINGS.version,
+        upcast: upcastChanges(PROJECT_SETTINGS),
+        schema: z.strictObject({ changes: projectChanges }),
+        audit: { action: 'update', meta: ({ changes }) => describeChangedAttributes(changes) },
+        live: 'changed',
+        ids: { refersTo: { 'changes.defaultAgentPoolId': ['apool'] } },
+      },
+      ProjectTagBound: {
+        schema: z.strictObject({ key: z.string(), from: z.string().nullable(), to: z.string() }),
+        audit: { action: 'update', meta: (data) => ({ change: 'tag_bindings', ...data }) },
+        live: 'changed',
+      },
+      ProjectTagUnbound: {
+        schema: z.strictObject({ key: z.string(), from: z.string() }),
+        audit: { action: 'update', meta: (data) => ({ change: 'tag_bindings', ...data, to: null }) },
+        live: 'changed',
+      },
+      ProjectDeleted: {
+        schema: z.strictObject({ name: z.string() }),
+        audit: { action: 'destroy', meta: ({ name }) => ({ name }) },
+        live: 'deleted',
+      },
+    },
+  ),
+} satisfies EventKinds<OrganizationEvent | ProjectEvent>;

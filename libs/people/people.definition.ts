@@ -1,4 +1,4 @@
-import { defineAggregate, toEventRegistry, toProjection, type ModuleDefinition } from '#event-store';
+import { defineAggregate, toProjection, type ModuleDefinition } from '#event-store';
 import { memberActivityFollower } from './activity/member-activity.follower.js';
 import { accessEpochs } from './users/access-epochs.projection.js';
 import { access, teamNames, usernames } from './people.projection.js';
@@ -23,10 +23,10 @@ export const peopleDefinition: ModuleDefinition = {
   // (event-store/migrate.ts).
   name: 'access',
   kinds: {
-    ...toEventRegistry(peopleEvents),
-    ...toEventRegistry(teamAccessEvents),
-    ...toEventRegistry(peopleReads),
-    ...toEventRegistry(sessionEvents),
+    ...peopleEvents,
+    ...teamAccessEvents,
+    ...peopleReads,
+    ...sessionEvents,
   },
   aggregates: [
     defineAggregate('user', user),

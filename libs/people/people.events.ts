@@ -1,13 +1,19 @@
 import { z } from 'zod';
 import {
+  defineEvents,
   describeChangedAttributes,
   describeUsername,
   type AddedMembers,
+  type LiveResource,
+  type SentRule,
   type EventKinds,
   type PersonalText,
   type RecordedEvent,
 } from '#kernel';
 import {
+  inOrganization,
+  NO_CREDENTIALS,
+  onResource,
   ASSURANCES,
   NO_ORGANIZATION_ACCESS,
   ORGANIZATION_ACCESS,
@@ -103,163 +109,179 @@ const WITHOUT_ORGANIZATIONS: readonly AddedMembers[] = [{ add: { organizations: 
 const describeOwningUser = ({ kind, owner }: { readonly kind: TokenKind; readonly owner: string }) =>
   kind === 'user' ? { user_id: owner } : null;
 
-export const peopleEvents: EventKinds<UserEvent | MembershipEvent | TeamEvent | AuthenticationTokenEvent> = {
-  UserCreated: {
-    schemaVersion: 1,
-    topic: 'access',
-    schema: z.strictObject({ username: z.string(), email: z.string().nullable(), siteAdmin: z.boolean() }),
-    audit: {
-      resource: 'user',
-      action: 'create',
-      site: 'without-organization',
-      meta: ({ username, siteAdmin }) => ({ user: username, site_admin: siteAdmin }),
+const team = onResource('teams', { in: 'team' });
+const ownTeam: LiveResource = (word) => ({ ...team(word), access: { team: 'stream' } });
+const teamMember: SentRule = { ...team('changed'), access: { user: { field: 'user' } } };
+
+export const peopleEvents = {
+  ...defineEvents(
+    {
+      topic: 'access',
+      stream: 'user',
+      audited: 'user',
+      live: { unsent: 'an event of a person, who belongs to the site' },
+      notImported: 'accounts belong to the site; an import creates them itself',
     },
-    personal: (_, { stream }) => [...describeUsername({ user: stream }), describeEmail(stream)],
-  },
-  UserUpdated: {
-    // 2: the address may be null, because the address of a forgotten person is read as null.
-    // 3: changes may contain unconfirmedEmail.
-    schemaVersion: 3,
-    upcast: { 1: [], 2: [] },
-    topic: 'access',
-    schema: z.strictObject({ changes: userChanges }),
-    audit: {
-      resource: 'user',
-      action: 'update',
-      site: 'without-organization',
-      meta: ({ changes }) => describeChangedAttributes(changes),
+    {
+      UserCreated: {
+        schema: z.strictObject({ username: z.string(), email: z.string().nullable(), siteAdmin: z.boolean() }),
+        audit: {
+          action: 'create',
+          site: 'without-organization',
+          meta: ({ username, siteAdmin }) => ({ user: username, site_admin: siteAdmin }),
+        },
+        personal: (_, { stream }) => [...describeUsername({ user: stream }), describeEmail(stream)],
+      },
+      UserUpdated: {
+        // 2: the address may be null, because the address of a forgotten person is read as null.
+        // 3: changes may contain unconfirmedEmail.
+        schemaVersion: 3,
+        upcast: { 1: [], 2: [] },
+        schema: z.strictObject({ changes: userChanges }),
+        audit: {
+          action: 'update',
+          site: 'without-organization',
+          meta: ({ changes }) => describeChangedAttributes(changes),
+        },
+        personal: (_, { stream }) => [
+          { at: ['changes', 'username'], person: stream, kind: 'name' },
+          describeEmail(stream, 'changes'),
+          { at: ['changes', 'unconfirmedEmail'], person: stream, kind: 'detail' },
+        ],
+      },
+      UserSuspended: {
+        schema: suspension,
+        audit: { action: 'suspend', site: 'without-organization', organizations: listOrganizations },
+      },
+      UserUnsuspended: {
+        schema: suspension,
+        audit: { action: 'unsuspend', site: 'without-organization', organizations: listOrganizations },
+      },
+      UserConfirmed: { schema: z.strictObject({}), audit: { action: 'confirm', site: 'without-organization' } },
+      UserForgotten: {
+        schema: z.strictObject({}),
+        audit: { action: 'forget', site: 'without-organization' },
+        forgets: (_, { stream }) => stream,
+      },
     },
-    personal: (_, { stream }) => [
-      { at: ['changes', 'username'], person: stream, kind: 'name' },
-      describeEmail(stream, 'changes'),
-      { at: ['changes', 'unconfirmedEmail'], person: stream, kind: 'detail' },
-    ],
-  },
-  UserSuspended: {
-    schemaVersion: 1,
-    topic: 'access',
-    schema: suspension,
-    audit: { resource: 'user', action: 'suspend', site: 'without-organization', organizations: listOrganizations },
-  },
-  UserUnsuspended: {
-    schemaVersion: 1,
-    topic: 'access',
-    schema: suspension,
-    audit: { resource: 'user', action: 'unsuspend', site: 'without-organization', organizations: listOrganizations },
-  },
-  UserConfirmed: {
-    schemaVersion: 1,
-    topic: 'access',
-    schema: z.strictObject({}),
-    audit: { resource: 'user', action: 'confirm', site: 'without-organization' },
-  },
-  UserForgotten: {
-    schemaVersion: 1,
-    topic: 'access',
-    schema: z.strictObject({}),
-    audit: { resource: 'user', action: 'forget', site: 'without-organization' },
-    forgets: (_, { stream }) => stream,
-  },
-  MembershipCreated: {
-    schemaVersion: 2,
-    upcast: { 1: WITHOUT_INVITATION },
-    topic: 'access',
-    schema: person.extend({ email: z.string().nullable(), status: z.enum(MEMBERSHIP_STATUSES), invitation }),
-    audit: { resource: 'organization_user', action: 'create', meta: describeUnlessInvited },
-    personal: ({ user }) => [...describeInvitedTexts({ user }), describeEmail(user)],
-  },
-  MembershipAccepted: {
-    schemaVersion: 1,
-    topic: 'access',
-    schema: person,
-    audit: { resource: 'organization_user', action: 'update', meta: describeUser },
-    personal: describeUsername,
-  },
-  MembershipRemoved: {
-    schemaVersion: 2,
-    upcast: { 1: WITHOUT_INVITATION },
-    topic: 'access',
-    schema: person.extend({ invitation }),
-    audit: {
-      resource: 'organization_user',
-      action: 'destroy',
-      meta: describeUnlessInvited,
-      hiddenActor: findHiddenDecliner,
+  ),
+  ...defineEvents(
+    {
+      topic: 'access',
+      stream: 'ou',
+      audited: 'organization_user',
+      live: inOrganization('organization-memberships', 'read-memberships'),
     },
-    personal: describeInvitedTexts,
-  },
-  TeamCreated: {
-    schemaVersion: 3,
-    topic: 'access',
-    schema: teamSettings.extend({ organizationAccess }),
-    audit: { resource: 'team', action: 'create', meta: ({ name }) => ({ name }) },
-    upcast: { 1: WITH_TOKENS_AND_SSO, 2: WITH_ALL_ACCESS },
-  },
-  TeamUpdated: {
-    // 2: organizationAccess may contain delegatePolicyOverrides.
-    schemaVersion: 2,
-    upcast: { 1: [] },
-    topic: 'access',
-    schema: z.strictObject({ changes: teamChanges }),
-    audit: { resource: 'team', action: 'update', meta: ({ changes }) => describeChangedAttributes(changes) },
-  },
-  TeamDeleted: {
-    schemaVersion: 1,
-    topic: 'access',
-    schema: z.strictObject({ name: z.string() }),
-    audit: { resource: 'team', action: 'destroy', meta: ({ name }) => ({ name }) },
-  },
-  TeamMemberAdded: {
-    schemaVersion: 2,
-    upcast: { 1: WITHOUT_INVITATION },
-    topic: 'access',
-    schema: person.extend({ invitation }),
-    audit: { resource: 'team', action: 'add_member', meta: describeTeamMember },
-    personal: describeInvitedTexts,
-  },
-  TeamMemberRemoved: {
-    schemaVersion: 2,
-    upcast: { 1: WITHOUT_INVITATION },
-    topic: 'access',
-    schema: person.extend({ invitation }),
-    audit: { resource: 'team', action: 'remove_member', meta: describeTeamMember, hiddenActor: findHiddenDecliner },
-    personal: describeInvitedTexts,
-  },
-  AuthenticationTokenCreated: {
-    // 2: assurance. 3: organizations; descriptions of users' tokens are encrypted, because they can contain an address.
-    // 4: assurance can be oidc-two-factor.
-    schemaVersion: 4,
-    upcast: { 1: [{ add: { assurance: null } }], 2: WITHOUT_ORGANIZATIONS, 3: [] },
-    topic: 'access',
-    schema: z.strictObject({
-      kind: tokenKind,
-      owner: z.string(),
-      description: z.string().nullable(),
-      createdBy: z.strictObject({ type: z.string(), id: z.string() }).nullable(),
-      expiredAt: z.iso.datetime().nullable(),
-      assurance: z.enum(ASSURANCES).nullable(),
-      organizations: z.array(z.string()).readonly(),
-    }),
-    audit: {
-      resource: 'authentication_token',
-      action: 'create',
-      site: 'without-organization',
-      organizations: listOrganizations,
-      meta: describeOwningUser,
+    {
+      MembershipCreated: {
+        schemaVersion: 2,
+        upcast: { 1: WITHOUT_INVITATION },
+        schema: person.extend({ email: z.string().nullable(), status: z.enum(MEMBERSHIP_STATUSES), invitation }),
+        audit: { action: 'create', meta: describeUnlessInvited },
+        live: 'created',
+        ids: { refersTo: { user: ['user'], 'invitation.membership': ['ou'] } },
+        personal: ({ user }) => [...describeInvitedTexts({ user }), describeEmail(user)],
+      },
+      MembershipAccepted: {
+        schema: person,
+        audit: { action: 'update', meta: describeUser },
+        live: 'changed',
+        ids: { refersTo: { user: ['user'] } },
+        personal: describeUsername,
+      },
+      MembershipRemoved: {
+        schemaVersion: 2,
+        upcast: { 1: WITHOUT_INVITATION },
+        schema: person.extend({ invitation }),
+        audit: { action: 'destroy', meta: describeUnlessInvited, hiddenActor: findHiddenDecliner },
+        live: 'deleted',
+        ids: { refersTo: { user: ['user'], 'invitation.membership': ['ou'] } },
+        personal: describeInvitedTexts,
+      },
     },
-    personal: ({ kind, owner }) => (kind === 'user' ? [{ at: ['description'], person: owner, kind: 'detail' }] : []),
-  },
-  AuthenticationTokenDestroyed: {
-    schemaVersion: 2,
-    upcast: { 1: WITHOUT_ORGANIZATIONS },
-    topic: 'access',
-    schema: z.strictObject({ kind: tokenKind, owner: z.string(), organizations: z.array(z.string()).readonly() }),
-    audit: {
-      resource: 'authentication_token',
-      action: 'destroy',
-      site: 'without-organization',
-      organizations: listOrganizations,
-      meta: describeOwningUser,
+  ),
+  ...defineEvents(
+    { topic: 'access', stream: 'team', audited: 'team', live: ownTeam },
+    {
+      TeamCreated: {
+        schemaVersion: 3,
+        schema: teamSettings.extend({ organizationAccess }),
+        audit: { action: 'create', meta: ({ name }) => ({ name }) },
+        live: team('created'),
+        upcast: { 1: WITH_TOKENS_AND_SSO, 2: WITH_ALL_ACCESS },
+      },
+      TeamUpdated: {
+        // 2: organizationAccess may contain delegatePolicyOverrides.
+        schemaVersion: 2,
+        upcast: { 1: [] },
+        schema: z.strictObject({ changes: teamChanges }),
+        audit: { action: 'update', meta: ({ changes }) => describeChangedAttributes(changes) },
+        live: 'changed',
+      },
+      TeamDeleted: {
+        schema: z.strictObject({ name: z.string() }),
+        audit: { action: 'destroy', meta: ({ name }) => ({ name }) },
+        live: 'deleted',
+      },
+      TeamMemberAdded: {
+        schemaVersion: 2,
+        upcast: { 1: WITHOUT_INVITATION },
+        schema: person.extend({ invitation }),
+        audit: { action: 'add_member', meta: describeTeamMember },
+        live: teamMember,
+        ids: { refersTo: { user: ['user'], 'invitation.membership': ['ou'] } },
+        personal: describeInvitedTexts,
+      },
+      TeamMemberRemoved: {
+        schemaVersion: 2,
+        upcast: { 1: WITHOUT_INVITATION },
+        schema: person.extend({ invitation }),
+        audit: { action: 'remove_member', meta: describeTeamMember, hiddenActor: findHiddenDecliner },
+        live: teamMember,
+        ids: { refersTo: { user: ['user'], 'invitation.membership': ['ou'] } },
+        personal: describeInvitedTexts,
+      },
     },
-  },
-};
+  ),
+  ...defineEvents(
+    { topic: 'access', stream: 'at', audited: 'authentication_token', live: NO_CREDENTIALS },
+    {
+      AuthenticationTokenCreated: {
+        // 2: assurance. 3: organizations; descriptions of users' tokens are encrypted, because they can contain an address.
+        // 4: assurance can be oidc-two-factor.
+        schemaVersion: 4,
+        upcast: { 1: [{ add: { assurance: null } }], 2: WITHOUT_ORGANIZATIONS, 3: [] },
+        schema: z.strictObject({
+          kind: tokenKind,
+          owner: z.string(),
+          description: z.string().nullable(),
+          createdBy: z.strictObject({ type: z.string(), id: z.string() }).nullable(),
+          expiredAt: z.iso.datetime().nullable(),
+          assurance: z.enum(ASSURANCES).nullable(),
+          organizations: z.array(z.string()).readonly(),
+        }),
+        audit: {
+          action: 'create',
+          site: 'without-organization',
+          organizations: listOrganizations,
+          meta: describeOwningUser,
+        },
+        ids: { refersTo: { owner: ['org', 'team', 'apool', 'agent', 'run'], 'organizations[]': ['org'] } },
+        personal: ({ kind, owner }) =>
+          kind === 'user' ? [{ at: ['description'], person: owner, kind: 'detail' }] : [],
+      },
+      AuthenticationTokenDestroyed: {
+        schemaVersion: 2,
+        upcast: { 1: WITHOUT_ORGANIZATIONS },
+        schema: z.strictObject({ kind: tokenKind, owner: z.string(), organizations: z.array(z.string()).readonly() }),
+        audit: {
+          action: 'destroy',
+          site: 'without-organization',
+          organizations: listOrganizations,
+          meta: describeOwningUser,
+        },
+        ids: { refersTo: { owner: ['org', 'team', 'apool', 'agent', 'run'], 'organizations[]': ['org'] } },
+      },
+    },
+  ),
+} satisfies EventKinds<UserEvent | MembershipEvent | TeamEvent | AuthenticationTokenEvent>;

@@ -1,28 +1,28 @@
 import { z } from 'zod';
-import { TOKEN_KINDS, type TokenKind } from '#access';
-import type { EventKinds, Message } from '#kernel';
+import { READS, TOKEN_KINDS, type TokenKind } from '#access';
+import { defineEvents, type EventKinds, type Message } from '#kernel';
 
 /** Recorded reads: the members of an organization or team, and single tokens. */
 export type PeopleRead =
   | Message<'PeopleListed', { organization: string; team: string | null; count: number }>
   | Message<'AuthenticationTokenShown', { token: string; kind: TokenKind; owner: string }>;
 
-export const peopleReads: EventKinds<PeopleRead> = {
-  PeopleListed: {
-    schemaVersion: 1,
-    topic: 'reads',
-    schema: z.strictObject({ organization: z.string(), team: z.string().nullable(), count: z.int() }),
-    audit: {
-      resource: 'user',
-      action: 'index',
-      id: ({ organization, team }) => team ?? organization,
-      meta: ({ team, count }) => ({ team_id: team, count }),
+export const peopleReads = defineEvents(
+  { ...READS, audited: 'user' },
+  {
+    PeopleListed: {
+      schema: z.strictObject({ organization: z.string(), team: z.string().nullable(), count: z.int() }),
+      audit: {
+        action: 'index',
+        id: ({ organization, team }) => team ?? organization,
+        meta: ({ team, count }) => ({ team_id: team, count }),
+      },
+      ids: { refersTo: { organization: ['org'], team: ['team'] } },
+    },
+    AuthenticationTokenShown: {
+      schema: z.strictObject({ token: z.string(), kind: z.enum(TOKEN_KINDS), owner: z.string() }),
+      audit: { resource: 'authentication_token', action: 'show', id: ({ token }) => token },
+      ids: { refersTo: { token: ['at'], owner: ['org', 'team', 'apool', 'agent', 'run'] } },
     },
   },
-  AuthenticationTokenShown: {
-    schemaVersion: 1,
-    topic: 'reads',
-    schema: z.strictObject({ token: z.string(), kind: z.enum(TOKEN_KINDS), owner: z.string() }),
-    audit: { resource: 'authentication_token', action: 'show', id: ({ token }) => token },
-  },
-};
+) satisfies EventKinds<PeopleRead>;

@@ -1,13 +1,20 @@
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { freshDatabase, type TestDatabase } from '../../test/support/database.js';
 import { quiet } from '../../test/support/silent-logger.js';
-import { sql, type EventContext, type EventKinds, type Message, type NameColumn, type Projection } from '#kernel';
+import {
+  defineEvents,
+  sql,
+  type DataOf,
+  type EventContext,
+  type Message,
+  type NameColumn,
+  type Projection,
+} from '#kernel';
 import {
   EventStore,
   FollowerRunner,
   listViews,
   rebuildView,
-  toEventRegistry,
   toProjection,
   verifyView,
   waitForFollower,
@@ -31,22 +38,19 @@ import { LOG_START } from '../event-store/log-positions.js';
 type SignedEvent =
   Message<'Signed', { guest: string; name: string; page: number }> | Message<'Struck', { guest: string }>;
 
-const kinds: EventKinds<SignedEvent> = {
-  Signed: {
-    schemaVersion: 1,
-    schema: { parse: (data) => data as never },
-    topic: 'guests',
-    audit: { unaudited: 'a sample' },
-    personal: ({ guest }) => [{ at: ['name'], person: guest, kind: 'name' }],
+const schema = <T extends SignedEvent['type']>() => ({ parse: (data: unknown) => data as DataOf<SignedEvent, T> });
+const audit = { unaudited: 'a sample' };
+const kinds = defineEvents(
+  { topic: 'guests', stream: 'book', live: { unsent: 'a sample' } },
+  {
+    Signed: {
+      schema: schema<'Signed'>(),
+      audit,
+      personal: ({ guest }) => [{ at: ['name'], person: guest, kind: 'name' }],
+    },
+    Struck: { schema: schema<'Struck'>(), audit, forgets: ({ guest }) => guest },
   },
-  Struck: {
-    schemaVersion: 1,
-    schema: { parse: (data) => data as never },
-    topic: 'guests',
-    audit: { unaudited: 'a sample' },
-    forgets: ({ guest }) => guest,
-  },
-};
+);
 
 const NAMES: readonly NameColumn[] = [
   { table: 'guests', column: 'guest' },
@@ -89,7 +93,7 @@ const chronicler = (meanwhile: () => Promise<void> = () => Promise.resolve()): F
 
 const guestsModule = (follower = chronicler()): ModuleDefinition => ({
   name: 'guests',
-  kinds: toEventRegistry(kinds),
+  kinds: kinds,
   aggregates: [],
   projections: [toProjection(guests)],
   followers: [follower],
@@ -106,14 +110,7 @@ let forgetting: NameEraser;
 beforeEach(async () => {
   home = await freshDatabase();
   testStore = await TestEventStore.over(home.url);
-  store = new EventStore(
-    testStore.database,
-    toEventRegistry(kinds),
-    [toProjection(guests)],
-    CLOCK,
-    IDS,
-    TEST_ENCRYPTION_KEYS,
-  );
+  store = new EventStore(testStore.database, kinds, [toProjection(guests)], CLOCK, IDS, TEST_ENCRYPTION_KEYS);
   await testStore.database.rows(sql`
     create table views.guests (book text, page integer, guest jsonb not null, more jsonb not null, name text not null,
                                guest_id text not null, primary key (book, page))`);

@@ -4,15 +4,16 @@ import { freshDatabase, type TestDatabase } from '../../test/support/database.js
 import { quiet } from '../../test/support/silent-logger.js';
 import { EncryptionKeys } from '#encryption';
 import {
+  defineEvents,
   sql,
   type EventContext,
-  type EventKinds,
+  type DataOf,
   type LogPosition,
   type Message,
   type Projection,
   type RecordedEvent,
 } from '#kernel';
-import { EventStore, FollowerRunner, toEventRegistry, type Follower } from '#event-store';
+import { EventStore, FollowerRunner, type Follower } from '#event-store';
 import { isForgottenPersonError, isVersionConflictError } from '#postgres';
 import {
   CLOCK,
@@ -32,25 +33,22 @@ type SignedEvent =
   | Message<'Signed', { guest: string; name: string; from: string | null; words: string }>
   | Message<'Struck', { guest: string }>;
 
-const kinds: EventKinds<SignedEvent> = {
-  Signed: {
-    schemaVersion: 1,
-    schema: { parse: (data) => data as never },
-    topic: 'guests',
-    audit: { unaudited: 'a sample' },
-    personal: ({ guest }) => [
-      { at: ['name'], person: guest, kind: 'name' },
-      { at: ['from'], person: guest, kind: 'detail' },
-    ],
+const schema = <T extends SignedEvent['type']>() => ({ parse: (data: unknown) => data as DataOf<SignedEvent, T> });
+const audit = { unaudited: 'a sample' };
+const kinds = defineEvents(
+  { topic: 'guests', stream: 'book', live: { unsent: 'a sample' } },
+  {
+    Signed: {
+      schema: schema<'Signed'>(),
+      audit,
+      personal: ({ guest }) => [
+        { at: ['name'], person: guest, kind: 'name' },
+        { at: ['from'], person: guest, kind: 'detail' },
+      ],
+    },
+    Struck: { schema: schema<'Struck'>(), audit, forgets: ({ guest }) => guest },
   },
-  Struck: {
-    schemaVersion: 1,
-    schema: { parse: (data) => data as never },
-    topic: 'guests',
-    audit: { unaudited: 'a sample' },
-    forgets: ({ guest }) => guest,
-  },
-};
+);
 
 let home: TestDatabase;
 let testStore: TestEventStore;
@@ -64,7 +62,7 @@ const openStore = (): EventStore => {
     tables: [],
     on: { Signed: (data) => (projected.push(data as SignedEvent['data']), null) },
   };
-  return new EventStore(testStore.database, toEventRegistry(kinds), [projection], CLOCK, IDS, TEST_ENCRYPTION_KEYS);
+  return new EventStore(testStore.database, kinds, [projection], CLOCK, IDS, TEST_ENCRYPTION_KEYS);
 };
 
 const IDS = new CountedIds();
@@ -423,7 +421,7 @@ describe('the keys of people', () => {
   it('are stored encrypted, and cannot be decrypted with another encryption key', async () => {
     await sign(signed('user-1', 'ada l.'), by('user-1', 'ada l.'));
     const otherKeys = new EncryptionKeys(Buffer.alloc(32, 2));
-    const otherStore = new EventStore(testStore.database, toEventRegistry(kinds), [], CLOCK, IDS, otherKeys);
+    const otherStore = new EventStore(testStore.database, kinds, [], CLOCK, IDS, otherKeys);
     await expect(otherStore.log.stream('book-1')).rejects.toThrow('encrypted with another encryption key');
   });
 

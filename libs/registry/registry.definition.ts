@@ -1,4 +1,4 @@
-import { defineAggregate, toEventRegistry, toProjection, type ModuleDefinition } from '#event-store';
+import { defineAggregate, toProjection, type ModuleDefinition } from '#event-store';
 import { gpgKey } from './gpg-keys/gpg-key.js';
 import { registryProvider } from './providers/registry-provider.js';
 import { registryProviderVersion } from './versions/registry-provider-version.js';
@@ -13,7 +13,7 @@ import {
 
 export const registryDefinition: ModuleDefinition = {
   name: 'registry',
-  kinds: toEventRegistry(registryEvents),
+  kinds: registryEvents,
   aggregates: [
     defineAggregate('prov', registryProvider),
     defineAggregate('provver', registryProviderVersion),

@@ -1,5 +1,6 @@
 import { z } from 'zod';
-import type { EventKinds } from '#kernel';
+import { defineEvents, type EventKinds } from '#kernel';
+import { inOrganization, onResource } from '#access/rules';
 import { formatChecksumsName, formatSignatureName, PROTOCOLS } from '#provider-release';
 import type { GpgKeyEvent } from './gpg-keys/gpg-key.js';
 import type { ProviderNames, RegistryProviderEvent } from './providers/registry-provider.js';
@@ -45,121 +46,137 @@ const metaOfFile =
   });
 const getPlatformId = ({ platform }: { readonly platform: string }): string => platform;
 
+const platform = onResource(
+  'registry-provider-platforms',
+  { in: 'organization', permission: 'read-providers' },
+  { field: 'platform' },
+);
+
 /**
  * Schemas, topics and audit rows of the provider registry. The contract's catalogue names create and destroy (§6.1).
  */
-export const registryEvents: EventKinds<RegistryProviderEvent | RegistryProviderVersionEvent | GpgKeyEvent> = {
-  RegistryProviderCreated: {
-    schemaVersion: 2,
-    upcast: NAMES_UPCAST,
-    topic,
-    schema: names,
-    audit: { resource: 'registry_provider', action: 'create', meta: metaOfProvider },
-  },
-  RegistryProviderTagsChanged: {
-    schemaVersion: 1,
-    topic,
-    schema: names.extend({ from: tags, to: tags }),
-    audit: {
-      resource: 'registry_provider',
-      action: 'update',
-      meta: ({ from, to, ...provider }) => ({ ...metaOfProvider(provider), change: 'tag_bindings', from, to }),
+export const registryEvents = {
+  ...defineEvents(
+    {
+      topic,
+      stream: 'prov',
+      audited: 'registry_provider',
+      live: inOrganization('registry-providers', 'read-providers'),
     },
-  },
-  RegistryProviderDeleted: {
-    schemaVersion: 2,
-    upcast: NAMES_UPCAST,
-    topic,
-    schema: names,
-    audit: { resource: 'registry_provider', action: 'destroy', meta: metaOfProvider },
-  },
-  RegistryProviderVersionCreated: {
-    schemaVersion: 1,
-    topic,
-    schema: z.strictObject({ ...of, provider: z.string(), keyId: z.string(), protocols }),
-    audit: {
-      resource: 'registry_provider_version',
-      action: 'create',
-      meta: ({ keyId, protocols: supported, ...version }) => ({
-        ...metaOfVersion(version),
-        key_id: keyId,
-        protocols: supported,
-      }),
+    {
+      RegistryProviderCreated: {
+        schemaVersion: 2,
+        upcast: NAMES_UPCAST,
+        schema: names,
+        audit: { action: 'create', meta: metaOfProvider },
+        live: 'created',
+      },
+      RegistryProviderTagsChanged: {
+        schema: names.extend({ from: tags, to: tags }),
+        audit: {
+          action: 'update',
+          meta: ({ from, to, ...provider }) => ({ ...metaOfProvider(provider), change: 'tag_bindings', from, to }),
+        },
+        live: 'changed',
+      },
+      RegistryProviderDeleted: {
+        schemaVersion: 2,
+        upcast: NAMES_UPCAST,
+        schema: names,
+        audit: { action: 'destroy', meta: metaOfProvider },
+        live: 'deleted',
+      },
     },
-  },
-  RegistryProviderShasumsUploaded: {
-    schemaVersion: 1,
-    topic,
-    schema: z.strictObject({ ...of, ...file, listed: z.record(z.string(), z.string()) }),
-    audit: { resource: 'registry_provider_version', action: 'upload', meta: metaOfFile(formatChecksumsName) },
-  },
-  RegistryProviderSignatureUploaded: {
-    schemaVersion: 1,
-    topic,
-    schema: z.strictObject({ ...of, ...file }),
-    audit: { resource: 'registry_provider_version', action: 'upload', meta: metaOfFile(formatSignatureName) },
-  },
-  RegistryProviderSignatureVerified: {
-    schemaVersion: 1,
-    topic,
-    schema: z.strictObject({ ...of, keyId: z.string(), sha256: z.string() }),
-    audit: { unaudited: 'belongs to the upload, which has an entry' },
-  },
-  RegistryProviderPlatformCreated: {
-    schemaVersion: 1,
-    topic,
-    schema: z.strictObject({ ...of, ...facts }),
-    audit: { resource: 'registry_provider_platform', action: 'create', id: getPlatformId, meta: metaOfPlatform },
-  },
-  RegistryProviderBinaryUploaded: {
-    schemaVersion: 1,
-    topic,
-    schema: z.strictObject({ ...of, ...facts, size: z.number() }),
-    audit: {
-      resource: 'registry_provider_platform',
-      action: 'upload',
-      id: getPlatformId,
-      meta: ({ size, ...platform }) => ({ ...metaOfPlatform(platform), size }),
+  ),
+  ...defineEvents(
+    {
+      topic,
+      stream: 'provver',
+      audited: 'registry_provider_version',
+      live: inOrganization('registry-provider-versions', 'read-providers'),
     },
-  },
-  RegistryProviderPlatformDeleted: {
-    schemaVersion: 1,
-    topic,
-    schema: z.strictObject({ ...of, ...facts }),
-    audit: { resource: 'registry_provider_platform', action: 'destroy', id: getPlatformId, meta: metaOfPlatform },
-  },
-  RegistryProviderVersionPublished: {
-    schemaVersion: 1,
-    topic,
-    schema: z.strictObject({ ...of, protocols, platforms: z.array(z.string()) }),
-    audit: {
-      resource: 'registry_provider_version',
-      action: 'publish',
-      meta: ({ platforms, ...version }) => ({ ...metaOfVersion(version), platforms }),
+    {
+      RegistryProviderVersionCreated: {
+        schema: z.strictObject({ ...of, provider: z.string(), keyId: z.string(), protocols }),
+        audit: {
+          action: 'create',
+          meta: ({ keyId, protocols: supported, ...version }) => ({
+            ...metaOfVersion(version),
+            key_id: keyId,
+            protocols: supported,
+          }),
+        },
+        live: 'created',
+        ids: { refersTo: { provider: ['prov'] } },
+      },
+      RegistryProviderShasumsUploaded: {
+        schema: z.strictObject({ ...of, ...file, listed: z.record(z.string(), z.string()) }),
+        audit: { action: 'upload', meta: metaOfFile(formatChecksumsName) },
+        live: 'changed',
+      },
+      RegistryProviderSignatureUploaded: {
+        schema: z.strictObject({ ...of, ...file }),
+        audit: { action: 'upload', meta: metaOfFile(formatSignatureName) },
+        live: 'changed',
+      },
+      RegistryProviderSignatureVerified: {
+        schema: z.strictObject({ ...of, keyId: z.string(), sha256: z.string() }),
+        audit: { unaudited: 'belongs to the upload, which has an entry' },
+        live: 'changed',
+      },
+      RegistryProviderPlatformCreated: {
+        schema: z.strictObject({ ...of, ...facts }),
+        audit: { resource: 'registry_provider_platform', action: 'create', id: getPlatformId, meta: metaOfPlatform },
+        live: platform('created'),
+        ids: { creates: { platform: 'provpltfrm' } },
+      },
+      RegistryProviderBinaryUploaded: {
+        schema: z.strictObject({ ...of, ...facts, size: z.number() }),
+        audit: {
+          resource: 'registry_provider_platform',
+          action: 'upload',
+          id: getPlatformId,
+          meta: ({ size, ...platform }) => ({ ...metaOfPlatform(platform), size }),
+        },
+        live: platform('changed'),
+        ids: { refersTo: { platform: ['provpltfrm'] } },
+      },
+      RegistryProviderPlatformDeleted: {
+        schema: z.strictObject({ ...of, ...facts }),
+        audit: { resource: 'registry_provider_platform', action: 'destroy', id: getPlatformId, meta: metaOfPlatform },
+        live: platform('deleted'),
+        ids: { refersTo: { platform: ['provpltfrm'] } },
+      },
+      RegistryProviderVersionPublished: {
+        schema: z.strictObject({ ...of, protocols, platforms: z.array(z.string()) }),
+        audit: { action: 'publish', meta: ({ platforms, ...version }) => ({ ...metaOfVersion(version), platforms }) },
+        live: 'changed',
+      },
+      RegistryProviderVersionDeleted: {
+        schema: z.strictObject(of),
+        audit: { action: 'destroy', meta: metaOfVersion },
+        live: 'deleted',
+      },
     },
-  },
-  RegistryProviderVersionDeleted: {
-    schemaVersion: 1,
-    topic,
-    schema: z.strictObject(of),
-    audit: { resource: 'registry_provider_version', action: 'destroy', meta: metaOfVersion },
-  },
-  GpgKeyAdded: {
-    schemaVersion: 1,
-    topic,
-    schema: z.strictObject({ keyId: z.string(), asciiArmor: z.string() }),
-    audit: { resource: 'gpg_key', action: 'create', meta: ({ keyId }) => ({ key_id: keyId }) },
-  },
-  GpgKeyRenewed: {
-    schemaVersion: 1,
-    topic,
-    schema: z.strictObject({ keyId: z.string(), asciiArmor: z.string() }),
-    audit: { resource: 'gpg_key', action: 'update', meta: ({ keyId }) => ({ key_id: keyId }) },
-  },
-  GpgKeyRemoved: {
-    schemaVersion: 1,
-    topic,
-    schema: z.strictObject({ keyId: z.string() }),
-    audit: { resource: 'gpg_key', action: 'destroy', meta: ({ keyId }) => ({ key_id: keyId }) },
-  },
-};
+  ),
+  ...defineEvents(
+    { topic, stream: 'gpgkey', audited: 'gpg_key', live: inOrganization('gpg-keys', 'read-providers') },
+    {
+      GpgKeyAdded: {
+        schema: z.strictObject({ keyId: z.string(), asciiArmor: z.string() }),
+        audit: { action: 'create', meta: ({ keyId }) => ({ key_id: keyId }) },
+        live: 'created',
+      },
+      GpgKeyRenewed: {
+        schema: z.strictObject({ keyId: z.string(), asciiArmor: z.string() }),
+        audit: { action: 'update', meta: ({ keyId }) => ({ key_id: keyId }) },
+        live: 'changed',
+      },
+      GpgKeyRemoved: {
+        schema: z.strictObject({ keyId: z.string() }),
+        audit: { action: 'destroy', meta: ({ keyId }) => ({ key_id: keyId }) },
+        live: 'deleted',
+      },
+    },
+  ),
+} satisfies EventKinds<RegistryProviderEvent | RegistryProviderVersionEvent | GpgKeyEvent>;

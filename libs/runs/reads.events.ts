@@ -1,5 +1,6 @@
 import { z } from 'zod';
-import type { EventKinds, Message } from '#kernel';
+import { defineEvents, type EventKinds, type Message } from '#kernel';
+import { READS } from '#access/rules';
 
 /**
  * Reads that the audit trail records. An archive is downloaded by a link: the trail records the issue
@@ -21,32 +22,31 @@ export const createConfigurationReadEvents = (rows: readonly { readonly id: stri
       }) satisfies ConfigurationRead,
   );
 
-export const configurationReads: EventKinds<ConfigurationRead> = {
-  ConfigurationVersionShown: {
-    schemaVersion: 1,
-    topic: 'reads',
-    schema: z.strictObject({ configurationVersion: z.string(), workspace: z.string() }),
-    audit: {
-      resource: 'configuration_version',
-      action: 'show',
-      id: ({ configurationVersion }) => configurationVersion,
-      meta: ({ workspace }) => ({ workspace_id: workspace }),
+export const configurationReads = defineEvents(
+  { ...READS, audited: 'configuration_version' },
+  {
+    ConfigurationVersionShown: {
+      schema: z.strictObject({ configurationVersion: z.string(), workspace: z.string() }),
+      audit: {
+        action: 'show',
+        id: ({ configurationVersion }) => configurationVersion,
+        meta: ({ workspace }) => ({ workspace_id: workspace }),
+      },
+      ids: { refersTo: { configurationVersion: ['cv'], workspace: ['ws'] } },
+    },
+    ConfigurationVersionDownloaded: {
+      schema: z.strictObject({
+        configurationVersion: z.string(),
+        workspace: z.string(),
+        shown: z.enum(['link', 'archive']),
+        linkOf: z.string().nullable(),
+      }),
+      audit: {
+        action: 'download',
+        id: ({ configurationVersion }) => configurationVersion,
+        meta: ({ workspace, shown, linkOf }) => ({ workspace_id: workspace, shown, link_of: linkOf }),
+      },
+      ids: { refersTo: { configurationVersion: ['cv'], workspace: ['ws'] } },
     },
   },
-  ConfigurationVersionDownloaded: {
-    schemaVersion: 1,
-    topic: 'reads',
-    schema: z.strictObject({
-      configurationVersion: z.string(),
-      workspace: z.string(),
-      shown: z.enum(['link', 'archive']),
-      linkOf: z.string().nullable(),
-    }),
-    audit: {
-      resource: 'configuration_version',
-      action: 'download',
-      id: ({ configurationVersion }) => configurationVersion,
-      meta: ({ workspace, shown, linkOf }) => ({ workspace_id: workspace, shown, link_of: linkOf }),
-    },
-  },
-};
+) satisfies EventKinds<ConfigurationRead>;

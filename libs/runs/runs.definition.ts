@@ -1,4 +1,4 @@
-import { defineAggregate, toEventRegistry, toProjection, type ModuleDefinition } from '#event-store';
+import { defineAggregate, toProjection, type ModuleDefinition } from '#event-store';
 import { configurationVersion } from './configuration-versions/configuration-version.js';
 import { configurationVersionEvents } from './configuration-versions/configuration-versions.events.js';
 import { configurationVersions } from './configuration-versions/configuration-versions.projection.js';
@@ -14,9 +14,9 @@ import { runs, runSecrets } from './runs.projection.js';
 export const runsDefinition: ModuleDefinition = {
   name: 'runs',
   kinds: {
-    ...toEventRegistry(runEvents),
-    ...toEventRegistry(configurationVersionEvents),
-    ...toEventRegistry(configurationReads),
+    ...runEvents,
+    ...configurationVersionEvents,
+    ...configurationReads,
   },
   aggregates: [defineAggregate('run', run), defineAggregate('cv', configurationVersion)],
   projections: [

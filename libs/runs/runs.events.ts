@@ -1,5 +1,6 @@
 import { z } from 'zod';
-import { describePersonalName, type DataOf, type EventKind, type EventKinds, type Principal } from '#kernel';
+import { defineEvents, describePersonalName, type EventKinds, type Principal } from '#kernel';
+import { inWorkspace } from '#access/rules';
 import { upcastMember } from '#json-api';
 import { RUN_OPTIONS } from './runs/run-options.js';
 import { RUN_STATUSES } from './runs/run-status.js';
@@ -19,88 +20,98 @@ const counts = z.strictObject({
 const message = z.string().nullable();
 const nothing = z.strictObject({});
 
-type RunEventKind<T extends RunEvent['type']> = EventKind<DataOf<RunEvent, T>>;
-
-const defineRunEvent = <T extends RunEvent['type']>(
-  schema: RunEventKind<T>['schema'],
-  audit: RunEventKind<T>['audit'],
-  personal?: RunEventKind<T>['personal'],
-): RunEventKind<T> => ({
-  schemaVersion: 1,
-  topic: 'runs',
-  schema,
-  audit,
-  ...(personal ? { personal } : {}),
-});
-
-const toAuditMapping = (action: string) => ({ resource: 'run', action });
-
 /** The trail records actions of people. The run's own events record the progress that executors report. */
 const progress = { unaudited: 'a report of an executor; the events of the run record it' };
 
 /** Event schemas, topics and audit mappings of runs. */
-export const runEvents: EventKinds<RunEvent> = {
-  RunCreated: {
-    schemaVersion: RUN_OPTIONS.version,
-    upcast: upcastMember(RUN_OPTIONS, 'options'),
-    topic: 'runs',
-    schema: z.strictObject({
-      workspace: z.string(),
-      configurationVersion: z.string(),
-      message: z.string(),
-      source: z.enum(RUN_SOURCES),
-      createdBy: person,
-      options,
-    }),
-    audit: {
-      ...toAuditMapping('create'),
-      meta: ({ workspace, message: text }) => ({ workspace_id: workspace, message: text }),
+export const runEvents = defineEvents(
+  { topic: 'runs', stream: 'run', audited: 'run', live: inWorkspace('runs', 'read-runs') },
+  {
+    RunCreated: {
+      schemaVersion: RUN_OPTIONS.version,
+      upcast: upcastMember(RUN_OPTIONS, 'options'),
+      schema: z.strictObject({
+        workspace: z.string(),
+        configurationVersion: z.string(),
+        message: z.string(),
+        source: z.enum(RUN_SOURCES),
+        createdBy: person,
+        options,
+      }),
+      audit: {
+        action: 'create',
+        meta: ({ workspace, message: text }) => ({ workspace_id: workspace, message: text }),
+      },
+      live: inWorkspace('runs', 'read-runs', { field: 'workspace' })('created'),
+      ids: { refersTo: { workspace: ['ws'], configurationVersion: ['cv'] } },
+      personal: ({ createdBy }) => describePersonalName('createdBy', createdBy),
     },
-    personal: ({ createdBy }) => describePersonalName('createdBy', createdBy),
+    RunQueued: {
+      schema: nothing,
+      audit: { unaudited: 'happens automatically when the workspace is free' },
+      live: 'changed',
+    },
+    RunStageReached: {
+      schema: z.strictObject({ stage: z.enum(RUN_STATUSES) as unknown as z.ZodType<RunStage>, message }),
+      audit: progress,
+      live: 'changed',
+    },
+    RunPlanStarted: { schema: z.strictObject({ message }), audit: progress, live: 'changed' },
+    RunPlanned: {
+      schema: z.strictObject({ hasChanges: z.boolean(), resources: counts, message }),
+      audit: progress,
+      live: 'changed',
+    },
+    RunPlannedAndFinished: {
+      schema: nothing,
+      audit: {
+        unaudited: 'follows automatically from the plan',
+      },
+      live: 'changed',
+    },
+    RunPlanSaved: { schema: nothing, audit: { unaudited: 'follows automatically from the plan' }, live: 'changed' },
+    RunConfirmed: {
+      schema: z.strictObject({ confirmedBy: person }),
+      audit: { action: 'apply' },
+      live: 'changed',
+      personal: ({ confirmedBy }) => describePersonalName('confirmedBy', confirmedBy),
+    },
+    RunApplyQueued: {
+      schema: nothing,
+      audit: {
+        unaudited: 'follows from the confirmation, which has an entry, or from a setting of the run',
+      },
+      live: 'changed',
+    },
+    RunApplyStarted: { schema: z.strictObject({ message }), audit: progress, live: 'changed' },
+    RunApplied: { schema: z.strictObject({ resources: counts, message }), audit: progress, live: 'changed' },
+    RunErrored: { schema: z.strictObject({ message }), audit: progress, live: 'changed' },
+    RunDiscarded: { schema: nothing, audit: { action: 'discard' }, live: 'changed' },
+    RunCancelRequested: {
+      schema: z.strictObject({ forceCancelAvailableAt: z.string() }),
+      audit: { action: 'cancel' },
+      live: 'changed',
+    },
+    RunCanceled: {
+      schema: z.strictObject({ message }),
+      audit: {
+        unaudited: 'follows from the request to cancel, which has an entry',
+      },
+      live: 'changed',
+    },
+    RunForceCanceled: { schema: nothing, audit: { action: 'force_cancel' }, live: 'changed' },
+    RunForceExecuted: { schema: nothing, audit: { action: 'force_execute' }, live: 'changed' },
+    RunCommented: {
+      schema: z.strictObject({ id: z.string(), body: z.string(), author: person }),
+      audit: {
+        resource: 'workspace_comment',
+        action: 'create',
+        id: ({ id }) => id,
+        meta: (_, { stream }) => ({ resource: stream }),
+      },
+      live: 'changed',
+      ids: { creates: { id: 'wsc' } },
+      personal: ({ author }) => describePersonalName('author', author),
+    },
   },
-  RunQueued: defineRunEvent<'RunQueued'>(nothing, { unaudited: 'happens automatically when the workspace is free' }),
-  RunStageReached: defineRunEvent<'RunStageReached'>(
-    z.strictObject({ stage: z.enum(RUN_STATUSES) as unknown as z.ZodType<RunStage>, message }),
-    progress,
-  ),
-  RunPlanStarted: defineRunEvent<'RunPlanStarted'>(z.strictObject({ message }), progress),
-  RunPlanned: defineRunEvent<'RunPlanned'>(
-    z.strictObject({ hasChanges: z.boolean(), resources: counts, message }),
-    progress,
-  ),
-  RunPlannedAndFinished: defineRunEvent<'RunPlannedAndFinished'>(nothing, {
-    unaudited: 'follows automatically from the plan',
-  }),
-  RunPlanSaved: defineRunEvent<'RunPlanSaved'>(nothing, { unaudited: 'follows automatically from the plan' }),
-  RunConfirmed: defineRunEvent<'RunConfirmed'>(
-    z.strictObject({ confirmedBy: person }),
-    toAuditMapping('apply'),
-    ({ confirmedBy }) => describePersonalName('confirmedBy', confirmedBy),
-  ),
-  RunApplyQueued: defineRunEvent<'RunApplyQueued'>(nothing, {
-    unaudited: 'follows from the confirmation, which has an entry, or from a setting of the run',
-  }),
-  RunApplyStarted: defineRunEvent<'RunApplyStarted'>(z.strictObject({ message }), progress),
-  RunApplied: defineRunEvent<'RunApplied'>(z.strictObject({ resources: counts, message }), progress),
-  RunErrored: defineRunEvent<'RunErrored'>(z.strictObject({ message }), progress),
-  RunDiscarded: defineRunEvent<'RunDiscarded'>(nothing, toAuditMapping('discard')),
-  RunCancelRequested: defineRunEvent<'RunCancelRequested'>(
-    z.strictObject({ forceCancelAvailableAt: z.string() }),
-    toAuditMapping('cancel'),
-  ),
-  RunCanceled: defineRunEvent<'RunCanceled'>(z.strictObject({ message }), {
-    unaudited: 'follows from the request to cancel, which has an entry',
-  }),
-  RunForceCanceled: defineRunEvent<'RunForceCanceled'>(nothing, toAuditMapping('force_cancel')),
-  RunForceExecuted: defineRunEvent<'RunForceExecuted'>(nothing, toAuditMapping('force_execute')),
-  RunCommented: defineRunEvent<'RunCommented'>(
-    z.strictObject({ id: z.string(), body: z.string(), author: person }),
-    {
-      resource: 'workspace_comment',
-      action: 'create',
-      id: ({ id }) => id,
-      meta: (_, { stream }) => ({ resource: stream }),
-    },
-    ({ author }) => describePersonalName('author', author),
-  ),
-};
+) satisfies EventKinds<RunEvent>;

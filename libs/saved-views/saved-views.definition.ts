@@ -1,4 +1,4 @@
-import { defineAggregate, toEventRegistry, toProjection, type ModuleDefinition } from '#event-store';
+import { defineAggregate, toProjection, type ModuleDefinition } from '#event-store';
 import { savedView } from './saved-view.js';
 import { savedViewEvents } from './saved-views.events.js';
 import { SAVED_VIEW_NAMES } from './saved-view-names.js';
@@ -6,7 +6,7 @@ import { savedViewNames, savedViews } from './saved-views.projection.js';
 
 export const savedViewsDefinition: ModuleDefinition = {
   name: 'saved-views',
-  kinds: toEventRegistry(savedViewEvents),
+  kinds: savedViewEvents,
   aggregates: [defineAggregate('sview', savedView)],
   projections: [toProjection(savedViews), toProjection(savedViewNames)],
   followers: [],

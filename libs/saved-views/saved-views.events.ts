@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { EventKinds } from '#kernel';
+import { defineEvents, type EventKinds } from '#kernel';
 import type { SavedViewEvent } from './saved-view.js';
 
 const content = { name: z.string(), query: z.string(), shared: z.boolean() };
@@ -8,23 +8,22 @@ const content = { name: z.string(), query: z.string(), shared: z.boolean() };
 const meta = ({ name, shared }: { readonly name: string; readonly shared: boolean }) =>
   shared ? { name, shared } : { shared };
 
-export const savedViewEvents: EventKinds<SavedViewEvent> = {
-  SavedViewCreated: {
-    schemaVersion: 1,
+export const savedViewEvents = defineEvents(
+  {
     topic: 'saved-views',
-    schema: z.strictObject({ ...content, createdBy: z.string() }),
-    audit: { resource: 'saved_view', action: 'create', meta },
+    stream: 'sview',
+    audited: 'saved_view',
+    live: { unsent: 'a private view is visible only to its person; lists of views are read when they are opened' },
   },
-  SavedViewUpdated: {
-    schemaVersion: 1,
-    topic: 'saved-views',
-    schema: z.strictObject(content),
-    audit: { resource: 'saved_view', action: 'update', meta },
+  {
+    SavedViewCreated: {
+      schema: z.strictObject({ ...content, createdBy: z.string() }),
+      audit: { action: 'create', meta },
+    },
+    SavedViewUpdated: { schema: z.strictObject(content), audit: { action: 'update', meta } },
+    SavedViewDeleted: {
+      schema: z.strictObject({ name: z.string(), shared: z.boolean() }),
+      audit: { action: 'destroy', meta },
+    },
   },
-  SavedViewDeleted: {
-    schemaVersion: 1,
-    topic: 'saved-views',
-    schema: z.strictObject({ name: z.string(), shared: z.boolean() }),
-    audit: { resource: 'saved_view', action: 'destroy', meta },
-  },
-};
+) satisfies EventKinds<SavedViewEvent>;

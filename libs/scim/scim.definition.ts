@@ -1,4 +1,4 @@
-import { defineAggregate, toEventRegistry, toProjection, type ModuleDefinition } from '#event-store';
+import { defineAggregate, toProjection, type ModuleDefinition } from '#event-store';
 import { scimGroup } from './groups/scim-group.js';
 import type { GroupStatements } from './groups/group-statements.port.js';
 import { createScimTeamsFollower } from './groups/scim-teams.follower.js';
@@ -8,7 +8,7 @@ import { scimUser } from './users/scim-user.js';
 
 export const createScimDefinition = (statements: GroupStatements): ModuleDefinition => ({
   name: 'scim',
-  kinds: toEventRegistry(scimEvents),
+  kinds: scimEvents,
   aggregates: [defineAggregate('scu', scimUser), defineAggregate('scg', scimGroup)],
   projections: [toProjection(scimUsers), toProjection(scimGroups)],
   followers: [createScimTeamsFollower(statements)],

@@ -1,5 +1,6 @@
 import { z } from 'zod';
-import { describeChangedAttributes, type EventKinds } from '#kernel';
+import { defineEvents, describeChangedAttributes, type EventKinds } from '#kernel';
+import { PROVISIONING } from '#access/rules';
 import type { ScimGroupEvent, ScimGroupNames } from './groups/scim-group.js';
 import type { ScimUserEvent, ScimUserStatement } from './users/scim-user.js';
 
@@ -24,72 +25,57 @@ const ofUser = {
 /** The audit entries of a group. Their teams have entries of their own, in the trails of their organizations. */
 const ofGroup = { resource: 'scim_group', site: 'without-organization' } as const;
 
-export const scimEvents: EventKinds<ScimUserEvent | ScimGroupEvent> = {
-  ScimUserProvisioned: {
-    schemaVersion: 2,
-    // 2: source. Before, no token belonged to an identity provider.
-    upcast: { 1: [{ add: { source: 'site' } }] },
-    topic: 'access',
-    schema: provisionedUser.extend({ ...statement.shape, source: z.string() }),
-    audit: { ...ofUser, action: 'provision' },
-    personal: ({ user }) => [
-      { at: ['userName'], person: user, kind: 'name' },
-      { at: ['externalId'], person: user, kind: 'detail' },
-    ],
-  },
-  ScimUserUpdated: {
-    schemaVersion: 1,
-    topic: 'access',
-    schema: provisionedUser.extend({ changes: userChanges }),
-    audit: {
-      ...ofUser,
-      action: 'update_provisioning',
-      meta: ({ changes }) => describeChangedAttributes(changes),
+export const scimEvents = defineEvents(
+  { ...PROVISIONING, stream: 'scu' },
+  {
+    ScimUserProvisioned: {
+      schemaVersion: 2,
+      // 2: source. Before, no token belonged to an identity provider.
+      upcast: { 1: [{ add: { source: 'site' } }] },
+      schema: provisionedUser.extend({ ...statement.shape, source: z.string() }),
+      audit: { ...ofUser, action: 'provision' },
+      personal: ({ user }) => [
+        { at: ['userName'], person: user, kind: 'name' },
+        { at: ['externalId'], person: user, kind: 'detail' },
+      ],
     },
-    personal: ({ user }) => [
-      { at: ['changes', 'userName'], person: user, kind: 'name' },
-      { at: ['changes', 'externalId'], person: user, kind: 'detail' },
-    ],
-  },
-  ScimUserDeprovisioned: {
-    schemaVersion: 1,
-    topic: 'access',
-    schema: provisionedUser,
-    audit: { ...ofUser, action: 'deprovision' },
-  },
-  ScimGroupCreated: {
-    schemaVersion: 2,
-    // 2: source.
-    upcast: { 1: [{ add: { source: 'site' } }] },
-    topic: 'access',
-    schema: groupNames.extend({ source: z.string() }),
-    audit: {
-      ...ofGroup,
-      action: 'create',
-      meta: ({ displayName, source }) => ({ name: displayName, identity_provider: source }),
+    ScimUserUpdated: {
+      schema: provisionedUser.extend({ changes: userChanges }),
+      audit: {
+        ...ofUser,
+        action: 'update_provisioning',
+        meta: ({ changes }) => describeChangedAttributes(changes),
+      },
+      personal: ({ user }) => [
+        { at: ['changes', 'userName'], person: user, kind: 'name' },
+        { at: ['changes', 'externalId'], person: user, kind: 'detail' },
+      ],
     },
-  },
-  ScimGroupUpdated: {
-    schemaVersion: 1,
-    topic: 'access',
-    schema: z.strictObject({ changes: groupChanges, formerKey: z.string().nullable() }),
-    audit: { ...ofGroup, action: 'update', meta: ({ changes }) => describeChangedAttributes(changes) },
-  },
-  ScimGroupMembersChanged: {
-    schemaVersion: 1,
-    topic: 'access',
-    schema: z.strictObject({ added: users, removed: users }),
-    // The entry has numbers instead of ids, because a group can have thousands of members.
-    audit: {
-      ...ofGroup,
-      action: 'update_members',
-      meta: ({ added, removed }) => ({ added: added.length, removed: removed.length }),
+    ScimUserDeprovisioned: { schema: provisionedUser, audit: { ...ofUser, action: 'deprovision' } },
+    ScimGroupCreated: {
+      schemaVersion: 2,
+      // 2: source.
+      upcast: { 1: [{ add: { source: 'site' } }] },
+      schema: groupNames.extend({ source: z.string() }),
+      audit: {
+        ...ofGroup,
+        action: 'create',
+        meta: ({ displayName, source }) => ({ name: displayName, identity_provider: source }),
+      },
     },
+    ScimGroupUpdated: {
+      schema: z.strictObject({ changes: groupChanges, formerKey: z.string().nullable() }),
+      audit: { ...ofGroup, action: 'update', meta: ({ changes }) => describeChangedAttributes(changes) },
+    },
+    ScimGroupMembersChanged: {
+      schema: z.strictObject({ added: users, removed: users }),
+      // The entry has numbers instead of ids, because a group can have thousands of members.
+      audit: {
+        ...ofGroup,
+        action: 'update_members',
+        meta: ({ added, removed }) => ({ added: added.length, removed: removed.length }),
+      },
+    },
+    ScimGroupDeleted: { schema: z.strictObject({ key: z.string() }), audit: { ...ofGroup, action: 'destroy' } },
   },
-  ScimGroupDeleted: {
-    schemaVersion: 1,
-    topic: 'access',
-    schema: z.strictObject({ key: z.string() }),
-    audit: { ...ofGroup, action: 'destroy' },
-  },
-};
+) satisfies EventKinds<ScimUserEvent | ScimGroupEvent>;

@@ -1,4 +1,4 @@
-import { defineAggregate, toEventRegistry, toProjection, type ModuleDefinition } from '#event-store';
+import { defineAggregate, toProjection, type ModuleDefinition } from '#event-store';
 import { userIdentities } from './identities/linked-identities.projection.js';
 import { signInSecrets } from './methods/secrets.projection.js';
 import { signInMethods } from './methods/sign-in-methods.js';
@@ -13,7 +13,7 @@ const withoutAccounts = {
 
 export const signInDefinition: ModuleDefinition = {
   name: 'sign-in',
-  kinds: { ...toEventRegistry(signInMethodsEvents), ...toEventRegistry(refusedSignInEvents) },
+  kinds: { ...signInMethodsEvents, ...refusedSignInEvents },
   aggregates: [defineAggregate('sim', signInMethods)],
   projections: [toProjection(signInSecrets), toProjection(userIdentities)],
   followers: [accountNoticesFollower],

@@ -1,27 +1,24 @@
 import { z } from 'zod';
-import type { EventKinds, Message } from '#kernel';
+import { defineEvents, type EventKinds, type Message } from '#kernel';
+import { READS } from '#access/rules';
 
 /** Recorded reads of SSH keys. */
 export type SshKeyRead =
   | Message<'SshKeysListed', { organization: string; count: number }>
   | Message<'SshKeyShown', { key: string; name: string }>;
 
-export const sshKeyReads: EventKinds<SshKeyRead> = {
-  SshKeysListed: {
-    schemaVersion: 1,
-    topic: 'reads',
-    schema: z.strictObject({ organization: z.string(), count: z.int() }),
-    audit: {
-      resource: 'ssh_key',
-      action: 'index',
-      id: ({ organization }) => organization,
-      meta: ({ count }) => ({ count }),
+export const sshKeyReads = defineEvents(
+  { ...READS, audited: 'ssh_key' },
+  {
+    SshKeysListed: {
+      schema: z.strictObject({ organization: z.string(), count: z.int() }),
+      audit: { action: 'index', id: ({ organization }) => organization, meta: ({ count }) => ({ count }) },
+      ids: { refersTo: { organization: ['org'] } },
+    },
+    SshKeyShown: {
+      schema: z.strictObject({ key: z.string(), name: z.string() }),
+      audit: { action: 'show', id: ({ key }) => key, meta: ({ name }) => ({ name }) },
+      ids: { refersTo: { key: ['sshkey'] } },
     },
   },
-  SshKeyShown: {
-    schemaVersion: 1,
-    topic: 'reads',
-    schema: z.strictObject({ key: z.string(), name: z.string() }),
-    audit: { resource: 'ssh_key', action: 'show', id: ({ key }) => key, meta: ({ name }) => ({ name }) },
-  },
-};
+) satisfies EventKinds<SshKeyRead>;

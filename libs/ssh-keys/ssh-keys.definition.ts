@@ -1,4 +1,4 @@
-import { defineAggregate, toEventRegistry, toProjection, type ModuleDefinition } from '#event-store';
+import { defineAggregate, toProjection, type ModuleDefinition } from '#event-store';
 import { sshKeyReads } from './reads.events.js';
 import { sshKey } from './ssh-key.js';
 import { sshKeyEvents } from './ssh-keys.events.js';
@@ -6,7 +6,7 @@ import { sshKeys, sshKeySecrets } from './ssh-keys.projection.js';
 
 export const sshKeysDefinition: ModuleDefinition = {
   name: 'ssh-keys',
-  kinds: { ...toEventRegistry(sshKeyEvents), ...toEventRegistry(sshKeyReads) },
+  kinds: { ...sshKeyEvents, ...sshKeyReads },
   aggregates: [defineAggregate('sshkey', sshKey)],
   projections: [toProjection(sshKeys), toProjection(sshKeySecrets)],
   followers: [],

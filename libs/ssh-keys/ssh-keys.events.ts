@@ -1,33 +1,25 @@
 import { z } from 'zod';
-import type { EventKinds } from '#kernel';
+import { defineEvents, type EventKinds } from '#kernel';
+import { inOrganization } from '#access/rules';
 import type { SshKeyEvent } from './ssh-key.js';
 
 const keyName = z.strictObject({ name: z.string() });
 const meta = ({ name }: { readonly name: string }) => ({ name });
 
-export const sshKeyEvents: EventKinds<SshKeyEvent> = {
-  SshKeyCreated: {
-    schemaVersion: 1,
-    topic: 'ssh-keys',
-    schema: keyName,
-    audit: { resource: 'ssh_key', action: 'create', meta },
+export const sshKeyEvents = defineEvents(
+  { topic: 'ssh-keys', stream: 'sshkey', audited: 'ssh_key', live: inOrganization('ssh-keys', 'read-ssh-keys') },
+  {
+    SshKeyCreated: { schema: keyName, audit: { action: 'create', meta }, live: 'created' },
+    SshKeyRenamed: {
+      schema: keyName,
+      audit: { action: 'update', meta: ({ name }) => ({ change: 'name', name }) },
+      live: 'changed',
+    },
+    SshKeyReplaced: {
+      schema: z.strictObject({}),
+      audit: { action: 'update', meta: () => ({ change: 'value' }) },
+      live: 'changed',
+    },
+    SshKeyDeleted: { schema: keyName, audit: { action: 'destroy', meta }, live: 'deleted' },
   },
-  SshKeyRenamed: {
-    schemaVersion: 1,
-    topic: 'ssh-keys',
-    schema: keyName,
-    audit: { resource: 'ssh_key', action: 'update', meta: ({ name }) => ({ change: 'name', name }) },
-  },
-  SshKeyReplaced: {
-    schemaVersion: 1,
-    topic: 'ssh-keys',
-    schema: z.strictObject({}),
-    audit: { resource: 'ssh_key', action: 'update', meta: () => ({ change: 'value' }) },
-  },
-  SshKeyDeleted: {
-    schemaVersion: 1,
-    topic: 'ssh-keys',
-    schema: keyName,
-    audit: { resource: 'ssh_key', action: 'destroy', meta },
-  },
-};
+) satisfies EventKinds<SshKeyEvent>;

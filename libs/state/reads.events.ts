@@ -1,5 +1,6 @@
 import { z } from 'zod';
-import type { EventKinds, Message } from '#kernel';
+import { defineEvents, type EventKinds, type Message } from '#kernel';
+import { READS } from '#access/rules';
 
 /**
  * Parts of a state that a read can show: the document, values of outputs, resources, or the complete state in one of
@@ -19,27 +20,26 @@ export const createStateReadEvent = (
   shown: ShownStateContent,
 ) => ({ type: 'StateVersionShown', data: { stateVersion: id, workspace, shown } }) satisfies StateRead;
 
-export const stateReads: EventKinds<StateRead> = {
-  StateVersionsListed: {
-    schemaVersion: 1,
-    topic: 'reads',
-    schema: z.strictObject({ workspace: z.string(), count: z.int() }),
-    audit: {
-      resource: 'state_version',
-      action: 'index',
-      id: ({ workspace }) => workspace,
-      meta: ({ workspace, count }) => ({ workspace_id: workspace, count }),
+export const stateReads = defineEvents(
+  { ...READS, audited: 'state_version' },
+  {
+    StateVersionsListed: {
+      schema: z.strictObject({ workspace: z.string(), count: z.int() }),
+      audit: {
+        action: 'index',
+        id: ({ workspace }) => workspace,
+        meta: ({ workspace, count }) => ({ workspace_id: workspace, count }),
+      },
+      ids: { refersTo: { workspace: ['ws'] } },
+    },
+    StateVersionShown: {
+      schema: z.strictObject({ stateVersion: z.string(), workspace: z.string(), shown: z.enum(SHOWN_STATE_CONTENTS) }),
+      audit: {
+        action: 'show',
+        id: ({ stateVersion }) => stateVersion,
+        meta: ({ workspace, shown }) => ({ workspace_id: workspace, shown }),
+      },
+      ids: { refersTo: { stateVersion: ['sv'], workspace: ['ws'] } },
     },
   },
-  StateVersionShown: {
-    schemaVersion: 1,
-    topic: 'reads',
-    schema: z.strictObject({ stateVersion: z.string(), workspace: z.string(), shown: z.enum(SHOWN_STATE_CONTENTS) }),
-    audit: {
-      resource: 'state_version',
-      action: 'show',
-      id: ({ stateVersion }) => stateVersion,
-      meta: ({ workspace, shown }) => ({ workspace_id: workspace, shown }),
-    },
-  },
-};
+) satisfies EventKinds<StateRead>;

@@ -1,4 +1,4 @@
-import { defineAggregate, toEventRegistry, toProjection, type ModuleDefinition } from '#event-store';
+import { defineAggregate, toProjection, type ModuleDefinition } from '#event-store';
 import { backingData } from './backing-data/backing-data.js';
 import { selectOrganizationFiles } from './files/organization-files.queries.js';
 import { stateReads } from './reads.events.js';
@@ -8,7 +8,7 @@ import { stateVersionOutputs, stateVersions } from './state.projection.js';
 /** Views and files of state. The rules of state versions, and so most events, belong to the workspace. */
 export const stateDefinition: ModuleDefinition = {
   name: 'state',
-  kinds: { ...toEventRegistry(backingDataEvents), ...toEventRegistry(stateReads) },
+  kinds: { ...backingDataEvents, ...stateReads },
   aggregates: [defineAggregate('sv', backingData)],
   projections: [toProjection(stateVersions), toProjection(stateVersionOutputs)],
   // The sweeper is not listed, because it needs the blob store, which only the processes have (apps/modules.ts).

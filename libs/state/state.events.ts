@@ -1,20 +1,29 @@
 import { z } from 'zod';
-import type { EventKind, EventKinds } from '#kernel';
+import { defineEvents, type EventKinds } from '#kernel';
+import { inWorkspace } from '#access/rules';
 import type { BackingDataEvent } from './backing-data/backing-data.js';
 
-const defineAuditedEvent = (action: string): EventKind<{ workspace: string }> => ({
-  schemaVersion: 1,
-  topic: 'workspaces',
+const defineAuditedEvent = (action: string) => ({
   schema: z.strictObject({ workspace: z.string() }),
-  audit: { resource: 'state_version', action, meta: ({ workspace }) => ({ workspace_id: workspace }) },
+  audit: { action, meta: ({ workspace }: { readonly workspace: string }) => ({ workspace_id: workspace }) },
+  live: 'changed' as const,
+  ids: { refersTo: { workspace: ['ws'] } },
 });
 
 /**
  * Events of the streams of state versions. Other events of state versions are defined in
  * libs/workspaces/workspaces.events.ts.
  */
-export const backingDataEvents: EventKinds<BackingDataEvent> = {
-  StateVersionDataSoftDeleted: defineAuditedEvent('soft_delete_backing_data'),
-  StateVersionDataRestored: defineAuditedEvent('restore_backing_data'),
-  StateVersionDataPermanentlyDeleted: defineAuditedEvent('permanently_delete_backing_data'),
-};
+export const backingDataEvents = defineEvents(
+  {
+    topic: 'workspaces',
+    stream: 'sv',
+    audited: 'state_version',
+    live: inWorkspace('state-versions', 'read-state', { field: 'workspace' }),
+  },
+  {
+    StateVersionDataSoftDeleted: defineAuditedEvent('soft_delete_backing_data'),
+    StateVersionDataRestored: defineAuditedEvent('restore_backing_data'),
+    StateVersionDataPermanentlyDeleted: defineAuditedEvent('permanently_delete_backing_data'),
+  },
+) satisfies EventKinds<BackingDataEvent>;

@@ -1,11 +1,11 @@
-import { defineAggregate, toEventRegistry, toProjection, type ModuleDefinition } from '#event-store';
+import { defineAggregate, toProjection, type ModuleDefinition } from '#event-store';
 import { reservedTagKey } from './reserved-tag-keys/reserved-tag-key.js';
 import { reservedTagKeys } from './reserved-tag-keys/reserved-tag-keys.projection.js';
 import { tagEvents } from './tags.events.js';
 
 export const tagsDefinition: ModuleDefinition = {
   name: 'tags',
-  kinds: toEventRegistry(tagEvents),
+  kinds: tagEvents,
   aggregates: [defineAggregate('rtk', reservedTagKey)],
   projections: [toProjection(reservedTagKeys)],
   followers: [],

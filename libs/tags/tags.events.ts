@@ -1,5 +1,6 @@
 import { z } from 'zod';
-import type { EventKinds } from '#kernel';
+import { defineEvents, type EventKinds } from '#kernel';
+import { inOrganization } from '#access/rules';
 import type { ReservedTagKeyEvent, ReservedTagKeyAttributes } from './reserved-tag-keys/reserved-tag-key.js';
 
 const attributes = z.strictObject({
@@ -16,27 +17,31 @@ const describeReservedTagKey = ({ key, disableOverrides }: ReservedTagKeyAttribu
  * Schemas, topics and audit entries of reserved tag keys, which the contract's catalogue (§6) does not name. The events
  * of tags belong to workspaces and projects.
  */
-export const tagEvents: EventKinds<ReservedTagKeyEvent> = {
-  ReservedTagKeyCreated: {
-    schemaVersion: 1,
+export const tagEvents = defineEvents(
+  {
     topic: 'tags',
-    schema: attributes,
-    audit: { resource: 'reserved_tag_key', action: 'create', meta: describeReservedTagKey },
+    stream: 'rtk',
+    audited: 'reserved_tag_key',
+    live: inOrganization('reserved-tag-keys', 'read-reserved-tag-keys'),
   },
-  ReservedTagKeyUpdated: {
-    schemaVersion: 1,
-    topic: 'tags',
-    schema: z.strictObject({ from: attributes, to: attributes }),
-    audit: {
-      resource: 'reserved_tag_key',
-      action: 'update',
-      meta: ({ from, to }) => ({ from: describeReservedTagKey(from), to: describeReservedTagKey(to) }),
+  {
+    ReservedTagKeyCreated: {
+      schema: attributes,
+      audit: { action: 'create', meta: describeReservedTagKey },
+      live: 'created',
+    },
+    ReservedTagKeyUpdated: {
+      schema: z.strictObject({ from: attributes, to: attributes }),
+      audit: {
+        action: 'update',
+        meta: ({ from, to }) => ({ from: describeReservedTagKey(from), to: describeReservedTagKey(to) }),
+      },
+      live: 'changed',
+    },
+    ReservedTagKeyDeleted: {
+      schema: attributes,
+      audit: { action: 'destroy', meta: describeReservedTagKey },
+      live: 'deleted',
     },
   },
-  ReservedTagKeyDeleted: {
-    schemaVersion: 1,
-    topic: 'tags',
-    schema: attributes,
-    audit: { resource: 'reserved_tag_key', action: 'destroy', meta: describeReservedTagKey },
-  },
-};
+) satisfies EventKinds<ReservedTagKeyEvent>;

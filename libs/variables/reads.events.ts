@@ -1,5 +1,6 @@
 import { z } from 'zod';
-import type { EventKinds, Message } from '#kernel';
+import { defineEvents, type EventKinds, type Message } from '#kernel';
+import { READS } from '#access/rules';
 import type { VariableOwner } from './variables/variable.js';
 
 /** Recorded reads of the variables of workspaces and of sets. */
@@ -12,27 +13,26 @@ const owner = z.strictObject({
   id: z.string(),
 }) satisfies z.ZodType<VariableOwner>;
 
-export const variableReads: EventKinds<VariableRead> = {
-  VariablesListed: {
-    schemaVersion: 1,
-    topic: 'reads',
-    schema: z.strictObject({ owner, count: z.int() }),
-    audit: {
-      resource: 'var',
-      action: 'index',
-      id: (data) => data.owner.id,
-      meta: (data) => ({ owner_id: data.owner.id, count: data.count }),
+export const variableReads = defineEvents(
+  { ...READS, audited: 'var' },
+  {
+    VariablesListed: {
+      schema: z.strictObject({ owner, count: z.int() }),
+      audit: {
+        action: 'index',
+        id: (data) => data.owner.id,
+        meta: (data) => ({ owner_id: data.owner.id, count: data.count }),
+      },
+      ids: { refersTo: { 'owner.id': ['ws', 'varset'] } },
+    },
+    VariableShown: {
+      schema: z.strictObject({ variable: z.string(), owner, key: z.string(), category: z.enum(['terraform', 'env']) }),
+      audit: {
+        action: 'show',
+        id: ({ variable }) => variable,
+        meta: (data) => ({ key: data.key, category: data.category, owner_id: data.owner.id }),
+      },
+      ids: { refersTo: { variable: ['var'], 'owner.id': ['ws', 'varset'] } },
     },
   },
-  VariableShown: {
-    schemaVersion: 1,
-    topic: 'reads',
-    schema: z.strictObject({ variable: z.string(), owner, key: z.string(), category: z.enum(['terraform', 'env']) }),
-    audit: {
-      resource: 'var',
-      action: 'show',
-      id: ({ variable }) => variable,
-      meta: (data) => ({ key: data.key, category: data.category, owner_id: data.owner.id }),
-    },
-  },
-};
+) satisfies EventKinds<VariableRead>;

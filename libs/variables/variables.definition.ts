@@ -1,4 +1,4 @@
-import { defineAggregate, toEventRegistry, toProjection, type ModuleDefinition } from '#event-store';
+import { defineAggregate, toProjection, type ModuleDefinition } from '#event-store';
 import { variableReads } from './reads.events.js';
 import { variableSet } from './variable-sets/variable-set.js';
 import { variableSetEvents } from './variable-sets/variable-sets.events.js';
@@ -10,9 +10,9 @@ import { variables, variableSecrets, variableSetNames } from './variables/variab
 export const variablesDefinition: ModuleDefinition = {
   name: 'variables',
   kinds: {
-    ...toEventRegistry(variableEvents),
-    ...toEventRegistry(variableSetEvents),
-    ...toEventRegistry(variableReads),
+    ...variableEvents,
+    ...variableSetEvents,
+    ...variableReads,
   },
   aggregates: [defineAggregate('var', variable), defineAggregate('varset', variableSet)],
   projections: [toProjection(variableSecrets), toProjection(variables), toProjection(variableSetNames)],

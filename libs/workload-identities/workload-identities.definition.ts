@@ -1,4 +1,4 @@
-import { defineAggregate, toEventRegistry, toProjection, type ModuleDefinition } from '#event-store';
+import { defineAggregate, toProjection, type ModuleDefinition } from '#event-store';
 import { workloadIdentityEvents } from './identities/workload-identities.events.js';
 import { WORKLOAD_IDENTITY_NAMES } from './identities/workload-identity-names.js';
 import { workloadIdentities, workloadIdentityNames } from './identities/workload-identities.projection.js';
@@ -6,7 +6,7 @@ import { workloadIdentity } from './identities/workload-identity.js';
 
 export const workloadIdentitiesDefinition: ModuleDefinition = {
   name: 'workload-identities',
-  kinds: toEventRegistry(workloadIdentityEvents),
+  kinds: workloadIdentityEvents,
   aggregates: [defineAggregate('wid', workloadIdentity)],
   projections: [toProjection(workloadIdentities), toProjection(workloadIdentityNames)],
   followers: [],

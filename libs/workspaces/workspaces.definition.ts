@@ -1,4 +1,4 @@
-import { defineAggregate, toEventRegistry, toProjection, type ModuleDefinition } from '#event-store';
+import { defineAggregate, toProjection, type ModuleDefinition } from '#event-store';
 import { WORKSPACE_NAMES } from '#access';
 import { remoteStateConsumers } from './remote-state-consumers/remote-state-consumers.projection.js';
 import { workspace } from './workspaces/workspace.js';
@@ -7,7 +7,7 @@ import { workspaceCounts, workspaceNames, workspaces, workspaceTags } from './wo
 
 export const workspacesDefinition: ModuleDefinition = {
   name: 'workspaces',
-  kinds: toEventRegistry(workspaceEvents),
+  kinds: workspaceEvents,
   aggregates: [defineAggregate('ws', workspace)],
   projections: [
     toProjection(workspaces),

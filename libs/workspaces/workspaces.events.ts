@@ -1,6 +1,7 @@
 import type { ActingPrincipal } from '#access';
 import { z } from 'zod';
-import { describeChangedAttributes, describePersonalName, type EventKinds } from '#kernel';
+import { defineEvents, describeChangedAttributes, describePersonalName, type EventKinds, type IdSource } from '#kernel';
+import { onResource } from '#access/rules';
 import { upcastChanges, upcastMember } from '#json-api';
 import { WORKSPACE_SETTINGS, type WorkspaceChanges } from './settings/workspace-settings.js';
 import type { StateSummary } from './workspaces/state-head.js';
@@ -44,161 +45,167 @@ const defineConsumerAudit = (done: 'added' | 'removed') => ({
   }),
 });
 
-/** Event schemas, topics and audit mappings of workspaces. */
-export const workspaceEvents: EventKinds<WorkspaceEvent> = {
-  WorkspaceCreated: {
-    schemaVersion: WORKSPACE_SETTINGS.version,
-    upcast: upcastMember(WORKSPACE_SETTINGS, 'settings'),
-    topic: 'workspaces',
-    schema: z.strictObject({ project: z.string(), name: z.string(), settings, tags: z.array(tag) }),
-    audit: { resource: 'workspace', action: 'create', meta: ({ name, tags }) => ({ name, tags }) },
-  },
-  WorkspaceUpdated: {
-    schemaVersion: WORKSPACE_SETTINGS.version,
-    upcast: upcastChanges(WORKSPACE_SETTINGS),
-    topic: 'workspaces',
-    schema: z.strictObject({ changes }),
-    audit: {
-      resource: 'workspace',
-      action: 'update',
-      meta: (data) => ({ change: 'settings', ...describeChangedAttributes(data.changes) }),
+/** `project`: the field with the project of the workspace, `left`: that of the project which it was moved from. */
+const onWorkspace = (more: { readonly project?: IdSource; readonly left?: IdSource } = {}) =>
+  onResource('workspaces', { in: 'workspace', id: 'stream', permission: 'read-workspace', ...more });
+
+/** Documents of workspaces show some attributes of their state versions. */
+const stateVersion = onResource(
+  'state-versions',
+  { in: 'workspace', id: 'stream', permission: 'read-state', changesWorkspace: true },
+  { field: 'id' },
+);
+
+/** The events of workspaces, and those of state versions in the streams of their workspaces. */
+export const workspaceEvents = defineEvents(
+  { topic: 'workspaces', stream: 'ws', audited: 'workspace', live: onWorkspace() },
+  {
+    WorkspaceCreated: {
+      schemaVersion: WORKSPACE_SETTINGS.version,
+      upcast: upcastMember(WORKSPACE_SETTINGS, 'settings'),
+      schema: z.strictObject({ project: z.string(), name: z.string(), settings, tags: z.array(tag) }),
+      audit: { action: 'create', meta: ({ name, tags }) => ({ name, tags }) },
+      live: onWorkspace({ project: { field: 'project' } })('created'),
+      ids: { refersTo: { project: ['prj'], 'settings.agentPoolId': ['apool'] } },
     },
-  },
-  WorkspaceMoved: {
-    schemaVersion: 1,
-    topic: 'workspaces',
-    schema: z.strictObject({ from: z.string(), to: z.string() }),
-    audit: { resource: 'workspace', action: 'update', meta: (data) => ({ change: 'project', ...data }) },
-  },
-  WorkspaceDeleted: {
-    schemaVersion: 1,
-    topic: 'workspaces',
-    schema: z.strictObject({ name: z.string(), project: z.string(), forced: z.boolean() }),
-    audit: { resource: 'workspace', action: 'destroy', meta: ({ name, forced }) => ({ name, forced }) },
-  },
-  WorkspaceSshKeyAssigned: {
-    schemaVersion: 1,
-    topic: 'workspaces',
-    schema: z.strictObject({ key: z.string() }),
-    audit: { resource: 'workspace', action: 'update', meta: ({ key }) => ({ change: 'ssh_key', ssh_key_id: key }) },
-  },
-  WorkspaceSshKeyUnassigned: {
-    schemaVersion: 1,
-    topic: 'workspaces',
-    schema: z.strictObject({ key: z.string() }),
-    audit: { resource: 'workspace', action: 'update', meta: () => ({ change: 'ssh_key', ssh_key_id: null }) },
-  },
-  WorkspaceLocked: {
-    schemaVersion: 1,
-    topic: 'workspaces',
-    schema: z.strictObject({ holder, reason: z.string() }),
-    audit: { resource: 'workspace', action: 'lock', meta: ({ reason }) => ({ reason }) },
-    personal: ({ holder }) => describePersonalName('holder', holder),
-  },
-  WorkspaceUnlocked: {
-    schemaVersion: 1,
-    topic: 'workspaces',
-    schema: z.strictObject({ holder, forced: z.boolean() }),
-    audit: { resource: 'workspace', action: ({ forced }) => (forced ? 'force_unlock' : 'unlock') },
-    personal: ({ holder }) => describePersonalName('holder', holder),
-  },
-  WorkspaceTagAdded: {
-    schemaVersion: 1,
-    topic: 'workspaces',
-    schema: z.strictObject({ name: z.string() }),
-    audit: { resource: 'workspace', action: 'update', meta: ({ name }) => ({ change: 'tags', added: name }) },
-  },
-  WorkspaceTagRemoved: {
-    schemaVersion: 1,
-    topic: 'workspaces',
-    schema: z.strictObject({ name: z.string() }),
-    audit: { resource: 'workspace', action: 'update', meta: ({ name }) => ({ change: 'tags', removed: name }) },
-  },
-  WorkspaceTagBound: {
-    schemaVersion: 1,
-    topic: 'workspaces',
-    schema: z.strictObject({ key: z.string(), from: z.string().nullable(), to: z.string() }),
-    audit: { resource: 'workspace', action: 'update', meta: (data) => ({ change: 'tag_bindings', ...data }) },
-  },
-  WorkspaceTagUnbound: {
-    schemaVersion: 1,
-    topic: 'workspaces',
-    schema: z.strictObject({ key: z.string(), from: z.string() }),
-    audit: { resource: 'workspace', action: 'update', meta: (data) => ({ change: 'tag_bindings', ...data, to: null }) },
-  },
-  WorkspaceTagged: {
-    schemaVersion: 1,
-    topic: 'workspaces',
-    schema: z.strictObject({ tags: z.array(tag) }),
-    audit: { resource: 'workspace', action: 'update', meta: ({ tags }) => ({ change: 'tags', added: tags }) },
-  },
-  WorkspaceUntagged: {
-    schemaVersion: 1,
-    topic: 'workspaces',
-    schema: z.strictObject({ keys: z.array(z.string()) }),
-    audit: { resource: 'workspace', action: 'update', meta: ({ keys }) => ({ change: 'tags', removed: keys }) },
-  },
-  RemoteStateConsumersAdded: {
-    schemaVersion: 1,
-    topic: 'workspaces',
-    schema: z.strictObject({ workspaces: z.array(z.string()) }),
-    audit: defineConsumerAudit('added'),
-  },
-  RemoteStateConsumersRemoved: {
-    schemaVersion: 1,
-    topic: 'workspaces',
-    schema: z.strictObject({ workspaces: z.array(z.string()) }),
-    audit: defineConsumerAudit('removed'),
-  },
-  StateVersionCreated: {
-    schemaVersion: 2,
-    upcast: { 1: [{ add: { rollbackOf: null } }] },
-    topic: 'workspaces',
-    schema: z.strictObject({
-      id: z.string(),
-      serial: z.int(),
-      lineage: z.string().nullable(),
-      md5: z.string(),
-      createdBy: holder,
-      run: z.string().nullable(),
-      rollbackOf: z.string().nullable(),
-    }),
-    audit: {
-      resource: 'state_version',
-      action: 'create',
-      id: ({ id }) => id,
-      meta: ({ serial, rollbackOf }, { stream }) => ({
-        serial,
-        workspace_id: stream,
-        ...(rollbackOf ? { rollback_state_version_id: rollbackOf } : {}),
+    WorkspaceUpdated: {
+      schemaVersion: WORKSPACE_SETTINGS.version,
+      upcast: upcastChanges(WORKSPACE_SETTINGS),
+      schema: z.strictObject({ changes }),
+      audit: { action: 'update', meta: (data) => ({ change: 'settings', ...describeChangedAttributes(data.changes) }) },
+      live: 'changed',
+      ids: { refersTo: { 'changes.agentPoolId': ['apool'] } },
+    },
+    WorkspaceMoved: {
+      schema: z.strictObject({ from: z.string(), to: z.string() }),
+      audit: { action: 'update', meta: (data) => ({ change: 'project', ...data }) },
+      live: onWorkspace({ project: { field: 'to' }, left: { field: 'from' } })('changed'),
+      ids: { refersTo: { from: ['prj'], to: ['prj'] } },
+    },
+    WorkspaceDeleted: {
+      schema: z.strictObject({ name: z.string(), project: z.string(), forced: z.boolean() }),
+      audit: { action: 'destroy', meta: ({ name, forced }) => ({ name, forced }) },
+      live: onWorkspace({ project: { field: 'project' } })('deleted'),
+      ids: { refersTo: { project: ['prj'] } },
+    },
+    WorkspaceSshKeyAssigned: {
+      schema: z.strictObject({ key: z.string() }),
+      audit: { action: 'update', meta: ({ key }) => ({ change: 'ssh_key', ssh_key_id: key }) },
+      live: 'changed',
+      ids: { refersTo: { key: ['sshkey'] } },
+    },
+    WorkspaceSshKeyUnassigned: {
+      schema: z.strictObject({ key: z.string() }),
+      audit: { action: 'update', meta: () => ({ change: 'ssh_key', ssh_key_id: null }) },
+      live: 'changed',
+      ids: { refersTo: { key: ['sshkey'] } },
+    },
+    WorkspaceLocked: {
+      schema: z.strictObject({ holder, reason: z.string() }),
+      audit: { action: 'lock', meta: ({ reason }) => ({ reason }) },
+      live: 'changed',
+      personal: ({ holder }) => describePersonalName('holder', holder),
+    },
+    WorkspaceUnlocked: {
+      schema: z.strictObject({ holder, forced: z.boolean() }),
+      audit: { action: ({ forced }) => (forced ? 'force_unlock' : 'unlock') },
+      live: 'changed',
+      personal: ({ holder }) => describePersonalName('holder', holder),
+    },
+    WorkspaceTagAdded: {
+      schema: z.strictObject({ name: z.string() }),
+      audit: { action: 'update', meta: ({ name }) => ({ change: 'tags', added: name }) },
+      live: 'changed',
+    },
+    WorkspaceTagRemoved: {
+      schema: z.strictObject({ name: z.string() }),
+      audit: { action: 'update', meta: ({ name }) => ({ change: 'tags', removed: name }) },
+      live: 'changed',
+    },
+    WorkspaceTagBound: {
+      schema: z.strictObject({ key: z.string(), from: z.string().nullable(), to: z.string() }),
+      audit: { action: 'update', meta: (data) => ({ change: 'tag_bindings', ...data }) },
+      live: 'changed',
+    },
+    WorkspaceTagUnbound: {
+      schema: z.strictObject({ key: z.string(), from: z.string() }),
+      audit: { action: 'update', meta: (data) => ({ change: 'tag_bindings', ...data, to: null }) },
+      live: 'changed',
+    },
+    WorkspaceTagged: {
+      schema: z.strictObject({ tags: z.array(tag) }),
+      audit: { action: 'update', meta: ({ tags }) => ({ change: 'tags', added: tags }) },
+      live: 'changed',
+    },
+    WorkspaceUntagged: {
+      schema: z.strictObject({ keys: z.array(z.string()) }),
+      audit: { action: 'update', meta: ({ keys }) => ({ change: 'tags', removed: keys }) },
+      live: 'changed',
+    },
+    RemoteStateConsumersAdded: {
+      schema: z.strictObject({ workspaces: z.array(z.string()) }),
+      audit: defineConsumerAudit('added'),
+      live: 'changed',
+      ids: { refersTo: { 'workspaces[]': ['ws'] } },
+    },
+    RemoteStateConsumersRemoved: {
+      schema: z.strictObject({ workspaces: z.array(z.string()) }),
+      audit: defineConsumerAudit('removed'),
+      live: 'changed',
+      ids: { refersTo: { 'workspaces[]': ['ws'] } },
+    },
+    StateVersionCreated: {
+      schemaVersion: 2,
+      upcast: { 1: [{ add: { rollbackOf: null } }] },
+      schema: z.strictObject({
+        id: z.string(),
+        serial: z.int(),
+        lineage: z.string().nullable(),
+        md5: z.string(),
+        createdBy: holder,
+        run: z.string().nullable(),
+        rollbackOf: z.string().nullable(),
       }),
+      audit: {
+        resource: 'state_version',
+        action: 'create',
+        id: ({ id }) => id,
+        meta: ({ serial, rollbackOf }, { stream }) => ({
+          serial,
+          workspace_id: stream,
+          ...(rollbackOf ? { rollback_state_version_id: rollbackOf } : {}),
+        }),
+      },
+      live: stateVersion('created'),
+      ids: { refersTo: { run: ['run'], rollbackOf: ['sv'] }, creates: { id: 'sv' } },
+      personal: ({ createdBy }) => describePersonalName('createdBy', createdBy),
     },
-    personal: ({ createdBy }) => describePersonalName('createdBy', createdBy),
+    StateVersionFinalized: {
+      schemaVersion: 2,
+      // Version 1 was written for states in format 4 only, and had no lineage.
+      upcast: { 1: [{ add: { format: 4, lineage: null } }] },
+      schema: z.strictObject({ id: z.string(), ...stateFacts }),
+      audit: { unaudited: 'the upload belongs to the creation, which has an entry' },
+      live: stateVersion('changed'),
+      ids: { refersTo: { id: ['sv'] }, creates: { 'outputs[].id': 'wsout' } },
+    },
+    StateVersionPromoted: {
+      schema: z.strictObject({ id: z.string(), resources: z.int() }),
+      audit: { unaudited: 'happens with the unlock, which has an entry' },
+      live: stateVersion('changed'),
+      ids: { refersTo: { id: ['sv'] } },
+    },
+    StateVersionErrored: {
+      schema: z.strictObject({ id: z.string() }),
+      audit: { unaudited: 'the upload belongs to the creation, which has an entry' },
+      live: stateVersion('changed'),
+      ids: { refersTo: { id: ['sv'] } },
+    },
+    StateVersionDiscarded: {
+      schema: z.strictObject({ id: z.string() }),
+      audit: { unaudited: 'happens with a forced unlock or with the creation of the next version, which have entries' },
+      live: stateVersion('changed'),
+      ids: { refersTo: { id: ['sv'] } },
+    },
   },
-  StateVersionFinalized: {
-    schemaVersion: 2,
-    // Version 1 was written for states in format 4 only, and had no lineage.
-    upcast: { 1: [{ add: { format: 4, lineage: null } }] },
-    topic: 'workspaces',
-    schema: z.strictObject({ id: z.string(), ...stateFacts }),
-    audit: { unaudited: 'the upload belongs to the creation, which has an entry' },
-  },
-  StateVersionPromoted: {
-    schemaVersion: 1,
-    topic: 'workspaces',
-    schema: z.strictObject({ id: z.string(), resources: z.int() }),
-    audit: { unaudited: 'happens with the unlock, which has an entry' },
-  },
-  StateVersionErrored: {
-    schemaVersion: 1,
-    topic: 'workspaces',
-    schema: z.strictObject({ id: z.string() }),
-    audit: { unaudited: 'the upload belongs to the creation, which has an entry' },
-  },
-  StateVersionDiscarded: {
-    schemaVersion: 1,
-    topic: 'workspaces',
-    schema: z.strictObject({ id: z.string() }),
-    audit: { unaudited: 'happens with a forced unlock or with the creation of the next version, which have entries' },
-  },
-};
+) satisfies EventKinds<WorkspaceEvent>;

@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
-import type { EventKind } from '#kernel';
+import type { AnyEventKind } from '#kernel';
 import type { ImportedEvent } from '#event-store';
-import { ExportInspector, IMPORTED_EVENTS, REFUSED_EVENTS, type OrganizationManifest } from '#organization-moves';
+import { ExportInspector, type OrganizationManifest } from '#organization-moves';
 import { eventRegistry } from '../../apps/modules.js';
 import { context } from '../../libs/event-store/spec.js';
 import { fullSample } from '../docs/catalogue.js';
@@ -36,10 +36,10 @@ type Issue = { readonly path: readonly PropertyKey[]; readonly format?: string }
 type SafeSchema = { safeParse(data: unknown): { success: boolean; error?: { issues: readonly Issue[] } } };
 
 /** Returns a valid sample of the event's data. References name resources of the export. */
-const makeSample = (type: string, kind: EventKind<never>): unknown => {
-  const { references = {}, creates = {} } = IMPORTED_EVENTS[type] ?? {};
+const makeSample = (type: string, kind: AnyEventKind): unknown => {
+  const { refersTo = {}, creates = {} } = kind.ids;
   const prefixes = new Map([
-    ...Object.entries(references),
+    ...Object.entries(refersTo),
     ...Object.entries(creates).map(([p, one]) => [p, [one]] as const),
   ]);
   let sample: unknown = listLeaves(fullSample(type, kind)).reduce(
@@ -68,7 +68,7 @@ const MANIFEST = {
 } as unknown as OrganizationManifest;
 
 const streamOf = (type: string): string => {
-  const kind = IMPORTED_EVENTS[type]?.stream ?? '';
+  const kind = eventRegistry[type]?.stream ?? '';
   if (['reads', 'facts'].includes(kind)) return `${kind}/${ORGANIZATION.id}/x`;
   return kind === 'workload-tokens' ? `workload-tokens/wid-${OWN}` : `${kind}-${OWN}`;
 };
@@ -91,8 +91,7 @@ const EARLIER = ['OrganizationCreated', 'StateVersionCreated'];
 
 const createInspector = (): ExportInspector => {
   const inspector = new ExportInspector(eventRegistry, MANIFEST);
-  for (const type of EARLIER)
-    inspector.inspect(makeEvent(type, makeSample(type, eventRegistry[type] as EventKind<never>)));
+  for (const type of EARLIER) inspector.inspect(makeEvent(type, makeSample(type, eventRegistry[type] as AnyEventKind)));
   return inspector;
 };
 
@@ -114,7 +113,9 @@ const findRefusal = (event: ImportedEvent): string | null => {
   }
 };
 
-const imported = Object.entries(eventRegistry).filter(([type]) => type in IMPORTED_EVENTS);
+const [imported, refused] = [false, true].map((isRefused) =>
+  Object.entries(eventRegistry).filter(([, { notImported }]) => (notImported !== undefined) === isRefused),
+) as [[string, AnyEventKind][], [string, AnyEventKind][]];
 
 /** Names of variables, and keys and values of tags. */
 const NAMES = /^(?:Variable|\w*Tag|WorkspaceCreated tags)\w*(?:\[\])?[ .](?:.+\.)?(?:key|from|to)(?:\[\]\.key)?$/;
@@ -128,17 +129,9 @@ const TEXTS: Readonly<Record<string, string>> = {
 };
 
 describe('an event type of the log', () => {
-  it('is either imported with an organization or refused with a reason', () => {
-    const decided = [...Object.keys(IMPORTED_EVENTS), ...Object.keys(REFUSED_EVENTS)];
-    expect(decided.toSorted()).toEqual(Object.keys(eventRegistry).toSorted());
-    for (const reason of Object.values(REFUSED_EVENTS)) expect(reason.length).toBeGreaterThan(20);
-  });
-
   it('declares every field with the name of a reference', () => {
-    const listed = ([type]: readonly [string, unknown]): readonly string[] => {
-      const { references = {}, creates = {} } = IMPORTED_EVENTS[type] ?? {};
-      return [...Object.keys(references), ...Object.keys(creates)];
-    };
+    const listed = ([, { ids }]: readonly [string, AnyEventKind]): readonly string[] =>
+      [ids.refersTo, ids.creates].flatMap((fields) => Object.keys(fields ?? {}));
     const toName = (path: string): string => (path.split('.').at(-1) ?? '').replace('[]', '');
     const names = new Set(imported.flatMap(listed).map(toName));
     const undeclared = imported.flatMap((entry) =>
@@ -152,11 +145,11 @@ describe('an event type of the log', () => {
 
   it('declares only fields that it has', () => {
     for (const [type, kind] of imported) {
-      const { references = {}, creates = {} } = IMPORTED_EVENTS[type] ?? {};
+      const { refersTo = {}, creates = {} } = kind.ids;
       const paths = listLeaves(fullSample(type, kind)).map(({ path }) => path);
       expect([type, paths]).toEqual([
         type,
-        expect.arrayContaining([...Object.keys(references), ...Object.keys(creates)]),
+        expect.arrayContaining([...Object.keys(refersTo), ...Object.keys(creates)]),
       ]);
     }
   });
@@ -170,10 +163,10 @@ describe('an export with one event', () => {
   it.each(imported)('refuses %s with an id of another organization in any field and schema version', (type, kind) => {
     const sample = makeSample(type, kind);
     for (const { at, path } of listLeaves(sample)) {
-      const prefixes = IMPORTED_EVENTS[type]?.references?.[path] ?? ['ws', 'user', 'team'];
+      const prefixes = kind.ids.refersTo?.[path] ?? ['ws', 'user', 'team'];
       for (const prefix of prefixes) {
         const data = setText(sample, at, `${prefix}-${FOREIGN}`);
-        if (IMPORTED_EVENTS[type]?.creates?.[path] === prefix) continue;
+        if (kind.ids.creates?.[path] === prefix) continue;
         for (let schemaVersion = 1; schemaVersion <= kind.schemaVersion; schemaVersion += 1)
           expect([path, findRefusal(makeEvent(type, data, { schemaVersion }))]).toEqual([path, expect.any(String)]);
       }
@@ -182,7 +175,6 @@ describe('an export with one event', () => {
 
   it.each(imported)('refuses %s of another organization, in its stream, with a gap or more data', (type, kind) => {
     const sample = makeSample(type, kind);
-    const rule = IMPORTED_EVENTS[type];
     const refuse = (change: Partial<ImportedEvent>): void =>
       expect([change, findRefusal(makeEvent(type, sample, change))]).toEqual([change, expect.any(String)]);
     refuse({ organization: `org-${FOREIGN}` });
@@ -196,7 +188,7 @@ describe('an export with one event', () => {
       'x',
     ])
       refuse({ stream });
-    if (rule?.stream === 'workload-tokens') refuse({ stream: `workload-tokens/wid-${FOREIGN}` });
+    if (kind.stream === 'workload-tokens') refuse({ stream: `workload-tokens/wid-${FOREIGN}` });
     refuse({ schemaVersion: kind.schemaVersion + 1 });
     refuse({ data: { ...(sample as object), siteAdmin: true } as unknown as ImportedEvent['data'] });
     expect(() => createInspector().inspect(makeEvent(type, sample, { version: 3 }))).toThrow(
@@ -204,10 +196,10 @@ describe('an export with one event', () => {
     );
   });
 
-  it.each(Object.keys(REFUSED_EVENTS))('refuses %s', (type) => {
-    const data = fullSample(type, eventRegistry[type] as EventKind<never>);
+  it.each(refused)('refuses %s', (type, kind) => {
+    const data = fullSample(type, kind);
     for (const stream of [`org-${OWN}`, `user-${OWN}`])
-      expect(findRefusal(makeEvent(type, data, { stream }))).toContain(REFUSED_EVENTS[type]);
+      expect(findRefusal(makeEvent(type, data, { stream }))).toContain(kind.notImported);
   });
 
   it.each(['constructor', '__proto__', 'NoSuchEvent'])('refuses the unknown type %s', (type) => {

@@ -1,4 +1,4 @@
-import { describeAuditEvent, type AuditMapping, type EventKind, type RecordedEvent } from '#kernel';
+import { describeAuditEvent, type AuditMapping, type AnyEventKind, type RecordedEvent } from '#kernel';
 import { factSchemas, formatRowName, CATALOGUE_ROWS } from '#facts';
 import { buildEventSchemas } from '#message-log';
 import { eventRegistry } from '../../apps/modules.js';
@@ -66,7 +66,7 @@ const sampleOf: Sampler = (schema, fill, name) => {
 };
 
 /** Returns data of an event with all optional values. */
-export const fullSample = (event: string, kind: EventKind<never>): unknown =>
+export const fullSample = (event: string, kind: AnyEventKind): unknown =>
   sampleOf(buildEventSchemas({ [event]: kind })[event] as Schema, { full: true, flag: true }, '');
 
 const STREAM = 'the stream';
@@ -77,7 +77,7 @@ const listTrails = ({ site, organizations }: AuditMapping<never>): AuditedEventR
   return site === 'always' || organizations ? 'both' : 'site';
 };
 
-const listEntries = (event: string, kind: EventKind<never>, row: AuditMapping<never>): AuditedEventRow[] => {
+const listEntries = (event: string, kind: AnyEventKind, row: AuditMapping<never>): AuditedEventRow[] => {
   const schema = buildEventSchemas({ [event]: kind })[event] as Schema;
   const entries = FILLS.map((fill) => {
     const data = sampleOf(schema, fill, '') as never;

@@ -1,5 +1,5 @@
 import { permissions } from '#access';
-import type { AddedMembers, EventKind } from '#kernel';
+import type { AddedMembers, AnyEventKind } from '#kernel';
 import { factsChannel, factSchemas, formatRowName, OWN_RESOURCE_TYPES, CATALOGUE_ROWS } from '#facts';
 import { publishedResources } from '../../apps/published-resources.js';
 import { toStateType } from '#state-topics';
@@ -102,7 +102,7 @@ const streamsOf = (type: string): string =>
     .map(({ prefix }) => code(`${prefix}-…`))
     .join(', ');
 
-const auditCell = ({ audit }: EventKind<never>): string => {
+const auditCell = ({ audit }: AnyEventKind): string => {
   if ('unaudited' in audit) return `none: ${audit.unaudited}`;
   const cell = (value: string | ((data: never) => string)): string =>
     typeof value === 'string' ? code(value) : 'depends on the data';
@@ -114,13 +114,14 @@ const eventTables = (): string[] =>
     `## ${toTopicName({ topic }, PREFIX)}`,
     '',
     table(
-      ['Event', '`ce_type`', 'Schema', 'Stream', 'Audit trail: resource type, action'],
+      ['Event', '`ce_type`', 'Schema', 'Stream', 'Audit trail: resource type, action', 'Imports'],
       members.map(([type, kind]) => [
         code(type),
         code(toCloudEventType(type, kind.schemaVersion)),
         `[v${kind.schemaVersion}](schemas/${type}.json)`,
         streamsOf(type),
         auditCell(kind),
+        kind.notImported === undefined ? 'yes' : `no: ${kind.notImported}`,
       ]),
     ),
     '',

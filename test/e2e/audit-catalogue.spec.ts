@@ -13,8 +13,8 @@ import {
   makeWorkspace,
   resource,
 } from '../support/seeds.js';
-import { isSent } from '../../libs/live-events/messages/message-rules.js';
-import { MESSAGE_RULES } from '../../libs/live-events/messages/message-table.js';
+import { eventRegistry } from '../../apps/modules.js';
+import { listSentEvents } from '../../libs/live-events/messages/sent-events.js';
 import { waitForFollowers } from '../support/event-log.js';
 import { mark, StreamReader } from '../support/live-streams.js';
 import { startTestServer, type ApiResponse, type ApiTestClient, type TestServer } from '../support/server.js';
@@ -172,7 +172,7 @@ describe('the audit trail of the site', () => {
 
 describe('the live stream', () => {
   const BEFORE_FIRST = '00000000-0000-0000-0000-000000000000';
-  const sentTypes = Object.entries(MESSAGE_RULES).flatMap(([type, rule]) => (isSent(rule) ? [type] : []));
+  const { types: sentTypes } = listSentEvents(eventRegistry);
 
   it('has had a message about each of these changes for a caller that may read everything, in the order of the log', async () => {
     for (const { id, name } of worlds) {

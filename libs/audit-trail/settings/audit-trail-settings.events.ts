@@ -1,5 +1,6 @@
 import { z } from 'zod';
-import type { EventKinds, RecordedEvent } from '#kernel';
+import { defineEvents, type EventKinds, type RecordedEvent } from '#kernel';
+import { inOrganization } from '#access/rules';
 import type { TrailSettingsEvent } from './audit-trail-settings.js';
 
 /**
@@ -10,35 +11,38 @@ const getOrganizationId = (_: unknown, { organization, stream }: RecordedEvent):
 
 const defineSwitchEvent = (isOn: boolean) =>
   ({
-    schemaVersion: 1,
-    topic: 'organizations',
     schema: z.strictObject({}),
+    live: 'changed',
     audit: {
-      resource: 'organization',
       action: 'update',
       id: getOrganizationId,
       meta: () => ({ audit_trails_enabled: isOn }),
     },
   }) as const;
 
-export const trailSettingsEvents: EventKinds<TrailSettingsEvent> = {
-  AuditTrailRetentionChanged: {
-    schemaVersion: 1,
+export const trailSettingsEvents = defineEvents(
+  {
     topic: 'organizations',
-    schema: z.strictObject({ retentionDays: z.int().nullable() }),
-    audit: {
-      resource: 'organization',
-      action: 'update',
-      id: getOrganizationId,
-      meta: ({ retentionDays }) => ({ audit_trail_retention_days: retentionDays }),
+    stream: 'atrail',
+    audited: 'organization',
+    live: inOrganization('audit-trail-settings', 'manage-audit-trail'),
+  },
+  {
+    AuditTrailRetentionChanged: {
+      schema: z.strictObject({ retentionDays: z.int().nullable() }),
+      audit: {
+        action: 'update',
+        id: getOrganizationId,
+        meta: ({ retentionDays }) => ({ audit_trail_retention_days: retentionDays }),
+      },
+      live: 'changed',
+    },
+    AuditTrailEnabled: defineSwitchEvent(true),
+    AuditTrailDisabled: defineSwitchEvent(false),
+    AuditTrailTested: {
+      schema: z.strictObject({}),
+      audit: { resource: 'audit_configuration', action: 'test' },
+      live: { unsent: 'a test of the audit trail, which changes nothing' },
     },
   },
-  AuditTrailEnabled: defineSwitchEvent(true),
-  AuditTrailDisabled: defineSwitchEvent(false),
-  AuditTrailTested: {
-    schemaVersion: 1,
-    topic: 'organizations',
-    schema: z.strictObject({}),
-    audit: { resource: 'audit_configuration', action: 'test' },
-  },
-};
+) satisfies EventKinds<TrailSettingsEvent>;

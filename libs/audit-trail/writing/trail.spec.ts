@@ -1,21 +1,24 @@
 import fc from 'fast-check';
 import { describe, expect, it } from '@jest/globals';
-import type { EventRegistry, RecordedEvent } from '#kernel';
+import { defineEvents, type EventRegistry, type RecordedEvent } from '#kernel';
 import { computeTrailUpdate, type TrailState, type TrailTransition } from './trail.js';
 
-const kind = { schemaVersion: 1, topic: 'items', schema: { parse: (data: unknown) => data as never } };
-const registry: EventRegistry = {
-  ItemChanged: { ...kind, audit: { resource: 'item', action: 'change' } },
-  ItemRead: { ...kind, audit: { unaudited: 'nothing has changed' } },
-  EntitlementGranted: { ...kind, audit: { resource: 'organization', action: 'update' } },
-  EntitlementRemoved: { ...kind, audit: { resource: 'organization', action: 'update' } },
-  OrganizationCreated: { ...kind, audit: { resource: 'organization', action: 'create' } },
-  OrganizationDeleted: { ...kind, audit: { resource: 'organization', action: 'destroy' } },
-  TrailEnabled: { ...kind, audit: { resource: 'organization', action: 'update' } },
-  TrailDisabled: { ...kind, audit: { resource: 'organization', action: 'update' } },
-  TrailConfigured: { ...kind, audit: { resource: 'organization', action: 'update' } },
-  PersonSignedIn: { ...kind, audit: { resource: 'session', action: 'create', organizations: () => ['a', 'c'] } },
-};
+const schema = { parse: (data: unknown) => data as never };
+const registry: EventRegistry = defineEvents(
+  { topic: 'items', stream: 'item', live: { unsent: 'a sample' } },
+  {
+    ItemChanged: { schema, audit: { resource: 'item', action: 'change' } },
+    ItemRead: { schema, audit: { unaudited: 'nothing has changed' } },
+    EntitlementGranted: { schema, audit: { resource: 'organization', action: 'update' } },
+    EntitlementRemoved: { schema, audit: { resource: 'organization', action: 'update' } },
+    OrganizationCreated: { schema, audit: { resource: 'organization', action: 'create' } },
+    OrganizationDeleted: { schema, audit: { resource: 'organization', action: 'destroy' } },
+    TrailEnabled: { schema, audit: { resource: 'organization', action: 'update' } },
+    TrailDisabled: { schema, audit: { resource: 'organization', action: 'update' } },
+    TrailConfigured: { schema, audit: { resource: 'organization', action: 'update' } },
+    PersonSignedIn: { schema, audit: { resource: 'session', action: 'create', organizations: () => ['a', 'c'] } },
+  },
+);
 const TRANSITIONS: Readonly<Record<string, TrailTransition>> = {
   OrganizationCreated: 'begin',
   EntitlementGranted: 'open',

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { EventContext, EventKinds, PersonalText } from '#kernel';
+import { defineEvents, type EventContext, type EventKinds, type PersonalText } from '#kernel';
 import type { AuditedResource, FactEvent } from './fact.js';
 
 /**
@@ -32,23 +32,24 @@ const resource = z.strictObject({
  * Schema, topic and audit row of facts. The topic differs from the incoming one, so that recorded facts are not
  * consumed again.
  */
-export const factEvents: EventKinds<FactEvent> = {
-  AuditFactReported: {
-    schemaVersion: 1,
-    topic: 'recorded-facts',
-    schema: z.strictObject({
-      source: z.string(),
-      fact: z.string(),
-      occurredAt: z.string(),
-      resource,
-      reportedBy: z.strictObject({ type: z.string(), id: z.string() }),
-    }),
-    personal: ({ resource: { meta } }, { context: { accessor } }) => listNames(meta, accessor),
-    audit: {
-      resource: ({ resource: { type } }) => type,
-      action: ({ resource: { action } }) => action,
-      id: ({ resource: { id } }) => id,
-      meta: ({ resource: { meta } }) => meta,
+export const factEvents = defineEvents(
+  { topic: 'recorded-facts', stream: 'facts', live: { unsent: 'a report about something that Cadastre does not own' } },
+  {
+    AuditFactReported: {
+      schema: z.strictObject({
+        source: z.string(),
+        fact: z.string(),
+        occurredAt: z.string(),
+        resource,
+        reportedBy: z.strictObject({ type: z.string(), id: z.string() }),
+      }),
+      personal: ({ resource: { meta } }, { context: { accessor } }) => listNames(meta, accessor),
+      audit: {
+        resource: ({ resource: { type } }) => type,
+        action: ({ resource: { action } }) => action,
+        id: ({ resource: { id } }) => id,
+        meta: ({ resource: { meta } }) => meta,
+      },
     },
   },
-};
+) satisfies EventKinds<FactEvent>;

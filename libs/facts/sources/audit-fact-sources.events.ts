@@ -1,5 +1,6 @@
 import { z } from 'zod';
-import type { EventKinds } from '#kernel';
+import { defineEvents, type EventKinds } from '#kernel';
+import { inOrganization } from '#access/rules';
 import type { AuditFactSourceEvent } from './audit-fact-source.js';
 
 type OrganizationEventStream = { readonly organization: string | null; readonly stream: string };
@@ -12,27 +13,27 @@ const getOrganizationId = (_: unknown, { organization, stream }: OrganizationEve
   organization ?? stream;
 
 /** Schemas, topics and audit rows of registered sources. */
-export const auditFactSourceEvents: EventKinds<AuditFactSourceEvent> = {
-  AuditFactSourceRegistered: {
-    schemaVersion: 1,
+export const auditFactSourceEvents = defineEvents(
+  {
     topic: 'organizations',
-    schema: z.strictObject({ source: z.string(), description: z.string() }),
-    audit: {
-      resource: 'organization',
-      action: 'update',
-      id: getOrganizationId,
-      meta: ({ source }) => ({ audit_fact_source_registered: source }),
+    stream: 'afs',
+    audited: 'organization',
+    live: inOrganization('audit-fact-sources', 'manage-audit-trail'),
+  },
+  {
+    AuditFactSourceRegistered: {
+      schema: z.strictObject({ source: z.string(), description: z.string() }),
+      audit: {
+        action: 'update',
+        id: getOrganizationId,
+        meta: ({ source }) => ({ audit_fact_source_registered: source }),
+      },
+      live: 'created',
+    },
+    AuditFactSourceRemoved: {
+      schema: z.strictObject({ source: z.string() }),
+      audit: { action: 'update', id: getOrganizationId, meta: ({ source }) => ({ audit_fact_source_removed: source }) },
+      live: 'deleted',
     },
   },
-  AuditFactSourceRemoved: {
-    schemaVersion: 1,
-    topic: 'organizations',
-    schema: z.strictObject({ source: z.string() }),
-    audit: {
-      resource: 'organization',
-      action: 'update',
-      id: getOrganizationId,
-      meta: ({ source }) => ({ audit_fact_source_removed: source }),
-    },
-  },
-};
+) satisfies EventKinds<AuditFactSourceEvent>;

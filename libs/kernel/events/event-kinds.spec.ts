@@ -1,10 +1,13 @@
 import { describe, expect, it } from '@jest/globals';
-import { upcastEventData, type EventKind } from './event-kinds.js';
+import { upcastEventData, type EventKind, type AnyEventKind } from './event-kinds.js';
 
-const kind = (schemaVersion: number, upcasts: EventKind['upcast']): EventKind<never> => ({
+const kind = (schemaVersion: number, upcasts: EventKind['upcast']): AnyEventKind => ({
   schemaVersion,
   schema: { parse: (data) => data as never },
   topic: 'lamps',
+  stream: 'lamp',
+  live: { unsent: 'a sample' },
+  ids: {},
   audit: { unaudited: 'a sample' },
   ...(upcasts ? { upcast: upcasts } : {}),
 });

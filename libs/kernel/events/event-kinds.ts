@@ -1,3 +1,4 @@
+import type { LiveRule } from './live-rules.js';
 import type { DataOf, Message } from './message.js';
 import type { PersonalText } from './personal-texts.js';
 import type { RecordedEvent } from './recorded-event.js';
@@ -37,11 +38,15 @@ export const describeAuditEvent = <Data>(
   action: typeof action === 'string' ? action : action(data),
 });
 
-/**
- * Everything about an event type except the shape of its data: topic, audit entry, personal texts. The compiler
- * requires an entry for each event type of a module, so that no type is missing in schemas, topics and the audit
- * catalogue.
- */
+/** Ids in the data of an event. Paths are `createdBy.id`, and `workspaces[]` for each element of a list. */
+export type EventIds = {
+  /** Fields with an id of a resource of the organization, or of a person, and the prefixes that it may have. */
+  readonly refersTo?: Readonly<Record<string, readonly string[]>>;
+  /** Fields with the id of a resource that the event creates and that need not have a stream, and its prefix. */
+  readonly creates?: Readonly<Record<string, string>>;
+};
+
+/** Everything about an event type (`defineEvents`). */
 export type EventKind<Data = unknown> = {
   /**
    * Raise it when the shape of the data changes. `upcast[n]` then says what version n lacks, which an old event gets
@@ -51,7 +56,16 @@ export type EventKind<Data = unknown> = {
   readonly schema: EventDataSchema<Data>;
   /** Suffix of the Kafka topic. The configured prefix precedes it. */
   readonly topic: string;
+  /**
+   * The prefix of the id of its stream. `reads`, `facts` and `workload-tokens` are streams whose ids contain the id of the
+   * organization or of one of its resources.
+   */
+  readonly stream: string;
   readonly audit: AuditMapping<Data> | { readonly unaudited: string };
+  readonly live: LiveRule;
+  readonly ids: EventIds;
+  /** Why no import of an organization may bring the event. Absent: an import may, with ids of the export alone. */
+  readonly notImported?: string;
   readonly upcast?: EventUpcast;
   /**
    * Returns the personal texts of the data. It runs on the plain event and on the encrypted one, so the result must not
@@ -80,10 +94,13 @@ export type EventUpcast = Readonly<Record<number, readonly AddedMembers[]>>;
 
 export type EventKinds<E extends Message> = { readonly [T in E['type']]: EventKind<DataOf<E, T>> };
 
-export type EventRegistry = Readonly<Record<string, EventKind<never>>>;
+/** An event type whose data nobody knows. */
+export type AnyEventKind = Omit<EventKind<never>, 'schema'> & { readonly schema: EventDataSchema<unknown> };
+
+export type EventRegistry = Readonly<Record<string, AnyEventKind>>;
 
 /** Throws for a type that no module of this build has. */
-export const getEventKind = (registry: EventRegistry, type: string): EventKind<never> => {
+export const getEventKind = (registry: EventRegistry, type: string): AnyEventKind => {
   const kind = registry[type];
   if (!kind) throw new Error(`unknown event type ${type}`);
   return kind;

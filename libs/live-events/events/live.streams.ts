@@ -3,6 +3,7 @@ import { Logger, type OnModuleDestroy } from '@nestjs/common';
 import { tooManyRequests, unavailable, type Clock, type Refusal } from '#kernel';
 import type { EventStore } from '#event-store';
 import type { Authenticator, Identity } from '#access';
+import { listSentEvents } from '../messages/sent-events.js';
 import { ChangeReader, type LogCursor } from '../reading/change.reader.js';
 import { LiveReader } from '../reading/live.reader.js';
 import { StreamAccess } from '../scopes/stream.access.js';
@@ -53,7 +54,7 @@ export class LiveStreams implements OnModuleDestroy {
   private readonly logger = new Logger(LiveStreams.name);
   private readonly streams = new Set<LiveStream>();
   private readonly slots: StreamSlots;
-  private readonly changes = new ChangeReader();
+  private readonly changes: ChangeReader;
   private readonly access: StreamAccess;
   private reader: Promise<LiveReader> | null = null;
   private opening = 0;
@@ -66,6 +67,7 @@ export class LiveStreams implements OnModuleDestroy {
     authenticator: Authenticator,
     private readonly limits: LiveStreamLimits,
   ) {
+    this.changes = new ChangeReader(listSentEvents(store.kinds));
     this.slots = new StreamSlots(limits);
     this.access = new StreamAccess(store.database, authenticator);
   }

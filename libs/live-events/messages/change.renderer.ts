@@ -1,8 +1,8 @@
+import type { ChangeWord } from '#kernel';
 import { can, type Identity } from '#access';
 import { canChangeTeam, canReadTeam, type TeamScope } from '#people';
 import { hadAccess, listGrants, type ScopeFacts } from '../scopes/scope-facts.queries.js';
 import type { Change, ChangeScope, ResourceReference } from './change.js';
-import type { ChangeWord } from './message-rules.js';
 import { renderServerSentEvent } from './server-sent-event.js';
 
 /** A caller, with its teams for fast lookups. */

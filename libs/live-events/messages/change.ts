@@ -1,7 +1,5 @@
-import type { LogPosition, Timestamp } from '#kernel';
+import type { ChangeWord, IdSource, LogPosition, ScopeRule, SentRule, Timestamp } from '#kernel';
 import type { Permission } from '#access/rules';
-import { isSent, type ChangeWord, type IdSource, type ScopeRule, type SentRule } from './message-rules.js';
-import { MESSAGE_RULES } from './message-table.js';
 
 /** Fields of an event: ids, or a type with an id. */
 export type EventFields = Readonly<Record<string, unknown>>;
@@ -115,21 +113,22 @@ const describeVariable = (rule: SentRule, owner: ResourceReference, event: Selec
         scope: inWorkspace(owner.id, 'read-variables'),
       };
 
+/** The definitions of events name permissions of the access module (`onResource`). */
 const toScope = (rule: ScopeRule, event: SelectedEvent): ChangeScope => {
   switch (rule.in) {
     case 'organization':
-      return rule;
+      return { in: 'organization', permission: rule.permission as Permission };
     case 'workspace':
       return {
         in: 'workspace',
         workspace: getId(rule.id, event),
-        permission: rule.permission,
+        permission: rule.permission as Permission,
         lastProject: getIdOrNull(rule.project, event),
         leftProject: getIdOrNull(rule.left, event),
         changesWorkspace: rule.changesWorkspace ?? false,
       };
     case 'project':
-      return { in: 'project', project: getId(rule.id, event), permission: rule.permission };
+      return { in: 'project', project: getId(rule.id, event), permission: rule.permission as Permission };
     case 'team':
       return { in: 'team', team: event.stream };
     case 'team-tokens':
@@ -156,13 +155,16 @@ const toSubject = (rule: SentRule, event: SelectedEvent): Subject => {
 };
 
 /**
- * Returns what a message about the event can say, without content of the event. Returns null for events that are not sent.
+ * Returns what a message about the event can say, without content of the event. Returns null for events of the site.
  * Throws MissingIdError if the log lacks the first event of a stream.
  */
-export const toChange = (event: SelectedEvent, deletedTeam: DeletedTeam | null = null): Change | null => {
-  const rule = MESSAGE_RULES[event.type];
+export const toChange = (
+  rule: SentRule,
+  event: SelectedEvent,
+  deletedTeam: DeletedTeam | null = null,
+): Change | null => {
   const { organization } = event;
-  if (!rule || !isSent(rule) || organization === null) return null;
+  if (organization === null) return null;
   const { user, team } = rule.access ?? {};
   const users = user === undefined ? [] : [getId(user, event)];
   return {

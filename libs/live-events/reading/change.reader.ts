@@ -2,6 +2,7 @@ import { Logger } from '@nestjs/common';
 import type { LogPosition } from '#kernel';
 import { LOG_START, toPosition } from '#event-store';
 import { castRows, type QueryRunner } from '#postgres';
+import type { SentEvents } from '../messages/sent-events.js';
 import { MissingIdError, toChange, type Change, type DeletedTeam } from '../messages/change.js';
 import {
   selectChangeCount,
@@ -41,6 +42,8 @@ const toCursor = (row: LogPosition & { readonly id: string }): LogCursor => ({
 export class ChangeReader {
   private readonly logger = new Logger(ChangeReader.name);
 
+  constructor(private readonly sent: SentEvents) {}
+
   /** Returns the last settled event: the present, as far as readers in the order of the log are concerned. */
   async readHead(run: QueryRunner): Promise<LogCursor> {
     const [row] = castRows<CursorRow>(await run(selectHead()));
@@ -55,12 +58,12 @@ export class ChangeReader {
   }
 
   async count(range: ChangeRange, run: QueryRunner): Promise<ChangeCount> {
-    const [row] = castRows<ChangeCount>(await run(selectChangeCount(range)));
+    const [row] = castRows<ChangeCount>(await run(selectChangeCount(range, this.sent)));
     return row ?? { searched: 0, sent: 0 };
   }
 
   async read(range: ChangeRange, run: QueryRunner): Promise<ReadChanges> {
-    const rows = castRows<ChangeRow>(await run(selectChanges(range)));
+    const rows = castRows<ChangeRow>(await run(selectChanges(range, this.sent)));
     const last = rows.at(-1);
     if (!last) return { changes: [], end: null, searched: 0 };
     const sent = rows.filter(({ isSent }) => isSent);
@@ -80,8 +83,10 @@ export class ChangeReader {
   }
 
   private toChange(row: ChangeRow, deletedTeam: DeletedTeam | null): readonly Change[] {
+    const rule = this.sent.rules.get(row.type);
+    if (!rule) return [];
     try {
-      const change = toChange(row, row.type === TEAM_DELETED ? deletedTeam : null);
+      const change = toChange(rule, row, row.type === TEAM_DELETED ? deletedTeam : null);
       return change === null ? [] : [change];
     } catch (error) {
       // One event without an id must not stop the messages about all others.

@@ -2,7 +2,7 @@ import { sql, type LogPosition, type Sql, type Timestamp } from '#kernel';
 import { IS_SETTLED } from '#event-store';
 import type { DatabaseRow } from '#postgres';
 import type { EventFields } from '../messages/change.js';
-import { FIELDS_BY_TYPE, SENT_TYPES, TYPES_WITH_FIRST, TYPES_WITH_OWNER } from '../messages/message-fields.js';
+import type { SentEvents } from '../messages/sent-events.js';
 
 export type ChangeRow = LogPosition & {
   readonly id: string;
@@ -19,12 +19,10 @@ export type ChangeRow = LogPosition & {
   readonly owner: EventFields | null;
 } & DatabaseRow;
 
-const fieldsByType = sql.json(FIELDS_BY_TYPE);
-
 /** Selects the fields of an event that a message needs. `event` is the alias of its row. */
-const pickFields = (event: string): Sql => sql`
+const pickFields = (event: string, { fieldsByType }: SentEvents): Sql => sql`
   (select jsonb_object_agg(name, ${sql.raw(event)}.data -> name)
-     from jsonb_array_elements_text(${fieldsByType}::jsonb -> ${sql.raw(event)}.type) name)`;
+     from jsonb_array_elements_text(${sql.json(fieldsByType)}::jsonb -> ${sql.raw(event)}.type) name)`;
 
 export type ChangeRange = {
   readonly after: LogPosition;
@@ -44,22 +42,22 @@ const isInRange = ({ after, upTo }: Pick<ChangeRange, 'after' | 'upTo'>): Sql =>
  * Selects the next events that can become messages, and the last searched event, in the order of the log. Orders by
  * `e.transaction`, because `transaction` alone would be the selected text.
  */
-export const selectChanges = (range: ChangeRange): Sql => sql`
+export const selectChanges = (range: ChangeRange, sent: SentEvents): Sql => sql`
   select e.transaction::text as transaction, e.position, e.id, e.stream, e.type, e.organization, e.time, e.number,
-         e.sent as "isSent", ${pickFields('e')} as data, earlier.first, earlier.owner
+         e.sent as "isSent", ${pickFields('e', sent)} as data, earlier.first, earlier.owner
     from (select *, row_number() over (order by e.transaction, e.position) as number,
                  lead(position) over (order by e.transaction, e.position) is null as is_last,
-                 coalesce(organization = any (${range.organizations}::text[]) and type = any (${SENT_TYPES}::text[]), false) as sent
+                 coalesce(organization = any (${range.organizations}::text[]) and type = any (${sent.types}::text[]), false) as sent
             from (select transaction, position, id, stream, type, organization, time, data from event_store.events e
                    where ${isInRange(range)}
                    order by e.transaction, e.position limit ${range.limit}) e) e
     left join lateral (
       select first.fields as first, case when owned.owner ->> 'type' = 'varsets' then (
-               select ${pickFields('o')} from event_store.events o
+               select ${pickFields('o', sent)} from event_store.events o
                 where o.stream = owned.owner ->> 'id' and o.version = 1) end as owner
-        from (select (select ${pickFields('f')} from event_store.events f
-                       where e.type = any (${TYPES_WITH_FIRST}::text[]) and f.stream = e.stream and f.version = 1) as fields) first
-       cross join lateral (select case when e.type = any (${TYPES_WITH_OWNER}::text[])
+        from (select (select ${pickFields('f', sent)} from event_store.events f
+                       where e.type = any (${sent.typesWithFirst}::text[]) and f.stream = e.stream and f.version = 1) as fields) first
+       cross join lateral (select case when e.type = any (${sent.typesWithOwner}::text[])
                                         then coalesce(e.data -> 'owner', first.fields -> 'owner') end as owner) owned
        where e.sent) earlier on true
    where e.sent or e.is_last
@@ -78,9 +76,9 @@ export const selectEventPosition = (id: string): Sql => sql`
 export type ChangeCount = { readonly searched: number; readonly sent: number };
 
 /** Counts the events of a range, up to its limit, and those among them that can become messages. */
-export const selectChangeCount = (range: ChangeRange): Sql => sql`
+export const selectChangeCount = (range: ChangeRange, sent: SentEvents): Sql => sql`
   select count(*) as searched,
-         count(*) filter (where e.organization = any (${range.organizations}::text[]) and e.type = any (${SENT_TYPES}::text[])) as sent
+         count(*) filter (where e.organization = any (${range.organizations}::text[]) and e.type = any (${sent.types}::text[])) as sent
     from (select organization, type from event_store.events e where ${isInRange(range)}
            order by e.transaction, e.position limit ${range.limit}) e`;
 

@@ -1,12 +1,11 @@
 import { describe, expect, it } from '@jest/globals';
-import type { EventContext, EventKind, RecordedEvent } from '#kernel';
+import type { EventContext, AnyEventKind, RecordedEvent } from '#kernel';
 import { sampleEventKinds, createRecordedEvent } from '../../../test/support/kafka/index.js';
 import { toKafkaMessage } from './cloud-event.js';
 
 const origin = { source: 'https://cadastre.example', prefix: 'cadastre', mode: 'binary' } as const;
 
-const messageOf = (event: RecordedEvent) =>
-  toKafkaMessage(event, sampleEventKinds[event.type] as EventKind<never>, origin);
+const messageOf = (event: RecordedEvent) => toKafkaMessage(event, sampleEventKinds[event.type] as AnyEventKind, origin);
 
 const event = createRecordedEvent(4_000_000_000, 'lamp-1', 3, { type: 'LampBroken', data: { room: 'Küche' } });
 
@@ -62,7 +61,7 @@ describe('toKafkaMessage', () => {
 
 describe('structured mode', () => {
   const messageIn = (mode: 'binary' | 'structured', each: RecordedEvent) =>
-    toKafkaMessage(each, sampleEventKinds[each.type] as EventKind<never>, { ...origin, mode });
+    toKafkaMessage(each, sampleEventKinds[each.type] as AnyEventKind, { ...origin, mode });
 
   it('has the attributes of the headers in the document, beside the data', () => {
     const traced = { ...event, traceparent: '00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01' };

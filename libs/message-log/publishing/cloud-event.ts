@@ -1,4 +1,4 @@
-import type { EventContext, EventKind, RecordedEvent } from '#kernel';
+import type { EventContext, AnyEventKind, RecordedEvent } from '#kernel';
 
 /** The `source` attribute of this site, and the prefix of its topics. */
 export type CloudEventSource = {
@@ -28,7 +28,7 @@ export type OutboundMessage = {
 /** A message about an event. It always has a value. */
 export type EventMessage = OutboundMessage & { readonly value: string };
 
-export const toTopicName = (kind: Pick<EventKind<never>, 'topic'>, prefix: string): string => `${prefix}.${kind.topic}`;
+export const toTopicName = (kind: Pick<AnyEventKind, 'topic'>, prefix: string): string => `${prefix}.${kind.topic}`;
 
 /** Returns the public name of an event type with its schema version, for example `cadastre.WorkspaceLocked.v1`. */
 export const toCloudEventType = (type: string, schemaVersion: number): string => `cadastre.${type}.v${schemaVersion}`;
@@ -43,7 +43,7 @@ const JSON_TYPE = 'application/json';
  */
 export const toKafkaMessage = (
   event: RecordedEvent,
-  kind: EventKind<never>,
+  kind: AnyEventKind,
   { source, prefix, mode }: CloudEventSource,
 ): EventMessage => ({
   topic: toTopicName(kind, prefix),

@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import type { EventKind } from '#kernel';
+import type { AnyEventKind } from '#kernel';
 import { sampleModule, sampleEventKinds } from '../../../test/support/kafka/index.js';
 import { splitIntoRequests } from './request-batches.js';
 import { toKafkaMessage, type OutboundMessage } from './cloud-event.js';
@@ -7,7 +7,7 @@ import { toKafkaMessage, type OutboundMessage } from './cloud-event.js';
 const messages = (count: number, value?: string): OutboundMessage[] =>
   sampleModule(count, 3).map((event) => {
     const origin = { source: 'https://cadastre.example', prefix: 'cadastre', mode: 'binary' } as const;
-    const message = toKafkaMessage(event, sampleEventKinds['LampLit'] as EventKind<never>, origin);
+    const message = toKafkaMessage(event, sampleEventKinds['LampLit'] as AnyEventKind, origin);
     return value === undefined ? message : { ...message, value };
   });
 

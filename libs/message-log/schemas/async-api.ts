@@ -1,4 +1,4 @@
-import type { EventKind, EventRegistry } from '#kernel';
+import type { AnyEventKind, EventRegistry } from '#kernel';
 import { toCloudEventType, toTopicName } from '../publishing/cloud-event.js';
 import { buildEventSchemas, type JsonSchema } from './schemas.js';
 
@@ -183,7 +183,7 @@ export const buildAsyncApiDocument = (
   };
 };
 
-const channel = (topic: string, members: readonly (readonly [string, EventKind<never>])[], prefix: string) => ({
+const channel = (topic: string, members: readonly (readonly [string, AnyEventKind])[], prefix: string) => ({
   address: toTopicName({ topic }, prefix),
   messages: Object.fromEntries(members.map(([type]) => [type, { $ref: `#/components/messages/${type}` }])),
   bindings: { kafka: { topic: toTopicName({ topic }, prefix), bindingVersion: '0.5.0' } },
@@ -241,7 +241,7 @@ const inboundMessage = ({ type, headers, payload }: InboundChannel) => ({
   payload,
 });
 
-const message = (type: string, { schemaVersion }: EventKind<never>) => ({
+const message = (type: string, { schemaVersion }: AnyEventKind) => ({
   name: type,
   title: toCloudEventType(type, schemaVersion),
   contentType: 'application/json',

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { describe, expect, it } from '@jest/globals';
-import type { EventKind, EventRegistry } from '#kernel';
+import type { AnyEventKind, EventRegistry } from '#kernel';
 import { sampleEventKinds, createRecordedEvent } from '../../../test/support/kafka/index.js';
 import { buildAsyncApiDocument } from './async-api.js';
 import { toKafkaMessage } from '../publishing/cloud-event.js';
@@ -94,7 +94,7 @@ describe('the AsyncAPI document', () => {
     const barest = { ...event, organization: null, context: { ...context, request, correlation: '' } };
     const namesOf = (each: typeof event) =>
       Object.keys(
-        toKafkaMessage(each, sampleEventKinds['LampLit'] as EventKind<never>, {
+        toKafkaMessage(each, sampleEventKinds['LampLit'] as AnyEventKind, {
           source: '/',
           prefix: 'acme',
           mode: 'binary',

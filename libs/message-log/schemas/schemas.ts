@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { EventKind, EventRegistry } from '#kernel';
+import type { AnyEventKind, EventRegistry } from '#kernel';
 import { toCloudEventType } from '../publishing/cloud-event.js';
 
 export type JsonSchema = Readonly<Record<string, unknown>>;
@@ -12,7 +12,7 @@ export type JsonSchema = Readonly<Record<string, unknown>>;
 export const buildEventSchemas = (registry: EventRegistry): Readonly<Record<string, JsonSchema>> =>
   Object.fromEntries(Object.entries(registry).map(([type, kind]) => [type, buildSchema(type, kind)]));
 
-const buildSchema = (type: string, kind: EventKind<never>): JsonSchema => {
+const buildSchema = (type: string, kind: AnyEventKind): JsonSchema => {
   // The kernel imports no library and knows a schema only as an object with `parse`. Here it must be zod.
   const schema: unknown = kind.schema;
   if (!(schema instanceof z.ZodType)) throw new Error(`the schema of ${type} is not a zod schema`);

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { EventKinds } from '#kernel';
+import { defineEvents, type EventKinds } from '#kernel';
 import { DESTINATION_TYPES } from './destinations.js';
 import type {
   NotificationConfigurationEvent,
@@ -39,63 +39,62 @@ const listChangedAttributes = ({ changes: { name, triggers, users }, replaced }:
   ...replaced,
 ];
 
-export const notificationConfigurationEvents: EventKinds<NotificationConfigurationEvent> = {
-  NotificationConfigurationCreated: {
-    // 2: destinations by e-mail, with `users` and without a host.
-    schemaVersion: 2,
-    upcast: { 1: [{ add: { users: [] } }] },
-    topic,
-    schema: settings.extend({ subscribable, destinationType: z.enum(DESTINATION_TYPES), enabled: z.boolean() }),
-    audit: {
-      resource,
-      action: 'create',
-      meta: ({ name, destinationType, host, enabled, users, subscribable: owner }) => ({
-        name,
-        destination_type: destinationType,
-        ...(host === null ? { user_ids: users } : { host }),
-        enabled,
-        ...describeOwner(owner),
+export const notificationConfigurationEvents = defineEvents(
+  {
+    topic: topic,
+    stream: 'nc',
+    live: { unsent: 'an event of a notification configuration, which few callers may read' },
+  },
+  {
+    NotificationConfigurationCreated: {
+      // 2: destinations by e-mail, with `users` and without a host.
+      schemaVersion: 2,
+      upcast: { 1: [{ add: { users: [] } }] },
+      schema: settings.extend({ subscribable, destinationType: z.enum(DESTINATION_TYPES), enabled: z.boolean() }),
+      audit: {
+        resource,
+        action: 'create',
+        meta: ({ name, destinationType, host, enabled, users, subscribable: owner }) => ({
+          name,
+          destination_type: destinationType,
+          ...(host === null ? { user_ids: users } : { host }),
+          enabled,
+          ...describeOwner(owner),
+        }),
+      },
+      ids: { refersTo: { 'subscribable.id': ['ws', 'team', 'org'], 'users[]': ['user'] } },
+    },
+    NotificationConfigurationUpdated: {
+      schemaVersion: 2,
+      upcast: { 1: [] },
+      schema: z.strictObject({
+        changes: settings.partial() as unknown as z.ZodType<Partial<NotificationSettings>>,
+        replaced: z.array(z.enum(['url', 'token'])),
       }),
+      audit: {
+        resource,
+        action: 'update',
+        meta: (data) => ({
+          attributes: listChangedAttributes(data),
+          ...(data.changes.host ? { host: data.changes.host } : {}),
+          ...(data.changes.users === undefined ? {} : { user_ids: data.changes.users }),
+        }),
+      },
+      ids: { refersTo: { 'changes.users[]': ['user'] } },
+    },
+    NotificationConfigurationEnabled: { schema: z.strictObject({}), audit: { resource, action: 'enable' } },
+    NotificationConfigurationDisabled: {
+      schema: z.strictObject({}),
+      audit: { resource, action: 'update', meta: () => ({ attributes: ['enabled'] }) },
+    },
+    NotificationConfigurationDeleted: {
+      schema: z.strictObject({ name: z.string(), subscribable }),
+      audit: {
+        resource,
+        action: 'destroy',
+        meta: ({ name, subscribable: owner }) => ({ name, ...describeOwner(owner) }),
+      },
+      ids: { refersTo: { 'subscribable.id': ['ws', 'team', 'org'] } },
     },
   },
-  NotificationConfigurationUpdated: {
-    schemaVersion: 2,
-    upcast: { 1: [] },
-    topic,
-    schema: z.strictObject({
-      changes: settings.partial() as unknown as z.ZodType<Partial<NotificationSettings>>,
-      replaced: z.array(z.enum(['url', 'token'])),
-    }),
-    audit: {
-      resource,
-      action: 'update',
-      meta: (data) => ({
-        attributes: listChangedAttributes(data),
-        ...(data.changes.host ? { host: data.changes.host } : {}),
-        ...(data.changes.users === undefined ? {} : { user_ids: data.changes.users }),
-      }),
-    },
-  },
-  NotificationConfigurationEnabled: {
-    schemaVersion: 1,
-    topic,
-    schema: z.strictObject({}),
-    audit: { resource, action: 'enable' },
-  },
-  NotificationConfigurationDisabled: {
-    schemaVersion: 1,
-    topic,
-    schema: z.strictObject({}),
-    audit: { resource, action: 'update', meta: () => ({ attributes: ['enabled'] }) },
-  },
-  NotificationConfigurationDeleted: {
-    schemaVersion: 1,
-    topic,
-    schema: z.strictObject({ name: z.string(), subscribable }),
-    audit: {
-      resource,
-      action: 'destroy',
-      meta: ({ name, subscribable: owner }) => ({ name, ...describeOwner(owner) }),
-    },
-  },
-};
+) satisfies EventKinds<NotificationConfigurationEvent>;

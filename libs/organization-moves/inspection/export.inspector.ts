@@ -1,11 +1,10 @@
-import { upcastEventData, type EventRegistry } from '#kernel';
+import { upcastEventData, type AnyEventKind, type EventRegistry } from '#kernel';
 import type { ImportedEvent } from '#event-store';
 import { StartupError } from '#host';
 import { forEachString } from '#personal-data';
 import { PeopleCollector } from '../export/people.collector.js';
 import type { OrganizationManifest } from '../format/organization-export.manifest.js';
 import { listTexts } from './event-fields.js';
-import { IMPORTED_EVENTS, REFUSED_EVENTS, type ImportedEventRule } from './imported-events.js';
 
 /** Matches texts in the form of ids of resources: a prefix and letters and digits. */
 const ID = /^[a-z]+-[A-Za-z0-9]+$/;
@@ -58,15 +57,15 @@ export class ExportInspector {
 
   /** Checks the next event. Returns it in the present version of its schema. */
   inspect(event: ImportedEvent): ImportedEvent {
-    const rule = this.requireRule(event);
+    const kind = this.requireKind(event);
     const { organization, stream } = event;
     if (organization !== this.organization) {
       throw refuseExport(`${describeEvent(event)} belongs to the organization ${JSON.stringify(organization)}`);
     }
-    const upcast = this.upcast(event);
-    this.requireStream(upcast, rule);
+    const upcast = this.upcast(event, kind);
+    this.requireStream(upcast, kind);
     this.requireNextVersion(upcast);
-    this.addReferences(upcast, rule);
+    this.addReferences(upcast, kind);
     this.trackName(upcast);
     this.people.add([upcast]);
     this.collectMentions(upcast);
@@ -119,17 +118,16 @@ export class ExportInspector {
     return new Map([...this.mentioned].filter(([id]) => !this.contains(id) && !this.exportedPeople.has(id)));
   }
 
-  private requireRule(event: ImportedEvent): ImportedEventRule {
-    const rule = Object.hasOwn(IMPORTED_EVENTS, event.type) ? IMPORTED_EVENTS[event.type] : undefined;
-    if (rule) return rule;
-    const reason = Object.hasOwn(REFUSED_EVENTS, event.type) ? REFUSED_EVENTS[event.type] : undefined;
-    if (reason !== undefined) throw refuseExport(`it contains ${describeEvent(event)}, but ${reason}`);
-    throw this.refuseLaterVersion(event);
+  private requireKind(event: ImportedEvent): AnyEventKind {
+    const kind = Object.hasOwn(this.kinds, event.type) ? this.kinds[event.type] : undefined;
+    if (kind?.notImported !== undefined) {
+      throw refuseExport(`it contains ${describeEvent(event)}, but ${kind.notImported}`);
+    }
+    if (!kind || event.schemaVersion > kind.schemaVersion) throw this.refuseLaterVersion(event);
+    return kind;
   }
 
-  private upcast(event: ImportedEvent): ImportedEvent {
-    const kind = Object.hasOwn(this.kinds, event.type) ? this.kinds[event.type] : undefined;
-    if (!kind || event.schemaVersion > kind.schemaVersion) throw this.refuseLaterVersion(event);
+  private upcast(event: ImportedEvent, kind: AnyEventKind): ImportedEvent {
     try {
       const data = kind.schema.parse(upcastEventData(kind, event.schemaVersion, event.data)) as ImportedEvent['data'];
       return { ...event, data, schemaVersion: kind.schemaVersion };
@@ -148,7 +146,7 @@ export class ExportInspector {
     );
   }
 
-  private requireStream(event: ImportedEvent, { stream: kind }: ImportedEventRule): void {
+  private requireStream(event: ImportedEvent, { stream: kind }: AnyEventKind): void {
     const { stream } = event;
     const isAllowed = (): boolean => {
       if (kind === 'org') return stream === this.organization;
@@ -171,14 +169,14 @@ export class ExportInspector {
     throw refuseExport(`${describeEvent(event)} has the version ${version} of its stream instead of ${expected}`);
   }
 
-  private addReferences(event: ImportedEvent, { references = {}, creates = {} }: ImportedEventRule): void {
+  private addReferences(event: ImportedEvent, { ids: { refersTo = {}, creates = {} } }: AnyEventKind): void {
     for (const [path, prefix] of Object.entries(creates)) {
       for (const id of listTexts(event.data, path)) {
         if (!hasPrefix(id, [prefix])) throw this.refuseReference(event, path, id);
         this.created.add(id);
       }
     }
-    for (const [path, prefixes] of Object.entries(references)) {
+    for (const [path, prefixes] of Object.entries(refersTo)) {
       // An empty text refers to nothing.
       for (const id of listTexts(event.data, path)) if (id !== '') this.addReference(event, path, id, prefixes);
     }

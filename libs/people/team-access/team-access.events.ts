@@ -1,6 +1,7 @@
 import { z } from 'zod';
-import type { AddedMembers, EventKinds } from '#kernel';
+import { defineEvents, type AddedMembers, type EventKinds, type IdSource, type LiveResource } from '#kernel';
 import {
+  onResource,
   PROJECT_FIELDS,
   PROJECT_LEVELS,
   WORKSPACE_FIELDS,
@@ -56,56 +57,73 @@ type GrantedAccess = { readonly teamName: string; readonly access: string };
 const describeGranted = ({ teamName, access }: GrantedAccess) => ({ team: teamName, permissions: access });
 const describeRevoked = ({ teamName }: Pick<GrantedAccess, 'teamName'>) => ({ team: teamName });
 
+const teamAccess =
+  (target: 'workspace' | 'project'): LiveResource =>
+  (word) => {
+    const team: IdSource = word === 'created' ? { field: 'team' } : { first: 'team' };
+    const id: IdSource = { field: target };
+    return { ...onResource(`team-${target}s`, { in: 'team-access', target, id, team })(word), access: { team } };
+  };
+
 /** Schemas, topics and audit entries of team access. The audit trail records it at the workspace or project. */
-export const teamAccessEvents: EventKinds<TeamWorkspaceEvent | TeamProjectEvent> = {
-  TeamWorkspaceAdded: {
-    schemaVersion: 2,
-    upcast: { 1: WITH_POLICY_OVERRIDES },
-    topic: 'access',
-    schema: onWorkspace.extend({ team: z.string() }),
-    audit: { resource: 'workspace', action: 'add_team', id: ({ workspace }) => workspace, meta: describeGranted },
-  },
-  TeamWorkspaceUpdated: {
-    schemaVersion: 2,
-    upcast: { 1: WITH_POLICY_OVERRIDES },
-    topic: 'access',
-    schema: onWorkspace,
-    audit: {
-      resource: 'workspace',
-      action: 'update_team_permissions',
-      id: ({ workspace }) => workspace,
-      meta: describeGranted,
+export const teamAccessEvents = {
+  ...defineEvents(
+    {
+      topic: 'access',
+      stream: 'tws',
+      audited: 'workspace',
+      live: teamAccess('workspace'),
     },
-  },
-  TeamWorkspaceRemoved: {
-    schemaVersion: 1,
-    topic: 'access',
-    schema: onWorkspace.pick({ workspace: true, teamName: true }),
-    audit: { resource: 'workspace', action: 'remove_team', id: ({ workspace }) => workspace, meta: describeRevoked },
-  },
-  TeamProjectAdded: {
-    schemaVersion: 2,
-    upcast: { 1: WITH_POLICY_OVERRIDES },
-    topic: 'access',
-    schema: onProject.extend({ team: z.string() }),
-    audit: { resource: 'project', action: 'add_team', id: ({ project }) => project, meta: describeGranted },
-  },
-  TeamProjectUpdated: {
-    schemaVersion: 2,
-    upcast: { 1: WITH_POLICY_OVERRIDES },
-    topic: 'access',
-    schema: onProject,
-    audit: {
-      resource: 'project',
-      action: 'update_team_permissions',
-      id: ({ project }) => project,
-      meta: describeGranted,
+    {
+      TeamWorkspaceAdded: {
+        schemaVersion: 2,
+        upcast: { 1: WITH_POLICY_OVERRIDES },
+        schema: onWorkspace.extend({ team: z.string() }),
+        audit: { action: 'add_team', id: ({ workspace }) => workspace, meta: describeGranted },
+        live: 'created',
+        ids: { refersTo: { workspace: ['ws'], team: ['team'] } },
+      },
+      TeamWorkspaceUpdated: {
+        schemaVersion: 2,
+        upcast: { 1: WITH_POLICY_OVERRIDES },
+        schema: onWorkspace,
+        audit: { action: 'update_team_permissions', id: ({ workspace }) => workspace, meta: describeGranted },
+        live: 'changed',
+        ids: { refersTo: { workspace: ['ws'] } },
+      },
+      TeamWorkspaceRemoved: {
+        schema: onWorkspace.pick({ workspace: true, teamName: true }),
+        audit: { action: 'remove_team', id: ({ workspace }) => workspace, meta: describeRevoked },
+        live: 'deleted',
+        ids: { refersTo: { workspace: ['ws'] } },
+      },
     },
-  },
-  TeamProjectRemoved: {
-    schemaVersion: 1,
-    topic: 'access',
-    schema: onProject.pick({ project: true, teamName: true }),
-    audit: { resource: 'project', action: 'remove_team', id: ({ project }) => project, meta: describeRevoked },
-  },
-};
+  ),
+  ...defineEvents(
+    { topic: 'access', stream: 'tprj', audited: 'project', live: teamAccess('project') },
+    {
+      TeamProjectAdded: {
+        schemaVersion: 2,
+        upcast: { 1: WITH_POLICY_OVERRIDES },
+        schema: onProject.extend({ team: z.string() }),
+        audit: { action: 'add_team', id: ({ project }) => project, meta: describeGranted },
+        live: 'created',
+        ids: { refersTo: { project: ['prj'], team: ['team'] } },
+      },
+      TeamProjectUpdated: {
+        schemaVersion: 2,
+        upcast: { 1: WITH_POLICY_OVERRIDES },
+        schema: onProject,
+        audit: { action: 'update_team_permissions', id: ({ project }) => project, meta: describeGranted },
+        live: 'changed',
+        ids: { refersTo: { project: ['prj'] } },
+      },
+      TeamProjectRemoved: {
+        schema: onProject.pick({ project: true, teamName: true }),
+        audit: { action: 'remove_team', id: ({ project }) => project, meta: describeRevoked },
+        live: 'deleted',
+        ids: { refersTo: { project: ['prj'] } },
+      },
+    },
+  ),
+} satisfies EventKinds<TeamWorkspaceEvent | TeamProjectEvent>;

@@ -1,5 +1,6 @@
 import { z } from 'zod';
-import { describeUsername, type EventKinds } from '#kernel';
+import { defineEvents, describeUsername, type EventKinds } from '#kernel';
+import { SIGN_INS } from '#access/rules';
 import { FAILED_METHODS, type LinkedIdentity, type SignInMethodsEvent, type SignInPerson } from './sign-in-methods.js';
 
 const person = z.strictObject({
@@ -19,11 +20,8 @@ const defineEvent = <S extends z.ZodType>(
   action: string,
   describe: (data: z.infer<S>) => Readonly<Record<string, string | number | boolean>>,
 ) => ({
-  schemaVersion: 1,
-  topic: 'access',
   schema,
   audit: {
-    resource: 'sign_in_methods',
     action,
     site: 'without-organization' as const,
     organizations: (data: z.infer<S> & SignInPerson) => listTrails(data),
@@ -36,42 +34,45 @@ const defineChange = (change: string) => defineEvent(person, 'update', () => ({ 
 const definePasskeyChange = (change: string) =>
   defineEvent(withPasskey, 'update', ({ passkey }) => ({ change, passkey }));
 
-export const signInMethodsEvents: EventKinds<SignInMethodsEvent> = {
-  PasswordSet: defineChange('password_set'),
-  PasswordRemoved: defineChange('password_removed'),
-  TotpEnabled: defineChange('totp_enabled'),
-  TotpDisabled: defineChange('totp_disabled'),
-  SignInMethodsReset: defineChange('reset'),
-  RecoveryCodesCreated: defineEvent(person.extend({ count: z.int() }), 'update', ({ count }) => ({
-    change: 'recovery_codes_created',
-    count,
-  })),
-  RecoveryCodeUsed: defineEvent(person.extend({ remaining: z.int() }), 'update', ({ remaining }) => ({
-    change: 'recovery_code_used',
-    remaining,
-  })),
-  PasskeyAdded: definePasskeyChange('passkey_added'),
-  PasskeyRenamed: definePasskeyChange('passkey_renamed'),
-  PasskeyRemoved: definePasskeyChange('passkey_removed'),
-  IdentityLinked: {
-    ...defineEvent(linked, 'link_identity', ({ provider, issuer }: LinkedIdentity) => ({
-      identity_provider: provider,
-      issuer,
+export const signInMethodsEvents = defineEvents(
+  { ...SIGN_INS, stream: 'sim', audited: 'sign_in_methods' },
+  {
+    PasswordSet: defineChange('password_set'),
+    PasswordRemoved: defineChange('password_removed'),
+    TotpEnabled: defineChange('totp_enabled'),
+    TotpDisabled: defineChange('totp_disabled'),
+    SignInMethodsReset: defineChange('reset'),
+    RecoveryCodesCreated: defineEvent(person.extend({ count: z.int() }), 'update', ({ count }) => ({
+      change: 'recovery_codes_created',
+      count,
     })),
-    personal: (data) => [...describeUsername(data), { at: ['subject'], person: data.user, kind: 'detail' }],
+    RecoveryCodeUsed: defineEvent(person.extend({ remaining: z.int() }), 'update', ({ remaining }) => ({
+      change: 'recovery_code_used',
+      remaining,
+    })),
+    PasskeyAdded: definePasskeyChange('passkey_added'),
+    PasskeyRenamed: definePasskeyChange('passkey_renamed'),
+    PasskeyRemoved: definePasskeyChange('passkey_removed'),
+    IdentityLinked: {
+      ...defineEvent(linked, 'link_identity', ({ provider, issuer }: LinkedIdentity) => ({
+        identity_provider: provider,
+        issuer,
+      })),
+      personal: (data) => [...describeUsername(data), { at: ['subject'], person: data.user, kind: 'detail' }],
+    },
+    IdentityUnlinked: defineEvent(unlinked, 'unlink_identity', ({ provider }) => ({
+      identity_provider: provider,
+    })),
+    SignInLinkCreated: defineEvent(
+      person.extend({ expiredAt: z.iso.datetime(), resetsMethods: z.boolean() }),
+      'create_link',
+      ({ expiredAt, resetsMethods }) => ({ expired_at: expiredAt, resets_methods: resetsMethods }),
+    ),
+    SignInFailed: {
+      ...defineEvent(person.extend({ method: z.enum(FAILED_METHODS) }), 'sign_in_failed', ({ method }) => ({ method })),
+      // 2: the method can be oidc.
+      schemaVersion: 2,
+      upcast: { 1: [] },
+    },
   },
-  IdentityUnlinked: defineEvent(unlinked, 'unlink_identity', ({ provider }) => ({
-    identity_provider: provider,
-  })),
-  SignInLinkCreated: defineEvent(
-    person.extend({ expiredAt: z.iso.datetime(), resetsMethods: z.boolean() }),
-    'create_link',
-    ({ expiredAt, resetsMethods }) => ({ expired_at: expiredAt, resets_methods: resetsMethods }),
-  ),
-  SignInFailed: {
-    ...defineEvent(person.extend({ method: z.enum(FAILED_METHODS) }), 'sign_in_failed', ({ method }) => ({ method })),
-    // 2: the method can be oidc.
-    schemaVersion: 2,
-    upcast: { 1: [] },
-  },
-};
+) satisfies EventKinds<SignInMethodsEvent>;

@@ -1,5 +1,6 @@
 import { z } from 'zod';
-import { describeChangedAttributes, type DataOf, type EventKinds } from '#kernel';
+import { defineEvents, describeChangedAttributes, type DataOf, type EventKinds, type IdSource } from '#kernel';
+import { onResource } from '#access/rules';
 import type { VariableSetTargets, VariableSetEvent, VariableSetAttributes } from './variable-set.js';
 
 const attributes = z.strictObject({
@@ -18,36 +19,43 @@ const defineTargetEvent = (change: string) => ({
 });
 
 /** The vendor's catalogue of audit entries has no name for sets of variables; `varset` is the name in the API. */
-export const variableSetEvents: EventKinds<VariableSetEvent> = {
-  VariableSetCreated: {
-    schemaVersion: 1,
-    topic: 'variables',
-    schema: attributes.extend({ project: z.string().nullable() }),
-    audit: { resource: 'varset', action: 'create', meta: ({ name }) => ({ name }) },
-  },
-  VariableSetUpdated: {
-    schemaVersion: 1,
-    topic: 'variables',
-    schema: z.strictObject({ changes: attributes.partial() }) as unknown as z.ZodType<
-      DataOf<VariableSetEvent, 'VariableSetUpdated'>
-    >,
-    audit: {
-      resource: 'varset',
-      action: 'update',
-      meta: ({ changes }) => ({ change: 'settings', ...describeChangedAttributes(changes) }),
+const inProject = (project: IdSource) => onResource('varsets', { in: 'variable-set', project });
+
+export const variableSetEvents = defineEvents(
+  { topic: 'variables', stream: 'varset', audited: 'varset', live: inProject({ first: 'project' }) },
+  {
+    VariableSetCreated: {
+      schema: attributes.extend({ project: z.string().nullable() }),
+      audit: { action: 'create', meta: ({ name }) => ({ name }) },
+      live: inProject({ field: 'project' })('created'),
+      ids: { refersTo: { project: ['prj'] } },
+    },
+    VariableSetUpdated: {
+      schema: z.strictObject({ changes: attributes.partial() }) as unknown as z.ZodType<
+        DataOf<VariableSetEvent, 'VariableSetUpdated'>
+      >,
+      audit: {
+        action: 'update',
+        meta: ({ changes }) => ({ change: 'settings', ...describeChangedAttributes(changes) }),
+      },
+      live: 'changed',
+    },
+    VariableSetApplied: {
+      schema: targets,
+      audit: defineTargetEvent('applied'),
+      live: 'changed',
+      ids: { refersTo: { 'workspaces[]': ['ws'], 'projects[]': ['prj'] } },
+    },
+    VariableSetWithdrawn: {
+      schema: targets,
+      audit: defineTargetEvent('withdrawn'),
+      live: 'changed',
+      ids: { refersTo: { 'workspaces[]': ['ws'], 'projects[]': ['prj'] } },
+    },
+    VariableSetDeleted: {
+      schema: z.strictObject({ name: z.string() }),
+      audit: { action: 'destroy', meta: ({ name }) => ({ name }) },
+      live: 'deleted',
     },
   },
-  VariableSetApplied: { schemaVersion: 1, topic: 'variables', schema: targets, audit: defineTargetEvent('applied') },
-  VariableSetWithdrawn: {
-    schemaVersion: 1,
-    topic: 'variables',
-    schema: targets,
-    audit: defineTargetEvent('withdrawn'),
-  },
-  VariableSetDeleted: {
-    schemaVersion: 1,
-    topic: 'variables',
-    schema: z.strictObject({ name: z.string() }),
-    audit: { resource: 'varset', action: 'destroy', meta: ({ name }) => ({ name }) },
-  },
-};
+) satisfies EventKinds<VariableSetEvent>;

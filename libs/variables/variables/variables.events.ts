@@ -1,5 +1,6 @@
 import { z } from 'zod';
-import { describeChangedAttributes, type EventKinds } from '#kernel';
+import { defineEvents, describeChangedAttributes, type EventKinds, type IdSource } from '#kernel';
+import { onResource } from '#access/rules';
 import type { VariableOwner, VariableEvent, VariableAttributes } from './variable.js';
 
 const attributes = z.strictObject({
@@ -21,29 +22,31 @@ type Hideable = { readonly sensitive?: boolean | undefined; readonly value?: str
 /** The last check before the immutable log: no event with a sensitive attribute may contain the value. */
 const hidesSecrets = ({ sensitive, value }: Hideable) => !sensitive || (value ?? null) === null;
 
-export const variableEvents: EventKinds<VariableEvent> = {
-  VariableCreated: {
-    schemaVersion: 1,
-    topic: 'variables',
-    schema: attributes.extend({ owner }).refine(hidesSecrets),
-    audit: {
-      resource: 'var',
-      action: 'create',
-      meta: (data) => ({ key: data.key, category: data.category, owner_id: data.owner.id }),
+const onVariable = (owner: IdSource) => onResource('vars', { in: 'variable', owner });
+
+export const variableEvents = defineEvents(
+  { topic: 'variables', stream: 'var', audited: 'var', live: onVariable({ first: 'owner' }) },
+  {
+    VariableCreated: {
+      schema: attributes.extend({ owner }).refine(hidesSecrets),
+      audit: {
+        action: 'create',
+        meta: (data) => ({ key: data.key, category: data.category, owner_id: data.owner.id }),
+      },
+      live: onVariable({ field: 'owner' })('created'),
+      ids: { refersTo: { 'owner.id': ['ws', 'varset'] } },
+    },
+    VariableUpdated: {
+      schema: z.strictObject({ changes: attributes.partial().refine(hidesSecrets) }) as unknown as z.ZodType<
+        Extract<VariableEvent, { type: 'VariableUpdated' }>['data']
+      >,
+      audit: { action: 'update', meta: ({ changes }) => describeChangedAttributes(changes) },
+      live: 'changed',
+    },
+    VariableDeleted: {
+      schema: z.strictObject({ key: z.string() }),
+      audit: { action: 'destroy', meta: ({ key }) => ({ key }) },
+      live: 'deleted',
     },
   },
-  VariableUpdated: {
-    schemaVersion: 1,
-    topic: 'variables',
-    schema: z.strictObject({ changes: attributes.partial().refine(hidesSecrets) }) as unknown as z.ZodType<
-      Extract<VariableEvent, { type: 'VariableUpdated' }>['data']
-    >,
-    audit: { resource: 'var', action: 'update', meta: ({ changes }) => describeChangedAttributes(changes) },
-  },
-  VariableDeleted: {
-    schemaVersion: 1,
-    topic: 'variables',
-    schema: z.strictObject({ key: z.string() }),
-    audit: { resource: 'var', action: 'destroy', meta: ({ key }) => ({ key }) },
-  },
-};
+) satisfies EventKinds<VariableEvent>;

@@ -1,5 +1,6 @@
 import { z } from 'zod';
-import { describeChangedAttributes, type EventKinds } from '#kernel';
+import { defineEvents, describeChangedAttributes, type EventKinds } from '#kernel';
+import { NO_CREDENTIALS, onResource } from '#access/rules';
 import type { WorkloadIdentityChanges, WorkloadIdentityEvent, WorkloadTokenIssued } from './workload-identity.js';
 
 const settings = z.strictObject({
@@ -14,48 +15,53 @@ const settings = z.strictObject({
 
 const changes = settings.partial() as unknown as z.ZodType<WorkloadIdentityChanges>;
 
-export const workloadIdentityEvents: EventKinds<WorkloadIdentityEvent | WorkloadTokenIssued> = {
-  WorkloadIdentityCreated: {
-    schemaVersion: 1,
-    topic: 'access',
-    schema: settings.extend({ team: z.string() }),
-    audit: {
-      resource: 'workload_identity',
-      action: 'create',
-      meta: ({ name, team, issuer }) => ({ name, team, issuer }),
+export const workloadIdentityEvents = {
+  ...defineEvents(
+    {
+      topic: 'access',
+      stream: 'wid',
+      audited: 'workload_identity',
+      live: onResource('workload-identities', { in: 'team-tokens', team: { field: 'team' } }),
     },
-  },
-  WorkloadIdentityUpdated: {
-    schemaVersion: 1,
-    topic: 'access',
-    schema: z.strictObject({ team: z.string(), changes }),
-    audit: {
-      resource: 'workload_identity',
-      action: 'update',
-      meta: ({ changes }) => describeChangedAttributes(changes),
+    {
+      WorkloadIdentityCreated: {
+        schema: settings.extend({ team: z.string() }),
+        audit: { action: 'create', meta: ({ name, team, issuer }) => ({ name, team, issuer }) },
+        live: 'created',
+        ids: { refersTo: { team: ['team'] } },
+      },
+      WorkloadIdentityUpdated: {
+        schema: z.strictObject({ team: z.string(), changes }),
+        audit: { action: 'update', meta: ({ changes }) => describeChangedAttributes(changes) },
+        live: 'changed',
+        ids: { refersTo: { team: ['team'] } },
+      },
+      WorkloadIdentityDeleted: {
+        schema: z.strictObject({ team: z.string(), name: z.string() }),
+        audit: { action: 'destroy', meta: ({ name, team }) => ({ name, team }) },
+        live: 'deleted',
+        ids: { refersTo: { team: ['team'] } },
+      },
     },
-  },
-  WorkloadIdentityDeleted: {
-    schemaVersion: 1,
-    topic: 'access',
-    schema: z.strictObject({ team: z.string(), name: z.string() }),
-    audit: { resource: 'workload_identity', action: 'destroy', meta: ({ name, team }) => ({ name, team }) },
-  },
-  WorkloadTokenIssued: {
-    schemaVersion: 1,
-    topic: 'access',
-    schema: z.strictObject({
-      identity: z.string(),
-      token: z.string(),
-      issuer: z.string(),
-      subject: z.string(),
-      expiredAt: z.iso.datetime(),
-    }),
-    audit: {
-      resource: 'workload_identity',
-      action: 'issue_token',
-      id: ({ identity }) => identity,
-      meta: ({ token, issuer, subject }) => ({ token, issuer, subject }),
+  ),
+  ...defineEvents(
+    { topic: 'access', stream: 'workload-tokens', audited: 'workload_identity', live: NO_CREDENTIALS },
+    {
+      WorkloadTokenIssued: {
+        schema: z.strictObject({
+          identity: z.string(),
+          token: z.string(),
+          issuer: z.string(),
+          subject: z.string(),
+          expiredAt: z.iso.datetime(),
+        }),
+        audit: {
+          action: 'issue_token',
+          id: ({ identity }) => identity,
+          meta: ({ token, issuer, subject }) => ({ token, issuer, subject }),
+        },
+        ids: { refersTo: { identity: ['wid'], token: ['at'] } },
+      },
     },
-  },
-};
+  ),
+} satisfies EventKinds<WorkloadIdentityEvent | WorkloadTokenIssued>;

@@ -1,34 +1,26 @@
 import { z } from 'zod';
-import type { EventKinds, EventRegistry, Message, RecordedEvent } from '#kernel';
+import { defineEvents, type EventRegistry, type EventsOf, type RecordedEvent } from '#kernel';
 
 /** Events of an invented domain, so that tests of the message log need no module. */
-export type SampleEvent =
-  | Message<'LampLit', { room: string; watts: number }>
-  | Message<'LampBroken', { room: string }>
-  | Message<'DoorOpened', { by: string | null }>;
+const kinds = defineEvents(
+  { topic: 'lamps', stream: 'lamp', live: { unsent: 'a sample' } },
+  {
+    LampLit: {
+      schema: z.strictObject({ room: z.string(), watts: z.int().min(1) }),
+      audit: { unaudited: 'a sample' },
+    },
+    LampBroken: { schemaVersion: 2, schema: z.strictObject({ room: z.string() }), audit: { unaudited: 'a sample' } },
+    DoorOpened: {
+      topic: 'doors',
+      schema: z.strictObject({ by: z.string().nullable() }),
+      audit: { unaudited: 'a sample' },
+    },
+  },
+);
 
-const kinds: EventKinds<SampleEvent> = {
-  LampLit: {
-    schemaVersion: 1,
-    schema: z.strictObject({ room: z.string(), watts: z.int().min(1) }),
-    topic: 'lamps',
-    audit: { unaudited: 'a sample' },
-  },
-  LampBroken: {
-    schemaVersion: 2,
-    schema: z.strictObject({ room: z.string() }),
-    topic: 'lamps',
-    audit: { unaudited: 'a sample' },
-  },
-  DoorOpened: {
-    schemaVersion: 1,
-    schema: z.strictObject({ by: z.string().nullable() }),
-    topic: 'doors',
-    audit: { unaudited: 'a sample' },
-  },
-};
+export type SampleEvent = EventsOf<typeof kinds>;
 
-export const sampleEventKinds = kinds as unknown as EventRegistry;
+export const sampleEventKinds: EventRegistry = kinds;
 
 const FIRST_TIME = Date.UTC(2025, 0, 1);
 

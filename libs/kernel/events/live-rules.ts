@@ -1,20 +1,18 @@
-import type { Permission } from '#access/rules';
-
 /**
  * Where an event has an id: its stream, its organization, a field of its data, or a field of the first event of its stream.
  */
 export type IdSource = 'stream' | 'organization' | { readonly field: string } | { readonly first: string };
 
-/** What happened to the resource of a message. */
+/** What a live message says happened to its resource. */
 export type ChangeWord = 'created' | 'changed' | 'deleted';
 
-/** Who may read the resource of a message. */
+/** Who may read the resource of a message. Permissions are those of the access module. */
 export type ScopeRule =
-  | { readonly in: 'organization'; readonly permission: Permission }
+  | { readonly in: 'organization'; readonly permission: string }
   | {
       readonly in: 'workspace';
       readonly id: IdSource;
-      readonly permission: Permission;
+      readonly permission: string;
       /** The project of the workspace, in case that the workspace is deleted. */
       readonly project?: IdSource;
       /** The project that the workspace was moved from. */
@@ -22,7 +20,7 @@ export type ScopeRule =
       /** Whether callers that may only read the workspace get a message that the workspace has changed. */
       readonly changesWorkspace?: true;
     }
-  | { readonly in: 'project'; readonly id: IdSource; readonly permission: Permission }
+  | { readonly in: 'project'; readonly id: IdSource; readonly permission: string }
   | { readonly in: 'team' }
   /** Callers that may manage the tokens of a team. */
   | { readonly in: 'team-tokens'; readonly team: IdSource }
@@ -38,7 +36,11 @@ export type ScopeRule =
   /** `target`: a field with type and id: the workspace or organization of a data retention policy. */
   | { readonly in: 'policy'; readonly target: IdSource };
 
-/** A rule for events that become messages. */
+/**
+ * A rule for events that become live messages. The fields that it names must exist in every version of the event's
+ * schema, because no upcast runs: the reader selects these fields alone, so that no content of an event can reach a
+ * message.
+ */
 export type SentRule = {
   readonly word: ChangeWord;
   /** The JSON:API type of the resource, and its id. */
@@ -48,12 +50,12 @@ export type SentRule = {
   readonly access?: { readonly user?: IdSource; readonly team?: IdSource };
 };
 
-/** A rule for events that become no messages, with the reason. */
+/** A rule for events that become no live messages, with the reason. */
 export type UnsentRule = { readonly unsent: string };
 
-export type MessageRule = SentRule | UnsentRule;
+export type LiveRule = SentRule | UnsentRule;
 
-export const isSent = (rule: MessageRule): rule is SentRule => !('unsent' in rule);
+export const isSent = (rule: LiveRule): rule is SentRule => !('unsent' in rule);
 
 const isSource = (value: unknown): value is IdSource =>
   typeof value === 'object' || value === 'stream' || value === 'organization';
