@@ -6,7 +6,7 @@ import { promisify } from 'node:util';
 import { DATA } from '../folders.js';
 import { freePorts } from '../free-ports.js';
 import { cached } from '../cached.js';
-import { fetchJars, runJava, type RunningJava } from '../java.js';
+import { archiveClasses, fetchJars, runJava, useArchive, type RunningJava } from '../java.js';
 import { serverProperties, type BrokerProperties } from './server-properties.js';
 import type { TestKafka } from '../servers/servers.js';
 import { waitForBroker } from './wait-for-broker.js';
@@ -85,15 +85,22 @@ const startIn = async (
   const file = join(folder, 'server.properties');
   await writeFile(file, serverProperties(properties));
 
-  let broker = await launch(folder, file, join(cache, 'lib'));
-  const kill = (): Promise<void> => broker.kill();
+  const start = async (): Promise<RunningJava> => {
+    const args = [
+      useArchive(await cached(`${NAME}-classes`, makeArchive)),
+      ...brokerArguments(join(cache, 'lib'), file),
+    ];
+    return runJava(args, join(folder, 'output.txt'));
+  };
+  let running = await start();
+  const kill = (): Promise<void> => running.kill();
   const stop = async (): Promise<void> => {
     await kill();
     await rm(folder, { recursive: true, force: true });
   };
   const answer = async (): Promise<void> => {
     try {
-      await waitForBroker(brokers, () => failureOf(broker));
+      await waitForBroker(brokers, () => failureOf(running));
     } catch (error) {
       await stop();
       throw error;
@@ -104,21 +111,35 @@ const startIn = async (
     brokers,
     kill,
     restart: async () => {
-      broker = await launch(folder, file, join(cache, 'lib'));
+      running = await start();
       await answer();
     },
     stop,
   };
 };
 
-const failureOf = (broker: RunningJava): string | null => {
-  const failureOutput = broker.failure();
+const failureOf = (running: RunningJava): string | null => {
+  const failureOutput = running.failure();
   return failureOutput === null ? null : `the broker has ended: ${failureOutput.slice(-2_000)}`;
 };
 
-const launch = (folder: string, properties: string, jars: string): Promise<RunningJava> => {
+/** Returns the arguments of Java for a broker. */
+const brokerArguments = (jars: string, properties: string): readonly string[] => {
   const heap = ['-Xms256m', '-Xmx256m', '-XX:+UseSerialGC', '-XX:TieredStopAtLevel=1'];
-  return runJava([...heap, '-cp', join(jars, '*'), 'kafka.Kafka', properties], join(folder, 'output.txt'));
+  return [...heap, '-cp', join(jars, '*'), 'kafka.Kafka', properties];
+};
+
+/** A start with the archive of its classes takes 1.2 s of CPU instead of 2.1 s. */
+const makeArchive = async (folder: string): Promise<void> => {
+  const cache = await cached(NAME, make);
+  const [port, controllerPort] = await freePorts();
+  const file = join(folder, 'server.properties');
+  await cp(join(cache, 'template'), join(folder, 'log'), { recursive: true });
+  await writeFile(file, serverProperties({ port, controllerPort, folder: join(folder, 'log') }));
+  await archiveClasses(folder, brokerArguments(join(cache, 'lib'), file), (running) =>
+    waitForBroker([`127.0.0.1:${port}`], () => failureOf(running)),
+  );
+  await rm(join(folder, 'log'), { recursive: true });
 };
 
 /** Makes the jars (44 MB, from the pom beside this file) and an empty, formatted log folder. */

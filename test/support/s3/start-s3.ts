@@ -5,7 +5,7 @@ import { S3 } from '@aws-sdk/client-s3';
 import { DATA } from '../folders.js';
 import { freePorts } from '../free-ports.js';
 import { cached } from '../cached.js';
-import { fetchJars, runJava } from '../java.js';
+import { archiveClasses, fetchJars, runJava, useArchive } from '../java.js';
 
 /** A real S3 server that checks signatures and stores its objects in a folder. */
 export type TestS3 = {
@@ -29,7 +29,7 @@ export type TestS3 = {
 };
 
 const HERE = import.meta.dirname;
-const VERSION = '4.1.0';
+const NAME = 's3proxy-4.1.0';
 /** The start takes 1 s on an idle machine. */
 const START_TIMEOUT_MS = 60_000;
 const POLL_MS = 50;
@@ -37,7 +37,7 @@ const BUCKET = 'cadastre-test';
 
 /** Resolves when the server is ready. Fails, and never skips, if the machine cannot run it. */
 export const startS3 = async (): Promise<TestS3> => {
-  const jars = await cached(`s3proxy-${VERSION}`, (folder) => fetchJars(join(HERE, 'pom.xml'), folder));
+  const archive = await cached(`${NAME}-classes`, makeArchive);
   const folder = await mkdtemp(join(DATA, 'cadastre-s3-'));
   const [port] = await freePorts();
   const endpoint = `http://127.0.0.1:${port}`;
@@ -49,9 +49,7 @@ export const startS3 = async (): Promise<TestS3> => {
   await mkdir(join(folder, 'objects'));
   await writeFile(properties, propertiesOf(endpoint, credentials, join(folder, 'objects')));
 
-  const small = ['-Xmx128m', '-XX:+UseSerialGC', '-XX:TieredStopAtLevel=1'];
-  const quiet = `-Dlogback.configurationFile=${join(HERE, 'logback.xml')}`;
-  const java = [...small, quiet, '-cp', join(jars, '*'), 'org.gaul.s3proxy.Main', '--properties', properties];
+  const java = [useArchive(archive), ...(await serverArguments(properties))];
   const launch = () => runJava(java, join(folder, 'output.txt'));
   let server = await launch();
   const anotherClient = (): S3 =>
@@ -99,6 +97,25 @@ export const startS3 = async (): Promise<TestS3> => {
     },
     stop,
   };
+};
+
+/** Returns the arguments of Java for a server. */
+const serverArguments = async (properties: string): Promise<readonly string[]> => {
+  const jars = await cached(NAME, (folder) => fetchJars(join(HERE, 'pom.xml'), folder));
+  const small = ['-Xmx128m', '-XX:+UseSerialGC', '-XX:TieredStopAtLevel=1'];
+  const quiet = `-Dlogback.configurationFile=${join(HERE, 'logback.xml')}`;
+  return [...small, quiet, '-cp', join(jars, '*'), 'org.gaul.s3proxy.Main', '--properties', properties];
+};
+
+const makeArchive = async (folder: string): Promise<void> => {
+  const [port] = await freePorts();
+  const endpoint = `http://127.0.0.1:${port}`;
+  const properties = join(folder, 's3proxy.properties');
+  const nobody = { AWS_ACCESS_KEY_ID: 'nobody', AWS_SECRET_ACCESS_KEY: 'nothing' };
+  await writeFile(properties, propertiesOf(endpoint, nobody, folder));
+  await archiveClasses(folder, await serverArguments(properties), (server) =>
+    untilItAnswers(endpoint, () => server.failure()),
+  );
 };
 
 const propertiesOf = (endpoint: string, credentials: TestS3['credentials'], folder: string): string =>
