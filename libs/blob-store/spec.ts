@@ -2,7 +2,17 @@ import { randomUUID } from 'node:crypto';
 import { mkdtemp, readdir } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { readBytes, type BlobStore, type ByteRange, type S3Location } from './index.js';
+import { EncryptionKeys } from '#encryption';
+import { SystemClock } from '#host';
+import {
+  EncryptedBlobs,
+  FolderBlobs,
+  readBytes,
+  S3Blobs,
+  type BlobStore,
+  type ByteRange,
+  type S3Location,
+} from './index.js';
 
 export const createFolder = (within = tmpdir()): Promise<string> => mkdtemp(join(within, 'cadastre-blobs-'));
 
@@ -19,6 +29,17 @@ export const createS3Location = ({ endpoint, bucket }: { endpoint: string; bucke
   prefix: `${randomUUID()}/blobs`,
   pathStyle: true,
 });
+
+/** A store that another thread can open too: in a folder or in S3. */
+export type StoreDescription = { readonly location: string | S3Location; readonly isEncrypted: boolean };
+
+const KEY = new EncryptionKeys(Buffer.alloc(32, 1));
+
+export const openStore = ({ location, isEncrypted }: StoreDescription): BlobStore => {
+  const clock = new SystemClock();
+  const store = typeof location === 'string' ? new FolderBlobs(location, clock) : new S3Blobs(location, clock);
+  return isEncrypted ? new EncryptedBlobs(store, KEY) : store;
+};
 
 export const readContent = async (store: BlobStore, key: string, range?: ByteRange): Promise<Buffer | null> => {
   const blob = await store.get(key, range);
