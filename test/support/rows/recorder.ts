@@ -103,19 +103,15 @@ const addFields = (shape: ValueShape, fields: readonly Field[]): boolean => {
 const sources = new Map<string, string | null>();
 
 /** The file and line of the source, or null outside of the repository. */
-const findSource = (script: string, line: number, column: number): string | null => {
-  const key = `${script}:${line}:${column}`;
-  const cachedSource = sources.get(key);
-  if (cachedSource !== undefined) return cachedSource;
+const findSource = (frame: NodeJS.CallSite | undefined): string | null => {
+  const [script, line, column] = [frame?.getFileName(), frame?.getLineNumber(), frame?.getColumnNumber()];
+  if (!script || !line || !column) return null;
   const path = script.startsWith('file:') ? fileURLToPath(script) : script;
   const map = findSourceMap(path.split('?')[0] as string) ?? findSourceMap(script);
   const entry = map?.findEntry(line - 1, column - 1);
-  const originalSource =
-    entry && 'originalLine' in entry
-      ? `${relative(`${BUILD}/dist`, path).replace(/\.js(?:\?.*)?$/, '.ts')}:${entry.originalLine + 1}`
-      : null;
-  sources.set(key, originalSource);
-  return originalSource;
+  return entry && 'originalLine' in entry
+    ? `${relative(`${BUILD}/dist`, path).replace(/\.js(?:\?.*)?$/, '.ts')}:${entry.originalLine + 1}`
+    : null;
 };
 
 /** The call site in the sources that reads rows of a type. */
@@ -128,8 +124,13 @@ const findCallSite = (): string | null => {
   Object.assign(Error, { prepareStackTrace, stackTraceLimit });
   // The frames of this function and of its caller come first.
   const frame = frames.slice(2).find((one) => !PASSING.some((file) => (one.getFileName() ?? '').endsWith(file)));
-  const [script, line, column] = [frame?.getFileName(), frame?.getLineNumber(), frame?.getColumnNumber()];
-  return script && line && column ? findSource(script, line, column) : null;
+  // V8 finds the line of a position slowly.
+  const key = `${frame?.getFileName()}:${frame?.getPosition()}`;
+  const known = sources.get(key);
+  if (known !== undefined) return known;
+  const source = findSource(frame);
+  sources.set(key, source);
+  return source;
 };
 
 /** So many rows of a result show every kind of value. */
