@@ -15,7 +15,7 @@ export default {
   transform: {},
   setupFiles: [`${support}/resolve-compiled.ts`],
   setupFilesAfterEnv: [`${support}/circus-rules.ts`, `${support}/record-rows.ts`],
-  reporters: ['default', `${support}/slow-tests.ts`, `${support}/row-types.ts`],
+  reporters: ['default', `${support}/slow-tests.ts`, `${support}/row-types.ts`, `${support}/watchdog.ts`],
   // Seconds. Jest prints the time of a slower file in red.
   slowTestThreshold: 30,
   // How long each file took, so that the longest start first.

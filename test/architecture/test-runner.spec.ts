@@ -29,6 +29,14 @@ const SPECS = {
       it('skips its test', () => { console.log('RUN'); });
     });
     it('passes after them', () => undefined);`,
+  'blocked.spec.mjs': `
+    import { spawnSync } from 'node:child_process';
+    import { it } from '@jest/globals';
+    it('waits for a child for ever', () => void spawnSync(process.execPath, ['-e', '0;setInterval(() => 0, 1_000)']), 20);`,
+  'endless.spec.mjs': `
+    import { it } from '@jest/globals';
+    const repeatForEver = () => { for (;;); };
+    it('repeats a loop for ever', repeatForEver, 20);`,
   'ending.spec.mjs': `
     import { it } from '@jest/globals';
     it('ends the worker', () => process.exit(0));`,
@@ -75,6 +83,7 @@ beforeAll(async () => {
     transform: {},
     setupFiles: [join(SUPPORT, 'resolve-compiled.ts')],
     setupFilesAfterEnv: [join(SUPPORT, 'circus-rules.ts')],
+    reporters: ['default', [join(SUPPORT, 'watchdog.ts'), { grace: 500 }]],
     cacheDirectory: join(folder, 'cache'),
     watchman: false,
   };
@@ -110,6 +119,13 @@ describe('the test runner', () => {
 
   it('fails a file whose worker ends', () => {
     expect(resultOf('ending.spec.mjs')?.message).toContain('Worker exited unexpectedly');
+  });
+
+  it('ends a worker that waits for a child or repeats a loop, and prints what it was doing', () => {
+    expect(resultOf('blocked.spec.mjs')?.message).toContain('Worker exited unexpectedly');
+    expect(resultOf('endless.spec.mjs')?.message).toContain('Worker exited unexpectedly');
+    expect(output).toMatch(/blocked\.spec\.mjs\nIt was in: waits for a child for ever\n[^]*? -e 0;setInterval/);
+    expect(output).toMatch(/endless\.spec\.mjs\nIt was in: repeats a loop for ever\n/);
   });
 
   it('exits with 1 if a test failed', () => {

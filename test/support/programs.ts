@@ -70,6 +70,7 @@ const NEEDS: Readonly<Record<string, readonly ProgramName[]>> = {
   'libs/host/embedded-postgres/embedded-postgres.spec.ts': ['ps'],
   'libs/workload-identities/exchange/pipelines.spec.ts': ['curl', 'jq'],
   'test/architecture/retired-words.ts': ['git'],
+  'test/architecture/test-runner.spec.ts': ['ps'],
   'test/deploy/release.spec.ts': ['git'],
   'test/deploy/systemd.spec.ts': ['systemd-analyze'],
   'test/deploy/tools.ts': ['go'],
@@ -77,6 +78,7 @@ const NEEDS: Readonly<Record<string, readonly ProgramName[]>> = {
   'test/support/browser.ts': hasNpmChromium() || process.env['CHROMIUM_PATH'] !== undefined ? [] : ['chromium'],
   'test/support/example-programs.ts': ['go', 'python3'],
   'test/support/java.ts': ['java', 'mvn'],
+  'test/support/jest/watchdog.ts': ['ps'],
   'test/support/kafka/index.ts': isInContainers() ? [] : ['java', 'mvn'],
   'test/support/previous-release.ts': ['git'],
 };

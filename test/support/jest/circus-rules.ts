@@ -1,5 +1,7 @@
 import { inspect } from 'node:util';
+import { jestExpect } from '@jest/expect';
 import { addEventHandler, getState, type State } from 'jest-circus';
+import { describeOnSignal, recordProgress } from './progress.ts';
 
 // Rules of Jest's own runner that jest-light-runner leaves out: time limits, failed hooks, and hooks without a selected
 // test.
@@ -11,6 +13,8 @@ type Hook = Block['hooks'][number];
 /** Allows for a busy machine. The first test with Kafka also downloads the broker. */
 const TEST_LIMIT_MS = 120_000;
 const HOOK_LIMIT_MS = 180_000;
+/** From one test or hook to the next one. Between two files, a worker may wait for a file of the other worker. */
+const BETWEEN_LIMIT_MS = 900_000;
 
 const pattern = new RegExp(process.env['CADASTRE_TEST_NAME_PATTERN'] ?? '', 'i');
 
@@ -27,7 +31,8 @@ const printable = (error: unknown): Error => {
   return error;
 };
 
-const withinLimit = async (run: () => unknown, limit: number): Promise<void> => {
+const withinLimit = async (doing: string, run: () => unknown, limit: number): Promise<void> => {
+  recordProgress(jestExpect.getState().testPath ?? '', doing, limit);
   const { promise: tooLate, reject } = Promise.withResolvers<never>();
   const timer = setTimeout(() => reject(withoutStack(`did not end within ${limit} ms`)), limit);
   try {
@@ -36,6 +41,7 @@ const withinLimit = async (run: () => unknown, limit: number): Promise<void> => 
     throw printable(error);
   } finally {
     clearTimeout(timer);
+    recordProgress(jestExpect.getState().testPath ?? '', `after ${doing}`, BETWEEN_LIMIT_MS);
   }
 };
 
@@ -43,6 +49,8 @@ const ancestorsOf = (block: Block | undefined): Block[] => (block ? [...ancestor
 
 /** The titles of a test and of its blocks, without the name of the root block. */
 const fullName = (test: Test): string => [...ancestorsOf(test.parent).slice(1), test].map(({ name }) => name).join(' ');
+
+const nameOf = (block: Block): string => (block.parent ? block.name : 'the file');
 
 const isSelected = (test: Test): boolean =>
   test.mode !== 'skip' && (!getState().hasFocusedTests || test.mode === 'only') && pattern.test(fullName(test));
@@ -67,7 +75,7 @@ const ruleHook = (hook: Hook, block: Block): void => {
     if (isAllHook(hook.type) && !hasSelectedTest(block)) return;
     if (hook.type.startsWith('before') && failedHook(block)) return;
     try {
-      await withinLimit(run, hook.timeout ?? HOOK_LIMIT_MS);
+      await withinLimit(`${hook.type} of ${nameOf(block)}`, run, hook.timeout ?? HOOK_LIMIT_MS);
     } catch (error) {
       if (hook.type === 'beforeAll') failedBlocks.add(block);
       if (hook.type === 'beforeEach') beforeEachFailed = true;
@@ -82,7 +90,7 @@ const ruleTest = (test: Test): void => {
     const failed = failedHook(test.parent);
     try {
       if (failed) throw withoutStack(`not run, because a ${failed} hook failed`);
-      await withinLimit(run, test.timeout ?? TEST_LIMIT_MS);
+      await withinLimit(fullName(test), run, test.timeout ?? TEST_LIMIT_MS);
     } finally {
       beforeEachFailed = false;
     }
@@ -93,3 +101,5 @@ addEventHandler((event, { currentDescribeBlock: block }) => {
   if (event.name === 'add_hook') ruleHook(block.hooks.at(-1) as Hook, block);
   if (event.name === 'add_test') ruleTest(block.children.at(-1) as Test);
 });
+
+describeOnSignal();

@@ -1,0 +1,39 @@
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+
+/** What a worker of Jest does: a test or a hook, with the time that it may take. */
+export type WorkerProgress = {
+  readonly pid: number;
+  readonly file: string;
+  readonly doing: string;
+  /** In ms since the epoch. */
+  readonly since: number;
+  readonly limit: number;
+};
+
+/** The file of a worker. The process of Jest finds it by its own process id. */
+export const progressFile = (jest: number, worker: number | '*'): string => `progress-${jest}-${worker}.json`;
+
+const FOLDER = process.env['CADASTRE_TEST_BUILD'] ?? '';
+const PATH = join(FOLDER, progressFile(process.ppid, process.pid));
+
+/** Records what this worker begins. The watchdog reads it even while the worker executes nothing. */
+export const recordProgress = (file: string, doing: string, limit: number): void => {
+  const progress: WorkerProgress = { pid: process.pid, file, doing, since: Date.now(), limit };
+  writeFileSync(PATH, JSON.stringify(progress));
+};
+
+/** The file to which Node writes the handles of a worker after SIGUSR2. */
+export const reportFile = (worker: number): string => `worker-${worker}.report.json`;
+
+/** Lets this worker describe what it waits for when it gets SIGUSR2. */
+export const describeOnSignal = (): void => {
+  Object.assign(process.report, {
+    directory: FOLDER,
+    filename: reportFile(process.pid),
+    signal: 'SIGUSR2',
+    // Otherwise Node looks up the names of all addresses.
+    excludeNetwork: true,
+    reportOnSignal: true,
+  });
+};
