@@ -3,6 +3,7 @@ import { followerMetrics } from '../../libs/event-store/followers/follower.metri
 import { sql } from '#kernel';
 import { moduleDefinitions, createFileSweepers } from '../../apps/modules.js';
 import { waitForFollowers, logLength } from '../support/event-log.js';
+import { chooseSeed, countRounds, scaleLimit } from '../support/rounds.js';
 import {
   makeRemotePool,
   makeAgentToken,
@@ -19,11 +20,11 @@ import { startTestServer, type ApiResponse, type ApiTestClient, type TestServer 
 import { expectViewsMatchLog } from '../support/views-match-log.js';
 import { CONCURRENT_ACTIONS, ConcurrentState, ConcurrentStep, type ConcurrentAction } from './concurrent-callers.js';
 
-/** Seed of the random choices. Set TEST_CROWD_SEED for another one. The title of the tests contains it. */
-const SEED = Number(process.env['TEST_CROWD_SEED'] ?? 5);
+/** Seed of the random choices. The title of the tests contains it. */
+const SEED = chooseSeed(5);
 const WORKSPACES = 200;
 const WRITERS = 20;
-const TURNS = 3_000;
+const TURNS = countRounds(2_000);
 
 const PENDING = 'latest state version is still pending';
 
@@ -88,7 +89,7 @@ beforeAll(async () => {
     state.workspaces.push(await makeWorkspace(server, 'acme', `crowd-${n}`, own));
   });
   await together(TURNS, takeTurn);
-}, 300_000);
+}, scaleLimit(300_000));
 
 afterAll(() => server.close());
 

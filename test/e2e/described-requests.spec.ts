@@ -9,6 +9,7 @@ import { samplesFor, setUpFuzzedWorld, type FuzzedWorld } from '../matrix/fuzzed
 import { checkDescribedResponse } from '../support/described-responses.js';
 import { ROOT } from '../support/folders.js';
 import { sendRaw, type RawReply } from '../support/raw-requests.js';
+import { chooseSeed, countRounds, scaleLimit } from '../support/rounds.js';
 import { startTestServer, type TestServer } from '../support/server.js';
 import {
   kindsOf,
@@ -18,12 +19,10 @@ import {
 } from './described-requests/requests.js';
 import type { GeneratedSchema } from './described-requests/schema-values.js';
 
-// Every operation of docs/reference/openapi.json gets requests that are made from its description. Set
-// DESCRIBED_REQUESTS_SEED for other requests, and DESCRIBED_REQUESTS_FACTOR for more of them.
+// Every operation of docs/reference/openapi.json gets requests that are made from its description.
 
-const LONG = 600_000;
-const SEED = Number(process.env['DESCRIBED_REQUESTS_SEED'] ?? 20_261_124);
-const FACTOR = Number(process.env['DESCRIBED_REQUESTS_FACTOR'] ?? 1);
+const LONG = scaleLimit(600_000);
+const SEED = chooseSeed(20_261_124);
 
 /**
  * Some operations need a state that only other requests can create, such as a run that waits for its confirmation, or a
@@ -150,7 +149,7 @@ const sendAll = async (): Promise<Summary> => {
     summary.refused.add(`${template.method} ${template.path}`);
     const validate = compile(template);
     for (const { count, requests } of kindsOf(template, sources)) {
-      const sampled = fc.sample(requests, { seed: SEED + index, numRuns: Math.ceil(count * FACTOR) });
+      const sampled = fc.sample(requests, { seed: SEED + index, numRuns: countRounds(count) });
       for (const request of sampled) await summary.send(template, request, validate);
     }
   }

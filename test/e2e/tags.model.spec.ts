@@ -3,6 +3,7 @@ import fc from 'fast-check';
 import { moduleDefinitions } from '../../apps/modules.js';
 import { deriveTagId } from '../../libs/tag-bindings/tag-bindings.document.js';
 import { expectStatus, flatTags, makeOrganization, makeProject, related, resource } from '../support/seeds.js';
+import { countRounds, scaleLimit } from '../support/rounds.js';
 import { startTestServer, type ApiResponse, type TestServer } from '../support/server.js';
 import { expectViewsMatchLog } from '../support/views-match-log.js';
 
@@ -368,9 +369,9 @@ it(
           }
         },
       ),
-      { numRuns: 25 },
+      { numRuns: countRounds(10) },
     ),
-  120_000,
+  scaleLimit(120_000),
 );
 
 it('the views match the log after all sequences', async () => {

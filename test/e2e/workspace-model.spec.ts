@@ -3,6 +3,7 @@ import fc from 'fast-check';
 import { listViews, rebuildView } from '#event-store';
 import { moduleDefinitions } from '../../apps/modules.js';
 import { reportBody, resource, runBody } from '../support/seeds.js';
+import { countRounds, scaleLimit } from '../support/rounds.js';
 import type { ApiResponse } from '../support/server.js';
 import { newStateVersion } from '../support/state-file.js';
 import { expectViewsMatchLog } from '../support/views-match-log.js';
@@ -336,16 +337,20 @@ const expectHistory = async ({ returnedWorkspaces }: WorkspaceTestWorld): Promis
 let lives = 0;
 
 describe('the life of a workspace with random steps of all callers', () => {
-  it('matches a plain model, after each step and as of each step', async () => {
-    await fc.assert(
-      fc.asyncProperty(fc.noBias(fc.array(anyStep, { minLength: 15, maxLength: 25, size: 'max' })), async (steps) => {
-        const world = WorkspaceTestWorld.create(acme, `life-${(lives += 1)}-one`);
-        for (const step of [creating('owner'), ...steps]) await taking(step, world);
-        await expectHistory(world);
-      }),
-      { numRuns: 20, endOnFailure: true },
-    );
-  }, 300_000);
+  it(
+    'matches a plain model, after each step and as of each step',
+    async () => {
+      await fc.assert(
+        fc.asyncProperty(fc.noBias(fc.array(anyStep, { minLength: 15, maxLength: 25, size: 'max' })), async (steps) => {
+          const world = WorkspaceTestWorld.create(acme, `life-${(lives += 1)}-one`);
+          for (const step of [creating('owner'), ...steps]) await taking(step, world);
+          await expectHistory(world);
+        }),
+        { numRuns: countRounds(8), endOnFailure: true },
+      );
+    },
+    scaleLimit(300_000),
+  );
 
   it('leaves views, followers and snapshots that match the log', async () => {
     await expectViewsMatchLog(acme.server, moduleDefinitions);

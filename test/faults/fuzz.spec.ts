@@ -4,15 +4,16 @@ import { paramsFor, setUpFuzzedWorld } from '../matrix/fuzzed-world.js';
 import type { MatrixWorld } from '../matrix/shared-world.js';
 import { routes, type DocumentedRoute } from '../docs/routes.js';
 import { sendRaw, type RawReply } from '../support/raw-requests.js';
+import { chooseSeed, countRounds, scaleLimit } from '../support/rounds.js';
 import { startTestServer, type TestServer } from '../support/server.js';
 import { requestsTo, type FuzzedRequest, type ValidCall } from './fuzz.js';
 
 // Every route of the gateway gets requests that range from nearly right to hostile. The server may refuse all of them;
-// it must not fail. FUZZ_SEED repeats a run, FUZZ_REQUESTS sends more of them to each route.
+// it must not fail.
 
-const LONG = 600_000;
-const SEED = Number(process.env['FUZZ_SEED'] ?? 20_261_123);
-const REQUESTS_A_ROUTE = Number(process.env['FUZZ_REQUESTS'] ?? 12);
+const LONG = scaleLimit(600_000);
+const SEED = chooseSeed(20_261_123);
+const REQUESTS_A_ROUTE = countRounds(6);
 /** In characters. The script of the page of the API has 4.9 million. */
 const LARGEST_ANSWER = 6_000_000;
 

@@ -2,10 +2,13 @@ import { randomInt, randomUUID } from 'node:crypto';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
 import { startKafka, type TestKafka } from '../support/kafka/index.js';
 import { launchProduct, type Product } from '../support/product.js';
+import { countRounds, scaleLimit } from '../support/rounds.js';
 import { expectTopicsToHave } from './recorded-log.js';
 import { expectNothingLost, startBackgroundLoad } from './background-load.js';
 
-const LONG = 240_000;
+const LONG = scaleLimit(240_000);
+/** Each third kill is with its Postgres, and each third during a start. */
+const KILLS = countRounds(3);
 
 let kafka: TestKafka;
 let prefix: string;
@@ -26,7 +29,7 @@ const startProduct = async (): Promise<void> => {
 
 describe('kill -9', () => {
   it(
-    'ten times at random moments, with its Postgres or without, loses or doubles no acknowledged write',
+    'at random moments, with its Postgres or without, loses or doubles no acknowledged write',
     async () => {
       await startProduct();
       let gate = Promise.withResolvers<void>();
@@ -36,7 +39,7 @@ describe('kill -9', () => {
         () => product.databaseUrl(),
         () => gate.promise,
       );
-      for (let kill = 1; kill <= 10; kill += 1) {
+      for (let kill = 1; kill <= KILLS; kill += 1) {
         // Kills at a random time.
         await work.clients.acknowledged(randomInt(1, 60));
         const ended = await (kill % 3 === 1 ? product.killWithPostgres() : product.kill());

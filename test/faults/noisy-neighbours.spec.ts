@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { launchProduct, type Product } from '../support/product.js';
+import { countRounds, scaleLimit } from '../support/rounds.js';
 import { expectStatus, makeOrganization, makeWorkspace, resource } from '../support/seeds.js';
 import { createApiTestClient, type ApiTestClient } from '../support/server.js';
 import { newStateVersion, pathOf, stateFile } from '../support/state-file.js';
@@ -13,8 +14,8 @@ import { p99, WellBehavedClient, type LatencyReport } from './well-behaved-clien
 // The promise: while a hostile caller attacks, another caller sees no error, and 99 % of its requests take
 // at most ten times as long as without the attack. The ratio is taken within one run, so it holds on slow machines too.
 
-const LONG = 600_000;
-const ATTACK_MS = 5_000;
+const LONG = scaleLimit(600_000);
+const ATTACK_MS = countRounds(3_000);
 const WORST_RATIO = 10;
 /** Other tests share the processors. A ratio above the limit counts if it is found again with a new baseline. */
 const MEASURES = 3;

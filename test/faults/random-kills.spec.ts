@@ -13,6 +13,7 @@ import { BUILD, DATA } from '../support/folders.js';
 import { readWholeTopic, toTable } from '../support/kafka/index.js';
 import { startKafkaCluster, type TestKafkaCluster } from '../support/kafka/java-broker.js';
 import { waitForTopics } from '../support/kafka/topic-reader.js';
+import { countRounds, scaleLimit } from '../support/rounds.js';
 import { contentOf, launchProduct, waitUntil, type Product } from '../support/product.js';
 import { makeMember } from '../support/seeds.js';
 import { createApiTestClient } from '../support/server.js';
@@ -21,9 +22,9 @@ import { quiet } from '../support/silent-logger.js';
 import { expectNothingLost, startBackgroundLoad, type BackgroundLoad } from './background-load.js';
 import { expectTopicsToHave } from './recorded-log.js';
 
-/** Each target once, or as often as CADASTRE_KILLS says: 50 kills take about five minutes. */
-const KILLS = Number(process.env['CADASTRE_KILLS'] || 6);
-const LONG = 180_000 + KILLS * 30_000;
+/** Each target once. */
+const KILLS = countRounds(6);
+const LONG = scaleLimit(360_000);
 const PREFIX = 'site';
 const STATE_TOPIC = `${PREFIX}.workspaces.state`;
 

@@ -18,6 +18,7 @@ import {
   resource,
   type SeededMember,
 } from '../support/seeds.js';
+import { countRounds, scaleLimit } from '../support/rounds.js';
 import {
   startAnotherGateway,
   startTestServer,
@@ -29,8 +30,9 @@ import {
 // Gateways cache identities. A change must reach every identity that it affects at the next request, and must not make
 // a gateway read any other identity again. Otherwise the writes of one caller slow down all callers (ADR 32).
 
-const LONG = 120_000;
-const ROUNDS = 12;
+const LONG = scaleLimit(120_000);
+/** Each kind of removal once. */
+const ROUNDS = countRounds(4);
 
 let server: TestServer;
 let second: TestGateway;
