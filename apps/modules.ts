@@ -16,12 +16,13 @@ import { createNameErasureJob, type NameEraser } from '#personal-data';
 import type { Database, ScheduledJob } from '#postgres';
 import { retentionDefinition } from '#data-retention-policies';
 import { factsDefinition } from '#facts';
-import { historyDefinition } from '#history';
+import { createHistoryDefinition } from '#history';
 import { liveEventsDefinition } from '#live-events';
 import type { Settings } from '#host';
 import type { Clock, Ids, Logger } from '#kernel';
 import {
   createDestinationFetch,
+  createNotificationDeliveriesDefinition,
   createNotificationDeliveriesJob,
   createNotificationRetentionJob,
   notificationsDefinition,
@@ -86,7 +87,8 @@ export const moduleDefinitions: readonly ModuleDefinition[] = [
   ...eventDefinitions,
   oauthDefinition,
   siteDefinition,
-  historyDefinition,
+  createHistoryDefinition(eventRegistry),
+  createNotificationDeliveriesDefinition(eventRegistry),
   liveEventsDefinition,
   stateTopicsDefinition,
   createAuditTrailDefinition(eventRegistry),

@@ -1,7 +1,21 @@
 import { z } from 'zod';
-import { defineEvents, type EventKinds, type IdSource, type RecordedEvent } from '#kernel';
+import {
+  defineEvents,
+  type EventKinds,
+  type IdSource,
+  type RecordedEvent,
+  createSubject,
+  endSubject,
+  getSubjectId,
+  updateSubject,
+} from '#kernel';
 import { onResource } from '#access/rules';
-import type { DataRetentionPolicyEvent, RetentionTarget } from './data-retention-policy.js';
+import {
+  DELETE_OLDERS,
+  DONT_DELETES,
+  type DataRetentionPolicyEvent,
+  type RetentionTarget,
+} from './data-retention-policy.js';
 
 const RETENTION_FIELDS = { organizationName: z.string(), deleteOlderThanDays: z.int().nullable() };
 
@@ -20,6 +34,10 @@ const describePolicy = ({ organizationName, deleteOlderThanDays }: RetentionMeta
   ...(deleteOlderThanDays === null ? {} : { delete_older_than_n_days: deleteOlderThanDays }),
   organization: organizationName,
   organization_id: organization,
+});
+
+const toPolicyData = (id: string, days: number | null) => ({
+  dataRetentionPolicy: { type: days === null ? DONT_DELETES : DELETE_OLDERS, id, days },
 });
 
 const onPolicy = (target: IdSource) => onResource('data-retention-policies', { in: 'policy', target });
@@ -42,17 +60,31 @@ export const retentionEvents = defineEvents(
         }),
       },
       live: onPolicy({ field: 'target' })('created'),
+      history: ({ target: { id }, deleteOlderThanDays }, { stream }) => [
+        ...createSubject(stream, { owner: id }),
+        ...updateSubject(id, toPolicyData(stream, deleteOlderThanDays)),
+      ],
       ids: { refersTo: { 'target.id': ['ws', 'org'] } },
     },
     DataRetentionPolicyChanged: {
       schema: z.strictObject(RETENTION_FIELDS),
       audit: { action: 'update', meta: describePolicy },
       live: 'changed',
+      history: ({ deleteOlderThanDays }, { stream }, lookup) => {
+        const owner = getSubjectId(lookup, stream, 'owner');
+        return owner === undefined ? [] : updateSubject(owner, toPolicyData(stream, deleteOlderThanDays));
+      },
     },
     DataRetentionPolicyRemoved: {
       schema: z.strictObject(RETENTION_FIELDS),
       audit: { action: 'destroy', meta: describePolicy },
       live: 'deleted',
+      history: (_, { stream }, lookup) => {
+        const owner = getSubjectId(lookup, stream, 'owner');
+        return owner === undefined
+          ? []
+          : [...endSubject(stream), ...updateSubject(owner, { dataRetentionPolicy: null })];
+      },
     },
   },
 ) satisfies EventKinds<DataRetentionPolicyEvent>;

@@ -1,5 +1,9 @@
 import { notFound, requireActive, unprocessable, type Decider, type Message } from '#kernel';
 
+/** JSON:API types of the two kinds of policy. */
+export const DELETE_OLDERS = 'data-retention-policy-delete-olders';
+export const DONT_DELETES = 'data-retention-policy-dont-deletes';
+
 /**
  * A policy for how long data of old state versions is kept: in one workspace, or in all workspaces of an organization
  * that have no policy of their own. `null` days keep the data for ever, so that a workspace can be exempt from the

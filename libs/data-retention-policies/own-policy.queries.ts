@@ -1,8 +1,5 @@
 import { sql, type Sql } from '#kernel';
-
-/** JSON:API types of the two kinds of policy. */
-export const DELETE_OLDERS = 'data-retention-policy-delete-olders';
-export const DONT_DELETES = 'data-retention-policy-dont-deletes';
+import { DELETE_OLDERS, DONT_DELETES } from './data-retention-policy.js';
 
 export type PolicyIdentifier = { readonly type: typeof DELETE_OLDERS | typeof DONT_DELETES; readonly id: string };
 

@@ -1,12 +1,13 @@
+import type { EventRegistry } from '#kernel';
 import type { ModuleDefinition } from '#event-store';
-import { historyFollower } from './writing/history.follower.js';
+import { createHistoryFollower } from './writing/history.follower.js';
 
-/** The module defines no events of its own. It records versions of resources from the events of other modules. */
-export const historyDefinition: ModuleDefinition = {
+/** The module defines no events of its own. It records versions of resources as the definitions of all events say. */
+export const createHistoryDefinition = (registry: EventRegistry): ModuleDefinition => ({
   name: 'history',
   kinds: {},
   aggregates: [],
   projections: [],
-  followers: [historyFollower],
+  followers: [createHistoryFollower(registry)],
   migrations: new URL('./sql/', import.meta.url),
-};
+});

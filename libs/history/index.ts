@@ -1,2 +1,2 @@
 export { HistoryModule } from './history.module.js';
-export { historyDefinition } from './history.definition.js';
+export { createHistoryDefinition } from './history.definition.js';

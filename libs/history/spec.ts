@@ -1,5 +1,4 @@
-import type { Timestamp } from '#kernel';
-import type { OrganizationRecordedEvent } from './writing/history-handlers.js';
+import type { Timestamp, OrganizationRecordedEvent } from '#kernel';
 
 /**
  * A resource of a response. Attributes and relationships are `any` like the body of a response

@@ -1,5 +1,5 @@
 export type { NotificationConfigurationEvent } from './configurations/notification-configuration.js';
-export { notificationsDefinition } from './notifications.definition.js';
+export { createNotificationDeliveriesDefinition, notificationsDefinition } from './notifications.definition.js';
 export { NotificationsModule } from './notifications.module.js';
 export {
   createNotificationDeliveriesJob,

@@ -1,3 +1,4 @@
+import type { EventRegistry } from '#kernel';
 import { defineAggregate, toProjection, type ModuleDefinition } from '#event-store';
 import { notificationConfiguration } from './configurations/notification-configuration.js';
 import { notificationConfigurationEvents } from './configurations/notification-configurations.events.js';
@@ -6,14 +7,14 @@ import {
   notificationConfigurations,
 } from './configurations/notification-configurations.projection.js';
 import { RESPONSES_PURPOSE } from './configurations/notification-secrets.service.js';
-import { notificationsFollower } from './deliveries/notifications.follower.js';
+import { createNotificationsFollower } from './deliveries/notifications.follower.js';
 
 export const notificationsDefinition: ModuleDefinition = {
   name: 'notifications',
   kinds: notificationConfigurationEvents,
   aggregates: [defineAggregate('nc', notificationConfiguration)],
   projections: [toProjection(endedNotificationConfigurations), toProjection(notificationConfigurations)],
-  followers: [notificationsFollower],
+  followers: [],
   migrations: new URL('./sql/', import.meta.url),
   tablesOutsideLog: [
     {
@@ -24,3 +25,13 @@ export const notificationsDefinition: ModuleDefinition = {
   ],
   encryptedColumns: [{ table: 'notifications.deliveries', id: 'id', column: 'response', purpose: RESPONSES_PURPOSE }],
 };
+
+/** The follower that stores deliveries for events of all modules. */
+export const createNotificationDeliveriesDefinition = (registry: EventRegistry): ModuleDefinition => ({
+  name: 'notification-deliveries',
+  kinds: {},
+  aggregates: [],
+  projections: [],
+  followers: [createNotificationsFollower(registry)],
+  migrations: null,
+});

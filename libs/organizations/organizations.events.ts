@@ -1,5 +1,14 @@
 import { z } from 'zod';
-import { defineEvents, describeChangedAttributes, type EventKinds } from '#kernel';
+import {
+  defineEvents,
+  describeChangedAttributes,
+  type EventKinds,
+  createSubject,
+  endSubject,
+  updateSubject,
+  withTags,
+  withoutTags,
+} from '#kernel';
 import { onResource, type Permission } from '#access/rules';
 import { upcastChanges, upcastMember } from '#json-api';
 import {
@@ -48,6 +57,8 @@ export const organizationEvents = {
         }),
         audit: { action: 'create', site: 'always', meta: ({ name }) => ({ name }) },
         live: 'created',
+        history: ({ name, email, featureSet, settings }, { stream }) =>
+          createSubject(stream, { ...settings, name, email, featureSet }),
         ids: { refersTo: { defaultProject: ['prj'], ownersTeam: ['team'], 'settings.defaultAgentPool': ['apool'] } },
       },
       OrganizationUpdated: {
@@ -56,6 +67,7 @@ export const organizationEvents = {
         schema: z.strictObject({ changes: organizationChanges }),
         audit: { action: 'update', meta: ({ changes }) => describeChangedAttributes(changes) },
         live: 'changed',
+        history: ({ changes }, { stream }) => updateSubject(stream, changes),
         ids: { refersTo: { 'changes.defaultAgentPool': ['apool'] } },
       },
       OrganizationFeatureSetChanged: {
@@ -64,6 +76,7 @@ export const organizationEvents = {
         schema: z.strictObject({ featureSet: z.enum(FEATURE_SETS), trailBegins: z.enum(TRAIL_STARTS) }),
         audit: { action: 'update', site: 'always', meta: ({ featureSet }) => ({ feature_set: featureSet }) },
         live: 'changed',
+        history: ({ featureSet }, { stream }) => updateSubject(stream, { featureSet }),
       },
       OrganizationTokenTtlPoliciesChanged: {
         schema: z.strictObject({ maxTtls }),
@@ -89,6 +102,7 @@ export const organizationEvents = {
         schema: z.strictObject({ name: z.string() }),
         audit: { action: 'destroy', site: 'always', meta: ({ name }) => ({ name }) },
         live: 'deleted',
+        history: (_, { stream }) => [{ forgotten: stream }],
         notImported: 'a deleted organization cannot be exported',
       },
     },
@@ -107,6 +121,8 @@ export const organizationEvents = {
         schema: z.strictObject({ name: z.string(), description: z.string().nullable(), settings: projectSettings }),
         audit: { action: 'create', meta: ({ name }) => ({ name }) },
         live: 'created',
+        history: ({ name, description, settings }, { stream }) =>
+          createSubject(stream, { ...settings, name, description }),
         ids: { refersTo: { 'settings.defaultAgentPoolId': ['apool'] } },
       },
       ProjectUpdated: {
@@ -115,22 +131,27 @@ export const organizationEvents = {
         schema: z.strictObject({ changes: projectChanges }),
         audit: { action: 'update', meta: ({ changes }) => describeChangedAttributes(changes) },
         live: 'changed',
+        history: ({ changes }, { stream }) => updateSubject(stream, changes),
         ids: { refersTo: { 'changes.defaultAgentPoolId': ['apool'] } },
       },
       ProjectTagBound: {
         schema: z.strictObject({ key: z.string(), from: z.string().nullable(), to: z.string() }),
         audit: { action: 'update', meta: (data) => ({ change: 'tag_bindings', ...data }) },
         live: 'changed',
+        history: ({ key, to }, { stream }, lookup) =>
+          updateSubject(stream, { tags: withTags(lookup, stream, [{ key, value: to }]) }),
       },
       ProjectTagUnbound: {
         schema: z.strictObject({ key: z.string(), from: z.string() }),
         audit: { action: 'update', meta: (data) => ({ change: 'tag_bindings', ...data, to: null }) },
         live: 'changed',
+        history: ({ key }, { stream }, lookup) => updateSubject(stream, { tags: withoutTags(lookup, stream, [key]) }),
       },
       ProjectDeleted: {
         schema: z.strictObject({ name: z.string() }),
         audit: { action: 'destroy', meta: ({ name }) => ({ name }) },
         live: 'deleted',
+        history: (_, { stream }) => endSubject(stream),
       },
     },
   ),

@@ -12,11 +12,5 @@ export {
   prepareSoftConfigurationDeletion,
   type DispensableConfiguration,
 } from './configuration-versions/configuration-deletion.writes.js';
-export { STATUS_AFTER, waitsForWorkspace } from './runs/run-state.js';
-export { FINAL_STATUSES, RUN_STATUSES, type RunStatus } from './runs/run-status.js';
-export {
-  COUNTED_STATUSES,
-  RUN_MEASURE_COLUMNS,
-  WORKSPACE_METRIC_COLUMNS,
-  METRICS_WINDOW_RUNS,
-} from './runs/runs.metrics.js';
+export { RUN_STATUSES, type RunStatus } from './runs/run-status.js';
+export { RUN_MEASURE_COLUMNS, WORKSPACE_METRIC_COLUMNS, METRICS_WINDOW_RUNS } from './runs/runs.metrics.js';

@@ -5,6 +5,8 @@ import { upcastMember } from '#json-api';
 import { RUN_OPTIONS } from './runs/run-options.js';
 import { RUN_STATUSES } from './runs/run-status.js';
 import { RUN_SOURCES, type PlannedCounts, type RunEvent, type RunStage } from './runs/run-event.js';
+import { beginRun, reachAsCurrent, reachNext, reachStatus } from './runs/run-history.js';
+import { notify, notifyOfStage } from './runs/run-notifications.js';
 
 const person = z.strictObject({ type: z.string(), id: z.string(), name: z.string() }) satisfies z.ZodType<Principal>;
 
@@ -43,6 +45,8 @@ export const runEvents = defineEvents(
         meta: ({ workspace, message: text }) => ({ workspace_id: workspace, message: text }),
       },
       live: inWorkspace('runs', 'read-runs', { field: 'workspace' })('created'),
+      history: beginRun,
+      notifies: notify('RunCreated', 'run:created'),
       ids: { refersTo: { workspace: ['ws'], configurationVersion: ['cv'] } },
       personal: ({ createdBy }) => describePersonalName('createdBy', createdBy),
     },
@@ -50,17 +54,28 @@ export const runEvents = defineEvents(
       schema: nothing,
       audit: { unaudited: 'happens automatically when the workspace is free' },
       live: 'changed',
+      history: reachAsCurrent('RunQueued', ({ queues }) => queues),
     },
     RunStageReached: {
       schema: z.strictObject({ stage: z.enum(RUN_STATUSES) as unknown as z.ZodType<RunStage>, message }),
       audit: progress,
       live: 'changed',
+      history: ({ stage }, event, lookup) => reachStatus(stage, event, lookup),
+      notifies: notifyOfStage,
     },
-    RunPlanStarted: { schema: z.strictObject({ message }), audit: progress, live: 'changed' },
+    RunPlanStarted: {
+      schema: z.strictObject({ message }),
+      audit: progress,
+      live: 'changed',
+      history: reachNext('RunPlanStarted'),
+      notifies: notify('RunPlanStarted', 'run:planning'),
+    },
     RunPlanned: {
       schema: z.strictObject({ hasChanges: z.boolean(), resources: counts, message }),
       audit: progress,
       live: 'changed',
+      history: reachNext('RunPlanned'),
+      notifies: notify('RunPlanned', 'run:needs_attention', { ifWaiting: true }),
     },
     RunPlannedAndFinished: {
       schema: nothing,
@@ -68,12 +83,21 @@ export const runEvents = defineEvents(
         unaudited: 'follows automatically from the plan',
       },
       live: 'changed',
+      history: reachNext('RunPlannedAndFinished'),
+      notifies: notify('RunPlannedAndFinished', 'run:completed'),
     },
-    RunPlanSaved: { schema: nothing, audit: { unaudited: 'follows automatically from the plan' }, live: 'changed' },
+    RunPlanSaved: {
+      schema: nothing,
+      audit: { unaudited: 'follows automatically from the plan' },
+      live: 'changed',
+      history: reachNext('RunPlanSaved'),
+      notifies: notify('RunPlanSaved', 'run:needs_attention'),
+    },
     RunConfirmed: {
       schema: z.strictObject({ confirmedBy: person }),
       audit: { action: 'apply' },
       live: 'changed',
+      history: reachAsCurrent('RunConfirmed', () => true),
       personal: ({ confirmedBy }) => describePersonalName('confirmedBy', confirmedBy),
     },
     RunApplyQueued: {
@@ -82,11 +106,36 @@ export const runEvents = defineEvents(
         unaudited: 'follows from the confirmation, which has an entry, or from a setting of the run',
       },
       live: 'changed',
+      history: reachNext('RunApplyQueued'),
     },
-    RunApplyStarted: { schema: z.strictObject({ message }), audit: progress, live: 'changed' },
-    RunApplied: { schema: z.strictObject({ resources: counts, message }), audit: progress, live: 'changed' },
-    RunErrored: { schema: z.strictObject({ message }), audit: progress, live: 'changed' },
-    RunDiscarded: { schema: nothing, audit: { action: 'discard' }, live: 'changed' },
+    RunApplyStarted: {
+      schema: z.strictObject({ message }),
+      audit: progress,
+      live: 'changed',
+      history: reachNext('RunApplyStarted'),
+      notifies: notify('RunApplyStarted', 'run:applying'),
+    },
+    RunApplied: {
+      schema: z.strictObject({ resources: counts, message }),
+      audit: progress,
+      live: 'changed',
+      history: reachNext('RunApplied'),
+      notifies: notify('RunApplied', 'run:completed'),
+    },
+    RunErrored: {
+      schema: z.strictObject({ message }),
+      audit: progress,
+      live: 'changed',
+      history: reachNext('RunErrored'),
+      notifies: notify('RunErrored', 'run:errored'),
+    },
+    RunDiscarded: {
+      schema: nothing,
+      audit: { action: 'discard' },
+      live: 'changed',
+      history: reachNext('RunDiscarded'),
+      notifies: notify('RunDiscarded', 'run:errored'),
+    },
     RunCancelRequested: {
       schema: z.strictObject({ forceCancelAvailableAt: z.string() }),
       audit: { action: 'cancel' },
@@ -98,8 +147,16 @@ export const runEvents = defineEvents(
         unaudited: 'follows from the request to cancel, which has an entry',
       },
       live: 'changed',
+      history: reachNext('RunCanceled'),
+      notifies: notify('RunCanceled', 'run:errored'),
     },
-    RunForceCanceled: { schema: nothing, audit: { action: 'force_cancel' }, live: 'changed' },
+    RunForceCanceled: {
+      schema: nothing,
+      audit: { action: 'force_cancel' },
+      live: 'changed',
+      history: reachNext('RunForceCanceled'),
+      notifies: notify('RunForceCanceled', 'run:errored'),
+    },
     RunForceExecuted: { schema: nothing, audit: { action: 'force_execute' }, live: 'changed' },
     RunCommented: {
       schema: z.strictObject({ id: z.string(), body: z.string(), author: person }),

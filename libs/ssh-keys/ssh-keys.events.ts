@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { defineEvents, type EventKinds } from '#kernel';
+import { defineEvents, type EventKinds, updateSubject } from '#kernel';
 import { inOrganization } from '#access/rules';
 import type { SshKeyEvent } from './ssh-key.js';
 
@@ -20,6 +20,11 @@ export const sshKeyEvents = defineEvents(
       audit: { action: 'update', meta: () => ({ change: 'value' }) },
       live: 'changed',
     },
-    SshKeyDeleted: { schema: keyName, audit: { action: 'destroy', meta }, live: 'deleted' },
+    SshKeyDeleted: {
+      schema: keyName,
+      audit: { action: 'destroy', meta },
+      live: 'deleted',
+      history: (_, { stream }, lookup) => lookup.usersOf(stream).flatMap((id) => updateSubject(id, { sshKey: null })),
+    },
   },
 ) satisfies EventKinds<SshKeyEvent>;

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { defineEvents, type EventKinds } from '#kernel';
+import { defineEvents, type EventKinds, createSubject, endSubject, updateSubject } from '#kernel';
 import { inOrganization } from '#access/rules';
 import type { ReservedTagKeyEvent, ReservedTagKeyAttributes } from './reserved-tag-keys/reserved-tag-key.js';
 
@@ -29,6 +29,7 @@ export const tagEvents = defineEvents(
       schema: attributes,
       audit: { action: 'create', meta: describeReservedTagKey },
       live: 'created',
+      history: (attributes, { stream }) => createSubject(stream, attributes),
     },
     ReservedTagKeyUpdated: {
       schema: z.strictObject({ from: attributes, to: attributes }),
@@ -37,11 +38,13 @@ export const tagEvents = defineEvents(
         meta: ({ from, to }) => ({ from: describeReservedTagKey(from), to: describeReservedTagKey(to) }),
       },
       live: 'changed',
+      history: ({ to }, { stream }) => updateSubject(stream, to),
     },
     ReservedTagKeyDeleted: {
       schema: attributes,
       audit: { action: 'destroy', meta: describeReservedTagKey },
       live: 'deleted',
+      history: (_, { stream }) => endSubject(stream),
     },
   },
 ) satisfies EventKinds<ReservedTagKeyEvent>;

@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { sql, type Sql } from '#kernel';
+import { LOCK_ENDED, LOCK_ENDED_BY_FORCE, LOCK_STARTED, sql, type Sql } from '#kernel';
 import { rebuildView, verifyView, listViews, type RebuildableView } from '#event-store';
 import {
   expectStatus,
@@ -25,10 +25,10 @@ import {
   type TestServer,
 } from '../../../test/support/server.js';
 import { newStateVersion, stateFile } from '../../../test/support/state-file.js';
-import { LOCK_ENDED, LOCK_ENDED_BY_FORCE, LOCK_STARTED, toFieldCode } from '../writing/history.field-codes.js';
+import { toFieldCode } from '../writing/history.field-codes.js';
 import { listFields } from '../writing/history-fields.js';
 import { waitForHistory } from '../writing/history.follower.js';
-import { historyDefinition } from '../history.definition.js';
+import { createHistoryDefinition } from '../history.definition.js';
 
 const clock = new FixedClock();
 let server: TestServer;
@@ -275,7 +275,7 @@ beforeAll(async () => {
 afterAll(() => server.close());
 
 const historyView = (): RebuildableView => {
-  const [view] = listViews([historyDefinition]);
+  const [view] = listViews([createHistoryDefinition(server.store.kinds)]);
   if (!view) throw new Error('the history has no view');
   return view;
 };
@@ -411,7 +411,7 @@ const EVERYTHING = { organization: '' };
 
 describe('the view of the history', () => {
   it('equals the view that is rebuilt from the log', async () => {
-    await waitForHistory(server.database, EVERYTHING);
+    await waitForHistory(server.store, EVERYTHING);
     const before = await stored();
     expect(await verifyView(server.store, historyView(), clock.now())).toEqual([]);
     await rebuildView(server.store, historyView(), { now: new Date() });
@@ -442,7 +442,7 @@ describe('the view of the history', () => {
       await session.close();
     }
     await makeOrganization(server, 'bystander');
-    await waitForHistory(server.database, EVERYTHING);
+    await waitForHistory(server.store, EVERYTHING);
     expect(await verifyView(server.store, historyView(), clock.now())).toEqual([]);
   });
 });
@@ -471,14 +471,14 @@ describe('a deleted workspace', () => {
   });
 
   it('leaves a view that equals the rebuilt one', async () => {
-    await waitForHistory(server.database, EVERYTHING);
+    await waitForHistory(server.store, EVERYTHING);
     expect(await verifyView(server.store, historyView(), clock.now())).toEqual([]);
   });
 
   it('leaves nothing after its organization is deleted, and other organizations keep their history', async () => {
     const other = await makeOrganization(server, 'other');
     await did(server.delete('/api/v2/organizations/apex'), 204);
-    await waitForHistory(server.database, EVERYTHING);
+    await waitForHistory(server.store, EVERYTHING);
     const tables = await stored();
     const organizations = new Set(tables.flat().map((row) => row['organization']));
     expect(organizations.has(acme.id)).toBe(false);

@@ -1,7 +1,7 @@
 import { Controller, Get, Param, Query, Req } from '@nestjs/common';
 import type { FastifyRequest } from 'fastify';
 import { ConfigureRoute, CurrentActor, can, type Actor } from '#access';
-import { Database } from '#postgres';
+import { EventStore } from '#event-store';
 import { getListParameter, renderPage, parsePage, type Document, type QueryParameters as QueryOf } from '#json-api';
 import { toHistoryField, HIDDEN_FIELDS } from '../writing/history-fields.js';
 import { waitForHistory } from '../writing/history.follower.js';
@@ -14,7 +14,7 @@ export const MAX_ACTOR_LENGTH = 1_000;
 
 @Controller('api/v2')
 export class WorkspaceChangesController {
-  constructor(private readonly database: Database) {}
+  constructor(private readonly store: EventStore) {}
 
   @Get('workspaces/:id/history')
   @ConfigureRoute({ filters: ['filter[field]', 'filter[actor]'] })
@@ -29,11 +29,11 @@ export class WorkspaceChangesController {
       fields: getListParameter(query, 'filter[field]').map(toHistoryField),
       actors: getListParameter(query, 'filter[actor]', { mostCharacters: MAX_ACTOR_LENGTH }),
     };
-    await waitForHistory(this.database, { workspace: id });
-    const scope = await findWorkspaceScope(this.database, actor, id);
+    await waitForHistory(this.store, { workspace: id });
+    const scope = await findWorkspaceScope(this.store.database, actor, id);
     const owner = { workspace: id, organization: scope.organization };
     const hidden = listHiddenFields(actor, scope);
-    const { rows, total, pageSize } = await listChanges(this.database, actor, owner, page, filter, hidden);
+    const { rows, total, pageSize } = await listChanges(this.store.database, actor, owner, page, filter, hidden);
     const data = rows.map((row) => renderWorkspaceChange(id, row, hidden));
     return renderPage(data, { ...page, size: pageSize }, total, request.publicUrl);
   }

@@ -1,4 +1,4 @@
-import { notFound, sql, type VisiblePrincipal, type Sql, type Timestamp } from '#kernel';
+import { notFound, sql, type VisiblePrincipal, type Sql, type Timestamp, type SubjectData } from '#kernel';
 import type { Database } from '#postgres';
 import { requirePermission, type Actor } from '#access';
 import {
@@ -12,7 +12,6 @@ import {
 import { isHiddenTeam, selectVisiblePrincipal } from '#people';
 import { MAX_ACTOR_NAME_LENGTH } from '../writing/history.follower.js';
 import { selectWorkspaceScope, type WorkspaceScope } from './workspace-scope.queries.js';
-import type { SubjectData } from '../writing/history-fields.js';
 import { changedAny, changedBesides, selectCompleteData } from '../writing/versions.queries.js';
 
 export type WorkspaceChangeRow = {

@@ -1,7 +1,7 @@
 import { Controller, Get, Param, Query, Req } from '@nestjs/common';
 import type { FastifyRequest } from 'fastify';
 import { CurrentActor, type Actor } from '#access';
-import { Database } from '#postgres';
+import { EventStore } from '#event-store';
 import {
   renderPage,
   parsePage,
@@ -19,7 +19,7 @@ import { listCurrentLocks, listLocksOf, type WorkspaceLockRow } from './workspac
 @Controller('api/v2')
 export class WorkspaceLocksController {
   constructor(
-    private readonly database: Database,
+    private readonly store: EventStore,
     private readonly clock: Clock,
   ) {}
 
@@ -31,7 +31,7 @@ export class WorkspaceLocksController {
     @CurrentActor() actor: Actor,
   ): Promise<Document> {
     return this.page(query, request, { organization }, (page) =>
-      listCurrentLocks(this.database, actor, organization, page),
+      listCurrentLocks(this.store.database, actor, organization, page),
     );
   }
 
@@ -42,7 +42,7 @@ export class WorkspaceLocksController {
     @Req() request: FastifyRequest,
     @CurrentActor() actor: Actor,
   ): Promise<Document> {
-    return this.page(query, request, { workspace: id }, (page) => listLocksOf(this.database, actor, id, page));
+    return this.page(query, request, { workspace: id }, (page) => listLocksOf(this.store.database, actor, id, page));
   }
 
   private async page(
@@ -52,7 +52,7 @@ export class WorkspaceLocksController {
     list: (page: PageRequest) => Promise<ListPage<WorkspaceLockRow>>,
   ): Promise<Document> {
     const page = parsePage(query);
-    await waitForHistory(this.database, subject);
+    await waitForHistory(this.store, subject);
     const { rows, total } = await list(page);
     const now = this.clock.now();
     const data = rows.map((row) => renderWorkspaceLock(row, now));

@@ -1,4 +1,4 @@
-import { notFound, sql, type VisiblePrincipal, type Sql, type Timestamp } from '#kernel';
+import { LOCK_ENDED_BY_FORCE, notFound, sql, type VisiblePrincipal, type Sql, type Timestamp } from '#kernel';
 import type { Database } from '#postgres';
 import {
   requirePermission,
@@ -10,7 +10,7 @@ import {
 } from '#access';
 import { buildLimit, toListPage, type ListPage, type ListRow, type PageRequest } from '#json-api';
 import { selectVisiblePrincipal } from '#people';
-import { LOCK_ENDED_BY_FORCE, toFieldCode } from '../writing/history.field-codes.js';
+import { toFieldCode } from '../writing/history.field-codes.js';
 import { endedLock, startedLock } from '../writing/versions.queries.js';
 import { selectActor } from '../workspace-changes/workspace-changes.queries.js';
 import { selectWorkspaceScope, type WorkspaceScope } from '../workspace-changes/workspace-scope.queries.js';

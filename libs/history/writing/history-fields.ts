@@ -1,7 +1,4 @@
-import { toAttributeName, toPropertyName } from '#kernel';
-
-/** Properties of a subject, such as a workspace, at some time. */
-export type SubjectData = Readonly<Record<string, unknown>>;
+import { toAttributeName, toPropertyName, type SubjectData } from '#kernel';
 
 /** Properties that documents show under other names or not at all. All others have the names of the API. */
 const FIELDS: Readonly<Record<string, readonly string[]>> = {

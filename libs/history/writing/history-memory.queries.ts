@@ -1,6 +1,6 @@
-import { sql, type Sql } from '#kernel';
+import { sql, type Sql, type RunHistory } from '#kernel';
 import type { DatabaseSession } from '#postgres';
-import type { HistoryWriter, RunHistory } from './history-writer.js';
+import type { HistoryWriter } from './history-writer.js';
 import type { LatestSubjectVersion } from './subject-versions.js';
 import { selectCompleteData } from './versions.queries.js';
 

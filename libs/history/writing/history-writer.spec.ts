@@ -1,5 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
-import { HistoryWriter, type HistoryChange } from './history-writer.js';
+import type { HistoryChange } from '#kernel';
+import { HistoryWriter } from './history-writer.js';
 import { createEventAt } from '../spec.js';
 
 const event = createEventAt('2026-11-21T12:00:00.000Z');

@@ -1,47 +1,13 @@
-import type { RecordedEvent, Timestamp } from '#kernel';
-import {
-  createNextVersion,
-  type LatestSubjectVersion,
-  type NewSubjectVersion,
-  type SubjectChange,
-} from './subject-versions.js';
-import type { SubjectData } from './history-fields.js';
-
-/** Properties of a run that the history of its workspace depends on. */
-export type RunHistory = {
-  readonly run: string;
-  readonly workspace: string;
-  readonly organization: string;
-  readonly queues: boolean;
-  readonly createdAt: Timestamp;
-  readonly status: string;
-  readonly reached: Readonly<Record<string, Timestamp>>;
-  readonly finishedAt: Timestamp | null;
-};
-
-/** A lock that is held. Its versions have everything else. */
-type CurrentLock = {
-  /** Id of the event that locked the workspace. */
-  readonly id: string;
-  readonly workspace: string;
-  readonly organization: string;
-  readonly lockedAt: Timestamp;
-};
-
-export type HistoryChange =
-  | { readonly subject: string; readonly initialData: SubjectData }
-  | SubjectChange
-  | { readonly run: RunHistory }
-  | { readonly locking: CurrentLock }
-  | { readonly unlocking: Omit<CurrentLock, 'id'> }
-  | { readonly forgotten: string };
-
-export type HistoryLookup = {
-  of(subject: string): SubjectData | null;
-  run(id: string): RunHistory | null;
-  /** Returns the workspaces that use an SSH key. */
-  usersOf(sshKey: string): readonly string[];
-};
+import type {
+  CurrentLock,
+  HistoryChange,
+  HistoryLookup,
+  OrganizationRecordedEvent,
+  RunHistory,
+  SubjectChange,
+  SubjectData,
+} from '#kernel';
+import { createNextVersion, type LatestSubjectVersion, type NewSubjectVersion } from './subject-versions.js';
 
 /** Collects what a batch of events adds to the history, starting from the state that the batch needs. */
 export class HistoryWriter implements HistoryLookup {
@@ -78,7 +44,7 @@ export class HistoryWriter implements HistoryLookup {
     return [...this.touched].flatMap((id) => this.runs.get(id) ?? []);
   }
 
-  add(change: HistoryChange, event: RecordedEvent & { readonly organization: string }): void {
+  add(change: HistoryChange, event: OrganizationRecordedEvent): void {
     // Locking does not check the organization's version, so a lock can be recorded after the deletion. It leaves no
     // row.
     if (this.forgotten.includes(event.organization)) return;
@@ -99,7 +65,7 @@ export class HistoryWriter implements HistoryLookup {
     else this.currentLocks.splice(added, 1);
   }
 
-  private become(change: SubjectChange, event: RecordedEvent & { readonly organization: string }): void {
+  private become(change: SubjectChange, event: OrganizationRecordedEvent): void {
     const next = createNextVersion(this.latestVersions.get(change.subject), change, event);
     this.latestVersions.set(change.subject, next);
     this.versions.push(next);

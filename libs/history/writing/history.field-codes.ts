@@ -1,10 +1,5 @@
 import { createHash } from 'node:crypto';
 
-/** Marks of versions that begin or end a lock. They are stored among the changed fields. */
-export const LOCK_STARTED = '#lock-started';
-export const LOCK_ENDED = '#lock-ended';
-export const LOCK_ENDED_BY_FORCE = '#lock-ended-by-force';
-
 const FIRST = 'ABCDEFGHIJKLMNOPQRSTUVWXYZ';
 const REST = 'abcdefghijklmnopqrstuvwxyz0123456789';
 

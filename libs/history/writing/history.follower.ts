@@ -1,13 +1,19 @@
-import { sql, type OrganizationDeleted, type RecordedEvent, type Sql } from '#kernel';
+import {
+  sql,
+  type EventRegistry,
+  type OrganizationDeleted,
+  type OrganizationRecordedEvent,
+  type RecordedEvent,
+  type RunHistory,
+  type Sql,
+} from '#kernel';
 import { hasOrganizationName } from '#access';
-import { waitForFollower, type Follower } from '#event-store';
-import type { Database, DatabaseSession } from '#postgres';
+import { waitForFollower, type EventStore, type Follower } from '#event-store';
+import type { DatabaseSession } from '#postgres';
 import type { PresentSubject } from '#json-api';
 import { encodeFields } from './history.field-codes.js';
 import { HistoryMemory } from './history-memory.queries.js';
-import { HistoryWriter, type RunHistory } from './history-writer.js';
-import { toHistoryChanges, HISTORY_EVENT_TYPES, listSubjects } from './workspace-history.handlers.js';
-import type { OrganizationRecordedEvent } from './history-handlers.js';
+import { HistoryWriter } from './history-writer.js';
 import type { NewSubjectVersion, LatestSubjectVersion } from './subject-versions.js';
 import { HAS_CHANGED_SSH_KEY } from './versions.queries.js';
 
@@ -20,11 +26,14 @@ const ORGANIZATION_DELETED: OrganizationDeleted['type'] = 'OrganizationDeleted';
  */
 export const MAX_ACTOR_NAME_LENGTH = 100;
 
+const listHistoryTypes = (registry: EventRegistry): readonly string[] =>
+  Object.entries(registry).flatMap(([type, { history }]) => (history ? [type] : []));
+
 /** Writes the history. A batch takes the same few statements, however many events it has. */
-export const historyFollower: Follower = {
+export const createHistoryFollower = (registry: EventRegistry): Follower => ({
   name: FOLLOWER_NAME,
   batch: 500,
-  only: HISTORY_EVENT_TYPES,
+  only: listHistoryTypes(registry),
   // Deletes the complete history of the organization.
   slow: [ORGANIZATION_DELETED],
   version: 2,
@@ -36,25 +45,29 @@ export const historyFollower: Follower = {
     { table: 'history_locks', column: 'holder' },
     { table: 'history_locks', column: 'unlocked_by' },
   ],
-  follow: (events, session) => follow(events, session, new HistoryMemory()),
+  follow: (events, session) => follow(registry, events, session, new HistoryMemory()),
   createReplay: () => {
     const memory = new HistoryMemory();
-    return (events, session) => follow(events, session, memory);
+    return (events, session) => follow(registry, events, session, memory);
   },
-};
+});
 
 const follow = async (
+  registry: EventRegistry,
   events: readonly RecordedEvent[],
   session: Pick<DatabaseSession, 'run'>,
   memory: HistoryMemory,
 ): Promise<readonly Sql[]> => {
   const relevant = events.filter(
     (event): event is OrganizationRecordedEvent =>
-      HISTORY_EVENT_TYPES.includes(event.type) && event.organization !== null,
+      registry[event.type]?.history !== undefined && event.organization !== null,
   );
   if (relevant.length === 0) return [];
   const writer = await loadHistoryWriter(relevant, session, memory);
-  for (const event of relevant) for (const change of toHistoryChanges(event, writer)) writer.add(change, event);
+  for (const event of relevant) {
+    const changes = registry[event.type]?.history?.(event.data as never, event, writer) ?? [];
+    for (const change of changes) writer.add(change, event);
+  }
   memory.add(writer);
   return buildStatements(writer);
 };
@@ -69,8 +82,17 @@ const selectOrganization = (subject: PresentSubject): Sql => {
  * Resolves when the history contains everything that was written before the call for the organization of the subject,
  * or for all organizations if the subject no longer exists.
  */
-export const waitForHistory = (database: Database, subject: PresentSubject): Promise<void> =>
-  waitForFollower(database, FOLLOWER_NAME, { only: HISTORY_EVENT_TYPES, organization: selectOrganization(subject) });
+export const waitForHistory = ({ database, kinds }: EventStore, subject: PresentSubject): Promise<void> =>
+  waitForFollower(database, FOLLOWER_NAME, {
+    only: listHistoryTypes(kinds),
+    organization: selectOrganization(subject),
+  });
+
+/** Returns the subjects that an event names: the resource itself, and its workspace, owner or target. */
+const listSubjects = ({ stream, data }: RecordedEvent): readonly string[] => {
+  const { workspace, owner, target } = data as { workspace?: string; owner?: { id: string }; target?: { id: string } };
+  return [stream, workspace, owner?.id, target?.id].filter((id) => id !== undefined);
+};
 
 const KEY_DELETED = 'SshKeyDeleted';
 

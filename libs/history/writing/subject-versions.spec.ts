@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
+import type { SubjectData } from '#kernel';
 import { createEventAt } from '../spec.js';
 import { createNextVersion, type NewSubjectVersion, type LatestSubjectVersion } from './subject-versions.js';
-import type { SubjectData } from './history-fields.js';
 
 const NOON = '2026-11-21T12:00:00.000Z';
 

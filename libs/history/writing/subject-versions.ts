@@ -1,5 +1,5 @@
-import type { RecordedEvent, Timestamp } from '#kernel';
-import { listChangedFields, type SubjectData } from './history-fields.js';
+import type { OrganizationRecordedEvent, RecordedEvent, SubjectChange, SubjectData, Timestamp } from '#kernel';
+import { listChangedFields } from './history-fields.js';
 
 /** State of a subject from `since` until its next version. Every event that changes the subject adds a version. */
 export type SubjectVersion = {
@@ -66,18 +66,11 @@ const chooseStoredData = (
 const notBefore = (time: Timestamp, before: LatestSubjectVersion | undefined): Timestamp =>
   before && before.since > time ? before.since : time;
 
-export type SubjectChange = {
-  readonly subject: string;
-  /** The changed properties; null ends the subject. */
-  readonly patch: SubjectData | null;
-  readonly marks?: readonly string[];
-};
-
 /** Creates the version after an event. */
 export const createNextVersion = (
   before: LatestSubjectVersion | undefined,
   { subject, patch, marks = [] }: SubjectChange,
-  event: RecordedEvent & { readonly organization: string },
+  event: OrganizationRecordedEvent,
 ): NewSubjectVersion & LatestSubjectVersion => {
   const ordinal = (before?.ordinal ?? 0) + 1;
   const { organization } = event;

@@ -1,5 +1,5 @@
-import { sql, type Sql } from '#kernel';
-import { LOCK_ENDED, LOCK_STARTED, toFieldCode } from './history.field-codes.js';
+import { LOCK_ENDED, LOCK_STARTED, sql, type Sql } from '#kernel';
+import { toFieldCode } from './history.field-codes.js';
 
 /**
  * Versions that were written before fields had codes, and that are not rebuilt yet. Their row has the names of the

@@ -17,7 +17,10 @@ type Audit<Data> =
   | (Omit<AuditMapping<Data>, 'resource'> & Partial<Pick<AuditMapping<Data>, 'resource'>>)
   | { readonly unaudited: string };
 
-type EventDefinition<Data, Live> = Pick<EventKind<Data>, 'upcast' | 'personal' | 'forgets' | 'notImported'> &
+type EventDefinition<Data, Live> = Pick<
+  EventKind<Data>,
+  'upcast' | 'history' | 'notifies' | 'personal' | 'forgets' | 'notImported'
+> &
   Partial<Pick<EventKind<Data>, 'topic' | 'ids'>> & {
     readonly schema: EventDataSchema<Data>;
     /** 1 by default. */

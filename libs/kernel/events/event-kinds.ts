@@ -1,4 +1,6 @@
+import type { HistoryRule } from './history-rules.js';
 import type { LiveRule } from './live-rules.js';
+import type { NotificationRule } from './notification-rules.js';
 import type { DataOf, Message } from './message.js';
 import type { PersonalText } from './personal-texts.js';
 import type { RecordedEvent } from './recorded-event.js';
@@ -63,6 +65,10 @@ export type EventKind<Data = unknown> = {
   readonly stream: string;
   readonly audit: AuditMapping<Data> | { readonly unaudited: string };
   readonly live: LiveRule;
+  /** What the event adds to the history of resources. Absent: nothing. */
+  readonly history?: HistoryRule<Data>;
+  /** What the event notifies about. Absent: nothing. */
+  readonly notifies?: (data: Data) => NotificationRule | null;
   readonly ids: EventIds;
   /** Why no import of an organization may bring the event. Absent: an import may, with ids of the export alone. */
   readonly notImported?: string;

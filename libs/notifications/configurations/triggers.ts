@@ -1,27 +1,8 @@
-import { unprocessable } from '#kernel';
+import { RUN_TRIGGERS, unprocessable, WORKSPACE_TRIGGERS, type SentTrigger } from '#kernel';
 
 /** What a configuration belongs to, as its JSON:API type. */
 export const SUBSCRIBABLE_TYPES = ['workspaces', 'teams', 'organizations'] as const;
 export type SubscribableType = (typeof SUBSCRIBABLE_TYPES)[number];
-
-export const RUN_TRIGGERS = [
-  'run:created',
-  'run:planning',
-  'run:needs_attention',
-  'run:applying',
-  'run:completed',
-  'run:errored',
-] as const;
-
-/** Triggers that only Cadastre has. */
-export const WORKSPACE_TRIGGERS = [
-  'workspace:created',
-  'workspace:deleted',
-  'workspace:locked',
-  'workspace:unlocked',
-] as const;
-
-export type SentTrigger = (typeof RUN_TRIGGERS)[number] | (typeof WORKSPACE_TRIGGERS)[number];
 
 /**
  * Triggers of features that Cadastre does not have. Configurations keep them, because clients compare the lists, but

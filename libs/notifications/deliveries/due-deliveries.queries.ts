@@ -1,9 +1,8 @@
-import { sql, type Sql, type Timestamp } from '#kernel';
+import { sql, type Sql, type Timestamp, type SentTrigger } from '#kernel';
 import type { MailRecipient } from '#people';
 import { selectEncryptedSecret } from '#vault';
 import type { DestinationType } from '../configurations/destinations.js';
 import { RECIPIENTS } from '../configurations/notification-configurations.queries.js';
-import type { SentTrigger } from '../configurations/triggers.js';
 import type { MailProgress } from './mail-notification.sender.js';
 import type { DeliverySubject } from './notifications.follower.js';
 

@@ -1,5 +1,5 @@
-import type { Timestamp } from '#kernel';
-import { VERIFICATION, type SentTrigger } from '../configurations/triggers.js';
+import type { SentTrigger, Timestamp } from '#kernel';
+import { VERIFICATION } from '../configurations/triggers.js';
 
 /** What a notification is about. Names are those of the time of sending. */
 export type Notice = {

@@ -1,7 +1,8 @@
 import { z } from 'zod';
 import { count, defineResource, exampleText, relatedAlways, timestamp } from '#json-api/description';
 import { deliveryResponse } from '../configurations/notification-configurations.schema.js';
-import { RUN_TRIGGERS, VERIFICATION, WORKSPACE_TRIGGERS } from '../configurations/triggers.js';
+import { RUN_TRIGGERS, WORKSPACE_TRIGGERS } from '#kernel';
+import { VERIFICATION } from '../configurations/triggers.js';
 
 export const notificationDeliverySchema = defineResource({
   name: 'NotificationDelivery',

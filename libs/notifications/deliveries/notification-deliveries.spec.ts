@@ -26,7 +26,7 @@ import {
 import { startTestServer, type ApiTestClient, type TestServer } from '../../../test/support/server.js';
 import { createDestinationFetch, createNotificationDeliveriesJob, createNotificationRetentionJob } from '../index.js';
 import type { DeliveryLimits } from './due-deliveries.queries.js';
-import { notificationsFollower } from './notifications.follower.js';
+import { createNotificationsFollower } from './notifications.follower.js';
 
 const TOKEN = 'key-of-the-signature';
 const TIMEOUT_MS = 300;
@@ -555,7 +555,7 @@ describe('a process that ends while it sends', () => {
       ({ stream }) => stream === workspace,
     );
     const session = { run: <T>(statement: Sql) => server.database.rows<T>(statement) };
-    const statements = await notificationsFollower.follow(events, session, server.store);
+    const statements = await createNotificationsFollower(server.store.kinds).follow(events, session, server.store);
     expect(statements).toHaveLength(1);
     await server.database.transaction(statements);
     expect((await listOf(id)).meta.pagination['total-count']).toBe(1);

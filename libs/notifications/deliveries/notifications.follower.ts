@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto';
-import { sql, type Sql, type Timestamp } from '#kernel';
+import { sql, type EventRegistry, type Sql, type Timestamp } from '#kernel';
 import type { Follower } from '#event-store';
 import { MAIL_HOST } from '../configurations/destinations.js';
-import { NOTIFIED_EVENT_TYPES, toNotifiedEvent, type NotifiedEvent } from './notified-events.handlers.js';
+import { listNotifiedTypes, toNotifiedEvent, type NotifiedEvent } from './notified-events.js';
 
 /** A person, team or service without its name, which belongs to the user and can change. */
 export type ActorReference = { readonly type: string; readonly id: string };
@@ -76,17 +76,17 @@ const insertDeliveries = (deliveries: readonly NewDelivery[]): Sql => sql`
  * Stores a pending delivery for each event and each configuration that has its trigger. The job sends them. A batch without
  * such configurations writes nothing.
  */
-export const notificationsFollower: Follower = {
+export const createNotificationsFollower = (registry: EventRegistry): Follower => ({
   name: 'notifications',
   batch: 500,
-  only: NOTIFIED_EVENT_TYPES,
+  only: listNotifiedTypes(registry),
   // Rows contain ids of people, and no names.
   keepEncrypted: true,
   tables: [],
   follow: async (events, session) => {
-    const notified = events.flatMap((event) => toNotifiedEvent(event) ?? []);
+    const notified = events.flatMap((event) => toNotifiedEvent(registry, event) ?? []);
     if (notified.length === 0) return [];
     const deliveries = await session.run<NewDelivery>(selectDeliveries(notified));
     return deliveries.length === 0 ? [] : [insertDeliveries(deliveries)];
   },
-};
+});

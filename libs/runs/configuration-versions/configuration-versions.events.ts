@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { defineEvents, describePersonalName, type EventKinds } from '#kernel';
 import { inWorkspace } from '#access/rules';
 import type { ConfigurationVersionEvent } from './configuration-version.js';
+import { addConfiguration } from './configuration-history.js';
 
 const defineAuditedEvent = (action: string) => ({
   schema: z.strictObject({}),
@@ -34,6 +35,7 @@ export const configurationVersionEvents = defineEvents(
         meta: ({ workspace, speculative, provisional }) => ({ workspace_id: workspace, speculative, provisional }),
       },
       live: inWorkspace('configuration-versions', 'read-configuration-version', { field: 'workspace' })('created'),
+      history: addConfiguration,
       ids: { refersTo: { workspace: ['ws'] } },
       personal: ({ createdBy }) => describePersonalName('createdBy', createdBy),
     },

@@ -140,6 +140,11 @@ export const isApplying = (status: RunStatus): boolean => APPLY_STATUSES.include
 
 export const FINAL_STATUSES = RUN_STATUSES.filter(isFinal);
 
+export const FAILED_STATUSES: readonly RunStatus[] = ['errored', 'policy_soft_failed'];
+
+/** Runs without an apply and discarded runs are not counted, because they say nothing about the workspace. */
+export const COUNTED_STATUSES: readonly RunStatus[] = ['applied', ...FAILED_STATUSES];
+
 /** Statuses of runs that wait for their turn or for an executor, not for a decision. */
 export const WAITING_STATUSES: readonly RunStatus[] = ['pending', 'plan_queued', 'apply_queued'];
 export const EXECUTING_STATUSES = RUN_STATUSES.filter(isExecuting);

@@ -1,15 +1,10 @@
 import { sql, type Sql } from '#kernel';
-import type { RunStatus } from './run-status.js';
+import { COUNTED_STATUSES, FAILED_STATUSES, type RunStatus } from './run-status.js';
 
 export const METRIC_TABLES = ['finished_runs', 'workspace_metrics'] as const;
 
 /** Number of newest runs of a workspace that its metrics cover. */
 export const METRICS_WINDOW_RUNS = 30;
-
-const FAILED_STATUSES: readonly RunStatus[] = ['errored', 'policy_soft_failed'];
-
-/** Runs without an apply and discarded runs are not counted, because they say nothing about the workspace. */
-export const COUNTED_STATUSES: readonly RunStatus[] = ['applied', ...FAILED_STATUSES];
 
 /**
  * Selects milliseconds; null if the run did not reach `from`, or if clocks of gateways differ by more than the

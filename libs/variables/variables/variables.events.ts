@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { defineEvents, describeChangedAttributes, type EventKinds, type IdSource } from '#kernel';
 import { onResource } from '#access/rules';
 import type { VariableOwner, VariableEvent, VariableAttributes } from './variable.js';
+import { addVariable, removeVariable, updateVariable } from './variable-history.js';
 
 const attributes = z.strictObject({
   key: z.string(),
@@ -34,6 +35,7 @@ export const variableEvents = defineEvents(
         meta: (data) => ({ key: data.key, category: data.category, owner_id: data.owner.id }),
       },
       live: onVariable({ field: 'owner' })('created'),
+      history: addVariable,
       ids: { refersTo: { 'owner.id': ['ws', 'varset'] } },
     },
     VariableUpdated: {
@@ -42,11 +44,13 @@ export const variableEvents = defineEvents(
       >,
       audit: { action: 'update', meta: ({ changes }) => describeChangedAttributes(changes) },
       live: 'changed',
+      history: updateVariable,
     },
     VariableDeleted: {
       schema: z.strictObject({ key: z.string() }),
       audit: { action: 'destroy', meta: ({ key }) => ({ key }) },
       live: 'deleted',
+      history: removeVariable,
     },
   },
 ) satisfies EventKinds<VariableEvent>;

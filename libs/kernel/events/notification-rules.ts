@@ -1,0 +1,29 @@
+export const RUN_TRIGGERS = [
+  'run:created',
+  'run:planning',
+  'run:needs_attention',
+  'run:applying',
+  'run:completed',
+  'run:errored',
+] as const;
+
+/** Triggers that only Cadastre has. */
+export const WORKSPACE_TRIGGERS = [
+  'workspace:created',
+  'workspace:deleted',
+  'workspace:locked',
+  'workspace:unlocked',
+] as const;
+
+export type SentTrigger = (typeof RUN_TRIGGERS)[number] | (typeof WORKSPACE_TRIGGERS)[number];
+
+/** What an event of a run or workspace notifies about. */
+export type NotificationRule = {
+  readonly trigger: SentTrigger;
+  /** The status of the run. */
+  readonly status?: string;
+  /** Whether the event counts only if the run then waits for a user. */
+  readonly ifWaiting?: true;
+  /** The name of a workspace that is created or deleted. */
+  readonly workspaceName?: string;
+};

@@ -1,0 +1,33 @@
+import {
+  createSubject,
+  updateSubject,
+  type HistoryChange,
+  type HistoryLookup,
+  type OrganizationRecordedEvent,
+  type SubjectData,
+} from '#kernel';
+
+/**
+ * Returns whether a configuration version becomes the current one: it is newer, or has the same time and the greater
+ * id.
+ */
+const isNewer = (before: SubjectData | null, since: string, id: string): boolean => {
+  const [was, by] = [before?.['currentConfigurationSince'], before?.['currentConfigurationVersion']];
+  return was === null || since > (was as string) || (since === was && id > (by as string));
+};
+
+type NewConfiguration = { readonly workspace: string; readonly speculative: boolean; readonly provisional: boolean };
+
+export const addConfiguration = (
+  { workspace, speculative, provisional }: NewConfiguration,
+  { stream, time }: OrganizationRecordedEvent,
+  lookup: HistoryLookup,
+): readonly HistoryChange[] => {
+  const becomesCurrent = !speculative && !provisional && isNewer(lookup.of(workspace), time, stream);
+  return [
+    ...createSubject(stream, { workspace }),
+    ...(becomesCurrent
+      ? updateSubject(workspace, { currentConfigurationVersion: stream, currentConfigurationSince: time })
+      : []),
+  ];
+};

@@ -1,0 +1,58 @@
+import { globSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, it } from '@jest/globals';
+import { eventRegistry } from '../../apps/modules.js';
+import { ROOT } from '../support/folders.js';
+
+/** What handles the events of all modules by their definitions, and the events that it names all the same. */
+const BY_DEFINITION: Readonly<Record<string, readonly string[]>> = {
+  'libs/event-store': [],
+  'libs/message-log': [],
+  'libs/reads': [],
+  'libs/state-topics': [],
+  // The deletion of an organization deletes its history, and that of a key changes the workspaces that use it. Their
+  // first events tell workspaces from other subjects.
+  'libs/history/writing': ['OrganizationDeleted', 'SshKeyDeleted', 'WorkspaceCreated'],
+  // Messages about a deleted team need its members. Streams of a deleted organization end.
+  'libs/live-events/events': [],
+  'libs/live-events/messages': [],
+  'libs/live-events/reading': [
+    'OrganizationDeleted',
+    'TeamCreated',
+    'TeamDeleted',
+    'TeamMemberAdded',
+    'TeamMemberRemoved',
+    'TeamUpdated',
+  ],
+  'libs/notifications/deliveries': [],
+  // The first event of an organization, and the one that an import appends.
+  'libs/organization-moves': ['OrganizationCreated', 'OrganizationImported'],
+};
+
+const types = new Set(Object.keys(eventRegistry));
+
+/** Returns the event types that the code of a file names. Comments and descriptions of the API may give examples. */
+const listNamed = (file: string): readonly string[] => {
+  const code = readFileSync(join(ROOT, file), 'utf8').replaceAll(/\/\*[\s\S]*?\*\/|\/\/.*$/gm, '');
+  return [...new Set(code.match(/\b[A-Z]\w+/g))].filter((word) => types.has(word));
+};
+
+const production = globSync('libs/**/*.ts', { cwd: ROOT }).filter(
+  (file) => !/(?:[./]spec|\.openapi|\.schema)\.ts$/.test(file),
+);
+
+describe('the definition of an event', () => {
+  it.each(Object.entries(BY_DEFINITION))('is all that %s knows of it, except for these', (folder, expected) => {
+    const files = production.filter((file) => file.startsWith(`${folder}/`));
+    expect(files.length).toBeGreaterThan(0);
+    expect([...new Set(files.flatMap(listNamed))].toSorted()).toEqual(expected);
+  });
+
+  it('is in one place', () => {
+    const definitions = production.filter((file) => file.endsWith('.events.ts'));
+    const defined = definitions.flatMap((file) =>
+      [...readFileSync(join(ROOT, file), 'utf8').matchAll(/^ {2,6}([A-Z]\w+):/gm)].map(([, type = '']) => type),
+    );
+    expect(defined.filter((type) => types.has(type)).toSorted()).toEqual([...types].toSorted());
+  });
+});
