@@ -1376,7 +1376,7 @@ export interface paths {
     put?: never;
     /**
      * Create a token of a user
-     * @description Only this answer contains the token itself. The server stores a hash of it.
+     * @description Only this answer contains the token itself. The server stores a hash of it. With `access`, the token can do less than its owner: `read-only` changes nothing, and `audit-only` only reads audit trails. With the relationship `organization`, which has the name of one of the organizations of its owner, the token has no access to other organizations and to the site. A restricted token creates no tokens.
      */
     post: operations['createUserToken'];
     delete?: never;
@@ -5326,6 +5326,8 @@ export interface components {
           description: string;
           /** Format: date-time */
           'expired-at'?: string | null;
+          /** @description only tokens of users can be restricted */
+          access?: unknown;
         };
       };
     };
@@ -5779,12 +5781,30 @@ export interface components {
       };
     };
     CreateUserTokenBody: {
-      data?: {
+      /** @default {} */
+      data: {
         type?: ('authentication-tokens' | 'authentication-token' | 'agent-tokens' | '') | null;
-        attributes?: {
+        /** @default {} */
+        attributes: {
           description?: string | null;
           /** Format: date-time */
           'expired-at'?: string | null;
+          /**
+           * @default full
+           * @enum {string}
+           */
+          access: 'full' | 'read-only' | 'audit-only';
+        };
+        relationships?: {
+          organization?:
+            | {
+                data: {
+                  id: string;
+                };
+              }
+            | {
+                data: null;
+              };
         };
       };
     };
@@ -5796,6 +5816,8 @@ export interface components {
           description: string;
           /** Format: date-time */
           'expired-at'?: string | null;
+          /** @description only tokens of users can be restricted */
+          access?: unknown;
         };
       };
     };
@@ -5807,6 +5829,20 @@ export interface components {
           description?: string | null;
           /** Format: date-time */
           'expired-at'?: string | null;
+          /** @description only tokens of users can be restricted */
+          access?: unknown;
+        };
+      };
+    };
+    ReplaceOrganizationTokenBody: {
+      data?: {
+        type?: ('authentication-tokens' | 'authentication-token' | 'agent-tokens' | '') | null;
+        attributes?: {
+          description?: string | null;
+          /** Format: date-time */
+          'expired-at'?: string | null;
+          /** @description only tokens of users can be restricted */
+          access?: unknown;
         };
       };
     };
@@ -6336,6 +6372,13 @@ export interface components {
     };
     CreateOwnTokenBody: {
       description: string;
+      /**
+       * @default full
+       * @enum {string}
+       */
+      access: 'full' | 'read-only' | 'audit-only';
+      /** @default  */
+      organization: string;
     };
     CreateSshKeyBody: {
       data: {
@@ -8234,6 +8277,12 @@ export interface components {
          * @example 2026-01-31T12:30:15.123Z
          */
         'expired-at': string | null;
+        /**
+         * @description What the token may do at most: everything that its owner may do, read it, or read audit trails only. Only tokens of users have it.
+         * @example full
+         * @enum {string}
+         */
+        access?: 'full' | 'read-only' | 'audit-only';
       };
       relationships: {
         'created-by': {
@@ -8244,6 +8293,11 @@ export interface components {
             | components['schemas']['AgentPoolIdentifier']
             | components['schemas']['WorkloadIdentityIdentifier']
             | null;
+          links?: components['schemas']['RelatedLinks'];
+        };
+        /** @description The only organization in which the token has access. Null for all organizations of its owner. Only tokens of users have it. */
+        organization?: {
+          data: components['schemas']['OrganizationIdentifier'] | null;
           links?: components['schemas']['RelatedLinks'];
         };
         /** @description Only tokens of teams have it. */
@@ -19370,7 +19424,16 @@ export interface operations {
          *       "data": {
          *         "type": "authentication-tokens",
          *         "attributes": {
-         *           "description": "CI"
+         *           "description": "Inventory",
+         *           "access": "read-only"
+         *         },
+         *         "relationships": {
+         *           "organization": {
+         *             "data": {
+         *               "type": "organizations",
+         *               "id": "acme"
+         *             }
+         *           }
          *         }
          *       }
          *     }
@@ -19395,7 +19458,7 @@ export interface operations {
       408: components['responses']['RequestTimeout'];
       413: components['responses']['TooLarge'];
       415: components['responses']['UnsupportedMediaType'];
-      /** @description An attribute is not valid, the organization allows shorter lifetimes only, or the owner has the largest number of tokens. */
+      /** @description An attribute is not valid, the organization allows shorter lifetimes only, or the owner has the largest number of tokens. The owner of the token is no member of its organization. */
       422: {
         headers: {
           [name: string]: unknown;
@@ -19407,7 +19470,7 @@ export interface operations {
            *         {
            *           "status": "422",
            *           "title": "invalid attribute",
-           *           "detail": "An attribute is not valid, the organization allows shorter lifetimes only, or the owner has the largest number of tokens."
+           *           "detail": "An attribute is not valid, the organization allows shorter lifetimes only, or the owner has the largest number of tokens. The owner of the token is no member of its organization."
            *         }
            *       ]
            *     }
@@ -19953,7 +20016,7 @@ export interface operations {
          *       }
          *     }
          */
-        'application/vnd.api+json': components['schemas']['CreateUserTokenBody'];
+        'application/vnd.api+json': components['schemas']['ReplaceOrganizationTokenBody'];
       };
     };
     responses: {
@@ -36083,6 +36146,10 @@ export interface operations {
         done?: string;
         /** @description The description of the token that the person creates. */
         description?: string;
+        /** @description The access of the token that the person creates. */
+        access?: 'full' | 'read-only' | 'audit-only';
+        /** @description The only organization of the token that the person creates. */
+        organization?: string;
       };
       header?: never;
       path?: never;
@@ -36274,7 +36341,9 @@ export interface operations {
       content: {
         /**
          * @example {
-         *       "description": "laptop"
+         *       "description": "laptop",
+         *       "access": "read-only",
+         *       "organization": "acme"
          *     }
          */
         'application/x-www-form-urlencoded': components['schemas']['CreateOwnTokenBody'];
@@ -36549,6 +36618,10 @@ export interface operations {
         done?: string;
         /** @description The description of the token that the person creates. */
         description?: string;
+        /** @description The access of the token that the person creates. */
+        access?: 'full' | 'read-only' | 'audit-only';
+        /** @description The only organization of the token that the person creates. */
+        organization?: string;
       };
       header?: never;
       path?: never;

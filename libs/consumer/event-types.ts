@@ -258,7 +258,7 @@ type EventSchemas = {
         email: string | null;
       } | null;
     };
-    /** cadastre.AuthenticationTokenCreated.v4 */
+    /** cadastre.AuthenticationTokenCreated.v5 */
     AuthenticationTokenCreated: {
       /** @enum {string} */
       kind: 'user' | 'team' | 'organization' | 'audit-trails' | 'agent' | 'run' | 'scim';
@@ -271,6 +271,11 @@ type EventSchemas = {
       expiredAt: string | null;
       assurance: ('password' | 'two-factor' | 'oidc' | 'oidc-two-factor') | null;
       readonly organizations: string[];
+      restriction: {
+        /** @enum {string} */
+        access: 'full' | 'read-only' | 'audit-only';
+        organization: string | null;
+      };
     };
     /** cadastre.AuthenticationTokenDestroyed.v2 */
     AuthenticationTokenDestroyed: {
@@ -1581,7 +1586,7 @@ export const EVENT_VERSIONS: Readonly<Record<EventType, number>> = {
   TeamDeleted: 1,
   TeamMemberAdded: 2,
   TeamMemberRemoved: 2,
-  AuthenticationTokenCreated: 4,
+  AuthenticationTokenCreated: 5,
   AuthenticationTokenDestroyed: 2,
   TeamWorkspaceAdded: 2,
   TeamWorkspaceUpdated: 2,
@@ -1815,7 +1820,12 @@ export const EVENT_UPCASTS: { readonly [T in EventType]?: Readonly<Record<number
   TeamUpdated: { '1': [] },
   TeamMemberAdded: { '1': [{ add: { invitation: null } }] },
   TeamMemberRemoved: { '1': [{ add: { invitation: null } }] },
-  AuthenticationTokenCreated: { '1': [{ add: { assurance: null } }], '2': [{ add: { organizations: [] } }], '3': [] },
+  AuthenticationTokenCreated: {
+    '1': [{ add: { assurance: null } }],
+    '2': [{ add: { organizations: [] } }],
+    '3': [],
+    '4': [{ add: { restriction: { access: 'full', organization: null } } }],
+  },
   AuthenticationTokenDestroyed: { '1': [{ add: { organizations: [] } }] },
   TeamWorkspaceAdded: { '1': [{ to: 'custom', add: { policyOverrides: false } }] },
   TeamWorkspaceUpdated: { '1': [{ to: 'custom', add: { policyOverrides: false } }] },

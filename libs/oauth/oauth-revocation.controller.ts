@@ -2,7 +2,14 @@ import { Body, Controller, Header, HttpCode, Post, Req } from '@nestjs/common';
 import { CommandBus } from '@nestjs/cqrs';
 import type { FastifyRequest } from 'fastify';
 import { z } from 'zod';
-import { Authenticator, ConfigureRoute, describeRequest, repeatWhileAccessChanges, type Identity } from '#access';
+import {
+  Authenticator,
+  ConfigureRoute,
+  describeRequest,
+  repeatWhileAccessChanges,
+  UNRESTRICTED,
+  type Identity,
+} from '#access';
 import { Refusal } from '#kernel';
 import { ChangeAuthenticationToken } from '#people';
 import { OAUTH_ROUTE } from './protocol/oauth-route.options.js';
@@ -34,7 +41,8 @@ export class OauthRevocationController {
       if (identity.kind !== 'user') {
         throw new OauthRefusal('unsupported_token_type', 'The token belongs to no person. Its owner can delete it.');
       }
-      const actor = { ...identity, request: describeRequest(request) };
+      // A restricted token may not delete tokens, except itself in this way.
+      const actor = { ...identity, restriction: UNRESTRICTED, request: describeRequest(request) };
       try {
         await this.bus.execute(new ChangeAuthenticationToken('DestroyToken', { target: identity.token, actor }));
       } catch (error) {

@@ -83,9 +83,13 @@ export {
   type SignInDependencies,
   type StartedSession,
 } from './sessions/sessions.writes.js';
-export { ChangeAuthenticationToken } from './authentication-tokens/authentication-tokens.commands.js';
+export {
+  ChangeAuthenticationToken,
+  type RestrictionInput,
+} from './authentication-tokens/authentication-tokens.commands.js';
 export { listTokens, selectTokenOwner, type TokenRow } from './authentication-tokens/authentication-tokens.queries.js';
-export { agentBody, LIST_SIZE, parseDescribedToken } from './authentication-tokens/authentication-tokens.controller.js';
+export { agentBody, parseDescribedToken } from './authentication-tokens/authentication-tokens.body.js';
+export { LIST_SIZE } from './authentication-tokens/authentication-tokens.controller.js';
 export { renderAuthenticationToken } from './authentication-tokens/authentication-tokens.document.js';
 export {
   prepareTokenDestruction,

@@ -15,11 +15,15 @@ import {
   NO_CREDENTIALS,
   onResource,
   ASSURANCES,
+  isRestricted,
   NO_ORGANIZATION_ACCESS,
   ORGANIZATION_ACCESS,
+  TOKEN_ACCESS,
   TOKEN_KINDS,
+  UNRESTRICTED,
   type OrganizationAccess,
   type TokenKind,
+  type TokenRestriction,
 } from '#access';
 import type { AuthenticationTokenEvent } from './authentication-tokens/authentication-token.js';
 import {
@@ -108,6 +112,17 @@ const WITHOUT_ORGANIZATIONS: readonly AddedMembers[] = [{ add: { organizations: 
 /** Names the user of a token, because another person can create or delete it. Tokens of other owners have no `meta`. */
 const describeOwningUser = ({ kind, owner }: { readonly kind: TokenKind; readonly owner: string }) =>
   kind === 'user' ? { user_id: owner } : null;
+
+/** Adds the restriction of a token, if it has one, so that the entries of tokens without restrictions stay unchanged. */
+const describeNewToken = (token: {
+  readonly kind: TokenKind;
+  readonly owner: string;
+  readonly restriction: TokenRestriction;
+}) => {
+  const owner = describeOwningUser(token);
+  const { access, organization } = token.restriction;
+  return owner && isRestricted(token.restriction) ? { ...owner, access, organization_id: organization } : owner;
+};
 
 const team = onResource('teams', { in: 'team' });
 const ownTeam: LiveResource = (word) => ({ ...team(word), access: { team: 'stream' } });
@@ -248,9 +263,14 @@ export const peopleEvents = {
     {
       AuthenticationTokenCreated: {
         // 2: assurance. 3: organizations; descriptions of users' tokens are encrypted, because they can contain an address.
-        // 4: assurance can be oidc-two-factor.
-        schemaVersion: 4,
-        upcast: { 1: [{ add: { assurance: null } }], 2: WITHOUT_ORGANIZATIONS, 3: [] },
+        // 4: assurance can be oidc-two-factor. 5: restriction.
+        schemaVersion: 5,
+        upcast: {
+          1: [{ add: { assurance: null } }],
+          2: WITHOUT_ORGANIZATIONS,
+          3: [],
+          4: [{ add: { restriction: UNRESTRICTED } }],
+        },
         schema: z.strictObject({
           kind: tokenKind,
           owner: z.string(),
@@ -259,14 +279,21 @@ export const peopleEvents = {
           expiredAt: z.iso.datetime().nullable(),
           assurance: z.enum(ASSURANCES).nullable(),
           organizations: z.array(z.string()).readonly(),
+          restriction: z.strictObject({ access: z.enum(TOKEN_ACCESS), organization: z.string().nullable() }),
         }),
         audit: {
           action: 'create',
           site: 'without-organization',
           organizations: listOrganizations,
-          meta: describeOwningUser,
+          meta: describeNewToken,
         },
-        ids: { refersTo: { owner: ['org', 'team', 'apool', 'agent', 'run'], 'organizations[]': ['org'] } },
+        ids: {
+          refersTo: {
+            owner: ['org', 'team', 'apool', 'agent', 'run'],
+            'organizations[]': ['org'],
+            'restriction.organization': ['org'],
+          },
+        },
         personal: ({ kind, owner }) =>
           kind === 'user' ? [{ at: ['description'], person: owner, kind: 'detail' }] : [],
       },

@@ -15,8 +15,8 @@ const recordUse = (user: string) => sql`update users set only_invited = false wh
 
 export const access: Projection<PeopleEvent> = {
   name: 'access',
-  // Version 2 added `only_invited` and `invited_by`.
-  version: 2,
+  // Version 2 added `only_invited` and `invited_by`, version 3 `access` and `only_organization` of tokens.
+  version: 3,
   tables: ['users', 'organization_memberships', 'teams', 'team_members', 'authentication_tokens'],
   on: {
     UserCreated: ({ username, email, siteAdmin }, { stream, time }) => sql`
@@ -79,9 +79,11 @@ export const access: Projection<PeopleEvent> = {
     AuthenticationTokenCreated: (token, { stream, organization, time }) => [
       sql`
       insert into authentication_tokens
-        (id, kind, owner, organization, description, created_by_type, created_by, created_at, expired_at, assurance)
+        (id, kind, owner, organization, description, created_by_type, created_by, created_at, expired_at, assurance,
+         access, only_organization)
       values (${stream}, ${token.kind}, ${token.owner}, ${organization}, ${token.description},
-              ${token.createdBy?.type ?? null}, ${token.createdBy?.id ?? null}, ${time}, ${token.expiredAt}, ${token.assurance})`,
+              ${token.createdBy?.type ?? null}, ${token.createdBy?.id ?? null}, ${time}, ${token.expiredAt}, ${token.assurance},
+              ${token.restriction.access}, ${token.restriction.organization})`,
       ...(token.kind === 'user' ? [recordUse(token.owner)] : []),
     ],
     AuthenticationTokenDestroyed: (_, { stream }) => sql`delete from authentication_tokens where id = ${stream}`,

@@ -2,7 +2,7 @@ import { Readable } from 'node:stream';
 import { Logger } from '@nestjs/common';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { unavailable, type Message } from '#kernel';
-import type { Actor } from '#access';
+import { UNRESTRICTED, type Actor } from '#access';
 import type { IdempotentWrite } from '#event-store';
 import { RandomIds } from '#host';
 import { ReadRecorder, releaseOnceRecorded } from './read-recorder.js';
@@ -20,6 +20,7 @@ const actor = (id: string): Actor => ({
   teams: [],
   rolesByOrganization: new Map(),
   closedTo: new Set(),
+  restriction: UNRESTRICTED,
   expiredAt: null,
   token: null,
   subjects: '{}',

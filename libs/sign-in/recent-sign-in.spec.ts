@@ -105,7 +105,8 @@ describe('a session of 15 minutes', () => {
     clock.pass({ minutes: 15 });
     const before = await countEvents();
     const refused = await client.post(TOKENS, { description: 'laptop & "<b>' });
-    const back = `${TOKENS}?description=${encodeURIComponent('laptop & "<b>')}`;
+    const fields = new URLSearchParams({ description: 'laptop & "<b>', access: 'full', organization: '' });
+    const back = `${TOKENS}?${fields.toString()}`;
     expect([refused.status, refused.headers.get('location')]).toEqual([
       303,
       `/sign-in?confirm=1&return_to=${encodeURIComponent(back)}`,

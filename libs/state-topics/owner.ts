@@ -1,4 +1,4 @@
-import type { Actor, Role } from '#access';
+import { UNRESTRICTED, type Actor, type Role } from '#access';
 
 const OWNER: ReadonlySet<Role> = new Set<Role>(['owner', 'member']);
 
@@ -14,6 +14,7 @@ export const createOwner = (organizations: readonly string[]): Actor => ({
   teams: [],
   rolesByOrganization: new Map(organizations.map((organization) => [organization, OWNER])),
   closedTo: new Set(),
+  restriction: UNRESTRICTED,
   expiredAt: null,
   token: null,
   subjects: '{}',

@@ -10,7 +10,7 @@ import * as organizations from '../../libs/organizations/organizations/organizat
 import * as projects from '../../libs/organizations/projects/projects.body.js';
 import * as tokenTtlPolicies from '../../libs/organizations/token-ttl-policies/token-ttl-policies.body.js';
 import * as subscriptions from '../../libs/organizations/entitlements/subscriptions.controller.js';
-import * as tokens from '../../libs/people/authentication-tokens/authentication-tokens.controller.js';
+import * as tokens from '../../libs/people/authentication-tokens/authentication-tokens.body.js';
 import * as memberships from '../../libs/people/memberships/organization-memberships.controller.js';
 import * as teamProjects from '../../libs/people/team-access/team-projects.body.js';
 import * as teamWorkspaces from '../../libs/people/team-access/team-workspaces.body.js';
@@ -122,10 +122,16 @@ export const RESOURCES: Readonly<Record<string, DocumentedResource>> = {
   'authentication-tokens': {
     requests: [
       {
-        name: 'of a user or an organization',
-        routes: ['POST /api/v2/users/:id/authentication-tokens', `POST ${ORGANIZATION}/authentication-token`],
+        name: 'of a user',
+        routes: ['POST /api/v2/users/:id/authentication-tokens'],
+        body: tokens.userBody,
+        goTfe: ['UserTokenCreateOptions'],
+      },
+      {
+        name: 'of an organization',
+        routes: [`POST ${ORGANIZATION}/authentication-token`],
         body: tokens.body,
-        goTfe: ['UserTokenCreateOptions', 'OrganizationTokenCreateOptions'],
+        goTfe: ['OrganizationTokenCreateOptions'],
       },
       {
         name: 'legacy, of a team',
@@ -150,6 +156,7 @@ export const RESOURCES: Readonly<Record<string, DocumentedResource>> = {
         goTfe: ['AgentTokenCreateOptions'],
       },
     ],
+    also: { access: 'cadastre', 'relationships.organization': 'cadastre' },
   },
   comments: {
     requests: [

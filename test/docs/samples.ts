@@ -436,13 +436,21 @@ const TOKEN = { description: 'sent', 'expired-at': '2030-01-01T00:00:00.000Z' };
 
 const tokenRequests = async (api: ApiTestClient, pool: string): Promise<SampledRequest[]> => {
   const team = await makeTeam(api, 'acme', unique());
-  const request = (name: string, path: string, attributes: NonNullable<Sample['attributes']>): SampledRequest => ({
+  const { id: person } = (await api.get('/api/v2/account/details')).body.data;
+  const request = (
+    name: string,
+    path: string,
+    attributes: NonNullable<Sample['attributes']>,
+    relationships: Pick<Sample, 'relationships'> = {},
+  ): SampledRequest => ({
     label: `authentication-tokens, ${name}`,
     send: (sample) => api.post(`/api/v2/${path}`, { data: { type: 'authentication-tokens', ...sample } }),
-    samples: [{ attributes }],
+    samples: [{ attributes, ...relationships }],
   });
+  const inAcme = { relationships: { organization: { data: { type: 'organizations', id: 'acme' } } } };
   return [
-    request('of a user or an organization', 'organizations/acme/authentication-token', TOKEN),
+    request('of a user', `users/${person}/authentication-tokens`, { ...TOKEN, access: 'read-only' }, inAcme),
+    request('of an organization', 'organizations/acme/authentication-token', TOKEN),
     request('legacy, of a team', `teams/${team}/authentication-token`, without(TOKEN, 'description')),
     request('of a team', `teams/${team}/authentication-tokens`, TOKEN),
     request('of an agent pool', `agent-pools/${pool}/authentication-tokens`, TOKEN),

@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { permissions, type Permission } from '#access';
+import { listSufficientRoles, permissions, READING_PERMISSIONS, type Permission, type Role } from '#access';
 import { listEndpointModules, routesOf } from '../support/gateway-routes.js';
 import { BY_HAND } from './manual-rows.js';
 import { addressOf, nameOf, type ExpectedAccess, type MatrixRow } from './matrix.js';
@@ -41,6 +41,23 @@ const ELSEWHERE: Partial<Record<Permission, string>> = {
   'manage-run-tasks': 'there are no run tasks yet, so only documents show it',
 };
 
+/** Permissions that decide what a document shows to callers that read it, with the reason. */
+const SHOWN_BY: Partial<Record<Permission, string>> = {
+  'list-organization': 'decides what the list of organizations shows',
+  'manage-agent-pools': 'decides which workspaces of an agent pool are shown',
+  'manage-memberships': 'decides whether memberships show when the person was last active',
+};
+
+/** Roles of callers that are no users. Their tokens cannot be restricted. */
+const NOT_OF_USERS: readonly Role[] = ['organization-token', 'audit-token', 'agent', 'run', 'scim'];
+
+const readingRoutes = new Set(['POST /organizations/:organization/reserved-tag-keys/actions/preview']);
+
+const isReading = ({ route }: MatrixRow): boolean => route.startsWith('GET ') || readingRoutes.has(route);
+
+const demandedBy = (selected: readonly MatrixRow[]): ReadonlySet<Permission> =>
+  new Set(selected.flatMap(({ demands }) => (typeof demands === 'string' ? [] : demands.flatMap(permissionsOf))));
+
 describe('the matrix', () => {
   it('has a row for every route of the gateway', async () => {
     const covered = matrixRoutes();
@@ -63,10 +80,18 @@ describe('the matrix', () => {
   });
 
   it('requires every permission of the table in some row', () => {
-    const demanded = new Set(
-      rows.flatMap(({ demands }) => (typeof demands === 'string' ? [] : demands.flatMap(permissionsOf))),
-    );
+    const demanded = demandedBy(rows);
     const all = Object.keys(permissions) as Permission[];
     expect(all.filter((permission) => !demanded.has(permission))).toEqual(Object.keys(ELSEWHERE));
+  });
+
+  it('requires the permissions of read-only tokens, and no others, in rows that change nothing', () => {
+    const demanded = demandedBy(rows.filter(isReading));
+    const ofUsers = [...demanded].filter((permission) =>
+      listSufficientRoles(permission).some((role) => !NOT_OF_USERS.includes(role)),
+    );
+    expect([...READING_PERMISSIONS].toSorted()).toEqual(
+      [...new Set([...ofUsers, ...(Object.keys(SHOWN_BY) as Permission[])])].toSorted(),
+    );
   });
 });

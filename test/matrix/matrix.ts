@@ -1,4 +1,4 @@
-import { can, permissions, type Identity, type Permission, type PermissionScope } from '#access';
+import { can, permissions, UNRESTRICTED, type Identity, type Permission, type PermissionScope } from '#access';
 import type { MatrixCaller } from './callers.js';
 import type { ApiResponse, ApiTestClient } from '../support/server.js';
 import type { MatrixCallerInWorld, MatrixWorld } from './shared-world.js';
@@ -126,6 +126,7 @@ const identityOf = (caller: MatrixCallerInWorld, { acme, rival }: MatrixWorld): 
     ...(caller.foreign ? [[rival.id, new Set(['member', 'owner'] as const)] as const] : []),
   ]),
   closedTo: new Set(),
+  restriction: UNRESTRICTED,
   expiredAt: null,
   token: null,
   subjects: '{}',

@@ -1,4 +1,4 @@
-import type { Actor } from '#access';
+import { UNRESTRICTED, type Actor } from '#access';
 import type { Database, DatabaseRow, DatabaseSession } from '#postgres';
 import { compileStatement, Refusal, sql, type Sql } from '#kernel';
 import { waitUntil } from './product.js';
@@ -109,7 +109,14 @@ type PlannedCaller = Pick<Actor, 'siteAdmin' | 'teams' | 'rolesByOrganization'>;
 /** Returns a caller without a token. */
 export const anybody = (caller: PlannedCaller): Actor => {
   const request = { id: null, address: null, userAgent: null };
-  const current = { token: null, subjects: '{}', epoch: 0, snapshot: null, closedTo: new Set<string>() };
+  const current = {
+    token: null,
+    subjects: '{}',
+    epoch: 0,
+    snapshot: null,
+    closedTo: new Set<string>(),
+    restriction: UNRESTRICTED,
+  };
   return {
     kind: 'user',
     id: 'user-x',

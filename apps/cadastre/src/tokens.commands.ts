@@ -1,4 +1,5 @@
-import type { Command } from 'commander';
+import { Option, type Command } from 'commander';
+import { TOKEN_ACCESS, UNRESTRICTED, type TokenAccess } from '#access';
 import { computeExpiry, ensureUser, issueUserToken, listTokensOf, makeOwner, revokeToken, setEmail } from '#people';
 import { StartupError, type Settings } from '#host';
 import { describeMissingSite } from '../../database-resources.js';
@@ -15,6 +16,8 @@ type TokenOptions = {
   readonly description?: string;
   readonly init?: boolean;
   readonly neverExpires?: boolean;
+  readonly access: TokenAccess;
+  readonly onlyOrganization?: string;
 };
 
 const describeEnd = (end: string | null): string =>
@@ -29,7 +32,9 @@ const runTokenCreate = async (settings: Settings, options: TokenOptions): Promis
     if (email !== undefined) await setEmail(store, ids, user.id, email);
     if (ownerOf !== undefined) await makeOwner(store, ids, user, ownerOf);
     const end = computeExpiry(options.neverExpires ? null : settings.tokenLifetime, clock.now());
-    const secret = await issueUserToken(store, ids, user.id, options.description ?? 'Made at the command line', end);
+    const description = options.description ?? 'Made at the command line';
+    const restriction = { access: options.access, organization: options.onlyOrganization ?? null };
+    const secret = await issueUserToken(store, ids, user.id, description, end, restriction);
     process.stderr.write(`${describeEnd(end)}\n`);
     printLine(secret);
   };
@@ -41,7 +46,7 @@ const runTokenCreate = async (settings: Settings, options: TokenOptions): Promis
   }
 };
 
-const TOKEN_COLUMNS = ['ID', 'OWNER', 'KIND', 'DESCRIPTION', 'CREATED', 'LAST USED', 'EXPIRES'] as const;
+const TOKEN_COLUMNS = ['ID', 'OWNER', 'KIND', 'ACCESS', 'DESCRIPTION', 'CREATED', 'LAST USED', 'EXPIRES'] as const;
 
 type TokenListOptions = { readonly user?: string; readonly json?: boolean };
 
@@ -50,15 +55,18 @@ const runTokenList = (settings: Settings, { user, json }: TokenListOptions): Pro
   withRuntime(settings, async ({ store }) => {
     const tokens = await listTokensOf(store, user ?? null);
     if (json) return printLine(JSON.stringify(tokens, null, 2));
-    const rows = tokens.map(({ id, owner, kind, description, createdAt, lastUsedAt, expiredAt }) => [
-      id,
-      owner,
-      kind,
-      description ?? '–',
-      createdAt,
-      lastUsedAt ?? 'never',
-      expiredAt ?? 'never',
-    ]);
+    const rows = tokens.map(
+      ({ id, owner, kind, access, onlyOrganization, description, createdAt, lastUsedAt, expiredAt }) => [
+        id,
+        owner,
+        kind,
+        onlyOrganization === null ? access : `${access}, ${onlyOrganization}`,
+        description ?? '–',
+        createdAt,
+        lastUsedAt ?? 'never',
+        expiredAt ?? 'never',
+      ],
+    );
     printLine(formatTable(TOKEN_COLUMNS, rows));
   });
 
@@ -81,6 +89,12 @@ export const addTokenCommands = (program: Command): void => {
     .option('--owner-of <organization>', 'make the user an owner of that organization')
     .option('--description <text>', 'what the token is for')
     .option('--never-expires', 'create a token that never expires, instead of after CADASTRE_TOKEN_LIFETIME')
+    .addOption(
+      new Option('--access <access>', 'what the token may do: all that the user may do, read it, or read audit trails')
+        .choices(TOKEN_ACCESS)
+        .default(UNRESTRICTED.access),
+    )
+    .option('--only-organization <organization>', 'give the token access to this organization of the user only')
     .option('--init', 'create a new site if there is none')
     .action(withErrorReport(async (options: TokenOptions) => runTokenCreate(await loadCommandSettings(), options)));
 

@@ -9,6 +9,7 @@ import {
   type Identity,
   type TeamRow,
 } from './actor.js';
+import { UNRESTRICTED } from './token-restriction.js';
 import { NO_ORGANIZATION_ACCESS, type OrganizationAccess } from '../permissions/organization-access.js';
 
 const inTeam = (organization: string, name: string, access: Partial<OrganizationAccess> = {}): TeamRow => ({
@@ -29,6 +30,7 @@ const actor: Actor = {
   teams: ['team-1'],
   rolesByOrganization: computeRoles([inTeam('org-1', 'core')]),
   closedTo: new Set(),
+  restriction: UNRESTRICTED,
   expiredAt: null,
   token: 'at-1',
   subjects: '{team-1}',

@@ -1,5 +1,6 @@
 import type { EventContext, Timestamp } from '#kernel';
 import type { OrganizationAccess } from '../permissions/organization-access.js';
+import type { TokenRestriction } from './token-restriction.js';
 
 /**
  * The kinds of token owners. An `audit-trails` token belongs to an organization and can only read its audit trail. An
@@ -56,6 +57,8 @@ export type Identity = {
    * signing in. The caller has no roles in them.
    */
   readonly closedTo: ReadonlySet<string>;
+  /** The part of its owner's access that a token of a user has. `UNRESTRICTED` for all other callers. */
+  readonly restriction: TokenRestriction;
   readonly expiredAt: Timestamp | null;
   /** Id of the token or session; null if none was sent. */
   readonly token: string | null;

@@ -8,6 +8,7 @@ import { Authenticator, createInvalidTokenRefusal } from './authenticator.js';
 import { getBearerToken, getCredential, getSessionCredential } from './credentials.js';
 import { createRecentSignInRefusal, hasRecentSignIn } from './recent-sign-in.js';
 import { SecondFactorRequired, SignInRequired } from './sign-in-required.filter.js';
+import { requireUnrestrictedRoute } from './token-restriction.js';
 import { createTwoFactorRefusal, TwoFactorRule } from './two-factor.rule.js';
 import type { PageOptions, RouteOptions } from '../routes/route-options.js';
 
@@ -35,10 +36,15 @@ export class AuthenticateGuard implements CanActivate {
     return identifyCaller(request, this.authenticator).then(() => this.admit(request));
   }
 
-  /** Returns true, or refuses a caller whose sign-in is too weak for the site or too old for the route. */
+  /**
+   * Returns true, or refuses a caller whose sign-in is too weak for the site or too old for the route, or whose token is
+   * too restricted for it.
+   */
   private admit(request: AuthenticatedRequest): true {
-    const { isPublic = false, page } = request.routeOptions.config as RouteOptions;
+    const options = request.routeOptions.config as RouteOptions;
+    const { isPublic = false, page } = options;
     if (isPublic || page?.needsSession === false || !request.actor) return true;
+    requireUnrestrictedRoute(request.actor.restriction, request.method, options);
     this.requireTwoFactor(request, request.actor);
     this.requireRecentSignIn(request, request.actor);
     return true;

@@ -1,5 +1,6 @@
 import { sql, type Sql, type Timestamp } from '#kernel';
 import type { Database } from '#postgres';
+import { UNRESTRICTED, type TokenAccess } from './token-restriction.js';
 import { computeRoles, type Assurance, type Identity, type Role, type TeamRow, type TokenKind } from './actor.js';
 import { MAX_SUMMED_SUBJECTS, selectMembersSubject } from '../epochs/access-epochs.queries.js';
 
@@ -21,6 +22,8 @@ type IdentityRow = {
   readonly memberOf: readonly string[];
   readonly closedTo: readonly string[];
   readonly closesAt: Timestamp | null;
+  readonly access: TokenAccess;
+  readonly onlyOrganization: string | null;
 };
 
 /**
@@ -45,11 +48,11 @@ const ACCEPTS = sql.raw(`(t.credential = 'session' or (o.settings ->> 'userToken
 /** The columns of a credential that `selectIdentity` needs, from each of the two views. */
 const TOKEN_COLUMNS = sql.raw(
   `id, kind, 'token' as credential, assurance, null::timestamptz as proved_at, owner, organization, description, created_at,
-  expired_at`,
+  expired_at, access, only_organization`,
 );
 const SESSION_COLUMNS = sql.raw(`id, 'user' as kind, 'session' as credential, assurance,
   case when method = 'oidc' then authenticated_at else created_at end as proved_at, user_id as owner,
-  null as organization, null as description, created_at, expired_at`);
+  null as organization, null as description, created_at, expired_at, 'full' as access, null as only_organization`);
 
 /**
  * Selects an identity in one row, in the same snapshot as the epochs of its subjects. `t` has the columns of a token.
@@ -63,6 +66,7 @@ const SESSION_COLUMNS = sql.raw(`id, 'user' as kind, 'session' as credential, as
  */
 const selectIdentity = (t: Sql, now: Date): Sql => sql`
   select t.id as token, t.kind, t.credential, t.assurance, t.proved_at as "provedAt", t.owner, t.organization, t.expired_at as "expiredAt",
+         t.access, t.only_organization as "onlyOrganization",
          u.site_admin and not u.suspended as "siteAdmin",
          coalesce(u.username, team.name, o.name, t.description, t.owner) as name,
          depends.on_subjects::text as subjects,
@@ -159,7 +163,8 @@ export const findCurrentIdentity = async (
       // Without a token there is no age to check.
       sql`select null::text as id, ${kind}::text as kind, 'token' as credential, null::text as assurance,
                  null::timestamptz as proved_at, ${id}::text as owner, null::text as organization, null::text as description,
-                 null::timestamptz as expired_at, null::timestamptz as created_at`,
+                 null::timestamptz as expired_at, null::timestamptz as created_at,
+                 ${UNRESTRICTED.access}::text as access, null::text as only_organization`,
       new Date(0),
     ),
   );
@@ -167,24 +172,32 @@ export const findCurrentIdentity = async (
   return toIdentity(row as IdentityRow);
 };
 
-const toIdentity = (row: IdentityRow): Identity => ({
-  kind: row.kind,
-  // Events name the SCIM token, because its owner is the site.
-  id: row.kind === 'scim' && row.token !== null ? row.token : row.owner,
-  name: row.name,
-  siteAdmin: row.siteAdmin ?? false,
-  credential: row.credential,
-  assurance: row.assurance,
-  provedAt: row.provedAt,
-  teams: listOpenTeams(row),
-  rolesByOrganization: computeRolesByOrganization(row),
-  closedTo: new Set(row.siteAdmin ? [] : row.closedTo),
-  expiredAt: row.expiredAt,
-  token: row.token,
-  subjects: row.subjects,
-  epoch: row.epoch,
-  snapshot: row.snapshot,
-});
+const toIdentity = (row: IdentityRow): Identity => {
+  const restriction = { access: row.access, organization: row.onlyOrganization };
+  // A token for one organization has no power over the site.
+  const siteAdmin = row.siteAdmin === true && restriction.organization === null;
+  const isInScope = (organization: string): boolean =>
+    restriction.organization === null || restriction.organization === organization;
+  return {
+    kind: row.kind,
+    // Events name the SCIM token, because its owner is the site.
+    id: row.kind === 'scim' && row.token !== null ? row.token : row.owner,
+    name: row.name,
+    siteAdmin,
+    credential: row.credential,
+    assurance: row.assurance,
+    provedAt: row.provedAt,
+    teams: listOpenTeams(row, isInScope),
+    rolesByOrganization: computeRolesByOrganization(row, isInScope),
+    closedTo: new Set(siteAdmin ? [] : row.closedTo.filter(isInScope)),
+    restriction,
+    expiredAt: row.expiredAt,
+    token: row.token,
+    subjects: row.subjects,
+    epoch: row.epoch,
+    snapshot: row.snapshot,
+  };
+};
 
 const BY_KIND = {
   organization: 'organization-token',
@@ -193,10 +206,14 @@ const BY_KIND = {
   run: 'run',
 } as const;
 
-const computeRolesByOrganization = (row: IdentityRow): ReadonlyMap<string, ReadonlySet<Role>> => {
+const computeRolesByOrganization = (
+  row: IdentityRow,
+  isInScope: (organization: string) => boolean,
+): ReadonlyMap<string, ReadonlySet<Role>> => {
   if (row.kind === 'scim') return new Map();
   if (row.kind === 'user' || row.kind === 'team') {
-    const all = computeRoles(row.teams, row.memberOf);
+    const inScope = row.teams.filter(({ organization }) => isInScope(organization));
+    const all = computeRoles(inScope, row.memberOf.filter(isInScope));
     // The token of the owners team or a site admin can open the organization again.
     for (const closed of row.closedTo) all.delete(closed);
     return all;
@@ -205,5 +222,5 @@ const computeRolesByOrganization = (row: IdentityRow): ReadonlyMap<string, Reado
 };
 
 /** Returns the teams whose grants count. If an organization is closed to the caller, its teams do not count. */
-const listOpenTeams = ({ teams, closedTo }: IdentityRow): string[] =>
-  teams.filter(({ organization }) => !closedTo.includes(organization)).map(({ id }) => id);
+const listOpenTeams = ({ teams, closedTo }: IdentityRow, isInScope: (organization: string) => boolean): string[] =>
+  teams.filter(({ organization }) => isInScope(organization) && !closedTo.includes(organization)).map(({ id }) => id);

@@ -3,7 +3,7 @@ import { hasOrganizationName } from './resource-names.js';
 import type { Identity } from '../authentication/actor.js';
 import { requireCurrentAccess } from '../epochs/access-epochs.queries.js';
 import { hasCapability, PROJECT_LEVELS } from './grants.js';
-import { can, permissions, type Permission } from './permissions.js';
+import { can, isPermissionWithheld, permissions, type Permission } from './permissions.js';
 
 // Permissions are always the present ones. `views.workspaces` has its schema here, because in a statement about the
 // past the name without schema has rows of the past (libs/history/as-of/as-of.queries.ts).
@@ -158,7 +158,7 @@ export const isGrantedOnProject = (
   permission: keyof typeof CUSTOM_PROJECT_FIELDS,
   project: Sql,
 ): Sql => {
-  if (hasNoTeamGrants(actor)) return sql`false`;
+  if (hasNoTeamGrants(actor) || isPermissionWithheld(actor, permission)) return sql`false`;
   const { grant } = permissions[permission];
   const levels = PROJECT_LEVELS.filter(
     (level) => level !== 'custom' && hasCapability([{ on: 'project', level }], grant),

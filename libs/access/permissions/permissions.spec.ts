@@ -2,6 +2,7 @@ import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import { Refusal } from '#kernel';
 import type { Identity, Role } from '../authentication/actor.js';
+import { UNRESTRICTED } from '../authentication/token-restriction.js';
 import {
   PROJECT_FIELDS,
   WORKSPACE_FIELDS,
@@ -26,6 +27,7 @@ const identity = (roles: readonly Role[], more: Partial<Identity> = {}): Identit
   teams: [],
   rolesByOrganization: new Map([['org-1', new Set(roles)]]),
   closedTo: new Set(),
+  restriction: UNRESTRICTED,
   expiredAt: null,
   token: null,
   subjects: '{}',
@@ -145,6 +147,7 @@ const MANAGES_PEOPLE: readonly Permission[] = [
 const NOT_OF_OWNERS: readonly Permission[] = [
   'create-organization',
   'manage-site',
+  'read-site-audit-trail',
   'manage-identity-providers',
   'forget-user',
   'suspend-user',
@@ -368,6 +371,7 @@ describe('callers by kind', () => {
       ...OF_ROLE.owner,
       'create-organization',
       'manage-site',
+      'read-site-audit-trail',
       'manage-identity-providers',
       'forget-user',
       'suspend-user',

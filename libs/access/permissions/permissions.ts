@@ -1,4 +1,5 @@
 import { forbidden, notFound, Refusal } from '#kernel';
+import { createRestrictionRefusal } from '../authentication/token-restriction.js';
 import { getRolesIn, type Identity, type Role } from '../authentication/actor.js';
 import { hasCapability, type Capability, type Grant } from './grants.js';
 
@@ -35,6 +36,7 @@ export const permissions = {
   // The site.
   'create-organization': { roles: ['user-token'] },
   'manage-site': { roles: ['site-admin'] },
+  'read-site-audit-trail': { roles: ['site-admin'] },
   'manage-identity-providers': { roles: ['site-admin'] },
 
   // Organizations. Readers of the audit trail check the entitlement `audit-logging` in the list.
@@ -212,7 +214,80 @@ export type PermissionScope = {
 /** The scope of resources that belong to no organization. */
 export const SITE_SCOPE: PermissionScope = { organization: null };
 
-export const can = (
+/**
+ * Permissions that requests require which change nothing, of which some have the name of a change. Tokens with read-only
+ * access have no others. test/matrix/coverage.spec.ts compares them with the routes.
+ */
+export const READING_PERMISSIONS: ReadonlySet<Permission> = new Set<Permission>([
+  'manage-site',
+  'manage-identity-providers',
+  'list-organization',
+  'read-organization',
+  'update-organization',
+  'read-entitlements',
+  'read-audit-trail',
+  'read-site-audit-trail',
+  'manage-audit-trail',
+  'manage-organization-tokens',
+  'read-user',
+  'manage-scim-tokens',
+  'manage-user-tokens',
+  'manage-sessions',
+  'read-memberships',
+  'manage-memberships',
+  'read-teams',
+  'read-secret-teams',
+  'manage-teams',
+  'manage-team-tokens',
+  'explain-access',
+  'manage-owners',
+  'read-workspace-access',
+  'manage-workspace-access',
+  'read-project-access',
+  'manage-project-access',
+  'read-project',
+  'read-workspace',
+  'read-workspace-history',
+  'update-workspace',
+  'read-reserved-tag-keys',
+  'read-runs',
+  'read-configuration-version',
+  'read-variables',
+  'read-variable-sets',
+  'read-providers',
+  'read-ssh-keys',
+  'read-agent-pools',
+  'manage-agent-pools',
+  'manage-agent-tokens',
+  'manage-remote-agent-pools',
+  'read-state-outputs',
+  'read-state',
+]);
+
+const AUDIT_PERMISSIONS: ReadonlySet<Permission> = new Set<Permission>(['read-audit-trail', 'read-site-audit-trail']);
+
+/** Returns whether the caller's token is restricted to access without this permission, on every resource. */
+export const isPermissionWithheld = ({ restriction: { access } }: Identity, permission: Permission): boolean => {
+  if (access === 'full') return false;
+  return !(access === 'read-only' ? READING_PERMISSIONS : AUDIT_PERMISSIONS).has(permission);
+};
+
+/** Outside its organization, a token for one organization can only read the account of its owner. */
+const isOutsideOrganization = (
+  { restriction }: Identity,
+  permission: Permission,
+  { organization }: PermissionScope,
+): boolean =>
+  restriction.organization !== null &&
+  organization !== restriction.organization &&
+  !(organization === null && permission === 'read-user');
+
+export const can = (actor: Identity, permission: Permission, scope: PermissionScope): boolean =>
+  !isPermissionWithheld(actor, permission) &&
+  !isOutsideOrganization(actor, permission, scope) &&
+  isPermitted(actor, permission, scope);
+
+const isPermitted = (
   actor: Identity,
   permission: Permission,
   { organization, grants, user }: PermissionScope,
@@ -234,6 +309,10 @@ const createOrganizationClosedRefusal = (): Refusal =>
 export const requirePermission = (actor: Identity, permission: Permission, scope: PermissionScope): void => {
   if (can(actor, permission, scope)) return;
   if (scope.organization !== null && actor.closedTo.has(scope.organization)) throw createOrganizationClosedRefusal();
+  const isHidden = scope.organization !== null && isOutsideOrganization(actor, permission, scope);
+  if (!isHidden && isPermitted(actor, permission, scope)) {
+    throw createRestrictionRefusal(actor.restriction, `does not have the permission ${permission} here`);
+  }
   const rule: PermissionRule = permissions[permission];
   throw rule.refusal === undefined ? notFound() : forbidden(rule.refusal);
 };

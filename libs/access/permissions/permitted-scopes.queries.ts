@@ -3,7 +3,7 @@ import type { Identity } from '../authentication/actor.js';
 import { listFieldsGranting, type CapabilityField } from './custom-fields.js';
 import { listLevelsGranting, type Capability } from './grants.js';
 import { hasNoGrants, orOrganizationClosed, isPermittedByRole } from './grants.queries.js';
-import { getRequiredCapability, type Permission } from './permissions.js';
+import { getRequiredCapability, isPermissionWithheld, type Permission } from './permissions.js';
 
 const isAny = (fields: readonly CapabilityField[]): Sql =>
   fields.length === 0
@@ -43,7 +43,7 @@ export const selectPermittedScopes = (actor: Identity, permission: Permission, s
   const grant = getRequiredCapability(permission);
   const byRole = isPermittedByRole(actor, permission, sql.raw('place.organization'));
   const permitted =
-    grant === undefined || hasNoGrants(actor)
+    grant === undefined || hasNoGrants(actor) || isPermissionWithheld(actor, permission)
       ? byRole
       : sql`(${byRole} or ${buildCapabilityCondition(sql.raw('place.grants'), grant)})`;
   return sql`(select * from (${scopes} offset 0) place

@@ -14,6 +14,9 @@ export type PageOptions = {
   readonly reopens: boolean;
 };
 
+/** What a route does, other than its method says: a POST that only reads, or a GET that reads an audit trail. */
+export type RouteEffect = 'reads' | 'reads-audit-trail';
+
 /** Options of a route that the HTTP server needs before it reads the body of a request. */
 export type RouteOptions = {
   readonly isPublic?: boolean;
@@ -38,9 +41,11 @@ export type RouteOptions = {
   readonly bodyLimit?: number;
   /**
    * Whether a session needs a recent sign-in, because the route creates something with which the caller has access after
-   * the session has ended. Tokens are not affected.
+   * the session has ended. Restricted tokens are refused; other tokens are not affected.
    */
   readonly needsRecentSignIn?: boolean;
+  /** What the route does, for tokens with restricted access. By default, GET reads, and other methods change something. */
+  readonly effect?: RouteEffect;
   /**
    * Whether the route admits people without a second factor at a site that requires one: it shows the account, or adds a
    * factor.

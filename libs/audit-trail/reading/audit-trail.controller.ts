@@ -11,7 +11,7 @@ export class AuditTrailController {
 
   /** The path names no organization, because the token belongs to one; other tokens have no audit trail. */
   @Get('organization/audit-trail')
-  @ConfigureRoute({ filters: TRAIL_FILTERS })
+  @ConfigureRoute({ filters: TRAIL_FILTERS, effect: 'reads-audit-trail' })
   @Header('content-type', JSON_DOCUMENT)
   async list(
     @Query() query: QueryOf,

@@ -17,7 +17,7 @@ export class OrganizationAuditTrailController {
   ) {}
 
   @Get()
-  @ConfigureRoute({ filters: TRAIL_FILTERS })
+  @ConfigureRoute({ filters: TRAIL_FILTERS, effect: 'reads-audit-trail' })
   @Header('content-type', JSON_DOCUMENT)
   async list(
     @Param('organization') name: string,
@@ -37,6 +37,7 @@ export class OrganizationAuditTrailController {
   }
 
   @Get(':id')
+  @ConfigureRoute({ effect: 'reads-audit-trail' })
   @Header('content-type', JSON_DOCUMENT)
   async show(
     @Param('organization') name: string,

@@ -18,7 +18,7 @@ export class SiteAuditTrailController {
   ) {}
 
   @Get()
-  @ConfigureRoute({ filters: TRAIL_FILTERS })
+  @ConfigureRoute({ filters: TRAIL_FILTERS, effect: 'reads-audit-trail' })
   @Header('content-type', JSON_DOCUMENT)
   async list(
     @Query() query: QueryOf,
@@ -37,6 +37,7 @@ export class SiteAuditTrailController {
   }
 
   @Get(':id')
+  @ConfigureRoute({ effect: 'reads-audit-trail' })
   @Header('content-type', JSON_DOCUMENT)
   async show(@Param('id') id: string, @CurrentActor() actor: Actor): Promise<Buffer> {
     await this.requireSiteAdmin(actor);
@@ -45,6 +46,6 @@ export class SiteAuditTrailController {
 
   private async requireSiteAdmin(actor: Actor): Promise<void> {
     await verifyCurrentAccess(this.database, actor);
-    requirePermission(actor, 'manage-site', SITE_SCOPE);
+    requirePermission(actor, 'read-site-audit-trail', SITE_SCOPE);
   }
 }

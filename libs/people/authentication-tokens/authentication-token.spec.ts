@@ -1,4 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
+import { UNRESTRICTED } from '#access';
 import { specify } from '#kernel/spec';
 import { peopleEvents } from '../people.events.js';
 import { authenticationToken, type AuthenticationTokenEvent } from './authentication-token.js';
@@ -13,6 +14,7 @@ const data = {
   expiredAt: '2026-12-01T00:00:00.000Z',
   assurance: null,
   organizations: ['org-1'],
+  restriction: UNRESTRICTED,
 } as const;
 const create = { type: 'CreateAuthenticationToken', data } as const;
 const destroy = { type: 'DestroyAuthenticationToken', data: { organizations: ['org-1'] } } as const;

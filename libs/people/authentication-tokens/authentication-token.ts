@@ -1,5 +1,5 @@
 import { conflict, requireActive, type Decider, type Message, type Timestamp } from '#kernel';
-import type { Assurance, TokenKind } from '#access/rules';
+import type { Assurance, TokenKind, TokenRestriction } from '#access/rules';
 
 type TokenCreation = {
   kind: TokenKind;
@@ -15,6 +15,8 @@ type TokenCreation = {
    * for all other owners, whose organization the event names itself.
    */
   organizations: readonly string[];
+  /** The part of the owner's access that the token has. Only tokens of users are restricted. */
+  restriction: TokenRestriction;
 };
 
 type TokenTrails = Pick<TokenCreation, 'organizations'>;
@@ -37,9 +39,9 @@ export const authenticationToken: Decider<TokenState, AuthenticationTokenCommand
   decide: {
     CreateAuthenticationToken: (creation, state) => {
       if (state.status !== 'absent') throw conflict('Token exists already');
-      const { kind, owner, description, createdBy, expiredAt, assurance, organizations } = creation;
+      const { kind, owner, description, createdBy, expiredAt, assurance, organizations, restriction } = creation;
       // Listed one by one, so that no secret reaches the log.
-      const data = { kind, owner, description, createdBy, expiredAt, assurance, organizations };
+      const data = { kind, owner, description, createdBy, expiredAt, assurance, organizations, restriction };
       return [{ type: 'AuthenticationTokenCreated', data }];
     },
     DestroyAuthenticationToken: ({ organizations }, state) => {

@@ -1,5 +1,5 @@
 import type { Timestamp } from '#kernel';
-import type { Actor } from '#access';
+import type { Actor, TokenAccess } from '#access';
 import { AggregateCommand, type Operation } from '#event-store';
 import type { TokenOwner } from './authentication-tokens.queries.js';
 import type { IssuedToken } from './authentication-tokens.writes.js';
@@ -7,9 +7,18 @@ import type { IssuedToken } from './authentication-tokens.writes.js';
 /** The attributes of a token in a request. */
 export type TokenInput = { readonly description: string | null; readonly expiredAt: Timestamp | null };
 
+/** A requested restriction: `organization` is the name of an organization of the token's owner. */
+export type RestrictionInput = { readonly access: TokenAccess; readonly organization: string | null };
+
 export type AuthenticationTokenOperations = {
-  /** If `replaces` is true, the owner's current token is destroyed in the same append. */
-  IssueToken: Operation<{ owner: TokenOwner; token: TokenInput; replaces: boolean; actor: Actor }, IssuedToken>;
+  /**
+   * If `replaces` is true, the owner's current token is destroyed in the same append. Without a restriction, the token has
+   * all access of its owner.
+   */
+  IssueToken: Operation<
+    { owner: TokenOwner; token: TokenInput; restriction?: RestrictionInput; replaces: boolean; actor: Actor },
+    IssuedToken
+  >;
   /** `target`: the id of the token, or its owner if the owner has only one. */
   DestroyToken: Operation<{ target: string | TokenOwner; actor: Actor }, void>;
 };

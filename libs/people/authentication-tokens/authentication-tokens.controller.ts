@@ -1,29 +1,24 @@
 import { Body, Controller, Delete, Get, HttpCode, Param, Post, Query, Req } from '@nestjs/common';
 import { CommandBus } from '@nestjs/cqrs';
 import type { FastifyRequest } from 'fastify';
-import { z } from 'zod';
 import { badRequest, Clock } from '#kernel';
 import { Database } from '#postgres';
 import {
   renderDocument,
-  ignoredMember,
-  isoTime,
   renderList,
   parseSort,
   renderPage,
   parsePage,
   getParameter,
-  parseBody,
-  typeSchema,
   type Document,
   type PageRequest,
   type QueryParameters as QueryOf,
-  text,
 } from '#json-api';
 import { LimitAccessChanges, RequireRecentSignIn, CurrentActor, type Actor } from '#access';
 import { ReadRecorder } from '#reads';
+import { agentBody, body, onlyTokenBody, parseToken, parseUserToken, teamBody } from './authentication-tokens.body.js';
 import { renderAuthenticationToken } from './authentication-tokens.document.js';
-import { ChangeAuthenticationToken, type TokenInput } from './authentication-tokens.commands.js';
+import { ChangeAuthenticationToken, type RestrictionInput, type TokenInput } from './authentication-tokens.commands.js';
 import {
   listTeamTokens,
   listTokens,
@@ -34,79 +29,12 @@ import {
   type TokenOwner,
 } from './authentication-tokens.queries.js';
 import type { PeopleRead } from '../reads.events.js';
-import { checkExpiry } from './token-lifetime.js';
 
 /** Clients cannot request the next page, so the default page is as large as possible. */
 export const LIST_SIZE = 100;
 
 /** Values of the query parameter `token`, the first one by default. */
 export const ORGANIZATION_TOKENS = ['organization', 'audit-trails'] as const;
-
-const NO_DESCRIPTION = 'this token has none. `POST /teams/:id/authentication-tokens` creates tokens with a description';
-
-const description = text(1_000);
-const expiry = isoTime('Expired at must be an ISO 8601 time')
-  // An offset can move the time into the year 10000 of UTC, which ISO 8601 writes with six digits.
-  .refine((time) => Date.parse(time) < Date.UTC(10_000), { error: 'Expired at is too far away' })
-  .nullish();
-const type = typeSchema('authentication-tokens', 'authentication-token', 'agent-tokens');
-
-export const body = z.object({
-  data: z
-    .object({
-      type,
-      attributes: z.object({ description: description.nullish(), 'expired-at': expiry }).default({}),
-    })
-    .default({ attributes: {} }),
-});
-
-/** Body of the legacy token of a team, which the vendor shows without a description. */
-export const onlyTokenBody = z.object({
-  data: z
-    .object({
-      type,
-      attributes: z
-        .object({ description: ignoredMember(NO_DESCRIPTION, description.nullish()), 'expired-at': expiry })
-        .default({}),
-    })
-    .default({ attributes: {} }),
-});
-
-const createTokenBody = (name: z.ZodType<string>) =>
-  z.object({
-    data: z.object({
-      type,
-      attributes: z
-        .object({ description: name, 'expired-at': expiry })
-        // `prefault` validates its value. `default` would skip the validation and accept a missing description.
-        .prefault({} as never),
-    }),
-  });
-
-/** Body of a team token. Descriptions distinguish the tokens of a team; an empty description counts as one. */
-export const teamBody = createTokenBody(description);
-
-export const agentBody = createTokenBody(
-  description.refine((text) => text.trim() !== '', { error: "Description can't be blank" }),
-);
-
-type TokenBody = typeof body | typeof onlyTokenBody | typeof teamBody;
-
-const toTokenInput = (attributes: {
-  description?: string | null | undefined;
-  'expired-at'?: string | null | undefined;
-}) => {
-  const { description: text = null, 'expired-at': end } = attributes;
-  return { description: text, expiredAt: end ?? null } satisfies TokenInput;
-};
-
-const parseToken = (schema: TokenBody, input: unknown, now: Date): TokenInput => {
-  const check = ({ 'expired-at': end }: { readonly 'expired-at'?: string | null | undefined }) => checkExpiry(end, now);
-  return toTokenInput(parseBody<TokenBody>(schema, input, check).data.attributes);
-};
-
-/** Returns the attributes of a token from a body like `agentBody`. Throws the refusal of an invalid body. */
-export const parseDescribedToken = (input: unknown, now: Date): TokenInput => parseToken(agentBody, input, now);
 
 @Controller('api/v2')
 export class AuthenticationTokensController {
@@ -131,7 +59,8 @@ export class AuthenticationTokensController {
   @LimitAccessChanges()
   @RequireRecentSignIn()
   createOfUser(@Param('id') id: string, @Body() input: unknown, @CurrentActor() actor: Actor): Promise<Document> {
-    return this.issue({ kind: 'user', key: id }, this.parseToken(body, input), actor);
+    const { token, restriction } = parseUserToken(input, this.clock.now());
+    return this.issue({ kind: 'user', key: id }, token, actor, { restriction });
   }
 
   @Get('teams/:id/authentication-tokens')
@@ -148,7 +77,7 @@ export class AuthenticationTokensController {
   @LimitAccessChanges()
   @RequireRecentSignIn()
   createOfTeam(@Param('id') id: string, @Body() input: unknown, @CurrentActor() actor: Actor): Promise<Document> {
-    return this.issue({ kind: 'team', key: id }, this.parseToken(teamBody, input), actor);
+    return this.issue({ kind: 'team', key: id }, parseToken(teamBody, input, this.clock.now()), actor);
   }
 
   @Get('teams/:id/authentication-token')
@@ -161,7 +90,9 @@ export class AuthenticationTokensController {
   @LimitAccessChanges()
   @RequireRecentSignIn()
   replaceOfTeam(@Param('id') id: string, @Body() input: unknown, @CurrentActor() actor: Actor): Promise<Document> {
-    return this.issue({ kind: 'team', key: id }, this.parseToken(onlyTokenBody, input), actor, true);
+    return this.issue({ kind: 'team', key: id }, parseToken(onlyTokenBody, input, this.clock.now()), actor, {
+      replaces: true,
+    });
   }
 
   @Delete('teams/:id/authentication-token')
@@ -190,7 +121,7 @@ export class AuthenticationTokensController {
   @LimitAccessChanges()
   @RequireRecentSignIn()
   createOfScim(@Body() input: unknown, @CurrentActor() actor: Actor): Promise<Document> {
-    return this.issue(SCIM_TOKENS, this.parseToken(agentBody, input), actor);
+    return this.issue(SCIM_TOKENS, parseToken(agentBody, input, this.clock.now()), actor);
   }
 
   @Get('agent-pools/:id/authentication-tokens')
@@ -207,7 +138,7 @@ export class AuthenticationTokensController {
   @LimitAccessChanges()
   @RequireRecentSignIn()
   createOfAgentPool(@Param('id') id: string, @Body() input: unknown, @CurrentActor() actor: Actor): Promise<Document> {
-    return this.issue({ kind: 'agent', key: id }, this.parseToken(agentBody, input), actor);
+    return this.issue({ kind: 'agent', key: id }, parseToken(agentBody, input, this.clock.now()), actor);
   }
 
   @Get('organizations/:organization/authentication-token')
@@ -228,8 +159,8 @@ export class AuthenticationTokensController {
     @Body() input: unknown,
     @CurrentActor() actor: Actor,
   ): Promise<Document> {
-    const token = this.parseToken(body, input);
-    return this.issue({ kind: parseOrganizationKind(query), key: name }, token, actor, true);
+    const token = parseToken(body, input, this.clock.now());
+    return this.issue({ kind: parseOrganizationKind(query), key: name }, token, actor, { replaces: true });
   }
 
   @Delete('organizations/:organization/authentication-token')
@@ -253,10 +184,6 @@ export class AuthenticationTokensController {
     await this.destroyToken(id, actor);
   }
 
-  private parseToken(schema: TokenBody, input: unknown): TokenInput {
-    return parseToken(schema, input, this.clock.now());
-  }
-
   private async list(owner: TokenOwner, query: QueryOf, request: FastifyRequest, actor: Actor): Promise<Document> {
     const page = parsePage(query, LIST_SIZE);
     const { rows, total } = await listTokens(this.database, actor, owner, page);
@@ -271,8 +198,13 @@ export class AuthenticationTokensController {
     return renderDocument(renderAuthenticationToken(row));
   }
 
-  private async issue(owner: TokenOwner, token: TokenInput, actor: Actor, replaces = false): Promise<Document> {
-    const input = { owner, token, replaces, actor };
+  private async issue(
+    owner: TokenOwner,
+    token: TokenInput,
+    actor: Actor,
+    options: { readonly replaces?: true; readonly restriction?: RestrictionInput } = {},
+  ): Promise<Document> {
+    const input = { owner, token, replaces: false, ...options, actor };
     const issued = await this.bus.execute(new ChangeAuthenticationToken('IssueToken', input));
     return renderDocument(renderAuthenticationToken(issued));
   }

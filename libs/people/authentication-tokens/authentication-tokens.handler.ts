@@ -3,11 +3,11 @@ import { CommandHandler } from '@nestjs/cqrs';
 import { checkQuota, Clock, Ids, Quotas, Refusal, unprocessable } from '#kernel';
 import { AggregateHandler, EventStore, decideWrite, expectVersion, type OperationTable } from '#event-store';
 import { getViolatedConstraint } from '#postgres';
-import { createEventContext } from '#access';
+import { createEventContext, UNRESTRICTED } from '#access';
 import { authenticationToken } from './authentication-token.js';
 import { ChangeAuthenticationToken, type AuthenticationTokenOperations } from './authentication-tokens.commands.js';
 import { loadOwnerForNewToken, findAuthenticationToken } from './authentication-tokens.queries.js';
-import { prepareNewToken, type IssuedToken } from './authentication-tokens.writes.js';
+import { createRestriction, prepareNewToken, type IssuedToken } from './authentication-tokens.writes.js';
 import { checkExpiry, checkTtl, computeExpiry, type TokenLifetime } from './token-lifetime.js';
 
 /** Injection token of a setting: the lifetime of tokens whose request names no expiry time. */
@@ -45,9 +45,14 @@ export class AuthenticationTokensHandler extends AggregateHandler<Authentication
     super();
   }
 
-  private async issue({ owner, token, replaces, actor }: IssueInput): Promise<IssuedToken> {
-    const ownerRow = await loadOwnerForNewToken(this.store.database, actor, owner, replaces);
-    const { kind, owner: ownerId, organization, organizations } = ownerRow;
+  private async issue(input: IssueInput): Promise<IssuedToken> {
+    const { owner, token, restriction: requested = UNRESTRICTED, replaces, actor } = input;
+    const options = { replaces, onlyOrganization: requested.organization };
+    const ownerRow = await loadOwnerForNewToken(this.store.database, actor, owner, options);
+    const { kind, owner: ownerId, organization } = ownerRow;
+    const restriction = createRestriction(requested, ownerRow);
+    // Other organizations must not learn from the restriction where the owner is a member.
+    const organizations = restriction.organization === null ? ownerRow.organizations : [restriction.organization];
     if (ownerRow.isSuspended) throw unprocessable('The user is suspended, so the user cannot have new tokens');
     const now = this.clock.now();
     checkExpiry(token.expiredAt, now);
@@ -56,7 +61,7 @@ export class AuthenticationTokensHandler extends AggregateHandler<Authentication
     // Machines use the tokens of agent pools for years, and clients expect no expiry time.
     const expiredAt =
       token.expiredAt ?? (kind === 'agent' ? null : computeExpiry(this.lifetime, now, ownerRow.maxTtlMs));
-    const details = { kind, owner: ownerId, description: token.description, expiredAt, organizations };
+    const details = { kind, owner: ownerId, description: token.description, expiredAt, organizations, restriction };
     const newToken = prepareNewToken(this.ids, organization, details, actor);
     const replaced = await Promise.all(
       ownerRow.replaced.map((old) => this.store.restore(old.id, authenticationToken, old.snapshot)),

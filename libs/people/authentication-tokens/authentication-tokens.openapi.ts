@@ -11,15 +11,8 @@ import {
   textParameter,
   type OperationDescription,
 } from '#json-api/description';
-import {
-  agentBody,
-  AuthenticationTokensController,
-  body,
-  LIST_SIZE,
-  onlyTokenBody,
-  ORGANIZATION_TOKENS,
-  teamBody,
-} from './authentication-tokens.controller.js';
+import { agentBody, body, onlyTokenBody, teamBody, userBody } from './authentication-tokens.body.js';
+import { AuthenticationTokensController, LIST_SIZE, ORGANIZATION_TOKENS } from './authentication-tokens.controller.js';
 import { TEAM_TOKEN_SORTS } from './authentication-tokens.queries.js';
 
 const AUTHENTICATION_TOKENS = {
@@ -33,6 +26,18 @@ const WITH_DESCRIPTION = { data: { type: 'authentication-tokens', attributes: { 
 const WITH_EXPIRY = {
   data: { type: 'authentication-tokens', attributes: { 'expired-at': '2099-01-31T12:00:00.000Z' } },
 };
+
+const RESTRICTIONS =
+  'With `access`, the token can do less than its owner: `read-only` changes nothing, and `audit-only` only reads audit trails. ' +
+  'With the relationship `organization`, which has the name of one of the organizations of its owner, the token has no access to ' +
+  'other organizations and to the site. A restricted token creates no tokens.';
+const RESTRICTED = {
+  data: {
+    type: 'authentication-tokens',
+    attributes: { description: 'Inventory', access: 'read-only' },
+    relationships: { organization: { data: { type: 'organizations', id: 'acme' } } },
+  },
+} as const;
 
 const list = {
   query: pageParameters(LIST_SIZE),
@@ -74,7 +79,11 @@ export const authenticationTokensOperations = describeController(
       ...create,
       operationId: 'createUserToken',
       summary: 'Create a token of a user',
-      body: describeOptionalBody(body, WITH_DESCRIPTION),
+      description: `${DESCRIPTION} ${RESTRICTIONS}`,
+      body: describeOptionalBody(userBody, RESTRICTED),
+      refusals: {
+        unprocessable: `${create.refusals.unprocessable} The owner of the token is no member of its organization.`,
+      },
       events: ['AuthenticationTokenCreated'],
     },
     listOfTeam: { ...list, operationId: 'listTeamTokens', summary: 'List the tokens of a team' },

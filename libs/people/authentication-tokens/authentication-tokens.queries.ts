@@ -10,6 +10,7 @@ import {
   selectPermittedScopes,
   type Actor,
   type Permission,
+  type TokenAccess,
   type TokenKind,
   hasOrganizationName,
 } from '#access';
@@ -27,6 +28,9 @@ export type TokenRow = {
   readonly createdAt: Timestamp;
   readonly lastUsedAt: Timestamp | null;
   readonly expiredAt: Timestamp | null;
+  readonly access: TokenAccess;
+  /** Name of the only organization in which the token has access, or its id after the organization was deleted. */
+  readonly onlyOrganization: string | null;
 };
 
 /** Owner of tokens: a kind and an id, or the name of an organization. libs/runs creates the tokens of runs. */
@@ -107,6 +111,7 @@ const selectVisibleTokenScope = (owner: TokenOwner, actor: Actor): Sql => {
 const TOKEN = sql.raw(`token.id, token.kind, token.owner, token.description, token.created_by_type as "createdByType",
   coalesce((select name from organizations where id = token.created_by), token.created_by) as "createdBy",
   token.created_at as "createdAt", token.expired_at as "expiredAt",
+  token.access, coalesce((select name from organizations where id = token.only_organization), token.only_organization) as "onlyOrganization",
   (select used_at from access.token_uses uses where uses.token = token.id) as "lastUsedAt"`);
 
 /**
@@ -122,9 +127,17 @@ export const WORKLOAD_IDENTITIES = 'workload-identities';
 const isNoWorkloadToken = (alias: string): Sql =>
   sql.raw(`${alias}.created_by_type is distinct from '${WORKLOAD_IDENTITIES}'`);
 
-/** Returns an expression for the organizations whose audit trails record events of a user's token; none for other kinds. */
-export const selectTokenTrails = (kind: Sql, owner: Sql): Sql =>
+/** Returns an expression for the organizations whose audit trails can record events of tokens of a kind and an owner. */
+const selectOwnerTrails = (kind: Sql, owner: Sql): Sql =>
   sql`case when ${kind} = 'user' then ${selectActiveOrganizations(owner)} else '{}'::text[] end`;
+
+/**
+ * Returns an expression for the organizations whose audit trails record events of the token in the row `token`: those of
+ * the user who owns it, in which it has access. None for other kinds.
+ */
+export const selectTokenTrails = (): Sql => sql`
+  array(select organization from unnest(${selectOwnerTrails(sql.raw('token.kind'), sql.raw('token.owner'))}) organization
+         where organization = coalesce(token.only_organization, organization))`;
 
 /** Returns an expression for the id of the owner of a token. */
 export const selectTokenOwner = (token: string | null): Sql =>
@@ -159,7 +172,7 @@ export const listTokens = async (
 
 export type TokenForCommand = TokenRow & {
   readonly organization: string | null;
-  /** Organizations of the user who owns the token. Their audit trails record its end. */
+  /** Organizations whose audit trails record the end of a token of a user. */
   readonly organizations: readonly string[];
   readonly snapshot: StreamSnapshot;
 };
@@ -180,7 +193,7 @@ export const findAuthenticationToken = async (
             and token.owner = (select owner from (${selectTokenScope(target, actor)}) scope)`;
   const row = await database.row<TokenForCommand & TokenScope>(sql`
     select ${TOKEN}, token.organization,
-           ${selectTokenTrails(sql.raw('token.kind'), sql.raw('token.owner'))} as organizations,
+           ${selectTokenTrails()} as organizations,
            ${selectTeamScope(actor, sql.raw('token.owner'))} as team,
            exists (select 1 from agent_pools where id = token.owner and remote_runs_enabled) as "remoteRunsEnabled",
            ${buildSnapshotJson('s')} as snapshot
@@ -197,8 +210,10 @@ export type OwnerForNewToken = TokenScope & {
   /** Tokens that the new token replaces. */
   readonly replaced: readonly { readonly id: string; readonly snapshot: StreamSnapshot }[];
   readonly isSuspended: boolean;
-  /** Organizations of the user who owns the token. Their audit trails record its creation. */
+  /** Organizations of the user who owns the token. */
   readonly organizations: readonly string[];
+  /** Id of the organization to which the new token is to be restricted; null if there is none. */
+  readonly onlyOrganization: string | null;
   /**
    * Number of the owner's tokens, including expired ones and those that will be replaced. Tokens of workload identities
    * have a quota of their own.
@@ -220,13 +235,14 @@ export const loadOwnerForNewToken = async (
   database: Database,
   actor: Actor,
   owner: TokenOwner,
-  replaces: boolean,
+  { replaces, onlyOrganization }: { readonly replaces: boolean; readonly onlyOrganization: string | null },
 ): Promise<OwnerForNewToken> => {
   const row = await database.row<OwnerForNewToken>(sql`
     select scope.*,
            ${selectStreamVersions(sql.raw('array[scope.owner, scope.organization]'))} as preconditions,
            exists (select 1 from users where id = scope.owner and suspended) as "isSuspended",
-           ${selectTokenTrails(sql.raw('scope.kind'), sql.raw('scope.owner'))} as organizations,
+           ${selectOwnerTrails(sql.raw('scope.kind'), sql.raw('scope.owner'))} as organizations,
+           ${onlyOrganization === null ? sql`null::text` : sql`(select id from organizations where ${hasOrganizationName('organizations', onlyOrganization)})`} as "onlyOrganization",
            (select count(*) from authentication_tokens token
              where token.owner = scope.owner and ${isNoWorkloadToken('token')}) as existing,
            ${selectMaxTtl(sql.raw(`replace(scope.kind, '-', '_')`), sql.raw('scope.organization'))} as "maxTtlMs",

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { TOKEN_ACCESS } from '#access';
 import { defineResource, exampleText, relatedAlways, relatedOne, timestamp } from '#json-api/description';
 
 export const authenticationTokenSchema = defineResource({
@@ -20,9 +21,21 @@ export const authenticationTokenSchema = defineResource({
         examples: [null],
       }),
     'expired-at': timestamp('When the token expires. Null if it never expires.').nullable(),
+    access: z
+      .enum(TOKEN_ACCESS)
+      .optional()
+      .meta({
+        description:
+          'What the token may do at most: everything that its owner may do, read it, or read audit trails only. Only tokens of users have it.',
+        examples: ['full'],
+      }),
   },
   relationships: {
     'created-by': relatedOne('users', 'teams', 'organizations', 'agent-pools', 'workload-identities'),
+    organization: relatedOne('organizations').optional().meta({
+      description:
+        'The only organization in which the token has access. Null for all organizations of its owner. Only tokens of users have it.',
+    }),
     team: relatedAlways('teams').optional().meta({ description: 'Only tokens of teams have it.' }),
   },
 });

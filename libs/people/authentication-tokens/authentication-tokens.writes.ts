@@ -1,4 +1,4 @@
-import { sql, type DataOf, type Ids, type Sql } from '#kernel';
+import { sql, unprocessable, type DataOf, type Ids, type Sql } from '#kernel';
 import {
   getFirstRow,
   buildSnapshotJson,
@@ -10,9 +10,10 @@ import {
   type StreamSnapshot,
   type StreamWrite,
 } from '#event-store';
-import { ACTOR_TYPE, hashSecret, type Actor } from '#access';
+import { ACTOR_TYPE, hashSecret, type Actor, type TokenRestriction } from '#access';
 import { authenticationToken, type AuthenticationTokenCommand } from './authentication-token.js';
-import { selectTokenById, type TokenRow } from './authentication-tokens.queries.js';
+import type { RestrictionInput } from './authentication-tokens.commands.js';
+import { selectTokenById, type OwnerForNewToken, type TokenRow } from './authentication-tokens.queries.js';
 
 type NewTokenData = DataOf<AuthenticationTokenCommand, 'CreateAuthenticationToken'>;
 
@@ -28,6 +29,24 @@ export type NewToken = {
   readonly statements: readonly Sql[];
   /** Returns the token from the rows that the append has read. */
   readonly issued: (rows: AppendResult['rows']) => IssuedToken;
+};
+
+/**
+ * Returns the restriction of a new token from a request. `onlyOrganization` is the id of the requested organization, and
+ * `organizations` are those of the token's owner. Throws `unprocessable` if it is none of them.
+ */
+export const createRestriction = (
+  { access, organization }: RestrictionInput,
+  { onlyOrganization, organizations }: Pick<OwnerForNewToken, 'onlyOrganization' | 'organizations'>,
+): TokenRestriction => {
+  if (organization === null) return { access, organization };
+  if (onlyOrganization !== null && organizations.includes(onlyOrganization)) {
+    return { access, organization: onlyOrganization };
+  }
+  throw unprocessable(
+    `The owner of the token must be a member of the organization, and is no member of ${JSON.stringify(organization)}`,
+    '/data/relationships/organization',
+  );
 };
 
 /** Returns a new token of the caller: the write and the statements for the append that creates it. */

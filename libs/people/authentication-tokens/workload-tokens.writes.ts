@@ -1,4 +1,5 @@
 import { sql, type EventContext, type Ids, type Timestamp } from '#kernel';
+import { UNRESTRICTED } from '#access';
 import { raiseConflictWhen, type EventStore } from '#event-store';
 import { WORKLOAD_IDENTITIES } from './authentication-tokens.queries.js';
 import {
@@ -32,6 +33,7 @@ export const prepareWorkloadToken = (
     expiredAt,
     assurance: null,
     organizations: [],
+    restriction: UNRESTRICTED,
   });
 
 /**

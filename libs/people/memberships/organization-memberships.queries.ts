@@ -145,12 +145,15 @@ export const listOwnMemberships = async (
   actor: Actor,
   page: PageRequest,
 ): Promise<ListPage<MembershipRow>> => {
+  const { organization: only } = actor.restriction;
+  const where =
+    only === null ? sql`m.user_id = ${actor.id}` : sql`m.user_id = ${actor.id} and m.organization = ${only}`;
   const rows = await database.slowRows<ListRow<MembershipRow & { name: string }, { total: number }>>(
     actor,
     sql`
     select total.n as total, page.*
-      from (select count(*) as n from organization_memberships where user_id = ${actor.id} and ${requireCurrentAccess(actor)}) total
-      left join lateral (select ${selectColumns(actor)}, o.name ${FROM} where m.user_id = ${actor.id}
+      from (select count(*) as n from organization_memberships m where ${where} and ${requireCurrentAccess(actor)}) total
+      left join lateral (select ${selectColumns(actor)}, o.name ${FROM} where ${where}
                           order by o.name ${buildLimit(page)}) page on true
      order by page.name`,
   );

@@ -1,6 +1,6 @@
 import { notFound, sql, type EventContext, type Ids, type Timestamp } from '#kernel';
 import { buildSnapshotJson, type EventStore, type StreamSnapshot } from '#event-store';
-import { createSystemContext } from '#access';
+import { createSystemContext, type TokenAccess } from '#access';
 import { authenticationToken } from '../authentication-tokens/authentication-token.js';
 import {
   prepareTokenDestruction,
@@ -18,6 +18,9 @@ export type TokenOverview = {
   readonly kind: string;
   /** Name of the user, team, organization or agent pool; the id if the owner has no name. */
   readonly owner: string;
+  readonly access: TokenAccess;
+  /** Name of the only organization in which the token has access, or its id after the organization was deleted. */
+  readonly onlyOrganization: string | null;
   readonly description: string | null;
   readonly createdAt: Timestamp;
   readonly lastUsedAt: Timestamp | null;
@@ -31,7 +34,9 @@ export type TokenOverview = {
 export const listTokensOf = async (store: EventStore, username: string | null): Promise<readonly TokenOverview[]> => {
   const owner = username === null ? null : (await findUserByName(store, username)).id;
   return store.database.rows<TokenOverview>(sql`
-    select token.id, token.kind, token.description, token.created_at as "createdAt", token.expired_at as "expiredAt",
+    select token.id, token.kind, token.access, token.description,
+           coalesce((select name from organizations where id = token.only_organization), token.only_organization) as "onlyOrganization",
+           token.created_at as "createdAt", token.expired_at as "expiredAt",
            (select used_at from access.token_uses uses where uses.token = token.id) as "lastUsedAt",
            coalesce((select username from users where id = token.owner),
                     (select o.name || '/' || t.name from teams t join organizations o on o.id = t.organization
@@ -96,7 +101,7 @@ export const endToken = async (store: EventStore, id: string, context: EventCont
     load: async () => {
       const row = await store.database.row<TokenToEnd>(sql`
         select ${buildSnapshotJson('s')} as snapshot, token.organization,
-               ${selectTokenTrails(sql.raw('token.kind'), sql.raw('token.owner'))} as organizations
+               ${selectTokenTrails()} as organizations
           from authentication_tokens token join event_store.streams s on s.stream = token.id
          where token.id = ${id}`);
       if (!row) throw notFound(`There is no token with the id ${id}`);

@@ -9,8 +9,10 @@ import {
   type StreamWrite,
 } from '#event-store';
 import { getViolatedConstraint } from '#postgres';
-import { hasOrganizationName, hashSecret, createSystemContext } from '#access';
+import { hasOrganizationName, hashSecret, createSystemContext, UNRESTRICTED } from '#access';
 import { authenticationToken } from '../authentication-tokens/authentication-token.js';
+import type { RestrictionInput } from '../authentication-tokens/authentication-tokens.commands.js';
+import { createRestriction } from '../authentication-tokens/authentication-tokens.writes.js';
 import { membership } from '../memberships/membership.js';
 import { selectActiveOrganizations } from '../sessions/sessions.queries.js';
 import { team } from '../teams/team.js';
@@ -154,12 +156,16 @@ export const makeOwner = async (
   await store.untilFirst(work, { races: 'organization_memberships_organization_user_key' });
 };
 
-const listActiveOrganizations = async (store: EventStore, user: string): Promise<readonly string[]> => {
-  const row = await store.database.row<{ organizations: readonly string[] }>(
-    sql`select ${selectActiveOrganizations(sql`${user}`)} as organizations`,
-  );
-  return row?.organizations ?? [];
-};
+type OrganizationsForToken = Parameters<typeof createRestriction>[1];
+
+const loadOrganizations = async (
+  store: EventStore,
+  user: string,
+  requested: string | null,
+): Promise<OrganizationsForToken> =>
+  (await store.database.row<OrganizationsForToken>(sql`
+    select ${selectActiveOrganizations(sql`${user}`)} as organizations,
+           (select id from organizations where ${hasOrganizationName('organizations', requested ?? '')}) as "onlyOrganization"`)) as OrganizationsForToken;
 
 const createToken = async (
   store: EventStore,
@@ -168,6 +174,7 @@ const createToken = async (
   secret: string,
   description: string,
   expiredAt: Timestamp | null = null,
+  requested: RestrictionInput = UNRESTRICTED,
 ): Promise<void> => {
   const id = ids.next('at');
   const details = { kind: 'user', owner, description, createdBy: null, expiredAt, assurance: null } as const;
@@ -176,7 +183,10 @@ const createToken = async (
     if (state.status === 'active' && state.suspended) {
       throw unprocessable(`${state.username} is suspended, so this user cannot have new tokens`);
     }
-    const data = { ...details, organizations: await listActiveOrganizations(store, owner) };
+    const loaded = await loadOrganizations(store, owner, requested.organization);
+    const restriction = createRestriction(requested, loaded);
+    const organizations = restriction.organization === null ? loaded.organizations : [restriction.organization];
+    const data = { ...details, organizations, restriction };
     const creation = { type: 'CreateAuthenticationToken', data } as const;
     await store.append(
       [
@@ -198,9 +208,10 @@ export const issueUserToken = async (
   owner: string,
   description: string,
   expiredAt: Timestamp | null = null,
+  restriction: RestrictionInput = UNRESTRICTED,
 ): Promise<string> => {
   const secret = ids.secret();
-  await createToken(store, ids, owner, secret, description, expiredAt);
+  await createToken(store, ids, owner, secret, description, expiredAt, restriction);
   return secret;
 };
 

@@ -1,5 +1,5 @@
 import { linkTo, type Resource } from '#json-api';
-import { can, SITE_SCOPE, type Identity } from '#access';
+import { can, type Identity } from '#access';
 import { buildAvatarPath } from './avatar.renderer.js';
 import type { UserRow } from './users.queries.js';
 
@@ -19,7 +19,7 @@ export const renderUser = (
       username,
       email,
       // Visible only to the person and to site administrators: it may be another person's address.
-      'unconfirmed-email': changes || can(actor, 'change-email', SITE_SCOPE) ? unconfirmedEmail : null,
+      'unconfirmed-email': can(actor, 'read-user', own) ? unconfirmedEmail : null,
       'is-service-account': isServiceAccount,
       'is-site-admin': siteAdmin,
       'is-admin': siteAdmin,

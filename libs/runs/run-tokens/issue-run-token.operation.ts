@@ -1,6 +1,6 @@
 import { conflict, notFound, type Clock, type Ids } from '#kernel';
 import { expectVersion, type EventStore } from '#event-store';
-import { createEventContext } from '#access';
+import { createEventContext, UNRESTRICTED } from '#access';
 import { prepareNewToken, type IssuedToken } from '#people';
 import { isFinal } from '../runs/run-status.js';
 import { run } from '../runs/run.js';
@@ -23,7 +23,14 @@ export const issueRunToken = (
     if (state.status === 'absent') throw notFound();
     if (isFinal(state.status)) throw conflict(`Run is ${state.status}: there is nothing left to do for it`);
     const expiredAt = new Date(clock.now().getTime() + TOKEN_LIFETIME_MS).toISOString();
-    const details = { kind: 'run', owner: id, description: null, expiredAt, organizations: [] } as const;
+    const details = {
+      kind: 'run',
+      owner: id,
+      description: null,
+      expiredAt,
+      organizations: [],
+      restriction: UNRESTRICTED,
+    } as const;
     const token = prepareNewToken(ids, row.organization, details, actor);
     const preconditions = [
       expectVersion(row.organization, row.organizationVersion),

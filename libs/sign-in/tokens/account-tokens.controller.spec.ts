@@ -44,6 +44,27 @@ describe('the page of tokens', () => {
     });
   });
 
+  it('creates a token with the chosen restriction, and shows what it may do', async () => {
+    const response = await client.post(TOKENS, { description: 'inventory', access: 'read-only', organization: '' });
+    expect(await response.text()).toContain('Access: read only.');
+    expect(await textOf()).toContain('<td data-label="Access">read only</td>');
+  });
+
+  it('keeps all fields if the name of the organization is wrong', async () => {
+    const form = { description: 'inventory', access: 'audit-only', organization: 'nowhere' };
+    const response = await client.post(TOKENS, form);
+    const page = await response.text();
+    expect([response.status, page]).toEqual([422, expect.stringContaining('no member of &quot;nowhere&quot;')]);
+    expect(page).toMatch(/value="audit-only"\s+checked/);
+    expect(page).toContain('value="nowhere"');
+  });
+
+  it('selects the access of its query, so that a sign-in in between does not change the choice', async () => {
+    const page = await textOf(`${TOKENS}?description=x&access=read-only&organization=acme`);
+    expect(page).toMatch(/value="read-only"\s+checked/);
+    expect(page).toContain('value="acme"');
+  });
+
   it('revokes a token at once', async () => {
     // The newest token comes first.
     clock.pass({ minutes: 1 });

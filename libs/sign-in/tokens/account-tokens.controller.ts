@@ -2,13 +2,21 @@ import { Body, Controller, Get, HttpCode, Inject, Param, Post, Query, Res, UseFi
 import { CommandBus } from '@nestjs/cqrs';
 import type { FastifyReply } from 'fastify';
 import { z } from 'zod';
-import { CurrentActor, hasRecentSignIn, LimitAccessChanges, Page, type Actor } from '#access';
+import {
+  CurrentActor,
+  hasRecentSignIn,
+  LimitAccessChanges,
+  Page,
+  TOKEN_ACCESS,
+  UNRESTRICTED,
+  type Actor,
+} from '#access';
 import { parsePage, type QueryParameters as QueryOf } from '#json-api';
 import { Clock, Refusal, unprocessable } from '#kernel';
 import { PageRefusalFilter, parseForm, redirectToPage, sendPage, type HtmlPage } from '#pages';
-import { ChangeAuthenticationToken, listTokens, type IssuedToken } from '#people';
+import { ChangeAuthenticationToken, listTokens, type IssuedToken, type RestrictionInput } from '#people';
 import { Database } from '#postgres';
-import { DESCRIPTION_MAX, renderNewTokenPage, renderTokensPage } from './account-tokens.renderer.js';
+import { DESCRIPTION_MAX, ORGANIZATION_MAX, renderNewTokenPage, renderTokensPage } from './account-tokens.renderer.js';
 
 /** Injection token of the host and port of the server, as clients name it. */
 export const SITE_HOST = 'cadastre:site-host';
@@ -16,7 +24,17 @@ export const SITE_HOST = 'cadastre:site-host';
 const LIST_SIZE = 100;
 const REVOKED = 'The token is revoked.';
 
-export const newTokenForm = z.object({ description: z.string().max(1_000) });
+export const newTokenForm = z.object({
+  description: z.string().max(1_000),
+  access: z.enum(TOKEN_ACCESS).default(UNRESTRICTED.access),
+  organization: z.string().max(ORGANIZATION_MAX).default(''),
+});
+type NewTokenForm = z.infer<typeof newTokenForm>;
+
+const toRestriction = ({ access, organization }: Pick<NewTokenForm, 'access' | 'organization'>): RestrictionInput => ({
+  access,
+  organization: organization.trim() || null,
+});
 
 const checkDescription = (text: string): string => {
   const description = text.trim();
@@ -24,9 +42,15 @@ const checkDescription = (text: string): string => {
   throw unprocessable(`The description must have 1 to ${DESCRIPTION_MAX} characters, got ${description.length}`);
 };
 
-/** Returns the path of a sign-in that leads back to the form with this description. */
-const buildConfirmPath = (description: string): string =>
-  `/sign-in?confirm=1&return_to=${encodeURIComponent(`/account/tokens?description=${encodeURIComponent(description)}`)}`;
+/** Returns the path of a sign-in that leads back to the form with these values. */
+const buildConfirmPath = (form: NewTokenForm): string =>
+  `/sign-in?confirm=1&return_to=${encodeURIComponent(`/account/tokens?${new URLSearchParams(form).toString()}`)}`;
+
+/** Returns the initial values of the fields from the query of the page. */
+const readFields = (query: QueryOf): NewTokenForm => {
+  const parsed = newTokenForm.safeParse({ description: '', ...query });
+  return parsed.success ? parsed.data : { description: '', access: UNRESTRICTED.access, organization: '' };
+};
 
 /** The page on which people see, create and revoke their tokens. */
 @Controller()
@@ -48,8 +72,9 @@ export class AccountTokensController {
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<string> {
     const done = query['done'] === 'revoked' ? REVOKED : null;
-    const description = typeof query['description'] === 'string' ? query['description'] : '';
-    return sendPage(reply, 200, await this.renderTokens(actor, query, { done, description }));
+    const fields = readFields(query);
+    const state = { done, description: fields.description, restriction: toRestriction(fields) };
+    return sendPage(reply, 200, await this.renderTokens(actor, query, state));
   }
 
   @Post('account/tokens')
@@ -64,12 +89,14 @@ export class AccountTokensController {
     const form = parseForm(newTokenForm, body);
     try {
       const description = checkDescription(form.description);
-      if (!hasRecentSignIn(actor, this.clock.now())) return redirectToPage(reply, buildConfirmPath(description));
-      const token = await this.issue(actor, description);
+      if (!hasRecentSignIn(actor, this.clock.now())) {
+        return redirectToPage(reply, buildConfirmPath({ ...form, description }));
+      }
+      const token = await this.issue(actor, description, toRestriction(form));
       return sendPage(reply, 200, renderNewTokenPage({ username: actor.name, host: this.host, token }));
     } catch (error) {
       if (!(error instanceof Refusal) || error.kind !== 'unprocessable') throw error;
-      const state = { error: error.message, description: form.description };
+      const state = { error: error.message, description: form.description, restriction: toRestriction(form) };
       return sendPage(reply, 422, await this.renderTokens(actor, {}, state));
     }
   }
@@ -87,16 +114,22 @@ export class AccountTokensController {
     redirectToPage(reply, '/account/tokens?done=revoked');
   }
 
-  private issue(actor: Actor, description: string): Promise<IssuedToken> {
+  private issue(actor: Actor, description: string, restriction: RestrictionInput): Promise<IssuedToken> {
     const owner = { kind: 'user', key: actor.id } as const;
     const token = { description, expiredAt: null };
-    return this.bus.execute(new ChangeAuthenticationToken('IssueToken', { owner, token, replaces: false, actor }));
+    const input = { owner, token, restriction, replaces: false, actor };
+    return this.bus.execute(new ChangeAuthenticationToken('IssueToken', input));
   }
 
   private async renderTokens(
     actor: Actor,
     query: QueryOf,
-    state: { readonly error?: string; readonly done?: string | null; readonly description?: string },
+    state: {
+      readonly error?: string;
+      readonly done?: string | null;
+      readonly description?: string;
+      readonly restriction?: RestrictionInput;
+    },
   ): Promise<HtmlPage> {
     const page = parsePage(query, LIST_SIZE);
     const { rows, total } = await listTokens(this.database, actor, { kind: 'user', key: actor.id }, page);

@@ -7,6 +7,7 @@ import {
   pageParameters,
   pageRefusalContent as refusalContent,
 } from '#json-api/description';
+import { TOKEN_ACCESS } from '#access';
 import { ACCOUNT } from '../account/account.openapi.js';
 import { AccountTokensController, newTokenForm } from './account-tokens.controller.js';
 
@@ -20,6 +21,11 @@ export const accountTokensOperations = describeController(AccountTokensControlle
       ...pageParameters(100),
       done: z.string().optional().meta({ description: 'The change that led here.' }),
       description: z.string().optional().meta({ description: 'The description of the token that the person creates.' }),
+      access: z.enum(TOKEN_ACCESS).optional().meta({ description: 'The access of the token that the person creates.' }),
+      organization: z
+        .string()
+        .optional()
+        .meta({ description: 'The only organization of the token that the person creates.' }),
     },
     answer: htmlPage,
     otherAnswers: { 303: nextPage },
@@ -29,7 +35,7 @@ export const accountTokensOperations = describeController(AccountTokensControlle
     operationId: 'createOwnToken',
     summary: 'Create a token on a page',
     description: 'Only this page contains the token itself. The server stores a hash of it.',
-    body: describeFormBody(newTokenForm, { description: 'laptop' }),
+    body: describeFormBody(newTokenForm, { description: 'laptop', access: 'read-only', organization: 'acme' }),
     answer: htmlPage,
     otherAnswers: { 303: nextPage, 422: htmlPage },
     refusals,

@@ -1,7 +1,18 @@
-import { html, renderField, renderNotice, renderPage, renderTime, type Html, type HtmlPage } from '#pages';
-import type { IssuedToken, TokenRow } from '#people';
+import { TOKEN_ACCESS, UNRESTRICTED, type TokenAccess } from '#access';
+import {
+  html,
+  renderChoices,
+  renderField,
+  renderNotice,
+  renderPage,
+  renderTime,
+  type Html,
+  type HtmlPage,
+} from '#pages';
+import type { IssuedToken, RestrictionInput, TokenRow } from '#people';
 
 export const DESCRIPTION_MAX = 200;
+export const ORGANIZATION_MAX = 100;
 
 /** Page numbers of the list, from 1; null if there is no such page. */
 export type TokenPages = { readonly newer: number | null; readonly older: number | null };
@@ -12,13 +23,31 @@ export type TokensPage = {
   readonly pages: TokenPages;
   readonly error?: string | null;
   readonly done?: string | null;
-  /** The initial text of the field. */
+  /** The initial values of the fields. */
   readonly description?: string;
+  readonly restriction?: RestrictionInput;
 };
 
-const renderToken = ({ id, description, createdAt, lastUsedAt, expiredAt }: TokenRow): Html =>
-  html` <tr>
+const ACCESS_LABELS = {
+  full: 'Everything that you may do',
+  'read-only': 'Read only: the token reads what you may read, and changes nothing',
+  'audit-only': 'Audit trails only: the token reads the audit trails that you may read, and nothing else',
+} as const satisfies Record<TokenAccess, string>;
+
+const SHORT_ACCESS = {
+  full: 'everything',
+  'read-only': 'read only',
+  'audit-only': 'audit trails only',
+} as const satisfies Record<TokenAccess, string>;
+
+const describeAccess = ({ access, onlyOrganization }: TokenRow): string =>
+  onlyOrganization === null ? SHORT_ACCESS[access] : `${SHORT_ACCESS[access]}, in ${onlyOrganization}`;
+
+const renderToken = (token: TokenRow): Html => {
+  const { id, description, createdAt, lastUsedAt, expiredAt } = token;
+  return html` <tr>
     <td>${description ?? '–'}</td>
+    <td data-label="Access">${describeAccess(token)}</td>
     <td data-label="Created">${renderTime(createdAt)}</td>
     <td data-label="Last used">${lastUsedAt === null ? 'never' : renderTime(lastUsedAt)}</td>
     <td data-label="Ends">${expiredAt === null ? 'never' : renderTime(expiredAt)}</td>
@@ -26,6 +55,7 @@ const renderToken = ({ id, description, createdAt, lastUsedAt, expiredAt }: Toke
       <form method="post" action="/account/tokens/${id}/revocation"><button class="danger">Revoke</button></form>
     </td>
   </tr>`;
+};
 
 const renderPageLink = (page: number | null, text: string): Html | null =>
   page === null ? null : html`<a href="/account/tokens?page%5Bnumber%5D=${page}">${text}</a>`;
@@ -38,6 +68,7 @@ const renderTokens = ({ tokens, pages: { newer, older } }: TokensPage): Html =>
             <thead>
               <tr>
                 <th>Description</th>
+                <th>Access</th>
                 <th>Created</th>
                 <th>Last used</th>
                 <th>Ends</th>
@@ -54,6 +85,32 @@ const renderTokens = ({ tokens, pages: { newer, older } }: TokensPage): Html =>
           html`<p class="actions">${renderPageLink(newer, 'Newer tokens')} ${renderPageLink(older, 'Older tokens')}</p>`
         }`;
 
+const renderForm = ({ description, restriction: { access, organization } = UNRESTRICTED }: TokensPage): Html =>
+  html` <form method="post" action="/account/tokens">
+    ${renderField({
+      name: 'description',
+      label: 'Description',
+      hint: 'A text by which you recognize the token later, such as the name of the computer.',
+      maxlength: DESCRIPTION_MAX,
+      value: description ?? '',
+    })}
+    ${renderChoices({
+      name: 'access',
+      legend: 'Access',
+      choices: TOKEN_ACCESS.map((value) => ({ value, label: ACCESS_LABELS[value] })),
+      selected: access,
+    })}
+    ${renderField({
+      name: 'organization',
+      label: 'Only in this organization',
+      hint: 'The name of one of your organizations. Without a name, the token has access to all of them.',
+      maxlength: ORGANIZATION_MAX,
+      value: organization ?? '',
+      isOptional: true,
+    })}
+    <button class="secondary">Create a token</button>
+  </form>`;
+
 export const renderTokensPage = (page: TokensPage): HtmlPage =>
   renderPage({
     title: 'Your tokens',
@@ -64,24 +121,16 @@ export const renderTokensPage = (page: TokensPage): HtmlPage =>
       <section aria-labelledby="tokens-title">
         <h2 id="tokens-title">Programs that can act as you</h2>
         <p>
-          A token lets a program do everything that you may do. <code>terraform login</code> creates a token for each
-          login. If you revoke a token, programs that use it lose their access at once.
+          A token lets a program do everything that you may do, unless you restrict it.
+          <code>terraform login</code> creates a token for each login. If you revoke a token, programs that use it lose
+          their access at once.
         </p>
         ${renderTokens(page)}
       </section>
       <section aria-labelledby="new-token-title">
         <h2 id="new-token-title">New token</h2>
         <p>Create a token for a computer without a browser, or for a program that you paste it into.</p>
-        <form method="post" action="/account/tokens">
-          ${renderField({
-            name: 'description',
-            label: 'Description',
-            hint: 'A text by which you recognize the token later, such as the name of the computer.',
-            maxlength: DESCRIPTION_MAX,
-            value: page.description ?? '',
-          })}
-          <button class="secondary">Create a token</button>
-        </form>
+        ${renderForm(page)}
       </section>
       <p><a href="/account">Back to your account</a></p>
     `,
@@ -107,6 +156,7 @@ export const renderNewTokenPage = ({ username, host, token }: NewTokenPage): Htm
       <section aria-labelledby="token-title">
         <h2 id="token-title">${token.description ?? 'Token'}</h2>
         <pre class="secret"><code>${token.secret}</code></pre>
+        <p>Access: ${describeAccess(token)}.</p>
         <p>${token.expiredAt === null ? 'It never ends.' : html`It ends on ${renderTime(token.expiredAt)}.`}</p>
       </section>
       <section aria-labelledby="file-title">

@@ -1,6 +1,6 @@
 import { Body, Controller, HttpCode, Param, Post, Query, Req } from '@nestjs/common';
 import type { FastifyRequest } from 'fastify';
-import { CurrentActor, type Actor } from '#access';
+import { ConfigureRoute, CurrentActor, type Actor } from '#access';
 import { Database } from '#postgres';
 import {
   renderPage,
@@ -64,6 +64,7 @@ export class TagOverridesController {
   /** Lists the workspaces that override the key, before a change forbids overrides. */
   @Post('organizations/:organization/reserved-tag-keys/actions/preview')
   @HttpCode(200)
+  @ConfigureRoute({ effect: 'reads' })
   async preview(
     @Param('organization') organization: string,
     @Body() body: unknown,

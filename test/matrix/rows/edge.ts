@@ -42,11 +42,11 @@ export const edge: readonly MatrixRow[] = [
     status: 200,
   },
   { route: 'GET /admin/site-status', about: site, demands: ['manage-site'], status: 200 },
-  { route: 'GET /admin/audit-trail', about: site, demands: ['manage-site'], status: 200 },
+  { route: 'GET /admin/audit-trail', about: site, demands: ['read-site-audit-trail'], status: 200 },
   {
     route: 'GET /admin/audit-trail/:id',
     about: { ...site, params: (_, { resources }) => ({ id: resources.siteAuditEntry }) },
-    demands: ['manage-site'],
+    demands: ['read-site-audit-trail'],
     status: 200,
   },
   {

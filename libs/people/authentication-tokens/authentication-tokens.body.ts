@@ -1,0 +1,106 @@
+import { z } from 'zod';
+import { TOKEN_ACCESS, UNRESTRICTED } from '#access';
+import { ignoredMember, isoTime, parseBody, requiredToOne, text, typeSchema, unsupportedMember } from '#json-api';
+import type { RestrictionInput, TokenInput } from './authentication-tokens.commands.js';
+import { checkExpiry } from './token-lifetime.js';
+
+type UserTokenInput = { readonly token: TokenInput; readonly restriction: RestrictionInput };
+
+const NO_DESCRIPTION = 'this token has none. `POST /teams/:id/authentication-tokens` creates tokens with a description';
+
+const ONLY_OF_USERS = 'only tokens of users can be restricted';
+
+const description = text(1_000);
+const expiry = isoTime('Expired at must be an ISO 8601 time')
+  // An offset can move the time into the year 10000 of UTC, which ISO 8601 writes with six digits.
+  .refine((time) => Date.parse(time) < Date.UTC(10_000), { error: 'Expired at is too far away' })
+  .nullish();
+const type = typeSchema('authentication-tokens', 'authentication-token', 'agent-tokens');
+
+/** Other tokens refuse a restriction, because a token without the requested restriction would have too much access. */
+const access = unsupportedMember(ONLY_OF_USERS);
+
+/** Body of a token of a user. */
+export const userBody = z.object({
+  data: z
+    .object({
+      type,
+      attributes: z
+        .object({
+          description: description.nullish(),
+          'expired-at': expiry,
+          access: z.enum(TOKEN_ACCESS).default(UNRESTRICTED.access),
+        })
+        .prefault({}),
+      // A blank id is refused: the token would have access to all organizations.
+      relationships: z.object({ organization: requiredToOne.or(z.object({ data: z.null() })).optional() }).optional(),
+    })
+    .prefault({}),
+});
+
+/** Body of the token of an organization. */
+export const body = z.object({
+  data: z
+    .object({
+      type,
+      attributes: z.object({ description: description.nullish(), 'expired-at': expiry, access }).default({}),
+    })
+    .default({ attributes: {} }),
+});
+
+/** Body of the legacy token of a team, which the vendor shows without a description. */
+export const onlyTokenBody = z.object({
+  data: z
+    .object({
+      type,
+      attributes: z
+        .object({ description: ignoredMember(NO_DESCRIPTION, description.nullish()), 'expired-at': expiry, access })
+        .default({}),
+    })
+    .default({ attributes: {} }),
+});
+
+const createTokenBody = (name: z.ZodType<string>) =>
+  z.object({
+    data: z.object({
+      type,
+      attributes: z
+        .object({ description: name, 'expired-at': expiry, access })
+        // `prefault` validates its value. `default` would skip the validation and accept a missing description.
+        .prefault({} as never),
+    }),
+  });
+
+/** Body of a team token. Descriptions distinguish the tokens of a team; an empty description counts as one. */
+export const teamBody = createTokenBody(description);
+
+export const agentBody = createTokenBody(
+  description.refine((text) => text.trim() !== '', { error: "Description can't be blank" }),
+);
+
+type TokenBody = typeof userBody | typeof body | typeof onlyTokenBody | typeof teamBody;
+
+const toTokenInput = (attributes: {
+  description?: string | null | undefined;
+  'expired-at'?: string | null | undefined;
+}) => {
+  const { description: text = null, 'expired-at': end } = attributes;
+  return { description: text, expiredAt: end ?? null } satisfies TokenInput;
+};
+
+/** Returns the attributes of a token from a body. Throws the refusal of an invalid body. */
+export const parseToken = (schema: TokenBody, input: unknown, now: Date): TokenInput => {
+  const check = ({ 'expired-at': end }: { readonly 'expired-at'?: string | null | undefined }) => checkExpiry(end, now);
+  return toTokenInput(parseBody<TokenBody>(schema, input, check).data.attributes);
+};
+
+/** Returns the attributes of a token from a body like `agentBody`. Throws the refusal of an invalid body. */
+export const parseDescribedToken = (input: unknown, now: Date): TokenInput => parseToken(agentBody, input, now);
+
+/** Returns the attributes of a token of a user, and its restriction. Throws the refusal of an invalid body. */
+export const parseUserToken = (input: unknown, now: Date): UserTokenInput => {
+  const token = parseToken(userBody, input, now);
+  const { attributes, relationships } = parseBody(userBody, input).data;
+  const organization = relationships?.organization?.data?.id ?? null;
+  return { token, restriction: { access: attributes.access, organization } };
+};
