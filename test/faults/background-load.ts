@@ -18,16 +18,20 @@ export type BackgroundLoad = {
   readonly earlier: ReadonlySet<string>;
 };
 
+/** Between the turns of a client. What clients write while a test waits must be checked in the end, which takes longer. */
+const PAUSE_MS = 20;
+
 export const startBackgroundLoad = async (
   product: Product,
   databaseUrl: () => Promise<string>,
   up: () => Promise<void> = () => Promise.resolve(),
+  pauseMs = PAUSE_MS,
 ): Promise<BackgroundLoad> => {
   const api = createApiTestClient(product.url, product.adminToken);
   const organization = await makeOrganization(api, 'acme');
   const trailToken = await makeOrganizationToken(api, 'acme');
   const earlier = new Set((await readLog(await databaseUrl())).map(({ id }) => id));
-  const clients = new Clients({ url: product.url, token: product.adminToken, up }, 'acme');
+  const clients = new Clients({ url: product.url, token: product.adminToken, up }, 'acme', pauseMs);
   clients.start(4);
   return { product, databaseUrl, clients, organization, trailToken, earlier };
 };

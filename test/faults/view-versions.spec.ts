@@ -4,6 +4,8 @@ import { launchProduct, waitUntil, type Product } from '../support/product.js';
 import { expectNothingLost, startBackgroundLoad } from './background-load.js';
 
 const LONG = 240_000;
+/** A rebuild of all views takes half a minute beside other tests. */
+const PAUSE_MS = 200;
 
 let product: Product;
 afterEach(() => product?.remove());
@@ -33,6 +35,7 @@ describe('a start on views of an earlier version', () => {
         product,
         () => product.databaseUrl(),
         () => gate.promise,
+        PAUSE_MS,
       );
       await work.clients.acknowledged(100);
       await query('update event_store.view_versions set version = 0');
