@@ -1,4 +1,19 @@
-import { checkName, conflict, requireActive, unprocessable, type Decider, type Message } from '#kernel';
+import { z } from 'zod';
+import {
+  checkName,
+  conflict,
+  defineEvents,
+  requireActive,
+  unprocessable,
+  updateSubject,
+  type Decider,
+  type EventsOf,
+  type Message,
+} from '#kernel';
+import { inOrganization, READS } from '#access/rules';
+
+const keyName = z.strictObject({ name: z.string() });
+const meta = ({ name }: { readonly name: string }) => ({ name });
 
 /**
  * A private key of an organization, with a name. The vault stores its text under the key's id. No event, state or
@@ -6,12 +21,50 @@ import { checkName, conflict, requireActive, unprocessable, type Decider, type M
  *
  *   absent ──create──► active ──delete──► deleted
  */
-export type SshKeyEvent =
-  | Message<'SshKeyCreated', { name: string }>
-  | Message<'SshKeyRenamed', { name: string }>
-  /** A new private key replaces the previous one. */
-  | Message<'SshKeyReplaced', Record<never, never>>
-  | Message<'SshKeyDeleted', { name: string }>;
+export const sshKeyEvents = defineEvents(
+  { topic: 'ssh-keys', stream: 'sshkey', audited: 'ssh_key', live: inOrganization('ssh-keys', 'read-ssh-keys') },
+  {
+    SshKeyCreated: { schema: keyName, audit: { action: 'create', meta }, live: 'created' },
+    SshKeyRenamed: {
+      schema: keyName,
+      audit: { action: 'update', meta: ({ name }) => ({ change: 'name', name }) },
+      live: 'changed',
+    },
+    /** A new private key replaces the previous one. */
+    SshKeyReplaced: {
+      schema: z.strictObject({}),
+      audit: { action: 'update', meta: () => ({ change: 'value' }) },
+      live: 'changed',
+    },
+    SshKeyDeleted: {
+      schema: keyName,
+      audit: { action: 'destroy', meta },
+      live: 'deleted',
+      history: (_, { stream }, lookup) => lookup.usersOf(stream).flatMap((id) => updateSubject(id, { sshKey: null })),
+    },
+  },
+);
+
+export type SshKeyEvent = EventsOf<typeof sshKeyEvents>;
+
+/** Recorded reads. */
+export const sshKeyReads = defineEvents(
+  { ...READS, audited: 'ssh_key' },
+  {
+    SshKeysListed: {
+      schema: z.strictObject({ organization: z.string(), count: z.int() }),
+      audit: { action: 'index', id: ({ organization }) => organization, meta: ({ count }) => ({ count }) },
+      ids: { refersTo: { organization: ['org'] } },
+    },
+    SshKeyShown: {
+      schema: z.strictObject({ key: z.string(), name: z.string() }),
+      audit: { action: 'show', id: ({ key }) => key, meta: ({ name }) => ({ name }) },
+      ids: { refersTo: { key: ['sshkey'] } },
+    },
+  },
+);
+
+export type SshKeyRead = EventsOf<typeof sshKeyReads>;
 
 export type SshKeyCommand =
   | Message<'CreateSshKey', { name: string }>

@@ -17,9 +17,9 @@ import {
   type Resource,
 } from '#json-api';
 import { ReadRecorder } from '#reads';
-import type { SshKeyRead } from './reads.events.js';
-import { ChangeSshKey } from './ssh-keys.commands.js';
-import { listSshKeys, findSshKey, type SshKeyRow } from './ssh-keys.queries.js';
+import type { SshKeyRead } from './ssh-key.js';
+import { ChangeSshKey } from './ssh-keys.handler.js';
+import { findSshKey, listSshKeys, type SshKeyRow } from './ssh-keys.view.js';
 
 /** RSA keys of 16,384 bits, the longest in use, need 13,000 characters. */
 const value = text(65_536);

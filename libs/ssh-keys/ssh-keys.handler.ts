@@ -1,19 +1,37 @@
 import { CommandHandler } from '@nestjs/cqrs';
 import { Ids, type Sql } from '#kernel';
 import {
+  AggregateCommand,
   AggregateHandler,
   EventStore,
   expectVersion,
   getFirstRow,
   getFirstRowOrNull,
   newStream,
+  type Operation,
   type OperationTable,
 } from '#event-store';
 import { createEventContext, loadParentOrganization, type Actor } from '#access';
 import { Vault } from '#vault';
 import { checkPrivateKey, sshKey, type SshKeyCommand } from './ssh-key.js';
-import { ChangeSshKey, type SshKeyOperations } from './ssh-keys.commands.js';
-import { findSshKey, selectSshKeyById, type SshKeyRow } from './ssh-keys.queries.js';
+import { findSshKey, selectSshKeyById, type SshKeyRow } from './ssh-keys.view.js';
+
+export type SshKeyOperations = {
+  CreateSshKey: Operation<{ organization: string; name: string; privateKey: string; actor: Actor }, SshKeyRow>;
+  /** An attribute that is undefined keeps its value. Resolves to null if the key has been deleted meanwhile. */
+  UpdateSshKey: Operation<
+    {
+      id: string;
+      name: string | undefined;
+      privateKey: string | undefined;
+      actor: Actor;
+    },
+    SshKeyRow | null
+  >;
+  DeleteSshKey: Operation<{ id: string; actor: Actor }, void>;
+};
+
+export class ChangeSshKey<T extends keyof SshKeyOperations> extends AggregateCommand<SshKeyOperations, T> {}
 
 type SshKeyUpdateOrDelete = Extract<SshKeyCommand, { type: 'UpdateSshKey' | 'DeleteSshKey' }>;
 

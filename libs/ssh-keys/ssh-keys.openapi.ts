@@ -1,12 +1,24 @@
 import {
+  defineResource,
   describeBody,
   describeController,
   describeDocument,
   describeEmpty,
   describePage,
+  exampleText,
   pageParameters,
+  serverPath,
 } from '#json-api/description';
 import { createBody, SshKeysController, updateBody } from './ssh-keys.controller.js';
+
+export const sshKeySchema = defineResource({
+  name: 'SshKey',
+  type: 'ssh-keys',
+  description: 'A private key of an organization. No response contains its text.',
+  exampleId: 'sshkey-2bQx7VnKd9RtYpLc',
+  attributes: { name: exampleText('deploy') },
+  links: { self: serverPath('/api/v2/ssh-keys/sshkey-2bQx7VnKd9RtYpLc') },
+});
 
 const SSH_KEYS = {
   name: 'SSH keys',

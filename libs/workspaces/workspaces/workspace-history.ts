@@ -27,7 +27,7 @@ const NEW_WORKSPACE_DATA = {
   variables: [],
 } as const;
 
-type NewWorkspace = {
+type CreatedWorkspace = {
   readonly project: string;
   readonly name: string;
   readonly settings: SubjectData;
@@ -35,7 +35,7 @@ type NewWorkspace = {
 };
 
 export const createWorkspace = (
-  { project, name, settings, tags }: NewWorkspace,
+  { project, name, settings, tags }: CreatedWorkspace,
   { stream, time }: OrganizationRecordedEvent,
 ): readonly HistoryChange[] =>
   createSubject(stream, {

@@ -23,9 +23,9 @@ const isController = (value: object): value is ControllerDescription => 'control
 
 const isResource = (value: object): value is ResourceDescription => 'exampleId' in value && 'schema' in value;
 
-/** Returns the resources of all `*.schema.ts`, by name. Throws if two have the same name. */
+/** Returns the resources of all `*.schema.ts` and `*.openapi.ts`, by name. Throws if two have the same name. */
 export const loadResources = async (): Promise<ReadonlyMap<string, ResourceDescription>> => {
-  const resources = (await exportsOf(/\.schema\.ts$/)).filter(isResource);
+  const resources = (await exportsOf(/\.(?:openapi|schema)\.ts$/)).filter(isResource);
   const byName = new Map(resources.map((resource) => [resource.name, resource]));
   const repeated = resources.filter((resource) => byName.get(resource.name) !== resource).map(({ name }) => name);
   if (repeated.length > 0) throw new Error(`several schemas have the name ${repeated.join(', ')}`);
