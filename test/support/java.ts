@@ -1,8 +1,7 @@
-import { execFile, spawn } from 'node:child_process';
-import { existsSync } from 'node:fs';
-import { open, readFile } from 'node:fs/promises';
+import { execFile } from 'node:child_process';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
+import { runKeptProgram, type KeptProgram } from './kept-program.js';
 import { requirePrograms } from './programs.js';
 
 const run = promisify(execFile);
@@ -14,54 +13,12 @@ export const fetchJars = async (pom: string, folder: string): Promise<void> => {
   await run('mvn', ['-B', '-q', '-f', pom, ...copy]);
 };
 
-/**
- * A shell between this process and Java. It ends Java with SIGTERM when it reads a line, and with SIGKILL when its standard
- * input closes: on `kill`, and when the test worker dies for any reason, so that no server remains.
- */
-const KEEPER = `
-exec 3<&0
-"$@" </dev/null 3<&- &
-java=$!
-{ read -r line <&3 && kill $java; cat <&3 >/dev/null; kill -9 $java 2>/dev/null; } &
-wait $java
-`;
-
-export type RunningJava = {
-  /** Sends SIGTERM. Resolves when the process has ended. */
-  stop(): Promise<void>;
-  /** Sends SIGKILL. Resolves when the process has ended. */
-  kill(): Promise<void>;
-  /** Returns the output if the process has ended without `kill`, else null. */
-  failure(): string | null;
-};
+export type RunningJava = KeptProgram;
 
 /** Runs `java` with its output in a file. */
 export const runJava = async (args: readonly string[], output: string): Promise<RunningJava> => {
   requirePrograms('java');
-  const file = await open(output, 'w');
-  const child = spawn('sh', ['-c', KEEPER, 'keeper', 'java', ...args], { stdio: ['pipe', file.fd, file.fd] });
-  let killed = false;
-  let outputText: string | null = null;
-  const ended = new Promise<void>((resolve, reject) => {
-    child.once('exit', () => resolve());
-    child.once('error', reject);
-  }).then(async () => {
-    child.stdin?.end();
-    await file.close();
-    outputText = existsSync(output) ? await readFile(output, 'utf8') : '';
-  });
-  return {
-    stop: async () => {
-      child.stdin?.write('\n');
-      await ended;
-    },
-    kill: async () => {
-      killed = true;
-      child.stdin?.end();
-      await ended;
-    },
-    failure: () => (killed ? null : outputText),
-  };
+  return runKeptProgram('java', args, output);
 };
 
 const ARCHIVE = 'classes.jsa';
