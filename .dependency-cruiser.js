@@ -10,7 +10,7 @@ export const LAYERS = [
   ['client', 'consumer', 'kernel'],
   ['tracing'],
   ['encryption', 'host', 'outbound', 'postgres', 'provider-release'],
-  ['personal-data'],
+  ['personal-data', 'transit'],
   ['event-store'],
   ['blob-store', 'json-api', 'message-log', 'vault'],
   ['access', 'backup'],

@@ -1,17 +1,16 @@
-import { randomBytes } from 'node:crypto';
 import { rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { EncryptionKeys } from '#encryption';
+import type { EncryptionKeys } from '#encryption';
 import {
   readFileOrNull,
   DataFolderInUseError,
-  readOrCreateSecret,
   StartupError,
   startEmbeddedPostgres,
   lockDataFolder,
   type PlainLogger,
   type Settings,
 } from '#host';
+import { KEY_FILE, type ReadEncryptionKeys } from './encryption-keys.js';
 
 /** The database and the keys that it is encrypted with. */
 export type DatabaseResources = {
@@ -21,21 +20,21 @@ export type DatabaseResources = {
 };
 
 const URL_FILE = 'database-url';
-export const KEY_FILE = 'encryption-key';
-const KEY_LENGTH = 32;
 
 /** Returns whether the data folder contains a site, which means that the embedded Postgres was set up there. */
 export const hasEmbeddedSite = async ({ dataFolder }: Settings): Promise<boolean> =>
   (await readFileOrNull(join(dataFolder, 'postgres', 'cluster', 'PG_VERSION'))) !== null;
 
+type ResourceOptions = { readonly logger: PlainLogger; readonly readKeys: ReadEncryptionKeys };
+
 /** Opens the database of DATABASE_URL, or an embedded Postgres whose data folder this process locks until `close`. */
-export const openDatabaseResources = async (settings: Settings, logger: PlainLogger): Promise<DatabaseResources> => {
+export const openDatabaseResources = async (
+  settings: Settings,
+  { logger, readKeys }: ResourceOptions,
+): Promise<DatabaseResources> => {
   if (settings.database.mode === 'url') {
-    // readSettings requires the key if DATABASE_URL is set.
-    if (!settings.encryptionKey) throw new Error('CADASTRE_ENCRYPTION_KEY is missing');
-    const close = (): Promise<void> => Promise.resolve();
-    const encryptionKeys = new EncryptionKeys(settings.encryptionKey, settings.previousEncryptionKey);
-    return { databaseUrl: settings.database.url, encryptionKeys, close };
+    const encryptionKeys = await readKeys({ mayCreate: false });
+    return { databaseUrl: settings.database.url, encryptionKeys, close: () => Promise.resolve() };
   }
   const folder = await lockDataFolder(settings.dataFolder);
   // Steps that `close` runs, the last one first.
@@ -45,7 +44,7 @@ export const openDatabaseResources = async (settings: Settings, logger: PlainLog
   };
   try {
     // The key is read before Postgres starts, so that no database exists without its key.
-    const encryptionKeys = await readEmbeddedKeys(settings, { make: !(await hasEmbeddedSite(settings)) });
+    const encryptionKeys = await readKeys({ mayCreate: !(await hasEmbeddedSite(settings)) });
     const postgres = await startEmbeddedPostgres({
       folder: join(settings.dataFolder, 'postgres'),
       logger,
@@ -68,9 +67,12 @@ export const openDatabaseResources = async (settings: Settings, logger: PlainLog
  * Opens the database for a command: that of a server which runs on the same data folder, else as
  * `openDatabaseResources`.
  */
-export const shareDatabaseResources = async (settings: Settings, logger: PlainLogger): Promise<DatabaseResources> => {
+export const shareDatabaseResources = async (
+  settings: Settings,
+  options: ResourceOptions,
+): Promise<DatabaseResources> => {
   try {
-    return await openDatabaseResources(settings, logger);
+    return await openDatabaseResources(settings, options);
   } catch (error) {
     if (!(error instanceof DataFolderInUseError)) throw error;
     const databaseUrl = await readFileOrNull(join(settings.dataFolder, URL_FILE));
@@ -82,40 +84,10 @@ export const shareDatabaseResources = async (settings: Settings, logger: PlainLo
     }
     return {
       databaseUrl,
-      encryptionKeys: await readEmbeddedKeys(settings, { make: false }),
+      encryptionKeys: await options.readKeys({ mayCreate: false }),
       close: () => Promise.resolve(),
     };
   }
-};
-
-const readEmbeddedKeys = async (settings: Settings, options: { readonly make: boolean }): Promise<EncryptionKeys> =>
-  new EncryptionKeys(await readEmbeddedKey(settings, options), settings.previousEncryptionKey);
-
-/** Returns the key of the settings, else the one in the data folder, else null. Creates nothing. */
-export const findEncryptionKey = async (settings: Settings): Promise<Buffer | null> => {
-  if (settings.encryptionKey) return settings.encryptionKey;
-  const isStored = (await readFileOrNull(join(settings.dataFolder, KEY_FILE))) !== null;
-  return isStored ? readEmbeddedKey(settings, { make: false }) : null;
-};
-
-/** Returns the key of the settings, else the one in the data folder. Only a new site may create a key. */
-const readEmbeddedKey = async (settings: Settings, { make }: { readonly make: boolean }): Promise<Buffer> => {
-  if (settings.encryptionKey) return settings.encryptionKey;
-  const file = join(settings.dataFolder, KEY_FILE);
-  if (!make && (await readFileOrNull(file)) === null) {
-    throw new StartupError(
-      `CADASTRE_ENCRYPTION_KEY: not set, and ${file} is missing, although the database is encrypted; ` +
-        'restore the file from a backup, or set the key that the site was first started with',
-    );
-  }
-  const text = await readOrCreateSecret(settings.dataFolder, KEY_FILE, () =>
-    randomBytes(KEY_LENGTH).toString('base64'),
-  );
-  const key = Buffer.from(text, 'base64');
-  if (key.length !== KEY_LENGTH) {
-    throw new StartupError(`CADASTRE_ENCRYPTION_KEY: not set, and ${file} is damaged; restore it from a backup`);
-  }
-  return key;
 };
 
 /** Returns what to do if the database is encrypted with another key. */

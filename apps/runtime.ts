@@ -24,6 +24,7 @@ import { Database, inspectConnectionParameters, isOutage } from '#postgres';
 import { createLogger, RandomIds, StartupError, SystemClock, type Settings } from '#host';
 import { Backoff, getErrorCode, type Clock, type Ids } from '#kernel';
 import { describeDatabaseError } from './database-errors.js';
+import { createKeyReader } from './encryption-keys.js';
 import {
   shareDatabaseResources,
   describeMissingSite,
@@ -62,15 +63,24 @@ export type RuntimeOptions = {
   readonly beside?: boolean;
   /** Whether to log to standard error. Standard output of commands contains their result. */
   readonly logToStderr?: boolean;
+  /** How often to retry if the service that unwraps the key is unavailable; not at all by default. */
+  readonly retries?: number;
+  /** Ends the retries. */
+  readonly signal?: AbortSignal;
+  /** The keys, if another process has read them already. */
+  readonly encryptionKeys?: EncryptionKeys;
 };
 
 export const openRuntime = async (
   settings: Settings,
-  { name, beside, logToStderr }: RuntimeOptions,
+  { name, beside, logToStderr, encryptionKeys, ...waiting }: RuntimeOptions,
 ): Promise<Runtime> => {
   const logger = createLogger(settings.logLevel, logToStderr ? process.stderr : undefined);
   await mkdir(settings.dataFolder, { recursive: true, mode: 0o700 });
-  const resources = await (beside ? shareDatabaseResources : openDatabaseResources)(settings, logger);
+  const readKeys = encryptionKeys
+    ? () => Promise.resolve(encryptionKeys)
+    : createKeyReader(settings, { ...waiting, logger });
+  const resources = await (beside ? shareDatabaseResources : openDatabaseResources)(settings, { logger, readKeys });
   return createRuntime(resources, { settings, logger, name, clock: new SystemClock(), ids: new RandomIds() });
 };
 

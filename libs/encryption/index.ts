@@ -1,3 +1,4 @@
 export { computeKeyFingerprint, EncryptionKeys, formatKeyId } from './encryption-keys.js';
 export { computeSecretFingerprint, Envelope } from './envelope.js';
 export { computeTextFingerprint } from './text-fingerprint.js';
+export { KeyWrapperError, type KeyWrapper, type KeyWrapperFailure } from './key-wrapper.js';

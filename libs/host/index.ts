@@ -1,4 +1,4 @@
-export { readFileOrNull, writeAtomically } from './machine/atomic-file.js';
+export { readFileOrNull, toDraftFile, writeAtomically } from './machine/atomic-file.js';
 export {
   startEmbeddedPostgres,
   type EmbeddedPostgres,
@@ -25,6 +25,8 @@ export {
 } from './settings/settings.js';
 export type { KafkaSettings } from './settings/kafka-settings.js';
 export type { SmtpSettings } from './settings/smtp-settings.js';
+export { parseStoredKey, type StoredKey } from './settings/stored-key.js';
+export type { TransitLogin, TransitSettings } from './settings/transit-settings.js';
 export { describeMissingConnections, toWorkerSettings } from './settings/worker-settings.js';
 export { StartupError } from './machine/startup-error.js';
 export { inspectMachine, describePortInUse, type ProcessKind } from './machine/inspect-machine.js';

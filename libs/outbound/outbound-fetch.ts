@@ -25,6 +25,8 @@ export type OutboundOptions = {
    * end in time. For requests whose result is the status.
    */
   readonly cutBodies?: boolean;
+  /** Certificates of the authorities to trust instead of those that Node trusts (PEM). */
+  readonly ca?: string;
 };
 
 const DEFAULT_TIMEOUT_MS = 5_000;
@@ -83,16 +85,22 @@ const readBeginning = async (body: ReadableBody | null, maxBytes: number): Promi
   return Buffer.concat(chunks).subarray(0, maxBytes);
 };
 
-type ConnectionOptions = Required<Pick<OutboundOptions, 'privateHosts' | 'timeoutMs' | 'maxBytes'>>;
+type ConnectionOptions = Required<Pick<OutboundOptions, 'privateHosts' | 'timeoutMs' | 'maxBytes'>> & {
+  readonly ca: string | undefined;
+};
 
 /** Loads `undici` at the first request: a start of the server would otherwise load its 109 modules. */
-const prepareRequests = async ({ privateHosts, timeoutMs, maxBytes }: ConnectionOptions) => {
+const prepareRequests = async ({ privateHosts, timeoutMs, maxBytes, ca }: ConnectionOptions) => {
   const { Agent, fetch } = await import('undici');
   const dispatcher = new Agent({
     // Requests are rare, and kept connections would delay the end of the process.
     pipelining: 0,
     maxResponseSize: maxBytes,
-    connect: { timeout: timeoutMs, ...(privateHosts && { lookup: createCheckedLookup(privateHosts) }) },
+    connect: {
+      timeout: timeoutMs,
+      ...(ca !== undefined && { ca }),
+      ...(privateHosts && { lookup: createCheckedLookup(privateHosts) }),
+    },
   });
   return { send: fetch, dispatcher };
 };
@@ -106,8 +114,9 @@ export const createOutboundFetch = ({
   timeoutMs = DEFAULT_TIMEOUT_MS,
   maxBytes = DEFAULT_MAX_BYTES,
   cutBodies = false,
+  ca,
 }: OutboundOptions): OutboundFetch => {
-  const prepare = () => prepareRequests({ privateHosts, timeoutMs, maxBytes: cutBodies ? -1 : maxBytes });
+  const prepare = () => prepareRequests({ privateHosts, timeoutMs, maxBytes: cutBodies ? -1 : maxBytes, ca });
   const readBody = (response: ReadableResponse) =>
     cutBodies ? readBeginning(response.body, maxBytes) : response.arrayBuffer();
   let prepared: ReturnType<typeof prepare> | null = null;

@@ -80,12 +80,14 @@ const NEEDS: Readonly<Record<string, readonly ProgramName[]>> = {
   'test/support/java.ts': ['java', 'mvn'],
   'test/support/jest/watchdog.ts': ['ps'],
   'test/support/kafka/index.ts': isInContainers() ? [] : ['java', 'mvn'],
+  'test/support/openbao.ts': ['python3'],
   'test/support/previous-release.ts': ['git'],
 };
 
 const SCRIPTS: Readonly<Record<string, readonly string[]>> = {
   'test/deploy/tools.ts': ['test/deploy/install-tools'],
   'test/support/example-programs.ts': ['test/support/install-go'],
+  'test/support/openbao.ts': ['test/support/install-openbao'],
 };
 
 const IMPORT = /^(?:import|export) (?!type\b)[^;]*?from '(\.[^']+)\.js';$/gm;

@@ -173,7 +173,7 @@ export const startTestServer = async (options: TestServerOptions = {}): Promise<
   const logger = createLogger(settings.logLevel);
   const runtimeParts = {
     databaseUrl: testDatabase.url,
-    encryptionKeys: new EncryptionKeys(settings.encryptionKey ?? DEFAULT_KEY),
+    encryptionKeys: new EncryptionKeys(Buffer.isBuffer(settings.encryptionKey) ? settings.encryptionKey : DEFAULT_KEY),
     close: () => Promise.resolve(),
   };
   const clock = options.clock ?? new SystemClock();

@@ -3,7 +3,7 @@ import { describeMissingSite, hasEmbeddedSite } from '../../database-resources.j
 import { migrateDatabase, openRuntime, type Runtime } from '../../runtime.js';
 
 /** Waits for about ten seconds, because a person waits for the command, and a script must not hang. */
-const RETRIES = 4;
+export const RETRIES = 4;
 
 type WithRuntimeOptions = {
   /** Whether to create a new site if there is none. */
@@ -20,7 +20,7 @@ export const withRuntime = async (
   if (!mayInitialise && settings.database.mode === 'embedded' && !(await hasEmbeddedSite(settings))) {
     throw new StartupError(describeMissingSite(settings));
   }
-  const runtime = await openRuntime(settings, { name: 'command', beside: true, logToStderr: true });
+  const runtime = await openRuntime(settings, { name: 'command', beside: true, logToStderr: true, retries: RETRIES });
   try {
     await migrateDatabase(runtime, { retries: RETRIES, mayInitialise, mayContinueRestore });
     await work(runtime);

@@ -19,6 +19,7 @@ import { countAllKeyUses, type KeyUseOfKind } from './key-uses.js';
 import { loadCommandSettings, withErrorReport } from './command-actions.js';
 import { withRuntime } from './command-runtime.js';
 import { createProgressReporter, formatTable, printLine } from './output.js';
+import { addWrappedKeyCommands } from './wrapped-keys.commands.js';
 
 const COLUMNS = listEncryptedColumns(moduleDefinitions);
 
@@ -142,9 +143,11 @@ const reencryptEverything = async ({ encryptionKeys, blobs }: Runtime, session: 
   return isIntact;
 };
 
-/** Adds `keys status` and `keys rotate`. */
+/** Adds `keys status`, `keys rotate`, and the commands for wrapped keys. */
 export const addKeysCommands = (program: Command): void => {
-  const keys = program.command('keys').description('encryption keys of the site: status, rotate');
+  const keys = program
+    .command('keys')
+    .description('encryption keys of the site: status, rotate, create, wrap, unwrap, rewrap');
 
   keys
     .command('status')
@@ -165,4 +168,5 @@ export const addKeysCommands = (program: Command): void => {
         if (!(await runKeysRotate(await loadCommandSettings()))) process.exitCode = 1;
       }),
     );
+  addWrappedKeyCommands(keys);
 };

@@ -23,7 +23,8 @@ const startInOrder = async (
   stopping: AbortSignal,
   open: (runtime: Runtime, opened: RegisterService) => Promise<void>,
 ) => {
-  const runtime = await openRuntime(settings, { name });
+  const retries = Number.POSITIVE_INFINITY;
+  const runtime = await openRuntime(settings, { name, retries, signal: stopping });
   const stops: StoppableService[] = [{ stop: () => runtime.close() }];
   const tracing = await openTracing(runtime, name);
   if (tracing) stops.unshift(tracing);
@@ -34,7 +35,7 @@ const startInOrder = async (
     if (failures.length > 0) throw new AggregateError(failures, 'some services did not stop cleanly');
   };
   try {
-    await migrateDatabase(runtime, { retries: Number.POSITIVE_INFINITY, signal: stopping });
+    await migrateDatabase(runtime, { retries, signal: stopping });
     await open(runtime, (running) => void stops.push(running));
   } catch (error) {
     await stop();
@@ -57,14 +58,14 @@ const openOne = async (runtime: Runtime): Promise<RunningServer> => {
 
 /** Starts workers with a gateway each. This process keeps the database, the followers and the publisher. */
 const openWorkers = async (runtime: Runtime, stopping: AbortSignal): Promise<RunningServer> => {
-  const { settings, store, logger } = runtime;
+  const { settings, store, logger, encryptionKeys } = runtime;
   if (process.platform !== 'linux') throw new StartupError('CADASTRE_WORKERS: must be 1, except on Linux');
   const problem = describeMissingConnections(settings, await readMaxConnections(store.database));
   if (problem !== null) throw new StartupError(problem);
   // Creates the certificate before several processes need it.
   const tls = await loadTlsOptions(runtime);
   collectProcessMetrics(VERSION);
-  const pool = new WorkerPool(settings.workers, logger);
+  const pool = new WorkerPool(settings.workers, encryptionKeys, logger);
   try {
     await pool.start(stopping);
   } catch (error) {

@@ -10,5 +10,11 @@ export type MessageToPrimary =
   | { readonly kind: 'metrics'; readonly metrics: MetricsOfProcess };
 
 export type MessageToWorker =
+  /**
+   * The keys of the site in base64: the first message. So a worker that replaces another one starts also while the service
+   * that unwraps keys is down, and no key is in the environment of a process.
+   */
+  | { readonly kind: 'keys'; readonly current: string; readonly previous: string | null }
   /** Requests the metrics of this worker. */
-  { readonly kind: 'collect' } | { readonly kind: 'scraped'; readonly text: string };
+  | { readonly kind: 'collect' }
+  | { readonly kind: 'scraped'; readonly text: string };

@@ -2,6 +2,7 @@ import { fork, type ChildProcess } from 'node:child_process';
 import { setTimeout as delay } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { AggregatorRegistry, register } from 'prom-client';
+import type { EncryptionKeys } from '#encryption';
 import { StartupError } from '#host';
 import { Backoff } from '#kernel';
 import type { ProcessLogger } from '../../runtime.js';
@@ -31,6 +32,7 @@ export class WorkerPool {
 
   constructor(
     private readonly size: number,
+    private readonly keys: Pick<EncryptionKeys, 'current' | 'previous'>,
     private readonly logger: ProcessLogger,
   ) {
     this.backoff = new Backoff({
@@ -65,6 +67,11 @@ export class WorkerPool {
   private open(): void {
     const worker = fork(WORKER);
     this.workers.add(worker);
+    this.send(worker, {
+      kind: 'keys',
+      current: this.keys.current.toString('base64'),
+      previous: this.keys.previous?.toString('base64') ?? null,
+    });
     worker.on('message', (message: MessageToPrimary) => this.receive(worker, message));
     worker.once('exit', (code, signal) => this.replace(worker, signal ?? `exit code ${code}`));
     worker.on('error', (error) => {

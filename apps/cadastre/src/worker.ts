@@ -1,5 +1,6 @@
 import 'reflect-metadata';
 import { register } from 'prom-client';
+import { EncryptionKeys } from '#encryption';
 import { replaceMetrics } from '#edge';
 import { readSettings, toWorkerSettings } from '#host';
 import { openGateway } from '../../gateway/src/gateway.js';
@@ -27,13 +28,28 @@ const shareMetrics = ({ store }: Runtime): void => {
   };
   process.on('message', (message: MessageToWorker) => {
     if (message.kind === 'collect') void sendMetrics();
-    else for (const resolve of scrapes.splice(0)) resolve(message.text);
+    else if (message.kind === 'scraped') for (const resolve of scrapes.splice(0)) resolve(message.text);
   });
 };
 
+const decodeKey = (text: string): Buffer => Buffer.from(text, 'base64');
+
+/** Resolves to the keys of the primary. Node keeps the message until this listens. */
+const receiveKeys = (): Promise<EncryptionKeys> =>
+  new Promise((resolve) => {
+    process.once('message', (message: MessageToWorker) => {
+      if (message.kind !== 'keys') throw new Error('the first message to a worker must contain the keys');
+      resolve(
+        new EncryptionKeys(decodeKey(message.current), message.previous === null ? null : decodeKey(message.previous)),
+      );
+    });
+  });
+
 /** Serves requests until the signal to stop, like a gateway beside the primary. */
 const runWorker = async (): Promise<void> => {
-  const runtime = await openRuntime(toWorkerSettings(readSettings(process.env)), { name: 'worker', beside: true });
+  const settings = toWorkerSettings(readSettings(process.env));
+  const encryptionKeys = await receiveKeys();
+  const runtime = await openRuntime(settings, { name: 'worker', beside: true, encryptionKeys });
   const tracing = await openTracing(runtime, 'worker');
   shareMetrics(runtime);
   await adoptKeys(runtime);

@@ -1,7 +1,7 @@
 import { createPrivateKey, X509Certificate } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
-import { getErrorCode } from '#kernel';
+import { findFileFault } from './pem-files.js';
 import type { EnvironmentValues } from './secret-files.js';
 import type { environment } from './variables.js';
 import type { z } from 'zod';
@@ -88,27 +88,6 @@ const findKafkaTlsContradictions = (env: EnvironmentValues): readonly string[] =
   if (lines.length > 0 || !cert || !key) return lines;
   const matches = new X509Certificate(readFileSync(cert)).checkPrivateKey(createPrivateKey(readFileSync(key, 'utf8')));
   return matches ? [] : ['KAFKA_TLS_KEY: this is not the key of the certificate in KAFKA_TLS_CERT'];
-};
-
-const findFileFault = (
-  name: Name,
-  file: string | undefined,
-  content: string,
-  parse: (text: string) => unknown,
-): readonly string[] => {
-  if (!file) return [];
-  let text: string;
-  try {
-    text = readFileSync(file, 'utf8');
-  } catch (error) {
-    return [`${name}: the file cannot be read (${getErrorCode(error) ?? 'unknown reason'})`];
-  }
-  try {
-    parse(text);
-    return [];
-  } catch {
-    return [`${name}: the file must contain ${content}`];
-  }
 };
 
 const findSaslContradictions = (env: EnvironmentValues): readonly string[] => {

@@ -7,6 +7,8 @@ import { removeFolder, createTemporaryFolder } from '../spec.js';
 
 const key = Buffer.alloc(32, 7).toString('base64');
 
+const KEY_FORMS = 'must be 32 bytes in base64 (openssl rand -base64 32), or a key that Vault has wrapped (vault:v1:…)';
+
 const linesOf = (env: Readonly<Record<string, string>>): readonly string[] => {
   try {
     readSettings(env);
@@ -47,6 +49,7 @@ describe('settings', () => {
       s3: null,
       encryptionKey: null,
       previousEncryptionKey: null,
+      transit: null,
       edition: 'all',
       featureSet: 'everything',
       toolReleases: [],
@@ -364,6 +367,7 @@ describe('settings', () => {
       s3: null,
       encryptionKey: Buffer.alloc(32, 7),
       previousEncryptionKey: Buffer.alloc(32, 8),
+      transit: null,
       edition: 'self-hosted',
       featureSet: 'free',
       toolReleases: ['1.16.6', '1.17.0-rc1'],
@@ -482,11 +486,7 @@ describe('settings', () => {
       'KAFKA_BROKERS: must be a comma-separated list of host:port; entry 2 is invalid',
     ],
     ['CADASTRE_TOPIC_PREFIX', 'a/b', 'CADASTRE_TOPIC_PREFIX: must be letters, digits, dots, underscores and hyphens'],
-    [
-      'CADASTRE_ENCRYPTION_KEY',
-      'hunter2',
-      'CADASTRE_ENCRYPTION_KEY: must be 32 bytes in base64 (openssl rand -base64 32)',
-    ],
+    ['CADASTRE_ENCRYPTION_KEY', 'hunter2', `CADASTRE_ENCRYPTION_KEY: ${KEY_FORMS}`],
     [
       'CADASTRE_S3_BUCKET',
       's3://acme',
@@ -533,7 +533,7 @@ describe('settings', () => {
 
   it('are refused if the previous encryption key is invalid, or the same as the current one', () => {
     expect(linesOf({ CADASTRE_ENCRYPTION_KEY_PREVIOUS: 'hunter2' })).toEqual([
-      'CADASTRE_ENCRYPTION_KEY_PREVIOUS: must be 32 bytes in base64 (openssl rand -base64 32)',
+      `CADASTRE_ENCRYPTION_KEY_PREVIOUS: ${KEY_FORMS}`,
     ]);
     expect(linesOf({ CADASTRE_ENCRYPTION_KEY: key, CADASTRE_ENCRYPTION_KEY_PREVIOUS: key })).toEqual([
       'CADASTRE_ENCRYPTION_KEY_PREVIOUS: the same as CADASTRE_ENCRYPTION_KEY; set the key before it, or remove it',
@@ -582,7 +582,7 @@ describe('settings', () => {
         'CADASTRE_ENCRYPTION_KEY_FILE: the file is empty; write the secret into it',
       ]);
       expect(linesOf({ CADASTRE_ENCRYPTION_KEY_FILE: await secretFile('hunter2') })).toEqual([
-        'CADASTRE_ENCRYPTION_KEY_FILE: must be 32 bytes in base64 (openssl rand -base64 32)',
+        `CADASTRE_ENCRYPTION_KEY_FILE: ${KEY_FORMS}`,
       ]);
     });
 
@@ -684,6 +684,103 @@ describe('settings', () => {
         'KAFKA_TLS_CA: the file must contain PEM certificates',
       ]);
     });
+  });
+
+  describe('settings of Vault', () => {
+    const vault = {
+      CADASTRE_VAULT_ADDRESS: 'https://vault.example:8200/',
+      CADASTRE_VAULT_CREDENTIAL_FILE: '/run/token',
+    };
+    const wrapped = `vault:v3:${Buffer.alloc(60, 9).toString('base64')}`;
+    const linesBeside = (env: Readonly<Record<string, string>>) => linesOf({ ...vault, ...env });
+
+    it('are read with a token, an AppRole or a service account, beside wrapped keys', () => {
+      const settings = readSettings({ ...vault, CADASTRE_ENCRYPTION_KEY: wrapped });
+      expect(settings.encryptionKey).toEqual({ wrapped });
+      expect(settings.transit).toEqual({
+        address: 'https://vault.example:8200',
+        caFile: null,
+        namespace: null,
+        mount: 'transit',
+        keyName: 'cadastre',
+        login: { method: 'token' },
+        credentialFile: '/run/token',
+        timeoutMs: 5_000,
+      });
+      const role = { CADASTRE_VAULT_ROLE: 'a1-b2', CADASTRE_VAULT_AUTH_MOUNT: 'ci/approle' };
+      expect(readSettings({ ...vault, ...role, CADASTRE_VAULT_AUTH: 'approle' }).transit?.login).toEqual({
+        method: 'approle',
+        mount: 'ci/approle',
+        role: 'a1-b2',
+      });
+      const pod = {
+        CADASTRE_VAULT_AUTH: 'kubernetes',
+        CADASTRE_VAULT_ROLE: 'cadastre',
+        CADASTRE_VAULT_NAMESPACE: 'a/b',
+      };
+      expect(readSettings({ CADASTRE_VAULT_ADDRESS: 'http://127.0.0.1:8200', ...pod }).transit).toMatchObject({
+        address: 'http://127.0.0.1:8200',
+        namespace: 'a/b',
+        login: { method: 'kubernetes', mount: 'kubernetes', role: 'cadastre' },
+        credentialFile: '/var/run/secrets/kubernetes.io/serviceaccount/token',
+      });
+    });
+
+    it('are refused without an address, which wrapped keys need', () => {
+      expect(linesOf({ CADASTRE_ENCRYPTION_KEY_PREVIOUS: wrapped, CADASTRE_VAULT_ROLE: 'x' })).toEqual([
+        'CADASTRE_VAULT_ADDRESS: missing; the wrapped key in CADASTRE_ENCRYPTION_KEY_PREVIOUS needs it',
+        'CADASTRE_VAULT_ROLE: set, but CADASTRE_VAULT_ADDRESS is missing',
+      ]);
+    });
+
+    it('are refused if the login needs a missing setting or does not use one that is set', () => {
+      expect(linesOf({ CADASTRE_VAULT_ADDRESS: 'https://vault.example', CADASTRE_VAULT_ROLE: 'x' })).toEqual([
+        'CADASTRE_VAULT_CREDENTIAL_FILE: missing, CADASTRE_VAULT_AUTH=token needs it',
+        'CADASTRE_VAULT_ROLE: set, but CADASTRE_VAULT_AUTH=token does not use it',
+      ]);
+      expect(linesBeside({ CADASTRE_VAULT_AUTH: 'approle' })).toEqual([
+        'CADASTRE_VAULT_ROLE: missing, CADASTRE_VAULT_AUTH=approle needs it',
+      ]);
+      expect(linesBeside({ CADASTRE_VAULT_AUTH: 'kubernetes' })).toEqual([
+        'CADASTRE_VAULT_ROLE: missing, CADASTRE_VAULT_AUTH=kubernetes needs it',
+      ]);
+      expect(linesBeside({ CADASTRE_VAULT_AUTH: 'github' })).toEqual([
+        'CADASTRE_VAULT_AUTH: must be one of token, approle, kubernetes, got "github"',
+      ]);
+    });
+
+    it.each([
+      [
+        'CADASTRE_VAULT_ADDRESS',
+        'http://vault.example:8200',
+        /must be https:\/\/ .* http:\/\/ only for a loopback address/,
+      ],
+      ['CADASTRE_VAULT_TRANSIT_MOUNT', '../sys', /must be names of letters/],
+      ['CADASTRE_VAULT_TRANSIT_KEY', 'a/b', /must be letters, digits/],
+      ['CADASTRE_VAULT_NAMESPACE', 'a\r\nb', /must be names of letters/],
+      ['CADASTRE_VAULT_TIMEOUT_SECONDS', '0', /must be a whole number from 1 to 60/],
+    ])('are refused with one line for %s=%s', (name, value, message) => {
+      expect(linesBeside({ [name]: value })).toEqual([expect.stringMatching(message)]);
+    });
+
+    it('are refused if the file of the authorities is missing or has other content', async () => {
+      expect(linesBeside({ CADASTRE_VAULT_CA: join(folder, 'absent') })).toEqual([
+        'CADASTRE_VAULT_CA: the file cannot be read (ENOENT)',
+      ]);
+      await writeFile(join(folder, 'ca.txt'), 'none');
+      expect(linesBeside({ CADASTRE_VAULT_CA: join(folder, 'ca.txt') })).toEqual([
+        'CADASTRE_VAULT_CA: the file must contain PEM certificates',
+      ]);
+    });
+
+    it.each(['vault:v1:', 'vault:v0:' + 'A'.repeat(80), 'vault:v1:' + 'A'.repeat(3_000), 'vault:v1:' + '!'.repeat(80)])(
+      'refuse %s as a wrapped key, without showing it',
+      (text) => {
+        expect(linesBeside({ CADASTRE_ENCRYPTION_KEY: text })).toEqual([
+          expect.stringMatching(/^CADASTRE_ENCRYPTION_KEY: must be 32 bytes in base64 .*\(vault:v1:…\)$/),
+        ]);
+      },
+    );
   });
 
   it.each([

@@ -8,7 +8,9 @@ import { findKafkaContradictions, toKafkaSettings, type KafkaSettings } from './
 import { findOidcContradictions, toOidcSettings, type OidcSettings } from './oidc-settings.js';
 import { redactSecrets } from '../logging/logger.js';
 import { findSmtpContradictions, toSmtpSettings, type SmtpSettings } from './smtp-settings.js';
+import type { StoredKey } from './stored-key.js';
 import { toTracingSettings } from './tracing-settings.js';
+import { findTransitContradictions, toTransitSettings, type TransitSettings } from './transit-settings.js';
 import { toFileVariable, resolveSecretFiles, type EnvironmentValues } from './secret-files.js';
 import { environment, secretNames, settingVariables } from './variables.js';
 
@@ -54,10 +56,12 @@ export type Settings = {
     readonly prefix: string;
     readonly pathStyle: boolean;
   } | null;
-  /** 32 bytes. Null is possible only with the embedded database: a key is then created in the data folder. */
-  readonly encryptionKey: Buffer | null;
-  /** 32 bytes: the key before the current one, while the operator rotates keys; null otherwise. */
-  readonly previousEncryptionKey: Buffer | null;
+  /** Null is possible only with the embedded database: a key is then created in the data folder. */
+  readonly encryptionKey: StoredKey | null;
+  /** The key before the current one, while the operator rotates keys; null otherwise. */
+  readonly previousEncryptionKey: StoredKey | null;
+  /** The service that unwraps wrapped keys; null if keys are not wrapped. */
+  readonly transit: TransitSettings | null;
   readonly edition: ParsedEnvironment['CADASTRE_EDITION'];
   readonly featureSet: ParsedEnvironment['CADASTRE_FEATURE_SET'];
   /** Versions of Terraform or OpenTofu that workspaces may choose, in addition to those built in. */
@@ -199,6 +203,7 @@ const findContradictions = (env: EnvironmentValues): readonly string[] => {
     ...findBlobContradictions(env),
     ...findSlowReadContradictions(env),
     ...findKeyContradictions(env),
+    ...findTransitContradictions(env),
   ];
   if (!env['DATABASE_URL'] || env['CADASTRE_ENCRYPTION_KEY']) return lines;
   const missing = 'missing; with DATABASE_URL every process needs the same one (openssl rand -base64 32)';
@@ -287,6 +292,14 @@ const toReadSettings = (env: ParsedEnvironment) => ({
   documentCacheBytes: env.CADASTRE_DOCUMENT_CACHE_MIB === null ? null : env.CADASTRE_DOCUMENT_CACHE_MIB * 1_024 * 1_024,
 });
 
+const toKeySettings = (
+  env: ParsedEnvironment,
+): Pick<Settings, 'encryptionKey' | 'previousEncryptionKey' | 'transit'> => ({
+  encryptionKey: env.CADASTRE_ENCRYPTION_KEY ?? null,
+  previousEncryptionKey: env.CADASTRE_ENCRYPTION_KEY_PREVIOUS ?? null,
+  transit: toTransitSettings(env),
+});
+
 const toSignInSettings = (
   env: ParsedEnvironment,
 ): Pick<Settings, 'tokenLifetime' | 'sessions' | 'requiresTwoFactor' | 'oidc'> => ({
@@ -337,8 +350,7 @@ const toSettings = (env: ParsedEnvironment): Settings => {
     kafka: toKafkaSettings(env),
     blobsFolder: env.CADASTRE_BLOBS === undefined ? join(dataFolder, 'blobs') : resolve(env.CADASTRE_BLOBS),
     s3: toS3Settings(env),
-    encryptionKey: env.CADASTRE_ENCRYPTION_KEY ?? null,
-    previousEncryptionKey: env.CADASTRE_ENCRYPTION_KEY_PREVIOUS ?? null,
+    ...toKeySettings(env),
     edition: env.CADASTRE_EDITION,
     featureSet: env.CADASTRE_FEATURE_SET,
     toolReleases: env.CADASTRE_TOOL_RELEASES,

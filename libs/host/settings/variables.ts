@@ -7,7 +7,9 @@ import { kafkaVariables } from './kafka-variables.js';
 import { limitVariables, readLimitVariables, requestVariables } from './limit-variables.js';
 import { oidcVariables } from './oidc-variables.js';
 import { smtpVariables } from './smtp-variables.js';
+import { parseStoredKey } from './stored-key.js';
 import { tracingVariables } from './tracing-variables.js';
+import { transitVariables } from './transit-variables.js';
 import {
   listSchema,
   matchingSchema,
@@ -51,10 +53,12 @@ const isNetwork = (text: string): boolean => {
 const isHostEntry = (text: string): boolean => isNetwork(text) || isHostName(text.replace(/^\*\./, ''));
 
 const toolReleases = listSchema((text) => valid(text) === text, 'versions such as 1.2.3');
-const encryptionKeySchema = z
-  .string()
-  .regex(/^[A-Za-z0-9+/]{43}=$/, 'must be 32 bytes in base64 (openssl rand -base64 32)')
-  .transform((text) => Buffer.from(text, 'base64'));
+const encryptionKeySchema = z.string().transform((text, check) => {
+  const key = parseStoredKey(text);
+  if (key) return key;
+  check.addIssue('must be 32 bytes in base64 (openssl rand -base64 32), or a key that Vault has wrapped (vault:v1:…)');
+  return z.NEVER;
+});
 const networks = listSchema(isNetwork, 'addresses or networks such as 10.0.0.0/8');
 
 export const settingVariables = {
@@ -118,7 +122,7 @@ export const settingVariables = {
   ...blobVariables,
   CADASTRE_ENCRYPTION_KEY: defineSecretVariable(
     'created in the data folder',
-    '32 bytes in base64 (openssl rand -base64 32); required with DATABASE_URL',
+    '32 bytes in base64 (openssl rand -base64 32), or a wrapped key of cadastre keys create; required with DATABASE_URL',
     encryptionKeySchema.exactOptional(),
   ),
   CADASTRE_ENCRYPTION_KEY_PREVIOUS: defineSecretVariable(
@@ -126,6 +130,7 @@ export const settingVariables = {
     'the key before CADASTRE_ENCRYPTION_KEY, until cadastre keys rotate has replaced it',
     encryptionKeySchema.exactOptional(),
   ),
+  ...transitVariables,
   CADASTRE_EDITION: defineVariable(
     'all',
     'self-hosted: no audit trail and no health assessments; hosted: no data retention; all: everything that is built',

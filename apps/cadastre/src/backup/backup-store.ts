@@ -3,9 +3,10 @@ import { access, mkdir, readFile, realpath } from 'node:fs/promises';
 import { basename, dirname, isAbsolute, join, relative } from 'node:path';
 import { parseBackupKey, parseBackupLocation, type BackupLocation } from '#backup';
 import { FolderBlobs, S3Blobs, type BlobStore } from '#blob-store';
-import { StartupError, type Settings } from '#host';
+import { createLogger, StartupError, type Settings } from '#host';
 import { getErrorCode, type Clock } from '#kernel';
-import { findEncryptionKey, KEY_FILE } from '../../../database-resources.js';
+import { findEncryptionKey, KEY_FILE } from '../../../encryption-keys.js';
+import { RETRIES } from '../command-runtime.js';
 import type { BackupOptions } from './backup-options.js';
 
 export const isWithin = (inner: string, outer: string): boolean => {
@@ -77,7 +78,8 @@ export const prepareBackupFolder = async (text: string): Promise<void> => {
 
 /** Returns the key of the site. Never creates one, because a new key could read nothing of a backup. */
 export const requireSiteKey = async (settings: Settings): Promise<Buffer> => {
-  const key = await findEncryptionKey(settings);
+  const logger = createLogger(settings.logLevel, process.stderr);
+  const key = await findEncryptionKey(settings, { logger, retries: RETRIES });
   if (key) return key;
   throw new StartupError(
     'CADASTRE_ENCRYPTION_KEY: not set; set the key of the site that made the backup, ' +

@@ -16,6 +16,7 @@ import { compareSiteTopics, listPublishers } from '../../../kafka-topics.js';
 import { moduleDefinitions, createFileSweepers, views } from '../../../modules.js';
 import { describeFailure } from '../start-errors.js';
 import { reportFailed, reportOk, reportWarning, type Finding } from './findings.js';
+import { inspectKeyWrapper } from './key-findings.js';
 import { inspectCertificate, inspectDisks } from './machine-findings.js';
 
 const MAX_SKEW_MS = 5_000;
@@ -35,6 +36,9 @@ export const runDoctorChecks = async (
   report(reportOk('settings', 'all valid'));
   for (const finding of await inspectDisks(settings)) report(finding);
   report(await inspectCertificate(settings, now()));
+  const wrapping = await inspectKeyWrapper(settings);
+  if (wrapping) report(wrapping);
+  if (wrapping?.result === 'FAILED') return report(reportFailed('others', 'not checked; they need the encryption key'));
   const runtime = await openDatabase(settings, report);
   if (!runtime) return;
   try {

@@ -1,0 +1,1 @@
+export { TransitKeyWrapper } from './transit-key-wrapper.js';
