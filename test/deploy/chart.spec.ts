@@ -83,6 +83,9 @@ describe('the chart', () => {
     ['settings.OTEL_TRACES_SAMPLER=always_off', 'OTEL_TRACES_SAMPLER'],
     ['tracing.endpoint=collector:4318', 'endpoint'],
     ['gateway.autoscaling.targetCpuUtilization=170', 'targetCpuUtilization'],
+    ['settings.CADASTRE_VAULT_ROLE=a', 'CADASTRE_VAULT_ROLE'],
+    ['vault.address=https://vault.example.com', 'vault.role is missing'],
+    ['vault.address=https://vault.example.com,vault.auth=token', 'vault.existingSecret is missing'],
     ['files.s3.bucket=a,files.trial.enabled=true', 'files.s3.bucket and files.trial.enabled are both set'],
     ['kafka.brokers={a:1},kafka.trial.enabled=true', 'kafka.brokers and kafka.trial.enabled are both set'],
   ])('refuses the value %s and names it', async (set, name) => {
@@ -158,12 +161,26 @@ const toEnvironment = async (
   const contents: Record<string, string> = { 'tls.key': key, 'tls.crt': cert, 'ca.crt': cert, ...SAMPLE_SECRETS };
   const env: Record<string, string> = {};
   for (const { name, value = 'secret' } of variables) {
-    const [, file] = /^\/(?:secrets|tls|kafka-tls)\/(.*)$/.exec(value) ?? [];
+    const [, file] = /^\/(?:secrets|tls|kafka-tls|vault)\/(.*)$/.exec(value) ?? [];
     env[name] = file === undefined ? value.replaceAll('$(POSTGRES_PASSWORD)', 'secret') : join(folder, file);
     if (file !== undefined) await writeFile(join(folder, file), contents[file] ?? 'secret');
   }
   return env;
 };
+
+describe('the volume with the credential for Vault', () => {
+  const findSources = (example: Example): unknown =>
+    listProductPods(get(example))[0]?.spec['volumes'].find(({ name }: { name: string }) => name === 'vault')?.projected
+      .sources;
+
+  it('contains a token of the service account for Vault only, or the keys of a secret', () => {
+    const token = { path: 'credential', audience: 'vault', expirationSeconds: 600 };
+    expect(findSources('production')).toEqual([{ serviceAccountToken: token }]);
+    const items = ['credential', 'ca.crt'].map((key) => ({ key, path: key }));
+    expect(findSources('tls')).toEqual([{ secret: { name: 'cadastre-vault', items } }]);
+    expect(findSources('minimal')).toBeUndefined();
+  });
+});
 
 describe('the ingress of the chart', () => {
   type IngressPath = { readonly path: string; readonly pathType: 'Exact' | 'Prefix' };
@@ -225,7 +242,7 @@ describe('objects of the chart', () => {
   it('let publishers connect to the ports of the brokers', () => {
     const { egress } = find('production', 'NetworkPolicy', 'site-cadastre-publisher')?.['spec'] ?? {};
     expect(egress.flatMap(({ ports = [] }) => ports.map(({ port }: { port: number }) => port))).toEqual([
-      53, 53, 5432, 443, 9094, 4318,
+      53, 53, 5432, 443, 9094, 4318, 8200,
     ]);
   });
 

@@ -56,7 +56,7 @@ export const chartValuesPage = async (notice: string): Promise<string> => {
     table(
       ['Secret', 'Key', 'When it is needed'],
       [
-        ['`existingSecret`', '`encryption-key`', 'always: 32 bytes in base64'],
+        ['`existingSecret`', '`encryption-key`', 'always: 32 bytes in base64, or with `vault.address` a wrapped key'],
         ['`existingSecret`', '`admin-token`', 'always: the token of the first administrator, at least 20 characters'],
         ['`existingSecret`', '`database-url`', 'with an external Postgres: its URL, with user and password'],
         ['`existingSecret`', '`kafka-sasl-password`', 'if `kafka.sasl.mechanism` is PLAIN or SCRAM'],
@@ -68,6 +68,8 @@ export const chartValuesPage = async (notice: string): Promise<string> => {
         ['`files.s3.existingSecret`', '`access-key-id`, `secret-access-key`', 'unless the pods have a role'],
         ['`kafka.tls.existingSecret`', '`ca.crt`', 'if a private authority signs certificates of the brokers'],
         ['`kafka.tls.existingSecret`', '`tls.crt`, `tls.key`', 'with `kafka.tls.clientCertificate`'],
+        ['`vault.existingSecret`', '`credential`', 'the token or the secret id, unless `vault.auth` is kubernetes'],
+        ['`vault.existingSecret`', '`ca.crt`', 'with `vault.hasCa`'],
         ['`gateway.tls.existingSecret`', '`tls.crt`, `tls.key`', 'if gateways terminate TLS'],
       ],
     ),

@@ -48,6 +48,8 @@ helm.sh/chart: {{ printf "%s-%s" (index . 0).Chart.Name (index . 0).Chart.Versio
 {{- with .Values }}
 {{- if and .kafka.brokers .kafka.trial.enabled }}{{ fail "kafka.brokers and kafka.trial.enabled are both set; remove one of them" }}{{ end }}
 {{- if and .oidc.issuer (not .oidc.clientId) }}{{ fail "oidc.issuer is set, so oidc.clientId is missing" }}{{ end }}
+{{- if and .vault.address (ne .vault.auth "token") (not .vault.role) }}{{ fail "vault.address is set, so vault.role is missing" }}{{ end }}
+{{- if and .vault.address (or (ne .vault.auth "kubernetes") .vault.hasCa) (not .vault.existingSecret) }}{{ fail "vault.auth or vault.hasCa needs a secret, so vault.existingSecret is missing" }}{{ end }}
 {{- if and .files.s3.bucket .files.trial.enabled }}{{ fail "files.s3.bucket and files.trial.enabled are both set; remove one of them" }}{{ end }}
 {{- if and .files.s3.bucket .files.volume.existingClaim }}{{ fail "files.s3.bucket and files.volume.existingClaim are both set; remove one of them" }}{{ end }}
 {{- if and .ingress.enabled .gateway.tls.existingSecret (not .ingress.annotations) }}{{ fail "gateway.tls.existingSecret is set, so the ingress needs annotations that make its controller use HTTPS to the gateways; set ingress.annotations" }}{{ end }}

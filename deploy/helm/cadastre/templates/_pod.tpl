@@ -39,6 +39,7 @@ capabilities:
 {{- else }}
 {{ include "cadastre.variable" (list "DATABASE_URL_FILE" "/secrets/database-url") }}
 {{- end }}
+{{- include "cadastre.vaultVariables" . }}
 {{- range $name, $value := .Values.settings }}
 {{ include "cadastre.variable" (list $name $value) }}
 {{- end }}
@@ -49,6 +50,27 @@ capabilities:
 {{- end }}
 {{- with .Values.extraEnv }}
 {{ toYaml . }}
+{{- end }}
+{{- end }}
+
+{{/* Settings of the Vault that unwraps the encryption key. */}}
+{{- define "cadastre.vaultVariables" -}}
+{{- with .Values.vault }}
+{{- if .address }}
+{{ include "cadastre.variable" (list "CADASTRE_VAULT_ADDRESS" .address) }}
+{{ include "cadastre.variable" (list "CADASTRE_VAULT_NAMESPACE" .namespace) }}
+{{ include "cadastre.variable" (list "CADASTRE_VAULT_TRANSIT_MOUNT" .transitMount) }}
+{{ include "cadastre.variable" (list "CADASTRE_VAULT_TRANSIT_KEY" .transitKey) }}
+{{ include "cadastre.variable" (list "CADASTRE_VAULT_AUTH" .auth) }}
+{{- if ne .auth "token" }}
+{{ include "cadastre.variable" (list "CADASTRE_VAULT_AUTH_MOUNT" (default .auth .authMount)) }}
+{{ include "cadastre.variable" (list "CADASTRE_VAULT_ROLE" .role) }}
+{{- end }}
+{{ include "cadastre.variable" (list "CADASTRE_VAULT_CREDENTIAL_FILE" "/vault/credential") }}
+{{- if .hasCa }}
+{{ include "cadastre.variable" (list "CADASTRE_VAULT_CA" "/vault/ca.crt") }}
+{{- end }}
+{{- end }}
 {{- end }}
 {{- end }}
 
@@ -174,6 +196,11 @@ capabilities:
 - name: secrets
   mountPath: /secrets
   readOnly: true
+{{- if .Values.vault.address }}
+- name: vault
+  mountPath: /vault
+  readOnly: true
+{{- end }}
 {{- with .Values.extraVolumeMounts }}
 {{ toYaml . }}
 {{- end }}
@@ -195,6 +222,33 @@ capabilities:
       - key: {{ . }}
         path: {{ . }}
       {{- end }}
+{{- with $root.Values.vault }}
+{{- if .address }}
+- name: vault
+  projected:
+    defaultMode: 0440
+    sources:
+      {{- if eq .auth "kubernetes" }}
+      - serviceAccountToken:
+          path: credential
+          audience: {{ .audience | quote }}
+          expirationSeconds: 600
+      {{- end }}
+      {{- if .existingSecret }}
+      - secret:
+          name: {{ .existingSecret }}
+          items:
+            {{- if ne .auth "kubernetes" }}
+            - key: credential
+              path: credential
+            {{- end }}
+            {{- if .hasCa }}
+            - key: ca.crt
+              path: ca.crt
+            {{- end }}
+      {{- end }}
+{{- end }}
+{{- end }}
 {{- with $root.Values.extraVolumes }}
 {{ toYaml . }}
 {{- end }}
