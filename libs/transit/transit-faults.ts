@@ -72,6 +72,8 @@ export const describeLoginRefusal = (refusal: TransitRefusal, settings: TransitS
   );
 };
 
+const OPERATIONS_ON_WRAPPED_KEYS = ['decrypt', 'rewrap'];
+
 /** Describes why Vault refused an operation of the transit engine, such as `decrypt`. */
 export const describeRefusal = (
   operation: string,
@@ -98,6 +100,12 @@ export const describeRefusal = (
     return new KeyWrapperError(
       'misconfigured',
       `CADASTRE_VAULT_TRANSIT_KEY: the transit engine at ${mount} has no key ${keyName}; create it, or correct the name`,
+    );
+  }
+  if (!OPERATIONS_ON_WRAPPED_KEYS.includes(operation) || errors.includes('not support')) {
+    return new KeyWrapperError(
+      'misconfigured',
+      `CADASTRE_VAULT_TRANSIT_KEY: ${mount}/keys/${keyName} cannot wrap a key; use a key of the type aes256-gcm96`,
     );
   }
   return describeWrongKey(errors, `${mount}/keys/${keyName}`);

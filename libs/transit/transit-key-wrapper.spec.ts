@@ -292,6 +292,18 @@ describe('a Vault that cannot unwrap', () => {
     expect(result[1]).not.toContain('s.secret');
   });
 
+  it('is reported if its key only signs', async () => {
+    await bao.call('POST', 'transit/keys/signing', { type: 'ed25519' });
+    await writeFile(credentialFile, await bao.createToken(POLICY.replaceAll('cadastre', 'signing')));
+    const wrapper = open({ keyName: 'signing' });
+    for (const work of [() => wrapper.create(), () => wrapper.wrap(randomBytes(32)), () => wrapper.unwrap(wrapped)]) {
+      expect(await failureOf(work())).toEqual([
+        'misconfigured',
+        'CADASTRE_VAULT_TRANSIT_KEY: transit/keys/signing cannot wrap a key; use a key of the type aes256-gcm96',
+      ]);
+    }
+  });
+
   it('is reported if the file is empty, or contains more than a credential', async () => {
     for (const text of ['\n', 'two words', 'x'.repeat(20_000)]) {
       await writeFile(credentialFile, text);
