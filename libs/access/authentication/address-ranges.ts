@@ -1,0 +1,77 @@
+import ipaddr from 'ipaddr.js';
+
+type Address = ipaddr.IPv4 | ipaddr.IPv6;
+
+/** An address range in its only spelling, or why a text is none. */
+export type ParsedRange = { readonly range: string } | { readonly problem: string };
+
+const ACCEPTED = 'an IPv4 or IPv6 range in CIDR notation, such as 203.0.113.0/24 or 2001:db8::/32, or one address';
+
+/** The library reads this old form, `::10.0.0.1`, as the IPv4 address. */
+const IPV4_COMPATIBLE = /^::\d+\.\d+\.\d+\.\d+$/;
+/** Names the network card of a link-local address. */
+const ZONE = /%.*$/s;
+const RANGE = /^([0-9a-f.:]{2,45})(?:\/(\d{1,3}))?$/i;
+/** Bits of an IPv6 address before the IPv4 address that it contains: `::ffff:0:0/96`. */
+const MAPPED_BITS = 96;
+
+const BITS = { ipv4: 32, ipv6: 128 } as const;
+
+/** Returns null for texts that are no address. Numbers in octal or with fewer parts, such as `010.1` are none. */
+const parseWrittenAddress = (text: string): Address | null => {
+  if (ipaddr.IPv4.isValidFourPartDecimal(text)) return ipaddr.IPv4.parse(text);
+  return ipaddr.IPv6.isValid(text) && !IPV4_COMPATIBLE.test(text) ? ipaddr.IPv6.parse(text) : null;
+};
+
+const isMapped = (address: Address): address is ipaddr.IPv6 =>
+  address instanceof ipaddr.IPv6 && address.isIPv4MappedAddress();
+
+/** Returns the address of a client. An IPv4 address that is written as IPv6 is an IPv4 address. */
+const parseClientAddress = (text: string): Address | null => {
+  const address = parseWrittenAddress(text.replace(ZONE, ''));
+  return address && isMapped(address) ? address.toIPv4Address() : address;
+};
+
+const format = (address: Address): string =>
+  address instanceof ipaddr.IPv6 ? address.toRFC5952String() : address.toString();
+
+const maskAddress = (address: Address, bits: number): Address =>
+  address instanceof ipaddr.IPv6
+    ? ipaddr.IPv6.networkAddressFromCIDR(`${address.toNormalizedString()}/${bits}`)
+    : ipaddr.IPv4.networkAddressFromCIDR(`${address.toString()}/${bits}`);
+
+/**
+ * Parses a range. Returns the same text for all spellings of it, and IPv4 ranges that are written as IPv6 as IPv4. Refuses
+ * an address with bits after the prefix, because a wrong prefix would admit more than the text shows.
+ */
+export const parseAddressRange = (text: string): ParsedRange => {
+  const [, written = '', prefix] = RANGE.exec(text.trim()) ?? [];
+  const parsed = parseWrittenAddress(written);
+  const writtenBits = prefix === undefined ? undefined : Number(prefix);
+  if (!parsed || (writtenBits ?? 0) > BITS[parsed.kind()]) return { problem: `must be ${ACCEPTED}, got "${text}"` };
+  const isWithinMapped = isMapped(parsed) && (writtenBits ?? BITS.ipv6) >= MAPPED_BITS;
+  const address = isWithinMapped ? parsed.toIPv4Address() : parsed;
+  const most = BITS[address.kind()];
+  const bits = writtenBits === undefined ? most : writtenBits - (isWithinMapped ? MAPPED_BITS : 0);
+  const network = format(maskAddress(address, bits));
+  if (network === format(address)) return { range: `${network}/${bits}` };
+  return {
+    problem:
+      `must begin with the first address of the range: ${network}/${bits}, or ${format(address)}/${most} for one ` +
+      `address, got "${text}"`,
+  };
+};
+
+export type AddressMatcher = (address: string) => boolean;
+
+/**
+ * Returns a function that returns whether an address is in one of the ranges. The ranges are texts of
+ * `parseAddressRange`. IPv6 ranges contain no IPv4 addresses.
+ */
+export const createAddressMatcher = (ranges: readonly string[]): AddressMatcher => {
+  const parsed = ranges.map((range) => ipaddr.parseCIDR(range));
+  return (text) => {
+    const address = parseClientAddress(text);
+    return address !== null && parsed.some((range) => range[0].kind() === address.kind() && address.match(range));
+  };
+};
