@@ -17,6 +17,7 @@ import type { Database, ScheduledJob } from '#postgres';
 import { retentionDefinition } from '#data-retention-policies';
 import { factsDefinition } from '#facts';
 import { createHistoryDefinition } from '#history';
+import { ipAllowlistsDefinition } from '#ip-allowlists';
 import { liveEventsDefinition } from '#live-events';
 import type { Settings } from '#host';
 import type { Clock, Ids, Logger } from '#kernel';
@@ -73,6 +74,7 @@ const eventDefinitions: readonly ModuleDefinition[] = [
   identityProvidersDefinition,
   notificationsDefinition,
   savedViewsDefinition,
+  ipAllowlistsDefinition,
 ];
 
 /** Every event type that can be in the log. */

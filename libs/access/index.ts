@@ -22,11 +22,13 @@ export {
   verifyCurrentAccess,
   requireCurrentAccess,
   isOutdatedAccessError,
+  selectAddressesSubject,
   selectMembersSubject,
   raiseEpoch,
   selectOutdatedCallers,
   toCheckedCaller,
 } from './epochs/access-epochs.queries.js';
+export { isAddressAllowed, requireAddressOfLink, selectRangesOfLink } from './authentication/allowed-ranges.queries.js';
 export { findCurrentIdentity } from './authentication/identity.queries.js';
 export * from './permissions/grants.queries.js';
 export * from './permissions/resource-names.js';

@@ -9,9 +9,8 @@ import {
 } from '#kernel';
 import type { AgentEvent } from './agents/agent.js';
 import { AGENT_POOL_NAMES } from './agent-pools/agent-pool-names.js';
-import { SCOPES, type AgentPoolEvent, type PoolScopes } from './agent-pools/agent-pool.js';
+import { SCOPES, type AgentPoolDeleted, type AgentPoolEvent, type PoolScopes } from './agent-pools/agent-pool.js';
 
-type AgentPoolDeleted = Extract<AgentPoolEvent, { type: 'AgentPoolDeleted' }>;
 type TargetDeleted = WorkspaceDeleted | ProjectDeleted;
 
 export const agentPools: Projection<AgentPoolEvent | OrganizationDeleted> = {

@@ -808,6 +808,107 @@ export interface paths {
     patch?: never;
     trace?: never;
   };
+  '/api/v2/organizations/{organization}/cidr-range-lists': {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    /**
+     * List the IP allowlists of an organization
+     * @description The member `client-address` of `meta` is the address of the caller, as the server sees it.
+     */
+    get: operations['listCidrRangeLists'];
+    put?: never;
+    /** Create an IP allowlist */
+    post: operations['createCidrRangeList'];
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
+  '/api/v2/cidr-range-lists/{id}': {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    /** Show an IP allowlist */
+    get: operations['getCidrRangeList'];
+    put?: never;
+    post?: never;
+    /** Delete an IP allowlist with its ranges */
+    delete: operations['deleteCidrRangeList'];
+    options?: never;
+    head?: never;
+    /**
+     * Change the name, description or scope of an IP allowlist
+     * @description Another scope than `selected_agent_pools` removes the assigned agent pools.
+     */
+    patch: operations['updateCidrRangeList'];
+    trace?: never;
+  };
+  '/api/v2/cidr-range-lists/{id}/relationships/agent-pools': {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    get?: never;
+    put?: never;
+    /** Assign agent pools to an IP allowlist */
+    post: operations['addAgentPoolsToCidrRangeList'];
+    /** Remove agent pools from an IP allowlist */
+    delete: operations['removeAgentPoolsFromCidrRangeList'];
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
+  '/api/v2/cidr-range-lists/{id}/relationships/cidr-ranges': {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    /** List the ranges of an IP allowlist */
+    get: operations['listCidrRanges'];
+    put?: never;
+    /**
+     * Add a range to an IP allowlist
+     * @description A range is enabled unless `enabled` is false.
+     */
+    post: operations['createCidrRange'];
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
+  '/api/v2/cidr-ranges/{id}': {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    /** Show a range of an IP allowlist */
+    get: operations['getCidrRange'];
+    put?: never;
+    post?: never;
+    /** Remove a range from an IP allowlist */
+    delete: operations['deleteCidrRange'];
+    options?: never;
+    head?: never;
+    /** Change, enable or disable a range of an IP allowlist */
+    patch: operations['updateCidrRange'];
+    trace?: never;
+  };
   '/api/v2/organizations/{organization}/events': {
     parameters: {
       query?: never;
@@ -5331,6 +5432,73 @@ export interface components {
         };
       };
     };
+    CreateCidrRangeListBody: {
+      data: {
+        type?: ('cidr-range-lists' | '') | null;
+        attributes: {
+          name: string;
+          description?: string | null;
+          /** @enum {string} */
+          'enforcement-scope': 'organization' | 'all_agent_pools' | 'selected_agent_pools';
+        };
+        relationships?: {
+          'cidr-ranges'?: {
+            data?:
+              | {
+                  type?: ('cidr-ranges' | '') | null;
+                  attributes: {
+                    range: string;
+                    description?: string | null;
+                    enabled?: boolean | null;
+                  };
+                }[]
+              | null;
+          } | null;
+        };
+      };
+    };
+    UpdateCidrRangeListBody: {
+      data: {
+        type?: ('cidr-range-lists' | '') | null;
+        /** @default {} */
+        attributes: {
+          name?: string;
+          description?: string | null;
+          /** @enum {string} */
+          'enforcement-scope'?: 'organization' | 'all_agent_pools' | 'selected_agent_pools';
+        };
+        relationships?: unknown;
+      };
+    };
+    AddAgentPoolsToCidrRangeListBody: {
+      data: {
+        type?: ('agent-pools' | '') | null;
+        id: string;
+      }[];
+    };
+    CreateCidrRangeBody: {
+      data: {
+        type?: ('cidr-ranges' | '') | null;
+        attributes: {
+          range: string;
+          description?: string | null;
+          enabled?: boolean | null;
+        };
+        relationships?: unknown;
+      };
+    };
+    UpdateCidrRangeBody: {
+      data: {
+        type?: ('cidr-ranges' | '') | null;
+        /** @default {} */
+        attributes: {
+          range?: string;
+          description?: string | null;
+          enabled?: boolean;
+        };
+        relationships?: unknown;
+      };
+    };
     CreateWorkspaceNotificationConfigurationBody: {
       data: {
         type?: ('notification-configurations' | 'notification-configuration' | '') | null;
@@ -8315,6 +8483,108 @@ export interface components {
     };
     AuthenticationTokenDocument: {
       data: components['schemas']['AuthenticationToken'];
+    };
+    CidrRangeListPage: {
+      data: components['schemas']['CidrRangeList'][];
+      links: components['schemas']['PageLinks'];
+      meta: {
+        pagination: components['schemas']['Pagination'];
+        /** @example 203.0.113.7 */
+        'client-address': string | null;
+      };
+    };
+    /** @description An IP allowlist: address ranges from which an organization accepts requests. A list without an enabled range restricts nothing. */
+    CidrRangeList: {
+      /** @example crl-8kVx2QnRt5YwZc3L */
+      id: string;
+      /** @constant */
+      type: 'cidr-range-lists';
+      attributes: {
+        /** @example Office network */
+        name: string;
+        /** @example Offices and VPN */
+        description: string | null;
+        /**
+         * @description The requests that the list restricts. `organization`: all but those of agents and runs. `all_agent_pools`: those of all agents and their runs. `selected_agent_pools`: those of the agents of the assigned pools and their runs.
+         * @enum {string}
+         */
+        'enforcement-scope': 'organization' | 'all_agent_pools' | 'selected_agent_pools';
+        /**
+         * Format: date-time
+         * @example 2026-01-31T12:30:15.123Z
+         */
+        'updated-at': string;
+      };
+      relationships: {
+        organization: {
+          data: components['schemas']['OrganizationIdentifier'];
+          links?: components['schemas']['RelatedLinks'];
+        };
+        'cidr-ranges': {
+          data: components['schemas']['CidrRangeIdentifier'][];
+          links?: components['schemas']['RelatedLinks'];
+        };
+        'agent-pools': {
+          data: components['schemas']['AgentPoolIdentifier'][];
+          links?: components['schemas']['RelatedLinks'];
+        };
+      };
+      links: {
+        /**
+         * Format: uri-reference
+         * @example /api/v2/cidr-range-lists/crl-8kVx2QnRt5YwZc3L
+         */
+        self: string;
+      };
+    };
+    CidrRangeIdentifier: {
+      /** @constant */
+      type: 'cidr-ranges';
+      /** @example id-of-cidr-ranges */
+      id: string;
+    };
+    CidrRangeListDocument: {
+      data: components['schemas']['CidrRangeList'];
+    };
+    CidrRangePage: {
+      data: components['schemas']['CidrRange'][];
+      links: components['schemas']['PageLinks'];
+      meta: {
+        pagination: components['schemas']['Pagination'];
+      };
+    };
+    /** @description A range of an IP allowlist. */
+    CidrRange: {
+      /** @example cidr-3hRwZx7QnVt5YkLc */
+      id: string;
+      /** @constant */
+      type: 'cidr-ranges';
+      attributes: {
+        /**
+         * @description An IPv4 or IPv6 range. IPv6 ranges contain no IPv4 addresses.
+         * @example 203.0.113.0/24
+         */
+        range: string;
+        /** @example Office in Berlin */
+        description: string | null;
+        /** @description Whether the range admits its addresses. */
+        enabled: boolean;
+        /**
+         * Format: date-time
+         * @example 2026-01-31T12:30:15.123Z
+         */
+        'updated-at': string;
+      };
+      links: {
+        /**
+         * Format: uri-reference
+         * @example /api/v2/cidr-ranges/cidr-3hRwZx7QnVt5YkLc
+         */
+        self: string;
+      };
+    };
+    CidrRangeDocument: {
+      data: components['schemas']['CidrRange'];
     };
     NotificationConfigurationPage: {
       data: components['schemas']['NotificationConfiguration'][];
@@ -16205,6 +16475,614 @@ export interface operations {
           'application/vnd.api+json': components['schemas']['ErrorDocument'];
         };
       };
+    };
+  };
+  listCidrRangeLists: {
+    parameters: {
+      query?: {
+        /** @description The number of the page. */
+        'page[number]'?: number;
+        /** @description The number of resources on a page. A larger number than 100 counts as 100. */
+        'page[size]'?: number;
+        /** @description Only lists whose names contain this text. */
+        q?: string;
+      };
+      header?: never;
+      path: {
+        /** @description The name of the organization. */
+        organization: string;
+      };
+      cookie?: never;
+    };
+    requestBody?: never;
+    responses: {
+      /** @description The document. */
+      200: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/vnd.api+json': components['schemas']['CidrRangeListPage'];
+        };
+      };
+      400: components['responses']['BadRequest'];
+      401: components['responses']['Unauthorized'];
+      403: components['responses']['Forbidden'];
+      404: components['responses']['NotFound'];
+      429: components['responses']['TooMany'];
+      500: components['responses']['InternalServerError'];
+      503: components['responses']['Unavailable'];
+    };
+  };
+  createCidrRangeList: {
+    parameters: {
+      query?: never;
+      header?: never;
+      path: {
+        /** @description The name of the organization. */
+        organization: string;
+      };
+      cookie?: never;
+    };
+    requestBody: {
+      content: {
+        /**
+         * @example {
+         *       "data": {
+         *         "type": "cidr-range-lists",
+         *         "attributes": {
+         *           "name": "Office network",
+         *           "enforcement-scope": "organization"
+         *         },
+         *         "relationships": {
+         *           "cidr-ranges": {
+         *             "data": [
+         *               {
+         *                 "type": "cidr-ranges",
+         *                 "attributes": {
+         *                   "range": "203.0.113.0/24"
+         *                 }
+         *               }
+         *             ]
+         *           }
+         *         }
+         *       }
+         *     }
+         */
+        'application/vnd.api+json': components['schemas']['CreateCidrRangeListBody'];
+      };
+    };
+    responses: {
+      /** @description The document. */
+      201: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/vnd.api+json': components['schemas']['CidrRangeListDocument'];
+        };
+      };
+      400: components['responses']['BadRequest'];
+      401: components['responses']['Unauthorized'];
+      403: components['responses']['Forbidden'];
+      404: components['responses']['NotFound'];
+      408: components['responses']['RequestTimeout'];
+      413: components['responses']['TooLarge'];
+      415: components['responses']['UnsupportedMediaType'];
+      /** @description The name is blank, too long or taken, a range is invalid or twice in the list, the organization has a list for the scope already, or the list would exclude the address of the caller. */
+      422: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          /**
+           * @example {
+           *       "errors": [
+           *         {
+           *           "status": "422",
+           *           "title": "invalid attribute",
+           *           "detail": "The name is blank, too long or taken, a range is invalid or twice in the list, the organization has a list for the scope already, or the list would exclude the address of the caller."
+           *         }
+           *       ]
+           *     }
+           */
+          'application/vnd.api+json': components['schemas']['ErrorDocument'];
+        };
+      };
+      429: components['responses']['TooMany'];
+      500: components['responses']['InternalServerError'];
+      503: components['responses']['Unavailable'];
+    };
+  };
+  getCidrRangeList: {
+    parameters: {
+      query?: never;
+      header?: never;
+      path: {
+        /** @description The id of the cidr range list. */
+        id: string;
+      };
+      cookie?: never;
+    };
+    requestBody?: never;
+    responses: {
+      /** @description The document. */
+      200: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/vnd.api+json': components['schemas']['CidrRangeListDocument'];
+        };
+      };
+      400: components['responses']['BadRequest'];
+      401: components['responses']['Unauthorized'];
+      403: components['responses']['Forbidden'];
+      404: components['responses']['NotFound'];
+      429: components['responses']['TooMany'];
+      500: components['responses']['InternalServerError'];
+      503: components['responses']['Unavailable'];
+    };
+  };
+  deleteCidrRangeList: {
+    parameters: {
+      query?: never;
+      header?: never;
+      path: {
+        /** @description The id of the cidr range list. */
+        id: string;
+      };
+      cookie?: never;
+    };
+    requestBody?: never;
+    responses: {
+      /** @description Done. The response has no body. */
+      204: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content?: never;
+      };
+      400: components['responses']['BadRequest'];
+      401: components['responses']['Unauthorized'];
+      403: components['responses']['Forbidden'];
+      404: components['responses']['NotFound'];
+      408: components['responses']['RequestTimeout'];
+      413: components['responses']['TooLarge'];
+      415: components['responses']['UnsupportedMediaType'];
+      429: components['responses']['TooMany'];
+      500: components['responses']['InternalServerError'];
+      503: components['responses']['Unavailable'];
+    };
+  };
+  updateCidrRangeList: {
+    parameters: {
+      query?: never;
+      header?: never;
+      path: {
+        /** @description The id of the cidr range list. */
+        id: string;
+      };
+      cookie?: never;
+    };
+    requestBody: {
+      content: {
+        /**
+         * @example {
+         *       "data": {
+         *         "type": "cidr-range-lists",
+         *         "attributes": {
+         *           "name": "Offices"
+         *         }
+         *       }
+         *     }
+         */
+        'application/vnd.api+json': components['schemas']['UpdateCidrRangeListBody'];
+      };
+    };
+    responses: {
+      /** @description The document. */
+      200: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/vnd.api+json': components['schemas']['CidrRangeListDocument'];
+        };
+      };
+      400: components['responses']['BadRequest'];
+      401: components['responses']['Unauthorized'];
+      403: components['responses']['Forbidden'];
+      404: components['responses']['NotFound'];
+      408: components['responses']['RequestTimeout'];
+      413: components['responses']['TooLarge'];
+      415: components['responses']['UnsupportedMediaType'];
+      /** @description The name is blank, too long or taken, a range is invalid or twice in the list, the organization has a list for the scope already, or the list would exclude the address of the caller. */
+      422: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          /**
+           * @example {
+           *       "errors": [
+           *         {
+           *           "status": "422",
+           *           "title": "invalid attribute",
+           *           "detail": "The name is blank, too long or taken, a range is invalid or twice in the list, the organization has a list for the scope already, or the list would exclude the address of the caller."
+           *         }
+           *       ]
+           *     }
+           */
+          'application/vnd.api+json': components['schemas']['ErrorDocument'];
+        };
+      };
+      429: components['responses']['TooMany'];
+      500: components['responses']['InternalServerError'];
+      503: components['responses']['Unavailable'];
+    };
+  };
+  addAgentPoolsToCidrRangeList: {
+    parameters: {
+      query?: never;
+      header?: never;
+      path: {
+        /** @description The id of the cidr range list. */
+        id: string;
+      };
+      cookie?: never;
+    };
+    requestBody: {
+      content: {
+        /**
+         * @example {
+         *       "data": [
+         *         {
+         *           "type": "agent-pools",
+         *           "id": "apool-7wXt4QnRk2YzVc8L"
+         *         }
+         *       ]
+         *     }
+         */
+        'application/vnd.api+json': components['schemas']['AddAgentPoolsToCidrRangeListBody'];
+      };
+    };
+    responses: {
+      /** @description Done. The response has no body. */
+      204: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content?: never;
+      };
+      400: components['responses']['BadRequest'];
+      401: components['responses']['Unauthorized'];
+      403: components['responses']['Forbidden'];
+      404: components['responses']['NotFound'];
+      408: components['responses']['RequestTimeout'];
+      413: components['responses']['TooLarge'];
+      415: components['responses']['UnsupportedMediaType'];
+      /** @description The scope of the list is not `selected_agent_pools`, or the organization has no such agent pool. */
+      422: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          /**
+           * @example {
+           *       "errors": [
+           *         {
+           *           "status": "422",
+           *           "title": "invalid attribute",
+           *           "detail": "The scope of the list is not `selected_agent_pools`, or the organization has no such agent pool."
+           *         }
+           *       ]
+           *     }
+           */
+          'application/vnd.api+json': components['schemas']['ErrorDocument'];
+        };
+      };
+      429: components['responses']['TooMany'];
+      500: components['responses']['InternalServerError'];
+      503: components['responses']['Unavailable'];
+    };
+  };
+  removeAgentPoolsFromCidrRangeList: {
+    parameters: {
+      query?: never;
+      header?: never;
+      path: {
+        /** @description The id of the cidr range list. */
+        id: string;
+      };
+      cookie?: never;
+    };
+    requestBody: {
+      content: {
+        /**
+         * @example {
+         *       "data": [
+         *         {
+         *           "type": "agent-pools",
+         *           "id": "apool-7wXt4QnRk2YzVc8L"
+         *         }
+         *       ]
+         *     }
+         */
+        'application/vnd.api+json': components['schemas']['AddAgentPoolsToCidrRangeListBody'];
+      };
+    };
+    responses: {
+      /** @description Done. The response has no body. */
+      204: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content?: never;
+      };
+      400: components['responses']['BadRequest'];
+      401: components['responses']['Unauthorized'];
+      403: components['responses']['Forbidden'];
+      404: components['responses']['NotFound'];
+      408: components['responses']['RequestTimeout'];
+      413: components['responses']['TooLarge'];
+      415: components['responses']['UnsupportedMediaType'];
+      422: components['responses']['Unprocessable'];
+      429: components['responses']['TooMany'];
+      500: components['responses']['InternalServerError'];
+      503: components['responses']['Unavailable'];
+    };
+  };
+  listCidrRanges: {
+    parameters: {
+      query?: {
+        /** @description The number of the page. */
+        'page[number]'?: number;
+        /** @description The number of resources on a page. A larger number than 100 counts as 100. */
+        'page[size]'?: number;
+      };
+      header?: never;
+      path: {
+        /** @description The id of the cidr range list. */
+        id: string;
+      };
+      cookie?: never;
+    };
+    requestBody?: never;
+    responses: {
+      /** @description The document. */
+      200: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/vnd.api+json': components['schemas']['CidrRangePage'];
+        };
+      };
+      400: components['responses']['BadRequest'];
+      401: components['responses']['Unauthorized'];
+      403: components['responses']['Forbidden'];
+      404: components['responses']['NotFound'];
+      429: components['responses']['TooMany'];
+      500: components['responses']['InternalServerError'];
+      503: components['responses']['Unavailable'];
+    };
+  };
+  createCidrRange: {
+    parameters: {
+      query?: never;
+      header?: never;
+      path: {
+        /** @description The id of the cidr range list. */
+        id: string;
+      };
+      cookie?: never;
+    };
+    requestBody: {
+      content: {
+        /**
+         * @example {
+         *       "data": {
+         *         "type": "cidr-ranges",
+         *         "attributes": {
+         *           "range": "2001:db8::/32",
+         *           "description": "VPN",
+         *           "enabled": true
+         *         }
+         *       }
+         *     }
+         */
+        'application/vnd.api+json': components['schemas']['CreateCidrRangeBody'];
+      };
+    };
+    responses: {
+      /** @description The document. */
+      201: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/vnd.api+json': components['schemas']['CidrRangeDocument'];
+        };
+      };
+      400: components['responses']['BadRequest'];
+      401: components['responses']['Unauthorized'];
+      403: components['responses']['Forbidden'];
+      404: components['responses']['NotFound'];
+      408: components['responses']['RequestTimeout'];
+      413: components['responses']['TooLarge'];
+      415: components['responses']['UnsupportedMediaType'];
+      /** @description The range is invalid or in the list already, or the list has 100 ranges. The enabled ranges would exclude the address of the caller. */
+      422: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          /**
+           * @example {
+           *       "errors": [
+           *         {
+           *           "status": "422",
+           *           "title": "invalid attribute",
+           *           "detail": "The range is invalid or in the list already, or the list has 100 ranges. The enabled ranges would exclude the address of the caller."
+           *         }
+           *       ]
+           *     }
+           */
+          'application/vnd.api+json': components['schemas']['ErrorDocument'];
+        };
+      };
+      429: components['responses']['TooMany'];
+      500: components['responses']['InternalServerError'];
+      503: components['responses']['Unavailable'];
+    };
+  };
+  getCidrRange: {
+    parameters: {
+      query?: never;
+      header?: never;
+      path: {
+        /** @description The id of the cidr range. */
+        id: string;
+      };
+      cookie?: never;
+    };
+    requestBody?: never;
+    responses: {
+      /** @description The document. */
+      200: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/vnd.api+json': components['schemas']['CidrRangeDocument'];
+        };
+      };
+      400: components['responses']['BadRequest'];
+      401: components['responses']['Unauthorized'];
+      403: components['responses']['Forbidden'];
+      404: components['responses']['NotFound'];
+      429: components['responses']['TooMany'];
+      500: components['responses']['InternalServerError'];
+      503: components['responses']['Unavailable'];
+    };
+  };
+  deleteCidrRange: {
+    parameters: {
+      query?: never;
+      header?: never;
+      path: {
+        /** @description The id of the cidr range. */
+        id: string;
+      };
+      cookie?: never;
+    };
+    requestBody?: never;
+    responses: {
+      /** @description Done. The response has no body. */
+      204: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content?: never;
+      };
+      400: components['responses']['BadRequest'];
+      401: components['responses']['Unauthorized'];
+      403: components['responses']['Forbidden'];
+      404: components['responses']['NotFound'];
+      408: components['responses']['RequestTimeout'];
+      413: components['responses']['TooLarge'];
+      415: components['responses']['UnsupportedMediaType'];
+      /** @description The enabled ranges would exclude the address of the caller. */
+      422: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          /**
+           * @example {
+           *       "errors": [
+           *         {
+           *           "status": "422",
+           *           "title": "invalid attribute",
+           *           "detail": "The enabled ranges would exclude the address of the caller."
+           *         }
+           *       ]
+           *     }
+           */
+          'application/vnd.api+json': components['schemas']['ErrorDocument'];
+        };
+      };
+      429: components['responses']['TooMany'];
+      500: components['responses']['InternalServerError'];
+      503: components['responses']['Unavailable'];
+    };
+  };
+  updateCidrRange: {
+    parameters: {
+      query?: never;
+      header?: never;
+      path: {
+        /** @description The id of the cidr range. */
+        id: string;
+      };
+      cookie?: never;
+    };
+    requestBody: {
+      content: {
+        /**
+         * @example {
+         *       "data": {
+         *         "type": "cidr-ranges",
+         *         "attributes": {
+         *           "enabled": false
+         *         }
+         *       }
+         *     }
+         */
+        'application/vnd.api+json': components['schemas']['UpdateCidrRangeBody'];
+      };
+    };
+    responses: {
+      /** @description The document. */
+      200: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/vnd.api+json': components['schemas']['CidrRangeDocument'];
+        };
+      };
+      400: components['responses']['BadRequest'];
+      401: components['responses']['Unauthorized'];
+      403: components['responses']['Forbidden'];
+      404: components['responses']['NotFound'];
+      408: components['responses']['RequestTimeout'];
+      413: components['responses']['TooLarge'];
+      415: components['responses']['UnsupportedMediaType'];
+      /** @description The range is invalid or in the list already. The enabled ranges would exclude the address of the caller. */
+      422: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          /**
+           * @example {
+           *       "errors": [
+           *         {
+           *           "status": "422",
+           *           "title": "invalid attribute",
+           *           "detail": "The range is invalid or in the list already. The enabled ranges would exclude the address of the caller."
+           *         }
+           *       ]
+           *     }
+           */
+          'application/vnd.api+json': components['schemas']['ErrorDocument'];
+        };
+      };
+      429: components['responses']['TooMany'];
+      500: components['responses']['InternalServerError'];
+      503: components['responses']['Unavailable'];
     };
   };
   followEvents: {

@@ -1545,6 +1545,57 @@ type EventSchemas = {
       name: string;
       shared: boolean;
     };
+    /** cadastre.IpAllowlistCreated.v1 */
+    IpAllowlistCreated: {
+      name: string;
+      description: string | null;
+      /** @enum {string} */
+      enforcementScope: 'organization' | 'all_agent_pools' | 'selected_agent_pools';
+      ranges: {
+        id: string;
+        range: string;
+        description: string | null;
+        enabled: boolean;
+      }[];
+    };
+    /** cadastre.IpAllowlistUpdated.v1 */
+    IpAllowlistUpdated: {
+      name: string;
+      description: string | null;
+      /** @enum {string} */
+      enforcementScope: 'organization' | 'all_agent_pools' | 'selected_agent_pools';
+    };
+    /** cadastre.IpAllowlistRangeAdded.v1 */
+    IpAllowlistRangeAdded: {
+      id: string;
+      range: string;
+      description: string | null;
+      enabled: boolean;
+    };
+    /** cadastre.IpAllowlistRangeUpdated.v1 */
+    IpAllowlistRangeUpdated: {
+      id: string;
+      range: string;
+      description: string | null;
+      enabled: boolean;
+    };
+    /** cadastre.IpAllowlistRangeRemoved.v1 */
+    IpAllowlistRangeRemoved: {
+      id: string;
+      range: string;
+    };
+    /** cadastre.IpAllowlistAgentPoolsAdded.v1 */
+    IpAllowlistAgentPoolsAdded: {
+      agentPools: string[];
+    };
+    /** cadastre.IpAllowlistAgentPoolsRemoved.v1 */
+    IpAllowlistAgentPoolsRemoved: {
+      agentPools: string[];
+    };
+    /** cadastre.IpAllowlistDeleted.v1 */
+    IpAllowlistDeleted: {
+      name: string;
+    };
   };
   responses: never;
   parameters: never;
@@ -1738,6 +1789,14 @@ export const EVENT_VERSIONS: Readonly<Record<EventType, number>> = {
   SavedViewCreated: 1,
   SavedViewUpdated: 1,
   SavedViewDeleted: 1,
+  IpAllowlistCreated: 1,
+  IpAllowlistUpdated: 1,
+  IpAllowlistRangeAdded: 1,
+  IpAllowlistRangeUpdated: 1,
+  IpAllowlistRangeRemoved: 1,
+  IpAllowlistAgentPoolsAdded: 1,
+  IpAllowlistAgentPoolsRemoved: 1,
+  IpAllowlistDeleted: 1,
 };
 
 /** Values that data lacks. They are added to the data, or to its member `to` unless that is null. */

@@ -19,7 +19,7 @@ const actor = (id: string): Actor => ({
   provedAt: null,
   teams: [],
   rolesByOrganization: new Map(),
-  closedTo: new Set(),
+  closedTo: new Map(),
   restriction: UNRESTRICTED,
   expiredAt: null,
   token: null,

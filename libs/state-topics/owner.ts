@@ -13,7 +13,7 @@ export const createOwner = (organizations: readonly string[]): Actor => ({
   provedAt: null,
   teams: [],
   rolesByOrganization: new Map(organizations.map((organization) => [organization, OWNER])),
-  closedTo: new Set(),
+  closedTo: new Map(),
   restriction: UNRESTRICTED,
   expiredAt: null,
   token: null,

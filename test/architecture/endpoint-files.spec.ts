@@ -186,6 +186,10 @@ const furnish = async (): Promise<typeof seeds> => {
     .id as string;
   const view = resource('saved-views', { name: 'all', query: '', shared: true });
   const savedView = expectStatus(await server.post('/api/v2/organizations/acme/saved-views', view), 201).body.data;
+  const listed = { 'cidr-ranges': { data: [{ type: 'cidr-ranges', attributes: { range: '127.0.0.0/8' } }] } };
+  const list = resource('cidr-range-lists', { name: 'offices', 'enforcement-scope': 'organization' }, listed);
+  const ipAllowlist = expectStatus(await server.post('/api/v2/organizations/acme/cidr-range-lists', list), 201).body
+    .data;
   const source = resource('audit-fact-sources', { source: 'https://policies.example', description: 'Policies' });
   const registered = expectStatus(await server.post('/api/v2/organizations/acme/audit-fact-sources', source), 201);
   const region = resource('vars', { key: 'region', value: 'eu', category: 'terraform' });
@@ -236,6 +240,8 @@ const furnish = async (): Promise<typeof seeds> => {
     varsets: set.id,
     'agent-pools': pool,
     agents: agent,
+    'cidr-range-lists': ipAllowlist.id,
+    'cidr-ranges': ipAllowlist.relationships['cidr-ranges'].data[0].id,
     'saved-views': savedView.id,
     'ssh-keys': sshKey,
     'notification-configurations': notifications,

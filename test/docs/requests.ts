@@ -6,6 +6,7 @@ import * as auditTrailSettings from '../../libs/audit-trail/settings/audit-trail
 import * as auditFactSources from '../../libs/facts/sources/audit-fact-sources.controller.js';
 import * as identityProviders from '../../libs/identity-providers/providers/identity-providers.body.js';
 import * as adminOrganizations from '../../libs/organizations/administration/admin-organizations.body.js';
+import * as ipAllowlists from '../../libs/ip-allowlists/ip-allowlists.body.js';
 import * as organizations from '../../libs/organizations/organizations/organizations.body.js';
 import * as projects from '../../libs/organizations/projects/projects.body.js';
 import * as tokenTtlPolicies from '../../libs/organizations/token-ttl-policies/token-ttl-policies.body.js';
@@ -423,6 +424,37 @@ export const RESOURCES: Readonly<Record<string, DocumentedResource>> = {
         goTfe: ['NotificationConfigurationUpdateOptions'],
       },
     ],
+  },
+  'cidr-range-lists': {
+    requests: [
+      { name: 'create', routes: [`POST ${ORGANIZATION}/cidr-range-lists`], body: ipAllowlists.createBody },
+      { name: 'update', routes: ['PATCH /api/v2/cidr-range-lists/:id'], body: ipAllowlists.updateBody },
+      {
+        name: 'agent pools',
+        routes: [
+          'POST /api/v2/cidr-range-lists/:id/relationships/agent-pools',
+          'DELETE /api/v2/cidr-range-lists/:id/relationships/agent-pools',
+        ],
+        body: ipAllowlists.agentPoolsBody,
+      },
+    ],
+    also: {
+      name: 'go-tfe v2',
+      description: 'go-tfe v2',
+      'enforcement-scope': 'go-tfe v2',
+      'relationships.cidr-ranges': 'go-tfe v2',
+    },
+  },
+  'cidr-ranges': {
+    requests: [
+      {
+        name: 'create',
+        routes: ['POST /api/v2/cidr-range-lists/:id/relationships/cidr-ranges'],
+        body: ipAllowlists.createRangeBody,
+      },
+      { name: 'update', routes: ['PATCH /api/v2/cidr-ranges/:id'], body: ipAllowlists.updateRangeBody },
+    ],
+    also: { range: 'go-tfe v2', description: 'go-tfe v2', enabled: 'go-tfe v2' },
   },
   'saved-views': {
     requests: [

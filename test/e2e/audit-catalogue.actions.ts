@@ -242,6 +242,20 @@ const makeView = async (
   return { answer, id, name, path: `${P}/saved-views/${id}` };
 };
 
+const LIST_RANGE = { range: '203.0.113.0/24', enabled: true };
+
+/** The list is for agents, so it does not restrict the callers of the catalogue. */
+const makeIpAllowlist = async (world: CatalogueWorld): Promise<{ answer: ApiResponse; id: string; name: string }> => {
+  const name = world.unique('list');
+  const body = resource(
+    'cidr-range-lists',
+    { name, 'enforcement-scope': 'selected_agent_pools' },
+    { 'cidr-ranges': { data: [{ type: 'cidr-ranges', attributes: LIST_RANGE }] } },
+  );
+  const answer = expectStatus(await world.owner.post(of(world, 'cidr-range-lists'), body), 201);
+  return { answer, id: answer.body.data.id as string, name };
+};
+
 const makeAgent = async (world: CatalogueWorld): Promise<{ answer: ApiResponse; id: string; meta: object }> => {
   const answer = expectStatus(await world.agents.post(`${P}/agent-pools/${world.pool}/agents`), 201);
   const { id, attributes } = answer.body.data;
@@ -486,6 +500,21 @@ export const AUDITED_ACTIONS: Readonly<Record<string, AuditedAction>> = {
       id,
       meta: null,
     };
+  },
+  'cidr_range_list.create': async (world) => {
+    const { answer, id, name } = await makeIpAllowlist(world);
+    return { answer, id, meta: { name, enforcement_scope: 'selected_agent_pools', ranges: [LIST_RANGE] } };
+  },
+  'cidr_range_list.update': async (world) => {
+    const { id, name } = await makeIpAllowlist(world);
+    const body = resource('cidr-range-lists', { description: 'offices' });
+    const answer = expectStatus(await world.owner.patch(`${P}/cidr-range-lists/${id}`, body), 200);
+    return { answer, id, meta: { name, enforcement_scope: 'selected_agent_pools' } };
+  },
+  'cidr_range_list.destroy': async (world) => {
+    const { id, name } = await makeIpAllowlist(world);
+    const answer = expectStatus(await world.owner.delete(`${P}/cidr-range-lists/${id}`), 204);
+    return { answer, id, meta: { name } };
   },
   'saved_view.create': async (world) => {
     const { answer, id } = await makeView(world);

@@ -155,7 +155,7 @@ describe('the audit trail of the site', () => {
     expect(stored.map(({ auth }) => auth.organization_id)).toEqual(['site']);
   });
 
-  it('records every event without an organization, and no other except those about organizations as a whole', async () => {
+  it('records every event without an organization, and no other except those about organizations as a whole and their IP allowlists', async () => {
     await waitForFollowers(server.store, 'audit_trail');
     const missing = await server.database.rows<{ type: string }>(sql`
       select distinct v.type from event_store.events v
@@ -166,7 +166,13 @@ describe('the audit trail of the site', () => {
         join audit_trail_entries e on e.id = v.id and e.organization = 'site'
        where v.organization is not null order by v.type`);
     expect(missing).toEqual([]);
-    expect(added.map((one) => one.type)).toEqual(['OrganizationCreated', 'OrganizationDeleted']);
+    expect(added.map((one) => one.type)).toEqual([
+      'IpAllowlistCreated',
+      'IpAllowlistDeleted',
+      'IpAllowlistUpdated',
+      'OrganizationCreated',
+      'OrganizationDeleted',
+    ]);
   });
 });
 

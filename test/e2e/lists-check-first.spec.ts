@@ -72,6 +72,7 @@ describe('a list of a caller without the permission', () => {
       () => `/api/v2/teams/${team}/notification-configurations`,
     ],
     ['saved views', 'saved_views', inOrganization('saved-views')],
+    ['IP allowlists', 'ip_allowlists', inOrganization('cidr-range-lists')],
     ['audit fact sources', 'audit_fact_sources', inOrganization('audit-fact-sources')],
     ['providers', 'registry_providers', () => pathOfProviders('acme')],
     ['versions of a provider', 'registry_provider_versions', () => `${pathOfProvider('acme', 'aws')}/versions`],

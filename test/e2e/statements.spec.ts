@@ -258,6 +258,11 @@ describe('a command', () => {
     ['an agent pool', '/api/v2/organizations/acme/agent-pools', resource('agent-pools', { name: 'created' })],
     ['an SSH key', '/api/v2/organizations/acme/ssh-keys', resource('ssh-keys', { name: 'created', value: 'key' })],
     ['a saved view', '/api/v2/organizations/acme/saved-views', resource('saved-views', { name: 'created', query: '' })],
+    [
+      'an IP allowlist',
+      '/api/v2/organizations/acme/cidr-range-lists',
+      resource('cidr-range-lists', { name: 'created', 'enforcement-scope': 'all_agent_pools' }),
+    ],
     ['a reserved tag key', '/api/v2/organizations/acme/reserved-tag-keys', resource('reserved-tag-keys', { key: 'n' })],
     ['an organization', '/api/v2/organizations', resource('organizations', { name: 'other', email: 'a@b.test' })],
     ['a team', '/api/v2/organizations/acme/teams', resource('teams', { name: 'created' })],

@@ -125,7 +125,7 @@ const identityOf = (caller: MatrixCallerInWorld, { acme, rival }: MatrixWorld): 
     ...(caller.roles.length > 0 ? [[acme.id, new Set(caller.roles)] as const] : []),
     ...(caller.foreign ? [[rival.id, new Set(['member', 'owner'] as const)] as const] : []),
   ]),
-  closedTo: new Set(),
+  closedTo: new Map(),
   restriction: UNRESTRICTED,
   expiredAt: null,
   token: null,

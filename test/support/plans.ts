@@ -114,7 +114,7 @@ export const anybody = (caller: PlannedCaller): Actor => {
     subjects: '{}',
     epoch: 0,
     snapshot: null,
-    closedTo: new Set<string>(),
+    closedTo: new Map(),
     restriction: UNRESTRICTED,
   };
   return {

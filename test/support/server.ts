@@ -103,28 +103,30 @@ const toBytes = (body: unknown): Buffer =>
 
 /**
  * Creates a client of a server. `check` throws if a response is wrong; by default, if docs/reference/openapi.json does not
- * describe it.
+ * describe it. `address`: the address of the client, if the server trusts the proxy 127.0.0.1.
  */
 export const createApiTestClient = (
   url: string,
   credential: TestCredential,
   check: (response: CheckedResponse) => void = checkDescribedResponse,
+  address?: string,
 ): ApiTestClient => {
   const send = async (method: string, path: string, body?: unknown): Promise<ApiResponse> => {
     const content = body === undefined ? null : toBytes(body);
     const headers = {
       'user-agent': 'node',
       ...toCredentialHeaders(credential),
+      ...(address === undefined ? {} : { 'x-forwarded-for': address }),
       // Node sets no length for the body of a DELETE.
       ...(content === null ? {} : { 'content-type': 'application/vnd.api+json', 'content-length': content.length }),
     };
     // Links have the address of the site, which is not the port that the test server got.
-    const address = path.startsWith('http') ? path.replace(/^https?:\/\/[^/]+/, url) : `${url}${path}`;
-    const { response, text } = await sendRequest(address, { method, headers }, content);
+    const target = path.startsWith('http') ? path.replace(/^https?:\/\/[^/]+/, url) : `${url}${path}`;
+    const { response, text } = await sendRequest(target, { method, headers }, content);
     const contentType = response.headers['content-type'] ?? null;
     const json: unknown = contentType?.includes('json') && text ? JSON.parse(text) : null;
     const status = response.statusCode ?? 0;
-    check({ method, url: address, status, contentType, text, json });
+    check({ method, url: target, status, contentType, text, json });
     return { status, body: json, text, headers: toHeaders(response) };
   };
   return {
@@ -133,7 +135,7 @@ export const createApiTestClient = (
     patch: (path, body) => send('PATCH', path, body),
     put: (path, body) => send('PUT', path, body),
     delete: (path, body) => send('DELETE', path, body),
-    as: (other) => createApiTestClient(url, other, check),
+    as: (other) => createApiTestClient(url, other, check, address),
   };
 };
 

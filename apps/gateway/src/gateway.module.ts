@@ -12,6 +12,7 @@ import { EventStoreModule } from '#event-store';
 import { FactsModule } from '#facts';
 import { HistoryModule } from '#history';
 import { IdentityProvidersModule } from '#identity-providers';
+import { IpAllowlistsModule } from '#ip-allowlists';
 import { LiveEventsModule } from '#live-events';
 import { NotificationsModule } from '#notifications';
 import { OauthModule } from '#oauth';
@@ -108,6 +109,7 @@ export class GatewayModule {
         AgentsModule,
         RegistryModule.with({ blobs, encryptionKeys, publicUrl, archiveLimit: settings.providerArchiveLimit }),
         SavedViewsModule,
+        IpAllowlistsModule,
         SshKeysModule,
         VariablesModule,
         NotificationsModule.with({ encryptionKeys, outboundPrivateHosts, publicUrl, smtp }),

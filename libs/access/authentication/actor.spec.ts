@@ -29,7 +29,7 @@ const actor: Actor = {
   provedAt: null,
   teams: ['team-1'],
   rolesByOrganization: computeRoles([inTeam('org-1', 'core')]),
-  closedTo: new Set(),
+  closedTo: new Map(),
   restriction: UNRESTRICTED,
   expiredAt: null,
   token: 'at-1',

@@ -30,6 +30,12 @@ export type Role =
   | 'member'
   | keyof OrganizationAccess;
 
+/**
+ * Why an organization is closed to a caller. `credential`: it accepts no user tokens, or none as old as the caller's, or
+ * demands another way of signing in. `address`: its IP allowlist does not contain the address of the request.
+ */
+export type ClosingReason = 'credential' | 'address';
+
 /** The owner of a token, with its roles. It is the same for every request until access changes. */
 export type Identity = {
   readonly kind: TokenKind;
@@ -52,11 +58,8 @@ export type Identity = {
    */
   readonly teams: readonly string[];
   readonly rolesByOrganization: ReadonlyMap<string, ReadonlySet<Role>>;
-  /**
-   * Organizations of the caller that accept no user tokens, or none as old as the caller's, or demand another way of
-   * signing in. The caller has no roles in them.
-   */
-  readonly closedTo: ReadonlySet<string>;
+  /** Organizations of the caller that refuse the request, and why. The caller has no roles in them. */
+  readonly closedTo: ReadonlyMap<string, ClosingReason>;
   /** The part of its owner's access that a token of a user has. `UNRESTRICTED` for all other callers. */
   readonly restriction: TokenRestriction;
   readonly expiredAt: Timestamp | null;

@@ -2,14 +2,16 @@ import { createHash } from 'node:crypto';
 import { Inject, Injectable } from '@nestjs/common';
 import { Clock, Refusal } from '#kernel';
 import { Database } from '#postgres';
+import { createAddressRefusal } from '../permissions/permissions.js';
 import type { Identity } from './actor.js';
+import { LocatedIdentity } from './located-identity.js';
 import { TokenUsageRecorder } from './token-usage.recorder.js';
 import { findIdentityByHash, findIdentityById, type IdentityOfToken } from './identity.queries.js';
 import { AuthenticationFailureLog, type AuthenticationFailure } from './authentication-failures.log.js';
 import { InvalidTokenLimiter } from './invalid-tokens.limiter.js';
 import { requireOwnOrigin, type RequestOrigin } from './request-origin.js';
 
-type CachedIdentity = IdentityOfToken & { readonly readAt: number };
+type CachedIdentity = IdentityOfToken & { readonly readAt: number; readonly located: LocatedIdentity };
 
 const MAX_CACHED_IDENTITIES = 10_000;
 // Statements check the epochs. The maximum age covers the case that a restored backup has reset them.
@@ -57,15 +59,20 @@ export class Authenticator {
 
   /**
    * Returns the identity of the credential. Throws `unauthorized` if it is missing, unknown, revoked or expired, and
-   * `too-many` for an unknown one from an address that has sent too many wrong ones. `isUse`: whether the request counts
-   * as a use of the credential.
+   * `too-many` for an unknown one from an address that has sent too many wrong ones. Throws `forbidden` if the
+   * organization of a credential that belongs to one organization refuses the address. `isUse`: whether the request
+   * counts as a use of the credential.
    */
   async identify(secret: string | undefined, address: string, isUse = true): Promise<Identity> {
     if (!secret) throw this.refusalFor('missing', address);
     const now = this.clock.now();
-    const { identity } = this.findCurrent(secret, now) ?? (await this.read(secret, address));
-    if (isExpired(identity, now)) throw this.refusalFor('expired', address);
-    if (isUse) this.uses.note(identity.token, now);
+    const cached = this.findCurrent(secret, now);
+    // Statements check a cached identity, but none follows a refusal.
+    const current = cached?.located.at(address) ? cached : await this.read(secret, address);
+    if (isExpired(current.identity, now)) throw this.refusalFor('expired', address);
+    const identity = current.located.at(address);
+    if (!identity) throw createAddressRefusal(address);
+    if (isUse) this.uses.note(current.identity.token, now);
     return identity;
   }
 
@@ -81,24 +88,27 @@ export class Authenticator {
 
   /**
    * Returns the present identity of a credential that was identified before, for a response that lasts longer than its
-   * request. Returns null if the credential no longer counts. Records neither a use nor a wrong token.
+   * request. Returns null if the credential no longer counts, or not at this address. Records neither a use nor a wrong
+   * token.
    */
-  async identifyAgain(secret: string): Promise<Identity | null> {
+  async identifyAgain(secret: string, address: string): Promise<Identity | null> {
     const now = this.clock.now();
-    const { identity } = this.findCurrent(secret, now) ?? (await this.load(secret, hashSecret(secret))) ?? {};
-    return identity === undefined || isExpired(identity, now) ? null : identity;
+    const { identity, located } = this.findCurrent(secret, now) ?? (await this.load(secret, hashSecret(secret))) ?? {};
+    return identity === undefined || isExpired(identity, now) ? null : (located?.at(address) ?? null);
   }
 
   /**
-   * Returns the identity of a token that this process has cached. Returns null for any other token, which `identify`
-   * reads or refuses. It is the same object until the identity is read again.
+   * Returns the identity of a token that this process has cached. Returns null for any other token, and for an address
+   * that the token's organization refuses: `identify` reads or refuses these. It is the same object until the identity
+   * is read again, for all addresses that the same organizations refuse.
    */
-  findCachedIdentity(secret: string): Identity | null {
+  findCachedIdentity(secret: string, address: string): Identity | null {
     const now = this.clock.now();
     const cached = this.findCurrent(secret, now);
     if (!cached || isExpired(cached.identity, now)) return null;
-    this.uses.note(cached.identity.token, now);
-    return cached.identity;
+    const identity = cached.located.at(address);
+    if (identity) this.uses.note(cached.identity.token, now);
+    return identity;
   }
 
   /** Refuses a change that another site made the browser send. `needsHeader`: see `requireOwnOrigin`. */
@@ -142,7 +152,7 @@ export class Authenticator {
       this.identities.delete(secret);
       return null;
     }
-    const cached = { ...identity, readAt: now.getTime() };
+    const cached = { ...identity, readAt: now.getTime(), located: new LocatedIdentity(identity) };
     const [oldest] = this.identities.keys();
     if (oldest !== undefined && this.identities.size >= MAX_CACHED_IDENTITIES) this.identities.delete(oldest);
     this.identities.set(secret, cached);

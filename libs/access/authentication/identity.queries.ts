@@ -1,8 +1,20 @@
 import { sql, type Sql, type Timestamp } from '#kernel';
 import type { Database } from '#postgres';
 import { UNRESTRICTED, type TokenAccess } from './token-restriction.js';
-import { computeRoles, type Assurance, type Identity, type Role, type TeamRow, type TokenKind } from './actor.js';
-import { MAX_SUMMED_SUBJECTS, selectMembersSubject } from '../epochs/access-epochs.queries.js';
+import { selectAllowedRanges } from './allowed-ranges.queries.js';
+import {
+  computeRoles,
+  type Assurance,
+  type ClosingReason,
+  type Identity,
+  type Role,
+  type TeamRow,
+  type TokenKind,
+} from './actor.js';
+import { MAX_SUMMED_SUBJECTS, selectAddressesSubject, selectMembersSubject } from '../epochs/access-epochs.queries.js';
+
+/** The address ranges from which an organization accepts requests of the caller. */
+export type IpAllowlistRule = { readonly organization: string; readonly ranges: readonly string[] };
 
 type IdentityRow = {
   readonly token: string | null;
@@ -21,6 +33,7 @@ type IdentityRow = {
   readonly teams: readonly TeamRow[];
   readonly memberOf: readonly string[];
   readonly closedTo: readonly string[];
+  readonly allowlists: readonly IpAllowlistRule[];
   readonly closesAt: Timestamp | null;
   readonly access: TokenAccess;
   readonly onlyOrganization: string | null;
@@ -45,14 +58,46 @@ const ACCEPTS = sql.raw(`(t.credential = 'session' or (o.settings ->> 'userToken
          when 'sso_mandatory' then t.assurance in ('oidc', 'oidc-two-factor')
          else true end)`);
 
-/** The columns of a credential that `selectIdentity` needs, from each of the two views. */
+/**
+ * The columns of a credential that `selectIdentity` needs, from each of the two views. `pool`: the agent pool of an
+ * agent, or of the agent that requested the token of its run.
+ */
 const TOKEN_COLUMNS = sql.raw(
   `id, kind, 'token' as credential, assurance, null::timestamptz as proved_at, owner, organization, description, created_at,
-  expired_at, access, only_organization`,
+  expired_at, case kind when 'agent' then owner when 'run' then created_by end as pool, access, only_organization`,
 );
 const SESSION_COLUMNS = sql.raw(`id, 'user' as kind, 'session' as credential, assurance,
   case when method = 'oidc' then authenticated_at else created_at end as proved_at, user_id as owner,
-  null as organization, null as description, created_at, expired_at, 'full' as access, null as only_organization`);
+  null as organization, null as description, created_at, expired_at, null as pool,
+  'full' as access, null as only_organization`);
+
+const ALLOWED_RANGES = selectAllowedRanges({
+  organization: sql.raw('reached.organization'),
+  isAgent: sql.raw(`t.kind in ('agent', 'run')`),
+  pool: sql.raw('t.pool'),
+});
+
+/** Joins the organizations that the caller belongs to, also as an invited person, and the ranges of their IP allowlists. */
+const SELECT_ALLOWLISTS = sql`cross join lateral (
+      select memberships.known || teams.organizations || array_remove(array[t.organization], null) as organizations) reach
+    cross join lateral (
+      select coalesce(jsonb_agg(jsonb_build_object('organization', restricted.organization, 'ranges', restricted.ranges))
+                        filter (where restricted.ranges is not null), '[]') as lists
+        from (select reached.organization, ${ALLOWED_RANGES} as ranges
+                from (select distinct organization from ip_allowlists
+                       where organization = any (reach.organizations)) reached) restricted) allowed`;
+
+/** Joins the subjects of the epochs. */
+const SELECT_SUBJECTS = sql`cross join lateral (
+      select array(select t.owner where t.kind in ('user', 'organization', 'audit-trails')
+                   union select unnest(teams.ids)
+                   union select ${selectMembersSubject(sql`organization`)}
+                           from unnest(memberships.organizations || teams.organizations) as organization
+                          where t.kind = 'user'
+                   union select ${selectAddressesSubject(sql`organization`)}
+                           from unnest(reach.organizations) as organization
+                          where t.kind <> 'user' or organization <> all (memberships.organizations || teams.organizations)
+                  ) as on_subjects) depends`;
 
 /**
  * Selects an identity in one row, in the same snapshot as the epochs of its subjects. `t` has the columns of a token.
@@ -73,7 +118,7 @@ const selectIdentity = (t: Sql, now: Date): Sql => sql`
          (select coalesce(sum(epoch), 0)::bigint from access.epochs where subject = any (depends.on_subjects)) as epoch,
          case when cardinality(depends.on_subjects) > ${MAX_SUMMED_SUBJECTS} then pg_current_snapshot()::text end as snapshot,
          teams.list as teams, memberships.organizations as "memberOf",
-         closing.organizations as "closedTo", closing.next as "closesAt"
+         closing.organizations as "closedTo", closing.next as "closesAt", allowed.lists as allowlists
     from (${t}) t
     left join users u on t.kind = 'user' and u.id = t.owner
     left join teams team on t.kind = 'team' and team.id = t.owner
@@ -91,24 +136,25 @@ const selectIdentity = (t: Sql, now: Date): Sql => sql`
                                 and invited.status = 'invited')) teams
     cross join lateral (
       select array(select organization from organization_memberships
-                    where user_id = t.owner and status = 'active' and u.suspended is not true) as organizations) memberships
+                    where user_id = t.owner and status = 'active' and u.suspended is not true) as organizations,
+             array(select organization from organization_memberships where user_id = t.owner) as known) memberships
+    ${SELECT_ALLOWLISTS}
     cross join lateral (
       select coalesce(array_agg(id) filter (where not accepts or at <= ${now}), '{}') as organizations,
              min(at) filter (where at > ${now}) as next
         from (select o.id, ${ACCEPTS} as accepts, ${CLOSES_AT} as at
                 from organizations o
                where t.kind = 'user' and o.id = any (memberships.organizations || teams.organizations)) o) closing
-    cross join lateral (
-      select array(select t.owner where t.kind in ('user', 'organization', 'audit-trails')
-                   union select unnest(teams.ids)
-                   union select ${selectMembersSubject(sql`organization`)}
-                           from unnest(memberships.organizations || teams.organizations) as organization
-                          where t.kind = 'user') as on_subjects) depends`;
+    ${SELECT_SUBJECTS}`;
 
-/** An identity, and the next time at which an organization closes to the token, which happens without an event. */
+/** An identity, and what closes organizations to it without an event: time, and the address of a request. */
 export type IdentityOfToken = {
   readonly identity: Identity & { readonly token: string };
+  /** The next time at which an organization closes to the token. */
   readonly closesAt: Timestamp | null;
+  readonly allowlists: readonly IpAllowlistRule[];
+  /** Returns the identity at an address that these organizations refuse. */
+  readonly refuseIn: (organizations: readonly string[]) => Identity;
 };
 
 type IdentityTimes = { readonly now: Date; readonly idleSince: Date };
@@ -147,7 +193,15 @@ const findIdentity = async (
       now,
     ),
   );
-  return row ? { identity: { ...toIdentity(row), token: row.token }, closesAt: row.closesAt } : null;
+  if (!row) return null;
+  const identity = { ...toIdentity(row), token: row.token };
+  return {
+    identity,
+    closesAt: row.closesAt,
+    // Site administrators manage the lists of all organizations.
+    allowlists: identity.siteAdmin ? [] : row.allowlists,
+    refuseIn: (organizations) => toIdentity(row, organizations),
+  };
 };
 
 /**
@@ -163,7 +217,7 @@ export const findCurrentIdentity = async (
       // Without a token there is no age to check.
       sql`select null::text as id, ${kind}::text as kind, 'token' as credential, null::text as assurance,
                  null::timestamptz as proved_at, ${id}::text as owner, null::text as organization, null::text as description,
-                 null::timestamptz as expired_at, null::timestamptz as created_at,
+                 null::timestamptz as expired_at, null::timestamptz as created_at, null::text as pool,
                  ${UNRESTRICTED.access}::text as access, null::text as only_organization`,
       new Date(0),
     ),
@@ -172,12 +226,15 @@ export const findCurrentIdentity = async (
   return toIdentity(row as IdentityRow);
 };
 
-const toIdentity = (row: IdentityRow): Identity => {
+/** `refusing`: organizations whose IP allowlists refuse the address of the request. */
+const toIdentity = (row: IdentityRow, refusing: readonly string[] = []): Identity => {
   const restriction = { access: row.access, organization: row.onlyOrganization };
   // A token for one organization has no power over the site.
   const siteAdmin = row.siteAdmin === true && restriction.organization === null;
   const isInScope = (organization: string): boolean =>
     restriction.organization === null || restriction.organization === organization;
+  const closed = new Set([...row.closedTo, ...refusing]);
+  const isOpen = (organization: string): boolean => isInScope(organization) && !closed.has(organization);
   return {
     kind: row.kind,
     // Events name the SCIM token, because its owner is the site.
@@ -187,9 +244,11 @@ const toIdentity = (row: IdentityRow): Identity => {
     credential: row.credential,
     assurance: row.assurance,
     provedAt: row.provedAt,
-    teams: listOpenTeams(row, isInScope),
-    rolesByOrganization: computeRolesByOrganization(row, isInScope),
-    closedTo: new Set(siteAdmin ? [] : row.closedTo.filter(isInScope)),
+    // If an organization is closed to the caller, its teams do not count.
+    teams: row.teams.filter(({ organization }) => isOpen(organization)).map(({ id }) => id),
+    // The token of the owners team or a site admin can open the organization again.
+    rolesByOrganization: computeRolesByOrganization(row, isOpen),
+    closedTo: siteAdmin ? new Map() : mapClosedOrganizations(row, refusing, isInScope),
     restriction,
     expiredAt: row.expiredAt,
     token: row.token,
@@ -198,6 +257,16 @@ const toIdentity = (row: IdentityRow): Identity => {
     snapshot: row.snapshot,
   };
 };
+
+const mapClosedOrganizations = (
+  { closedTo }: IdentityRow,
+  refusing: readonly string[],
+  isInScope: (organization: string) => boolean,
+): ReadonlyMap<string, ClosingReason> =>
+  new Map<string, ClosingReason>([
+    ...closedTo.filter(isInScope).map((organization) => [organization, 'credential'] as const),
+    ...refusing.filter(isInScope).map((organization) => [organization, 'address'] as const),
+  ]);
 
 const BY_KIND = {
   organization: 'organization-token',
@@ -208,19 +277,14 @@ const BY_KIND = {
 
 const computeRolesByOrganization = (
   row: IdentityRow,
-  isInScope: (organization: string) => boolean,
+  isOpen: (organization: string) => boolean,
 ): ReadonlyMap<string, ReadonlySet<Role>> => {
   if (row.kind === 'scim') return new Map();
   if (row.kind === 'user' || row.kind === 'team') {
-    const inScope = row.teams.filter(({ organization }) => isInScope(organization));
-    const all = computeRoles(inScope, row.memberOf.filter(isInScope));
-    // The token of the owners team or a site admin can open the organization again.
-    for (const closed of row.closedTo) all.delete(closed);
-    return all;
+    return computeRoles(
+      row.teams.filter(({ organization }) => isOpen(organization)),
+      row.memberOf.filter(isOpen),
+    );
   }
   return new Map(row.organization === null ? [] : [[row.organization, new Set([BY_KIND[row.kind]])]]);
 };
-
-/** Returns the teams whose grants count. If an organization is closed to the caller, its teams do not count. */
-const listOpenTeams = ({ teams, closedTo }: IdentityRow, isInScope: (organization: string) => boolean): string[] =>
-  teams.filter(({ organization }) => isInScope(organization) && !closedTo.includes(organization)).map(({ id }) => id);

@@ -85,6 +85,13 @@ export const toCheckedCaller = ({ token, subjects, epoch, snapshot }: Identity):
  */
 export const selectMembersSubject = (organization: Sql): Sql => sql`${organization} || ' members'`;
 
+/**
+ * Returns the subject that represents the callers of an organization that are no active members: tokens of teams, agents,
+ * runs and the organization, and invited people. Its epoch is raised together with that of the members when addresses are
+ * allowed or refused.
+ */
+export const selectAddressesSubject = (organization: Sql): Sql => sql`${organization} || ' addresses'`;
+
 /** Raises the epoch of a subject: the next request of each caller with that subject reads the caller again (ADR 32). */
 export const raiseEpoch = (subject: Sql): Sql => sql`select access.raise_epoch(${subject})`;
 

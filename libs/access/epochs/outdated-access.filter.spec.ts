@@ -20,7 +20,7 @@ class OneCaller extends Database {
   }
   override async row<T>(): Promise<T | undefined> {
     this.requestCount += 1;
-    const nothing = { teams: [], memberOf: [], closedTo: [], expiredAt: null };
+    const nothing = { teams: [], memberOf: [], closedTo: [], allowlists: [], expiredAt: null };
     const identity = { kind: 'user', id: 'user-1', owner: 'user-1', name: 'ada', organization: null, ...nothing };
     return { ...identity, epoch: this.requestCount, token: 'at-1' } as T;
   }

@@ -133,18 +133,18 @@ export const isGrantedProject = (actor: Identity, project: Sql): Sql =>
  * Selects the organization with this name, if the caller has the permission in it by a role: a table expression named
  * `organizations` with one row or none. A statement that starts from it reads nothing else for callers without the
  * permission. The caller is checked first, so that a caller that has just got the permission is not refused. The row of
- * an organization that is closed to the caller's token is included, so that `requirePermission` can refuse it with 401.
+ * an organization that is closed to the caller is included, so that `requirePermission` can refuse it with 401 or 403.
  */
 export const selectPermittedOrganization = (actor: Identity, permission: Permission, name: string): Sql => sql`
   (select * from (select * from organizations where ${hasOrganizationName('organizations', name)} and ${requireCurrentAccess(actor)} offset 0) named
     where ${isPermittedByRole(actor, permission)} ${orOrganizationClosed(actor, sql.raw('id'))} offset 0) organizations`;
 
 /**
- * Adds organizations that are closed to the caller's token to a condition, so that `requirePermission` can refuse them
- * with 401.
+ * Adds organizations that are closed to the caller to a condition, so that `requirePermission` can refuse them with 401
+ * or 403.
  */
 export const orOrganizationClosed = ({ closedTo }: Identity, organization: Sql): Sql =>
-  closedTo.size === 0 ? sql.raw('') : sql`or ${organization} = any (${[...closedTo]}::text[])`;
+  closedTo.size === 0 ? sql.raw('') : sql`or ${organization} = any (${[...closedTo.keys()]}::text[])`;
 
 /** The permissions that lists of projects can filter by, with their conditions on `custom`. */
 const CUSTOM_PROJECT_FIELDS = {

@@ -26,7 +26,7 @@ const identity = (roles: readonly Role[], more: Partial<Identity> = {}): Identit
   provedAt: null,
   teams: [],
   rolesByOrganization: new Map([['org-1', new Set(roles)]]),
-  closedTo: new Set(),
+  closedTo: new Map(),
   restriction: UNRESTRICTED,
   expiredAt: null,
   token: null,

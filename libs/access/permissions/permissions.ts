@@ -1,6 +1,6 @@
 import { forbidden, notFound, Refusal } from '#kernel';
 import { createRestrictionRefusal } from '../authentication/token-restriction.js';
-import { getRolesIn, type Identity, type Role } from '../authentication/actor.js';
+import { getRolesIn, type Actor, type Identity, type Role } from '../authentication/actor.js';
 import { hasCapability, type Capability, type Grant } from './grants.js';
 
 type PermissionRule = {
@@ -55,6 +55,7 @@ export const permissions = {
   // The retention of the audit trail.
   'manage-audit-trail': { roles: ['owner'] },
   'manage-organization-tokens': { roles: ['owner'] },
+  'manage-ip-allowlists': { roles: ['owner'] },
 
   // People.
   'read-user': { roles: EVERYBODY, self: true },
@@ -293,6 +294,7 @@ const isPermitted = (
   { organization, grants, user }: PermissionScope,
 ): boolean => {
   const rule: PermissionRule = permissions[permission];
+  if (organization !== null && actor.closedTo.get(organization) === 'address') return false;
   const roles = getRolesIn(actor, organization);
   if (rule.roles.some((sufficient) => roles.has(sufficient))) return true;
   if (rule.self && actor.kind === 'user' && actor.id === user) return true;
@@ -305,10 +307,26 @@ const createOrganizationClosedRefusal = (): Refusal =>
     { detail: 'Unauthorized: this organization does not accept tokens of users, or none as old as this token' },
   ]);
 
+/** Returns a 403 that names the address as the reason. Only callers that belong to the organization get it. */
+export const createAddressRefusal = (address: string | null | undefined): Refusal =>
+  forbidden(
+    `Forbidden: the IP allowlist of this organization does not contain your address${address ? `, ${address}` : ''}. ` +
+      'Use an address of the list, or ask an owner to add yours',
+  );
+
+type ClosableActor = Identity & Partial<Pick<Actor, 'request'>>;
+
+/** Throws the reason why the organization is closed to the caller, if it is. */
+export const requireOpenOrganization = (actor: ClosableActor, organization: string): void => {
+  const reason = actor.closedTo.get(organization);
+  if (reason === 'address') throw createAddressRefusal(actor.request?.address);
+  if (reason === 'credential') throw createOrganizationClosedRefusal();
+};
+
 /** Throws the refusal of the permission's row if the caller lacks the permission. */
-export const requirePermission = (actor: Identity, permission: Permission, scope: PermissionScope): void => {
+export const requirePermission = (actor: ClosableActor, permission: Permission, scope: PermissionScope): void => {
   if (can(actor, permission, scope)) return;
-  if (scope.organization !== null && actor.closedTo.has(scope.organization)) throw createOrganizationClosedRefusal();
+  if (scope.organization !== null) requireOpenOrganization(actor, scope.organization);
   const isHidden = scope.organization !== null && isOutsideOrganization(actor, permission, scope);
   if (!isHidden && isPermitted(actor, permission, scope)) {
     throw createRestrictionRefusal(actor.restriction, `does not have the permission ${permission} here`);

@@ -36,6 +36,8 @@ export type AgentPoolEvent =
   | Message<'AgentPoolUpdated', { changes: AgentPoolChanges }>
   | Message<'AgentPoolDeleted', { name: string }>;
 
+export type AgentPoolDeleted = Extract<AgentPoolEvent, { type: 'AgentPoolDeleted' }>;
+
 export type AgentPoolCommand =
   | Message<'CreateAgentPool', AgentPoolChanges & { readonly name: string }>
   | Message<'UpdateAgentPool', { changes: AgentPoolChanges }>

@@ -1,6 +1,7 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import {
   describeRequest,
+  getClientAddress,
   getCredential,
   type AuthenticatedRequest,
   type Authenticator,
@@ -46,7 +47,7 @@ class KeptDocuments {
     const credential = getCredential(request);
     const { url } = request;
     if (!memory || credential === undefined || request.method !== 'GET' || url.length > MAX_URL) return next();
-    const identity = this.authenticator().findCachedIdentity(credential);
+    const identity = this.authenticator().findCachedIdentity(credential, getClientAddress(request) ?? '');
     // The access of a run depends on rows of its own workspace, and each run has a token of its own.
     if (!identity || identity.kind === 'run' || identity.kind === 'scim' || !memory.barrier.isOpen) return next();
     request.credential = credential;

@@ -134,6 +134,7 @@ export const OWN_RESOURCE_TYPES: ReadonlySet<string> = new Set([
   'agent_pool',
   'audit_configuration',
   'authentication_token',
+  'cidr_range_list',
   'configuration_version',
   'data_retention_policy',
   'gpg_key',

@@ -26,11 +26,14 @@ export class EventsController {
   ): Promise<void> {
     const after = parseLastEvent(lastEventId, query);
     const { organization } = await loadParentOrganization(this.database, actor, 'read-organization', name);
-    const { request: _, ...identity } = actor;
+    const {
+      request: { address },
+      ...identity
+    } = actor;
     void reply.headers({ 'content-type': 'text/event-stream', 'x-accel-buffering': 'no' });
     // A stream for a HEAD request would have no reader and no end.
     if (request.method === 'HEAD') return void reply.send('');
     const credential = request.credential ?? '';
-    void reply.send(await this.streams.open({ identity, credential, organization, after }));
+    void reply.send(await this.streams.open({ identity, credential, address: address ?? '', organization, after }));
   }
 }

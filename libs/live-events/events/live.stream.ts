@@ -23,6 +23,8 @@ const chooseRetryMs = (): number => RETRY_LEAST_MS + (((opened += 1) * RETRY_STE
 
 export type StreamOptions = {
   readonly credential: string;
+  /** The address of the client. */
+  readonly address: string;
   readonly identity: Identity;
   /** Id of the organization. */
   readonly organization: string;

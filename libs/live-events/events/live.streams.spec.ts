@@ -44,8 +44,9 @@ const openBody = async (
   after: string | null = null,
   token = server.adminToken,
 ): Promise<Readable> => {
-  const identity = await server.authenticator.identify(token, '127.0.0.1');
-  return streams.open({ identity, credential: token, organization, after });
+  const address = '127.0.0.1';
+  const identity = await server.authenticator.identify(token, address);
+  return streams.open({ identity, credential: token, address, organization, after });
 };
 
 const open = async (...of: Parameters<typeof openBody>): Promise<StreamReader> => {

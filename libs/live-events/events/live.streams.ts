@@ -41,6 +41,8 @@ const STOP_MS = 1_000;
 export type StreamRequest = {
   readonly identity: Identity;
   readonly credential: string;
+  /** The address of the client: an IP allowlist can refuse it later. */
+  readonly address: string;
   /** Id of the organization. */
   readonly organization: string;
   /** Id of the last event that the client knows; null to start at the present. */
@@ -119,7 +121,7 @@ export class LiveStreams implements OnModuleDestroy {
     await this.stopReader();
   }
 
-  private async begin({ identity, credential, organization, after }: StreamRequest): Promise<Readable> {
+  private async begin({ identity, credential, address, organization, after }: StreamRequest): Promise<Readable> {
     const reader = await this.ensureReader();
     const resumption = after === null ? null : await this.findStart(after, organization, identity, reader);
     if (this.isStopping) throw unavailable('The server is stopping. Please try again.', 1);
@@ -128,6 +130,7 @@ export class LiveStreams implements OnModuleDestroy {
     const stream = new LiveStream({
       identity,
       credential,
+      address,
       organization,
       openedAt: this.clock.now(),
       start: start.position,

@@ -12,6 +12,8 @@ const MAX_ATTEMPTS = 5;
 /** Messages of one stream. */
 export type RenderedMessages = { readonly text: string; readonly count: number; readonly lastEvent: string };
 
+type CallerOfStream = Pick<LiveStream['options'], 'credential' | 'address'>;
+
 type RenderedChange = { readonly change: Change; readonly text: string };
 
 const renderAll = (changes: readonly Change[], identity: Identity, facts: ScopeFacts): readonly RenderedChange[] => {
@@ -77,13 +79,14 @@ export class StreamAccess {
   /** Returns the streams whose callers may read the organization, and ends the others. */
   private async identify(streams: readonly LiveStream[]): Promise<LiveStream[]> {
     const identities = new Map<string, Promise<Identity | null>>();
-    const identifyOnce = (credential: string): Promise<Identity | null> => {
-      const identity = identities.get(credential) ?? this.authenticator.identifyAgain(credential);
-      identities.set(credential, identity);
+    const identifyOnce = ({ credential, address }: CallerOfStream): Promise<Identity | null> => {
+      const key = `${credential} ${address}`;
+      const identity = identities.get(key) ?? this.authenticator.identifyAgain(credential, address);
+      identities.set(key, identity);
       return identity;
     };
     const open = streams.filter(({ hasEnded }) => !hasEnded);
-    const present = await Promise.all(open.map(({ options: { credential } }) => identifyOnce(credential)));
+    const present = await Promise.all(open.map(({ options }) => identifyOnce(options)));
     return open.filter((stream, n) => {
       const identity = present[n];
       const { organization } = stream.options;

@@ -78,7 +78,7 @@ const toIdentity = ({ kind, id, name, siteAdmin, suspended, organization, teams 
   provedAt: null,
   teams: suspended ? [] : teams.map((team) => team.id),
   rolesByOrganization: computeRoles(suspended ? [] : teams, suspended || kind === 'team' ? [] : [organization]),
-  closedTo: new Set(),
+  closedTo: new Map(),
   restriction: UNRESTRICTED,
   expiredAt: null,
   token: null,

@@ -139,6 +139,12 @@ export const listMembershipsOfTeam = async (
   return { ...toListPage(rows), organization: first.scope.organization };
 };
 
+/** Returns a condition that excludes organizations that refuse the address of the request. */
+const isOpenAtAddress = ({ closedTo }: Actor, organization: Sql): Sql => {
+  const refusing = [...closedTo].flatMap(([id, reason]) => (reason === 'address' ? [id] : []));
+  return refusing.length === 0 ? sql`true` : sql`${organization} <> all (${refusing}::text[])`;
+};
+
 /** Returns one page of the caller's own memberships and invitations. */
 export const listOwnMemberships = async (
   database: Database,
@@ -146,14 +152,14 @@ export const listOwnMemberships = async (
   page: PageRequest,
 ): Promise<ListPage<MembershipRow>> => {
   const { organization: only } = actor.restriction;
-  const where =
-    only === null ? sql`m.user_id = ${actor.id}` : sql`m.user_id = ${actor.id} and m.organization = ${only}`;
+  const isInScope = only === null ? sql`true` : sql`m.organization = ${only}`;
+  const isOwn = sql`m.user_id = ${actor.id} and ${isInScope} and ${isOpenAtAddress(actor, sql.raw('m.organization'))}`;
   const rows = await database.slowRows<ListRow<MembershipRow & { name: string }, { total: number }>>(
     actor,
     sql`
     select total.n as total, page.*
-      from (select count(*) as n from organization_memberships m where ${where} and ${requireCurrentAccess(actor)}) total
-      left join lateral (select ${selectColumns(actor)}, o.name ${FROM} where ${where}
+      from (select count(*) as n from organization_memberships m where ${isOwn} and ${requireCurrentAccess(actor)}) total
+      left join lateral (select ${selectColumns(actor)}, o.name ${FROM} where ${isOwn}
                           order by o.name ${buildLimit(page)}) page on true
      order by page.name`,
   );

@@ -11,9 +11,10 @@ export const listOwnSessions = (database: Database, actor: Actor): Promise<Sessi
 
 /** Returns the names of organizations that the caller's sign-in does not open, because they demand another one. */
 export const listClosedOrganizations = async (database: Database, actor: Actor): Promise<readonly string[]> => {
-  if (actor.closedTo.size === 0) return [];
+  const closed = [...actor.closedTo].flatMap(([id, reason]) => (reason === 'credential' ? [id] : []));
+  if (closed.length === 0) return [];
   const rows = await database.rows<{ name: string }>(
-    sql`select name from organizations where id = any (${[...actor.closedTo]}::text[]) order by name`,
+    sql`select name from organizations where id = any (${closed}::text[]) order by name`,
   );
   return rows.map(({ name }) => name);
 };

@@ -5,6 +5,7 @@ import { facts } from './facts.js';
 import { flatTagRows } from './flat-tags.js';
 import { history } from './history.js';
 import { identityProviderRows } from './identity-providers.js';
+import { ipAllowlistRows } from './ip-allowlists.js';
 import { notificationsOfOrganizations, notificationsOfTeams, notificationsOfWorkspaces } from './notifications.js';
 import { oauthRows } from './oauth.js';
 import { organizations } from './organizations.js';
@@ -34,6 +35,7 @@ export const ROWS = {
     ...retentionOfOrganizations,
     ...notificationsOfOrganizations,
     ...agentsAndKeys,
+    ...ipAllowlistRows,
     ...reservedTagKeys,
     ...registry,
   ],
