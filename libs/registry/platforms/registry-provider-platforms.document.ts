@@ -14,7 +14,7 @@ export const renderRegistryProviderPlatform = (
   const file = { kind: 'binary', version: row.versionId, platform: row.id } as const;
   const fileLinks: Readonly<Record<string, string>> =
     row.size !== null
-      ? { 'provider-binary-download': links.download(file, row.filename) }
+      ? { 'provider-binary-download': links.download(file, row.filename, actor) }
       : // The link replaces the permission, so callers that may not upload get none.
         manages
         ? { 'provider-binary-upload': links.upload(file, actor) }

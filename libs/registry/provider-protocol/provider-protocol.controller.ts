@@ -80,10 +80,10 @@ export class ProviderProtocolController {
       os: path.os,
       arch: path.arch,
       filename,
-      download_url: this.links.download({ kind: 'binary', version, platform }, filename),
+      download_url: this.links.download({ kind: 'binary', version, platform }, filename, actor),
       shasum,
-      shasums_url: this.links.download({ kind: 'shasums', version }, formatChecksumsName(release)),
-      shasums_signature_url: this.links.download({ kind: 'shasums-sig', version }, formatSignatureName(release)),
+      shasums_url: this.links.download({ kind: 'shasums', version }, formatChecksumsName(release), actor),
+      shasums_signature_url: this.links.download({ kind: 'shasums-sig', version }, formatSignatureName(release), actor),
       signing_keys: {
         gpg_public_keys: [
           {

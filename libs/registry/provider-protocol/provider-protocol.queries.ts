@@ -1,6 +1,6 @@
 import { foldName, notFound, sql, type Sql } from '#kernel';
 import type { Database } from '#postgres';
-import { hasOrganizationName, requireCurrentAccess, can, type Actor } from '#access';
+import { hasOrganizationName, requireCurrentAccess, requireOpenOrganization, can, type Actor } from '#access';
 import { formatPlatform, type Protocol } from '#provider-release/rules';
 import {
   FROM_VERSION_KEY,
@@ -59,6 +59,7 @@ export const findInstallableProvider = async (
          where v.provider = p.id) v on true
      where p.name = ${foldName(name)} and ${requireCurrentAccess(actor)}
      group by p.organization`);
+  if (row) requireOpenOrganization(actor, row.organization);
   if (!row || !can(actor, 'read-providers', row)) throw notFound(`There is no provider ${namespace}/${name}`);
   return row;
 };
@@ -98,6 +99,7 @@ export const findInstallablePackage = async (
      where p.name = ${foldName(path.name)} and v.version = ${path.version}
        and l.os = ${path.os} and l.arch = ${path.arch} and l.size is not null and v.published_at is not null
        and ${HAS_VERSION_KEY} and ${requireCurrentAccess(actor)}`);
+  if (row) requireOpenOrganization(actor, row.organization);
   if (!row || !can(actor, 'read-providers', row)) {
     throw notFound(`There is no package of ${path.name} ${path.version} for ${formatPlatform(path)}`);
   }

@@ -43,10 +43,10 @@ export class ReleaseFileReceiver {
   ) {}
 
   async receive(input: RegistryProviderVersionOperations['ReceiveReleaseFile']['input']): Promise<void> {
-    const { file, recipient, content, announced } = input;
+    const { file, sender, content, announced } = input;
     const limit = file.kind === 'binary' ? this.limits.archive : SMALL_FILE_LIMITS[file.kind].most;
     checkContentLength(announced, limit);
-    const prepared = await this.uploads.prepare(file.version, recipient);
+    const prepared = await this.uploads.prepare(file.version, sender);
     await (file.kind === 'binary'
       ? this.receiveArchive(file, prepared, limitUpload(content, limit))
       : this.receiveSmall(file, prepared, await readBytes(limitUpload(content, limit))));

@@ -2,7 +2,7 @@ import { Body, Controller, Get, Headers, HttpCode, Param, Put, Req, Res, Streama
 import { CommandBus } from '@nestjs/cqrs';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { Readable } from 'node:stream';
-import { ConfigureRoute, Public } from '#access';
+import { ConfigureRoute, getClientAddress, Public, requireAddressOfLink } from '#access';
 import type { ByteRange } from '#blob-store';
 import { Database } from '#postgres';
 import { notFound } from '#kernel';
@@ -38,9 +38,11 @@ export class ReleaseFilesController {
     @Param('token') token: string,
     @Body() content: Readable,
     @Headers('content-length') length: string | undefined,
+    @Req() request: FastifyRequest,
   ): Promise<void> {
     const announced = length === undefined ? null : Number(length);
-    const input = { ...this.links.uploadOf(token), content, announced };
+    const { file, recipient } = this.links.uploadOf(token);
+    const input = { file, sender: { recipient, address: getClientAddress(request) }, content, announced };
     await this.bus.execute(new ChangeRegistryProviderVersion('ReceiveReleaseFile', input));
   }
 
@@ -51,8 +53,10 @@ export class ReleaseFilesController {
     @Req() request: FastifyRequest,
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<StreamableFile | undefined> {
-    const file = this.links.downloadOf(token);
-    const target = await findDownloadTarget(this.database, file);
+    const link = this.links.downloadOf(token);
+    const { file } = link;
+    const target = await findDownloadTarget(this.database, link);
+    if (target) requireAddressOfLink(target.allowedRanges, getClientAddress(request));
     if (target?.filename !== filename) throw notFound('There is no such file, or not any more');
     const { status, content, headers } = buildDownloadResponse(request.headers, target);
     const bytes = content && (await this.bytesFor(request, deriveFileId(file, target.sha256), content.range));

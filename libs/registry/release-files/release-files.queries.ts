@@ -1,9 +1,10 @@
 import { notFound, sql, type Sql } from '#kernel';
+import { selectRangesOfLink } from '#access';
 import { buildSnapshotJson, type StreamSnapshot } from '#event-store';
 import type { Database, DatabaseSession } from '#postgres';
 import { formatChecksumsName, formatSignatureName } from '#provider-release';
 import { FROM_VERSION_KEY } from '../versions/registry-provider-versions.queries.js';
-import type { ReleaseFile } from './release.links.js';
+import type { ReleaseFile, ReleaseLinkRecipient } from './release.links.js';
 
 export type ReleaseUploadTarget = {
   readonly organization: string;
@@ -12,13 +13,23 @@ export type ReleaseUploadTarget = {
   /** The organization's copy of the public key that the version names; null if the organization has no copy. */
   readonly armor: string | null;
   readonly snapshot: StreamSnapshot;
+  /** For `requireAddressOfLink`. */
+  readonly allowedRanges: readonly string[] | null;
 };
 
+const selectRangesFor = ({ type, id }: ReleaseLinkRecipient): Sql =>
+  selectRangesOfLink(sql.raw('v.organization'), { type: sql`${type}::text`, id: sql`${id}::text` });
+
 /** Returns the version that a file is uploaded to. It checks no permission. */
-export const loadReleaseUploadTarget = async (database: Database, version: string): Promise<ReleaseUploadTarget> => {
+export const loadReleaseUploadTarget = async (
+  database: Database,
+  version: string,
+  recipient: ReleaseLinkRecipient,
+): Promise<ReleaseUploadTarget> => {
   const row = await database.row<ReleaseUploadTarget>(sql`
     select v.organization, so.version as "organizationVersion", v.key_id as "keyId",
-           (select k.ascii_armor ${FROM_VERSION_KEY}) as armor, ${buildSnapshotJson('s')} as snapshot
+           (select k.ascii_armor ${FROM_VERSION_KEY}) as armor, ${buildSnapshotJson('s')} as snapshot,
+           ${selectRangesFor(recipient)} as "allowedRanges"
       from registry_provider_versions v join event_store.streams s on s.stream = v.id
       join event_store.streams so on so.stream = v.organization
      where v.id = ${version}`);
@@ -86,20 +97,32 @@ export const removeAbandonedFile = async (
 };
 
 /** A file that can be downloaded. `sha256` leads to its content in the store. */
-export type DownloadTarget = { readonly filename: string; readonly sha256: string; readonly size: number };
+export type DownloadTarget = {
+  readonly filename: string;
+  readonly sha256: string;
+  readonly size: number;
+  /** For `requireAddressOfLink`. */
+  readonly allowedRanges: readonly string[] | null;
+};
 
 type FileRow = Omit<DownloadTarget, 'filename'> & { readonly name: string; readonly version: string };
 
 /** Selects SHA256SUMS or its signature; the version determines their names. */
-const selectFile = (column: 'shasums' | 'signature'): Sql =>
-  sql.raw(`select p.name, v.version, v.${column} ->> 'sha256' as sha256, (v.${column} ->> 'size')::bigint as size
-             from registry_provider_versions v join registry_providers p on p.id = v.provider`);
+const selectFile = (column: 'shasums' | 'signature', recipient: ReleaseLinkRecipient): Sql => {
+  const file = sql.raw(`v.${column}`);
+  return sql`select p.name, v.version, ${file} ->> 'sha256' as sha256, (${file} ->> 'size')::bigint as size,
+                    ${selectRangesFor(recipient)} as "allowedRanges"
+               from registry_provider_versions v join registry_providers p on p.id = v.provider`;
+};
 
 /** Returns null if the file does not exist, or is a signature that is not verified yet. */
-export const findDownloadTarget = async (database: Database, file: ReleaseFile): Promise<DownloadTarget | null> => {
+export const findDownloadTarget = async (
+  database: Database,
+  { file, recipient }: { readonly file: ReleaseFile; readonly recipient: ReleaseLinkRecipient },
+): Promise<DownloadTarget | null> => {
   if (file.kind === 'binary') {
     const archive = await database.row<DownloadTarget>(sql`
-      select l.filename, l.shasum as sha256, l.size
+      select l.filename, l.shasum as sha256, l.size, ${selectRangesFor(recipient)} as "allowedRanges"
         from registry_provider_platforms l join registry_provider_versions v on v.id = l.version
         join registry_providers p on p.id = v.provider
        where l.id = ${file.platform} and l.size is not null`);
@@ -107,11 +130,16 @@ export const findDownloadTarget = async (database: Database, file: ReleaseFile):
   }
   const [statement, nameOf] =
     file.kind === 'shasums'
-      ? [sql`${selectFile('shasums')} where v.id = ${file.version} and v.shasums is not null`, formatChecksumsName]
+      ? [
+          sql`${selectFile('shasums', recipient)} where v.id = ${file.version} and v.shasums is not null`,
+          formatChecksumsName,
+        ]
       : [
-          sql`${selectFile('signature')} where v.id = ${file.version} and (v.signature ->> 'verified')::boolean`,
+          sql`${selectFile('signature', recipient)} where v.id = ${file.version} and (v.signature ->> 'verified')::boolean`,
           formatSignatureName,
         ];
   const row = await database.row<FileRow>(statement);
-  return row ? { filename: nameOf(row), sha256: row.sha256, size: row.size } : null;
+  if (!row) return null;
+  const { sha256, size, allowedRanges } = row;
+  return { filename: nameOf(row), sha256, size, allowedRanges };
 };

@@ -1,4 +1,4 @@
-import { toActingPrincipal, type Identity } from '#access';
+import { ACTOR_TYPE, toActingPrincipal, type Identity } from '#access';
 import { LINK_LIFETIME_MS, type SignedLinks } from '#blob-store';
 import { forbidden } from '#kernel';
 
@@ -15,7 +15,7 @@ const SAME_FOR_MS = 60 * 60 * 1000;
 
 const KINDS = ['shasums', 'shasums-sig', 'binary'] as const;
 
-/** The user or team that an upload link was made for. */
+/** The caller that a link was made for. Links of earlier releases for downloads name none. */
 export type ReleaseLinkRecipient = { readonly type: string; readonly id: string };
 
 const formatSubject = (file: ReleaseFile): string =>
@@ -50,9 +50,14 @@ export class ReleaseLinks {
     return `${this.publicUrl}/api/registry/private/v2/uploads/${signLink(this.uploads, subject)}`;
   }
 
-  /** Returns a URL that ends with the file name, for clients that save a file under the last segment of the URL. */
-  download(file: ReleaseFile, filename: string): string {
-    return `${this.publicUrl}/api/registry/private/v2/files/${signLink(this.downloads, formatSubject(file))}/${encodeURIComponent(filename)}`;
+  /**
+   * Returns a URL that ends with the file name, for clients that save a file under the last segment of the URL. It names
+   * the caller, because IP allowlists restrict agents and other callers to different addresses.
+   */
+  download(file: ReleaseFile, filename: string, { kind, id }: Identity): string {
+    // At the end, where gateways of 0.2.0 ignore it.
+    const token = signLink(this.downloads, `${formatSubject(file)} ${ACTOR_TYPE[kind]} ${id}`);
+    return `${this.publicUrl}/api/registry/private/v2/files/${token}/${encodeURIComponent(filename)}`;
   }
 
   /** Throws `forbidden` if the token is invalid or has expired, or if an earlier release made it, without a recipient. */
@@ -62,7 +67,10 @@ export class ReleaseLinks {
     return { file: parseSubject(file.join(' ')), recipient: { type, id } };
   }
 
-  downloadOf(token: string): ReleaseFile {
-    return parseSubject(this.downloads.subjectOf(token));
+  downloadOf(token: string): { readonly file: ReleaseFile; readonly recipient: ReleaseLinkRecipient } {
+    const subject = this.downloads.subjectOf(token);
+    const file = parseSubject(subject);
+    const [type = '', id = ''] = subject.split(' ').slice(formatSubject(file).split(' ').length);
+    return { file, recipient: { type, id } };
   }
 }

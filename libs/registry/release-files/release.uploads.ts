@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { Clock, conflict, decide, forbidden, Ids, isDefiniteFailure, notFound } from '#kernel';
-import { can, createSystemContext, findCurrentIdentity } from '#access';
+import { can, createSystemContext, findCurrentIdentity, requireAddressOfLink } from '#access';
 import type { BlobContent } from '#blob-store';
 import { EventStore, expectVersion, type LoadedStream } from '#event-store';
 import {
@@ -21,10 +21,13 @@ import { KeyedMutex } from './keyed-mutex.js';
 
 type Active = Extract<RegistryProviderVersionState, { readonly status: 'active' }>;
 
+/** The recipient of an upload link, and the address from which the file comes. */
+export type ReleaseSender = { readonly recipient: ReleaseLinkRecipient; readonly address: string | null };
+
 export type LoadedUpload = LoadedStream<RegistryProviderVersionState> & {
   readonly state: Active;
   readonly target: ReleaseUploadTarget;
-  readonly recipient: ReleaseLinkRecipient;
+  readonly sender: ReleaseSender;
 };
 
 /** A file to store, and the command that records it. `commandFor` runs again for each attempt to append. */
@@ -51,9 +54,14 @@ export class ReleaseUploads {
     private readonly ids: Ids,
   ) {}
 
-  /** Throws `forbidden` if the recipient of the link may not manage providers any more: a link lives for a day. */
-  async prepare(version: string, recipient: ReleaseLinkRecipient): Promise<LoadedUpload> {
-    const target = await loadReleaseUploadTarget(this.store.database, version);
+  /**
+   * Throws `forbidden` if the recipient of the link may not manage providers any more, because a link lives for a day, or
+   * if the organization refuses the address.
+   */
+  async prepare(version: string, sender: ReleaseSender): Promise<LoadedUpload> {
+    const { recipient, address } = sender;
+    const target = await loadReleaseUploadTarget(this.store.database, version, recipient);
+    requireAddressOfLink(target.allowedRanges, address);
     const uploader = await findCurrentIdentity(this.store.database, recipient);
     if (!can(uploader, 'manage-providers', target)) {
       throw forbidden('The recipient of this upload link may not manage providers any more');
@@ -61,7 +69,7 @@ export class ReleaseUploads {
     const loaded = await this.store.restore(version, registryProviderVersion, target.snapshot);
     const { state } = loaded;
     if (state.status !== 'active') throw notFound('This version has been deleted');
-    return { ...loaded, state, target, recipient };
+    return { ...loaded, state, target, sender };
   }
 
   async deliver(prepared: LoadedUpload, { id, content, commandFor }: ReleaseUpload): Promise<void> {
@@ -74,14 +82,14 @@ export class ReleaseUploads {
   }
 
   private async record(
-    { stream: version, recipient }: LoadedUpload,
+    { stream: version, sender }: LoadedUpload,
     attempt: UploadAttempt,
     commandFor: ReleaseUpload['commandFor'],
   ): Promise<void> {
     await this.store.handle({
       decider: registryProviderVersion,
       load: async () => {
-        const current = await this.prepare(version, recipient);
+        const current = await this.prepare(version, sender);
         return { ...current, command: await commandFor(current, await this.sizeOf(attempt.id)) };
       },
       command: ({ command }) => command,

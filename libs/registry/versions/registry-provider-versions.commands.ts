@@ -5,7 +5,8 @@ import type { Protocol } from '#provider-release/rules';
 import type { PlatformAttributes } from '../platforms/registry-provider-platform.js';
 import type { PlatformPath, RegistryProviderPlatformRow } from '../platforms/registry-provider-platforms.queries.js';
 import type { ProviderPath } from '../providers/registry-providers.queries.js';
-import type { ReleaseLinkRecipient, ReleaseFile } from '../release-files/release.links.js';
+import type { ReleaseFile } from '../release-files/release.links.js';
+import type { ReleaseSender } from '../release-files/release.uploads.js';
 import type { RegistryProviderVersionRow, VersionPath } from './registry-provider-versions.queries.js';
 
 export type RegistryProviderVersionOperations = {
@@ -33,7 +34,7 @@ export type RegistryProviderVersionOperations = {
    * client declared none.
    */
   ReceiveReleaseFile: Operation<
-    { file: ReleaseFile; recipient: ReleaseLinkRecipient; content: Readable; announced: number | null },
+    { file: ReleaseFile; sender: ReleaseSender; content: Readable; announced: number | null },
     void
   >;
 };

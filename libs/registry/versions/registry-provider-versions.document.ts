@@ -20,15 +20,15 @@ export const isUsable = ({ publishedAt, platforms, hasKey }: RegistryProviderVer
 
 const buildFileLinks = (
   row: RegistryProviderVersionRow,
-  uploader: Identity | null,
+  { actor, manages }: { readonly actor: Identity; readonly manages: boolean },
   links: FileLinks,
 ): Readonly<Record<string, string>> => {
   const { id: version } = row;
   const release = { name: row.providerName, version: row.version };
   const link = (kind: 'shasums' | 'shasums-sig', filename: string, isHere: boolean): [string, string][] => {
-    if (isHere) return [[`${kind}-download`, links.download({ kind, version }, filename)]];
+    if (isHere) return [[`${kind}-download`, links.download({ kind, version }, filename, actor)]];
     // The link replaces the permission, so callers that may not upload get none.
-    return uploader ? [[`${kind}-upload`, links.upload({ kind, version }, uploader)]] : [];
+    return manages ? [[`${kind}-upload`, links.upload({ kind, version }, actor)]] : [];
   };
   return Object.fromEntries([
     ...link('shasums', formatChecksumsName(release), row.shasums !== null),
@@ -70,6 +70,6 @@ export const renderRegistryProviderVersion = (
         ...linkTo(`${path}/platforms`),
       },
     },
-    links: { self: path, ...buildFileLinks(row, manages ? actor : null, links) },
+    links: { self: path, ...buildFileLinks(row, { actor, manages }, links) },
   };
 };

@@ -22,6 +22,8 @@ import {
   Public,
   describeRequest,
   createSystemContext,
+  getClientAddress,
+  requireAddressOfLink,
   type Actor,
 } from '#access';
 import type { StoredBlob } from '#blob-store';
@@ -53,8 +55,12 @@ export class ConfigurationFilesController {
   @Public()
   @ConfigureRoute({ rawBody: 'file' })
   @HttpCode(200)
-  async upload(@Param('token') token: string, @Body() content: Readable): Promise<void> {
-    const input = { id: this.links.uploadOf(token), content };
+  async upload(
+    @Param('token') token: string,
+    @Body() content: Readable,
+    @Req() request: FastifyRequest,
+  ): Promise<void> {
+    const input = { id: this.links.uploadOf(token), content, address: getClientAddress(request) };
     await this.bus.execute(new ChangeConfigurationVersion('ReceiveConfiguration', input));
   }
 
@@ -75,17 +81,23 @@ export class ConfigurationFilesController {
   @Header('content-type', 'application/octet-stream')
   async content(@Param('token') token: string, @Req() request: FastifyRequest): Promise<StreamableFile> {
     const { id, recipient } = this.links.downloadOf(token);
-    const { version, file } = await this.open(id);
+    const { version, file } = await this.open(id, recipient, getClientAddress(request));
     const content = await releaseOnceRecorded(file.content, this.recordArchive(version, recipient, request));
     return new StreamableFile(content, { type: 'application/octet-stream', length: file.size });
   }
 
   /** The archive may have been archived, deleted or replaced since the link was issued. */
-  private async open(id: string, missing?: number): Promise<{ version: LinkedConfiguration; file: StoredBlob }> {
-    const version = await findLinkedConfiguration(this.database, id);
+  private async open(
+    id: string,
+    recipient: DownloadAccessor,
+    address: string | null,
+    missing?: number,
+  ): Promise<{ version: LinkedConfiguration; file: StoredBlob }> {
+    const version = await findLinkedConfiguration(this.database, id, recipient);
+    if (version) requireAddressOfLink(version.allowedRanges, address);
     if (version?.status !== 'uploaded' || version.archive === missing) throw notFound('The archive is not here');
     const file = await this.files.get(id, version.archive);
-    return file ? { version, file } : this.open(id, version.archive);
+    return file ? { version, file } : this.open(id, recipient, address, version.archive);
   }
 
   private async linkFor(target: ConfigurationVersionTarget, actor: Actor): Promise<HttpRedirectResponse> {

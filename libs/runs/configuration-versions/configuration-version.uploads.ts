@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { Injectable } from '@nestjs/common';
 import { conflict, forbidden, Ids, notFound, Refusal, sql } from '#kernel';
-import { findCurrentIdentity, can, createSystemContext } from '#access';
+import { findCurrentIdentity, can, createSystemContext, requireAddressOfLink } from '#access';
 import { computeDigest, hashWhileReading } from '#blob-store';
 import { EventStore, raiseConflictWhen, newStream, expectVersion, decideWrite, type StreamWrite } from '#event-store';
 import { ToolReleases } from '#workspaces';
@@ -71,9 +71,11 @@ export class ConfigurationUploads {
     private readonly releases: ToolReleases,
   ) {}
 
-  async receive(id: string, content: AsyncIterable<Uint8Array>): Promise<void> {
+  /** `address`: the address of the client. */
+  async receive(id: string, content: AsyncIterable<Uint8Array>, address: string | null): Promise<void> {
     const version = await findLinkedConfiguration(this.store.database, id);
     if (!version) throw notFound();
+    requireAddressOfLink(version.allowedRanges, address);
     if (version.status === 'errored')
       throw conflict('What was uploaded could not be used; make another configuration version');
     if (version.status !== 'pending' && version.status !== 'uploaded') throw notFound();

@@ -20,7 +20,8 @@ export type ConfigurationVersionOperations = {
   RestoreConfiguration: ConfigurationChange;
   DeleteConfigurationPermanently: ConfigurationChange;
   /** Receives an archive for which a signed link was issued. */
-  ReceiveConfiguration: Operation<{ id: string; content: Readable }, void>;
+  /** `address`: the address of the client. */
+  ReceiveConfiguration: Operation<{ id: string; content: Readable; address: string | null }, void>;
 };
 
 export class ChangeConfigurationVersion<T extends keyof ConfigurationVersionOperations> extends AggregateCommand<

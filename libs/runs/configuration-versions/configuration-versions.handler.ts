@@ -129,9 +129,10 @@ export class ConfigurationVersionsHandler extends AggregateHandler<Configuration
   private async receive({
     id,
     content,
+    address,
   }: ConfigurationVersionOperations['ReceiveConfiguration']['input']): Promise<void> {
     try {
-      await this.uploads.receive(id, limitUpload(content, UPLOAD_LIMIT));
+      await this.uploads.receive(id, limitUpload(content, UPLOAD_LIMIT), address);
     } finally {
       // Discards unread bytes, because the next request on this connection follows them.
       content.resume();

@@ -4,6 +4,7 @@ import {
   requireCurrentAccess,
   selectWorkspaceGrants,
   selectPermittedScopes,
+  selectRangesOfLink,
   type Actor,
   type Grant,
   type Identity,
@@ -173,13 +174,27 @@ export type LinkedConfiguration = Pick<ConfigurationVersionRow, 'id' | 'organiza
   /** Number of the archive; 0 if none is uploaded. */
   readonly archive: number;
   readonly hasRuns: boolean;
+  /** For `requireAddressOfLink`. */
+  readonly allowedRanges: readonly string[] | null;
 };
 
-/** Reads a version for a signed link, without a permission check. */
-export const findLinkedConfiguration = (database: Database, id: string): Promise<LinkedConfiguration | undefined> =>
-  database.row<LinkedConfiguration>(sql`
-    select c.id, c.organization, c.workspace, c.status, c.archive, ${hasRuns(sql`c.id`)} as "hasRuns"
+/**
+ * Reads a version for a signed link, without a permission check. The link was made for `recipient`, or without it, for
+ * the creator of the version.
+ */
+export const findLinkedConfiguration = (
+  database: Database,
+  id: string,
+  recipient?: { readonly type: string; readonly id: string },
+): Promise<LinkedConfiguration | undefined> => {
+  const holder = recipient
+    ? { type: sql`${recipient.type}::text`, id: sql`${recipient.id}::text` }
+    : { type: sql.raw(`(c.created_by ->> 'type')`), id: sql.raw(`(c.created_by ->> 'id')`) };
+  return database.row<LinkedConfiguration>(sql`
+    select c.id, c.organization, c.workspace, c.status, c.archive, ${hasRuns(sql`c.id`)} as "hasRuns",
+           ${selectRangesOfLink(sql.raw('c.organization'), holder)} as "allowedRanges"
       from configuration_versions c where c.id = ${id}`);
+};
 
 /** The version and workspace that an upload changes, and the facts for the run that it may start. */
 export type ConfigurationForUpload = {

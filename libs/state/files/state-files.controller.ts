@@ -1,7 +1,8 @@
-import { Body, Controller, Get, Header, HttpCode, Param, Put, StreamableFile } from '@nestjs/common';
+import { Body, Controller, Get, Header, HttpCode, Param, Put, Req, StreamableFile } from '@nestjs/common';
+import type { FastifyRequest } from 'fastify';
 import type { Readable } from 'node:stream';
 import { notFound } from '#kernel';
-import { ConfigureRoute, CurrentActor, Public, type Actor } from '#access';
+import { ConfigureRoute, CurrentActor, getClientAddress, Public, type Actor } from '#access';
 import { Database } from '#postgres';
 import { ReadRecorder, releaseOnceRecorded } from '#reads';
 import { createStateReadEvent, type StateRead } from '../reads.events.js';
@@ -26,9 +27,12 @@ export class StateFilesController {
   @Public()
   @ConfigureRoute({ rawBody: 'file' })
   @HttpCode(200)
-  async upload(@Param('token') token: string, @Body() content: Readable): Promise<void> {
-    const { stateVersion, kind } = this.links.uploadOf(token);
-    await this.receiver.receiveFile(stateVersion, kind, content);
+  async upload(
+    @Param('token') token: string,
+    @Body() content: Readable,
+    @Req() request: FastifyRequest,
+  ): Promise<void> {
+    await this.receiver.receiveFile(this.links.uploadOf(token), content, getClientAddress(request));
   }
 
   @Get('state-versions/:id/download')

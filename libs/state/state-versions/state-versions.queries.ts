@@ -6,6 +6,7 @@ import {
   requireCurrentAccess,
   selectWorkspaceGrants,
   selectPermittedScopes,
+  selectRangesOfLink,
   type Actor,
   type Grant,
   type Permission,
@@ -247,10 +248,15 @@ export const findCreatedOrRepeated = (
        and (v.id = ${id} or (v.status not in ('discarded', 'errored') and v.serial = ${serial} and v.md5 = ${md5} and v.lineage is not distinct from ${lineage}::text))
      order by (v.id = ${id}) desc, v.created_in desc limit 1`);
 
+const CREATOR = { type: sql.raw(`(v.created_by ->> 'type')`), id: sql.raw(`(v.created_by ->> 'id')`) };
+
 export type StateUploadTarget = Pick<
   StateVersionRow,
   'id' | 'workspace' | 'organization' | 'serial' | 'lineage' | 'md5' | 'status' | 'createdBy'
->;
+> & {
+  /** For `requireAddressOfLink`. */
+  readonly allowedRanges: readonly string[] | null;
+};
 
 /**
  * Returns the version for an upload with a signed link, without checking permissions; undefined if no upload is
@@ -258,7 +264,8 @@ export type StateUploadTarget = Pick<
  */
 export const findStateUploadTarget = (database: Database, id: string): Promise<StateUploadTarget | undefined> =>
   database.row<StateUploadTarget>(sql`
-    select v.id, v.workspace, v.organization, v.serial, v.lineage, v.md5, v.status, v.created_by as "createdBy"
+    select v.id, v.workspace, v.organization, v.serial, v.lineage, v.md5, v.status, v.created_by as "createdBy",
+           ${selectRangesOfLink(sql.raw('v.organization'), CREATOR)} as "allowedRanges"
       from state_versions v
      where v.id = ${id} and v.status in ('pending', 'finalized')`);
 

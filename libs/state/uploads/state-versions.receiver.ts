@@ -1,7 +1,7 @@
 import type { Readable } from 'node:stream';
 import { Injectable } from '@nestjs/common';
 import { conflict, notFound } from '#kernel';
-import type { Actor } from '#access';
+import { requireAddressOfLink, type Actor } from '#access';
 import { MIB, limitUpload } from '#blob-store';
 import { Database } from '#postgres';
 import { parseNewStateVersion, type NewStateVersion } from '../state-versions/state-versions.body.js';
@@ -73,12 +73,17 @@ export class StateVersionReceiver {
     return this.creator.create(workspace, input, actor);
   }
 
-  /** Receives a file for which a signed link was issued. */
-  async receiveFile(stateVersion: string, kind: FileKind, content: Readable): Promise<void> {
+  /** Receives a file for which a signed link was issued. `address`: the address of the client. */
+  async receiveFile(
+    { stateVersion, kind }: { readonly stateVersion: string; readonly kind: FileKind },
+    content: Readable,
+    address: string | null,
+  ): Promise<void> {
     const upload = limitUpload(content, UPLOAD_LIMIT[kind]);
     try {
       const target = await findStateUploadTarget(this.database, stateVersion);
       if (!target) throw notFound();
+      requireAddressOfLink(target.allowedRanges, address);
       // The access is checked again after the upload, which can take long.
       await requireCreatorAccess(this.database, target);
       if (kind === 'json-state') await this.uploads.storeJson(target, upload);

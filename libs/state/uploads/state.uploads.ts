@@ -18,7 +18,7 @@ import { StateReaders } from '../reading/state-reader.threads.js';
 import type { ParsedState } from '../reading/state.parser.js';
 import { checkDeclaredContent } from './declared-content.js';
 
-type FinalizedTarget = Omit<StateUploadTarget, 'status'>;
+type FinalizedTarget = Omit<StateUploadTarget, 'status' | 'allowedRanges'>;
 
 const createConcurrentUploadRefusal = (): Refusal =>
   conflict('Another upload of this state version has just been refused');

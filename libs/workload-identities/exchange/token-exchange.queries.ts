@@ -1,4 +1,5 @@
 import { sql, type Sql } from '#kernel';
+import { selectRangesOfLink } from '#access';
 import { selectStreamVersions, type StreamVersion } from '#event-store';
 import type { Database } from '#postgres';
 import { countWorkloadTokens, selectTeamTokenMaxTtl } from '#people';
@@ -21,6 +22,8 @@ export type IssuingIdentity = Pick<WorkloadIdentitySettings, 'name' | 'audience'
   readonly issued: number;
   /** The longest lifetime that the organization allows tokens of teams, in milliseconds; null without a limit. */
   readonly maxTtlMs: number | null;
+  /** For `isAddressAllowed`: the addresses from which the organization accepts tokens of the team. */
+  readonly allowedRanges: readonly string[] | null;
 };
 
 /** Returns what a new token of the identity needs; undefined if no enabled identity accepts tokens of the issuer. */
@@ -32,5 +35,6 @@ export const loadIssuingIdentity = (
     select w.id, w.organization, w.team, w.name, w.audience, w.claims, w.token_minutes as "tokenMinutes",
            ${selectStreamVersions(sql.raw('array[w.id, w.team, w.organization]'))} as preconditions,
            ${countWorkloadTokens(sql.raw('w.team'), now)} as issued,
-           ${selectTeamTokenMaxTtl(sql.raw('w.organization'))} as "maxTtlMs"
+           ${selectTeamTokenMaxTtl(sql.raw('w.organization'))} as "maxTtlMs",
+           ${selectRangesOfLink(sql.raw('w.organization'), { type: sql.raw(`'teams'`), id: sql.raw('w.team') })} as "allowedRanges"
       from workload_identities w where ${isAccepting(id, issuer)}`);

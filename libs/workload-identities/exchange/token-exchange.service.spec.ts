@@ -52,6 +52,24 @@ describe('the token of a pipeline', () => {
     expect(expectStatus(await pipeline.get('/api/v2/account/details'), 200).body.data.id).toBe(world.team);
   });
 
+  it('is refused at an address that the IP allowlist of the organization does not contain', async () => {
+    const { server } = world;
+    const identity = await world.makeIdentity();
+    const ranges = { 'cidr-ranges': { data: [{ type: 'cidr-ranges', attributes: { range: '203.0.113.0/24' } }] } };
+    const list = resource('cidr-range-lists', { name: 'Offices', 'enforcement-scope': 'organization' }, ranges);
+    const created = await server.post('/api/v2/organizations/acme/cidr-range-lists', list);
+    const { self } = expectStatus(created, 201).body.data.links;
+    const length = await logLength(server.store);
+    expectTokenRefusal(
+      await exchangeToken(server, identity, await world.sign()),
+      'The IP allowlist of the organization does not contain the address of the pipeline, 127.0.0.1',
+      { error: 'access_denied' },
+    );
+    expect(await logLength(server.store)).toBe(length);
+    expectStatus(await server.delete(self), 204);
+    await world.issue(identity);
+  });
+
   it('is exchanged again until it expires, because a job can be tried again', async () => {
     const identity = await world.makeIdentity();
     const token = await world.sign();

@@ -1,4 +1,5 @@
 import { Refusal, type Clock, type EventContext, type Ids, type Timestamp } from '#kernel';
+import { isAddressAllowed } from '#access';
 import { expectVersion, type EventStore, type StreamWrite } from '#event-store';
 import { prepareWorkloadToken, WORKLOAD_IDENTITIES } from '#people';
 import { findMismatches } from '../identities/claim-rules.js';
@@ -76,6 +77,7 @@ export class TokenExchange {
     const identity = await loadIssuingIdentity(store.database, { id, issuer: verified.issuer, now });
     if (!identity) throw createUnknownIdentityRefusal(id, verified.issuer);
     checkMatch(identity, identity.audience ?? publicUrl, verified);
+    checkAddress(identity, request);
     checkTokensOfTeam(identity.issued, tokensPerTeam);
     const lifetimeMs = Math.min(identity.tokenMinutes * MINUTE_MS, identity.maxTtlMs ?? Number.POSITIVE_INFINITY);
     const expiredAt = new Date(now.getTime() + lifetimeMs).toISOString();
@@ -131,6 +133,15 @@ const checkMatch = (identity: IssuingIdentity, audience: string, { audiences, cl
   if (mismatches.length === 0) return;
   const values = mismatches.map((name) => `${name} ${show(Object.hasOwn(claims, name) ? claims[name] : undefined)}`);
   throw invalidRequest(`subject_token: the workload identity does not accept ${values.join(', ')}`);
+};
+
+/** The token would be refused at this address. The pipeline has proved which identity it has, so it learns the reason. */
+const checkAddress = ({ allowedRanges }: IssuingIdentity, { address }: RequestDetails): void => {
+  if (isAddressAllowed(allowedRanges, address)) return;
+  throw new OauthRefusal(
+    'access_denied',
+    `The IP allowlist of the organization does not contain the address of the pipeline, ${address ?? 'which is unknown'}`,
+  );
 };
 
 const checkTokensOfTeam = (issued: number, most: number): void => {
