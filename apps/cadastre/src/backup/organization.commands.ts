@@ -4,6 +4,7 @@ import { resolve } from 'node:path';
 import { InvalidArgumentError, type Command } from 'commander';
 import { createArchive, openArchive, ORGANIZATION_EXPORT, parseBackupLocation, type BackupArchive } from '#backup';
 import { StartupError, SystemClock, VERSION, type Settings } from '#host';
+import { removeIpAllowlist } from '#ip-allowlists';
 import { getErrorCode } from '#kernel';
 import {
   checkOrganizationExport,
@@ -150,11 +151,26 @@ const runOrganizationImport = async (
   return true;
 };
 
-/** Adds `organization export` and `organization import`. */
+const runIpAllowlistRemoval = (settings: Settings, name: string): Promise<void> =>
+  withRuntime(settings, async ({ store, ids }) => {
+    const removed = await removeIpAllowlist(store, ids, name);
+    printLine(
+      removed === null
+        ? `No IP allowlist restricts ${name}.`
+        : `Removed the IP allowlist ${removed} of ${name}. Its members can use every address again.`,
+    );
+  });
+
+/** Adds `organization export`, `organization import` and `organization remove-ip-allowlist`. */
 export const addOrganizationCommands = (program: Command): void => {
   const organization = program
     .command('organization')
-    .description('move an organization with its history to another site: export, import');
+    .description('organizations: export, import, remove-ip-allowlist');
+
+  organization
+    .command('remove-ip-allowlist <name>')
+    .description('delete the IP allowlist that keeps the owners of an organization out; lists for agents stay')
+    .action(withErrorReport(async (name: string) => runIpAllowlistRemoval(await loadCommandSettings(), name)));
 
   addLocationOptions(
     organization
