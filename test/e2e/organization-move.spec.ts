@@ -117,11 +117,23 @@ const fillOrganization = async (): Promise<void> => {
     triggers: ['run:errored'],
   });
   expectStatus(await source.delete(`/api/v2/admin/users/${leaver.id}`), 204);
+  expectStatus(await source.post('/api/v2/organizations/acme/cidr-range-lists', ADDRESSES), 201);
   const invitation = resource('organization-memberships', { email: INVITED });
   expectStatus(await source.post('/api/v2/organizations/acme/organization-memberships', invitation), 201);
 };
 
 const INVITED = 'vic@corp.test';
+
+/** Contains the address of the tests. */
+const ADDRESSES = resource(
+  'cidr-range-lists',
+  { name: 'Offices', 'enforcement-scope': 'organization' },
+  {
+    'cidr-ranges': {
+      data: ['127.0.0.0/8', '203.0.113.0/24'].map((range) => ({ type: 'cidr-ranges', attributes: { range } })),
+    },
+  },
+);
 
 const SSH_KEY = {
   name: 'git',
@@ -376,6 +388,8 @@ describe('an imported organization', () => {
     expect(withoutTimes(lines.slice(0, movedEntries.length))).toEqual(compare(withoutTimes(movedEntries)));
     expect(lines.slice(movedEntries.length).map(({ resource: { type, action } }) => `${type} ${action}`)).toEqual([
       ...Array.from({ length: imported.destroyedTokens }, () => 'authentication_token destroy'),
+      'cidr_range_list update',
+      'cidr_range_list update',
       'organization update',
       'authentication_token create',
     ]);
@@ -393,7 +407,7 @@ describe('an imported organization', () => {
     const tables = listViews(moduleDefinitions)
       .filter(({ name }) => name !== 'audit_trail')
       .flatMap((view) => view.tables)
-      .filter((table) => !['users', 'authentication_tokens'].includes(table));
+      .filter((table) => !['users', 'authentication_tokens', 'ip_allowlist_ranges'].includes(table));
     expect(tables.length).toBeGreaterThan(20);
     const events = (await readWholeLog(source.store)).filter(({ organization }) => organization === acme.id);
     const ids = [...new Set(events.map(({ stream }) => stream))];
@@ -407,6 +421,19 @@ describe('an imported organization', () => {
       expect([table, missing]).toEqual([table, []]);
     }
     await expectViewsMatchLog(target, moduleDefinitions);
+  });
+
+  it('has its IP allowlist with all ranges disabled, because people can have other addresses here', async () => {
+    const path = '/api/v2/organizations/acme/cidr-range-lists';
+    const [list] = expectStatus(await target.get(path), 200).body.data;
+    expect(list.attributes).toMatchObject({ name: 'Offices', 'enforcement-scope': 'organization' });
+    const ranges = await target.get(`/api/v2/cidr-range-lists/${list.id}/relationships/cidr-ranges`);
+    expect(
+      expectStatus(ranges, 200).body.data.map(({ attributes: { range, enabled } }: any) => [range, enabled]),
+    ).toEqual([
+      ['127.0.0.0/8', false],
+      ['203.0.113.0/24', false],
+    ]);
   });
 
   it('sends no notifications about events from before the import', async () => {
@@ -423,7 +450,8 @@ describe('an imported organization', () => {
     const log = (await readWholeLog(target.store)).slice(before).filter(isOwn);
     const here = log.slice(0, imported.events).map(comparable);
     expect(here).toEqual(compare(there));
-    expect(log.at(imported.events + imported.destroyedTokens)).toMatchObject({
+    // Two ranges of the IP allowlist are disabled.
+    expect(log.at(imported.events + imported.destroyedTokens + 2)).toMatchObject({
       type: 'OrganizationImported',
       data: { source: 'https://old.example', events: imported.events },
     });

@@ -3,6 +3,7 @@ import { createSystemContext } from '#access';
 import { insertRows, requireMigrations, type BackupControl, type BackupPart } from '#backup';
 import { EventImport, listViews, type EventStore, type ImportedEvent, type ModuleDefinition } from '#event-store';
 import { StartupError } from '#host';
+import { disableRanges, listImportedIpAllowlists } from '#ip-allowlists';
 import { completeImport, reserveOrganizationName } from '#organizations';
 import {
   claimUsernames,
@@ -167,12 +168,16 @@ class OrganizationImport {
     );
   }
 
-  /** Adds the events of this site: it destroys the tokens, which have no secret here, and records the import. */
+  /**
+   * Adds the events of this site: it destroys the tokens, which have no secret here, disables the ranges of IP allowlists,
+   * which would lock people out if they have other addresses here, and records the import.
+   */
   private async addCompletion(events: EventImport): Promise<number> {
     const { archive, manifest } = this.source;
     const { organization, source, last, takenAt, events: count } = manifest.snapshot;
     const tokens = await listActiveTokens(this.session);
-    const versions = await events.readVersions([organization.id, ...tokens.map(({ id }) => id)]);
+    const lists = await listImportedIpAllowlists(this.session);
+    const versions = await events.readVersions([organization.id, ...[...tokens, ...lists].map(({ id }) => id)]);
     const toEvents = (messages: readonly Message[], stream: string): ImportedEvent[] =>
       messages.map((message, index) =>
         this.toNewEvent(message, stream, (versions.get(stream) ?? 0) + index + 1, organization.id),
@@ -180,6 +185,7 @@ class OrganizationImport {
     const origin = { archive: archive.header.id, source, position: last.position, exportedAt: takenAt, events: count };
     await events.add([
       ...tokens.flatMap((token) => toEvents(destroyToken(token), token.id)),
+      ...lists.flatMap((list) => toEvents(disableRanges(list), list.id)),
       ...toEvents(completeImport(this.ownEvents, origin), organization.id),
     ]);
     return tokens.length;
