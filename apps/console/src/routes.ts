@@ -3,7 +3,7 @@ import { auditTrailRoute, siteAuditTrailRoute } from './screens/audit-trail/audi
 import { homeRoute } from './screens/home/home.routes.js';
 import { notificationsRoute } from './screens/notifications/notifications.routes.js';
 import { organizationsRoute } from './screens/organizations/organizations.routes.js';
-import { peopleRoute, tokensRoute } from './screens/people/people.routes.js';
+import { ipAllowlistRoute, peopleRoute, tokensRoute } from './screens/people/people.routes.js';
 import { providerRoute } from './screens/provider/provider.routes.js';
 import { registryRoute } from './screens/registry/registry.routes.js';
 import { runsRoute } from './screens/runs/runs.routes.js';
@@ -48,6 +48,7 @@ const organizationScreens = organizationRoute.addChildren([
   teamRoute,
   peopleRoute,
   tokensRoute,
+  ipAllowlistRoute,
   tagsRoute,
   reservedKeysRoute,
   workspacesRoute,

@@ -2,7 +2,7 @@ import { Alert, Button, Group, Skeleton, Stack, Text, Title } from '@mantine/cor
 import type { UseQueryResult } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import type { ComponentType, ReactNode } from 'react';
-import { describeError, isDenied } from '../api/api-error.js';
+import { ApiError, describeError, isDenied } from '../api/api-error.js';
 import { AlertIcon, type IconProps } from './icons.js';
 import classes from './states.module.css';
 
@@ -26,12 +26,18 @@ export const EmptyState = ({ icon: Icon, title, children }: EmptyStateProps) => 
   </div>
 );
 
+type NotFoundStateProps = {
+  readonly what?: string;
+  /** What the server says about it, if it says something. */
+  readonly reason?: string | null;
+};
+
 /** The server does not distinguish what does not exist from what a person may not see. */
-export const NotFoundState = ({ what = 'page' }: { readonly what?: string }) => (
+export const NotFoundState = ({ what = 'page', reason = null }: NotFoundStateProps) => (
   <EmptyState icon={AlertIcon} title={`This ${what} does not exist, or you have no access`}>
     <Text>
-      Check the address. If it is right, ask an owner of the organization to give one of your teams access, and then
-      load the page again.
+      {reason ??
+        'Check the address. If it is right, ask an owner of the organization to give one of your teams access, and then load the page again.'}
     </Text>
     <Group justify="center">
       <Button renderRoot={(props) => <Link {...props} to="/" />}>Go to your organizations</Button>
@@ -72,6 +78,10 @@ export const LoadingLines = ({ count = 4, height = 20 }: { readonly count?: numb
   </Stack>
 );
 
+/** A 403 has a reason, such as an address that the organization refuses. A 404 has none. */
+const getReason = (error: Error | null): string | null =>
+  error instanceof ApiError && error.status === 403 ? error.message : null;
+
 type QueryStateProps<T> = {
   readonly query: Pick<UseQueryResult<T>, 'data' | 'error' | 'refetch'>;
   /** The kind of resource that the query reads, such as `workspace`. */
@@ -87,7 +97,7 @@ type QueryStateProps<T> = {
 export const QueryState = <T,>({ query, what, loading = <LoadingLines />, children }: QueryStateProps<T>) => {
   const { data, error } = query;
   const retry = () => void query.refetch();
-  if (isDenied(error)) return <NotFoundState what={what} />;
+  if (isDenied(error)) return <NotFoundState what={what} reason={getReason(error)} />;
   if (data === undefined) return error ? <ErrorState error={error} onRetry={retry} /> : loading;
   return (
     <>

@@ -26,6 +26,7 @@ const KEYS_BY_TYPE: Readonly<Record<string, readonly string[]>> = {
   'team-projects': ['teams', 'access'],
   'organization-memberships': ['members', 'teams'],
   'reserved-tag-keys': ['tags'],
+  'cidr-range-lists': ['ip-allowlist'],
   'registry-providers': ['registry'],
   'registry-provider-versions': ['registry'],
   'registry-provider-platforms': ['registry'],

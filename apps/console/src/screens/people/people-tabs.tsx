@@ -1,12 +1,19 @@
+import { useQuery } from '@tanstack/react-query';
+import { organizationQuery } from '../../api/organizations.js';
 import { TabLinks } from '../../components/tab-links.js';
 
-/** The screens about people and tokens. */
-export const PeopleTabs = ({ organization }: { readonly organization: string }) => (
-  <TabLinks
-    label="People"
-    tabs={[
-      { label: 'Members', to: `/${organization}/people` },
-      { label: 'Tokens', to: `/${organization}/people/tokens` },
-    ]}
-  />
-);
+/** The screens about people and tokens. Only owners see the addresses that the organization accepts. */
+export const PeopleTabs = ({ organization }: { readonly organization: string }) => {
+  const { data } = useQuery(organizationQuery(organization));
+  const isOwner = data?.attributes.permissions['can-update'] ?? false;
+  return (
+    <TabLinks
+      label="People"
+      tabs={[
+        { label: 'Members', to: `/${organization}/people` },
+        { label: 'Tokens', to: `/${organization}/people/tokens` },
+        ...(isOwner ? [{ label: 'IP allowlist', to: `/${organization}/people/addresses` }] : []),
+      ]}
+    />
+  );
+};

@@ -1,0 +1,92 @@
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { openBrowser, type TestBrowser, type TestPage } from '../support/browser.js';
+import { inspectScreen, openConsole } from '../support/console.js';
+import { expectStatus, makeMember, makeOrganization, resource } from '../support/seeds.js';
+import { startTestServer, type TestServer } from '../support/server.js';
+
+let server: TestServer;
+let browser: TestBrowser;
+let owner: string;
+let member: string;
+
+beforeAll(async () => {
+  [server, browser] = await Promise.all([startTestServer({ forBrowsers: true }), openBrowser()]);
+  const { ownersTeam } = await makeOrganization(server, 'acme');
+  owner = (await makeMember(server, 'acme', 'olga', [ownersTeam])).id;
+  member = (await makeMember(server, 'acme', 'mia')).id;
+});
+
+afterAll(async () => {
+  await browser.close();
+  await server.close();
+});
+
+const open = async (user: string, path: string, heading: string): Promise<TestPage> => {
+  const page = await openConsole(browser, server, { user, path: `/app/acme/${path}` });
+  await page.getByRole('heading', { level: 1, name: heading }).waitFor();
+  return page;
+};
+
+describe('the IP allowlist', () => {
+  it('begins with the own address, and grows, is disabled and emptied', async () => {
+    const page = await open(owner, 'people/addresses', 'IP allowlist');
+    await page.getByText('The organization accepts requests from every address.').waitFor();
+    await page.getByRole('heading', { name: 'No range is listed' }).waitFor();
+    expect(await inspectScreen(page, 'ip-allowlist-empty')).toEqual([]);
+    await page.getByRole('button', { name: 'Add a range' }).click();
+    const dialog = page.getByRole('dialog', { name: 'Add a range' });
+    const range = dialog.getByLabel('Range');
+    expect(await range.inputValue()).toBe('127.0.0.1');
+    await range.fill('203.0.113.0/24');
+    await dialog.getByRole('button', { name: 'Add' }).click();
+    await dialog.getByText(/This would lock you out: .* your own address, 127\.0\.0\.1\./).waitFor();
+    expect(await inspectScreen(page, 'ip-allowlist-lock-out')).toEqual([]);
+    await range.fill('127.0.0.0/8');
+    await dialog.getByLabel('Description').fill('This machine');
+    await dialog.getByRole('button', { name: 'Add' }).click();
+    const table = page.getByRole('table', { name: 'Ranges' });
+    await table.getByText('127.0.0.0/8').waitFor();
+    await page.getByText('The organization accepts requests only from the enabled ranges.').waitFor();
+    await page.getByRole('button', { name: 'Add a range' }).click();
+    await range.fill('10.1.2.3/8');
+    await dialog.getByRole('button', { name: 'Add' }).click();
+    await dialog.getByText(/Range must begin with the first address of the range: 10\.0\.0\.0\/8/).waitFor();
+    await range.fill('10.0.0.0/8');
+    await dialog.getByRole('button', { name: 'Add' }).click();
+    await table.getByText('10.0.0.0/8').waitFor();
+    expect(await inspectScreen(page, 'ip-allowlist')).toEqual([]);
+    await page.getByRole('button', { name: 'Disable 10.0.0.0/8' }).click();
+    await page.getByRole('dialog', { name: 'Disable 10.0.0.0/8' }).getByRole('button', { name: 'Disable' }).click();
+    await table.getByText('Disabled').waitFor();
+    await page.getByRole('button', { name: 'Enable 10.0.0.0/8' }).click();
+    await page.getByRole('button', { name: 'Disable 10.0.0.0/8' }).waitFor();
+    for (const text of ['10.0.0.0/8', '127.0.0.0/8']) {
+      await page.getByRole('button', { name: `Remove ${text}` }).click();
+      await page
+        .getByRole('dialog', { name: `Remove ${text}` })
+        .getByRole('button', { name: 'Remove' })
+        .click();
+      await table.getByText(text).waitFor({ state: 'detached' });
+    }
+    await page.getByText('The organization accepts requests from every address.').waitFor();
+  });
+
+  it('is offered to owners only', async () => {
+    const page = await open(member, 'people', 'People');
+    await page.getByRole('link', { name: 'Tokens', exact: true }).waitFor();
+    expect(await page.getByRole('link', { name: 'IP allowlist' }).count()).toBe(0);
+  });
+
+  it('gives people at other addresses the reason', async () => {
+    // The list that the owner has emptied.
+    const [list] = expectStatus(await server.get('/api/v2/organizations/acme/cidr-range-lists'), 200).body.data;
+    const range = resource('cidr-ranges', { range: '203.0.113.0/24' });
+    expectStatus(await server.post(`${list.links.self}/relationships/cidr-ranges`, range), 201);
+    const page = await openConsole(browser, server, { user: member, path: '/app/acme/workspaces' });
+    await page
+      .getByText(/the IP allowlist of this organization does not contain your address, 127\.0\.0\.1/)
+      .first()
+      .waitFor();
+    expectStatus(await server.delete(list.links.self), 204);
+  });
+});
