@@ -72,9 +72,10 @@ export default class Watchdog implements Pick<
   private async check(): Promise<void> {
     const now = Date.now();
     const all = this.readProgress().filter(({ pid }) => !this.ended.has(pid));
-    const stuck = all.filter(({ since, limit }) => now - since > limit + this.grace);
-    const latest = Math.max(this.lastFile, ...all.map(({ since }) => since));
-    const isSilent = this.files.size > 0 && now - latest > this.silence;
+    // A worker whose file has ended waits for the next one, or loads it.
+    const stuck = all.filter(({ file, since, limit }) => this.files.has(file) && now - since > limit + this.grace);
+    const mayContinue = all.some(({ since, limit }) => now - since <= Math.max(limit + this.grace, this.silence));
+    const isSilent = this.files.size > 0 && now - this.lastFile > this.silence && !mayContinue;
     for (const progress of isSilent ? all : stuck) if (!this.ended.has(progress.pid)) await this.end(progress);
   }
 
