@@ -33,7 +33,9 @@ export const userBody = z.object({
         })
         .prefault({}),
       // A blank id is refused: the token would have access to all organizations.
-      relationships: z.object({ organization: requiredToOne.or(z.object({ data: z.null() })).optional() }).optional(),
+      relationships: z
+        .object({ organization: z.object({ data: requiredToOne.shape.data.nullable() }).optional() })
+        .optional(),
     })
     .prefault({}),
 });
