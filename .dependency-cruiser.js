@@ -47,7 +47,7 @@ const downwards = (layer, index) => ({
 });
 
 const pureAccess =
-  '^libs/access/(?:rules|authentication/(?:actor|address-ranges)|permissions/(?:event-groups|grants|live-resources|organization-access|permissions))\\.ts$';
+  '^libs/access/(?:rules|authentication/(?:actor|address-ranges|token-restriction)|permissions/(?:event-groups|grants|live-resources|organization-access|permissions))\\.ts$';
 const pureJsonApi = '^libs/json-api/(?:rules|attribute-table|body-schemas|member-treatments|oauth-refusal)\\.ts$';
 const pureRelease = '^libs/provider-release/(?:archive-names|rules)\\.ts$';
 

@@ -83,10 +83,7 @@ export {
   type SignInDependencies,
   type StartedSession,
 } from './sessions/sessions.writes.js';
-export {
-  ChangeAuthenticationToken,
-  type RestrictionInput,
-} from './authentication-tokens/authentication-tokens.commands.js';
+export { ChangeAuthenticationToken } from './authentication-tokens/authentication-tokens.commands.js';
 export { listTokens, selectTokenOwner, type TokenRow } from './authentication-tokens/authentication-tokens.queries.js';
 export { agentBody, parseDescribedToken } from './authentication-tokens/authentication-tokens.body.js';
 export { LIST_SIZE } from './authentication-tokens/authentication-tokens.controller.js';
@@ -98,6 +95,7 @@ export {
   selectOwnedTokens,
   type IssuedToken,
   type OwnedToken,
+  type RestrictionInput,
   type TokenDestruction,
 } from './authentication-tokens/authentication-tokens.writes.js';
 export { WORKLOAD_IDENTITIES } from './authentication-tokens/authentication-tokens.queries.js';

@@ -61,12 +61,12 @@ const restrictionOf = ({ status, text }: ApiResponse): string | null => {
 
 /** Returns the restriction that refused each route, by the name of the route; null for a route that was not refused. */
 const findRestrictions = async (api: ApiTestClient): Promise<Readonly<Record<string, string | null>>> => {
-  const found: [string, string | null][] = [];
+  const restrictions: [string, string | null][] = [];
   for (const route of routes) {
     const path = route.path.replaceAll(/:\w+/g, 'x').replace('*', 'x');
-    found.push([nameOf(route), restrictionOf(await send(api, route.method, path))]);
+    restrictions.push([nameOf(route), restrictionOf(await send(api, route.method, path))]);
   }
-  return Object.fromEntries(found);
+  return Object.fromEntries(restrictions);
 };
 
 const expectAll = (restriction: (route: Route) => string | null): Readonly<Record<string, string | null>> =>

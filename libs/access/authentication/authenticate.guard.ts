@@ -8,7 +8,7 @@ import { Authenticator, createInvalidTokenRefusal } from './authenticator.js';
 import { getBearerToken, getCredential, getSessionCredential } from './credentials.js';
 import { createRecentSignInRefusal, hasRecentSignIn } from './recent-sign-in.js';
 import { SecondFactorRequired, SignInRequired } from './sign-in-required.filter.js';
-import { requireUnrestrictedRoute } from './token-restriction.js';
+import { requireUnrestrictedRoute } from './restricted-routes.js';
 import { createTwoFactorRefusal, TwoFactorRule } from './two-factor.rule.js';
 import type { PageOptions, RouteOptions } from '../routes/route-options.js';
 

@@ -1,5 +1,4 @@
 import { Refusal } from '#kernel';
-import type { RouteEffect, RouteOptions } from '../routes/route-options.js';
 
 /**
  * What a token may do at most: everything that its owner may do, read it, or read audit trails only.
@@ -33,30 +32,3 @@ export const createRestrictionRefusal = ({ access, organization }: TokenRestrict
       meta: { restriction: access === 'full' && organization !== null ? 'one-organization' : access },
     },
   ]);
-
-/** Returns what a request does. HEAD reads like GET, and all other methods change something, unless the route says more. */
-const getEffect = (method: string, { effect }: RouteOptions): RouteEffect | 'changes' =>
-  effect ?? (method === 'GET' || method === 'HEAD' ? 'reads' : 'changes');
-
-/**
- * Refuses requests that a restricted token may not send, whatever the resource is. No restricted token creates a token
- * or another credential, because that could have more access than the token.
- */
-export const requireUnrestrictedRoute = (
-  restriction: TokenRestriction,
-  method: string,
-  options: RouteOptions,
-): void => {
-  if (!isRestricted(restriction)) return;
-  const effect = getEffect(method, options);
-  const { access } = restriction;
-  if (access === 'audit-only' && effect !== 'reads-audit-trail') {
-    throw createRestrictionRefusal(restriction, 'cannot do anything else');
-  }
-  if (access === 'read-only' && effect === 'changes') {
-    throw createRestrictionRefusal(restriction, 'cannot change anything');
-  }
-  if (options.needsRecentSignIn) {
-    throw createRestrictionRefusal(restriction, 'cannot create tokens or other credentials');
-  }
-};

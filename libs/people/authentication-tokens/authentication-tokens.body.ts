@@ -1,7 +1,8 @@
 import { z } from 'zod';
 import { TOKEN_ACCESS, UNRESTRICTED } from '#access';
 import { ignoredMember, isoTime, parseBody, requiredToOne, text, typeSchema, unsupportedMember } from '#json-api';
-import type { RestrictionInput, TokenInput } from './authentication-tokens.commands.js';
+import type { TokenInput } from './authentication-tokens.commands.js';
+import type { RestrictionInput } from './authentication-tokens.writes.js';
 import { checkExpiry } from './token-lifetime.js';
 
 type UserTokenInput = { readonly token: TokenInput; readonly restriction: RestrictionInput };
@@ -80,7 +81,7 @@ export const agentBody = createTokenBody(
   description.refine((text) => text.trim() !== '', { error: "Description can't be blank" }),
 );
 
-type TokenBody = typeof userBody | typeof body | typeof onlyTokenBody | typeof teamBody;
+type TokenBody = typeof body | typeof onlyTokenBody | typeof teamBody;
 
 const toTokenInput = (attributes: {
   description?: string | null | undefined;
@@ -90,19 +91,21 @@ const toTokenInput = (attributes: {
   return { description: text, expiredAt: end ?? null } satisfies TokenInput;
 };
 
+const createExpiryCheck =
+  (now: Date) =>
+  ({ 'expired-at': end }: { readonly 'expired-at'?: string | null | undefined }): void =>
+    checkExpiry(end, now);
+
 /** Returns the attributes of a token from a body. Throws the refusal of an invalid body. */
-export const parseToken = (schema: TokenBody, input: unknown, now: Date): TokenInput => {
-  const check = ({ 'expired-at': end }: { readonly 'expired-at'?: string | null | undefined }) => checkExpiry(end, now);
-  return toTokenInput(parseBody<TokenBody>(schema, input, check).data.attributes);
-};
+export const parseToken = (schema: TokenBody, input: unknown, now: Date): TokenInput =>
+  toTokenInput(parseBody<TokenBody>(schema, input, createExpiryCheck(now)).data.attributes);
 
 /** Returns the attributes of a token from a body like `agentBody`. Throws the refusal of an invalid body. */
 export const parseDescribedToken = (input: unknown, now: Date): TokenInput => parseToken(agentBody, input, now);
 
 /** Returns the attributes of a token of a user, and its restriction. Throws the refusal of an invalid body. */
 export const parseUserToken = (input: unknown, now: Date): UserTokenInput => {
-  const token = parseToken(userBody, input, now);
-  const { attributes, relationships } = parseBody(userBody, input).data;
+  const { attributes, relationships } = parseBody(userBody, input, createExpiryCheck(now)).data;
   const organization = relationships?.organization?.data?.id ?? null;
-  return { token, restriction: { access: attributes.access, organization } };
+  return { token: toTokenInput(attributes), restriction: { access: attributes.access, organization } };
 };

@@ -1,14 +1,11 @@
 import type { Timestamp } from '#kernel';
-import type { Actor, TokenAccess } from '#access';
+import type { Actor } from '#access';
 import { AggregateCommand, type Operation } from '#event-store';
 import type { TokenOwner } from './authentication-tokens.queries.js';
-import type { IssuedToken } from './authentication-tokens.writes.js';
+import type { IssuedToken, RestrictionInput } from './authentication-tokens.writes.js';
 
 /** The attributes of a token in a request. */
 export type TokenInput = { readonly description: string | null; readonly expiredAt: Timestamp | null };
-
-/** A requested restriction: `organization` is the name of an organization of the token's owner. */
-export type RestrictionInput = { readonly access: TokenAccess; readonly organization: string | null };
 
 export type AuthenticationTokenOperations = {
   /**

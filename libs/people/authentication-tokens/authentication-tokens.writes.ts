@@ -10,9 +10,8 @@ import {
   type StreamSnapshot,
   type StreamWrite,
 } from '#event-store';
-import { ACTOR_TYPE, hashSecret, type Actor, type TokenRestriction } from '#access';
+import { ACTOR_TYPE, hashSecret, type Actor, type TokenAccess, type TokenRestriction } from '#access';
 import { authenticationToken, type AuthenticationTokenCommand } from './authentication-token.js';
-import type { RestrictionInput } from './authentication-tokens.commands.js';
 import { selectTokenById, type OwnerForNewToken, type TokenRow } from './authentication-tokens.queries.js';
 
 type NewTokenData = DataOf<AuthenticationTokenCommand, 'CreateAuthenticationToken'>;
@@ -30,6 +29,9 @@ export type NewToken = {
   /** Returns the token from the rows that the append has read. */
   readonly issued: (rows: AppendResult['rows']) => IssuedToken;
 };
+
+/** A requested restriction: `organization` is the name of an organization of the token's owner. */
+export type RestrictionInput = { readonly access: TokenAccess; readonly organization: string | null };
 
 /**
  * Returns the restriction of a new token from a request. `onlyOrganization` is the id of the requested organization, and

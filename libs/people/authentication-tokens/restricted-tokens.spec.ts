@@ -98,15 +98,15 @@ describe('the restriction of a token', () => {
 
   it('is shown by the document and the list of the tokens of its owner', async () => {
     const { id } = await issue({ access: 'read-only', organization: 'ACME' });
-    const shown = {
+    const expected = {
       id,
       attributes: { access: 'read-only' },
       relationships: { organization: { data: { type: 'organizations', id: 'acme' } } },
     };
-    expect((await ada.get(`/api/v2/authentication-tokens/${id}`)).body.data).toMatchObject(shown);
+    expect((await ada.get(`/api/v2/authentication-tokens/${id}`)).body.data).toMatchObject(expected);
     const list = (await ada.get(`/api/v2/users/${ada.id}/authentication-tokens`)).body.data as object[];
     expect(list).toContainEqual(expect.objectContaining({ id }));
-    expect(list[0]).toMatchObject(shown);
+    expect(list[0]).toMatchObject(expected);
   });
 
   it('is shown by no other token, because other tokens cannot be restricted', async () => {

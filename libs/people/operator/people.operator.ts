@@ -11,8 +11,7 @@ import {
 import { getViolatedConstraint } from '#postgres';
 import { hasOrganizationName, hashSecret, createSystemContext, UNRESTRICTED } from '#access';
 import { authenticationToken } from '../authentication-tokens/authentication-token.js';
-import type { RestrictionInput } from '../authentication-tokens/authentication-tokens.commands.js';
-import { createRestriction } from '../authentication-tokens/authentication-tokens.writes.js';
+import { createRestriction, type RestrictionInput } from '../authentication-tokens/authentication-tokens.writes.js';
 import { membership } from '../memberships/membership.js';
 import { selectActiveOrganizations } from '../sessions/sessions.queries.js';
 import { team } from '../teams/team.js';
