@@ -229,6 +229,7 @@ export const READING_PERMISSIONS: ReadonlySet<Permission> = new Set<Permission>(
   'read-audit-trail',
   'read-site-audit-trail',
   'manage-audit-trail',
+  'manage-ip-allowlists',
   'manage-organization-tokens',
   'read-user',
   'manage-scim-tokens',
