@@ -5,10 +5,12 @@ import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { startEmbeddedPostgres, type EmbeddedPostgres } from '#host';
 import { DATA } from '../support/folders.js';
 import { contentOf, launchProduct, waitUntil, type Product } from '../support/product.js';
+import { countRounds, scaleLimit } from '../support/rounds.js';
 import { quiet } from '../support/silent-logger.js';
 import { expectNothingLost, startBackgroundLoad } from './background-load.js';
 
-const LONG = 180_000;
+const LONG = scaleLimit(180_000);
+const KILLS = countRounds(3);
 
 let folder: string;
 let postgres: EmbeddedPostgres;
@@ -49,10 +51,10 @@ const killPostgres = async (): Promise<void> => {
 
 describe('a Postgres that is killed', () => {
   it(
-    'five times loses no acknowledged write, clients get errors with Retry-After, and no process needs a restart',
+    'again and again loses no acknowledged write, clients get errors with Retry-After, and no process needs a restart',
     async () => {
       const work = await startBackgroundLoad(product, () => Promise.resolve(postgres.url));
-      for (let kill = 1; kill <= 5; kill += 1) {
+      for (let kill = 1; kill <= KILLS; kill += 1) {
         await work.clients.acknowledged(40);
         await killPostgres();
       }
