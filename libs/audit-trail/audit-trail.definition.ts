@@ -3,7 +3,7 @@ import { defineAggregate, toProjection, type ModuleDefinition } from '#event-sto
 import { auditConfigurations } from './configuration/audit-configurations.projection.js';
 import { createAuditTrailFollower } from './writing/audit-trail.follower.js';
 import { trailSettings } from './settings/audit-trail-settings.js';
-import { trailSettingsEvents } from './settings/audit-trail-settings.events.js';
+import { trailSettingsEvents } from './settings/audit-trail-settings.js';
 import { auditTrailSettings } from './settings/audit-trail-settings.projection.js';
 
 /**

@@ -1,6 +1,6 @@
 import { defineAggregate, toProjection, type ModuleDefinition } from '#event-store';
 import { dataRetentionPolicy } from './data-retention-policy.js';
-import { retentionEvents } from './data-retention-policies.events.js';
+import { retentionEvents } from './data-retention-policy.js';
 import { dataRetentionPolicies } from './data-retention-policies.projection.js';
 
 export const retentionDefinition: ModuleDefinition = {

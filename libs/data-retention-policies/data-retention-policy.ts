@@ -1,8 +1,49 @@
-import { notFound, requireActive, unprocessable, type Decider, type Message } from '#kernel';
+import { z } from 'zod';
+import {
+  createSubject,
+  defineEvents,
+  endSubject,
+  getSubjectId,
+  notFound,
+  requireActive,
+  unprocessable,
+  updateSubject,
+  type Decider,
+  type EventsOf,
+  type IdSource,
+  type Message,
+  type RecordedEvent,
+} from '#kernel';
+import { onResource } from '#access/rules';
 
 /** JSON:API types of the two kinds of policy. */
 export const DELETE_OLDERS = 'data-retention-policy-delete-olders';
 export const DONT_DELETES = 'data-retention-policy-dont-deletes';
+
+const RETENTION_FIELDS = { organizationName: z.string(), deleteOlderThanDays: z.int().nullable() };
+
+const target = z.strictObject({
+  type: z.enum(['workspaces', 'organizations']),
+  id: z.string(),
+}) satisfies z.ZodType<RetentionTarget>;
+
+type RetentionMeta = { readonly organizationName: string; readonly deleteOlderThanDays: number | null };
+
+/**
+ * Returns the fields of the contract's catalogue (§6.2). Days are greater than 0 there, so an unlimited policy has
+ * none.
+ */
+const describePolicy = ({ organizationName, deleteOlderThanDays }: RetentionMeta, { organization }: RecordedEvent) => ({
+  ...(deleteOlderThanDays === null ? {} : { delete_older_than_n_days: deleteOlderThanDays }),
+  organization: organizationName,
+  organization_id: organization,
+});
+
+const toPolicyData = (id: string, days: number | null) => ({
+  dataRetentionPolicy: { type: days === null ? DONT_DELETES : DELETE_OLDERS, id, days },
+});
+
+const onPolicy = (target: IdSource) => onResource('data-retention-policies', { in: 'policy', target });
 
 /**
  * A policy for how long data of old state versions is kept: in one workspace, or in all workspaces of an organization
@@ -13,11 +54,54 @@ export const DONT_DELETES = 'data-retention-policy-dont-deletes';
  *
  * The jobs in retention.job.ts delete the data.
  */
-export type DataRetentionPolicyEvent =
-  | Message<'DataRetentionPolicySet', RetentionData & { target: RetentionTarget }>
-  | Message<'DataRetentionPolicyChanged', RetentionData>
-  /** `deleteOlderThanDays` is the last value. */
-  | Message<'DataRetentionPolicyRemoved', RetentionData>;
+export const retentionEvents = defineEvents(
+  {
+    topic: 'data-retention-policies',
+    stream: 'drp',
+    audited: 'data_retention_policy',
+    live: onPolicy({ first: 'target' }),
+  },
+  {
+    DataRetentionPolicySet: {
+      schema: z.strictObject({ target, ...RETENTION_FIELDS }),
+      audit: {
+        action: 'create',
+        meta: (data, event) => ({
+          ...describePolicy(data, event),
+          ...(data.target.type === 'workspaces' ? { workspace_id: data.target.id } : {}),
+        }),
+      },
+      live: onPolicy({ field: 'target' })('created'),
+      history: ({ target: { id }, deleteOlderThanDays }, { stream }) => [
+        ...createSubject(stream, { owner: id }),
+        ...updateSubject(id, toPolicyData(stream, deleteOlderThanDays)),
+      ],
+      ids: { refersTo: { 'target.id': ['ws', 'org'] } },
+    },
+    DataRetentionPolicyChanged: {
+      schema: z.strictObject(RETENTION_FIELDS),
+      audit: { action: 'update', meta: describePolicy },
+      live: 'changed',
+      history: ({ deleteOlderThanDays }, { stream }, lookup) => {
+        const owner = getSubjectId(lookup, stream, 'owner');
+        return owner === undefined ? [] : updateSubject(owner, toPolicyData(stream, deleteOlderThanDays));
+      },
+    },
+    DataRetentionPolicyRemoved: {
+      schema: z.strictObject(RETENTION_FIELDS),
+      audit: { action: 'destroy', meta: describePolicy },
+      live: 'deleted',
+      history: (_, { stream }, lookup) => {
+        const owner = getSubjectId(lookup, stream, 'owner');
+        return owner === undefined
+          ? []
+          : [...endSubject(stream), ...updateSubject(owner, { dataRetentionPolicy: null })];
+      },
+    },
+  },
+);
+
+export type DataRetentionPolicyEvent = EventsOf<typeof retentionEvents>;
 
 export type DataRetentionPolicyCommand =
   | Message<'SetDataRetentionPolicy', RetentionData & { target: RetentionTarget }>

@@ -1,6 +1,6 @@
 import { defineAggregate, toProjection, type ModuleDefinition } from '#event-store';
 import { auditFactSource } from './sources/audit-fact-source.js';
-import { auditFactSourceEvents } from './sources/audit-fact-sources.events.js';
+import { auditFactSourceEvents } from './sources/audit-fact-source.js';
 import { auditFactSources } from './sources/audit-fact-sources.projection.js';
 import { factEvents } from './facts/facts.events.js';
 

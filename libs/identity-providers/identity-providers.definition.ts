@@ -1,6 +1,6 @@
 import { defineAggregate, toProjection, type ModuleDefinition } from '#event-store';
 import { identityProvider } from './providers/identity-provider.js';
-import { identityProviderEvents } from './providers/identity-providers.events.js';
+import { identityProviderEvents } from './providers/identity-provider.js';
 import { identityProviders, providerSecrets } from './providers/identity-providers.projection.js';
 import { statedGroups } from './sign-in/stated-groups.projection.js';
 

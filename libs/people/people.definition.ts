@@ -7,7 +7,7 @@ import { authenticationToken } from './authentication-tokens/authentication-toke
 import { membership } from './memberships/membership.js';
 import { peopleReads } from './reads.events.js';
 import { session } from './sessions/session.js';
-import { sessionEvents } from './sessions/sessions.events.js';
+import { sessionEvents } from './sessions/session.js';
 import { sessions } from './sessions/sessions.projection.js';
 import { team } from './teams/team.js';
 import { TEAM_NAMES } from './teams/team-names.js';

@@ -1,6 +1,6 @@
 import { defineAggregate, toProjection, type ModuleDefinition } from '#event-store';
 import { configurationVersion } from './configuration-versions/configuration-version.js';
-import { configurationVersionEvents } from './configuration-versions/configuration-versions.events.js';
+import { configurationVersionEvents } from './configuration-versions/configuration-version.js';
 import { configurationVersions } from './configuration-versions/configuration-versions.projection.js';
 import { selectOrganizationFiles } from './configuration-versions/organization-files.queries.js';
 import { configurationReads } from './reads.events.js';

@@ -1,7 +1,24 @@
-import { checkName, conflict, requireActive, runAllChecks, unprocessable, type Decider, type Message } from '#kernel';
+import { z } from 'zod';
+import {
+  checkName,
+  conflict,
+  defineEvents,
+  requireActive,
+  runAllChecks,
+  unprocessable,
+  type Decider,
+  type EventsOf,
+  type Message,
+} from '#kernel';
 
 /** What a saved view is. `query`: filters, order and columns, as in the address of the list, without a leading `?`. */
 export type SavedViewContent = { readonly name: string; readonly query: string; readonly shared: boolean };
+
+const content = { name: z.string(), query: z.string(), shared: z.boolean() };
+
+/** The owners of the organization read the audit trail, and may not read the names of private views. */
+const meta = ({ name, shared }: { readonly name: string; readonly shared: boolean }) =>
+  shared ? { name, shared } : { shared };
 
 /**
  * Filters, order and columns of the list of workspaces under a name, saved by a person: private, or shared with the
@@ -9,11 +26,27 @@ export type SavedViewContent = { readonly name: string; readonly query: string; 
  *
  *   absent ──create──► active ──delete──► deleted
  */
-export type SavedViewEvent =
-  | Message<'SavedViewCreated', SavedViewContent & { createdBy: string }>
-  /** All attributes after the change. */
-  | Message<'SavedViewUpdated', SavedViewContent>
-  | Message<'SavedViewDeleted', { name: string; shared: boolean }>;
+export const savedViewEvents = defineEvents(
+  {
+    topic: 'saved-views',
+    stream: 'sview',
+    audited: 'saved_view',
+    live: { unsent: 'a private view is visible only to its person; lists of views are read when they are opened' },
+  },
+  {
+    SavedViewCreated: {
+      schema: z.strictObject({ ...content, createdBy: z.string() }),
+      audit: { action: 'create', meta },
+    },
+    SavedViewUpdated: { schema: z.strictObject(content), audit: { action: 'update', meta } },
+    SavedViewDeleted: {
+      schema: z.strictObject({ name: z.string(), shared: z.boolean() }),
+      audit: { action: 'destroy', meta },
+    },
+  },
+);
+
+export type SavedViewEvent = EventsOf<typeof savedViewEvents>;
 
 export type SavedViewCommand =
   | Message<'CreateSavedView', SavedViewContent & { createdBy: string }>

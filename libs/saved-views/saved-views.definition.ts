@@ -1,6 +1,6 @@
 import { defineAggregate, toProjection, type ModuleDefinition } from '#event-store';
 import { savedView } from './saved-view.js';
-import { savedViewEvents } from './saved-views.events.js';
+import { savedViewEvents } from './saved-view.js';
 import { SAVED_VIEW_NAMES } from './saved-view-names.js';
 import { savedViewNames, savedViews } from './saved-views.projection.js';
 

@@ -4,7 +4,7 @@ import { signInSecrets } from './methods/secrets.projection.js';
 import { signInMethods } from './methods/sign-in-methods.js';
 import { signInMethodsEvents } from './methods/sign-in-methods.events.js';
 import { accountNoticesFollower } from './notices/account-notices.follower.js';
-import { refusedSignInEvents } from './refusals/refused-sign-ins.events.js';
+import { refusedSignInEvents } from './refusals/refused-sign-ins.js';
 import { TOTP_PURPOSE } from './totp/totp.queries.js';
 
 const withoutAccounts = {

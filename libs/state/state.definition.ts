@@ -2,7 +2,7 @@ import { defineAggregate, toProjection, type ModuleDefinition } from '#event-sto
 import { backingData } from './backing-data/backing-data.js';
 import { selectOrganizationFiles } from './files/organization-files.queries.js';
 import { stateReads } from './reads.events.js';
-import { backingDataEvents } from './state.events.js';
+import { backingDataEvents } from './backing-data/backing-data.js';
 import { stateVersionOutputs, stateVersions } from './state.projection.js';
 
 /** Views and files of state. The rules of state versions, and so most events, belong to the workspace. */

@@ -1,7 +1,7 @@
 import { defineAggregate, toProjection, type ModuleDefinition } from '#event-store';
 import { reservedTagKey } from './reserved-tag-keys/reserved-tag-key.js';
 import { reservedTagKeys } from './reserved-tag-keys/reserved-tag-keys.projection.js';
-import { tagEvents } from './tags.events.js';
+import { tagEvents } from './reserved-tag-keys/reserved-tag-key.js';
 
 export const tagsDefinition: ModuleDefinition = {
   name: 'tags',

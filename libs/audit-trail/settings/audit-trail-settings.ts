@@ -1,4 +1,14 @@
-import { conflict, unprocessable, type Decider, type Message } from '#kernel';
+import { z } from 'zod';
+import {
+  conflict,
+  defineEvents,
+  unprocessable,
+  type Decider,
+  type EventsOf,
+  type Message,
+  type RecordedEvent,
+} from '#kernel';
+import { inOrganization } from '#access/rules';
 
 /** The settings of an organization's audit trail. Organizations that never changed a setting have the defaults. */
 export type TrailSettingsState = {
@@ -7,12 +17,51 @@ export type TrailSettingsState = {
   readonly enabled: boolean;
 };
 
-export type TrailSettingsEvent =
-  | Message<'AuditTrailRetentionChanged', { retentionDays: number | null }>
-  | Message<'AuditTrailEnabled', Record<never, never>>
-  | Message<'AuditTrailDisabled', Record<never, never>>
-  /** Its entry shows readers that entries arrive. */
-  | Message<'AuditTrailTested', Record<never, never>>;
+/**
+ * Returns the organization, because the contract's catalogue (§6) has no such resource. Readers see an update of the
+ * organization.
+ */
+const getOrganizationId = (_: unknown, { organization, stream }: RecordedEvent): string => organization ?? stream;
+
+const defineSwitchEvent = (isOn: boolean) =>
+  ({
+    schema: z.strictObject({}),
+    live: 'changed',
+    audit: {
+      action: 'update',
+      id: getOrganizationId,
+      meta: () => ({ audit_trails_enabled: isOn }),
+    },
+  }) as const;
+
+export const trailSettingsEvents = defineEvents(
+  {
+    topic: 'organizations',
+    stream: 'atrail',
+    audited: 'organization',
+    live: inOrganization('audit-trail-settings', 'manage-audit-trail'),
+  },
+  {
+    AuditTrailRetentionChanged: {
+      schema: z.strictObject({ retentionDays: z.int().nullable() }),
+      audit: {
+        action: 'update',
+        id: getOrganizationId,
+        meta: ({ retentionDays }) => ({ audit_trail_retention_days: retentionDays }),
+      },
+      live: 'changed',
+    },
+    AuditTrailEnabled: defineSwitchEvent(true),
+    AuditTrailDisabled: defineSwitchEvent(false),
+    AuditTrailTested: {
+      schema: z.strictObject({}),
+      audit: { resource: 'audit_configuration', action: 'test' },
+      live: { unsent: 'a test of the audit trail, which changes nothing' },
+    },
+  },
+);
+
+export type TrailSettingsEvent = EventsOf<typeof trailSettingsEvents>;
 
 export type TrailSettingsCommand =
   | Message<'ChangeAuditTrailRetention', { retentionDays: number | null }>

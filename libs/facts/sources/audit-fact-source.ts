@@ -1,13 +1,55 @@
-import { conflict, requireActive, unprocessable, type Decider, type Message } from '#kernel';
+import { z } from 'zod';
+import {
+  conflict,
+  defineEvents,
+  requireActive,
+  unprocessable,
+  type Decider,
+  type EventsOf,
+  type Message,
+} from '#kernel';
+import { inOrganization } from '#access/rules';
+
+type OrganizationEventStream = { readonly organization: string | null; readonly stream: string };
+
+/**
+ * Returns the organization, because the contract's catalogue (§6) has no such resource. Readers of the audit trail see
+ * an update of the organization.
+ */
+const getOrganizationId = (_: unknown, { organization, stream }: OrganizationEventStream): string =>
+  organization ?? stream;
 
 /**
  * A service from which an organization accepts facts by Kafka, by its `source` URI.
  *
  *   absent ──register──► active ──remove──► removed
  */
-export type AuditFactSourceEvent =
-  | Message<'AuditFactSourceRegistered', { source: string; description: string }>
-  | Message<'AuditFactSourceRemoved', { source: string }>;
+export const auditFactSourceEvents = defineEvents(
+  {
+    topic: 'organizations',
+    stream: 'afs',
+    audited: 'organization',
+    live: inOrganization('audit-fact-sources', 'manage-audit-trail'),
+  },
+  {
+    AuditFactSourceRegistered: {
+      schema: z.strictObject({ source: z.string(), description: z.string() }),
+      audit: {
+        action: 'update',
+        id: getOrganizationId,
+        meta: ({ source }) => ({ audit_fact_source_registered: source }),
+      },
+      live: 'created',
+    },
+    AuditFactSourceRemoved: {
+      schema: z.strictObject({ source: z.string() }),
+      audit: { action: 'update', id: getOrganizationId, meta: ({ source }) => ({ audit_fact_source_removed: source }) },
+      live: 'deleted',
+    },
+  },
+);
+
+export type AuditFactSourceEvent = EventsOf<typeof auditFactSourceEvents>;
 
 export type AuditFactSourceCommand =
   /** `registered`: number of sources that the organization already has. */

@@ -1,4 +1,18 @@
-import { conflict, hasNoChanges, pickChanged, requireActive, unprocessable, type Decider, type Message } from '#kernel';
+import { z } from 'zod';
+import {
+  conflict,
+  defineEvents,
+  describeChangedAttributes,
+  hasNoChanges,
+  pickChanged,
+  requireActive,
+  unprocessable,
+  type Decider,
+  type EventsOf,
+  type Message,
+} from '#kernel';
+import { PROVISIONING } from '#access/rules';
+import { upcastChanges, upcastData } from '#json-api/rules';
 import {
   checkProviderSettings,
   normalizeProviderChanges,
@@ -12,6 +26,10 @@ type NewProvider = ProviderChanges & Pick<ProviderSettings, 'name' | 'issuer' | 
 const ISSUER_NEEDS_SECRET =
   'Client secret must be sent with another issuer: the secret of the new client, or null if it has none';
 
+const settings = z.strictObject(PROVIDER_SETTINGS.shape);
+
+const ofProvider = { resource: 'identity_provider', site: 'without-organization' } as const;
+
 /**
  * A server that signs people in by OpenID Connect.
  *
@@ -19,10 +37,39 @@ const ISSUER_NEEDS_SECRET =
  *
  * Events say only that the client's secret was replaced. The vault stores it.
  */
-export type IdentityProviderEvent =
-  | Message<'IdentityProviderCreated', ProviderSettings>
-  | Message<'IdentityProviderUpdated', { changes: ProviderChanges; secretReplaced: boolean }>
-  | Message<'IdentityProviderDeleted', { name: string }>;
+export const identityProviderEvents = defineEvents(
+  { ...PROVISIONING, stream: 'idp' },
+  {
+    IdentityProviderCreated: {
+      schemaVersion: PROVIDER_SETTINGS.version,
+      upcast: upcastData(PROVIDER_SETTINGS),
+      schema: settings satisfies z.ZodType<ProviderSettings>,
+      audit: { ...ofProvider, action: 'create', meta: ({ name, issuer }) => ({ name, issuer }) },
+    },
+    IdentityProviderUpdated: {
+      schemaVersion: PROVIDER_SETTINGS.version,
+      upcast: upcastChanges(PROVIDER_SETTINGS),
+      schema: z.strictObject({
+        changes: settings.partial() as unknown as z.ZodType<ProviderChanges>,
+        secretReplaced: z.boolean(),
+      }),
+      audit: {
+        ...ofProvider,
+        action: 'update',
+        meta: ({ changes, secretReplaced }) => ({
+          ...describeChangedAttributes(changes),
+          secret_replaced: secretReplaced,
+        }),
+      },
+    },
+    IdentityProviderDeleted: {
+      schema: z.strictObject({ name: z.string() }),
+      audit: { ...ofProvider, action: 'destroy', meta: ({ name }) => ({ name }) },
+    },
+  },
+);
+
+export type IdentityProviderEvent = EventsOf<typeof identityProviderEvents>;
 
 export type IdentityProviderCommand =
   | Message<'CreateIdentityProvider', NewProvider>

@@ -1,5 +1,15 @@
-import { conflict, requireActive, type Decider, type Message, type Timestamp } from '#kernel';
-import type { Assurance } from '#access/rules';
+import { z } from 'zod';
+import {
+  conflict,
+  defineEvents,
+  describeUsername,
+  requireActive,
+  type Decider,
+  type EventsOf,
+  type Message,
+  type Timestamp,
+} from '#kernel';
+import { type Assurance, SIGN_INS, ASSURANCES } from '#access/rules';
 
 /** The ways to sign in. `link`: a sign-in link that an operator created. */
 export const SIGN_IN_METHODS = ['password', 'passkey', 'oidc', 'link'] as const;
@@ -44,9 +54,55 @@ type SessionStart = SessionPerson & {
   newBrowser: boolean;
 };
 
+const person = z.strictObject({
+  user: z.string(),
+  username: z.string(),
+  organizations: z.array(z.string()).readonly(),
+});
+
 /** Events never contain the secret of the cookie. The table access.token_hashes stores its hash under the session's id. */
-export type SessionEvent =
-  Message<'SessionStarted', SessionStart> | Message<'SessionEnded', SessionPerson & { reason: SessionEndReason }>;
+export const sessionEvents = defineEvents(
+  { ...SIGN_INS, stream: 'ses', audited: 'session' },
+  {
+    SessionStarted: {
+      // 2: authenticatedAt, and assurance can be oidc-two-factor.
+      // 3: newBrowser.
+      schemaVersion: 3,
+      upcast: { 1: [{ add: { authenticatedAt: null } }], 2: [{ add: { newBrowser: false } }] },
+      schema: person.extend({
+        method: z.enum(SIGN_IN_METHODS),
+        provider: z.string().nullable(),
+        providerSession: z.string().nullable(),
+        assurance: z.enum(ASSURANCES),
+        expiredAt: z.iso.datetime(),
+        authenticatedAt: z.iso.datetime().nullable(),
+        newBrowser: z.boolean(),
+      }),
+      audit: {
+        action: 'create',
+        site: 'without-organization',
+        organizations: ({ organizations }) => organizations,
+        meta: ({ username, user, method, assurance }) => ({ user: username, user_id: user, method, assurance }),
+      },
+      personal: describeUsername,
+    },
+    SessionEnded: {
+      // 2: reason can be provider-disabled.
+      schemaVersion: 2,
+      upcast: { 1: [] },
+      schema: person.extend({ reason: z.enum(SESSION_END_REASONS) }),
+      audit: {
+        action: 'destroy',
+        site: 'without-organization',
+        organizations: ({ organizations }) => organizations,
+        meta: ({ username, user, reason }) => ({ user: username, user_id: user, reason }),
+      },
+      personal: describeUsername,
+    },
+  },
+);
+
+export type SessionEvent = EventsOf<typeof sessionEvents>;
 
 export type SessionCommand =
   | Message<'StartSession', SessionStart>

@@ -1,4 +1,18 @@
-import { badRequest, conflict, notFound, type Decider, type Message, type Refusal, type Principal } from '#kernel';
+import { z } from 'zod';
+import {
+  badRequest,
+  conflict,
+  defineEvents,
+  describePersonalName,
+  notFound,
+  type Decider,
+  type EventsOf,
+  type Message,
+  type Principal,
+  type Refusal,
+} from '#kernel';
+import { inWorkspace } from '#access/rules';
+import { addConfiguration } from './configuration-history.js';
 
 export const CONFIGURATION_STATUSES = [
   'pending',
@@ -29,15 +43,66 @@ type EmptyData = Record<never, never>;
 /** `archive`: the number of the file (configuration-version.files.ts); `size`: its bytes. */
 type StoredArchive = { size: number; archive: number };
 
-export type ConfigurationVersionEvent =
-  | Message<'ConfigurationVersionCreated', ConfigurationVersionCreation>
-  | Message<'ConfigurationVersionUploaded', StoredArchive>
-  | Message<'ConfigurationVersionReplaced', StoredArchive>
-  | Message<'ConfigurationVersionErrored', { error: string; message: string }>
-  | Message<'ConfigurationVersionArchived', EmptyData>
-  | Message<'ConfigurationVersionSoftDeleted', EmptyData>
-  | Message<'ConfigurationVersionRestored', EmptyData>
-  | Message<'ConfigurationVersionPermanentlyDeleted', EmptyData>;
+const defineAuditedEvent = (action: string) => ({
+  schema: z.strictObject({}),
+  audit: { action },
+  live: 'changed' as const,
+});
+
+const archive = z.strictObject({ size: z.int(), archive: z.int() });
+
+export const configurationVersionEvents = defineEvents(
+  {
+    topic: 'runs',
+    stream: 'cv',
+    audited: 'configuration_version',
+    live: inWorkspace('configuration-versions', 'read-configuration-version'),
+  },
+  {
+    ConfigurationVersionCreated: {
+      schema: z.strictObject({
+        workspace: z.string(),
+        source: z.literal('tfe-api'),
+        autoQueueRuns: z.boolean(),
+        speculative: z.boolean(),
+        provisional: z.boolean(),
+        createdBy: z.strictObject({ type: z.string(), id: z.string(), name: z.string() }),
+        mayApply: z.boolean(),
+      }),
+      audit: {
+        action: 'create',
+        meta: ({ workspace, speculative, provisional }) => ({ workspace_id: workspace, speculative, provisional }),
+      },
+      live: inWorkspace('configuration-versions', 'read-configuration-version', { field: 'workspace' })('created'),
+      history: addConfiguration,
+      ids: { refersTo: { workspace: ['ws'] } },
+      personal: ({ createdBy }) => describePersonalName('createdBy', createdBy),
+    },
+    ConfigurationVersionUploaded: {
+      schemaVersion: 2,
+      upcast: { 1: [{ add: { archive: 1 } }] },
+      schema: archive,
+      audit: { unaudited: 'the upload belongs to the creation, which has an entry' },
+      live: 'changed',
+    },
+    ConfigurationVersionReplaced: {
+      schema: archive,
+      audit: { action: 'replace_archive', meta: ({ size }) => ({ size }) },
+      live: 'changed',
+    },
+    ConfigurationVersionErrored: {
+      schema: z.strictObject({ error: z.string(), message: z.string() }),
+      audit: { unaudited: 'the upload belongs to the creation, which has an entry' },
+      live: 'changed',
+    },
+    ConfigurationVersionArchived: defineAuditedEvent('archive'),
+    ConfigurationVersionSoftDeleted: defineAuditedEvent('soft_delete_backing_data'),
+    ConfigurationVersionRestored: defineAuditedEvent('restore_backing_data'),
+    ConfigurationVersionPermanentlyDeleted: defineAuditedEvent('permanently_delete_backing_data'),
+  },
+);
+
+export type ConfigurationVersionEvent = EventsOf<typeof configurationVersionEvents>;
 
 export type ConfigurationVersionCommand =
   | Message<'CreateConfigurationVersion', ConfigurationVersionCreation>

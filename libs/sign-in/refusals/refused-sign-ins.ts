@@ -1,4 +1,6 @@
-import type { Message } from '#kernel';
+import { z } from 'zod';
+import { defineEvents, type EventsOf } from '#kernel';
+import { SIGN_INS } from '#access/rules';
 
 /**
  * Why a sign-in was refused. A wrong secret of an account is not among the reasons, because the account has an event for it
@@ -32,4 +34,30 @@ export type SignInRefusal = {
 };
 
 /** `omitted`: the number of refusals for the same reason since the previous event that have no event. */
-export type SignInRefused = Message<'SignInRefused', SignInRefusal & { omitted: number }>;
+export const refusedSignInEvents = defineEvents(
+  { ...SIGN_INS, stream: 'sign-ins', audited: 'sign_in' },
+  {
+    SignInRefused: {
+      schema: z.strictObject({
+        reason: z.enum(REFUSAL_REASONS),
+        user: z.string().nullable(),
+        provider: z.string().nullable(),
+        nameFingerprint: z.string().nullable(),
+        omitted: z.int(),
+      }),
+      audit: {
+        action: 'refuse',
+        site: 'without-organization',
+        meta: ({ reason, user, provider, nameFingerprint, omitted }) => ({
+          reason,
+          user_id: user,
+          identity_provider: provider,
+          name_fingerprint: nameFingerprint,
+          omitted,
+        }),
+      },
+    },
+  },
+);
+
+export type SignInRefused = EventsOf<typeof refusedSignInEvents>;

@@ -1,4 +1,13 @@
-import { badRequest, type Decider, type Message } from '#kernel';
+import { z } from 'zod';
+import { badRequest, defineEvents, type Decider, type EventsOf, type Message } from '#kernel';
+import { inWorkspace } from '#access/rules';
+
+const defineAuditedEvent = (action: string) => ({
+  schema: z.strictObject({ workspace: z.string() }),
+  audit: { action, meta: ({ workspace }: { readonly workspace: string }) => ({ workspace_id: workspace }) },
+  live: 'changed' as const,
+  ids: { refersTo: { workspace: ['ws'] } },
+});
 
 /**
  * The files of a state version, from the first deletion on.
@@ -9,10 +18,21 @@ import { badRequest, type Decider, type Message } from '#kernel';
  * The stream is that of the version, not of the workspace, whose state would otherwise grow with every deleted version.
  * A soft deletion first checks which version the workspace needs, with the workspace's version as a precondition.
  */
-export type BackingDataEvent =
-  | Message<'StateVersionDataSoftDeleted', { workspace: string }>
-  | Message<'StateVersionDataRestored', { workspace: string }>
-  | Message<'StateVersionDataPermanentlyDeleted', { workspace: string }>;
+export const backingDataEvents = defineEvents(
+  {
+    topic: 'workspaces',
+    stream: 'sv',
+    audited: 'state_version',
+    live: inWorkspace('state-versions', 'read-state', { field: 'workspace' }),
+  },
+  {
+    StateVersionDataSoftDeleted: defineAuditedEvent('soft_delete_backing_data'),
+    StateVersionDataRestored: defineAuditedEvent('restore_backing_data'),
+    StateVersionDataPermanentlyDeleted: defineAuditedEvent('permanently_delete_backing_data'),
+  },
+);
+
+export type BackingDataEvent = EventsOf<typeof backingDataEvents>;
 
 export type BackingDataCommand =
   | Message<'SoftDeleteData', { workspace: string; isFinalized: boolean; isNeeded: boolean }>

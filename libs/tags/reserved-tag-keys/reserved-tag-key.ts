@@ -1,13 +1,20 @@
+import { z } from 'zod';
 import {
   checkTagKey,
   conflict,
-  pickChanged,
+  createSubject,
+  defineEvents,
+  endSubject,
   hasNoChanges,
+  pickChanged,
   requireActive,
+  updateSubject,
   type DataOf,
   type Decider,
+  type EventsOf,
   type Message,
 } from '#kernel';
+import { inOrganization } from '#access/rules';
 
 export type ReservedTagKeyAttributes = {
   readonly key: string;
@@ -15,17 +22,55 @@ export type ReservedTagKeyAttributes = {
   readonly disableOverrides: boolean;
 };
 
+const attributes = z.strictObject({
+  key: z.string(),
+  disableOverrides: z.boolean(),
+}) satisfies z.ZodType<ReservedTagKeyAttributes>;
+
+const describeReservedTagKey = ({ key, disableOverrides }: ReservedTagKeyAttributes) => ({
+  key,
+  disable_overrides: disableOverrides,
+});
+
 /**
  * A tag key that an organization reserves. A unique index of the view keeps keys unique in the
  * organization.
  *
  * absent ──create──► active ──delete──► deleted
  */
-export type ReservedTagKeyEvent =
-  | Message<'ReservedTagKeyCreated', ReservedTagKeyAttributes>
-  /** All attributes before and after, because the entry of a change of `disableOverrides` must also show the key. */
-  | Message<'ReservedTagKeyUpdated', { from: ReservedTagKeyAttributes; to: ReservedTagKeyAttributes }>
-  | Message<'ReservedTagKeyDeleted', ReservedTagKeyAttributes>;
+export const tagEvents = defineEvents(
+  {
+    topic: 'tags',
+    stream: 'rtk',
+    audited: 'reserved_tag_key',
+    live: inOrganization('reserved-tag-keys', 'read-reserved-tag-keys'),
+  },
+  {
+    ReservedTagKeyCreated: {
+      schema: attributes,
+      audit: { action: 'create', meta: describeReservedTagKey },
+      live: 'created',
+      history: (attributes, { stream }) => createSubject(stream, attributes),
+    },
+    ReservedTagKeyUpdated: {
+      schema: z.strictObject({ from: attributes, to: attributes }),
+      audit: {
+        action: 'update',
+        meta: ({ from, to }) => ({ from: describeReservedTagKey(from), to: describeReservedTagKey(to) }),
+      },
+      live: 'changed',
+      history: ({ to }, { stream }) => updateSubject(stream, to),
+    },
+    ReservedTagKeyDeleted: {
+      schema: attributes,
+      audit: { action: 'destroy', meta: describeReservedTagKey },
+      live: 'deleted',
+      history: (_, { stream }) => endSubject(stream),
+    },
+  },
+);
+
+export type ReservedTagKeyEvent = EventsOf<typeof tagEvents>;
 
 export type ReservedTagKeyCommand =
   | Message<'CreateReservedTagKey', ReservedTagKeyAttributes>
