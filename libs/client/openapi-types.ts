@@ -5964,15 +5964,11 @@ export interface components {
           access: 'full' | 'read-only' | 'audit-only';
         };
         relationships?: {
-          organization?:
-            | {
-                data: {
-                  id: string;
-                };
-              }
-            | {
-                data: null;
-              };
+          organization?: {
+            data: {
+              id: string;
+            } | null;
+          };
         };
       };
     };
