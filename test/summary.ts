@@ -48,8 +48,8 @@ const listFailedTests = ({ testResults }: JestReport, root: string): readonly st
 /** Returns a command for each check that failed. `npm run check` names them. */
 const listFailedChecks = ({ code, output }: CheckOutcome): readonly string[] => {
   if (code === 0) return [];
-  const named = [...output.matchAll(/^FAILED: (npm run \S+)$/gm)].map(([, command = '']) => command);
-  return named.length > 0 ? named : ['npm run check'];
+  const commands = [...output.matchAll(/^FAILED: (npm run \S+)$/gm)].map(([, command = '']) => command);
+  return commands.length > 0 ? commands : ['npm run check'];
 };
 
 const format = (failures: readonly string[], numbers: string): string =>

@@ -166,8 +166,8 @@ describe('an IP allowlist', () => {
   it('has a name that is unique in the organization, and can be the only one for the organization', async () => {
     const { attributes } = await create();
     const name = attributes.name.toUpperCase();
-    const taken = ['/data/attributes/name', 'Name has already been taken'];
-    expect(refusalOf(await owner.post(LISTS, listBody({ name })))).toEqual(taken);
+    const refusal = ['/data/attributes/name', 'Name has already been taken'];
+    expect(refusalOf(await owner.post(LISTS, listBody({ name })))).toEqual(refusal);
     await withOrganizationList([], async () => {
       const second = ['/data/attributes/enforcement-scope', expect.stringMatching(/^The organization has a list/)];
       expect(refusalOf(await owner.post(LISTS, listBody({ 'enforcement-scope': 'organization' })))).toEqual(second);

@@ -3,7 +3,7 @@ import type { DatabaseSession } from '#postgres';
 import type { AllowedRange, IpAllowlistEvent } from './ip-allowlist.js';
 
 /** A list with enabled ranges in the copies of the views that an import fills. */
-export type ImportedIpAllowlist = { readonly id: string; readonly ranges: readonly AllowedRange[] };
+type ImportedIpAllowlist = { readonly id: string; readonly ranges: readonly AllowedRange[] };
 
 /** Selects the lists in the copy of the view that the session's search path finds. */
 export const listImportedIpAllowlists = (session: DatabaseSession): Promise<ImportedIpAllowlist[]> =>

@@ -58,12 +58,12 @@ export type IpAllowlistCommand =
   | Message<'UnassignAgentPools', { agentPools: readonly string[] }>
   | Message<'DeleteIpAllowlist', Record<never, never>>;
 
-export type ActiveIpAllowlist = IpAllowlistContent & {
+type ActiveIpAllowlist = IpAllowlistContent & {
   readonly status: 'active';
   readonly ranges: readonly AllowedRange[];
   readonly agentPools: readonly string[];
 };
-export type IpAllowlistState = { readonly status: 'absent' | 'deleted' } | ActiveIpAllowlist;
+type IpAllowlistState = { readonly status: 'absent' | 'deleted' } | ActiveIpAllowlist;
 
 const NAME_RULE = { most: 255 };
 const MAX_DESCRIPTION = 1_000;
@@ -110,9 +110,9 @@ const requireRoom = (count: number, pointer?: string): void => {
 };
 
 const findRange = (state: ActiveIpAllowlist, id: string): AllowedRange => {
-  const found = state.ranges.find((range) => range.id === id);
-  if (!found) throw notFound();
-  return found;
+  const range = state.ranges.find((one) => one.id === id);
+  if (!range) throw notFound();
+  return range;
 };
 
 const listEnabled = (ranges: readonly AllowedRange[]): readonly string[] =>
@@ -147,14 +147,14 @@ const toContent = ({ name, description, enforcementScope }: IpAllowlistContent):
 });
 
 const decideCreation = (
-  { ranges: given, keep, ...rest }: Extract<IpAllowlistCommand, { type: 'CreateIpAllowlist' }>['data'],
+  { ranges: newRanges, keep, ...rest }: Extract<IpAllowlistCommand, { type: 'CreateIpAllowlist' }>['data'],
   state: IpAllowlistState,
 ): IpAllowlistEvent[] => {
   if (state.status !== 'absent') throw conflict('IP allowlist exists already');
   const content = toContent(rest);
   checkContent(content);
-  requireRoom(given.length, '/data/relationships/cidr-ranges/data');
-  const ranges = given.map((range, index) => normalizeContent(range, toNestedPointer(index)));
+  requireRoom(newRanges.length, '/data/relationships/cidr-ranges/data');
+  const ranges = newRanges.map((range, index) => normalizeContent(range, toNestedPointer(index)));
   for (const [index, range] of ranges.entries()) requireNewRange(ranges.slice(0, index), range, toNestedPointer(index));
   requireKept({ ...content, ranges }, { keep }, '/data/relationships/cidr-ranges/data');
   return [{ type: 'IpAllowlistCreated', data: { ...content, ranges } }];
@@ -201,9 +201,9 @@ export const ipAllowlist: Decider<IpAllowlistState, IpAllowlistCommand, IpAllowl
       requireKept({ ...before, ...after }, { keep }, 'enforcement-scope');
       return [{ type: 'IpAllowlistUpdated', data: after }];
     },
-    AddAllowedRange: ({ keep, ...given }, state) => {
+    AddAllowedRange: ({ keep, ...range }, state) => {
       const { ranges, ...list } = requireActive(state);
-      const added = normalizeContent(given);
+      const added = normalizeContent(range);
       requireNewRange(ranges, added);
       requireRoom(ranges.length + 1);
       requireKept({ ...list, ranges: [...ranges, added] }, { keep }, 'range');

@@ -52,8 +52,8 @@ type ListChange = {
 const getNamedPools = (command: IpAllowlistCommand): readonly string[] =>
   command.type === 'AssignAgentPools' ? command.data.agentPools : [];
 
-const requirePools = (named: readonly string[], existing: readonly string[]): void => {
-  const unknown = named.find((pool) => !existing.includes(pool));
+const requirePools = (pools: readonly string[], existing: readonly string[]): void => {
+  const unknown = pools.find((pool) => !existing.includes(pool));
   if (unknown !== undefined) throw unprocessable(`Agent pool ${unknown} does not exist in the organization`, '/data');
 };
 

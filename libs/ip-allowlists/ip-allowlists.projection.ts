@@ -47,11 +47,11 @@ export const ipAllowlistNames: Projection<
   },
 };
 
-type EventPlace = { readonly stream: string; readonly organization: string | null; readonly time: string };
+type EventOrigin = { readonly stream: string; readonly organization: string | null; readonly time: string };
 
 const insertRange = (
   { id, range, description, enabled }: AllowedRange,
-  { stream, organization, time }: EventPlace,
+  { stream, organization, time }: EventOrigin,
 ): Sql => sql`
   insert into ip_allowlist_ranges (id, list, organization, range, description, enabled, created_at, updated_at)
   values (${id}, ${stream}, ${organization}, ${range}, ${description}, ${enabled}, ${time}, ${time})`;
@@ -77,7 +77,7 @@ export const ipAllowlistRanges: Projection<RangeEvent | OrganizationDeleted> = {
   },
 };
 
-const raiseEpochs = (_: unknown, { organization }: EventPlace): readonly Sql[] => [
+const raiseEpochs = (_: unknown, { organization }: EventOrigin): readonly Sql[] => [
   raiseEpoch(selectMembersSubject(sql`${organization}::text`)),
   raiseEpoch(selectAddressesSubject(sql`${organization}::text`)),
 ];

@@ -10,8 +10,8 @@ const BY_DEFINITION: Readonly<Record<string, readonly string[]>> = {
   'libs/message-log': [],
   'libs/reads': [],
   'libs/state-topics': [],
-  // The deletion of an organization deletes its history, and that of a key changes the workspaces that use it. Their
-  // first events tell workspaces from other subjects.
+  // The deletion of an organization deletes its history, and that of a key changes the workspaces that use it. The
+  // first event of a workspace distinguishes it from other subjects.
   'libs/history/writing': ['OrganizationDeleted', 'SshKeyDeleted', 'WorkspaceCreated'],
   // Messages about a deleted team need its members. Streams of a deleted organization end.
   'libs/live-events/events': [],

@@ -13,7 +13,7 @@ type NodeReport = {
   readonly libuv?: readonly { readonly type: string; readonly is_active?: boolean; readonly [more: string]: unknown }[];
 };
 
-export type WatchdogOptions = {
+type WatchdogOptions = {
   /** How much longer than its limit a test or hook may take, in ms. */
   readonly grace?: number;
   /** How long nothing may begin or end, in ms. */
@@ -131,10 +131,10 @@ type ListedProcess = { readonly pid: number; readonly row: string };
 const listProcesses = (root: number): readonly ListedProcess[] => {
   // A machine may lack the program.
   const { stdout } = spawnSync('ps', ['-A', '-w', '-w', ...COLUMNS], { encoding: 'utf8' });
-  const found = new Set([root]);
+  const pids = new Set([root]);
   return (stdout ?? '').split('\n').flatMap((row): ListedProcess[] => {
     const [pid = 0, parent = 0] = row.trim().split(/\s+/, 2).map(Number);
-    if (found.has(parent)) found.add(pid);
-    return found.has(pid) ? [{ pid, row: row.slice(0, 300) }] : [];
+    if (pids.has(parent)) pids.add(pid);
+    return pids.has(pid) ? [{ pid, row: row.slice(0, 300) }] : [];
   });
 };

@@ -126,8 +126,8 @@ const findCallSite = (): string | null => {
   const frame = frames.slice(2).find((one) => !PASSING.some((file) => (one.getFileName() ?? '').endsWith(file)));
   // V8 finds the line of a position slowly.
   const key = `${frame?.getFileName()}:${frame?.getPosition()}`;
-  const known = sources.get(key);
-  if (known !== undefined) return known;
+  const cached = sources.get(key);
+  if (cached !== undefined) return cached;
   const source = findSource(frame);
   sources.set(key, source);
   return source;
