@@ -57,7 +57,7 @@ export type Runtime = {
 // Four pipelined connections carry more than a pool of sixteen (ADR 7).
 const READ_CONNECTIONS = 4;
 
-export type RuntimeOptions = {
+type RuntimeOptions = {
   readonly name: string;
   /** Whether to use the database of a server that runs on the same data folder. */
   readonly beside?: boolean;
@@ -130,7 +130,7 @@ export const inspectBlobs = ({ blobs, logger }: Pick<Runtime, 'blobs' | 'logger'
     logger.warn(`the file store cannot be used safely at the moment: ${error.message}`);
   });
 
-export type MigrationOptions = {
+type MigrationOptions = {
   /** How often to retry if the database is unavailable. */
   readonly retries: number;
   /** Ends the retries. */

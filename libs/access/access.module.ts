@@ -7,7 +7,7 @@ import { Authenticator, SESSION_RULES, type SessionRules } from './authenticatio
 import { TwoFactorRule } from './authentication/two-factor.rule.js';
 import { INVALID_TOKENS_PER_MINUTE, InvalidTokenLimiter } from './authentication/invalid-tokens.limiter.js';
 
-export type AccessOptions = {
+type AccessOptions = {
   readonly wrongTokens: number | null;
   readonly sessions: SessionRules;
   /** Whether the site requires a second factor of everybody. */

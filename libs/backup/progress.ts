@@ -1,5 +1,5 @@
 /** Called often, with numbers of this phase. `total` is null if it is unknown. */
-export type ReportBackupProgress = (phase: string, done: number, total: number | null) => void;
+type ReportBackupProgress = (phase: string, done: number, total: number | null) => void;
 
 export type BackupControl = {
   /** If it aborts, the work stops after the current step and rejects with its reason. Running it again continues. */

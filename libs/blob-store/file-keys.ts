@@ -17,7 +17,7 @@ const forEachBlob = async (
 };
 
 /** Numbers of files by their encryption key. */
-export type FileKeyCount = { current: number; previous: number; missing: number };
+type FileKeyCount = { current: number; previous: number; missing: number };
 
 /**
  * Counts the files below these segments by their encryption key. Reads the beginning of each file. `onFile` is called after
@@ -40,7 +40,7 @@ export const countFileKeys = async (
   return count;
 };
 
-export type FileRotation = { readonly reencrypted: number; readonly damaged: readonly string[] };
+type FileRotation = { readonly reencrypted: number; readonly damaged: readonly string[] };
 
 /**
  * Encrypts the files below these segments with the key of new values, unless they have it already. `onFile` is called after

@@ -5,7 +5,7 @@ import type { Follower } from '#event-store';
  * The effect of an event on files: a file may exist from now on, or is no longer needed. `owner` is the stream that the
  * file is deleted with.
  */
-export type FileChange = { readonly stored: string; readonly owner: string } | { readonly removed: string };
+type FileChange = { readonly stored: string; readonly owner: string } | { readonly removed: string };
 
 export type FileSweeperOptions<E extends Message> = {
   readonly name: string;

@@ -103,7 +103,7 @@ export const retentionEvents = defineEvents(
 
 export type DataRetentionPolicyEvent = EventsOf<typeof retentionEvents>;
 
-export type DataRetentionPolicyCommand =
+type DataRetentionPolicyCommand =
   | Message<'SetDataRetentionPolicy', RetentionData & { target: RetentionTarget }>
   | Message<'RemoveDataRetentionPolicy', Omit<RetentionData, 'deleteOlderThanDays'>>;
 

@@ -5,7 +5,7 @@ import { DocumentDependencies } from './dependencies.js';
 import { DocumentCache } from './document-cache.js';
 import { ReadBarrier } from './read.barrier.js';
 
-export type DocumentCacheOptions = {
+type DocumentCacheOptions = {
   readonly store: EventStore;
   readonly clock: Clock;
   /** Bytes; null to keep no documents. */

@@ -171,7 +171,7 @@ export const listNewVersions = (group: readonly GroupedAppend[]): ReadonlyMap<st
 const NOBODYS_FAULT = /^(?:40|53|55|57|58|XX)/;
 
 /** The next step for each append of a failed group. */
-export type FailureJudgment<A> = {
+type FailureJudgment<A> = {
   /** They fail with the error. */
   readonly refused: readonly A[];
   /** They are sent in transactions of their own. */

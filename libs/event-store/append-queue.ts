@@ -12,7 +12,7 @@ import {
 import { appendMetrics } from './append.metrics.js';
 
 /** An append that waits for its group. */
-export type QueuedAppend = GroupedAppend & {
+type QueuedAppend = GroupedAppend & {
   /** Runs the append in a transaction of its own. */
   readonly alone: () => Promise<DatabaseRow[][]>;
   /** Reports the end of the shared transaction, with an error if the append failed. */

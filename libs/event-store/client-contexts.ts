@@ -1,7 +1,7 @@
 import { sql, type EventContext } from '#kernel';
 
 /** The context of an event, as one of its client. */
-export type ClientContext = {
+type ClientContext = {
   /** The number of the client, from 0. */
   readonly client: number;
   /** Whether this is the first context of the client. */

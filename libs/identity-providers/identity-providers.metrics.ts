@@ -5,7 +5,7 @@ import type { ProviderFaultKind } from './protocol/provider-fault.js';
  * Results of sign-ins and of links. `needs-second-factor`: the person must type a one-time code. `not-allowed`: the person
  * does not satisfy a rule of the provider.
  */
-export type OidcResult = 'signed-in' | 'needs-second-factor' | 'linked' | 'not-allowed' | 'expired' | ProviderFaultKind;
+type OidcResult = 'signed-in' | 'needs-second-factor' | 'linked' | 'not-allowed' | 'expired' | ProviderFaultKind;
 
 /** Served at /metrics (docs/reference/metrics.md lists the metrics). */
 const signIns = new Counter({

@@ -7,7 +7,7 @@ import { storedOnly } from './member-treatments.js';
  * One attribute of a resource, such as a setting of workspaces. Its type, its default, its place in event schemas, the
  * upcasts of old events and its member of request bodies derive from this definition.
  */
-export type AttributeDefinition = {
+type AttributeDefinition = {
   /** The value in events, snapshots and views. */
   readonly schema: z.ZodType;
   /** The value of new resources if the request does not name the attribute. Absent if the value stays absent then. */

@@ -42,7 +42,7 @@ export const getParameter = (
   return value;
 };
 
-export type ListLimits = { readonly mostValues?: number; readonly mostCharacters?: number };
+type ListLimits = { readonly mostValues?: number; readonly mostCharacters?: number };
 
 /** Returns the comma-separated values of a query parameter. Throws 400 for too many values or a longer value. */
 export const getListParameter = (

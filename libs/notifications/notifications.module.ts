@@ -13,7 +13,7 @@ import { MailNotificationSender } from './deliveries/mail-notification.sender.js
 import { NotificationDeliveriesController } from './deliveries/notification-deliveries.controller.js';
 import { createDestinationFetch, NotificationSender } from './deliveries/notification.sender.js';
 
-export type NotificationsOptions = {
+type NotificationsOptions = {
   readonly encryptionKeys: EncryptionKeys;
   /** Hosts with private addresses that destinations may have. */
   readonly outboundPrivateHosts: readonly string[];

@@ -1,8 +1,7 @@
 import { getErrorCode } from '#kernel';
 
 /** Why a message could not be given to the mail server at all, or `refused` if the server answered. */
-export type MailFailureReason =
-  'timeout' | 'untrusted-certificate' | 'no-tls' | 'credentials' | 'unreachable' | 'refused';
+type MailFailureReason = 'timeout' | 'untrusted-certificate' | 'no-tls' | 'credentials' | 'unreachable' | 'refused';
 
 /** Texts for callers of the API: they name no host, because the mail server is a setting of the operator. */
 const DESCRIPTIONS: Readonly<Record<Exclude<MailFailureReason, 'refused'>, string>> = {

@@ -24,7 +24,7 @@ export type OutgoingMail = {
   readonly headers: Readonly<Record<string, string>>;
 };
 
-export type RefusedRecipient = {
+type RefusedRecipient = {
   readonly address: string;
   readonly code: string;
   /** Contains no address. */

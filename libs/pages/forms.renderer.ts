@@ -36,7 +36,7 @@ export const renderField = ({ name, label, type = 'text', hint, ...field }: Form
     ${hint && html`<p class="hint" id="${name}-hint">${hint}</p>`}
   </div>`;
 
-export type FormChoices = {
+type FormChoices = {
   readonly name: string;
   readonly legend: string;
   readonly choices: readonly { readonly value: string; readonly label: string }[];

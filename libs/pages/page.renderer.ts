@@ -13,8 +13,8 @@ export type PageContent = PageSources & {
 /** A page and the policy with which it must be sent (`sendPage`). */
 export type HtmlPage = { readonly html: string; readonly contentPolicy: string };
 
-export const STYLESHEET_PATH = '/pages/style.css';
-export const ICON_PATH = '/pages/icon.svg';
+const STYLESHEET_PATH = '/pages/style.css';
+const ICON_PATH = '/pages/icon.svg';
 
 /** Returns a page with the layout of all pages. */
 export const renderPage = ({ title, body, username, isWide = false, ...sources }: PageContent): HtmlPage => ({

@@ -16,7 +16,7 @@ export type FileToPublish = {
   readonly policy?: string;
 };
 
-export type CompressionOptions = {
+type CompressionOptions = {
   /** Whether to compress with Brotli too. It is smaller, and takes a second for a megabyte. */
   readonly withBrotli?: boolean;
 };

@@ -21,7 +21,7 @@ import { SessionsHandler } from './sessions/sessions.handler.js';
 import { UsersController } from './users/users.controller.js';
 import { UsersHandler } from './users/users.handler.js';
 
-export type PeopleOptions = {
+type PeopleOptions = {
   readonly forgetting: NameEraser;
   /** Null: tokens whose request names no expiry time never expire. */
   readonly tokenLifetime: TokenLifetime | null;

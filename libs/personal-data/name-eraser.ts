@@ -54,7 +54,7 @@ const STREAMS: NameTable = {
 /**
  * A view whose tables contain names of people. `follower` is null if the view is written in the append's transaction.
  */
-export type ViewWithNames = { readonly names: readonly NameColumn[]; readonly follower: object | null };
+type ViewWithNames = { readonly names: readonly NameColumn[]; readonly follower: object | null };
 
 /**
  * Removes the names of forgotten people from views and snapshots. New rows cannot contain these names, but old rows

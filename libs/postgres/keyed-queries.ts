@@ -17,7 +17,7 @@ export const isKeyedQuery = (query: Sql | KeyedQuery): query is KeyedQuery => !(
 export const toStatement = (query: Sql | KeyedQuery): Sql => (isKeyedQuery(query) ? query.select([query.key]) : query);
 
 /** Queries of several keys in one statement. */
-export type MergedQuery = { readonly statement: Sql; readonly queries: readonly KeyedQuery[] };
+type MergedQuery = { readonly statement: Sql; readonly queries: readonly KeyedQuery[] };
 
 /** Returns one statement for all queries that have the same text and the same values besides the key. */
 export const mergeKeyedQueries = (queries: readonly KeyedQuery[]): readonly MergedQuery[] => {

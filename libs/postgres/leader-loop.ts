@@ -3,7 +3,7 @@ import type { DatabaseSession } from './database.js';
 import { pause } from './pause.js';
 
 /** Work that only one process does at a time: the process that holds an advisory lock. */
-export type LeaderOptions<S extends DatabaseSession = DatabaseSession> = {
+type LeaderOptions<S extends DatabaseSession = DatabaseSession> = {
   readonly openSession: () => Promise<S>;
   readonly backoff: Backoff;
   readonly signal: AbortSignal;

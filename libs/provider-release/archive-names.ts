@@ -9,7 +9,7 @@ export type ArchiveName = {
 };
 
 /** Name and version of the provider, which appear in every file name of a release. */
-export type ReleaseName = Pick<ArchiveName, 'name' | 'version'>;
+type ReleaseName = Pick<ArchiveName, 'name' | 'version'>;
 
 const NAME_SEGMENT = /^[a-z0-9]+$/;
 const FORM = 'terraform-provider-NAME_VERSION_OS_ARCH.zip';

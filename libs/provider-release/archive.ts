@@ -16,7 +16,7 @@ export const computeFileDigest = async (path: string): Promise<FileDigest> => {
   return { size, sha256: sha256.digest('hex') };
 };
 
-export type ExpectedProgram = { readonly name: string; readonly os: string };
+type ExpectedProgram = { readonly name: string; readonly os: string };
 
 /**
  * Returns whether clients would start this file (providercache/cached_provider.go): in the top folder, with nothing,

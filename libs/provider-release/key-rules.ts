@@ -24,7 +24,7 @@ export type KeyKind = 'RSA' | 'DSA' | 'ed25519' | 'NIST P-256' | 'NIST P-384' | 
  * Properties of a key or subkey that the rules check. `publicParams` has the numbers under their names in RFC 9580
  * §5.5.5.
  */
-export type KeyPacket = {
+type KeyPacket = {
   readonly version: number;
   readonly algorithm: enums.publicKey;
   readonly publicParams: object;

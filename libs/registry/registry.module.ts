@@ -17,7 +17,7 @@ import { ReleaseFiles } from './release-files/release.files.js';
 import { ReleaseLinks } from './release-files/release.links.js';
 import { ReleaseUploads } from './release-files/release.uploads.js';
 
-export type RegistryOptions = {
+type RegistryOptions = {
   /** Store of the files. Files are stored unencrypted, because published providers are no secret. */
   readonly blobs: BlobStore;
   /** They sign links. */

@@ -55,7 +55,7 @@ export type SavedViewCommand =
   | Message<'DeleteSavedView', Record<never, never>>;
 
 type ActiveSavedView = SavedViewContent & { readonly status: 'active' };
-export type SavedViewState = { readonly status: 'absent' | 'deleted' } | ActiveSavedView;
+type SavedViewState = { readonly status: 'absent' | 'deleted' } | ActiveSavedView;
 
 const NAME_RULE = { most: 100 };
 const MAX_QUERY = 2_000;

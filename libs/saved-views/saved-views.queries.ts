@@ -55,7 +55,7 @@ export const findSavedView = async (
 };
 
 /** The organization of a new view, and how many views the caller has there. */
-export type OrganizationForSavedView = {
+type OrganizationForSavedView = {
   readonly organization: string;
   readonly version: number;
   readonly existing: number;

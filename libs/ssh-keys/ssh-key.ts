@@ -72,7 +72,7 @@ export type SshKeyCommand =
   | Message<'DeleteSshKey', Record<never, never>>;
 
 type ActiveSshKey = { readonly status: 'active'; readonly name: string };
-export type SshKeyState = { readonly status: 'absent' | 'deleted' } | ActiveSshKey;
+type SshKeyState = { readonly status: 'absent' | 'deleted' } | ActiveSshKey;
 
 const NAME_RULE = { most: 255 };
 

@@ -16,7 +16,7 @@ import { Vault } from '#vault';
 import { checkPrivateKey, sshKey, type SshKeyCommand } from './ssh-key.js';
 import { findSshKey, selectSshKeyById, type SshKeyRow } from './ssh-keys.view.js';
 
-export type SshKeyOperations = {
+type SshKeyOperations = {
   CreateSshKey: Operation<{ organization: string; name: string; privateKey: string; actor: Actor }, SshKeyRow>;
   /** An attribute that is undefined keeps its value. Resolves to null if the key has been deleted meanwhile. */
   UpdateSshKey: Operation<

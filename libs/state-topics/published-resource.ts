@@ -49,4 +49,4 @@ export type PublishedResource = {
   readonly selectKeys: (scope: KeyScope) => Sql;
 };
 
-export type KeyScope = { readonly organization: string } | { readonly project: string };
+type KeyScope = { readonly organization: string } | { readonly project: string };

@@ -65,7 +65,7 @@ const ORDER = sql.raw('b.owner, b.rank, b.added_in, b.ordinal');
 
 const EXTENTS = { own: selectOwnBindings, effective: selectEffectiveBindings };
 
-export type BindingExtent = keyof typeof EXTENTS;
+type BindingExtent = keyof typeof EXTENTS;
 
 export const selectWorkspaceBindings = (ids: Sql, extent: BindingExtent, actor: Actor): Sql => sql`
   select ${COLUMNS} from workspaces w cross join lateral (${EXTENTS[extent](actor)}) b

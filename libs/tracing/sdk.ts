@@ -79,7 +79,7 @@ class ObservedExporter implements SpanExporter {
   }
 }
 
-export type TracingSdk = {
+type TracingSdk = {
   readonly provider: TracerProvider;
   readonly sampler: Sampler;
   readonly ids: ReservedIds;

@@ -22,7 +22,7 @@ export type SpanDescription = {
 };
 
 /** The parts of the SDK that record traces. */
-export type TraceRecorder = {
+type TraceRecorder = {
   readonly tracer: Tracer;
   /** Returns whether the sampler records a trace that has no span in this process yet. */
   readonly isSampled: (parent: Context, traceId: string) => boolean;

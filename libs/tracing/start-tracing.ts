@@ -5,7 +5,7 @@ import type { Logger } from '#kernel';
 import { setRecorder } from './spans.js';
 import type { TracingOptions } from './tracing-options.js';
 
-export type TracedProcess = {
+type TracedProcess = {
   /** Name of the process, such as `gateway`. */
   readonly name: string;
   readonly version: string;

@@ -1,5 +1,5 @@
 /** The position of a span in a trace: the fields of the header `traceparent`. */
-export type SpanPosition = {
+type SpanPosition = {
   /** 32 hexadecimal digits. */
   readonly traceId: string;
   /** 16 hexadecimal digits. */

@@ -11,7 +11,7 @@ import { WorkloadIdentitiesController } from './identities/workload-identities.c
 import { WorkloadIdentitiesHandler } from './identities/workload-identities.handler.js';
 import { PUBLIC_URL } from './workload-identities.options.js';
 
-export type WorkloadIdentitiesOptions = {
+type WorkloadIdentitiesOptions = {
   readonly publicUrl: string;
   /** Hosts with private addresses that issuers may have. */
   readonly outboundPrivateHosts: readonly string[];

@@ -8,7 +8,7 @@ import { selectRelatedWorkspaces } from './workspaces/workspaces.related.js';
 import { WorkspacesController } from './workspaces/workspaces.controller.js';
 import { GLOBAL_REMOTE_STATE, WorkspacesHandler } from './workspaces/workspaces.handler.js';
 
-export type WorkspacesOptions = {
+type WorkspacesOptions = {
   /** Tool releases that workspaces may choose besides the built-in ones. */
   readonly toolReleases: readonly string[];
   /** Default of `global-remote-state` for new workspaces. */

@@ -14,7 +14,7 @@ type RetiredWord = {
   readonly inProse?: RegExp;
 };
 
-export const RETIRED_WORDS: readonly RetiredWord[] = [
+const RETIRED_WORDS: readonly RetiredWord[] = [
   {
     use: 'record, describe, report, return or distinguish',
     inNames: ['tell', 'tells', 'told', 'untold'],
@@ -94,7 +94,7 @@ const PERMITTED_NAMES: ReadonlyMap<string, RegExp> = new Map([
 ]);
 
 /** `line` starts at 1. */
-export type RetiredWordUse = { readonly line: number; readonly text: string; readonly use: string };
+type RetiredWordUse = { readonly line: number; readonly text: string; readonly use: string };
 
 const splitName = (name: string): readonly string[] =>
   name

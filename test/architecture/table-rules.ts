@@ -29,7 +29,7 @@ export const PUBLISHED_TABLES: Readonly<Record<string, readonly string[]>> = {
 /**
  * A module reads tables of a module of the same or of a higher layer. Add no entry: declare a port, or publish a query.
  */
-export type UpwardRead = {
+type UpwardRead = {
   readonly reader: string;
   readonly owner: string;
   readonly tables: readonly string[];

@@ -16,7 +16,7 @@ const judge = (before, after, better) => {
 };
 
 /** Compares the figures that both runs contain and that say something about the product. */
-export const compareFigures = (before, after) => {
+const compareFigures = (before, after) => {
   const earlier = new Map(before.map((figure) => [keyOf(figure), figure]));
   return after.flatMap((figure) => {
     const old = earlier.get(keyOf(figure));

@@ -135,7 +135,7 @@ const mergeFigures = (runs) => {
   return [...new Map(all.map((figure) => [keyOf(figure), figure])).values()];
 };
 
-export const renderReport = (runs, images) => {
+const renderReport = (runs, images) => {
   const figures = mergeFigures(runs);
   const sections = Object.entries(GROUPS).flatMap(([group, [title, explanation]]) => {
     const own = figures.filter((figure) => figure.group === group);

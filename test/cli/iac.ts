@@ -17,7 +17,7 @@ const ESCAPE = String.fromCodePoint(27);
 export type CommandOutput = { readonly code: number | null; readonly output: string };
 
 /** A running command. */
-export type WorkingDirectory = {
+type WorkingDirectory = {
   /** Resolves when the output contains this text. */
   waitForOutput(text: string): Promise<void>;
   /** Answers a question of the program. */
@@ -49,7 +49,7 @@ export type CliUser = {
   leave(): Promise<void>;
 };
 
-export type PersonOptions = {
+type PersonOptions = {
   readonly program: string;
   /** Host and port, such as `localhost:8443`. */
   readonly host: string;

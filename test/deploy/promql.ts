@@ -1,5 +1,5 @@
 /** What an expression of PromQL reads: a metric and the labels that select its series. */
-export type Selector = {
+type Selector = {
   readonly metric: string;
   readonly matchers: readonly { readonly label: string; readonly operator: string; readonly value: string }[];
 };

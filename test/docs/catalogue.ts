@@ -15,7 +15,7 @@ export type AuditedEventRow = {
 };
 
 /** An event without an audit entry, and the reason. */
-export type UnauditedEventRow = { readonly event: string; readonly why: string };
+type UnauditedEventRow = { readonly event: string; readonly why: string };
 
 type Schema = {
   readonly type?: string | readonly string[];

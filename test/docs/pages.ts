@@ -59,7 +59,7 @@ const permissionTable = (): string =>
     ]),
   );
 
-export const endpointsPage = async (): Promise<string> => {
+const endpointsPage = async (): Promise<string> => {
   const all = await routes();
   return [
     '# Endpoints',
@@ -252,7 +252,7 @@ const earlierVersionsSection = (): string[] => [
   '',
 ];
 
-export const eventsPage = (): string =>
+const eventsPage = (): string =>
   [
     '# Events',
     '',
@@ -326,7 +326,7 @@ const metaCell = (name: string): string => {
   return `${fields.join(', ')}${meta.anyOf ? '; or null' : ''}`;
 };
 
-export const factsPage = (): string =>
+const factsPage = (): string =>
   [
     '# Facts of other services',
     '',
@@ -361,7 +361,7 @@ export const factsPage = (): string =>
 const idCell = ({ ids }: AuditedEventRow): string =>
   ids.map((id) => (id.startsWith('the ') ? id : code(id))).join(' or ');
 
-export const cataloguePage = (): string =>
+const cataloguePage = (): string =>
   [
     '# Audit catalogue',
     '',
@@ -414,7 +414,7 @@ export const cataloguePage = (): string =>
     '',
   ].join('\n');
 
-export const settingsPage = (): string =>
+const settingsPage = (): string =>
   [
     '# Settings',
     '',

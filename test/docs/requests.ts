@@ -46,7 +46,7 @@ export const DOCUMENTATION_SOURCES = {
   pytfe: 'pytfe 1.5.0',
 } as const;
 
-export type DocumentationSource = keyof typeof DOCUMENTATION_SOURCES;
+type DocumentationSource = keyof typeof DOCUMENTATION_SOURCES;
 
 /** A body of the API and the go-tfe requests that send it. */
 export type RequestBody = {

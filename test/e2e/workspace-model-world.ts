@@ -26,7 +26,7 @@ import {
   type ModelStateVersion,
 } from './workspace-model.js';
 
-export type ModelFile = TestStateFile & { readonly resources: number };
+type ModelFile = TestStateFile & { readonly resources: number };
 export type ModelledWorkspace = WorkspaceModel<ModelFile>;
 export type ActingCaller = LifeCaller & { readonly api: ApiTestClient };
 export type CallerName = ModelRole | 'holder';

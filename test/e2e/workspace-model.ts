@@ -56,7 +56,7 @@ export type ModelStateVersion<C extends StateContent = StateContent> = {
   status: 'pending' | 'finalized' | 'discarded';
 };
 
-export type ModelLock = { readonly holder: ModelUser; readonly reason: string; readonly since: string };
+type ModelLock = { readonly holder: ModelUser; readonly reason: string; readonly since: string };
 type PastLock = ModelLock & { until: string | null; by: string | null; forced: boolean | null };
 
 type ModelPermission =

@@ -8,7 +8,7 @@ type ClientRequest = { readonly method: string; readonly path: string; readonly 
 type RequestResult = { readonly outcome: RequestOutcome; readonly status: number | null; readonly body: any };
 
 /** Address of the product. `up` resolves when the product can be reached. */
-export type ClientTarget = { readonly url: string; readonly token: string; up(): Promise<void> };
+type ClientTarget = { readonly url: string; readonly token: string; up(): Promise<void> };
 
 const PATIENCE_MS = 30_000;
 const JSON_API = 'application/vnd.api+json';

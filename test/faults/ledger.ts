@@ -12,7 +12,7 @@ import type { RecordedEvent } from '#kernel';
  */
 export type RequestOutcome = 'acknowledged' | 'refused' | 'unknown';
 
-export type LedgerLine = {
+type LedgerLine = {
   readonly request: string;
   readonly event: string;
   readonly stream: string | null;

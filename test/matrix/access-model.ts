@@ -8,7 +8,7 @@ export type OnProject =
 
 export type Flag = 'manageWorkspaces' | 'manageProjects' | 'readWorkspaces' | 'readProjects' | 'manageRunTasks';
 
-export type ModelTeam = {
+type ModelTeam = {
   readonly flags: Set<Flag>;
   readonly members: Set<string>;
   readonly onWorkspace: Map<string, OnWorkspace>;

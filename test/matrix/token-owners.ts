@@ -14,7 +14,7 @@ import {
 import type { ExpectedAccess, MatrixTarget } from './matrix.js';
 import type { MatrixWorld } from './shared-world.js';
 
-export type MatrixTokenOwner = {
+type MatrixTokenOwner = {
   readonly condition: string;
   readonly of: MatrixTarget;
   readonly path: (world: MatrixWorld) => string;

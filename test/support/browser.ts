@@ -110,7 +110,7 @@ export const openBrowser = async (): Promise<TestBrowser> => {
 };
 
 /** A security key that Chromium simulates. */
-export type VirtualAuthenticator = {
+type VirtualAuthenticator = {
   /** Sets whether the person proves to be present and to know the PIN, or has the finger. */
   setUserVerified(isVerified: boolean): Promise<void>;
   countCredentials(): Promise<number>;

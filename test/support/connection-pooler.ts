@@ -4,7 +4,7 @@ import net, { type AddressInfo } from 'node:net';
 type StartupParameters = readonly (readonly [name: string, value: string])[];
 
 /** A connection pooler in front of Postgres that, like PgBouncer, refuses a startup parameter or does not pass it on. */
-export type ConnectionPooler = { readonly url: string; close(): Promise<void> };
+type ConnectionPooler = { readonly url: string; close(): Promise<void> };
 
 // https://www.postgresql.org/docs/18/protocol-message-formats.html#PROTOCOL-MESSAGE-FORMATS-STARTUPMESSAGE
 const parseStartup = (message: Buffer): StartupParameters => {

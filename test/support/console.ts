@@ -26,7 +26,7 @@ export const openConsole = async (
   return page;
 };
 
-export type PausedRequests = { readonly count: number; readonly release: () => void };
+type PausedRequests = { readonly count: number; readonly release: () => void };
 
 /** Keeps requests of this method to paths that match `path`, such as `**\/vars`, until `release`. Counts them. */
 export const pauseRequests = async (page: TestPage, method: string, path: string): Promise<PausedRequests> => {

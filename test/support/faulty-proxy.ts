@@ -2,10 +2,10 @@ import http, { type ClientRequest, type IncomingMessage, type ServerResponse } f
 import type { AddressInfo } from 'node:net';
 import { buffer } from 'node:stream/consumers';
 
-export type ForwardedBytes = { readonly method: string; readonly path: string; readonly status: number | null };
+type ForwardedBytes = { readonly method: string; readonly path: string; readonly status: number | null };
 
 /** A fault that happens to a request. `change` changes the body of the response. */
-export type ProxyFault = {
+type ProxyFault = {
   /** Cuts the connection before the server gets the request. */
   readonly cut?: boolean;
   /** Cuts the connection when this number of bytes of the body has passed. */

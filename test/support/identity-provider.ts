@@ -11,7 +11,7 @@ type TestClaims = Readonly<Record<string, unknown>>;
  * How the provider changes the ID tokens that it has made. `key`: sign with a key that it does not publish. `token`:
  * replace the complete token.
  */
-export type TokenForgery = {
+type TokenForgery = {
   readonly claims?: (claims: JWTPayload) => JWTPayload;
   readonly key?: 'unpublished';
   readonly token?: (claims: JWTPayload) => string | Promise<string>;

@@ -4,7 +4,7 @@ import { expectStatus, resource } from './seeds.js';
 import type { ApiTestClient } from './server.js';
 
 /** A message that the server has accepted. */
-export type ReceivedMail = {
+type ReceivedMail = {
   /** The recipients of the envelope. */
   readonly to: readonly string[];
   readonly from: string;
@@ -14,7 +14,7 @@ export type ReceivedMail = {
   readonly source: string;
 };
 
-export type MailServerAnswers = {
+type MailServerAnswers = {
   /** Status and text for a recipient; null accepts it. */
   readonly recipient: (address: string) => readonly [number, string] | null;
   /** Status and text for a message; null accepts it. `silent` never answers. */

@@ -4,7 +4,7 @@ import { expectStatus, resource } from './seeds.js';
 import type { ApiResponse, ApiTestClient } from './server.js';
 
 /** A request that a destination of notifications has got. */
-export type ReceivedNotification = {
+type ReceivedNotification = {
   readonly path: string;
   readonly headers: IncomingHttpHeaders;
   readonly body: string;

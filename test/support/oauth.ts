@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 
 export const VERIFIER = 'f4c995cd-7a4a-f09e-8c39-b559a2f82f89.826050967';
 
-export const toChallenge = (verifier: string): string => createHash('sha256').update(verifier).digest('base64url');
+const toChallenge = (verifier: string): string => createHash('sha256').update(verifier).digest('base64url');
 
 export const REDIRECT_URI = 'http://localhost:10003/login';
 

@@ -80,7 +80,7 @@ export const settleNeighbours = async (
 export const uploadTo = (api: ApiTestClient, link: string, bytes: Uint8Array): Promise<ApiResponse> =>
   upload(api, pathOf(link), bytes);
 
-export type TestSystem = readonly [os: string, arch: string];
+type TestSystem = readonly [os: string, arch: string];
 export const LINUX: TestSystem = ['linux', 'amd64'];
 export const DARWIN: TestSystem = ['darwin', 'arm64'];
 

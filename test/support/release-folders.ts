@@ -9,11 +9,7 @@ import { sha256Of, type Signer } from './releases.js';
 export type Packed = { readonly name: string; readonly version: string };
 
 /** Returns a zip as GoReleaser makes it. A script stands for the program; it prints its name, version and system. */
-export const zippedProvider = (
-  { name, version }: Packed,
-  system: string,
-  more: Buffer = Buffer.alloc(0),
-): Promise<Buffer> => {
+const zippedProvider = ({ name, version }: Packed, system: string, more: Buffer = Buffer.alloc(0)): Promise<Buffer> => {
   const zip = new ZipFile();
   const script = Buffer.from(`#!/bin/sh\necho ${name} ${version} ${system}\nexit\n`);
   const options = { mode: 0o100755, compress: false, mtime: new Date('2026-01-01T00:00:00Z') };

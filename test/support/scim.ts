@@ -16,7 +16,7 @@ export const makeScimClient = async (api: ApiTestClient, provider?: string): Pro
   api.as(await makeScimToken(api, provider));
 
 /** A user or a group of SCIM in a response. */
-export type ScimTestResource = { readonly id: string } & Readonly<Record<string, any>>;
+type ScimTestResource = { readonly id: string } & Readonly<Record<string, any>>;
 
 export const createScimUser = async (
   scim: ApiTestClient,

@@ -30,7 +30,7 @@ export type ApiResponse = {
 };
 
 /** A token, or a session as a browser sends it from a page of the origin. Null for none. */
-export type TestCredential = string | null | { readonly session: string; readonly origin: string };
+type TestCredential = string | null | { readonly session: string; readonly origin: string };
 
 const toCredentialHeaders = (credential: TestCredential): Record<string, string> => {
   if (credential === null) return {};
@@ -140,7 +140,7 @@ export const createApiTestClient = (
 };
 
 /** Limits are off unless a test sets them, because tests send more requests than the limits of a caller allow. */
-export const NO_LIMITS = {
+const NO_LIMITS = {
   CADASTRE_RATE_LIMIT: 'off',
   CADASTRE_ADDRESS_RATE_LIMIT: 'off',
   CADASTRE_WRONG_TOKEN_LIMIT: 'off',

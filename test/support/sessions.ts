@@ -3,7 +3,7 @@ import { startSession, type SignIn, type StartedSession } from '#people';
 import type { ApiTestClient, TestServer } from './server.js';
 
 /** What the browser of a test sends as the program that it is. */
-export const BROWSER = 'Mozilla/5.0 (test)';
+const BROWSER = 'Mozilla/5.0 (test)';
 
 /** Starts a session of a user without a sign-in page. By default, the person signs in with a password. */
 export const startTestSession = async (

@@ -2,7 +2,7 @@ import { join, relative } from 'node:path';
 import type { Settings } from '#host';
 import { ADMIN_TOKEN_FILE, type AdminAccess } from './admin-access.js';
 
-export type Greeting = {
+type Greeting = {
   readonly settings: Settings;
   readonly caFile: string | null;
   readonly tokenSource: AdminAccess['token'];

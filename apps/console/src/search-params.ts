@@ -1,6 +1,6 @@
 /* Search parameters in the address: plain texts, and lists as repeated parameters. */
 
-export type SearchParams = Readonly<Record<string, string | readonly string[] | undefined>>;
+type SearchParams = Readonly<Record<string, string | readonly string[] | undefined>>;
 
 /** Returns a text for a parameter that occurs once, and a list for a repeated one. */
 export const parseSearch = (search: string): SearchParams => {

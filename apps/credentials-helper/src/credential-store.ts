@@ -6,7 +6,7 @@ import { dirname, join } from 'node:path';
 export type HelperEnvironment = Readonly<Partial<Record<string, string>>>;
 
 /** What terraform and tofu store for a host. Other members than the token are kept as they are. */
-export type StoredCredentials = Readonly<Record<string, unknown>> & { readonly token: string };
+type StoredCredentials = Readonly<Record<string, unknown>> & { readonly token: string };
 
 const MAX_LENGTH = 64 * 1024;
 

@@ -2,13 +2,13 @@ import { CredentialStore, parseCredentials, type HelperEnvironment } from './cre
 import { isHost } from './host.js';
 import { revokeToken } from './revocation.js';
 
-export type HelperInput = {
+type HelperInput = {
   readonly env: HelperEnvironment;
   /** Reads standard input to its end. */
   readonly readInput: () => Promise<string>;
 };
 
-export type HelperResult = { readonly code: number; readonly output: string; readonly errors: string };
+type HelperResult = { readonly code: number; readonly output: string; readonly errors: string };
 
 const HELP = `Usage: terraform-credentials-cadastre get|store|forget HOST
 

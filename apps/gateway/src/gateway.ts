@@ -9,7 +9,7 @@ import { scimErrors } from '#scim';
 import { inspectBlobs, type Runtime } from '../../runtime.js';
 import { GatewayModule } from './gateway.module.js';
 
-export type RunningGateway = { readonly app: NestFastifyApplication; readonly caFile: string | null };
+type RunningGateway = { readonly app: NestFastifyApplication; readonly caFile: string | null };
 
 type Tls = { readonly key: string; readonly cert: string; readonly caFile: string | null };
 

@@ -9,7 +9,7 @@ const formatYes = (isOn: boolean): string => (isOn ? 'on' : 'off');
 const formatLimit = (limit: number | null): string => (limit === null ? 'no limit' : String(limit));
 
 /** Lists settings that an administrator asks for most. It names every setting, so that a secret is never in it. */
-export const listSiteSettings = (settings: Settings): readonly SiteSetting[] => [
+const listSiteSettings = (settings: Settings): readonly SiteSetting[] => [
   ...listServiceSettings(settings),
   ...listLimitSettings(settings),
 ];

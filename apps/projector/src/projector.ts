@@ -4,7 +4,7 @@ import { createJobRecorder } from '#site';
 import type { Runtime } from '../../runtime.js';
 import { createScheduledJobs, moduleDefinitions, createFileSweepers } from '../../modules.js';
 
-export type RunningProjector = { stop(): Promise<void> };
+type RunningProjector = { stop(): Promise<void> };
 
 /** Runs the followers of all modules, and the scheduled jobs. */
 export const openProjector = (runtime: Runtime): RunningProjector => {

@@ -10,7 +10,7 @@ const JSON_API = 'application/vnd.api+json';
 export const isSuccess = ({ status }: HttpResponse): boolean => status >= 200 && status < 300;
 
 /** A resource to create. `find` returns it if an earlier attempt without a response has created it. */
-export type ResourceCreation<S extends z.ZodType> = {
+type ResourceCreation<S extends z.ZodType> = {
   readonly what: string;
   readonly url: URL;
   readonly resource: { readonly type?: string; readonly attributes: object };

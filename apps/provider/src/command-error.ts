@@ -1,7 +1,7 @@
 /** Exit codes by kind of failure. 0 is success. */
 export const EXIT_CODES = { refused: 1, usage: 2, unreachable: 3, stopped: 130 } as const;
 
-export type FailureKind = keyof typeof EXIT_CODES;
+type FailureKind = keyof typeof EXIT_CODES;
 
 /** An expected failure, described in lines that the user can act on. Any other error is a bug. */
 export class CommandError extends Error {

@@ -9,7 +9,7 @@ import { describeTrustFailure } from './tls-trust.js';
 export type RetryPolicy = { readonly retries: number; readonly minTimeout: number; readonly maxTimeout: number };
 
 /** Covers a restart of the server, or a minute without a network. */
-export const DEFAULT_RETRY_POLICY: RetryPolicy = { retries: 8, minTimeout: 500, maxTimeout: 15_000 };
+const DEFAULT_RETRY_POLICY: RetryPolicy = { retries: 8, minTimeout: 500, maxTimeout: 15_000 };
 
 /** The command fails if the server requests a longer delay. */
 const MAX_RETRY_AFTER_MS = 120_000;
@@ -49,7 +49,7 @@ const findRootCause = (error: unknown): NetworkError => {
     : findRootCause(errors[0]);
 };
 
-export type HttpClientOptions = {
+type HttpClientOptions = {
   readonly signal: AbortSignal;
   /** Prints which request is retried. */
   readonly print: (line: string) => void;

@@ -30,7 +30,7 @@ export type PublishResult = {
   readonly uploaded: readonly string[];
 };
 
-export type PublishTask = {
+type PublishTask = {
   readonly release: PreparedRelease;
   readonly registry: ProviderRegistryClient;
   readonly keyId?: string | undefined;

@@ -32,8 +32,8 @@ export type RegistryUpload = {
   readonly refreshUrl: () => Promise<string | null>;
 };
 
-export type TargetSystem = { readonly os: string; readonly arch: string };
-export type PlatformInput = TargetSystem & { readonly filename: string; readonly shasum: string };
+type TargetSystem = { readonly os: string; readonly arch: string };
+type PlatformInput = TargetSystem & { readonly filename: string; readonly shasum: string };
 
 type Services = { readonly api: URL; readonly providers: URL };
 

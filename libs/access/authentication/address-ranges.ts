@@ -3,7 +3,7 @@ import ipaddr from 'ipaddr.js';
 type Address = ipaddr.IPv4 | ipaddr.IPv6;
 
 /** An address range in its only spelling, or why a text is none. */
-export type ParsedRange = { readonly range: string } | { readonly problem: string };
+type ParsedRange = { readonly range: string } | { readonly problem: string };
 
 const ACCEPTED = 'an IPv4 or IPv6 range in CIDR notation, such as 203.0.113.0/24 or 2001:db8::/32, or one address';
 

@@ -1,7 +1,7 @@
 import { forbidden } from '#kernel';
 
 /** Header of API requests with a session. Other sites cannot send it without the permission of CORS. */
-export const CSRF_HEADER = 'x-cadastre-csrf';
+const CSRF_HEADER = 'x-cadastre-csrf';
 
 const SAFE_METHODS: ReadonlySet<string> = new Set(['GET', 'HEAD', 'OPTIONS']);
 

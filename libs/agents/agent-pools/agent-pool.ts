@@ -38,13 +38,13 @@ export type AgentPoolEvent =
 
 export type AgentPoolDeleted = Extract<AgentPoolEvent, { type: 'AgentPoolDeleted' }>;
 
-export type AgentPoolCommand =
+type AgentPoolCommand =
   | Message<'CreateAgentPool', AgentPoolChanges & { readonly name: string }>
   | Message<'UpdateAgentPool', { changes: AgentPoolChanges }>
   | Message<'DeleteAgentPool', { use: PoolUse }>;
 
 type ActiveAgentPool = AgentPoolSettings & { readonly status: 'active' };
-export type AgentPoolState = { readonly status: 'absent' | 'deleted' } | ActiveAgentPool;
+type AgentPoolState = { readonly status: 'absent' | 'deleted' } | ActiveAgentPool;
 
 const DEFAULTS: Omit<AgentPoolSettings, 'name'> = {
   organizationScoped: true,

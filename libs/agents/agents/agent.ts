@@ -30,12 +30,12 @@ export type AgentEvent =
   | Message<'AgentRegistered', { pool: string; name: string | null; ipAddress: string | null }>
   | Message<'AgentDeregistered', { pool: string; name: string | null }>;
 
-export type AgentCommand =
+type AgentCommand =
   | Message<'RegisterAgent', { pool: string; name: string | null; ipAddress: string | null }>
   | Message<'DeregisterAgent', { status: AgentStatus }>;
 
 type RegisteredAgent = { readonly status: 'registered'; readonly pool: string; readonly name: string | null };
-export type AgentState = { readonly status: 'absent' | 'gone' } | RegisteredAgent;
+type AgentState = { readonly status: 'absent' | 'gone' } | RegisteredAgent;
 
 export const agent: Decider<AgentState, AgentCommand, AgentEvent> = {
   version: 1,

@@ -30,7 +30,7 @@ export const PAGINATION_LIFETIME_MS = 60 * 60 * 1_000;
 const RESUME_WINDOW_MS = 90 * 1_000;
 const MAX_NEWER_ENTRIES = 10_000;
 
-export type PageView = {
+type PageView = {
   /** Upper bound from which pages are counted. */
   readonly upper: Timestamp;
   /** Number of newer entries before the first page: the oldest of those newer than the bound. */

@@ -35,7 +35,7 @@ const selectEntries = (where: Sql): Sql => sql`
    where ${where}
    order by e.ordinal`;
 
-export type EntryKey = { readonly organization: string; readonly id: string; readonly now: Date };
+type EntryKey = { readonly organization: string; readonly id: string; readonly now: Date };
 
 /** Returns an entry that retention still shows; undefined if there is none, or the organization has no audit trail. */
 export const findEntry = (

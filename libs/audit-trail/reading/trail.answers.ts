@@ -41,7 +41,7 @@ export const parseTrailFormat = (query: QueryOf): (typeof TRAIL_FORMATS)[number]
   throw new Refusal('unprocessable', [{ detail, parameter: 'format' }]);
 };
 
-export type TrailRequest = {
+type TrailRequest = {
   /** The id of the organization, or SITE_TRAIL. */
   readonly organization: string;
   readonly query: QueryOf;

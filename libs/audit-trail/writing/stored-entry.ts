@@ -3,7 +3,7 @@ import type { TrailEntry } from './trail-entry.js';
 import type { NumberedEntry } from './trail.js';
 
 /** The columns of an entry. Everything else in an entry is the same in all. */
-export type EntryColumns = {
+type EntryColumns = {
   readonly ordinal: number;
   readonly organization: string;
   readonly timestamp: Timestamp;

@@ -11,7 +11,7 @@ import { backupHeader, FORMAT_VERSION, type BackupHeader, type BackupPart } from
 const FILES = 'files';
 
 /** What an archive contains, and how messages name it. */
-export type ArchiveKind = {
+type ArchiveKind = {
   readonly format: BackupHeader['format'];
   readonly header: string;
   readonly noun: string;
@@ -20,7 +20,7 @@ export type ArchiveKind = {
   readonly later: string;
 };
 
-export const BACKUP: ArchiveKind = {
+const BACKUP: ArchiveKind = {
   format: 'cadastre-backup',
   header: 'backup.json',
   noun: 'backup',

@@ -18,7 +18,7 @@ export type RestoreCut = {
   readonly isWhole: boolean;
 };
 
-export const WHOLE_LOG = (log: readonly LogPart[]): RestoreCut => ({ parts: log.length, events: 0, isWhole: true });
+const WHOLE_LOG = (log: readonly LogPart[]): RestoreCut => ({ parts: log.length, events: 0, isWhole: true });
 
 const contains = (part: LogPart, target: Exclude<RestoreTarget, { to: 'end' }>): boolean =>
   target.to === 'time'
@@ -26,7 +26,7 @@ const contains = (part: LogPart, target: Exclude<RestoreTarget, { to: 'end' }>):
     : part.minPosition <= target.position && target.position <= part.maxPosition;
 
 /** Returns how many events of a part precede the end of the range; null if the end is not in this part. */
-export const countEventsBefore = (
+const countEventsBefore = (
   events: readonly CutEvent[],
   target: Exclude<RestoreTarget, { to: 'end' }>,
 ): number | null => {

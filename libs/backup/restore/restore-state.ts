@@ -14,7 +14,7 @@ export type RestoreProgress = z.infer<typeof progress>;
 
 const cut = z.object({ parts: z.number().int(), events: z.number().int(), isWhole: z.boolean() });
 
-export type UnfinishedRestore = {
+type UnfinishedRestore = {
   /** The id of the backup. */
   readonly backup: string;
   readonly cut: z.infer<typeof cut>;

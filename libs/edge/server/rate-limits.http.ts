@@ -108,7 +108,7 @@ const createLimiters = (
   return { limitToken, limitAddress, limitAccessChanges };
 };
 
-export type RateLimitOptions = {
+type RateLimitOptions = {
   readonly limits: RateLimits;
   readonly clock: Clock;
   readonly authenticator: () => Authenticator;

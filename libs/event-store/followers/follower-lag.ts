@@ -20,7 +20,7 @@ export const reportLag = (database: Database, follower: string): (() => void) =>
 };
 
 /** `events`: number of events that the follower has not passed, counted up to MAX_BACKLOG_EVENTS. */
-export type FollowerLag = { readonly follower: string; readonly seconds: number; readonly events: number };
+type FollowerLag = { readonly follower: string; readonly seconds: number; readonly events: number };
 
 const MAX_BACKLOG_EVENTS = 10_000;
 

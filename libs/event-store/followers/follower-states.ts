@@ -11,7 +11,7 @@ export type FollowerState = {
   readonly idleSeconds: number | null;
 };
 
-export const MAX_COUNTED_EVENTS = 100_000;
+const MAX_COUNTED_EVENTS = 100_000;
 
 /** Returns the progress of each follower from the database, including followers of other processes. */
 export const readFollowerStates = (

@@ -7,7 +7,7 @@ const DELAY_MS = 5;
 const MIN_INTERVAL_MS = 100;
 
 /** Followers of this process that share a connection, and listen on it. */
-export type LogListener = {
+type LogListener = {
   /** Process id of the connection in Postgres. */
   readonly backend: number;
   readonly wake: () => void;
@@ -75,7 +75,7 @@ export const notifyOthers = (backends: readonly number[]): Sql => sql`
         and pid <> all (${backends}::integer[]))`;
 
 /** A reader of a view, perhaps in another process, waits until the follower has stored the position. */
-export type ReadRequest = { readonly follower: string; readonly position: LogPosition };
+type ReadRequest = { readonly follower: string; readonly position: LogPosition };
 
 /** Returns the statement that makes the follower's process read the log at once. */
 export const sendReadRequest = ({ follower, position: { transaction, position } }: ReadRequest): Sql =>

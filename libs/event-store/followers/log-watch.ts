@@ -12,7 +12,7 @@ const IDLE_MAX_MS = 1_000;
 /** Time between two rounds while the log grows slowly, so that a round has several events. */
 const GATHER_MS = 100;
 
-export type LogWatchOptions = {
+type LogWatchOptions = {
   /** Reads the log on this connection. */
   readonly round: (session: DatabaseSession) => Promise<RoundResult>;
   readonly backoff: Backoff;

@@ -11,7 +11,7 @@ import type { EncryptedColumn } from './encrypted-column.js';
 import { encryptMacKey } from './encryption-key.js';
 
 /** A connection of a process that does not have the current key. */
-export type UnpreparedProcess = { readonly name: string; readonly address: string | null };
+type UnpreparedProcess = { readonly name: string; readonly address: string | null };
 
 /** Numbers of values by their key. */
 export type KeyUse = { readonly current: number; readonly previous: number; readonly missing: number };
@@ -55,7 +55,7 @@ export const readRotationState = async (database: Database): Promise<RotationSta
 };
 
 /** What the database records about its keys apart from fingerprints. */
-export type StoredKeys = {
+type StoredKeys = {
   readonly isRotating: boolean;
   /** The key of MACs, encrypted with the key of new values; null before the first rotation. */
   readonly macKey: Buffer | null;
@@ -98,7 +98,7 @@ export const countKeyUses = async (
   return { current, previous, missing: total - current - previous };
 };
 
-export type SwitchOptions = {
+type SwitchOptions = {
   readonly signal: AbortSignal;
   /** Milliseconds for processes to notice the new key before writes with the previous key are refused. */
   readonly noticeMs?: number;
@@ -170,7 +170,7 @@ const tryRetire = async (
   }
 };
 
-export type ColumnRotation = { readonly reencrypted: number; readonly damaged: readonly string[] };
+type ColumnRotation = { readonly reencrypted: number; readonly damaged: readonly string[] };
 
 /** The statement selects no null. Some columns may be null. */
 type EncryptedValueRow = { readonly id: string; readonly value: Buffer | null };

@@ -39,7 +39,7 @@ export class MissingSiteError extends Error {
   }
 }
 
-export type MigrateOptions = {
+type MigrateOptions = {
   /** Without keys, none is checked or recorded. For tests that create many databases. */
   readonly encryptionKeys?: EncryptionKeys;
   /** If false, throws MissingSiteError instead of creating the tables in an empty database. */

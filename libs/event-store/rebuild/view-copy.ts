@@ -29,7 +29,7 @@ type TableDefinition = {
 };
 
 /** Thrown if a migration changed a table while its copy was filled. */
-export class ChangedTableError extends Error {
+class ChangedTableError extends Error {
   constructor(table: string) {
     super(`views.${table} was changed by a migration while it was rebuilt`);
     this.name = 'ChangedTable';

@@ -51,21 +51,21 @@ export const auditFactSourceEvents = defineEvents(
 
 export type AuditFactSourceEvent = EventsOf<typeof auditFactSourceEvents>;
 
-export type AuditFactSourceCommand =
+type AuditFactSourceCommand =
   /** `registered`: number of sources that the organization already has. */
   | Message<'RegisterAuditFactSource', { source: string; description: string; registered: number }>
   | Message<'RemoveAuditFactSource', Record<never, never>>;
 
-export type AuditFactSourceState =
+type AuditFactSourceState =
   { readonly status: 'absent' | 'removed' } | { readonly status: 'active'; readonly source: string };
 
-export const SOURCE_MAX = 200;
+const SOURCE_MAX = 200;
 export const DESCRIPTION_MAX = 500;
 /**
  * Maximum number of sources in an organization, more than it runs services. Every batch of facts is compared with all
  * of them.
  */
-export const SOURCES_MAX = 100;
+const SOURCES_MAX = 100;
 
 /** One word of visible characters, the same rule as for the `source` of a fact. */
 const ONE_WORD = /^[^\p{C}\p{Z}]+$/u;

@@ -26,7 +26,7 @@ export const selectAuditFactSourceById = (id: string): Sql =>
   sql`select ${COLUMNS} from audit_fact_sources f where f.id = ${id}`;
 
 /** The organization in which a source is registered. */
-export type OrganizationForNewSource = {
+type OrganizationForNewSource = {
   readonly organization: string;
   readonly version: number;
   readonly registered: number;

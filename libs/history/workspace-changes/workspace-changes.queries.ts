@@ -31,9 +31,9 @@ export type WorkspaceChangeRow = {
 };
 
 /** A workspace, also a deleted one, and its organization. */
-export type HistoryOwner = { readonly workspace: string; readonly organization: string };
+type HistoryOwner = { readonly workspace: string; readonly organization: string };
 
-export type ChangeFilter = {
+type ChangeFilter = {
   /** Names of fields in the API, of which any must have changed. Empty: no filter. */
   readonly fields: readonly string[];
   /** Ids or names of actors, of which any must match. Empty: no filter. */
@@ -82,7 +82,7 @@ const buildConditions = (
 };
 
 /** A page of changes. It has fewer items than requested if their values are large. */
-export type ListedChanges = ListPage<WorkspaceChangeRow> & { readonly pageSize: number };
+type ListedChanges = ListPage<WorkspaceChangeRow> & { readonly pageSize: number };
 
 /** Bytes of a row besides its base versions: difference from them (subject-versions.ts), ids, names, links. */
 const ROW_OVERHEAD_BYTES = 4_096;

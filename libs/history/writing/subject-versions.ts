@@ -2,7 +2,7 @@ import type { OrganizationRecordedEvent, RecordedEvent, SubjectChange, SubjectDa
 import { listChangedFields } from './history-fields.js';
 
 /** State of a subject from `since` until its next version. Every event that changes the subject adds a version. */
-export type SubjectVersion = {
+type SubjectVersion = {
   readonly subject: string;
   readonly ordinal: number;
   readonly since: Timestamp;

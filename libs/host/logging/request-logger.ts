@@ -2,7 +2,7 @@ import { pino, stdTimeFunctions, type DestinationStream } from 'pino';
 import { openTerminalOutput } from './terminal-output.js';
 
 /** One line of the request log. Except the request id, which is a UUID, and the trace id, which is a number, no field may contain data from the caller. */
-export type RequestLogFields = {
+type RequestLogFields = {
   readonly requestId: string;
   /** Absent if the request belongs to no trace. */
   readonly traceId?: string;

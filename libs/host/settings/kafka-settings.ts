@@ -27,7 +27,7 @@ export type KafkaSettings = {
   readonly sasl: KafkaSasl | null;
 };
 
-export type KafkaSasl =
+type KafkaSasl =
   | {
       readonly mechanism: 'PLAIN' | 'SCRAM-SHA-256' | 'SCRAM-SHA-512';
       readonly username: string;

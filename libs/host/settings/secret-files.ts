@@ -5,7 +5,7 @@ import { secretNames } from './variables.js';
 export type EnvironmentValues = Readonly<Record<string, string | undefined>>;
 
 /** The environment with each `NAME_FILE` replaced by `NAME`, and one line for each unusable file. */
-export type ResolvedEnvironment = { readonly values: EnvironmentValues; readonly lines: readonly string[] };
+type ResolvedEnvironment = { readonly values: EnvironmentValues; readonly lines: readonly string[] };
 
 /** Returns the variable that names the file of a secret, for example `DATABASE_URL_FILE`. */
 export const toFileVariable = (name: string): string => `${name}_FILE`;

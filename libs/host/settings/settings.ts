@@ -137,7 +137,7 @@ export class InvalidSettingsError extends Error {
   }
 }
 
-export type ParsedSettings = {
+type ParsedSettings = {
   /** Invalid settings have their default value here. */
   readonly settings: Settings;
   readonly lines: readonly string[];

@@ -1,5 +1,5 @@
 /** An encryption key that another service has encrypted, such as `vault:v1:…` (ADR 78). It is no secret. */
-export type WrappedKey = { readonly wrapped: string };
+type WrappedKey = { readonly wrapped: string };
 
 /** An encryption key as a setting or a file contains it: its 32 bytes, or wrapped. */
 export type StoredKey = Buffer | WrappedKey;

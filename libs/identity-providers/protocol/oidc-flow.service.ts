@@ -44,7 +44,7 @@ export type OidcChecks = {
 };
 
 /** A sign-in that starts: the address at the provider to which the browser goes. */
-export type StartedOidc = { readonly address: string; readonly checks: OidcChecks };
+type StartedOidc = { readonly address: string; readonly checks: OidcChecks };
 
 /** The authorization code flow with PKCE (OpenID Connect Core 1.0 §3.1, RFC 7636, RFC 9207). */
 export class OidcFlow {

@@ -71,12 +71,12 @@ export const identityProviderEvents = defineEvents(
 
 export type IdentityProviderEvent = EventsOf<typeof identityProviderEvents>;
 
-export type IdentityProviderCommand =
+type IdentityProviderCommand =
   | Message<'CreateIdentityProvider', NewProvider>
   | Message<'UpdateIdentityProvider', { changes: ProviderChanges; secretReplaced: boolean }>
   | Message<'DeleteIdentityProvider', Record<never, never>>;
 
-export type IdentityProviderState =
+type IdentityProviderState =
   { readonly status: 'absent' | 'deleted' } | (ProviderSettings & { readonly status: 'active' });
 
 export const identityProvider: Decider<IdentityProviderState, IdentityProviderCommand, IdentityProviderEvent> = {

@@ -8,7 +8,7 @@ import type { ProviderSettings } from './provider-settings.js';
 export const SETTINGS_PROVIDER_ID = 'idp-settings';
 
 /** The provider that the settings of the server describe: its settings without the secret, and the secret. */
-export type SettingsProvider = {
+type SettingsProvider = {
   readonly row: IdentityProviderRow;
   readonly clientSecret: string | null;
 };

@@ -30,7 +30,7 @@ import type { ProvisionedUsers } from './provisioned-users.port.js';
 import { findTrustedEmail, findTrustedExternalId, findUnsatisfiedRules, type SignInFault } from './sign-in-rules.js';
 
 /** `cookies` are values of Set-Cookie. */
-export type IdentitySignInResult =
+type IdentitySignInResult =
   | { readonly outcome: 'signed-in' | 'needs-second-factor'; readonly cookies: readonly string[] }
   | { readonly outcome: 'refused'; readonly faults: readonly SignInFault[] };
 
@@ -38,7 +38,7 @@ type IdentifiedPerson = { readonly provider: IdentityProviderRow; readonly claim
 
 const refuse = (...faults: readonly SignInFault[]): IdentitySignInResult => ({ outcome: 'refused', faults });
 
-export type IdentitySignInDependencies = {
+type IdentitySignInDependencies = {
   readonly store: EventStore;
   readonly ids: Ids;
   readonly quotas: Quotas;

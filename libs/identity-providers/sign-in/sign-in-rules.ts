@@ -2,7 +2,7 @@ import type { IdentityClaims } from '../protocol/identity-claims.js';
 import type { ProviderSettings } from '../providers/provider-settings.js';
 
 /** What a person lacks to sign in with a provider. */
-export const SIGN_IN_FAULTS = ['verified-email', 'domain', 'group', 'account', 'email-taken', 'suspended'] as const;
+const SIGN_IN_FAULTS = ['verified-email', 'domain', 'group', 'account', 'email-taken', 'suspended'] as const;
 export type SignInFault = (typeof SIGN_IN_FAULTS)[number];
 
 const isInDomain = (email: string, domains: readonly string[]): boolean =>

@@ -5,7 +5,7 @@ import { SETTINGS_PROVIDER_ID } from '../providers/provider-directory.service.js
 import type { MappedGroups } from './mapped-groups.js';
 
 /** Groups count for this long after the sign-in at which a provider has stated them. */
-export const STATEMENT_DAYS = 90;
+const STATEMENT_DAYS = 90;
 
 const STATEMENT_MS = STATEMENT_DAYS * 86_400_000;
 
@@ -76,7 +76,7 @@ const MAPS_GROUPS = sql`coalesce((select (settings ->> 'mapsGroups')::boolean fr
                                    where stored.id = statement.provider), statement.provider = ${SETTINGS_PROVIDER_ID})`;
 
 /** A statement of a provider about a person. `isOver`: it does not count any more. */
-export type StatementRow = MappedGroups & {
+type StatementRow = MappedGroups & {
   readonly provider: string;
   /** The groups whose owners teams must still match the statement. Null if the teams of the person match it. */
   readonly managedOwnersGroups: readonly string[] | null;

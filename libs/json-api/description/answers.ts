@@ -36,7 +36,7 @@ export type ContentAnswer = AnswerOptions & {
 };
 
 /** A response without a body. */
-export type EmptyAnswer = AnswerOptions & { readonly kind: 'empty' };
+type EmptyAnswer = AnswerOptions & { readonly kind: 'empty' };
 
 /** No answer below status 400, because the feature is not built. The refusals describe what the server returns. */
 export type NoAnswer = { readonly kind: 'none' };

@@ -105,7 +105,7 @@ export const collectRefusals = <T>(work: () => T, ...checks: readonly (() => unk
 export const unavailable = (detail: string, retryAfter: number): Refusal =>
   new Refusal('unavailable', [{ detail }], retryAfter);
 
-export type RateLimitDetails = {
+type RateLimitDetails = {
   readonly perSecond: number;
   readonly retryInMs: number;
 };

@@ -6,7 +6,7 @@ import type { ChangeWord, LiveRule, SentRule, UnsentRule } from './live-rules.js
 export type LiveResource = (word: ChangeWord) => SentRule;
 
 /** What the events of a group have in common. Each event can differ. */
-export type EventGroup<Live extends LiveResource | UnsentRule> = Pick<EventKind, 'topic' | 'stream' | 'notImported'> & {
+type EventGroup<Live extends LiveResource | UnsentRule> = Pick<EventKind, 'topic' | 'stream' | 'notImported'> & {
   /** The resource in audit trails. */
   readonly audited?: string;
   /** The resource of live messages, or why there are none. */

@@ -41,7 +41,7 @@ export const describeAuditEvent = <Data>(
 });
 
 /** Ids in the data of an event. Paths are `createdBy.id`, and `workspaces[]` for each element of a list. */
-export type EventIds = {
+type EventIds = {
   /** Fields with an id of a resource of the organization, or of a person, and the prefixes that it may have. */
   readonly refersTo?: Readonly<Record<string, readonly string[]>>;
   /** Fields with the id of a resource that the event creates and that need not have a stream, and its prefix. */

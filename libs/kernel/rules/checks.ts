@@ -1,7 +1,7 @@
 import { toLabel } from '../text/attribute-names.js';
 import { unprocessable } from '../errors/refusal.js';
 
-export type NameRule = {
+type NameRule = {
   /** Attribute name in the API. Default: `name`. */
   readonly attribute?: string;
   /** Must match the complete name. Without a pattern, any text is valid. */

@@ -1,6 +1,6 @@
 /** Who may create organizations: everybody who has an account, or administrators of the site. */
 export const ORGANIZATION_CREATORS = ['everyone', 'administrators'] as const;
-export type OrganizationCreators = (typeof ORGANIZATION_CREATORS)[number];
+type OrganizationCreators = (typeof ORGANIZATION_CREATORS)[number];
 
 /** The setting CADASTRE_ORGANIZATION_CREATORS. This class is its injection token. */
 export abstract class OrganizationCreation {

@@ -3,7 +3,7 @@
  * complete object again. Many events differ in a few members, and Postgres takes much longer to parse JSON than to join
  * two parsed values.
  */
-export type SharedJson = {
+type SharedJson = {
   readonly shared: string;
   /** A JSON array: one parameter costs less than an array of parameters, whose quotes must be escaped. */
   readonly own: string;

@@ -11,7 +11,7 @@ export class Sql {
   ) {}
 }
 
-export type CompiledStatement = { readonly text: string; readonly values: readonly unknown[] };
+type CompiledStatement = { readonly text: string; readonly values: readonly unknown[] };
 
 // A template without nested fragments always gives the same text, so the text is built once for each template.
 const flatTexts = new WeakMap<readonly string[], string>();

@@ -1,6 +1,6 @@
 import type { Clock } from './ports.js';
 
-export type BucketSize = {
+type BucketSize = {
   /** Requests that a full bucket allows at once. */
   readonly capacity: number;
   /** How long an empty bucket takes to fill, in milliseconds. */

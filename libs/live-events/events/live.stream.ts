@@ -9,7 +9,7 @@ import { renderServerSentEvent } from '../messages/server-sent-event.js';
  * organization was deleted. `slow`: the client reads too slowly. `age`: the stream has reached its maximum age. `stopping`:
  * the server stops. `unavailable`: the server could not read the log.
  */
-export type StreamEndReason = 'access' | 'deleted' | 'slow' | 'age' | 'stopping' | 'unavailable';
+type StreamEndReason = 'access' | 'deleted' | 'slow' | 'age' | 'stopping' | 'unavailable';
 
 const RETRY_LEAST_MS = 1_000;
 const RETRY_SPREAD_MS = 4_000;
@@ -21,7 +21,7 @@ let opened = 0;
 /** Clients whose streams end together do not all connect again at the same time. */
 const chooseRetryMs = (): number => RETRY_LEAST_MS + (((opened += 1) * RETRY_STEP_MS) % RETRY_SPREAD_MS);
 
-export type StreamOptions = {
+type StreamOptions = {
   readonly credential: string;
   /** The address of the client. */
   readonly address: string;

@@ -38,7 +38,7 @@ const RETRY_AFTER_SECONDS = 10;
 /** Time for clients to read the last message when the server stops. */
 const STOP_MS = 1_000;
 
-export type StreamRequest = {
+type StreamRequest = {
   readonly identity: Identity;
   readonly credential: string;
   /** The address of the client: an IP allowlist can refuse it later. */

@@ -6,7 +6,7 @@ import type { Change, ChangeScope, ResourceReference } from './change.js';
 import { renderServerSentEvent } from './server-sent-event.js';
 
 /** A caller, with its teams for fast lookups. */
-export type Viewer = { readonly identity: Identity; readonly teams: ReadonlySet<string> };
+type Viewer = { readonly identity: Identity; readonly teams: ReadonlySet<string> };
 
 export const toViewer = (identity: Identity): Viewer => ({ identity, teams: new Set(identity.teams) });
 

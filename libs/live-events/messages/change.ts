@@ -5,7 +5,7 @@ import type { Permission } from '#access/rules';
 export type EventFields = Readonly<Record<string, unknown>>;
 
 /** An event with the fields that its rule needs, and no others. */
-export type SelectedEvent = LogPosition & {
+type SelectedEvent = LogPosition & {
   readonly id: string;
   readonly stream: string;
   readonly type: string;

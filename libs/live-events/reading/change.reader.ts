@@ -21,9 +21,9 @@ import {
 export type LogCursor = { readonly position: LogPosition; readonly event: string };
 
 /** Before the first event. */
-export const START_CURSOR: LogCursor = { position: LOG_START, event: '00000000-0000-0000-0000-000000000000' };
+const START_CURSOR: LogCursor = { position: LOG_START, event: '00000000-0000-0000-0000-000000000000' };
 
-export type ReadChanges = {
+type ReadChanges = {
   readonly changes: readonly Change[];
   /** The last event that was searched; null if there was none. */
   readonly end: LogCursor | null;

@@ -17,7 +17,7 @@ const RETRY_MAX_MS = 5_000;
 
 const ORGANIZATION_DELETED = 'OrganizationDeleted';
 
-export type LiveReaderOptions = {
+type LiveReaderOptions = {
   readonly store: EventStore;
   readonly clock: Clock;
   readonly changes: ChangeReader;

@@ -11,7 +11,7 @@ import type { TeamScope } from '#people';
 import type { Change } from '../messages/change.js';
 
 /** What decides who sees a team and who manages its tokens. */
-export type TeamFacts = Pick<TeamScope, 'visibility' | 'allowMemberTokenManagement' | 'isOwners'> & {
+type TeamFacts = Pick<TeamScope, 'visibility' | 'allowMemberTokenManagement' | 'isOwners'> & {
   readonly id: string;
 };
 

@@ -10,7 +10,7 @@ import { selectScopeFacts, toScopeFacts, type ScopeFacts, type ScopeFactsRow } f
 const MAX_ATTEMPTS = 5;
 
 /** Messages of one stream. */
-export type RenderedMessages = { readonly text: string; readonly count: number; readonly lastEvent: string };
+type RenderedMessages = { readonly text: string; readonly count: number; readonly lastEvent: string };
 
 type CallerOfStream = Pick<LiveStream['options'], 'credential' | 'address'>;
 

@@ -22,9 +22,9 @@ export type ProduceArguments = {
 };
 
 /** The members of kafkajs' Encoder that senders of a request use. */
-export type RequestEncoder = { buf: Buffer; offset: number; readonly buffer: Buffer; size(): number };
+type RequestEncoder = { buf: Buffer; offset: number; readonly buffer: Buffer; size(): number };
 
-export type ProduceRequest = { encode: () => Promise<RequestEncoder> };
+type ProduceRequest = { encode: () => Promise<RequestEncoder> };
 
 export type CreateProduceRequest = (request: ProduceArguments) => ProduceRequest;
 

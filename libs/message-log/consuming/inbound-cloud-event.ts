@@ -7,7 +7,7 @@ export type InboundEvent = {
   readonly data: unknown;
 };
 
-export type KafkaRecord = {
+type KafkaRecord = {
   readonly value: Buffer | null;
   readonly headers?: IHeaders | undefined;
 };

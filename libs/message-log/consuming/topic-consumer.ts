@@ -11,7 +11,7 @@ import type { TopicSettings } from '../topics/topic-definition.js';
 import { ensureTopics } from '../topics/topics.admin.js';
 
 /** `settings`: for the topic and the one of its rejected messages, if they do not exist. */
-export type ConsumedTopic = { readonly name: string; readonly settings: TopicSettings };
+type ConsumedTopic = { readonly name: string; readonly settings: TopicSettings };
 
 export type MessageResult = { readonly result: string } | { readonly rejected: string };
 

@@ -26,7 +26,7 @@ export type OutboundMessage = {
 };
 
 /** A message about an event. It always has a value. */
-export type EventMessage = OutboundMessage & { readonly value: string };
+type EventMessage = OutboundMessage & { readonly value: string };
 
 export const toTopicName = (kind: Pick<AnyEventKind, 'topic'>, prefix: string): string => `${prefix}.${kind.topic}`;
 

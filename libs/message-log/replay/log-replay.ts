@@ -51,7 +51,7 @@ export type ReplayRequest = {
   readonly rate: number;
 };
 
-export type ReplayDependencies = {
+type ReplayDependencies = {
   readonly store: EventStore;
   readonly registry: EventRegistry;
   readonly origin: CloudEventSource;

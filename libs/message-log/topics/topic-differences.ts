@@ -8,7 +8,7 @@ export type ExistingTopic = {
 };
 
 /** What `cadastre topics apply` does about a difference. */
-export type TopicAction = 'create' | 'configure' | 'keep';
+type TopicAction = 'create' | 'configure' | 'keep';
 
 export type TopicDifference = {
   readonly topic: string;

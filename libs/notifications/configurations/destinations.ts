@@ -1,7 +1,7 @@
 import { unprocessable } from '#kernel';
 
 /** Destinations that receive HTTP requests. */
-export const URL_DESTINATION_TYPES = ['generic', 'slack', 'microsoft-teams'] as const;
+const URL_DESTINATION_TYPES = ['generic', 'slack', 'microsoft-teams'] as const;
 export type UrlDestinationType = (typeof URL_DESTINATION_TYPES)[number];
 
 export const DESTINATION_TYPES = [...URL_DESTINATION_TYPES, 'email'] as const;
@@ -46,7 +46,7 @@ export const checkToken = (token: string | null | undefined, type: DestinationTy
   }
 };
 
-export const USERS_POINTER = '/data/relationships/users';
+const USERS_POINTER = '/data/relationships/users';
 
 /** Throws 422 for people that no e-mail would be sent to, or for a URL that no request would be sent to. */
 export const checkDestinationMembers = (

@@ -71,7 +71,7 @@ type ActiveConfiguration = NotificationSettings & {
   readonly destinationType: DestinationType;
   readonly enabled: boolean;
 };
-export type NotificationConfigurationState = { readonly status: 'absent' | 'deleted' } | ActiveConfiguration;
+type NotificationConfigurationState = { readonly status: 'absent' | 'deleted' } | ActiveConfiguration;
 
 const NAME_RULE = { most: 255 };
 

@@ -40,7 +40,7 @@ import { describeFailure, VerificationService, type UrlVerification } from './ve
 import { storeVerification, type StoredVerification } from './verification.writes.js';
 
 /** The most configurations of a workspace, team or organization, as the vendor allows. */
-export const MAX_CONFIGURATIONS = 20;
+const MAX_CONFIGURATIONS = 20;
 
 type Input<Name extends keyof NotificationConfigurationOperations> = NotificationConfigurationOperations[Name]['input'];
 

@@ -97,7 +97,7 @@ export const selectPermittedConfiguration = (id: string, actor: Actor): Sql => {
               select * from ${selectPermittedScopes(actor, 'update-organization', select('organizations'))} of_organization)`;
 };
 
-export type SubscribableForCreation = SubscribableScope & {
+type SubscribableForCreation = SubscribableScope & {
   readonly id: string;
   /** Versions of the owner and of its organization: their deletions append nothing to streams of configurations. */
   readonly preconditions: readonly StreamVersion[];

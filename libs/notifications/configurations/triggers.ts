@@ -8,7 +8,7 @@ export type SubscribableType = (typeof SUBSCRIBABLE_TYPES)[number];
  * Triggers of features that Cadastre does not have. Configurations keep them, because clients compare the lists, but
  * nothing sends them.
  */
-export const KEPT_TRIGGERS = [
+const KEPT_TRIGGERS = [
   'assessment:drifted',
   'assessment:check_failure',
   'assessment:failed',
@@ -25,7 +25,7 @@ export const VERIFICATION = 'verification';
 export const TRIGGERS: readonly Trigger[] = [...RUN_TRIGGERS, ...WORKSPACE_TRIGGERS, ...KEPT_TRIGGERS];
 
 /** The triggers that a configuration can have, by what it belongs to. */
-export const ACCEPTED_TRIGGERS: Readonly<Record<SubscribableType, readonly Trigger[]>> = {
+const ACCEPTED_TRIGGERS: Readonly<Record<SubscribableType, readonly Trigger[]>> = {
   workspaces: TRIGGERS.filter(
     (trigger) => !['workspace:created', 'workspace:deleted', 'change_request:created'].includes(trigger),
   ),

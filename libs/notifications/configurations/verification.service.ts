@@ -23,7 +23,7 @@ type RequestedTest = {
 
 export type UrlVerification = RequestedTest & { readonly type: UrlDestinationType; readonly destination: Destination };
 
-export type MailVerification = RequestedTest & {
+type MailVerification = RequestedTest & {
   readonly recipients: readonly MailRecipient[];
   /** The time of the last test; null before the first one. */
   readonly testedAt: Timestamp | null;

@@ -3,7 +3,7 @@ import { listFacts } from './payloads.js';
 import type { Notice } from './notices.js';
 
 /** The content of an e-mail. The subject has one line. */
-export type MailMessage = { readonly subject: string; readonly text: string; readonly html: string };
+type MailMessage = { readonly subject: string; readonly text: string; readonly html: string };
 
 const MAX_SUBJECT_CHARACTERS = 200;
 

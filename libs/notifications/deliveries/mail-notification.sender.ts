@@ -9,7 +9,7 @@ import { DELIVERY_HEADER, type DeliveryResponse } from './notification.sender.js
 /** The people who need no other attempt, as ids: the mail server gave a final answer for them. */
 export type MailProgress = { readonly accepted: readonly string[]; readonly refused: readonly string[] };
 
-export type SentMail = {
+type SentMail = {
   /** The id of the delivery, the same in each attempt. */
   readonly id: string;
   readonly notice: Notice;
@@ -19,7 +19,7 @@ export type SentMail = {
   readonly progress: MailProgress | null;
 };
 
-export type MailAttempt = {
+type MailAttempt = {
   readonly response: DeliveryResponse;
   readonly progress: MailProgress;
   /** Whether another attempt has the same result. */
@@ -28,9 +28,8 @@ export type MailAttempt = {
   readonly isSkipped: boolean;
 };
 
-export const NO_MAIL_SERVER = 'The server has no mail server: CADASTRE_SMTP_URL is not set';
-export const NO_RECIPIENTS =
-  'Nobody could get the notification: no recipient is an active member with an e-mail address';
+const NO_MAIL_SERVER = 'The server has no mail server: CADASTRE_SMTP_URL is not set';
+const NO_RECIPIENTS = 'Nobody could get the notification: no recipient is an active member with an e-mail address';
 const TOO_MANY = `More than ${MAX_MAIL_RECIPIENTS} people would get the notification. Choose users`;
 
 /** Refused recipients that a response lists. */

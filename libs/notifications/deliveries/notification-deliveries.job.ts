@@ -26,7 +26,7 @@ const POLL_MS = 1_000;
 /** Longer than the time limit of a request. A delivery whose process was killed is sent again after this time. */
 const LEASE_MS = 30_000;
 
-export const DELIVERY_LIMITS: DeliveryLimits = { total: 64, perOrganization: 8, perHost: 4 };
+const DELIVERY_LIMITS: DeliveryLimits = { total: 64, perOrganization: 8, perHost: 4 };
 
 export type NotificationDeliveriesDependencies = {
   readonly database: Database;

@@ -5,7 +5,7 @@ import { deleteEndedDeliveries } from './due-deliveries.queries.js';
 const EVERY_MS = 60 * 60_000;
 const DAY_MS = 24 * 60 * 60_000;
 /** Ended deliveries are kept for this time. */
-export const DELIVERY_RETENTION_DAYS = 30;
+const DELIVERY_RETENTION_DAYS = 30;
 /** Each step is a transaction of its own, because followers wait for every open transaction. */
 const ROWS_PER_STEP = 1_000;
 

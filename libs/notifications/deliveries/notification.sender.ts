@@ -19,7 +19,7 @@ export type DeliveryResponse = {
   readonly successful: boolean;
 };
 
-export type SentNotification = {
+type SentNotification = {
   /** The id of the delivery, the same in each attempt. */
   readonly id: string;
   readonly type: UrlDestinationType;

@@ -31,7 +31,7 @@ const renderGeneric = (notice: Notice): object => {
   };
 };
 
-export type NoticeFact = { readonly title: string; readonly value: string };
+type NoticeFact = { readonly title: string; readonly value: string };
 
 /** Returns what a message shows about a notification. Long values are cut. */
 export const listFacts = ({ organizationName, workspace, run, by, at }: Notice): readonly NoticeFact[] =>

@@ -12,7 +12,7 @@ export type AuthorizationRequest = {
   readonly state: string | null;
 };
 
-export type AuthorizationError = 'access_denied' | 'invalid_request' | 'invalid_scope' | 'unsupported_response_type';
+type AuthorizationError = 'access_denied' | 'invalid_request' | 'invalid_scope' | 'unsupported_response_type';
 
 export type ParsedAuthorization =
   | ({ readonly kind: 'valid' } & AuthorizationRequest)

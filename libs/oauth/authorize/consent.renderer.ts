@@ -1,7 +1,7 @@
 import type { Timestamp } from '#kernel';
 import { html, renderNotice, renderPage, renderTime, type HtmlPage } from '#pages';
 
-export type ConsentPage = {
+type ConsentPage = {
   readonly username: string;
   /** Host and port of this server, as clients name it. */
   readonly host: string;

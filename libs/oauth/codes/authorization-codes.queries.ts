@@ -4,7 +4,7 @@ import { sql, type Sql } from '#kernel';
 import type { Database } from '#postgres';
 import type { AuthorizationRequest } from '../authorize/authorization-request.js';
 
-export const CODE_LIFETIME_MS = 60_000;
+const CODE_LIFETIME_MS = 60_000;
 /** Used codes are kept so long to recognize a second use. */
 const KEPT_MS = 24 * 60 * 60_000;
 const MAX_REMOVED = 100;

@@ -29,7 +29,7 @@ export const authorizationCodeForm = z.object({
   // RFC 7636 §4.1.
   code_verifier: z.string().regex(/^[A-Za-z0-9._~-]{43,128}$/, 'must have 43 to 128 letters, digits or -._~'),
 });
-export type AuthorizationCodeForm = z.infer<typeof authorizationCodeForm>;
+type AuthorizationCodeForm = z.infer<typeof authorizationCodeForm>;
 
 const refuse = (description: string): OauthRefusal => new OauthRefusal('invalid_grant', description);
 

@@ -2,7 +2,7 @@ import type { z } from 'zod';
 import { OauthRefusal } from '#json-api/rules';
 
 /** The most parameters of a request. Unknown ones are ignored (RFC 6749 §3). */
-export const MAX_PARAMETERS = 20;
+const MAX_PARAMETERS = 20;
 
 /** Returns why the parameters of a request are refused, whatever their values are; null if they are not. */
 export const findParameterProblem = (parameters: Readonly<Record<string, unknown>>): string | null => {

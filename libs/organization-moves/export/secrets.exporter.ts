@@ -6,7 +6,7 @@ import type { DatabaseSession } from '#postgres';
 import type { ExportedRow } from '../format/organization-export.manifest.js';
 
 /** A table outside the log with rows of organizations, and its encrypted columns. */
-export type MovedTable = { readonly table: string; readonly encrypted: readonly EncryptedColumn[] };
+type MovedTable = { readonly table: string; readonly encrypted: readonly EncryptedColumn[] };
 
 export const listMovedTables = (definitions: readonly ModuleDefinition[]): readonly MovedTable[] =>
   definitions.flatMap(({ tablesOutsideLog = [], encryptedColumns = [] }) =>

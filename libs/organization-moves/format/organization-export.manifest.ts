@@ -37,7 +37,7 @@ export const exportedPeople = z.object({
 export type ExportedPeople = z.infer<typeof exportedPeople>;
 
 /** The last file of an export. An export without it is unfinished. */
-export const organizationManifest = z.object({
+const organizationManifest = z.object({
   snapshot: organizationSnapshot,
   /** The first line of each part is its head; each of the others is an event. */
   events: z.array(backupPart),

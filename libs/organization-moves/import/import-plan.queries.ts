@@ -5,7 +5,7 @@ import type { OrganizationSnapshot } from '../format/organization-export.manifes
 import type { ResolvedAccounts } from './accounts.importer.js';
 
 /** An account of this site that an import makes a member, and the account of the export that it stands for. */
-export type JoiningAccount = { readonly account: MovedAccount; readonly exported: MovedAccount };
+type JoiningAccount = { readonly account: MovedAccount; readonly exported: MovedAccount };
 
 /** What an import will add to the access of people and pipelines. The operator reads it before the commit. */
 export type ImportPlan = {

@@ -4,7 +4,7 @@ import { unprocessable, type ExecutionMode } from '#kernel';
  * Default execution mode of workspaces and the agent pool of this mode. `mode` is null if a project follows the
  * organization.
  */
-export type ExecutionDefaults = { readonly mode: ExecutionMode | null; readonly pool: string | null };
+type ExecutionDefaults = { readonly mode: ExecutionMode | null; readonly pool: string | null };
 
 type ExecutionDefaultsInput = { readonly [D in keyof ExecutionDefaults]: ExecutionDefaults[D] | undefined };
 

@@ -21,7 +21,7 @@ export const FEATURE_SETS = ['everything', 'free'] as const;
 export type FeatureSet = (typeof FEATURE_SETS)[number];
 
 export const TRAIL_STARTS = ['with_change', 'after_change'] as const;
-export type TrailStart = (typeof TRAIL_STARTS)[number];
+type TrailStart = (typeof TRAIL_STARTS)[number];
 
 export const DEFAULT_SETTINGS: OrganizationSettings = ORGANIZATION_SETTINGS.initial;
 
@@ -87,7 +87,7 @@ type ActiveOrganization = {
   readonly settings: OrganizationSettings;
   readonly maxTtls: MaxTokenTtls;
 };
-export type OrganizationState = { readonly status: 'absent' | 'deleted' } | ActiveOrganization;
+type OrganizationState = { readonly status: 'absent' | 'deleted' } | ActiveOrganization;
 
 export const ORGANIZATION_POOL_POINTER = '/data/relationships/default-agent-pool';
 

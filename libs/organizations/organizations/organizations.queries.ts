@@ -76,7 +76,7 @@ export const findOrganization = async (
   return row;
 };
 
-export type OrganizationForCommand = OrganizationRow & {
+type OrganizationForCommand = OrganizationRow & {
   /** Version of the agent pool in the command; null if it is not a pool for the whole organization. */
   readonly poolVersion: number | null;
   readonly snapshot: StreamSnapshot;
@@ -100,7 +100,7 @@ export const loadOrganizationForCommand = async (
   return row;
 };
 
-export type OrganizationFilter = {
+type OrganizationFilter = {
   /** Text in the name or the email address. Takes precedence over `name` and `email`. */
   readonly search: string | undefined;
   readonly name: string | undefined;

@@ -77,7 +77,7 @@ const BY_RESOURCE = {
   ],
 } as const satisfies Record<string, readonly Permission[]>;
 
-export type ExplainedResourceKind = keyof typeof BY_RESOURCE;
+type ExplainedResourceKind = keyof typeof BY_RESOURCE;
 export type ExplainedPermission = (typeof BY_RESOURCE)[ExplainedResourceKind][number];
 
 export const EXPLAINED_PERMISSIONS: readonly ExplainedPermission[] = Object.values(BY_RESOURCE).flat();

@@ -13,7 +13,7 @@ import {
 import { isVisibleTeam } from '../teams/teams.queries.js';
 
 /** The access of one team to a project, or its own access to a workspace. */
-export type TeamAccessCell = {
+type TeamAccessCell = {
   /** Id of the access: `tws-…` or `tprj-…`. */
   readonly id: string;
   readonly team: string;
@@ -33,7 +33,7 @@ export type AccessRow = PermissionScope & {
   readonly accesses: readonly TeamAccessCell[];
 };
 
-export type AccessRowFilter = { readonly project: string | undefined; readonly search: string | undefined };
+type AccessRowFilter = { readonly project: string | undefined; readonly search: string | undefined };
 
 /** Callers that manage the access see every team, also secret ones. */
 const selectAccesses = (actor: Actor): Sql => sql`

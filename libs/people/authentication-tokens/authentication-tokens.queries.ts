@@ -170,7 +170,7 @@ export const listTokens = async (
   return toListPage(rows);
 };
 
-export type TokenForCommand = TokenRow & {
+type TokenForCommand = TokenRow & {
   readonly organization: string | null;
   /** Organizations whose audit trails record the end of a token of a user. */
   readonly organizations: readonly string[];

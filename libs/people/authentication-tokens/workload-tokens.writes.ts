@@ -11,7 +11,7 @@ import {
 } from './authentication-tokens.writes.js';
 import { hasWorkloadTokens, selectExpiredWorkloadTokens } from './workload-tokens.queries.js';
 
-export type WorkloadToken = {
+type WorkloadToken = {
   readonly organization: string;
   readonly team: string;
   /** Id of the workload identity that issues the token. */

@@ -76,7 +76,7 @@ export const findMembership = async (database: Database, actor: Actor, id: strin
   return row;
 };
 
-export type MembershipFilter = {
+type MembershipFilter = {
   readonly search: string | undefined;
   readonly status: MembershipStatus | undefined;
   readonly emails: readonly string[];
@@ -236,7 +236,7 @@ export const loadOrganizationForInvitation = async (
 };
 
 /** A team of a person that leaves, with the data for the removal. */
-export type TeamToLeave = TeamScope & {
+type TeamToLeave = TeamScope & {
   readonly id: string;
   readonly owners: readonly string[] | null;
   readonly snapshot: StreamSnapshot;

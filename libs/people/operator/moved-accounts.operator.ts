@@ -44,7 +44,7 @@ export const createAccount = ({ username, email }: MovedAccount): readonly Messa
 export const claimUsernames = (accounts: readonly string[]): readonly Sql[] =>
   claimNames({ ...USER_NAMES, table: 'views.users' }, accounts, { allowed: accounts });
 
-export type ActiveToken = { readonly id: string } & Pick<
+type ActiveToken = { readonly id: string } & Pick<
   DataOf<AuthenticationTokenEvent, 'AuthenticationTokenDestroyed'>,
   'kind' | 'owner'
 >;

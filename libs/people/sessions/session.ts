@@ -19,7 +19,7 @@ export type SignInMethod = (typeof SIGN_IN_METHODS)[number];
  * Why a session ended. `provider`: the identity provider ended it. `provider-disabled`: the provider is not in use any more. `replaced`: the person had the largest number of
  * sessions and signed in again. `factors-changed`: the password or a second factor changed in another session.
  */
-export const SESSION_END_REASONS = [
+const SESSION_END_REASONS = [
   'signed-out',
   'revoked',
   'idle',
@@ -104,7 +104,7 @@ export const sessionEvents = defineEvents(
 
 export type SessionEvent = EventsOf<typeof sessionEvents>;
 
-export type SessionCommand =
+type SessionCommand =
   | Message<'StartSession', SessionStart>
   | Message<'EndSession', { username: string; organizations: readonly string[]; reason: SessionEndReason }>;
 

@@ -81,7 +81,7 @@ const selectColumns = ({ column }: AccessTarget): Sql => sql`a.id, a.team, a.${c
 export const selectTeamAccessById = (kind: AccessTargetKind, id: string): Sql =>
   sql`select ${selectColumns(ACCESS_TARGETS[kind])} from ${ACCESS_TARGETS[kind].table} a where a.id = ${id}`;
 
-export type TeamAccessForCommand<K extends AccessTargetKind> = RowOf<K> &
+type TeamAccessForCommand<K extends AccessTargetKind> = RowOf<K> &
   TeamOnTarget & { readonly teamName: string; readonly snapshot: StreamSnapshot };
 
 /** Returns one team's access. Throws `not-found` unless the caller may read or manage it, as `to` requires. */
@@ -134,7 +134,7 @@ export const listTeamAccesses = async <K extends AccessTargetKind>(
 };
 
 /** The target of new access. `team` is null if the organization has no such team, or if the caller may not see it. */
-export type TargetForNewAccess = PermissionScope & {
+type TargetForNewAccess = PermissionScope & {
   readonly organization: string;
   readonly team: (ReferencedTeam & TeamScope) | null;
   /** Versions of the organization, the target and the team, which must not change while the access is created. */

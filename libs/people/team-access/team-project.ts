@@ -11,7 +11,7 @@ import {
   type AccessTerms,
 } from './team-access.js';
 
-export type ProjectTerms = AccessTerms<ProjectLevel, CustomProjectAccess>;
+type ProjectTerms = AccessTerms<ProjectLevel, CustomProjectAccess>;
 
 export const PROJECT_ACCESS_SCALE: AccessScale<ProjectLevel, CustomProjectAccess> = {
   permissionsByLevel: PROJECT_LEVEL_ACCESS,

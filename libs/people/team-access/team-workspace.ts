@@ -11,7 +11,7 @@ import {
   type AccessTerms,
 } from './team-access.js';
 
-export type WorkspaceTerms = AccessTerms<WorkspaceLevel, WorkspaceAccess>;
+type WorkspaceTerms = AccessTerms<WorkspaceLevel, WorkspaceAccess>;
 
 export const WORKSPACE_ACCESS_SCALE: AccessScale<WorkspaceLevel, WorkspaceAccess> = {
   permissionsByLevel: WORKSPACE_LEVEL_ACCESS,

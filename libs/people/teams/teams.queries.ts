@@ -123,7 +123,7 @@ export const selectVisibleTeams = (ids: Sql, actor: Identity): Sql =>
 export const loadTeamsById = (database: Database, actor: Actor, ids: readonly string[]): Promise<TeamDetailsRow[]> =>
   database.slowRows<TeamDetailsRow>(actor, selectVisibleTeams(sql`${ids}::text[]`, actor));
 
-export type TeamFilter = { readonly names: readonly string[]; readonly search: string | undefined };
+type TeamFilter = { readonly names: readonly string[]; readonly search: string | undefined };
 
 /** Returns one page and the count of all teams that the caller sees, from one statement. */
 export const listTeams = (

@@ -15,7 +15,7 @@ export type UserWrites = {
   readonly suspends: boolean;
 };
 
-export type UserChangeRequest = {
+type UserChangeRequest = {
   readonly id: string;
   /** The user, loaded with `loadUserToSuspend`. */
   readonly row: UserToSuspend;

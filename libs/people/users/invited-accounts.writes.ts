@@ -32,7 +32,7 @@ export const findInvitedAccountById = (store: EventStore, id: string): Promise<I
   findInvitedAccount(store, sql`u.id = ${id}`);
 
 /** What an append needs so that a person takes over an account that only an invitation has created. */
-export type AccountTakeover = { readonly username: string; readonly write: StreamWrite; readonly condition: Sql };
+type AccountTakeover = { readonly username: string; readonly write: StreamWrite; readonly condition: Sql };
 
 /**
  * Prepares the takeover of an account. Its pending invitations stay, and its person can accept them. The append fails by

@@ -19,7 +19,7 @@ export type GpgKeyCommand =
   | Message<'RemoveGpgKey', Record<never, never>>;
 
 type ActiveGpgKey = { readonly status: 'active'; readonly keyId: string };
-export type GpgKeyState = { readonly status: 'absent' | 'deleted' } | ActiveGpgKey;
+type GpgKeyState = { readonly status: 'absent' | 'deleted' } | ActiveGpgKey;
 
 export const gpgKey: Decider<GpgKeyState, GpgKeyCommand, GpgKeyEvent> = {
   version: 1,

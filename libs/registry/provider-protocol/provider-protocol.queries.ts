@@ -8,7 +8,7 @@ import {
   type VersionCompleteness,
 } from '../versions/registry-provider-versions.queries.js';
 
-export type InstallableVersion = {
+type InstallableVersion = {
   readonly version: string;
   readonly protocols: readonly Protocol[];
   readonly platforms: readonly { readonly os: string; readonly arch: string }[];
@@ -64,7 +64,7 @@ export const findInstallableProvider = async (
   return row;
 };
 
-export type InstallablePackage = {
+type InstallablePackage = {
   readonly organization: string;
   readonly provider: string;
   readonly version: string;

@@ -35,14 +35,14 @@ export type RegistryProviderEvent =
   | Message<'RegistryProviderTagsChanged', ProviderNames & { from: readonly Tag[]; to: readonly Tag[] }>
   | Message<'RegistryProviderDeleted', ProviderNames>;
 
-export type RegistryProviderCommand =
+type RegistryProviderCommand =
   | Message<'CreateRegistryProvider', ProviderNames>
   /** `bindings` replace all tags. */
   | Message<'TagRegistryProvider', { bindings: readonly Tag[] }>
   | Message<'DeleteRegistryProvider', Record<never, never>>;
 
 type ActiveRegistryProvider = ProviderNames & { readonly status: 'active'; readonly tags: readonly Tag[] };
-export type RegistryProviderState = { readonly status: 'absent' | 'deleted' } | ActiveRegistryProvider;
+type RegistryProviderState = { readonly status: 'absent' | 'deleted' } | ActiveRegistryProvider;
 
 /**
  * The public registry has names of GitHub organizations, such as `DataDog`. Clients of the vendor's API also use

@@ -151,7 +151,7 @@ const findReadableProvider = async (database: Database, actor: Actor, condition:
   return row;
 };
 
-export type RegistryProviderForCommand = {
+type RegistryProviderForCommand = {
   readonly id: string;
   readonly organization: string;
   readonly organizationVersion: number;
@@ -185,7 +185,7 @@ export const loadRegistryProviderForCommand = async (
 
 export const VERSIONS_PER_DELETION = 50;
 
-export type VersionsOfDeletedProvider = {
+type VersionsOfDeletedProvider = {
   readonly provider: string;
   readonly organization: string;
   readonly organizationVersion: number;
@@ -208,14 +208,14 @@ export const findVersionsOfDeletedProvider = (
              order by v.provider limit 1) gone
       join event_store.streams so on so.stream = gone.organization`);
 
-export type RegistryProviderFilter = {
+type RegistryProviderFilter = {
   readonly search: string | undefined;
   readonly registryName: string | undefined;
   readonly organizationName: string | undefined;
 };
 
 /** A page of providers. It has fewer items than requested if the providers have many versions. */
-export type ListedProviders = ListPage<RegistryProviderRow> & { readonly pageSize: number };
+type ListedProviders = ListPage<RegistryProviderRow> & { readonly pageSize: number };
 
 /** Bytes of a platform in an included version, and of a version's id in a provider. */
 const BYTES_OF_REFERENCE = 80;

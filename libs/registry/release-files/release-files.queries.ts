@@ -97,7 +97,7 @@ export const removeAbandonedFile = async (
 };
 
 /** A file that can be downloaded. `sha256` leads to its content in the store. */
-export type DownloadTarget = {
+type DownloadTarget = {
   readonly filename: string;
   readonly sha256: string;
   readonly size: number;

@@ -2,14 +2,14 @@ import { parseRangeHeader, type ByteRange } from '#blob-store';
 import { matchesEtag } from '#json-api';
 
 /** Headers of a request that select the response (RFC 9110 §13, §14). */
-export type DownloadRequest = {
+type DownloadRequest = {
   readonly 'if-none-match'?: string | undefined;
   readonly 'if-range'?: string | string[] | undefined;
   readonly range?: string | undefined;
 };
 
 /** Status, headers and range of the file to send. */
-export type DownloadResponse = {
+type DownloadResponse = {
   readonly status: 200 | 206 | 304 | 416;
   /** Null if the response has no content. */
   readonly content: { readonly length: number; readonly range?: Required<ByteRange> } | null;

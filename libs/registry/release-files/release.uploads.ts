@@ -31,7 +31,7 @@ export type LoadedUpload = LoadedStream<RegistryProviderVersionState> & {
 };
 
 /** A file to store, and the command that records it. `commandFor` runs again for each attempt to append. */
-export type ReleaseUpload = {
+type ReleaseUpload = {
   readonly id: string;
   readonly content: BlobContent;
   /** `size` is the size in the store; 0 for the check before the file is stored. */

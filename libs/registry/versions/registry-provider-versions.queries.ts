@@ -16,7 +16,7 @@ import {
 export type VersionPath = ProviderPath & { readonly version: string };
 
 /** A platform as documents of versions contain it. */
-export type PlatformOfVersion = {
+type PlatformOfVersion = {
   readonly id: string;
   readonly os: string;
   readonly arch: string;
@@ -141,7 +141,7 @@ const SCOPE_STREAM_JOINS = sql.raw(`join event_store.streams so on so.stream = o
   join event_store.streams sp on sp.stream = p.id`);
 
 /** `siblings`: number of versions that the provider has. */
-export type ProviderForNewVersion = ProviderForVersion & { readonly siblings: number };
+type ProviderForNewVersion = ProviderForVersion & { readonly siblings: number };
 
 export const loadProviderForNewVersion = async (
   database: Database,

@@ -3,7 +3,7 @@ import type { Actor } from '#access';
 import { AggregateCommand, type Operation } from '#event-store';
 import type { ConfigurationVersionRow } from './configuration-versions.queries.js';
 
-export type NewConfigurationVersion = {
+type NewConfigurationVersion = {
   readonly workspace: string;
   readonly autoQueueRuns: boolean;
   readonly speculative: boolean;

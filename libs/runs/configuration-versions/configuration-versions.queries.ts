@@ -114,7 +114,7 @@ export const listConfigurationVersions = async (
 };
 
 /** The workspace of a new configuration version. */
-export type WorkspaceForNewConfiguration = PermissionScope & {
+type WorkspaceForNewConfiguration = PermissionScope & {
   readonly organization: string;
   readonly organizationVersion: number;
   readonly workspaceVersion: number;

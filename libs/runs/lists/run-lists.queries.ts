@@ -219,7 +219,7 @@ export const listRunQueue = (
   return listInOrganization(database, actor, organizationName, page, { conditions, order: 'asc', isRetained: true });
 };
 
-export type Capacity = { readonly pending: number; readonly running: number };
+type Capacity = { readonly pending: number; readonly running: number };
 
 /** Counts the waiting runs and the runs in progress that the caller may read. */
 export const loadCapacity = async (database: Database, actor: Actor, organizationName: string): Promise<Capacity> => {

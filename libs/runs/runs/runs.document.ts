@@ -48,7 +48,7 @@ const findWaitingReason = ({ hasNoPool, executionMode, agentPool }: RunRow): str
     : `Agent pool ${agentPool ?? ''} does not include this workspace in its scope: choose another pool, or change organization-scoped, allowed-workspaces or excluded-workspaces`;
 };
 
-export type RunRenderOptions = {
+type RunRenderOptions = {
   readonly actor: Identity;
   readonly now: Date;
   /** With values; empty if the caller may not read them. */

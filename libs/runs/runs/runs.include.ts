@@ -45,7 +45,7 @@ export type RunIncludes = ReadonlySet<string>;
 export const parseRunIncludes = (query: QueryParameters): RunIncludes | null => parseInclude(query, RUN_INCLUDES);
 
 /** The caller, and the recorder of what the caller reads. */
-export type IncludeReader = { readonly actor: Actor; readonly reads: ReadRecorder };
+type IncludeReader = { readonly actor: Actor; readonly reads: ReadRecorder };
 
 /** Loads the included resources, in one more statement at most. */
 export const loadRunIncluded = async (

@@ -7,7 +7,7 @@ import { ScimRefusal } from '../protocol/scim-refusal.js';
 type PatchedMember = { readonly value: string; readonly display?: string };
 
 /** The attributes of a group that a patch can change. */
-export type PatchedGroup = {
+type PatchedGroup = {
   readonly displayName: unknown;
   readonly externalId: unknown;
   readonly members: readonly PatchedMember[];

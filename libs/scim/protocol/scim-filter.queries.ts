@@ -2,7 +2,7 @@ import { sql, type Sql } from '#kernel';
 import { parseScimFilter, refuseFilter, type ComparedValue, type Comparison, type ScimFilter } from './scim-filter.js';
 
 /** An attribute of a filter: its SQL expression, or a condition on the rows of a multi-valued attribute. */
-export type FilterAttribute =
+type FilterAttribute =
   | { readonly type: 'text'; readonly column: Sql; readonly caseExact?: true }
   | { readonly type: 'boolean' | 'time'; readonly column: Sql }
   /** `of` returns a condition: one of the values meets the comparison of the text. */

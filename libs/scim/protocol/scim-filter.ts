@@ -15,7 +15,7 @@ export type ScimFilter =
 
 export const refuseFilter = (detail: string): ScimRefusal => new ScimRefusal('invalidFilter', `filter: ${detail}`);
 
-export const MAX_FILTER_LENGTH = 1_024;
+const MAX_FILTER_LENGTH = 1_024;
 
 /** A text in quotes, a bracket, or a word: a path, a number or an operator. Each character starts one of them only. */
 const TOKEN = /\s*("(?:[^"\\]|\\.)*"|[()[\]]|[^\s()[\]"]+)/sy;

@@ -1,7 +1,7 @@
 import { Refusal } from '#kernel';
 
 /** Values of `scimType` (RFC 7644 §3.12) that the server sends. */
-export type ScimType =
+type ScimType =
   'uniqueness' | 'invalidFilter' | 'invalidPath' | 'invalidSyntax' | 'invalidValue' | 'mutability' | 'noTarget';
 
 /** A refusal with a `scimType`. */

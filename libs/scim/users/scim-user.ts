@@ -18,7 +18,7 @@ export type ScimUserEvent =
   | Message<'ScimUserUpdated', ProvisionedUser & { readonly changes: Partial<ScimUserStatement> }>
   | Message<'ScimUserDeprovisioned', ProvisionedUser>;
 
-export type ScimUserCommand =
+type ScimUserCommand =
   | Message<'ProvisionScimUser', ProvisionedUser & ScimUserStatement & { readonly source: string }>
   | Message<'UpdateScimUser', { readonly organizations: readonly string[]; readonly statement: ScimUserStatement }>
   | Message<'DeprovisionScimUser', { readonly organizations: readonly string[] }>;

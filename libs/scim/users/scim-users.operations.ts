@@ -37,7 +37,7 @@ import { listEmails } from './scim-users.document.js';
 import type { UserSignInMethods } from './user-sign-in-methods.port.js';
 import { findScimUser, loadNameUse, selectScimUser, type NameUse, type ScimUserRow } from './scim-users.queries.js';
 
-export type ScimDependencies = ScimTeamDependencies & { readonly quotas: Quotas };
+type ScimDependencies = ScimTeamDependencies & { readonly quotas: Quotas };
 
 /** Unique keys that a concurrent request can take first. The retry then finds the rows of that request. */
 const RACES = ['users_username_key', 'scim_users_user_name_key', 'scim_users_pkey'];

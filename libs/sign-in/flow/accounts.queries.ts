@@ -3,7 +3,7 @@ import type { Database } from '#postgres';
 import { findUserByLogin } from '#people';
 
 /** A person who signs in, with what the module stores about them. */
-export type SignInAccount = {
+type SignInAccount = {
   readonly id: string;
   readonly username: string;
   readonly email: string | null;
@@ -14,7 +14,7 @@ export type SignInAccount = {
 type StoredMethods = Pick<SignInAccount, 'passwordHash' | 'hasTotp'>;
 
 /** `foldedLogin`: the typed login in lower case. */
-export type SignInLookup = { readonly account: SignInAccount | null; readonly foldedLogin: string };
+type SignInLookup = { readonly account: SignInAccount | null; readonly foldedLogin: string };
 
 /** Returns the account with this user name or address. Runs the same statements if there is none. */
 export const findSignInAccount = async (database: Database, login: string): Promise<SignInLookup> => {

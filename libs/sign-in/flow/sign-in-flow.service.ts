@@ -53,7 +53,7 @@ const providerProof = z.object({
 });
 
 /** What an identity provider has proved about a person. */
-export type ProvedIdentity = z.infer<typeof providerProof> & {
+type ProvedIdentity = z.infer<typeof providerProof> & {
   readonly user: string;
   /** Whether the provider has required a second factor. Otherwise the person's own one-time codes count. */
   readonly provesTwoFactor: boolean;
@@ -65,7 +65,7 @@ const pendingContent = z.object({
   at: z.iso.datetime(),
   proof: providerProof.optional(),
 });
-export type PendingSignIn = z.infer<typeof pendingContent>;
+type PendingSignIn = z.infer<typeof pendingContent>;
 const deviceContent = z.object({ user: z.string(), device: z.string() });
 
 export type SignInServices = {

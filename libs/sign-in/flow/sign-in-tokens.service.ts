@@ -4,7 +4,7 @@ import type { EncryptionKeys } from '#encryption';
 import { Refusal, type Clock } from '#kernel';
 
 const KINDS = ['passkey', 'totp', 'second-factor', 'device', 'oidc', 'identity-link'] as const;
-export type SignInTokenKind = (typeof KINDS)[number];
+type SignInTokenKind = (typeof KINDS)[number];
 
 /**
  * Signs what pages and cookies carry between two requests, so that requests without a session store nothing. A token of

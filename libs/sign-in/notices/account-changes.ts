@@ -21,7 +21,7 @@ export const METHOD_CHANGES = [
 export const ACCESS_CHANGES = ['AuthenticationTokenCreated', 'SessionStarted'] as const;
 
 export const ACCOUNT_CHANGES = [...METHOD_CHANGES, ...ACCESS_CHANGES] as const;
-export type AccountChangeType = (typeof ACCOUNT_CHANGES)[number];
+type AccountChangeType = (typeof ACCOUNT_CHANGES)[number];
 
 /** A change of an account that its person must notice. `address`: of the browser or program; null for operators. */
 export type AccountChangeRow = {

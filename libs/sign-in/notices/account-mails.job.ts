@@ -18,7 +18,7 @@ const MAILS_AT_ONCE = 4;
 /** Longer than the time limit of a message. A mail whose process was killed is sent again after this time. */
 const LEASE_MS = 60_000;
 
-export type AccountMailsDependencies = {
+type AccountMailsDependencies = {
   readonly store: EventStore;
   readonly clock: Clock;
   readonly logger: Pick<Logger, 'warn'>;

@@ -3,7 +3,7 @@ import { sql, type Sql } from '#kernel';
 /** Older notices are not mailed: for example, those from a time without a mail server. */
 const MAILED_MS = 24 * 60 * 60_000;
 /** A person gets at most one mail in this time. The mail contains all notices since the last one. */
-export const MAIL_PAUSE_MS = 5 * 60_000;
+const MAIL_PAUSE_MS = 5 * 60_000;
 const MAILS_PER_STEP = 100;
 const KEPT_MS = 90 * 24 * 60 * 60_000;
 const ROWS_PER_STEP = 1_000;

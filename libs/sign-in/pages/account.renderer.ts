@@ -18,7 +18,7 @@ import { renderChanges } from './account-changes.renderer.js';
 import { renderIdentities, type Linking } from './account-identities.renderer.js';
 import { PASSKEY_SCRIPTS, renderPasskeyForm } from './sign-in.renderer.js';
 
-export type AccountSession = {
+type AccountSession = {
   readonly id: string;
   readonly method: string;
   readonly address: string | null;
@@ -27,7 +27,7 @@ export type AccountSession = {
   readonly lastUsedAt: string | null;
 };
 
-export type AccountPage = {
+type AccountPage = {
   readonly username: string;
   readonly methods: MethodsOverview;
   readonly passkeys: readonly PasskeyRow[];
@@ -216,7 +216,7 @@ export const renderAccountPage = (page: AccountPage): HtmlPage =>
     `,
   });
 
-export type TotpPage = {
+type TotpPage = {
   readonly username: string;
   readonly setup: TotpSetup;
   /** SVG that the server has drawn. */

@@ -6,7 +6,7 @@ import type { SignInOption } from '../flow/sign-in-options.js';
 /** Scripts of pages with passkeys. All other parts of the pages work without them. */
 export const PASSKEY_SCRIPTS = ['/sign-in/webauthn.js', '/sign-in/passkeys.js'] as const;
 
-export type PasskeyForm = {
+type PasskeyForm = {
   readonly kind: 'use' | 'add';
   readonly action: string;
   readonly button: string;
@@ -96,7 +96,7 @@ export const renderSignInPage = (page: SignInPage): HtmlPage =>
     `,
   });
 
-export type SecondFactorPage = { readonly returnTo: string | null; readonly error?: string | null };
+type SecondFactorPage = { readonly returnTo: string | null; readonly error?: string | null };
 
 export const renderSecondFactorPage = ({ returnTo, error }: SecondFactorPage): HtmlPage =>
   renderPage({
@@ -118,7 +118,7 @@ export const renderSecondFactorPage = ({ returnTo, error }: SecondFactorPage): H
     `,
   });
 
-export type LinkPage = Pick<UsableLink, 'resetsMethods' | 'revokesTokens'> & {
+type LinkPage = Pick<UsableLink, 'resetsMethods' | 'revokesTokens'> & {
   readonly secret: string;
   readonly returnTo: string | null;
 };

@@ -37,7 +37,7 @@ const listNames = ({ username, email }: PasswordOwner): readonly string[] =>
 /** Counts code points. */
 const countCharacters = (text: string): number => Array.from(text).length;
 
-export type PasswordOwner = { readonly username: string; readonly email: string | null };
+type PasswordOwner = { readonly username: string; readonly email: string | null };
 
 /** Refuses passwords that are too short, too long, common, or contain the name or the address of the person. */
 export const checkPassword = (text: string, owner: PasswordOwner): void => {

@@ -13,7 +13,7 @@ import { SIGN_INS } from '#access/rules';
  * - `identity`: the identity provider has proved the person, who does not satisfy its rules or has no account.
  * - `suspended`: the account is suspended.
  */
-export const REFUSAL_REASONS = [
+const REFUSAL_REASONS = [
   'unknown-account',
   'too-many-attempts',
   'unknown-passkey',

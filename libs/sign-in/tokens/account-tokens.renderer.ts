@@ -15,9 +15,9 @@ export const DESCRIPTION_MAX = 200;
 export const ORGANIZATION_MAX = 100;
 
 /** Page numbers of the list, from 1; null if there is no such page. */
-export type TokenPages = { readonly newer: number | null; readonly older: number | null };
+type TokenPages = { readonly newer: number | null; readonly older: number | null };
 
-export type TokensPage = {
+type TokensPage = {
   readonly username: string;
   readonly tokens: readonly TokenRow[];
   readonly pages: TokenPages;
@@ -136,7 +136,7 @@ export const renderTokensPage = (page: TokensPage): HtmlPage =>
     `,
   });
 
-export type NewTokenPage = {
+type NewTokenPage = {
   readonly username: string;
   /** Host and port of the server, as clients name it. */
   readonly host: string;

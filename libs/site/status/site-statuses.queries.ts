@@ -2,7 +2,7 @@ import { sql } from '#kernel';
 import type { Database } from '#postgres';
 
 /** Connections of processes of Cadastre with the same name and address. */
-export type SiteProcess = {
+type SiteProcess = {
   /** `serve`, `gateway`, `projector`, `publisher` or a command. */
   readonly name: string;
   /** Null for a connection by a socket of the same machine. */
@@ -11,7 +11,7 @@ export type SiteProcess = {
   readonly since: string;
 };
 
-export type DatabaseFacts = {
+type DatabaseFacts = {
   readonly postgresVersion: string;
   readonly databaseBytes: number;
   /** Estimated by Postgres, because counting a long log takes minutes. */

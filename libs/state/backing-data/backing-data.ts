@@ -39,7 +39,7 @@ export type BackingDataCommand =
   | Message<'RestoreData', { workspace: string }>
   | Message<'DeleteDataPermanently', { workspace: string }>;
 
-export type BackingDataState = { readonly status: 'kept' | 'soft-deleted' | 'deleted' };
+type BackingDataState = { readonly status: 'kept' | 'soft-deleted' | 'deleted' };
 
 /** Refusals are bad requests, because the vendor responds with 400. */
 export const backingData: Decider<BackingDataState, BackingDataCommand, BackingDataEvent> = {

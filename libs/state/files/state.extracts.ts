@@ -30,7 +30,7 @@ const MAX_SKIPPED_BYTES = 64 * 1024;
  * Maximum size in bytes of the block list of one version on a page of versions: about 300 blocks. So a page of 100
  * versions has at most 4 MiB of them, and one read of each file is enough.
  */
-export const BLOCKS_ON_PAGE = 40 * 1024;
+const BLOCKS_ON_PAGE = 40 * 1024;
 
 type OpenedExtract<Index> = {
   readonly index: Index;
@@ -97,7 +97,7 @@ export class OutputValues {
  * Maximum bytes of output values that one document includes. Parsing and writing them blocks the event loop, for less than
  * a quarter of a second with 8 MiB. A state with larger values is rare: 5,000 outputs of 1 KiB fit.
  */
-export const INCLUDED_VALUES = 8 * 1024 * 1024;
+const INCLUDED_VALUES = 8 * 1024 * 1024;
 
 /** The factor by which the exact parsing of numbers takes longer. */
 const EXACT_PARSING_COST = 16;

@@ -18,14 +18,14 @@ export type ParsedState = {
 };
 
 /** A refusal in transit between threads, because cloning an error loses its class. */
-export type SerializedRefusal = {
+type SerializedRefusal = {
   readonly kind: RefusalKind;
   readonly problems: readonly Problem[];
 };
 
 export type ReaderOutcome<T> = { readonly value: T } | { readonly refusal: SerializedRefusal };
 
-export type InlineState = {
+type InlineState = {
   readonly bytes: Uint8Array;
   readonly md5: string;
   readonly reading: ReaderOutcome<ParsedState>;

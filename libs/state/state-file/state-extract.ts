@@ -92,7 +92,7 @@ export const buildResourcesFile = (state: ParsedStateFile): Uint8Array<ArrayBuff
 };
 
 /** A resource block in documents of state versions (go-tfe's StateVersionResources). */
-export type RenderedBlock = {
+type RenderedBlock = {
   readonly name: string;
   /** Has the prefix `data.` for a data source, as in `providers` and `modules` of the same document. */
   readonly type: string;
@@ -107,7 +107,7 @@ export type RenderedBlock = {
 export type BlocksIndex = readonly RenderedBlock[] | null;
 
 /** Maximum size in bytes of the block list in one document: about 8,000 blocks. */
-export const MAX_BLOCKS_BYTES = 1024 * 1024;
+const MAX_BLOCKS_BYTES = 1024 * 1024;
 
 const renderBlock = ({ managed, name, type, indexes, module, provider }: ResourceBlock): RenderedBlock => ({
   name,

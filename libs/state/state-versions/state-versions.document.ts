@@ -3,7 +3,7 @@ import type { BlocksIndex } from '../state-file/state-extract.js';
 import type { OutputRow, StateVersionRow } from './state-versions.queries.js';
 import type { StateLinks } from '../files/state.links.js';
 
-export type StateVersionView = {
+type StateVersionView = {
   readonly links: StateLinks;
   readonly hasJson: boolean;
   /** Resource blocks; null if the state is not stored or the list is too long. */

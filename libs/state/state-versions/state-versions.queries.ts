@@ -167,7 +167,7 @@ export const listStateVersions = async (
   return { ...toListPage(rows), workspace: first.home, organization: first.owner };
 };
 
-export type StateContentKey = Pick<StateVersionRow, 'serial' | 'lineage' | 'md5'>;
+type StateContentKey = Pick<StateVersionRow, 'serial' | 'lineage' | 'md5'>;
 
 /** The state that a decision about the files of a version needs besides the stream of the version. */
 export type BackingDataForCommand = {
@@ -199,7 +199,7 @@ export const loadBackingDataForCommand = async (
 };
 
 /** The version to roll back to, and the serial after all others. */
-export type RollbackSource = {
+type RollbackSource = {
   readonly organization: string;
   readonly lineage: string | null;
   readonly serial: number;
@@ -324,7 +324,7 @@ export const findOutput = async (database: Database, actor: Actor, id: string): 
   return row;
 };
 
-export type AbandonedStateVersion = { readonly id: string; readonly workspace: string };
+type AbandonedStateVersion = { readonly id: string; readonly workspace: string };
 
 /** Returns the oldest versions that were created before `before` and still wait for their state. */
 export const listAbandonedStateVersions = (

@@ -14,7 +14,7 @@ const FILES = ['state', 'json-state', 'json-state-outputs'] as const;
 type FileName = (typeof FILES)[number];
 
 /** The body of a creation without its files, and the files. */
-export type SplitCreateRequest = {
+type SplitCreateRequest = {
   /** The body as small JSON. Each file is replaced by a stub that validation treats like the file. */
   readonly document: string;
   readonly state: Buffer | null;

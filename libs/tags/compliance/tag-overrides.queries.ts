@@ -27,7 +27,7 @@ export type TagOverrideRow = TagBindingColumns & {
  * Counts of what a key concerns, as far as the caller sees it: workspaces that override it, projects that bind it, and
  * all workspaces in these projects.
  */
-export type KeyReach = { readonly overrides: number; readonly projects: number; readonly workspaces: number };
+type KeyReach = { readonly overrides: number; readonly projects: number; readonly workspaces: number };
 
 export type ReservationRule = ReservedTagKeyAttributes & { readonly reach: KeyReach };
 
@@ -35,7 +35,7 @@ export type ReservationRule = ReservedTagKeyAttributes & { readonly reach: KeyRe
  * A proposed reserved tag key. It changes the reserved tag key with this id, or without an id the one with this key, if
  * there is one.
  */
-export type ReservationProposal = {
+type ReservationProposal = {
   readonly id: string | null;
   readonly key: string;
   readonly disableOverrides?: boolean;

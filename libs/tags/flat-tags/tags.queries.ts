@@ -73,7 +73,7 @@ export const listWorkspaceTags = async (
   return toTagListPage(rows);
 };
 
-export type TagFilter = {
+type TagFilter = {
   readonly search: string | undefined;
   /** Id of a workspace whose tags are excluded. Has no effect if the caller does not see the workspace. */
   readonly without: string | undefined;

@@ -193,7 +193,7 @@ export const listSetsReaching = async (
 };
 
 /** A workspace or project of the organization that a command names. */
-export type VariableSetTarget = StreamVersion & { readonly kind: VariableSetTargetKind; readonly project: string };
+type VariableSetTarget = StreamVersion & { readonly kind: VariableSetTargetKind; readonly project: string };
 
 const selectTargets = (organization: Sql, { workspaces, projects }: VariableSetTargets): Sql => sql`coalesce((
   select jsonb_agg(jsonb_build_object('kind', t.kind, 'stream', t.id, 'project', t.project, 'version', st.version)

@@ -39,7 +39,7 @@ export type VariableCommand =
   | Message<'DeleteVariable', Record<never, never>>;
 
 type ActiveVariable = VariableAttributes & { readonly status: 'active' };
-export type VariableState = { readonly status: 'absent' | 'deleted' } | ActiveVariable;
+type VariableState = { readonly status: 'absent' | 'deleted' } | ActiveVariable;
 
 /** Keys that the vendor accepts. Terraform ignores keys of undeclared variables. */
 const KEY = {

@@ -214,7 +214,7 @@ export const findVariable = async (
         join lateral (select ${COLUMNS} ${FROM} where v.owner = owner.id and v.id = ${id}) one on true`),
   );
 
-export type OwnerForVariable = OwnerScopeRow & {
+type OwnerForVariable = OwnerScopeRow & {
   readonly owner: string;
   readonly preconditions: readonly StreamVersion[];
   /** The owner's variables except the one that the command changes. */

@@ -38,7 +38,7 @@ const UNSUPPORTED: readonly (readonly [field: string, code: OauthError, reason: 
   ['scope', 'invalid_scope', 'the token has the permissions of its team'],
 ];
 
-export type ExchangeRequest = { readonly identity: string; readonly subjectToken: string };
+type ExchangeRequest = { readonly identity: string; readonly subjectToken: string };
 
 /** Returns the request in a form. Throws the refusal of RFC 6749 §5.2 and RFC 8693 §2.2.2. */
 export const parseExchangeRequest = (form: unknown): ExchangeRequest => {

@@ -13,7 +13,7 @@ const issuerRequests = new Counter({
   labelNames: ['result'],
 });
 
-export type ExchangeResult = 'issued' | 'refused' | 'unavailable' | 'limited';
+type ExchangeResult = 'issued' | 'refused' | 'unavailable' | 'limited';
 
 export const countExchange = (result: ExchangeResult): void => tokenExchanges.inc({ result });
 

@@ -26,7 +26,7 @@ export type ExchangedToken = {
   readonly expires_in: number;
 };
 
-export type TokenExchangeDependencies = {
+type TokenExchangeDependencies = {
   readonly store: EventStore;
   readonly ids: Ids;
   readonly clock: Clock;

@@ -69,7 +69,7 @@ export const loadWorkloadIdentity = async (
   return row;
 };
 
-export type TeamForNewIdentity = {
+type TeamForNewIdentity = {
   readonly team: string;
   readonly organization: string;
   readonly scope: TeamScope;

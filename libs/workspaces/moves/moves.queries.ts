@@ -13,7 +13,7 @@ import { selectFixedKeys } from '#tag-bindings';
 import type { FixedTagKey } from '../tags/tags.js';
 
 /** The target project of a move, and the requested workspaces that its organization has. */
-export type WorkspaceMove = PermissionScope & {
+type WorkspaceMove = PermissionScope & {
   readonly organization: string;
   readonly organizationVersion: number;
   readonly projectVersion: number;

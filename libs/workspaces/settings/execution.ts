@@ -5,7 +5,7 @@ import type { WorkspaceChanges, WorkspaceSettings } from './workspace-settings.j
  * The execution mode of a workspace: its own mode and pool if `settingOverwrites` says so, else those of its project,
  * else those of its organization.
  */
-export type SettingOverwrites = WorkspaceSettings['settingOverwrites'];
+type SettingOverwrites = WorkspaceSettings['settingOverwrites'];
 
 /** The execution settings of a request; omitted settings stay. */
 type ExecutionInput = {

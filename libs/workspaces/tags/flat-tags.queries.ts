@@ -66,7 +66,7 @@ export const loadTagAddition = async (
 };
 
 /** A workspace that loses tags. */
-export type TagCarrier = { readonly id: string; readonly snapshot: StreamSnapshot };
+type TagCarrier = { readonly id: string; readonly snapshot: StreamSnapshot };
 
 /** A step of the removal of tags from an organization. */
 export type TagRemovalStep = {

@@ -63,7 +63,7 @@ const MAX_TAGS = 500;
  * Refuses new values of keys that the project fixes; present values stay. `getPointer` locates a key in
  * the request.
  */
-export const checkOverrides = (
+const checkOverrides = (
   keys: readonly string[],
   fixed: readonly FixedTagKey[],
   getPointer: (key: string) => string,

@@ -12,7 +12,7 @@ type TagCommandInput =
   Message<'AddTags', { tags: readonly TagReference[] }> | Message<'RemoveTags', { tags: readonly TagReference[] }>;
 
 /** The commands for one existing workspace, without the facts that the handler loads. */
-export type ExistingWorkspaceCommand =
+type ExistingWorkspaceCommand =
   | Exclude<
       WorkspaceCommand,
       { type: 'CreateWorkspace' | LockCommandInput['type'] | TagCommandInput['type'] } | ConsumerCommand

@@ -50,7 +50,7 @@ export const WORKSPACE_DOCUMENT: DocumentKind = {
 export type WorkspaceTarget = { readonly id: string } | { readonly organization: string; readonly name: string };
 
 /** Durations are averages in milliseconds; null if no run reached that phase. */
-export type WorkspaceMetrics = {
+type WorkspaceMetrics = {
   readonly runs: number;
   readonly failures: number;
   readonly policyFailures: number;

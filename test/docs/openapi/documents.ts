@@ -10,7 +10,7 @@ import {
 
 export type DescribedResources = ReadonlyMap<string, ResourceDescription>;
 
-export type OpenApiContent = Readonly<Record<string, { readonly schema: z.ZodType; readonly example?: unknown }>>;
+type OpenApiContent = Readonly<Record<string, { readonly schema: z.ZodType; readonly example?: unknown }>>;
 
 const pagination = z
   .strictObject({

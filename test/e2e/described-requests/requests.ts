@@ -166,7 +166,7 @@ type RequestParts = Omit<DescribedRequest, 'kind' | 'method' | 'url' | 'isRefuse
 };
 
 /** How many requests to send of each kind, and how to generate them. */
-export type GeneratedRequests = { readonly count: number; readonly requests: fc.Arbitrary<DescribedRequest> };
+type GeneratedRequests = { readonly count: number; readonly requests: fc.Arbitrary<DescribedRequest> };
 
 /** Returns the caller whose requests succeed. */
 const callerOf = ({ path }: RequestTemplate): string =>

@@ -23,7 +23,7 @@ export const startOnJava = async (): Promise<TestKafka> => {
   return startIn(folder, { port, controllerPort, folder: join(folder, 'log') });
 };
 
-export type ScramUser = { readonly name: string; readonly password: string };
+type ScramUser = { readonly name: string; readonly password: string };
 
 /** Starts a broker with additional listeners and SCRAM users. The folder is removed when it stops. */
 export const startWithUsers = async (

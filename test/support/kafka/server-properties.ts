@@ -9,7 +9,7 @@ export type BrokerProperties = {
   readonly cluster?: ClusterProperties;
 };
 
-export type ClusterProperties = {
+type ClusterProperties = {
   readonly node: number;
   /** The controller ports of all nodes, which have the numbers from 1 up. */
   readonly controllerPorts: readonly number[];

@@ -15,7 +15,7 @@ const CASTS: Readonly<Record<string, readonly string[]>> = {
   'libs/json-api/related-resources.ts': ['defineRelated'],
 };
 
-export type SourceProgram = { readonly program: ts.Program; readonly checker: ts.TypeChecker };
+type SourceProgram = { readonly program: ts.Program; readonly checker: ts.TypeChecker };
 
 /** Loads the types of the sources. `isRoot` selects the files, by their paths in the repository. */
 export const loadSources = (isRoot: (file: string) => boolean): SourceProgram => {
@@ -46,7 +46,7 @@ const isCast = (call: ts.CallExpression, checker: ts.TypeChecker): boolean => {
 const isUntyped = (type: ts.Type): boolean => type.aliasSymbol?.name === 'DatabaseRow';
 
 /** Every call site in the files that gives rows a type, and the problems that keep a call site from being checked. */
-export const findTypedCallSites = (
+const findTypedCallSites = (
   { program, checker }: SourceProgram,
   isChecked: (file: string) => boolean,
 ): { readonly callSites: readonly TypedCallSite[]; readonly problems: readonly string[] } => {

@@ -5,7 +5,7 @@
 export const WITHOUT_SYNCS = { fsync: 'off', synchronous_commit: 'off', full_page_writes: 'off' } as const;
 
 /** A real Postgres with many databases. */
-export type TestPostgres = {
+type TestPostgres = {
   /** URL of its administrator. */
   readonly url: string;
   stop(): Promise<void>;

@@ -22,7 +22,7 @@ const MIN_EVENTS_FOR_REBUILD = 50_000;
 type SeedDependencies = Pick<Runtime, 'store' | 'clock' | 'ids' | 'settings'>;
 type ReportProgress = (work: string, done: number, all: number) => void;
 
-export type SeedResult = {
+type SeedResult = {
   readonly organizations: number;
   readonly workspaces: number;
   readonly events: number;

@@ -13,7 +13,7 @@ const toId = (kind: string, bytes: Buffer): string =>
   `${kind}-${Array.from(bytes.subarray(0, ID_LENGTH), (byte) => LETTERS[byte % LETTERS.length]).join('')}`;
 
 /** The id of a resource, and a number for each of its choices. */
-export type SeededResource = { readonly id: string; readonly choice: (n: number) => number };
+type SeededResource = { readonly id: string; readonly choice: (n: number) => number };
 
 export const describeResource = (
   options: Pick<SeedOptions, 'seed' | 'prefix'>,

@@ -14,7 +14,7 @@ export type ExplainablePermission = ShownExplanation['attributes']['permission']
 export const ACCESS_ROWS_IN_PAGE = 100;
 
 export type AccessSearch = { readonly name?: string; readonly project?: string };
-export type AccessPage = { readonly rows: readonly AccessMatrixRow[]; readonly total: number };
+type AccessPage = { readonly rows: readonly AccessMatrixRow[]; readonly total: number };
 
 const accessKey = (organization: string) => [...organizationKey(organization), 'access'] as const;
 
@@ -38,7 +38,7 @@ export const accessPageQuery = (organization: string, search: AccessSearch, page
   });
 
 /** The target of an access, with its level. Null: the team has none. */
-export type ChangedAccess = { readonly on: 'project' | 'workspace'; readonly id: string; readonly team: string };
+type ChangedAccess = { readonly on: 'project' | 'workspace'; readonly id: string; readonly team: string };
 
 export const WORKSPACE_LEVELS = ['read', 'plan', 'write', 'admin'] as const;
 export const PROJECT_LEVELS = ['read', 'write', 'maintain', 'admin'] as const;

@@ -7,7 +7,7 @@ type RefusalDocument = ApiResource<'ErrorDocument'>;
  * One reason of a refusal. `field`: the attribute, the relationship or the query parameter that was refused, or null.
  * `pointer`: its location in the body of the request, or null.
  */
-export type ApiProblem = { readonly detail: string; readonly field: string | null; readonly pointer: string | null };
+type ApiProblem = { readonly detail: string; readonly field: string | null; readonly pointer: string | null };
 
 /** A refusal of the server. */
 export class ApiError extends Error {

@@ -41,7 +41,7 @@ export const ipAllowlistQuery = (organization: string) =>
     },
   });
 
-export type NewRange = { readonly range: string; readonly description: string };
+type NewRange = { readonly range: string; readonly description: string };
 
 /** Adds a range. The first range creates the list. */
 export const useAddRange = (organization: string) => {

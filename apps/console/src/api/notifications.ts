@@ -63,7 +63,7 @@ export type NotificationUpdate = {
   readonly users?: readonly string[] | undefined;
 };
 
-export type NotificationChange =
+type NotificationChange =
   | { readonly action: 'create'; readonly attributes: NotificationBody; readonly users: readonly string[] }
   | {
       readonly action: 'update';

@@ -9,7 +9,7 @@ const PAGE_SIZE = 100;
 const ONCE = { staleTime: Number.POSITIVE_INFINITY, refetchOnWindowFocus: false } as const;
 
 /** Everything about the current state of a workspace has a key that begins with this one. */
-export const currentStateKey = (workspace: string) => ['states', workspace] as const;
+const currentStateKey = (workspace: string) => ['states', workspace] as const;
 
 /** The current state version of the workspace with this id, and who created it. */
 export const currentStateQuery = (workspace: string) =>

@@ -37,7 +37,7 @@ export type WorkspaceTagsRow = {
   readonly missing: readonly string[] | null;
 };
 
-export type TagRowPage = { readonly rows: readonly WorkspaceTagsRow[]; readonly total: number };
+type TagRowPage = { readonly rows: readonly WorkspaceTagsRow[]; readonly total: number };
 
 /** One page of workspaces with the tags that apply to them. */
 export const tagRowsQuery = (organization: string, name: string, page: number) =>
@@ -133,7 +133,7 @@ export const keyPreviewQuery = (organization: string, { id, key, disableOverride
   });
 
 /** A new reserved key, or the fields of an existing one that change. */
-export type KeyChange =
+type KeyChange =
   | { readonly id: null; readonly key: string; readonly disableOverrides: boolean }
   | { readonly id: string; readonly key?: string; readonly disableOverrides?: boolean };
 

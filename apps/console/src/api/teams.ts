@@ -12,7 +12,7 @@ const PAGE_SIZE = 100;
 const SUGGESTIONS = 50;
 
 /** Everything about the teams of an organization has a key that begins with this one. */
-export const teamsKey = (organization: string) => [...organizationKey(organization), 'teams'] as const;
+const teamsKey = (organization: string) => [...organizationKey(organization), 'teams'] as const;
 
 /** The teams that the person may see, page by page. */
 export const teamsQuery = (organization: string) =>

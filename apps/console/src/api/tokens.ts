@@ -24,7 +24,7 @@ export const teamTokensQuery = (organization: string) =>
     getNextPageParam: (page) => page.meta.pagination['next-page'],
   });
 
-export type OrganizationTokenKind = 'organization' | 'audit-trails';
+type OrganizationTokenKind = 'organization' | 'audit-trails';
 
 /** The token of the organization, or the one that reads its audit trail only. Null if there is none. */
 export const organizationTokenQuery = (organization: string, kind: OrganizationTokenKind) =>

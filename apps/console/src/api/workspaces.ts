@@ -40,7 +40,7 @@ export const WORKSPACE_SORTS = [
   'current-run.created-at',
   '-current-run.created-at',
 ] as const;
-export type WorkspaceSort = (typeof WORKSPACE_SORTS)[number];
+type WorkspaceSort = (typeof WORKSPACE_SORTS)[number];
 
 export const workspacesKey = (organization: string) => [...organizationKey(organization), 'workspaces'] as const;
 
@@ -75,7 +75,7 @@ export type WorkspaceListRow = {
   readonly runStatus: ApiResource<'Run'>['attributes']['status'] | null;
 };
 
-export type WorkspaceListPage = { readonly rows: readonly WorkspaceListRow[]; readonly total: number };
+type WorkspaceListPage = { readonly rows: readonly WorkspaceListRow[]; readonly total: number };
 
 const toListRow = (
   { id, attributes, relationships }: Workspace,

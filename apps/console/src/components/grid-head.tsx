@@ -17,7 +17,7 @@ type HeaderProps = {
 };
 
 /** The names of the columns, with buttons that sort. */
-export const GridHeader = ({ column: { header, meta }, sort, onSort }: HeaderProps) => {
+const GridHeader = ({ column: { header, meta }, sort, onSort }: HeaderProps) => {
   const descending = `-${meta.sort ?? ''}`;
   const isSorted = meta.sort !== undefined && (sort === meta.sort || sort === descending);
   const order = sort === descending ? 'descending' : 'ascending';

@@ -13,9 +13,9 @@ import classes from './matrix-grid.module.css';
 
 /* A grid of any number of rows and columns. It renders the cells in the window only; rows can be absent until they load. */
 
-export type MatrixColumn = { readonly id: string; readonly label: string; readonly header?: ReactNode };
+type MatrixColumn = { readonly id: string; readonly label: string; readonly header?: ReactNode };
 
-export type MatrixRowHeader = {
+type MatrixRowHeader = {
   readonly label: string;
   readonly header?: ReactNode;
   /** Whether the row is the heading of the rows below it. */

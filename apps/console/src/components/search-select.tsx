@@ -12,7 +12,7 @@ export const useSuggestionText = () => {
 };
 
 type NamedOption = { readonly id: string; readonly attributes: { readonly name: string } };
-export type SelectOption = { readonly value: string; readonly label: string };
+type SelectOption = { readonly value: string; readonly label: string };
 
 export const toOption = ({ id, attributes }: NamedOption): SelectOption => ({ value: id, label: attributes.name });
 

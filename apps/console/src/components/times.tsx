@@ -26,7 +26,7 @@ const UNITS = [
 export const formatExactTime = (iso: string): string => exactFormat.format(new Date(iso));
 
 /** Returns how far the time is from `now`, such as `3 minutes ago`. */
-export const formatRelativeTime = (iso: string, now: number): string => {
+const formatRelativeTime = (iso: string, now: number): string => {
   const distance = new Date(iso).getTime() - now;
   const length = Math.abs(distance);
   // 59 minutes and 40 seconds are one hour, and not 60 minutes.

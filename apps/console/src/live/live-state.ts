@@ -1,7 +1,7 @@
 import { useSyncExternalStore } from 'react';
 
 /** `off`: there is no live stream, so screens that show progress poll. */
-export type LiveState = 'off' | 'live' | 'reconnecting';
+type LiveState = 'off' | 'live' | 'reconnecting';
 
 const store = { state: 'off' as LiveState, listeners: new Set<() => void>() };
 

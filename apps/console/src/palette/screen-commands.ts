@@ -2,7 +2,7 @@ import { useEffect, useEffectEvent, useSyncExternalStore } from 'react';
 
 /* Commands of the open screen. The palette lists them, and runs one as if the person had pressed its button. */
 
-export type ScreenCommand = { readonly label: string; readonly run: () => void };
+type ScreenCommand = { readonly label: string; readonly run: () => void };
 
 const store = { commands: [] as readonly ScreenCommand[], listeners: new Set<() => void>() };
 

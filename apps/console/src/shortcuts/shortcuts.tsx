@@ -2,7 +2,7 @@ import { createContext, useContext, useEffect, useEffectEvent, useMemo, useState
 
 /* Shortcuts of one key or of two keys after each other, such as `/` and `g w`. */
 
-export type Shortcut = {
+type Shortcut = {
   /** Keys with a space between them: `?`, `g w`. */
   readonly keys: string;
   readonly label: string;

@@ -9,7 +9,7 @@ const SOON_MS = 14 * 24 * 60 * 60_000;
 export type ListedToken = { readonly owner: string; readonly token: AuthenticationToken };
 
 /** The end of a token. An end within two weeks stands out. */
-export const TokenEnd = ({ end }: { readonly end: string | null }) => {
+const TokenEnd = ({ end }: { readonly end: string | null }) => {
   const now = useNow();
   if (end === null) return <>Never</>;
   const distance = new Date(end).getTime() - now;

@@ -1,6 +1,6 @@
 import type { ExplainablePermission } from '../../api/access.js';
 
-export type PermissionGroup = {
+type PermissionGroup = {
   readonly on: 'workspace' | 'project' | 'organization';
   readonly group: string;
   readonly items: readonly ExplainablePermission[];

@@ -60,7 +60,7 @@ export const formatFieldValue = (value: unknown, names: NamesById = NO_NAMES): s
   return formatScalar(value, names);
 };
 
-export type ListDifference = { readonly removed: readonly string[]; readonly added: readonly string[] };
+type ListDifference = { readonly removed: readonly string[]; readonly added: readonly string[] };
 
 /** Returns what a change of a list removed and added, or null for a field that is no list. */
 export const compareLists = ({ from, to }: ChangedField, names: NamesById): ListDifference | null => {

@@ -2,7 +2,7 @@ import { createRoute, lazyRouteComponent } from '@tanstack/react-router';
 import { workspaceRoute } from '../../parent-routes.js';
 import { dropRejected, toTime } from '../../search-params.js';
 
-export type TimelineSearch = {
+type TimelineSearch = {
   /** The time at which the screen shows the workspace, in ISO 8601. Undefined for now. */
   readonly at?: string;
 };

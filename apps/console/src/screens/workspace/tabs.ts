@@ -1,5 +1,5 @@
 /** A screen of a workspace. `path`: below the workspace; empty for the first one. */
-export type WorkspaceTab = { readonly label: string; readonly path: string };
+type WorkspaceTab = { readonly label: string; readonly path: string };
 
 /** The screens of a workspace, in the order of the tabs. A screen gets an entry when it exists. */
 export const WORKSPACE_TABS: readonly WorkspaceTab[] = [

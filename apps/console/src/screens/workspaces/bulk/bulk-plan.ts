@@ -4,18 +4,18 @@ import { formatTag } from '../../../components/tag-text.js';
 
 /* What a change of several workspaces will do to each. The facts and the permissions come from the API. */
 
-export const BULK_ACTIONS = ['lock', 'unlock', 'add-tag', 'remove-tag', 'move'] as const;
+const BULK_ACTIONS = ['lock', 'unlock', 'add-tag', 'remove-tag', 'move'] as const;
 export type BulkAction = (typeof BULK_ACTIONS)[number];
 
 /** What the person has entered. */
-export type BulkInput = {
+type BulkInput = {
   readonly reason: string;
   readonly key: string;
   readonly value: string;
   readonly project: TargetProject | null;
 };
 
-export type PlanContext = BulkInput & {
+type PlanContext = BulkInput & {
   readonly accountId: string;
   /** Reserved keys that forbid to override the values of projects. */
   readonly forbiddingKeys: readonly string[];
@@ -30,7 +30,7 @@ export type PlannedChange = {
   readonly undo: SingleChange;
 };
 /** A workspace that stays as it is, and why. */
-export type SkippedWorkspace = { readonly workspace: WorkspaceFacts; readonly reason: string };
+type SkippedWorkspace = { readonly workspace: WorkspaceFacts; readonly reason: string };
 export type BulkPlan = { readonly changes: readonly PlannedChange[]; readonly skipped: readonly SkippedWorkspace[] };
 
 type PlanOutcome = Omit<PlannedChange, 'workspace'> | string;

@@ -9,7 +9,7 @@ import { parseWorkspaceSearch, type ChangeSearch, type ListSearch } from '../wor
 export const formatViewQuery = ({ view: _view, ...search }: ListSearch): string => formatSearch(search).slice(1);
 
 /** Returns what a saved view shows. It ignores parameters that this version of the console does not know. */
-export const parseViewQuery = (query: string): ListSearch => parseWorkspaceSearch(parseSearch(query));
+const parseViewQuery = (query: string): ListSearch => parseWorkspaceSearch(parseSearch(query));
 
 export type OpenedView = {
   /** Undefined if no view is open, or until it is loaded. */
