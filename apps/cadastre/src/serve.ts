@@ -79,6 +79,7 @@ const openWorkers = async (runtime: Runtime, stopping: AbortSignal): Promise<Run
 export const serve = (settings: Settings, stopping: AbortSignal): Promise<StoppableService> =>
   startInOrder(settings, 'serve', stopping, async (runtime, opened) => {
     const access = await ensureAdminAccess(runtime);
+    const hasContent = await hasOrganizations(runtime.store.database);
     const signInLink = access.isFirstStart ? await presentSignInLink(runtime, process.stdout.isTTY) : null;
     const publisher = openPublisher(runtime);
     if (publisher) opened(publisher);
@@ -92,7 +93,7 @@ export const serve = (settings: Settings, stopping: AbortSignal): Promise<Stoppa
       caFile,
       tokenSource: access.token,
       signInLink,
-      hasOrganizations: await hasOrganizations(runtime.store.database),
+      hasOrganizations: hasContent,
     });
     process.stdout.write(`${greeting}\n`);
   });
