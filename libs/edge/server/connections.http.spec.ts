@@ -223,4 +223,13 @@ describe('connections', () => {
       }
     }
   });
+
+  it('are closed at a stop if no request has come on them', async () => {
+    // Longer than a test may take, because Node would close the connection after this time.
+    const server = await startTestServer({ limits: { headersMs: 299_000 } });
+    const unused = connectTo(server);
+    expect(await probe(server)).toBe(200);
+    await server.close();
+    await unused.closed;
+  });
 });

@@ -114,6 +114,24 @@ const limitConnections = (
   });
 };
 
+/**
+ * Closes connections on which nothing has come when the server stops, such as those that browsers open in advance. Node
+ * does not count them as idle, and would wait for them until the limit of the first headers.
+ */
+const closeUnused = (fastify: FastifyInstance, server: Server): void => {
+  /** The bytes of the connection when it was ready: those of the TLS handshake. */
+  const unused = new Map<Socket, number>();
+  server.on(isSecure(server) ? 'secureConnection' : 'connection', (socket: Socket) => {
+    unused.set(socket, socket.bytesRead);
+    socket.once('close', () => unused.delete(socket));
+  });
+  server.on('request', ({ socket }: IncomingMessage) => unused.delete(socket));
+  fastify.addHook('preClose', (done) => {
+    for (const [socket, bytes] of unused) if (socket.bytesRead === bytes) socket.destroy();
+    done();
+  });
+};
+
 /** Reads and drops the rest of a body after an early response, up to the limits, and then closes the connection. */
 const drain = (request: IncomingMessage, { drainBytes, drainMs }: ConnectionLimits): void => {
   const { socket } = request;
@@ -164,6 +182,7 @@ export const guardConnections = (
   overload: Pick<OverloadOptions, 'delayOf' | 'chooseRequestId'>,
 ): void => {
   const server = fastify.server as Server;
+  closeUnused(fastify, server);
   limitConnections(fastify, server, trustedProxies, limits);
   if (limits.unanswered) refuseOverload(fastify, { limits: limits.unanswered, ...overload });
   closeAfterUnreadBodies(server, limits);
