@@ -258,6 +258,7 @@ const VISIBLE: readonly Attack[] = [
         expiredAt: null,
         assurance: null,
         organizations: [foreign.organization],
+        restriction: { access: 'full', organization: null },
       }),
     ),
   ],

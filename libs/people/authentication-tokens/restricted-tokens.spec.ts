@@ -174,6 +174,8 @@ describe('a read-only token', () => {
       '/api/v2/organizations/acme/audit-trail',
       '/api/v2/organizations/acme/token-ttl-policies',
     ]) {
+      // The trail records the new token, and some of the reads.
+      await waitForFollowers(server.store, 'audit_trail');
       const [own, restricted] = [await ada.get(path), await reader.get(path)];
       expect([path, restricted.status]).toEqual([path, 200]);
       expect(restricted.body.data.length).toBe(own.body.data.length);
