@@ -17,10 +17,7 @@ const settings = z.strictObject({
 
 const changes = settings.partial() as unknown as z.ZodType<AgentPoolChanges>;
 
-/**
- * Schemas, topics and audit entries of the events of pools and agents. The contract's catalogue only names agents
- * (§6.1).
- */
+/** The events of pools and agents. Entries about pools are Cadastre's own: the catalogue of the audit trail has only agents. */
 export const agentEvents = {
   ...defineEvents(
     {

@@ -29,10 +29,7 @@ const target = z.strictObject({
 
 type RetentionMeta = { readonly organizationName: string; readonly deleteOlderThanDays: number | null };
 
-/**
- * Returns the fields of the contract's catalogue (§6.2). Days are greater than 0 there, so an unlimited policy has
- * none.
- */
+/** Readers of the audit trail expect these fields. Days are greater than 0 there, so an unlimited policy has none. */
 const describePolicy = ({ organizationName, deleteOlderThanDays }: RetentionMeta, { organization }: RecordedEvent) => ({
   ...(deleteOlderThanDays === null ? {} : { delete_older_than_n_days: deleteOlderThanDays }),
   organization: organizationName,

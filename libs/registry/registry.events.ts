@@ -52,9 +52,7 @@ const platform = onResource(
   { field: 'platform' },
 );
 
-/**
- * Schemas, topics and audit rows of the provider registry. The contract's catalogue names create and destroy (§6.1).
- */
+/** The events of the provider registry. */
 export const registryEvents = {
   ...defineEvents(
     {

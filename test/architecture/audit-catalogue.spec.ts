@@ -1,9 +1,9 @@
 import { describe, expect, it } from '@jest/globals';
 import { formatRowName, OWN_RESOURCE_TYPES, CATALOGUE_ROWS } from '#facts';
 import { eventRegistry } from '../../apps/modules.js';
-import { auditedEvents as tellings, unauditedEvents } from '../docs/catalogue.js';
+import { auditedEvents, unauditedEvents } from '../docs/catalogue.js';
 
-/** Identifiers of the contract's catalogue, §6.1 and §6.2. */
+/** The resource types and actions that the entries of the audit trail must have. Consumers of the trail rely on them. */
 const CATALOGUE: Readonly<Record<string, string>> = {
   agent: 'destroy',
   authentication_token: 'create show destroy',
@@ -75,7 +75,7 @@ describe('a fact', () => {
   });
 });
 
-/** Fields of `meta` that the contract requires in Cadastre's own entries (§6.2). */
+/** The fields of `meta` that consumers rely on in Cadastre's own entries. */
 const FIELDS: Readonly<Record<string, readonly string[]>> = {
   'data_retention_policy.destroy': ['delete_older_than_n_days', 'organization', 'organization_id'],
   'project.add_team': ['team', 'permissions'],
@@ -91,14 +91,14 @@ const FIELDS: Readonly<Record<string, readonly string[]>> = {
 
 describe('the catalogue as one table (docs/reference/audit-catalogue.md)', () => {
   it('contains each event type, or the reason why the trail does not record it', () => {
-    const listed = [...tellings.map(({ event }) => event), ...unauditedEvents.map(({ event }) => event)];
+    const listed = [...auditedEvents.map(({ event }) => event), ...unauditedEvents.map(({ event }) => event)];
     expect([...new Set(listed)].toSorted()).toEqual(Object.keys(eventRegistry).toSorted());
     expect(unauditedEvents.filter(({ why }) => !/\w+ \w+/.test(why))).toEqual([]);
   });
 
   it('names resources, actions and fields in lower case with underscores, and the source of each id', () => {
     const word = /^[a-z]+\d*(?:_[a-z]+)*$/;
-    for (const { type, action, event, ids, meta } of tellings) {
+    for (const { type, action, event, ids, meta } of auditedEvents) {
       const names = [type, action, ...(event === 'AuditFactReported' ? [] : (meta ?? []))];
       expect({ event, invalid: names.filter((name) => !word.test(name)) }).toEqual({ event, invalid: [] });
       expect({ event, ids: ids.filter((id) => id !== '') }).not.toEqual({ event, ids: [] });
@@ -106,8 +106,8 @@ describe('the catalogue as one table (docs/reference/audit-catalogue.md)', () =>
     }
   });
 
-  it.each(Object.entries(FIELDS))("has exactly the contract's fields of %s", (row, fields) => {
-    const rows = tellings.filter(({ type, action }) => `${type}.${action}` === row);
+  it.each(Object.entries(FIELDS))('has exactly these fields of %s', (row, fields) => {
+    const rows = auditedEvents.filter(({ type, action }) => `${type}.${action}` === row);
     expect(rows.map(({ meta }) => meta)).toEqual([fields]);
   });
 });

@@ -40,7 +40,7 @@ import * as workspaces from '../../libs/workspaces/workspaces/workspaces.body.js
 /** Sources of members that are not in a request of go-tfe. */
 export const DOCUMENTATION_SOURCES = {
   cadastre: 'Cadastre',
-  contract: 'requests of other clients',
+  clients: 'requests of other clients',
   docs: 'HCP Terraform’s API documentation',
   'go-tfe v2': 'go-tfe v2.4.0',
   pytfe: 'pytfe 1.5.0',
@@ -195,7 +195,7 @@ export const RESOURCES: Readonly<Record<string, DocumentedResource>> = {
         ],
       },
     ],
-    also: { deleteOlderThanNDays: 'contract' },
+    also: { deleteOlderThanNDays: 'clients' },
   },
   'gpg-keys': {
     requests: [
@@ -316,8 +316,8 @@ export const RESOURCES: Readonly<Record<string, DocumentedResource>> = {
       },
     ],
     also: {
-      'setting-overwrites.agent-pool': 'contract',
-      'setting-overwrites.execution-mode': 'contract',
+      'setting-overwrites.agent-pool': 'clients',
+      'setting-overwrites.execution-mode': 'clients',
       'setting-overwrites.stacks-default-agent-pool': 'go-tfe v2',
       'setting-overwrites.stacks-default-execution-mode': 'go-tfe v2',
       'stacks-default-execution-mode': 'go-tfe v2',
@@ -505,7 +505,7 @@ export const RESOURCES: Readonly<Record<string, DocumentedResource>> = {
     ],
     also: {
       ...Object.fromEntries(subscriptions.OF_PLANS.map((name) => [name, 'go-tfe v2' as const])),
-      'relationships.feature-set': 'contract',
+      'relationships.feature-set': 'clients',
     },
   },
   'tag-bindings': {
@@ -711,8 +711,8 @@ export const RESOURCES: Readonly<Record<string, DocumentedResource>> = {
       },
     ],
     also: {
-      'iac-version': 'contract',
-      'vcs-repo.vcs-app-installation-id': 'contract',
+      'iac-version': 'clients',
+      'vcs-repo.vcs-app-installation-id': 'clients',
       'relationships.agent-pool': 'go-tfe v2',
       'relationships.remote-state-consumers': 'go-tfe v2',
       'relationships.ssh-key': 'go-tfe v2',

@@ -189,7 +189,7 @@ const succeeding = (answers: ReadonlyMap<string, string> | undefined): string[] 
 
 export const describeByHand = ({ rows, answers }: MatrixResults): void => {
   const names = new Set(rows.map(nameOf));
-  describe('the callers that succeed, as the contract specifies', () => {
+  describe('the callers that succeed are those that are written by hand here', () => {
     it.each(Object.entries(BY_HAND).filter(([name]) => names.has(name)))('%s', (name, callers) => {
       expect(succeeding(answers.get(name)).toSorted()).toEqual([...callers].toSorted());
     });

@@ -47,7 +47,7 @@ const allowed = (actor: Identity, scope: Parameters<typeof can>[2] = HERE): Perm
 // changed rule requires a change here, which shows the affected callers.
 
 /**
- * Refused with 403 and a reason: the contract requires it, or the caller may read the resource and needs the reason.
+ * Refused with 403 and a reason: clients expect it, or the caller may read the resource and needs the reason.
  */
 const FORBIDDEN: ReadonlySet<Permission> = new Set([
   'force-delete-workspace',

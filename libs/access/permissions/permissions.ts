@@ -10,9 +10,7 @@ type PermissionRule = {
   readonly grant?: Capability;
   /** Users may do this with their own resources: `user` of the scope. */
   readonly self?: true;
-  /**
-   * Message of a 403, if the contract requires 403. Without it the refusal is a 404 without a reason.
-   */
+  /** Message of a 403. Without it, the refusal is a 404 without a reason. */
   readonly refusal?: string;
 };
 

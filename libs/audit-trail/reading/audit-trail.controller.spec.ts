@@ -58,7 +58,7 @@ const readAll = async (reader: ApiTestClient, size: number): Promise<string[]> =
 const timesOf = ({ data }: TestTrailPage): string[] => data.map(({ timestamp }) => timestamp);
 
 describe('GET /organization/audit-trail', () => {
-  it('returns what happened, newest first, in the format of the contract', async () => {
+  it('returns what happened, newest first, in the format that clients parse', async () => {
     const { id, workspace, reader } = await newAuditedOrganization();
     // The audit trail shifts timestamps of whole seconds and of simultaneous events; this time needs no shift.
     clock.offsetMs = 2_500 - (Date.now() % 1_000);

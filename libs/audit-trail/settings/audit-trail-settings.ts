@@ -12,14 +12,14 @@ import { inOrganization } from '#access/rules';
 
 /** The settings of an organization's audit trail. Organizations that never changed a setting have the defaults. */
 export type TrailSettingsState = {
-  /** Days for which entries are kept; null for ever. The contract defines the default (§8). */
+  /** Days for which entries are kept; null for ever. */
   readonly retentionDays: number | null;
   readonly enabled: boolean;
 };
 
 /**
- * Returns the organization, because the contract's catalogue (§6) has no such resource. Readers see an update of the
- * organization.
+ * Returns the organization, because the catalogue of the audit trail has no resource for its settings. Readers see an
+ * update of the organization.
  */
 const getOrganizationId = (_: unknown, { organization, stream }: RecordedEvent): string => organization ?? stream;
 

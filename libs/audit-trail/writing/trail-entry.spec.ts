@@ -27,7 +27,7 @@ type Lit = { readonly lamp: string; readonly bright: boolean };
 const rowOf = (row: AuditMapping<Lit>): AuditMapping<never> => row as unknown as AuditMapping<never>;
 
 describe('an entry of the audit trail', () => {
-  it('has every field of the contract, address and user agent of the request, and no other data of the event', () => {
+  it('has every field that clients parse, address and user agent of the request, and no other data of the event', () => {
     expect(createEntry(event, rowOf({ resource: 'room', action: 'light' }), '2026-11-21T10:41:51.999Z')).toEqual({
       id: event.id,
       version: '0',

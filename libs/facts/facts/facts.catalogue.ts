@@ -1,10 +1,9 @@
 import { z } from 'zod';
 
-// The part of the contract's catalogue (§6) that Cadastre does not own, as a table of the facts that services can
-// report. `meta` contains the fields of 6.2 with exactly those names and types. A dot in a name there is an object
-// here, as in §2.5.
+// The entries of the audit trail about resources that Cadastre does not own. Services report them as facts. Readers of
+// the trail expect `meta` with exactly these names and types.
 
-/** Metadata of an event with only the standard fields (§6.1): any key-value pairs of the service, or null (§2.5). */
+/** Metadata of an entry that has only the standard fields: any key-value pairs of the service, or null. */
 const standard = z
   .record(
     z.string().min(1).max(100),
@@ -24,7 +23,7 @@ const run = z.strictObject({ id: text, message: text });
 const check = { comment, run, workspace: idAndName };
 const verdict = z.strictObject({
   ...check,
-  // The contract does not describe the fields of a result (§6.2), so any object is accepted.
+  // The fields of a result differ between services, so any object is accepted.
   result: z.array(z.record(z.string(), z.unknown())),
   passed: integer,
   total_failed: integer,
@@ -57,16 +56,13 @@ const workspaceTask = z.strictObject({
   organization_task_id: text,
 });
 
-/**
- * Schemas of `meta` by resource type and action. Where the contract defines no identifiers (policy checks and
- * evaluations, run tasks), these are derived from its wording.
- */
+/** Schemas of `meta` by resource type and action. */
 export const CATALOGUE = {
   oauth_client: { create: standard, update: standard, destroy: standard },
   oauth_token: { index: standard, show: standard, update: standard, destroy: standard },
   policy: { update: standard, destroy: standard },
   policy_check: {
-    // 6.1 lists this event without fields and 6.2 gives fields to all policy checks, so both forms are accepted.
+    // Some services report fields for an override as for all policy checks, others none. Both forms are accepted.
     override: z.strictObject(check).nullable().default(null),
     passed: verdict,
     soft_failed: verdict,

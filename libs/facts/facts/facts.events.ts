@@ -3,8 +3,8 @@ import { defineEvents, type EventContext, type EventKinds, type PersonalText } f
 import type { AuditedResource, FactEvent } from './fact.js';
 
 /**
- * Fields of the catalogue that contain a person's name (§6.2) without an id. The person is known only if the name is
- * that of the accessor.
+ * Fields of the catalogue that contain a person's name without an id. The person is known only if the name is that of
+ * the accessor.
  */
 const NAME_FIELDS = ['actor', 'run_created_by'];
 

@@ -13,8 +13,8 @@ import { inOrganization } from '#access/rules';
 type OrganizationEventStream = { readonly organization: string | null; readonly stream: string };
 
 /**
- * Returns the organization, because the contract's catalogue (§6) has no such resource. Readers of the audit trail see
- * an update of the organization.
+ * Returns the organization, because the catalogue of the audit trail has no resource for sources. Readers see an update
+ * of the organization.
  */
 const getOrganizationId = (_: unknown, { organization, stream }: OrganizationEventStream): string =>
   organization ?? stream;

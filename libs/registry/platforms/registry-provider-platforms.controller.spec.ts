@@ -119,8 +119,8 @@ describe('a platform', () => {
   });
 
   it.each([
-    ['with the contract’s type', { type: 'registry-provider-platforms' }, 'one'],
-    ['with the type of its sample', { type: 'registry-provider-version-platforms' }, 'two'],
+    ['with the type registry-provider-platforms', { type: 'registry-provider-platforms' }, 'one'],
+    ['with the type registry-provider-version-platforms', { type: 'registry-provider-version-platforms' }, 'two'],
     ['with an empty type', { type: '' }, 'three'],
     ['without a type', {}, 'four'],
     ['with an id', { id: 'registry-provider-platforms' }, 'five'],

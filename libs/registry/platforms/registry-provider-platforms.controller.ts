@@ -19,7 +19,7 @@ import { ChangeRegistryProviderVersion } from '../versions/registry-provider-ver
 import type { VersionPath } from '../versions/registry-provider-versions.queries.js';
 import { ReleaseLinks } from '../release-files/release.links.js';
 
-/** The contract names both types (§4.4). */
+/** Clients send either type. */
 export const createBody = resourceBody(
   ['registry-provider-platforms', 'registry-provider-version-platforms'],
   z.object({ os: z.string(), arch: z.string(), filename: z.string(), shasum: z.string() }),

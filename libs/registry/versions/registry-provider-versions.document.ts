@@ -55,7 +55,7 @@ export const renderRegistryProviderVersion = (
       'updated-at': row.updatedAt,
       'shasums-uploaded': row.shasums !== null,
       'shasums-sig-uploaded': row.signature?.verified === true,
-      // Not in the contract: whether clients are served the version, and what it lacks.
+      // Cadastre's own attributes: whether clients are served the version, and what it lacks.
       usable: isUsable(row),
       missing: listMissing(row),
       permissions: { 'can-delete': manages, 'can-upload-asset': manages },

@@ -10,7 +10,7 @@ import { ChangeReservedTagKey } from './reserved-tag-keys.commands.js';
 import { renderReservedTagKey } from './reserved-tag-keys.document.js';
 import { listReservedTagKeys } from './reserved-tag-keys.queries.js';
 
-/** The path of the contract, and the path that clients use. */
+/** Some clients use one path, and some the other. */
 const BY_ID = ['reserved-tags/:id', 'reserved-tag-keys/:id'];
 
 @Controller('api/v2')

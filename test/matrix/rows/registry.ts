@@ -195,7 +195,7 @@ const publicProviders: readonly MatrixRow[] = [
   },
 ];
 
-/** The contract specifies 403 for versions and platforms of public providers. */
+/** Versions and platforms of public providers are refused with 403, not 404. */
 const versionsOfPublicProviders: readonly MatrixRow[] = [
   ...[VERSIONS, `${VERSIONS}/:version`, PLATFORMS, `${PLATFORMS}/:os/:arch`].map((path): MatrixRow => ({
     route: `GET ${path}`,
