@@ -7,7 +7,12 @@ import { createEventContext, UNRESTRICTED } from '#access';
 import { authenticationToken } from './authentication-token.js';
 import { ChangeAuthenticationToken, type AuthenticationTokenOperations } from './authentication-tokens.commands.js';
 import { loadOwnerForNewToken, findAuthenticationToken } from './authentication-tokens.queries.js';
-import { createRestriction, prepareNewToken, type IssuedToken } from './authentication-tokens.writes.js';
+import {
+  createRestriction,
+  listTrailsOfNewToken,
+  prepareNewToken,
+  type IssuedToken,
+} from './authentication-tokens.writes.js';
 import { checkExpiry, checkTtl, computeExpiry, type TokenLifetime } from './token-lifetime.js';
 
 /** Injection token of a setting: the lifetime of tokens whose request names no expiry time. */
@@ -51,8 +56,7 @@ export class AuthenticationTokensHandler extends AggregateHandler<Authentication
     const ownerRow = await loadOwnerForNewToken(this.store.database, actor, owner, options);
     const { kind, owner: ownerId, organization } = ownerRow;
     const restriction = createRestriction(requested, ownerRow);
-    // Other organizations must not learn from the restriction where the owner is a member.
-    const organizations = restriction.organization === null ? ownerRow.organizations : [restriction.organization];
+    const organizations = listTrailsOfNewToken(restriction, ownerRow);
     if (ownerRow.isSuspended) throw unprocessable('The user is suspended, so the user cannot have new tokens');
     const now = this.clock.now();
     checkExpiry(token.expiredAt, now);

@@ -33,13 +33,16 @@ export type NewToken = {
 /** A requested restriction: `organization` is the name of an organization of the token's owner. */
 export type RestrictionInput = { readonly access: TokenAccess; readonly organization: string | null };
 
+/** `organizations` are those of the token's owner, and `onlyOrganization` is the id of the requested organization. */
+export type OrganizationsForToken = Pick<OwnerForNewToken, 'onlyOrganization' | 'organizations'>;
+
 /**
- * Returns the restriction of a new token from a request. `onlyOrganization` is the id of the requested organization, and
- * `organizations` are those of the token's owner. Throws `unprocessable` if it is none of them.
+ * Returns the restriction of a new token. Throws `unprocessable` if the owner of the token is no member of the requested
+ * organization.
  */
 export const createRestriction = (
   { access, organization }: RestrictionInput,
-  { onlyOrganization, organizations }: Pick<OwnerForNewToken, 'onlyOrganization' | 'organizations'>,
+  { onlyOrganization, organizations }: OrganizationsForToken,
 ): TokenRestriction => {
   if (organization === null) return { access, organization };
   if (onlyOrganization !== null && organizations.includes(onlyOrganization)) {
@@ -50,6 +53,15 @@ export const createRestriction = (
     '/data/relationships/organization',
   );
 };
+
+/**
+ * Returns the organizations whose audit trails record a new token. For a token for one organization, it is this one only,
+ * because others must not learn where the owner is a member.
+ */
+export const listTrailsOfNewToken = (
+  { organization }: TokenRestriction,
+  { organizations }: OrganizationsForToken,
+): readonly string[] => (organization === null ? organizations : [organization]);
 
 /** Returns a new token of the caller: the write and the statements for the append that creates it. */
 export const prepareNewToken = (

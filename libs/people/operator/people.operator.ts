@@ -11,7 +11,12 @@ import {
 import { getViolatedConstraint } from '#postgres';
 import { hasOrganizationName, hashSecret, createSystemContext, UNRESTRICTED } from '#access';
 import { authenticationToken } from '../authentication-tokens/authentication-token.js';
-import { createRestriction, type RestrictionInput } from '../authentication-tokens/authentication-tokens.writes.js';
+import {
+  createRestriction,
+  listTrailsOfNewToken,
+  type OrganizationsForToken,
+  type RestrictionInput,
+} from '../authentication-tokens/authentication-tokens.writes.js';
 import { membership } from '../memberships/membership.js';
 import { selectActiveOrganizations } from '../sessions/sessions.queries.js';
 import { team } from '../teams/team.js';
@@ -155,16 +160,16 @@ export const makeOwner = async (
   await store.untilFirst(work, { races: 'organization_memberships_organization_user_key' });
 };
 
-type OrganizationsForToken = Parameters<typeof createRestriction>[1];
-
 const loadOrganizations = async (
   store: EventStore,
   user: string,
   requested: string | null,
-): Promise<OrganizationsForToken> =>
-  (await store.database.row<OrganizationsForToken>(sql`
+): Promise<OrganizationsForToken> => {
+  const row = await store.database.row<OrganizationsForToken>(sql`
     select ${selectActiveOrganizations(sql`${user}`)} as organizations,
-           (select id from organizations where ${hasOrganizationName('organizations', requested ?? '')}) as "onlyOrganization"`)) as OrganizationsForToken;
+           (select id from organizations where ${hasOrganizationName('organizations', requested ?? '')}) as "onlyOrganization"`);
+  return row ?? { organizations: [], onlyOrganization: null };
+};
 
 const createToken = async (
   store: EventStore,
@@ -182,10 +187,9 @@ const createToken = async (
     if (state.status === 'active' && state.suspended) {
       throw unprocessable(`${state.username} is suspended, so this user cannot have new tokens`);
     }
-    const loaded = await loadOrganizations(store, owner, requested.organization);
-    const restriction = createRestriction(requested, loaded);
-    const organizations = restriction.organization === null ? loaded.organizations : [restriction.organization];
-    const data = { ...details, organizations, restriction };
+    const organizations = await loadOrganizations(store, owner, requested.organization);
+    const restriction = createRestriction(requested, organizations);
+    const data = { ...details, organizations: listTrailsOfNewToken(restriction, organizations), restriction };
     const creation = { type: 'CreateAuthenticationToken', data } as const;
     await store.append(
       [
