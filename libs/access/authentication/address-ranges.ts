@@ -2,14 +2,14 @@ import ipaddr from 'ipaddr.js';
 
 type Address = ipaddr.IPv4 | ipaddr.IPv6;
 
-/** An address range in its only spelling, or why a text is none. */
+/** The canonical form of an address range, or why a text is not a range. */
 type ParsedRange = { readonly range: string } | { readonly problem: string };
 
 const ACCEPTED = 'an IPv4 or IPv6 range in CIDR notation, such as 203.0.113.0/24 or 2001:db8::/32, or one address';
 
-/** The library reads this old form, `::10.0.0.1`, as the IPv4 address. */
+/** An obsolete form of IPv6, such as `::10.0.0.1`, which the library reads as the IPv4 address. */
 const IPV4_COMPATIBLE = /^::\d+\.\d+\.\d+\.\d+$/;
-/** Names the network card of a link-local address. */
+/** The suffix of a link-local address that names a network interface. */
 const ZONE = /%.*$/s;
 const RANGE = /^([0-9a-f.:]{2,45})(?:\/(\d{1,3}))?$/i;
 /** Bits of an IPv6 address before the IPv4 address that it contains: `::ffff:0:0/96`. */
@@ -17,7 +17,7 @@ const MAPPED_BITS = 96;
 
 const BITS = { ipv4: 32, ipv6: 128 } as const;
 
-/** Returns null for texts that are no address. Numbers in octal or with fewer parts, such as `010.1` are none. */
+/** Returns null if the text is not an address. Refuses octal numbers and fewer than four parts, such as `010.1`. */
 const parseWrittenAddress = (text: string): Address | null => {
   if (ipaddr.IPv4.isValidFourPartDecimal(text)) return ipaddr.IPv4.parse(text);
   return ipaddr.IPv6.isValid(text) && !IPV4_COMPATIBLE.test(text) ? ipaddr.IPv6.parse(text) : null;
@@ -40,25 +40,38 @@ const maskAddress = (address: Address, bits: number): Address =>
     ? ipaddr.IPv6.networkAddressFromCIDR(`${address.toNormalizedString()}/${bits}`)
     : ipaddr.IPv4.networkAddressFromCIDR(`${address.toString()}/${bits}`);
 
+type WrittenRange = { readonly address: Address; readonly bits: number };
+
+/** Returns the address and the length of the prefix. Returns null if the text is not a range. */
+const parseWrittenRange = (text: string): WrittenRange | null => {
+  const [, written = '', prefix] = RANGE.exec(text.trim()) ?? [];
+  const address = parseWrittenAddress(written);
+  if (!address) return null;
+  const most = BITS[address.kind()];
+  const bits = prefix === undefined ? most : Number(prefix);
+  return bits <= most ? { address, bits } : null;
+};
+
+/** Returns a range of IPv4 addresses that are written as IPv6 as an IPv4 range, and any other range unchanged. */
+const toIpv4Range = ({ address, bits }: WrittenRange): WrittenRange =>
+  isMapped(address) && bits >= MAPPED_BITS
+    ? { address: address.toIPv4Address(), bits: bits - MAPPED_BITS }
+    : { address, bits };
+
 /**
- * Parses a range. Returns the same text for all spellings of it, and IPv4 ranges that are written as IPv6 as IPv4. Refuses
- * an address with bits after the prefix, because a wrong prefix would admit more than the text shows.
+ * Returns the canonical form of a range. IPv4 ranges that are written as IPv6 become IPv4 ranges. Refuses an address with
+ * bits after the prefix, because a wrong prefix would admit more addresses than the text shows.
  */
 export const parseAddressRange = (text: string): ParsedRange => {
-  const [, written = '', prefix] = RANGE.exec(text.trim()) ?? [];
-  const parsed = parseWrittenAddress(written);
-  const writtenBits = prefix === undefined ? undefined : Number(prefix);
-  if (!parsed || (writtenBits ?? 0) > BITS[parsed.kind()]) return { problem: `must be ${ACCEPTED}, got "${text}"` };
-  const isWithinMapped = isMapped(parsed) && (writtenBits ?? BITS.ipv6) >= MAPPED_BITS;
-  const address = isWithinMapped ? parsed.toIPv4Address() : parsed;
-  const most = BITS[address.kind()];
-  const bits = writtenBits === undefined ? most : writtenBits - (isWithinMapped ? MAPPED_BITS : 0);
+  const written = parseWrittenRange(text);
+  if (!written) return { problem: `must be ${ACCEPTED}, got "${text}"` };
+  const { address, bits } = toIpv4Range(written);
   const network = format(maskAddress(address, bits));
   if (network === format(address)) return { range: `${network}/${bits}` };
   return {
     problem:
-      `must begin with the first address of the range: ${network}/${bits}, or ${format(address)}/${most} for one ` +
-      `address, got "${text}"`,
+      `must begin with the first address of the range: ${network}/${bits}, or ${format(address)}/${BITS[address.kind()]} ` +
+      `for one address, got "${text}"`,
   };
 };
 
