@@ -69,7 +69,7 @@ const withOrganizationList = async (ranges: readonly object[], use: (list: any) 
 };
 
 describe('an IP allowlist', () => {
-  it('is created with its ranges, and one document everywhere', async () => {
+  it('is created with its ranges, and has the same document in every response', async () => {
     const name = unique();
     const list = await create(
       { name, description: 'all' },
@@ -216,7 +216,7 @@ describe('an IP allowlist', () => {
     expect(await poolsOf()).toEqual([]);
   });
 
-  it('is one of twenty at most', async () => {
+  it('is refused if the organization has twenty', async () => {
     await makeOrganization(server, 'many');
     const path = '/api/v2/organizations/many/cidr-range-lists';
     for (let n = 0; n < 20; n += 1) expectStatus(await server.post(path, listBody()), 201);

@@ -2,7 +2,7 @@ import { sql, type Message } from '#kernel';
 import type { DatabaseSession } from '#postgres';
 import type { AllowedRange, IpAllowlistEvent } from './ip-allowlist.js';
 
-/** A list with enabled ranges in the copies of the views that an import fills. */
+/** A list with its enabled ranges, from the copies of the views that an import fills. */
 type ImportedIpAllowlist = { readonly id: string; readonly ranges: readonly AllowedRange[] };
 
 /** Selects the lists in the copy of the view that the session's search path finds. */

@@ -50,7 +50,7 @@ const unassign = (...agentPools: string[]): IpAllowlistCommand => ({
 const LOCKED_OUT = /^This would lock you out: no enabled range .* your own address, 203\.0\.113\.7\./;
 
 describe('an IP allowlist', () => {
-  it('is created once, with ranges in their only spelling', () => {
+  it('is created once, with ranges in canonical form', () => {
     given().when(create()).yields(created());
     given(created()).when(create()).refuses('conflict', 'IP allowlist exists already');
     const written = { ...HOME, range: ' ::ffff:203.0.113.0/120' };
@@ -160,7 +160,7 @@ describe('a change that would lock its caller out', () => {
       .yields({ type: 'IpAllowlistRangeRemoved', data: { id: HOME.id, range: HOME.range } });
   });
 
-  it('does not exist in lists for agents, without an enabled range, and after the last range', () => {
+  it('cannot happen in a list for agents, or if no range of the list is enabled afterwards', () => {
     given()
       .when(create({ enforcementScope: 'all_agent_pools' }, [VPN]))
       .yields(created({ enforcementScope: 'all_agent_pools' }, VPN));
@@ -193,7 +193,7 @@ describe('the agent pools of an IP allowlist', () => {
     given(selected).when(unassign('apool-1')).yields();
   });
 
-  it('need the scope selected_agent_pools, and end with it', () => {
+  it('can be assigned only with the scope selected_agent_pools, and are removed with this scope', () => {
     given(created())
       .when(assign('apool-1'))
       .refuses('unprocessable', /^Agent pools can be assigned only to a list/, '/data');

@@ -1,5 +1,15 @@
-import { checkName, conflict, notFound, requireActive, runAllChecks, unprocessable } from '#kernel';
-import type { Decider, Message } from '#kernel';
+import {
+  checkName,
+  conflict,
+  hasNoChanges,
+  notFound,
+  pickChanged,
+  requireActive,
+  runAllChecks,
+  unprocessable,
+  type Decider,
+  type Message,
+} from '#kernel';
 import { createAddressMatcher, parseAddressRange } from '#access/rules';
 
 /**
@@ -41,10 +51,7 @@ export type IpAllowlistEvent =
   | Message<'IpAllowlistAgentPoolsRemoved', { agentPools: readonly string[] }>
   | Message<'IpAllowlistDeleted', { name: string }>;
 
-/**
- * The address that the change must not exclude: that of the caller. Null if the caller is not restricted by lists, or if
- * the change cannot exclude an address.
- */
+/** The address of the caller, which the change must not exclude. Null if lists do not restrict the caller. */
 type KeptAddress = { readonly keep: string | null };
 
 export type IpAllowlistCommand =
@@ -104,7 +111,7 @@ const requireNewRange = (ranges: readonly AllowedRange[], { id, range }: Allowed
   }
 };
 
-const requireRoom = (count: number, pointer?: string): void => {
+const checkRangeCount = (count: number, pointer?: string): void => {
   if (count <= MAX_RANGES) return;
   throw unprocessable(`A list can have at most ${MAX_RANGES} ranges. Remove a range, or use larger ranges`, pointer);
 };
@@ -118,7 +125,7 @@ const findRange = (state: ActiveIpAllowlist, id: string): AllowedRange => {
 const listEnabled = (ranges: readonly AllowedRange[]): readonly string[] =>
   ranges.flatMap(({ range, enabled }) => (enabled ? [range] : []));
 
-/** Refuses a list that would refuse the next request of its caller. */
+/** Refuses a change after which the list would refuse the next request of the caller. */
 const requireKept = (
   { enforcementScope, ranges }: Pick<ActiveIpAllowlist, 'enforcementScope' | 'ranges'>,
   { keep }: KeptAddress,
@@ -133,9 +140,6 @@ const requireKept = (
     pointer,
   );
 };
-
-const isEqual = <T extends object>(one: T, other: T): boolean =>
-  Object.entries(one).every(([name, value]) => other[name as keyof T] === value);
 
 const replaceRange = (ranges: readonly AllowedRange[], changed: AllowedRange): readonly AllowedRange[] =>
   ranges.map((range) => (range.id === changed.id ? changed : range));
@@ -153,7 +157,7 @@ const decideCreation = (
   if (state.status !== 'absent') throw conflict('IP allowlist exists already');
   const content = toContent(rest);
   checkContent(content);
-  requireRoom(newRanges.length, '/data/relationships/cidr-ranges/data');
+  checkRangeCount(newRanges.length, '/data/relationships/cidr-ranges/data');
   const ranges = newRanges.map((range, index) => normalizeContent(range, toNestedPointer(index)));
   for (const [index, range] of ranges.entries()) requireNewRange(ranges.slice(0, index), range, toNestedPointer(index));
   requireKept({ ...content, ranges }, { keep }, '/data/relationships/cidr-ranges/data');
@@ -181,7 +185,7 @@ const decideRangeUpdate = (
 ): IpAllowlistEvent[] => {
   const before = findRange(state, id);
   const after = normalizeContent({ ...before, ...changes });
-  if (isEqual(after, before)) return [];
+  if (hasNoChanges(pickChanged(before, after))) return [];
   requireNewRange(state.ranges, after);
   const pointer = changes.range === undefined ? 'enabled' : 'range';
   requireKept({ ...state, ranges: replaceRange(state.ranges, after) }, { keep }, pointer);
@@ -197,7 +201,7 @@ export const ipAllowlist: Decider<IpAllowlistState, IpAllowlistCommand, IpAllowl
       const before = requireActive(state);
       const after = toContent({ ...before, ...changes });
       checkContent(after);
-      if (isEqual(after, toContent(before))) return [];
+      if (hasNoChanges(pickChanged(toContent(before), after))) return [];
       requireKept({ ...before, ...after }, { keep }, 'enforcement-scope');
       return [{ type: 'IpAllowlistUpdated', data: after }];
     },
@@ -205,7 +209,7 @@ export const ipAllowlist: Decider<IpAllowlistState, IpAllowlistCommand, IpAllowl
       const { ranges, ...list } = requireActive(state);
       const added = normalizeContent(range);
       requireNewRange(ranges, added);
-      requireRoom(ranges.length + 1);
+      checkRangeCount(ranges.length + 1);
       requireKept({ ...list, ranges: [...ranges, added] }, { keep }, 'range');
       return [{ type: 'IpAllowlistRangeAdded', data: added }];
     },

@@ -41,7 +41,7 @@ export const updateRangeBody = resourceBody(
 );
 export const agentPoolsBody = identifiersBody('agent-pools');
 
-/** A range counts unless the request says otherwise. */
+/** A range is enabled by default. */
 export const toRange = (attributes: z.infer<typeof rangeAttributes>): AllowedRangeContent => ({
   range: attributes.range,
   description: attributes.description ?? null,

@@ -5,7 +5,7 @@ import type { AllowedRangeRow, IpAllowlistRow } from './ip-allowlists.queries.js
 
 export type NewIpAllowlist = IpAllowlistContent & { readonly ranges: readonly AllowedRangeContent[] };
 
-/** The ids of agent pools in a list. */
+/** `agentPools` are ids. */
 type ChangeAgentPools = Operation<{ list: string; agentPools: readonly string[]; actor: Actor }, void>;
 
 export type IpAllowlistOperations = {

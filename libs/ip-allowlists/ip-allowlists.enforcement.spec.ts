@@ -179,7 +179,7 @@ describe('an IP allowlist of an organization', () => {
     }
   });
 
-  it('counts an IPv4 address that is written as IPv6', async () => {
+  it('treats an IPv4 address that is written as IPv6 like the IPv4 address', async () => {
     await restrict('203.0.113.0/24');
     const path = `/api/v2/workspaces/${workspace}`;
     expectStatus(await at(`::ffff:${OFFICE}`, olga.token).get(path), 200);

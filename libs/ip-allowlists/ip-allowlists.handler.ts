@@ -23,12 +23,12 @@ import {
   type IpAllowlistTarget,
 } from './ip-allowlists.queries.js';
 
-/** Of an organization. Requests at the same time can exceed it by their number, which is harmless. */
+/** The limit for an organization. Simultaneous requests can exceed it by their number, which is harmless. */
 const MAX_LISTS = 20;
 
 const refuseTaken = refuseTakenName('ip_allowlists_organization_name_key');
 
-/** Translates violations of the unique indexes. */
+/** Translates violations of the unique indexes into refusals. */
 const refuseSecondList = (error: unknown): never => {
   if (getViolatedConstraint(error) === 'ip_allowlists_one_for_organization') {
     throw unprocessable(

@@ -22,8 +22,8 @@ const findListOfOrganization = async (store: EventStore, name: string): Promise<
 };
 
 /**
- * Deletes the list that restricts everybody but agents and runs, for an operator whose owners have locked themselves out.
- * Lists for agents stay. Resolves to the name of the list, or to null if there is none. Throws `not-found` for an unknown
+ * Deletes the list with the scope `organization`, for an operator whose owners have locked themselves out. Keeps lists for
+ * agents. Resolves to the name of the list, or to null if there is none. Throws `not-found` for an unknown
  * organization.
  */
 export const removeIpAllowlist = (store: EventStore, ids: Ids, organization: string): Promise<string | null> =>
