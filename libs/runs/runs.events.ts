@@ -6,7 +6,7 @@ import { RUN_OPTIONS } from './runs/run-options.js';
 import { RUN_STATUSES } from './runs/run-status.js';
 import { RUN_SOURCES, type PlannedCounts, type RunEvent, type RunStage } from './runs/run-event.js';
 import { beginRun, reachAsCurrent, reachNext, reachStatus } from './runs/run-history.js';
-import { notify, notifyOfStage } from './runs/run-notifications.js';
+import { createStatusNotification, createStageNotification } from './runs/run-notifications.js';
 
 const person = z.strictObject({ type: z.string(), id: z.string(), name: z.string() }) satisfies z.ZodType<Principal>;
 
@@ -25,7 +25,7 @@ const nothing = z.strictObject({});
 /** The trail records actions of people. The run's own events record the progress that executors report. */
 const progress = { unaudited: 'a report of an executor; the events of the run record it' };
 
-/** Event schemas, topics and audit mappings of runs. */
+/** The events of runs. */
 export const runEvents = defineEvents(
   { topic: 'runs', stream: 'run', audited: 'run', live: inWorkspace('runs', 'read-runs') },
   {
@@ -46,7 +46,7 @@ export const runEvents = defineEvents(
       },
       live: inWorkspace('runs', 'read-runs', { field: 'workspace' })('created'),
       history: beginRun,
-      notifies: notify('RunCreated', 'run:created'),
+      notifies: createStatusNotification('RunCreated', 'run:created'),
       ids: { refersTo: { workspace: ['ws'], configurationVersion: ['cv'] } },
       personal: ({ createdBy }) => describePersonalName('createdBy', createdBy),
     },
@@ -61,37 +61,35 @@ export const runEvents = defineEvents(
       audit: progress,
       live: 'changed',
       history: ({ stage }, event, lookup) => reachStatus(stage, event, lookup),
-      notifies: notifyOfStage,
+      notifies: createStageNotification,
     },
     RunPlanStarted: {
       schema: z.strictObject({ message }),
       audit: progress,
       live: 'changed',
       history: reachNext('RunPlanStarted'),
-      notifies: notify('RunPlanStarted', 'run:planning'),
+      notifies: createStatusNotification('RunPlanStarted', 'run:planning'),
     },
     RunPlanned: {
       schema: z.strictObject({ hasChanges: z.boolean(), resources: counts, message }),
       audit: progress,
       live: 'changed',
       history: reachNext('RunPlanned'),
-      notifies: notify('RunPlanned', 'run:needs_attention', { ifWaiting: true }),
+      notifies: createStatusNotification('RunPlanned', 'run:needs_attention', { ifWaiting: true }),
     },
     RunPlannedAndFinished: {
       schema: nothing,
-      audit: {
-        unaudited: 'follows automatically from the plan',
-      },
+      audit: { unaudited: 'follows automatically from the plan' },
       live: 'changed',
       history: reachNext('RunPlannedAndFinished'),
-      notifies: notify('RunPlannedAndFinished', 'run:completed'),
+      notifies: createStatusNotification('RunPlannedAndFinished', 'run:completed'),
     },
     RunPlanSaved: {
       schema: nothing,
       audit: { unaudited: 'follows automatically from the plan' },
       live: 'changed',
       history: reachNext('RunPlanSaved'),
-      notifies: notify('RunPlanSaved', 'run:needs_attention'),
+      notifies: createStatusNotification('RunPlanSaved', 'run:needs_attention'),
     },
     RunConfirmed: {
       schema: z.strictObject({ confirmedBy: person }),
@@ -102,9 +100,7 @@ export const runEvents = defineEvents(
     },
     RunApplyQueued: {
       schema: nothing,
-      audit: {
-        unaudited: 'follows from the confirmation, which has an entry, or from a setting of the run',
-      },
+      audit: { unaudited: 'follows from the confirmation, which has an entry, or from a setting of the run' },
       live: 'changed',
       history: reachNext('RunApplyQueued'),
     },
@@ -113,28 +109,28 @@ export const runEvents = defineEvents(
       audit: progress,
       live: 'changed',
       history: reachNext('RunApplyStarted'),
-      notifies: notify('RunApplyStarted', 'run:applying'),
+      notifies: createStatusNotification('RunApplyStarted', 'run:applying'),
     },
     RunApplied: {
       schema: z.strictObject({ resources: counts, message }),
       audit: progress,
       live: 'changed',
       history: reachNext('RunApplied'),
-      notifies: notify('RunApplied', 'run:completed'),
+      notifies: createStatusNotification('RunApplied', 'run:completed'),
     },
     RunErrored: {
       schema: z.strictObject({ message }),
       audit: progress,
       live: 'changed',
       history: reachNext('RunErrored'),
-      notifies: notify('RunErrored', 'run:errored'),
+      notifies: createStatusNotification('RunErrored', 'run:errored'),
     },
     RunDiscarded: {
       schema: nothing,
       audit: { action: 'discard' },
       live: 'changed',
       history: reachNext('RunDiscarded'),
-      notifies: notify('RunDiscarded', 'run:errored'),
+      notifies: createStatusNotification('RunDiscarded', 'run:errored'),
     },
     RunCancelRequested: {
       schema: z.strictObject({ forceCancelAvailableAt: z.string() }),
@@ -143,19 +139,17 @@ export const runEvents = defineEvents(
     },
     RunCanceled: {
       schema: z.strictObject({ message }),
-      audit: {
-        unaudited: 'follows from the request to cancel, which has an entry',
-      },
+      audit: { unaudited: 'follows from the request to cancel, which has an entry' },
       live: 'changed',
       history: reachNext('RunCanceled'),
-      notifies: notify('RunCanceled', 'run:errored'),
+      notifies: createStatusNotification('RunCanceled', 'run:errored'),
     },
     RunForceCanceled: {
       schema: nothing,
       audit: { action: 'force_cancel' },
       live: 'changed',
       history: reachNext('RunForceCanceled'),
-      notifies: notify('RunForceCanceled', 'run:errored'),
+      notifies: createStatusNotification('RunForceCanceled', 'run:errored'),
     },
     RunForceExecuted: { schema: nothing, audit: { action: 'force_execute' }, live: 'changed' },
     RunCommented: {

@@ -40,7 +40,8 @@ export const sshKeyEvents = defineEvents(
       schema: keyName,
       audit: { action: 'destroy', meta },
       live: 'deleted',
-      history: (_, { stream }, lookup) => lookup.usersOf(stream).flatMap((id) => updateSubject(id, { sshKey: null })),
+      history: (_, { stream }, lookup) =>
+        lookup.listWorkspacesUsing(stream).flatMap((id) => updateSubject(id, { sshKey: null })),
     },
   },
 );

@@ -20,7 +20,7 @@ import { upcastChanges, upcastMember } from '#json-api';
 import { WORKSPACE_SETTINGS, type WorkspaceChanges } from './settings/workspace-settings.js';
 import type { StateSummary } from './workspaces/state-head.js';
 import type { WorkspaceEvent } from './workspaces/workspace.js';
-import { beginLock, createWorkspace, endLock, updateWorkspace } from './workspaces/workspace-history.js';
+import { beginLock, beginWorkspace, endLock, updateWorkspace } from './workspaces/workspace-history.js';
 
 const settings = z.strictObject(WORKSPACE_SETTINGS.shape);
 const changes = settings.extend({ name: z.string() }).partial() as unknown as z.ZodType<WorkspaceChanges>;
@@ -64,7 +64,7 @@ const defineConsumerAudit = (done: 'added' | 'removed') => ({
 const unlessRun = (trigger: SentTrigger, { type }: ActingPrincipal): NotificationRule | null =>
   type === 'runs' ? null : { trigger };
 
-/** `project`: the field with the project of the workspace, `left`: that of the project which it was moved from. */
+/** `project` is the field with the project of the workspace. `left` is the field with the project that it was moved from. */
 const onWorkspace = (more: { readonly project?: IdSource; readonly left?: IdSource } = {}) =>
   onResource('workspaces', { in: 'workspace', id: 'stream', permission: 'read-workspace', ...more });
 
@@ -85,7 +85,7 @@ export const workspaceEvents = defineEvents(
       schema: z.strictObject({ project: z.string(), name: z.string(), settings, tags: z.array(tag) }),
       audit: { action: 'create', meta: ({ name, tags }) => ({ name, tags }) },
       live: onWorkspace({ project: { field: 'project' } })('created'),
-      history: createWorkspace,
+      history: beginWorkspace,
       notifies: ({ name }) => ({ trigger: 'workspace:created', workspaceName: name }),
       ids: { refersTo: { project: ['prj'], 'settings.agentPoolId': ['apool'] } },
     },

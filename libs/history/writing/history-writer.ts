@@ -34,7 +34,7 @@ export class HistoryWriter implements HistoryLookup {
     return this.runs.get(id) ?? null;
   }
 
-  usersOf(sshKey: string): readonly string[] {
+  listWorkspacesUsing(sshKey: string): readonly string[] {
     return [...this.latestVersions.values()].flatMap(({ subject, fullData }) =>
       fullData?.['sshKey'] === sshKey ? [subject] : [],
     );
@@ -48,9 +48,9 @@ export class HistoryWriter implements HistoryLookup {
     // Locking does not check the organization's version, so a lock can be recorded after the deletion. It leaves no
     // row.
     if (this.forgotten.includes(event.organization)) return;
-    if ('initialData' in change) this.become({ subject: change.subject, patch: change.initialData }, event);
+    if ('initialData' in change) this.addVersion({ subject: change.subject, patch: change.initialData }, event);
     else if ('patch' in change) {
-      if (this.of(change.subject)) this.become(change, event);
+      if (this.of(change.subject)) this.addVersion(change, event);
     } else if ('run' in change) {
       this.runs.set(change.run.run, change.run);
       this.touched.add(change.run.run);
@@ -65,7 +65,7 @@ export class HistoryWriter implements HistoryLookup {
     else this.currentLocks.splice(added, 1);
   }
 
-  private become(change: SubjectChange, event: OrganizationRecordedEvent): void {
+  private addVersion(change: SubjectChange, event: OrganizationRecordedEvent): void {
     const next = createNextVersion(this.latestVersions.get(change.subject), change, event);
     this.latestVersions.set(change.subject, next);
     this.versions.push(next);

@@ -21,7 +21,7 @@ export type RunHistory = {
   readonly finishedAt: Timestamp | null;
 };
 
-/** A lock that is held. Its versions have everything else. */
+/** A lock that has not ended. The versions of the workspace contain everything else about it. */
 export type CurrentLock = {
   /** Id of the event that locked the workspace. */
   readonly id: string;
@@ -49,7 +49,7 @@ export type HistoryLookup = {
   of(subject: string): SubjectData | null;
   run(id: string): RunHistory | null;
   /** Returns the workspaces that use an SSH key. */
-  usersOf(sshKey: string): readonly string[];
+  listWorkspacesUsing(sshKey: string): readonly string[];
 };
 
 /** An event of an organization. Only these events have a history. */
@@ -77,14 +77,14 @@ export const endSubject = (subject: string, marks: readonly string[] = []): read
 const getTags = (lookup: HistoryLookup, subject: string): readonly Tag[] =>
   (lookup.of(subject)?.['tags'] ?? []) as readonly Tag[];
 
-/** Returns the tags of a subject with these added. */
+/** Returns the tags of a subject, with these tags added. */
 export const withTags = (lookup: HistoryLookup, subject: string, tags: readonly Tag[]): readonly Tag[] =>
   mergeTags(getTags(lookup, subject), tags);
 
 export const withoutTags = (lookup: HistoryLookup, subject: string, keys: readonly string[]): readonly Tag[] =>
   removeTags(getTags(lookup, subject), keys);
 
-/** Returns the ids in a list of a subject. */
+/** Returns the ids in this property of a subject. */
 export const getIds = (
   lookup: HistoryLookup,
   subject: string,

@@ -44,13 +44,13 @@ export const reachStatus = (
   return [{ run: { ...run, status, reached: { ...run.reached, [status]: time }, finishedAt } }];
 };
 
-/** The run reaches the status that follows from the type of the event. */
+/** Returns a rule by which the run reaches the status that follows from the type of the event. */
 export const reachNext =
   (type: keyof typeof STATUS_AFTER): HistoryRule<unknown> =>
   (_, event, lookup) =>
     reachStatus(STATUS_AFTER[type], event, lookup);
 
-/** Like `reachNext`. If the condition holds, the run also becomes the current one of its workspace. */
+/** Returns a rule like `reachNext`. If the condition holds, the run also becomes the current run of its workspace. */
 export const reachAsCurrent =
   (type: keyof typeof STATUS_AFTER, condition: (run: RunHistory) => boolean): HistoryRule<unknown> =>
   (_, event, lookup) => {

@@ -3,8 +3,8 @@ import type { RunStage } from './run-event.js';
 import { STATUS_AFTER } from './run-state.js';
 import type { RunStatus } from './run-status.js';
 
-/** Notifies with the status that follows from the type of the event. */
-export const notify =
+/** Returns a rule whose notification has the status that follows from the type of the event. */
+export const createStatusNotification =
   (type: keyof typeof STATUS_AFTER, trigger: SentTrigger, more: Pick<NotificationRule, 'ifWaiting'> = {}) =>
   (): NotificationRule => ({ trigger, status: STATUS_AFTER[type], ...more });
 
@@ -15,7 +15,7 @@ const STAGE_TRIGGERS: Partial<Readonly<Record<RunStatus, SentTrigger>>> = {
   policy_soft_failed: 'run:errored',
 };
 
-export const notifyOfStage = ({ stage }: { readonly stage: RunStage }): NotificationRule | null => {
+export const createStageNotification = ({ stage }: { readonly stage: RunStage }): NotificationRule | null => {
   const trigger = STAGE_TRIGGERS[stage];
   return trigger === undefined ? null : { trigger, status: stage };
 };

@@ -34,7 +34,8 @@ type CreatedWorkspace = {
   readonly tags: readonly Tag[];
 };
 
-export const createWorkspace = (
+/** Returns the first version of a workspace. */
+export const beginWorkspace = (
   { project, name, settings, tags }: CreatedWorkspace,
   { stream, time }: OrganizationRecordedEvent,
 ): readonly HistoryChange[] =>
@@ -49,6 +50,7 @@ export const createWorkspace = (
     latestChangeAt: time,
   });
 
+/** Returns a new version of a workspace. */
 export const updateWorkspace = (
   { stream, time }: OrganizationRecordedEvent,
   patch: SubjectData,
