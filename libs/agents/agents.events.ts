@@ -33,7 +33,8 @@ export const agentEvents = {
         upcast: { 1: [{ add: { remoteRunsEnabled: false } }] },
         schema: settings,
         audit: {
-          action: 'create', // Absent if false, as in entries of earlier versions, so that a rebuilt trail equals the original one.
+          action: 'create',
+          // The field is absent if it is false, as in entries of earlier versions. A rebuilt trail then equals the original.
           meta: ({ name, remoteRunsEnabled }) => ({
             name,
             ...(remoteRunsEnabled ? { remote_runs_enabled: true } : {}),

@@ -321,7 +321,7 @@ describe('a Vault that cannot unwrap', () => {
     expect(result).toEqual(['unavailable', `CADASTRE_VAULT_ADDRESS: Vault at ${bao.address} is sealed; unseal it`]);
   });
 
-  it('is not asked again after an abort', async () => {
+  it('gets no request after an abort', async () => {
     const stopping = new AbortController();
     stopping.abort(new Error('stopping'));
     await expect(open({}, stopping.signal).unwrap(wrapped)).rejects.toThrow('stopping');

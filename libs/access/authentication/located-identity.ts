@@ -2,9 +2,9 @@ import type { Identity } from './actor.js';
 import { createAddressMatcher, type AddressMatcher } from './address-ranges.js';
 import type { IdentityOfToken, IpAllowlistRule } from './identity.queries.js';
 
-/** Parsed lists that are kept, because the callers of an organization share its list. */
+/** The most parsed lists in memory. The callers of an organization share a list. */
 const MAX_MATCHERS = 1_000;
-/** Identities of one caller that are kept. A caller with more organizations and addresses gets new ones. */
+/** The most identities of one caller in memory. Above this number, the oldest one is replaced. */
 const MAX_VARIANTS = 16;
 
 const matchers = new Map<string, AddressMatcher>();

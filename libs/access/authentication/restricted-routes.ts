@@ -1,7 +1,7 @@
 import type { RouteEffect, RouteOptions } from '../routes/route-options.js';
 import { createRestrictionRefusal, isRestricted, type TokenRestriction } from './token-restriction.js';
 
-/** Returns what a request does. HEAD reads like GET, and all other methods change something, unless the route says more. */
+/** Returns the effect that the route declares. By default, GET and HEAD read, and all other methods change something. */
 const getEffect = (method: string, { effect }: RouteOptions): RouteEffect | 'changes' =>
   effect ?? (method === 'GET' || method === 'HEAD' ? 'reads' : 'changes');
 

@@ -1,8 +1,6 @@
 import { Refusal } from '#kernel';
 
-/**
- * What a token may do at most: everything that its owner may do, read it, or read audit trails only.
- */
+/** The most that a token may do: everything that its owner may do, only read, or only read audit trails. */
 export const TOKEN_ACCESS = ['full', 'read-only', 'audit-only'] as const;
 export type TokenAccess = (typeof TOKEN_ACCESS)[number];
 

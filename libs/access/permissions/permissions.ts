@@ -214,8 +214,8 @@ export type PermissionScope = {
 export const SITE_SCOPE: PermissionScope = { organization: null };
 
 /**
- * Permissions that requests require which change nothing, of which some have the name of a change. Tokens with read-only
- * access have no others. test/matrix/coverage.spec.ts compares them with the routes.
+ * The permissions of read-only tokens: those that requests need which change nothing. Some have the name of a change.
+ * test/matrix/coverage.spec.ts compares this list with the routes.
  */
 export const READING_PERMISSIONS: ReadonlySet<Permission> = new Set<Permission>([
   'manage-site',

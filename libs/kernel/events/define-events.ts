@@ -2,10 +2,10 @@ import type { AuditMapping, EventDataSchema, EventKind } from './event-kinds.js'
 import type { Message } from './message.js';
 import type { ChangeWord, LiveRule, SentRule, UnsentRule } from './live-rules.js';
 
-/** Returns the rule of a live message about a resource of a group of events. */
+/** Returns the rule for live messages about the resource of a group of events. */
 export type LiveResource = (word: ChangeWord) => SentRule;
 
-/** What the events of a group have in common. Each event can differ. */
+/** What the events of a group have in common. The definition of an event can override it. */
 type EventGroup<Live extends LiveResource | UnsentRule> = Pick<EventKind, 'topic' | 'stream' | 'notImported'> & {
   /** The resource in audit trails. */
   readonly audited?: string;
@@ -42,8 +42,8 @@ export type EventsOf<Kinds> = {
 type DefinedEvents<Events> = { readonly [T in keyof Events]: EventKind<DeepReadonly<Events[T]>> };
 
 /**
- * Defines the events of a resource: of each type the schema of its data, from which the type of the data is inferred,
- * and everything that the server does with it.
+ * Defines the events of a resource (ADR 80). Each definition has the schema of the data and everything that the server does
+ * with the event. The type of the data is inferred from the schema.
  */
 export const defineEvents = <Live extends LiveResource | UnsentRule, Events extends object>(
   group: EventGroup<Live>,
@@ -75,8 +75,8 @@ const requireAudited = (type: string, audited: string | undefined): string => {
   return audited;
 };
 
-const toLiveRule = (ofGroup: LiveResource | UnsentRule, live: ChangeWord | LiveRule | undefined): LiveRule => {
+const toLiveRule = (groupLive: LiveResource | UnsentRule, live: ChangeWord | LiveRule | undefined): LiveRule => {
   if (typeof live === 'object') return live;
-  if (typeof ofGroup === 'object') return ofGroup;
-  return ofGroup(live as ChangeWord);
+  if (typeof groupLive === 'object') return groupLive;
+  return groupLive(live as ChangeWord);
 };

@@ -100,7 +100,7 @@ export type EventUpcast = Readonly<Record<number, readonly AddedMembers[]>>;
 
 export type EventKinds<E extends Message> = { readonly [T in E['type']]: EventKind<DataOf<E, T>> };
 
-/** An event type whose data nobody knows. */
+/** An event kind whose type of data is unknown to the compiler. */
 export type AnyEventKind = Omit<EventKind<never>, 'schema'> & { readonly schema: EventDataSchema<unknown> };
 
 export type EventRegistry = Readonly<Record<string, AnyEventKind>>;

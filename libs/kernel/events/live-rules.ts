@@ -1,9 +1,10 @@
 /**
- * Where an event has an id: its stream, its organization, a field of its data, or a field of the first event of its stream.
+ * Where an event contains an id: its stream, its organization, a field of its data, or a field of the first event of its
+ * stream.
  */
 export type IdSource = 'stream' | 'organization' | { readonly field: string } | { readonly first: string };
 
-/** What a live message says happened to its resource. */
+/** What happened to the resource of a live message. */
 export type ChangeWord = 'created' | 'changed' | 'deleted';
 
 /** Who may read the resource of a message. Permissions are those of the access module. */
@@ -13,7 +14,7 @@ export type ScopeRule =
       readonly in: 'workspace';
       readonly id: IdSource;
       readonly permission: string;
-      /** The project of the workspace, in case that the workspace is deleted. */
+      /** The project of the workspace. It decides who gets the message after the workspace is deleted. */
       readonly project?: IdSource;
       /** The project that the workspace was moved from. */
       readonly left?: IdSource;

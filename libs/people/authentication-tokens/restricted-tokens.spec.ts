@@ -139,7 +139,7 @@ describe('the restriction of a token', () => {
     expect([at.startsWith(pointer), detail.test(problem)]).toEqual([true, true]);
   });
 
-  it('is refused for an organization in which the owner of the token is no member, also at the site', async () => {
+  it('is refused for an organization in which the owner of the token is no member, even if the owner is a site administrator', async () => {
     await makeOrganization(ada, 'adas');
     const [, detail] = refusalOf(expectStatus(await create({ organization: 'adas' }, await siteAdmin()), 422));
     expect(detail).toBe('The owner of the token must be a member of the organization, and is no member of "adas"');
@@ -203,7 +203,7 @@ describe('a read-only token', () => {
     expect((await reader.get(path)).text).not.toMatch(upload);
   });
 
-  it('and an unrestricted token of the same owner never get kept documents of the other one', async () => {
+  it('gets no document that is kept for an unrestricted token of the same owner, and the reverse', async () => {
     const reader = await issue({ access: 'read-only' });
     const path = `/api/v2/workspaces/${workspace}`;
     const mayLock = async (api: ApiTestClient): Promise<boolean> =>
@@ -215,7 +215,7 @@ describe('a read-only token', () => {
     expect(hits).toBe(3);
   });
 
-  it('ends itself as a program that logs out does', async () => {
+  it('can revoke itself at /oauth/revoke, as programs do when they log out', async () => {
     for (const restriction of [{ access: 'read-only' }, { access: 'audit-only' }, { organization: 'acme' }] as const) {
       const { secret } = await issue(restriction);
       const form = { 'content-type': 'application/x-www-form-urlencoded' };

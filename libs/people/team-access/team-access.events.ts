@@ -65,7 +65,7 @@ const teamAccess =
     return { ...onResource(`team-${target}s`, { in: 'team-access', target, id, team })(word), access: { team } };
   };
 
-/** Schemas, topics and audit entries of team access. The audit trail records it at the workspace or project. */
+/** The events of team access. The audit trail records them at the workspace or project. */
 export const teamAccessEvents = {
   ...defineEvents(
     {
