@@ -28,20 +28,20 @@ const HOOK = /^\((?:before|after)(?:All|Each)\)$/;
 const quoteForShell = (text: string): string => `'${text.replaceAll("'", String.raw`'\''`)}'`;
 
 /** Returns a pattern for `-t` that matches this title alone. */
-const matchTitle = ({ ancestorTitles, title }: TestOutcome): string => {
+const buildTitlePattern = ({ ancestorTitles, title }: TestOutcome): string => {
   const fullTitle = [...ancestorTitles, title].join(' ');
   return `^${fullTitle.replaceAll(/[\\^$.*+?()[\]{}|]/g, String.raw`\$&`).replaceAll('\n', String.raw`\n`)}$`;
 };
 
-const repeatTest = (file: string, test: TestOutcome): string =>
-  HOOK.test(test.title) ? `npm test -- ${file}` : `npm test -- ${file} -t ${quoteForShell(matchTitle(test))}`;
+const formatTestCommand = (file: string, test: TestOutcome): string =>
+  HOOK.test(test.title) ? `npm test -- ${file}` : `npm test -- ${file} -t ${quoteForShell(buildTitlePattern(test))}`;
 
-/** Returns a command for each test that failed. A file that cannot even be loaded has no tests, and counts as one. */
+/** Returns a command for each test that failed. A file that cannot be loaded has no tests, and counts as one failure. */
 const listFailedTests = ({ testResults }: JestReport, root: string): readonly string[] =>
   testResults.flatMap(({ name, status, assertionResults }) => {
     const file = name.replace(`${root}/`, '');
     const failed = assertionResults.filter((test) => test.status === 'failed');
-    if (failed.length > 0) return failed.map((test) => repeatTest(file, test));
+    if (failed.length > 0) return failed.map((test) => formatTestCommand(file, test));
     return status === 'failed' ? [`npm test -- ${file}`] : [];
   });
 

@@ -4,7 +4,7 @@ import { describe, expect, it } from '@jest/globals';
 import { eventRegistry } from '../../apps/modules.js';
 import { ROOT } from '../support/folders.js';
 
-/** What handles the events of all modules by their definitions, and the events that it names all the same. */
+/** Folders whose code handles events by their definitions, and the event types that the code names nevertheless. */
 const BY_DEFINITION: Readonly<Record<string, readonly string[]>> = {
   'libs/event-store': [],
   'libs/message-log': [],
@@ -42,13 +42,16 @@ const production = globSync('libs/**/*.ts', { cwd: ROOT }).filter(
 );
 
 describe('the definition of an event', () => {
-  it.each(Object.entries(BY_DEFINITION))('is all that %s knows of it, except for these', (folder, expected) => {
-    const files = production.filter((file) => file.startsWith(`${folder}/`));
-    expect(files.length).toBeGreaterThan(0);
-    expect([...new Set(files.flatMap(listNamed))].toSorted()).toEqual(expected);
-  });
+  it.each(Object.entries(BY_DEFINITION))(
+    'is the only thing that %s uses, except for the listed event types',
+    (folder, expected) => {
+      const files = production.filter((file) => file.startsWith(`${folder}/`));
+      expect(files.length).toBeGreaterThan(0);
+      expect([...new Set(files.flatMap(listNamed))].toSorted()).toEqual(expected);
+    },
+  );
 
-  it('is in one place', () => {
+  it('exists once for each event type', () => {
     const defined = production.flatMap((file) => {
       const [, ...groups] = readFileSync(join(ROOT, file), 'utf8').split('defineEvents(\n');
       return groups.flatMap((text) => {

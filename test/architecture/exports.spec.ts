@@ -8,18 +8,18 @@ const SOURCES = globSync('{apps,libs,test}/**/*.{ts,tsx,js}', { cwd: ROOT }).fil
   (file) => !file.includes('openapi-types'),
 );
 
-/** Others import these, or tests load all exports of such files. */
+/** Files whose exports other packages import, or tests load completely. */
 const PUBLISHED = /^libs\/(?:client|consumer)\/|\.(?:openapi|schema)\.ts$|\/(?:index|planted)\.ts$|\.spec\.tsx?$/;
 
 const texts = new Map(SOURCES.map((file) => [file, readFileSync(join(ROOT, file), 'utf8')]));
 
-/** For each word the files that contain it. */
+/** Returns the files that contain each word. */
 const listFilesByWord = (): ReadonlyMap<string, readonly string[]> => {
   const files = new Map<string, string[]>();
   for (const [file, text] of texts) {
     for (const word of new Set(text.match(/[A-Za-z_$][\w$]*/g))) {
-      const known = files.get(word);
-      if (known) known.push(file);
+      const filesWithWord = files.get(word);
+      if (filesWithWord) filesWithWord.push(file);
       else files.set(word, [file]);
     }
   }
@@ -38,7 +38,7 @@ const listExports = (file: string, text: string): readonly string[] =>
     });
   });
 
-it('an export has a name that another file uses', () => {
+it('every export has a name that another file contains', () => {
   const filesByWord = listFilesByWord();
   const unused = [...texts].flatMap(([file, text]) =>
     PUBLISHED.test(file)

@@ -28,7 +28,7 @@ const open = async (user: string, path: string, heading: string): Promise<TestPa
 };
 
 describe('the IP allowlist', () => {
-  it('begins with the own address, and grows, is disabled and emptied', async () => {
+  it('suggests the own address for the first range; owners add, disable, enable and remove ranges', async () => {
     const page = await open(owner, 'people/addresses', 'IP allowlist');
     await page.getByText('The organization accepts requests from every address.').waitFor();
     await page.getByRole('heading', { name: 'No range is listed' }).waitFor();

@@ -154,7 +154,7 @@ describe('a new site with Vault', () => {
 
 describe('a running site with a plain key', () => {
   it(
-    'gets a wrapped key, the newest version of it, and its plain key back, and keeps its data',
+    'keeps its data when its key is wrapped, wrapped again and unwrapped',
     async () => {
       const product = await startSite({}, {});
       const plain = await readKeyFile(product);
@@ -228,7 +228,7 @@ describe('a running site with a plain key', () => {
 
 describe('wrapped keys in the settings', () => {
   it(
-    'are rotated like plain keys, and refused if they are of another site, or one key in two forms',
+    'are rotated like plain keys, and refused if they belong to another site or if both settings contain the same key',
     async () => {
       const product = await startSite({}, { isNew: true });
       await product.stop();

@@ -73,7 +73,7 @@ const expectAll = (restriction: (route: Route) => string | null): Readonly<Recor
   Object.fromEntries(routes.map((route) => [nameOf(route), restriction(route)]));
 
 describe('a restricted token', () => {
-  it('that is read-only is refused by every route that changes something, and by no other', async () => {
+  it('with read-only access is refused by every route that changes something, and by no other', async () => {
     expect(await findRestrictions(await issue('read-only'))).toEqual(
       expectAll((route) => (route.method === 'GET' || READING.includes(nameOf(route)) ? null : 'read-only')),
     );

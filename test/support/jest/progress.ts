@@ -1,7 +1,7 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 
-/** What a worker of Jest does: a test or a hook, with the time that it may take. */
+/** The test or hook that a worker of Jest runs, with the time that it may take. */
 export type WorkerProgress = {
   readonly pid: number;
   readonly file: string;

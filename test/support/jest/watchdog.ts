@@ -16,14 +16,14 @@ type NodeReport = {
 type WatchdogOptions = {
   /** How much longer than its limit a test or hook may take, in ms. */
   readonly grace?: number;
-  /** How long nothing may begin or end, in ms. */
+  /** The longest time in which no file may begin or end, in ms. */
   readonly silence?: number;
 };
 
 /**
  * Ends a worker that makes no progress, so that its file fails and the run continues. Tests and hooks have limits, but the
- * worker itself cannot enforce them while it waits for a child process, loads a file, or repeats a loop for ever. Before,
- * it prints what the worker waits for.
+ * worker itself cannot enforce them while it waits for a child process, loads a file, or repeats a loop for ever. First it
+ * prints what the worker waits for.
  */
 export default class Watchdog implements Pick<
   Reporter,
@@ -119,7 +119,7 @@ const kill = (pid: number, signal: NodeJS.Signals): void => {
   try {
     process.kill(pid, signal);
   } catch {
-    // It has ended meanwhile.
+    // The process has ended meanwhile.
   }
 };
 
@@ -129,7 +129,7 @@ type ListedProcess = { readonly pid: number; readonly row: string };
 
 /** Returns a process and its descendants: state, processor time, the function of the kernel that it waits in, command. */
 const listProcesses = (root: number): readonly ListedProcess[] => {
-  // A machine may lack the program.
+  // Without `ps`, there is no list.
   const { stdout } = spawnSync('ps', ['-A', '-w', '-w', ...COLUMNS], { encoding: 'utf8' });
   const pids = new Set([root]);
   return (stdout ?? '').split('\n').flatMap((row): ListedProcess[] => {
