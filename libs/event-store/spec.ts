@@ -83,7 +83,7 @@ export const lamps: Projection<TestLampEvent> = {
 
 export const lampDefinition: ModuleDefinition = {
   name: 'lamps',
-  kinds: kinds,
+  kinds,
   aggregates: [defineAggregate('lamp', lamp)],
   projections: [toProjection(lamps)],
   followers: [],

@@ -93,7 +93,7 @@ const chronicler = (meanwhile: () => Promise<void> = () => Promise.resolve()): F
 
 const guestsModule = (follower = chronicler()): ModuleDefinition => ({
   name: 'guests',
-  kinds: kinds,
+  kinds,
   aggregates: [],
   projections: [toProjection(guests)],
   followers: [follower],

@@ -9,7 +9,7 @@ export type Keyring = ReadonlyMap<string, PersonKey | null>;
 
 type KeyRow = { readonly person: string; readonly key: Buffer | null };
 
-/** In one process. */
+/** The limit for one process. */
 const MAX_CACHED_KEYS = 10_000;
 const KEY_LENGTH = 32;
 

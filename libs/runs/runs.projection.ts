@@ -69,7 +69,7 @@ const setCurrentRunUnlessBusy = (workspace: string, { stream, organization, time
   on conflict (workspace) do update ${TO_EXCLUDED}
     where c.status = any (${FINAL_STATUSES}::text[])`;
 
-/** From the run's turn, or from the confirmation of a saved plan. */
+/** Makes the run the current one: when its turn comes, or when somebody confirms its saved plan. */
 const setCurrentRun = (run: string): Sql => sql`
   insert into workspace_runs (workspace, organization, current_run, status, created_at)
   select workspace, organization, id, status, created_at from runs where id = ${run} and (queues or status = 'confirmed')

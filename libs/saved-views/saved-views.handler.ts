@@ -20,7 +20,7 @@ import {
   type SavedViewRow,
 } from './saved-views.queries.js';
 
-/** Of one person in an organization. Requests at the same time can exceed it by their number, which is harmless. */
+/** The limit for a person in an organization. Simultaneous requests can exceed it by their number, which is harmless. */
 const MAX_VIEWS = 100;
 
 const refuseTaken = refuseTakenName('saved_views_owner_name_key');

@@ -21,7 +21,7 @@ import { Backoff, type Logger } from '#kernel';
 import { tracingMetrics } from './tracing.metrics.js';
 import type { TracingOptions } from './tracing-options.js';
 
-/** For an export and its repetitions. The end of the process waits for the last one. */
+/** The time limit of an export with its retries. The end of the process waits for the last export. */
 const EXPORT_TIMEOUT_MS = 5_000;
 
 const createRootSampler = ({ sampler, samplingRatio }: TracingOptions): Sampler => {

@@ -6,7 +6,7 @@ import { ROOT } from '../support/folders.js';
 
 /** Lines of a function with its signature. Tables of functions are data: each function in them counts by itself. */
 const MAX_LINES = 40;
-/** Of a function with markup, in which each element takes a line or two. */
+/** The limit for a function with markup, in which each element takes a line or two. */
 const MAX_MARKUP_LINES = 60;
 
 const listSources = async (): Promise<string[]> => {

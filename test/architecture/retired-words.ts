@@ -63,8 +63,9 @@ const RETIRED_WORDS: readonly RetiredWord[] = [
   {
     use: 'role, implied permission',
     inNames: ['standing', 'passage'],
-    inProse: /\b(rolesByOrganization?|passages?)\b/gi,
+    inProse: /\b(standings|passages?)\b/gi,
   },
+  { use: 'retry or retryOnConflict', asName: ['untilfirst', 'oncemore'] },
   { use: 'connection', inNames: ['lane', 'lanes'], inProse: /\blanes?\b/gi },
   {
     use: 'timestamp, scope, location, fragment or strategy: name what it is',

@@ -16,7 +16,7 @@ const SHARE = 0.6;
 const LAG_P99_MS = 250;
 const EVENTS_A_SECOND = 1_000;
 const TICK_MS = 10;
-/** Of the backlog: most events are locks. */
+/** The events of a workspace in the backlog. Most of them are locks. */
 const EVENTS_A_WORKSPACE = 20;
 const WARM_UP_MS = 3_000;
 /** A new prefix for each run, because brokers can outlive the run. */

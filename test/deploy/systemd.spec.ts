@@ -5,7 +5,7 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { ROOT } from '../support/folders.js';
 import { runProgram } from './run-program.js';
 
-/** In tenths. A unit without any hardening has 96. */
+/** The exposure in tenths. A unit without any hardening has 96. */
 const HIGHEST_EXPOSURE = 15;
 
 let folder: string;

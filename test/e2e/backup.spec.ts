@@ -42,7 +42,7 @@ import { newStateVersion, stateFile } from '../support/state-file.js';
 import { expectViewsMatchLog } from '../support/views-match-log.js';
 
 const KEY = randomBytes(32);
-/** Of startTestServer. */
+/** The key that `startTestServer` uses. */
 const SITE_KEY = Buffer.alloc(32, 7);
 const clock = new SystemClock();
 const state = stateFile();

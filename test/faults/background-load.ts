@@ -18,7 +18,7 @@ export type BackgroundLoad = {
   readonly earlier: ReadonlySet<string>;
 };
 
-/** Between the turns of a client. What clients write while a test waits must be checked in the end, which takes longer. */
+/** The pause between the turns of a client. Without it, clients write more than the test can check at its end in a short time. */
 const PAUSE_MS = 20;
 
 export const startBackgroundLoad = async (

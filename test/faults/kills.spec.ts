@@ -7,7 +7,7 @@ import { expectTopicsToHave } from './recorded-log.js';
 import { expectNothingLost, startBackgroundLoad } from './background-load.js';
 
 const LONG = scaleLimit(240_000);
-/** Each third kill is with its Postgres, and each third during a start. */
+/** Of three kills, one also kills Postgres, and one happens during a start. */
 const KILLS = countRounds(3);
 
 let kafka: TestKafka;

@@ -28,7 +28,7 @@ import { expectGaplessStreams } from './ledger.js';
 import { readLog } from './recorded-log.js';
 
 const LONG = scaleLimit(300_000);
-/** While clients send, while the server stores, and with its Postgres. */
+/** Three kinds of kills: while clients send, while the server stores, and together with Postgres. */
 const KILLS = countRounds(3);
 const PLATFORMS = 8;
 /** Number of platforms whose upload is not repeated after an interruption. */

@@ -22,7 +22,7 @@ import { quiet } from '../support/silent-logger.js';
 import { expectNothingLost, startBackgroundLoad, type BackgroundLoad } from './background-load.js';
 import { expectTopicsToHave } from './recorded-log.js';
 
-/** Each target once. */
+/** The number of targets in `npm test`. */
 const KILLS = countRounds(6);
 const LONG = scaleLimit(360_000);
 const PREFIX = 'site';

@@ -11,8 +11,8 @@ export type MessageToPrimary =
 
 export type MessageToWorker =
   /**
-   * The keys of the site in base64: the first message. So a worker that replaces another one starts also while the service
-   * that unwraps keys is down, and no key is in the environment of a process.
+   * The keys of the site in base64. This is the first message. A worker that replaces another one therefore needs no
+   * service that unwraps keys, and no key is in the environment of a process.
    */
   | { readonly kind: 'keys'; readonly current: string; readonly previous: string | null }
   /** Requests the metrics of this worker. */

@@ -34,7 +34,7 @@ const shareMetrics = ({ store }: Runtime): void => {
 
 const decodeKey = (text: string): Buffer => Buffer.from(text, 'base64');
 
-/** Resolves to the keys of the primary. Node keeps the message until this listens. */
+/** Resolves to the keys from the primary. Node keeps the message until this function listens for it. */
 const receiveKeys = (): Promise<EncryptionKeys> =>
   new Promise((resolve) => {
     process.once('message', (message: MessageToWorker) => {

@@ -20,7 +20,7 @@ const IDLE_MAX_MS = 1_000;
 const GATHER_MS = 100;
 const HURRY_FIRST_MS = 2;
 const HURRY_MAX_MS = 20;
-/** Between the starts of two rounds, however many readers wait. */
+/** The shortest time between the starts of two rounds, however many readers wait. */
 const MIN_ROUND_MS = 20;
 
 const groups = new Map<EventStore, FollowerGroup>();

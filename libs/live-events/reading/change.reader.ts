@@ -20,7 +20,7 @@ import {
 /** A position in the log, named by the id of the event there. */
 export type LogCursor = { readonly position: LogPosition; readonly event: string };
 
-/** Before the first event. */
+/** The position before the first event. */
 const START_CURSOR: LogCursor = { position: LOG_START, event: '00000000-0000-0000-0000-000000000000' };
 
 type ReadChanges = {

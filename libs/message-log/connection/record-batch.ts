@@ -141,7 +141,7 @@ const TRANSACTIONAL = 16;
 const HEADER_BYTES = 61;
 /** The fields that the length of a batch does not include: its first offset and the length itself. */
 const PREFIX_BYTES = 12;
-/** From the checksum on, without the checksum. */
+/** The position of the first byte that the checksum covers: the byte after the checksum. */
 const CHECKED_FROM = PREFIX_BYTES + 9;
 
 /** A batch of records in format version 2, without compression: https://kafka.apache.org/documentation/#recordbatch */

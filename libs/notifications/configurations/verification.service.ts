@@ -10,7 +10,7 @@ const MAX_WAITING = 4;
 
 const RETRY_AFTER_SECONDS = 5;
 
-/** Between two tests by e-mail of a configuration, because others get them. */
+/** The pause between two tests by e-mail of a configuration. Other people get these e-mails. */
 const MAIL_PAUSE_SECONDS = 60;
 
 type RequestedTest = {

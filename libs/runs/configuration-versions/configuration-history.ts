@@ -12,8 +12,11 @@ import {
  * id.
  */
 const isNewer = (before: SubjectData | null, since: string, id: string): boolean => {
-  const [was, by] = [before?.['currentConfigurationSince'], before?.['currentConfigurationVersion']];
-  return was === null || since > (was as string) || (since === was && id > (by as string));
+  const currentSince = before?.['currentConfigurationSince'];
+  const current = before?.['currentConfigurationVersion'];
+  return (
+    currentSince === null || since > (currentSince as string) || (since === currentSince && id > (current as string))
+  );
 };
 
 type NewConfiguration = { readonly workspace: string; readonly speculative: boolean; readonly provisional: boolean };

@@ -13,7 +13,7 @@ type Hook = Block['hooks'][number];
 /** Allows for a busy machine. The first test with Kafka also downloads the broker. */
 const TEST_LIMIT_MS = 120_000;
 const HOOK_LIMIT_MS = 180_000;
-/** From one test or hook to the next one. */
+/** The time limit between one test or hook and the next one. */
 const BETWEEN_LIMIT_MS = 900_000;
 
 const pattern = new RegExp(process.env['CADASTRE_TEST_NAME_PATTERN'] ?? '', 'i');

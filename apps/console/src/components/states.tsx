@@ -28,7 +28,7 @@ export const EmptyState = ({ icon: Icon, title, children }: EmptyStateProps) => 
 
 type NotFoundStateProps = {
   readonly what?: string;
-  /** What the server says about it, if it says something. */
+  /** The reason of the refusal. Null if the server gives none. */
   readonly reason?: string | null;
 };
 

@@ -10,7 +10,7 @@ import { getOrganizationPath } from '../layout/navigation.js';
 import type { Command } from './command.js';
 
 const MAX_ORGANIZATIONS = 6;
-/** Of teams, of projects and of providers. */
+/** The limit for each of teams, projects and providers. */
 const MAX_OTHERS = 4;
 
 const useWorkspaceCommands = (organization: string | null, text: string): readonly Command[] => {
