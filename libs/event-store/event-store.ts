@@ -223,7 +223,7 @@ export class EventStore {
     /** Statements that run before all writes, as for `append`. */
     readonly conditions?: (loaded: L) => readonly Sql[];
   }): Promise<{ readonly loaded: L; readonly rows: readonly DatabaseRow[][] }> {
-    return this.untilFirst(async () => {
+    return this.retryOnConflict(async () => {
       const loaded = await task.load();
       const write = decideWrite(task.decider, loaded, task.organization(loaded), task.command(loaded));
       const read = task.read?.(loaded) ?? [];
@@ -240,7 +240,7 @@ export class EventStore {
    * Repeats the work, including its reads, after a conflict with another writer. `races` names unique constraints whose
    * violation counts as such a conflict.
    */
-  async untilFirst<T>(
+  async retryOnConflict<T>(
     work: () => Promise<T>,
     { races = [] }: { readonly races?: string | readonly string[] } = {},
   ): Promise<T> {

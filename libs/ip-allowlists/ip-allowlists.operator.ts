@@ -27,7 +27,7 @@ const findListOfOrganization = async (store: EventStore, name: string): Promise<
  * organization.
  */
 export const removeIpAllowlist = (store: EventStore, ids: Ids, organization: string): Promise<string | null> =>
-  store.untilFirst(async () => {
+  store.retryOnConflict(async () => {
     const { id, name, snapshot, organization: owner } = await findListOfOrganization(store, organization);
     if (id === null || snapshot === null) return null;
     await store.handle({

@@ -38,7 +38,7 @@ class Log {
   open = true;
   fails: (writes: readonly IdempotentWrite[]) => Error | null = () => null;
 
-  untilFirst = <T>(work: () => Promise<T>): Promise<T> => work();
+  retryOnConflict = <T>(work: () => Promise<T>): Promise<T> => work();
 
   appendOnce = async (writes: readonly IdempotentWrite[]): Promise<ReadonlySet<string>> => {
     this.appends.push(writes);

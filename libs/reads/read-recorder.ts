@@ -37,7 +37,7 @@ export class ReadRecorder {
   private isAppending = false;
 
   constructor(
-    private readonly store: Pick<EventStore, 'appendOnce' | 'untilFirst'>,
+    private readonly store: Pick<EventStore, 'appendOnce' | 'retryOnConflict'>,
     private readonly ids: Ids,
     private readonly options: { readonly recorded: boolean; readonly turnMs?: number },
   ) {}
@@ -87,7 +87,7 @@ export class ReadRecorder {
    */
   private async append(some: readonly PendingAppend[]): Promise<void> {
     try {
-      await this.store.untilFirst(() => this.store.appendOnce(some.map(({ write }) => write)));
+      await this.store.retryOnConflict(() => this.store.appendOnce(some.map(({ write }) => write)));
       for (const { appended } of some) appended.resolve();
     } catch (error) {
       if (some.length > 1) for (const one of some) void this.append([one]);

@@ -34,8 +34,8 @@ export class DataRetentionPoliciesHandler extends AggregateHandler<DataRetention
   protected readonly operations: OperationTable<DataRetentionPolicyOperations> = {
     SetDataRetentionPolicy: (input) =>
       // If two requests create the policy at once, the second starts again and changes the policy of the first.
-      this.store.untilFirst(() => this.set(input), { races: 'data_retention_policies_owner_key' }),
-    RemoveDataRetentionPolicy: (input) => this.store.untilFirst(() => this.remove(input)),
+      this.store.retryOnConflict(() => this.set(input), { races: 'data_retention_policies_owner_key' }),
+    RemoveDataRetentionPolicy: (input) => this.store.retryOnConflict(() => this.remove(input)),
   };
 
   constructor(

@@ -92,7 +92,7 @@ const softDelete = (
   { kind, soft, findConflicts }: RecordDeletion,
   { id, now, context }: { readonly id: string; readonly now: Date; readonly context: EventContext },
 ): Promise<boolean> =>
-  store.untilFirst(async () => {
+  store.retryOnConflict(async () => {
     const due = await findDueVersion(store.database, kind, id, now);
     if (!due) return false;
     const preconditions = [
@@ -119,7 +119,7 @@ export const createExpiryJob = (
     const rounds = DELETIONS.map(({ kind, permanent }) => ({
       ids: listExpiredVersions(store.database, kind, before),
       remove: (id: string) =>
-        store.untilFirst(async () => {
+        store.retryOnConflict(async () => {
           const expired = await findExpiredVersion(store.database, kind, id, before);
           if (!expired) return false;
           await store.append([await permanent(store, expired)], context);

@@ -137,7 +137,7 @@ const recordAll = (
   { store, topic, limit }: FactRecording,
   addressed: readonly AddressedFact[],
 ): Promise<readonly MessageResult[]> =>
-  store.untilFirst(async () => {
+  store.retryOnConflict(async () => {
     const organizations = await findOrganizationsByNameOrId(
       store.database,
       addressed.map(({ organization }) => organization),

@@ -40,7 +40,7 @@ export class LimitedFactsRecorder {
     remaining: number,
     actor: Actor,
   ): Promise<readonly FactOutcome[]> {
-    return this.store.untilFirst(async () => {
+    return this.store.retryOnConflict(async () => {
       const organization = await loadOrganizationForFacts(this.store.database, actor, name);
       const also = await this.checkLimit(organization.id, batch.length, remaining);
       const reports = batch.map(({ fact }) => ({ organization, fact }));

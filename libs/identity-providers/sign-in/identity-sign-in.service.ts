@@ -146,7 +146,7 @@ export class IdentitySignIn {
       if (!current.isLinked) await flow.linkIdentity(current.id, this.describeIdentity(person), request);
       return current.id;
     };
-    return store.untilFirst(work, { races: IDENTITY_RACE }).catch((error: unknown) => {
+    return store.retryOnConflict(work, { races: IDENTITY_RACE }).catch((error: unknown) => {
       if (error instanceof Refusal && error.kind === 'not-found') return refuse('suspended');
       throw error;
     });
@@ -173,7 +173,7 @@ export class IdentitySignIn {
       await store.append([write, link], createPersonContext({ id, username }, request));
       return id;
     };
-    return store.untilFirst(work, { races: [...ACCOUNT_RACES, IDENTITY_RACE] });
+    return store.retryOnConflict(work, { races: [...ACCOUNT_RACES, IDENTITY_RACE] });
   }
 
   /** The person keeps the pending invitations. */

@@ -90,7 +90,7 @@ export class NotificationConfigurationsHandler extends AggregateHandler<Notifica
     const { name, destinationType: type, triggers, enabled, users } = settings;
     const id = this.ids.next('nc');
     const test = this.prepareTest();
-    return this.store.untilFirst(async () => {
+    return this.store.retryOnConflict(async () => {
       const parent = await loadSubscribable(this.database, actor, owner, users);
       if (parent.existing >= MAX_CONFIGURATIONS) refuseLimit();
       const { id: subscribable, organization, subscribableType } = parent;
@@ -116,7 +116,7 @@ export class NotificationConfigurationsHandler extends AggregateHandler<Notifica
   private async update(input: Input<'UpdateNotificationConfiguration'>): Promise<NotificationConfigurationRow | null> {
     const { id, update, actor } = input;
     const test = this.prepareTest();
-    return this.store.untilFirst(async () => {
+    return this.store.retryOnConflict(async () => {
       const row = await loadConfiguration(this.database, actor, id, update.users);
       const { organization, destinationType: type } = row;
       const { destination, command } = toConfigurationChange(update, this.describeBefore(row));

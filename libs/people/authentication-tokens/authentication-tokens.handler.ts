@@ -36,7 +36,9 @@ type IssueInput = AuthenticationTokenOperations['IssueToken']['input'];
 export class AuthenticationTokensHandler extends AggregateHandler<AuthenticationTokenOperations> {
   protected readonly operations: OperationTable<AuthenticationTokenOperations> = {
     IssueToken: (input) =>
-      this.store.untilFirst(() => this.issue(input), { races: 'authentication_tokens_only_one' }).catch(refuseSecond),
+      this.store
+        .retryOnConflict(() => this.issue(input), { races: 'authentication_tokens_only_one' })
+        .catch(refuseSecond),
     DestroyToken: (input) => this.destroy(input),
   };
 

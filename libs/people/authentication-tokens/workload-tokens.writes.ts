@@ -55,7 +55,7 @@ export const destroyExpiredWorkloadTokens = (
   { now, most }: { readonly now: Date; readonly most: number },
   context: EventContext,
 ): Promise<number> =>
-  store.untilFirst(async () => {
+  store.retryOnConflict(async () => {
     const expired = await store.database.rows<OwnedToken>(selectExpiredWorkloadTokens(now, most));
     if (expired.length > 0) await store.append(await prepareTokenEnds(store, expired), context);
     return expired.length;

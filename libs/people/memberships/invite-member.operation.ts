@@ -121,4 +121,4 @@ export const inviteMember = (
   dependencies: InvitationDependencies,
   input: MembershipOperations['InviteMember']['input'],
 ): Promise<MembershipRow> =>
-  dependencies.store.untilFirst(() => appendInvitation(dependencies, input), { races: RACES });
+  dependencies.store.retryOnConflict(() => appendInvitation(dependencies, input), { races: RACES });

@@ -33,7 +33,7 @@ export const removeMembership = (
   store: EventStore,
   { id, actor }: MembershipOperations['RemoveMembership']['input'],
 ): Promise<void> =>
-  store.untilFirst(async () => {
+  store.retryOnConflict(async () => {
     const row = await loadMembershipForCommand(
       store.database,
       actor,

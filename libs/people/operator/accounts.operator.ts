@@ -77,7 +77,7 @@ export const revokeToken = (store: EventStore, ids: Ids, id: string): Promise<vo
  * number of tokens. Throws `not-found` for an unknown user.
  */
 export const revokeTokensOf = (store: EventStore, user: string, context: EventContext): Promise<number> =>
-  store.untilFirst(async () => {
+  store.retryOnConflict(async () => {
     const row = await store.database.row<{ tokens: readonly OwnedToken[]; organizations: readonly string[] }>(sql`
       select ${selectOwnedTokens(sql.raw('u.id'))} as tokens, ${selectActiveOrganizations(sql.raw('u.id'))} as organizations
         from users u where u.id = ${user}`);

@@ -157,7 +157,7 @@ export const makeOwner = async (
       createSystemContext('command line', ids.uuid()),
     );
   };
-  await store.untilFirst(work, { races: 'organization_memberships_organization_user_key' });
+  await store.retryOnConflict(work, { races: 'organization_memberships_organization_user_key' });
 };
 
 const loadOrganizations = async (
@@ -182,7 +182,7 @@ const createToken = async (
 ): Promise<void> => {
   const id = ids.next('at');
   const details = { kind: 'user', owner, description, createdBy: null, expiredAt, assurance: null } as const;
-  await store.untilFirst(async () => {
+  await store.retryOnConflict(async () => {
     const { version, state } = await store.load(owner, user);
     if (state.status === 'active' && state.suspended) {
       throw unprocessable(`${state.username} is suspended, so this user cannot have new tokens`);

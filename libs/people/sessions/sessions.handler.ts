@@ -18,7 +18,7 @@ export class SessionsHandler extends AggregateHandler<SessionOperations> {
 
   private end(target: Parameters<typeof loadSessionsToEnd>[2], actor: Actor): Promise<void> {
     const { store } = this;
-    return store.untilFirst(async () => {
+    return store.retryOnConflict(async () => {
       const person = await loadSessionsToEnd(store.database, actor, target);
       if (person.sessions.length === 0) return;
       await store.append(await prepareSessionEnds(store, person, 'revoked'), createEventContext(actor));

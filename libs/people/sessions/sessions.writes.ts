@@ -74,7 +74,7 @@ export const startSession = (
   createContext: (person: { readonly id: string; readonly username: string }) => EventContext,
   also: readonly Sql[] = [],
 ): Promise<StartedSession | null> =>
-  store.untilFirst(async () => {
+  store.retryOnConflict(async () => {
     const person = await loadPersonSigningIn(store, signIn.user);
     if (!person) return null;
     const { username, organizations } = person;
@@ -130,7 +130,7 @@ export const endSessions = (
   { user, where, reason }: { readonly user: string; readonly where: Sql; readonly reason: SessionEndReason },
   context: EventContext,
 ): Promise<number> =>
-  store.untilFirst(async () => {
+  store.retryOnConflict(async () => {
     const person = await loadPersonWithSessions(store.database, sql`${user}`, where);
     if (!person || person.sessions.length === 0) return 0;
     await store.append(await prepareSessionEnds(store, person, reason), context);

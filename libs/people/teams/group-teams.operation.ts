@@ -63,7 +63,7 @@ export const mapGroupsToTeams = async (
 ): Promise<void> => {
   let changed: number;
   do {
-    changed = await dependencies.store.untilFirst(() => changeTeams(dependencies, userGroups, context), {
+    changed = await dependencies.store.retryOnConflict(() => changeTeams(dependencies, userGroups, context), {
       races: MEMBERSHIP_RACE,
     });
   } while (changed === TEAMS_PER_APPEND);

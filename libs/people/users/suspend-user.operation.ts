@@ -19,7 +19,7 @@ export const changeSuspension = (
   store: EventStore,
   { id, suspended, context, load }: SuspensionRequest,
 ): Promise<UserRow> =>
-  store.untilFirst(async () => {
+  store.retryOnConflict(async () => {
     const row = await load();
     if (!row) throw notFound();
     const { writes, statements, conditions } = await prepareUserChange(store, { id, row, suspended });

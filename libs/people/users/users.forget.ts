@@ -44,7 +44,7 @@ export const forgetUser = async (
 
 /** Ends the account as `forgetUser` does. A scheduled job erases the name later. */
 export const endAccount = (store: EventStore, { id, context, load }: ForgetRequest): Promise<void> =>
-  store.untilFirst(async () => {
+  store.retryOnConflict(async () => {
     const row = await load();
     if (!row) throw notFound();
     const { teams, snapshot, siteAdmin, isLastAdmin } = row;

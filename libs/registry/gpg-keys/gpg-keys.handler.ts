@@ -41,7 +41,7 @@ const requireRenewal = async (present: GpgKeyRow, asciiArmor: string): Promise<v
 export class GpgKeysHandler extends AggregateHandler<GpgKeyOperations> {
   protected readonly operations: OperationTable<GpgKeyOperations> = {
     AddGpgKey: (input) => this.add(input),
-    MoveGpgKey: (input) => this.store.untilFirst(() => this.move(input)).catch(refuseTaken),
+    MoveGpgKey: (input) => this.store.retryOnConflict(() => this.move(input)).catch(refuseTaken),
     RenewGpgKey: (input) => this.renew(input),
     RemoveGpgKey: (input) => this.remove(input),
   };

@@ -24,7 +24,7 @@ export const createDeletedProvidersJob = (store: EventStore): ScheduledJob => ({
 
 /** Returns how many versions it deleted; 0 if none is left. */
 const deleteStep = (store: EventStore): Promise<number> =>
-  store.untilFirst(async () => {
+  store.retryOnConflict(async () => {
     const remaining = await findVersionsOfDeletedProvider(store.database, VERSIONS_PER_DELETION);
     if (!remaining) return 0;
     const { provider, organization, organizationVersion, versions } = remaining;

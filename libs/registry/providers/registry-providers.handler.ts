@@ -102,7 +102,7 @@ export class RegistryProvidersHandler extends AggregateHandler<RegistryProviderO
 
   /** Deletes the versions too: the first of them in the same append, the others in steps (deleted-providers.job.ts). */
   private async delete({ path, actor }: RegistryProviderOperations['DeleteRegistryProvider']['input']): Promise<void> {
-    await this.store.untilFirst(async () => {
+    await this.store.retryOnConflict(async () => {
       const row = await loadRegistryProviderForCommand(this.store.database, actor, path, VERSIONS_PER_DELETION);
       const { organization, organizationVersion } = row;
       const provider = await this.store.restore(row.id, registryProvider, row.snapshot);

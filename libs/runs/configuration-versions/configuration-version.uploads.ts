@@ -149,7 +149,7 @@ export class ConfigurationUploads {
     id: string,
     commandOn: (configuration: ConfigurationForUpload) => ConfigurationVersionCommand,
   ): Promise<void> {
-    return this.store.untilFirst(async () => {
+    return this.store.retryOnConflict(async () => {
       const configuration = await loadConfigurationForUpload(this.store.database, id);
       const loaded = await this.store.restore(id, configurationVersion, configuration.snapshot);
       const write = decideWrite(configurationVersion, loaded, configuration.organization, commandOn(configuration));

@@ -51,7 +51,7 @@ const startRun = async (store: EventStore, id: string, cause: RecordedEvent | un
     causation: cause?.id ?? null,
   };
   try {
-    await store.untilFirst(async () => {
+    await store.retryOnConflict(async () => {
       const { organization, organizationVersion, ...runForCommand } = await loadRunForCommand(store.database, null, id);
       const lock = await loadWorkspaceLock(
         store,

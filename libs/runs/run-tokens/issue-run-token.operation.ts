@@ -16,7 +16,7 @@ export const issueRunToken = (
   { store, ids, clock }: { readonly store: EventStore; readonly ids: Ids; readonly clock: Clock },
   { id, actor }: RunOperations['IssueRunToken']['input'],
 ): Promise<IssuedToken> =>
-  store.untilFirst(async () => {
+  store.retryOnConflict(async () => {
     const row = await loadRunForCommand(store.database, actor, id);
     authorizeRunCommand(actor, 'IssueRunToken', row);
     const { state, version } = await store.restore(id, run, row.snapshot);

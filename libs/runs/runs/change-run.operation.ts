@@ -92,7 +92,7 @@ export const changeRun = (
   { id, comment, actor }: RunActionInput,
   command: RunStatusCommand,
 ): Promise<RunRow> =>
-  store.untilFirst(async () => {
+  store.retryOnConflict(async () => {
     const row = await loadRunForCommand(store.database, actor, id);
     authorizeRunCommand(actor, command.type, row);
     const comments = comment ? [createCommentCommand(ids.next('wsc'), comment, actor)] : [];

@@ -88,7 +88,7 @@ export const createRun = (
   { newRun, actor }: RunOperations['CreateRun']['input'],
 ): Promise<RunRow> => {
   const id = ids.next('run');
-  return store.untilFirst(async () => {
+  return store.retryOnConflict(async () => {
     const row = await loadWorkspaceForNewRun(store.database, actor, newRun.workspace, newRun.configurationVersion);
     const { organization } = row;
     const configuration = requireUsableConfiguration(row, newRun.configurationVersion, actor);

@@ -89,7 +89,7 @@ const updateScimGroup = async (
     if (write.events.length > 0) await store.append([write], context);
     return [getGroupKey(present), getGroupKey(names)];
   };
-  const keys = await store.untilFirst(work).catch(refuseTaken);
+  const keys = await store.retryOnConflict(work).catch(refuseTaken);
   await mapNow(dependencies, [...new Set(keys)], context);
   return findScimGroup(store.database, actor, id);
 };

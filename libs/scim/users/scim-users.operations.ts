@@ -110,7 +110,7 @@ export const createScimUser = (
       changes,
     });
   };
-  return store.untilFirst(work, { races: RACES }).catch(refuseTakenEmail);
+  return store.retryOnConflict(work, { races: RACES }).catch(refuseTakenEmail);
 };
 
 const yieldEmail = async (
@@ -240,7 +240,7 @@ const updateScimUser = (
     const isFree = username === present.username || !use.isUsernameTaken;
     return changeUser(store, actor, loaded, { ...change, changes: { ...changes, ...(isFree ? { username } : {}) } });
   };
-  return store.untilFirst(work, { races: RACES }).catch(refuseTakenEmail);
+  return store.retryOnConflict(work, { races: RACES }).catch(refuseTakenEmail);
 };
 
 export const replaceScimUser = (
@@ -276,14 +276,14 @@ export const deleteScimUser = async (
 ): Promise<void> => {
   const { store } = dependencies;
   const context = createEventContext(actor);
-  await store.untilFirst(async () => {
+  await store.retryOnConflict(async () => {
     const loaded = await loadScimUser(store, actor, id);
     const { userName, externalId, source } = await findScimUser(store.database, actor, id);
     return changeUser(store, actor, loaded, { names: { userName, externalId }, active: false, source, changes: {} });
   });
   await methods.reset(id, context);
   await leaveGroups(dependencies, id, context);
-  await store.untilFirst(async () => {
+  await store.retryOnConflict(async () => {
     const { row, loaded } = await loadScimUser(store, actor, id);
     const data = { organizations: row.organizations };
     await store.append([decideWrite(scimUser, loaded, null, { type: 'DeprovisionScimUser', data })], context);

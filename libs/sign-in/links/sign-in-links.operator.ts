@@ -25,7 +25,7 @@ export const createSignInLink = (
   { user, resetsMethods, revokesTokens = false, publicUrl }: SignInLinkRequest,
   context: EventContext = createSystemContext('command line', ids.uuid()),
 ): Promise<SignInLink> =>
-  store.untilFirst(async () => {
+  store.retryOnConflict(async () => {
     const person = await loadPersonWithSessions(store.database, sql`${user}`, sql`false`);
     if (!person) throw notFound(`There is no user with the id ${user}`);
     const now = clock.now();

@@ -27,7 +27,7 @@ export class SignInMethodsHandler extends AggregateHandler<SignInMethodsOperatio
     ended: Sql,
   ): Promise<void> {
     const { store } = this;
-    return store.untilFirst(async () => {
+    return store.retryOnConflict(async () => {
       const check = refusesSuspended ? sql`not u.suspended` : sql`true`;
       const person = await loadPersonWithSessions(store.database, sql`${user}`, ended, check);
       if (!person) throw notFound('There is no such account');

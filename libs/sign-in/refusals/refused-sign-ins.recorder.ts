@@ -42,6 +42,6 @@ export class RefusedSignInRecorder {
     };
     const context = { ...createSystemContext('sign-in', request.id ?? ids.uuid()), request };
     const write = { stream: STREAM, organization: null, writer: null, events: [{ ...event, id: ids.uuid(), context }] };
-    await store.untilFirst(() => store.appendOnce([write]));
+    await store.retryOnConflict(() => store.appendOnce([write]));
   }
 }

@@ -128,7 +128,7 @@ export class VariableSetsHandler extends AggregateHandler<VariableSetOperations>
     const id = this.ids.next('varset');
     const command = { type: 'CreateVariableSet', data } as const;
     const row = await this.store
-      .untilFirst(async () => {
+      .retryOnConflict(async () => {
         const { database } = this.store;
         const parent = await loadOrganizationForVariableSet(database, actor, organization, project, targets);
         if (project !== parent.project) {
@@ -148,7 +148,7 @@ export class VariableSetsHandler extends AggregateHandler<VariableSetOperations>
 
   private change(id: string, task: VariableSetTask): Promise<VariableSetRow | null> {
     return this.store
-      .untilFirst(async () => {
+      .retryOnConflict(async () => {
         const row = await loadVariableSetForCommand(this.store.database, task.actor, id, task.targets);
         const loaded = await this.store.restore(id, variableSet, row.snapshot);
         return this.append(loaded, row, task);

@@ -68,7 +68,7 @@ export class TokenExchange {
     const issuer = readUnverifiedIssuer(subjectToken);
     if (!(await acceptsIssuer(store.database, identity, issuer))) throw createUnknownIdentityRefusal(identity, issuer);
     const verified = await verifier.verify(subjectToken, issuer);
-    return store.untilFirst(() => this.issueFor(identity, verified, request));
+    return store.retryOnConflict(() => this.issueFor(identity, verified, request));
   }
 
   private async issueFor(id: string, verified: VerifiedToken, request: RequestDetails): Promise<ExchangedToken> {

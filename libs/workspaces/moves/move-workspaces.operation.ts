@@ -9,7 +9,7 @@ export const moveWorkspaces = (
   store: EventStore,
   { project, workspaces, actor }: WorkspaceOperations['MoveWorkspaces']['input'],
 ): Promise<void> =>
-  store.untilFirst(async () => {
+  store.retryOnConflict(async () => {
     const move = await loadWorkspaceMove(store.database, actor, project, workspaces);
     // A move requires the permission on both projects. The query has checked it on the new project.
     requirePermissionOnEach(actor, 'move-workspace', move.workspaces, workspaces);

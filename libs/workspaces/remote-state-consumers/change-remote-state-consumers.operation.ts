@@ -64,4 +64,4 @@ export const changeRemoteStateConsumers = (
   store: EventStore,
   type: ConsumerCommand['type'],
   input: ConsumersInput,
-): Promise<void> => store.untilFirst(() => appendConsumers(store, type, input));
+): Promise<void> => store.retryOnConflict(() => appendConsumers(store, type, input));

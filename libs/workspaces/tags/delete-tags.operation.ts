@@ -14,7 +14,7 @@ const removeTagsInOneAppend = (
   actor: Actor,
   loadStep: () => Promise<TagRemovalStep>,
 ): Promise<TagRemovalStep> =>
-  store.untilFirst(async () => {
+  store.retryOnConflict(async () => {
     const step = await loadStep();
     const command = { type: 'RemoveTags', data: { names: step.names } } as const;
     const workspaces = isLastStep(step) ? [...step.carriers, ...step.last] : step.carriers;

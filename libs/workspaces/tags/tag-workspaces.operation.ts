@@ -24,7 +24,7 @@ export const tagWorkspaces = (
   store: EventStore,
   { tag, workspaces, actor }: WorkspaceOperations['TagWorkspaces']['input'],
 ): Promise<void> =>
-  store.untilFirst(async () => {
+  store.retryOnConflict(async () => {
     const addition = await loadTagAddition(store.database, actor, tag, workspaces);
     requirePermissionOnEach(actor, 'tag-workspace', addition.workspaces, workspaces);
     const toTask = ({ id, snapshot, fixed }: TaggedWorkspace) => {
