@@ -2,11 +2,11 @@ import { z } from 'zod';
 import {
   conflict,
   defineEvents,
+  getAuditedOrganization,
   unprocessable,
   type Decider,
   type EventsOf,
   type Message,
-  type RecordedEvent,
 } from '#kernel';
 import { inOrganization } from '#access/rules';
 
@@ -17,19 +17,13 @@ export type TrailSettingsState = {
   readonly enabled: boolean;
 };
 
-/**
- * Returns the organization, because the catalogue of the audit trail has no resource for its settings. Readers see an
- * update of the organization.
- */
-const getOrganizationId = (_: unknown, { organization, stream }: RecordedEvent): string => organization ?? stream;
-
 const defineSwitchEvent = (isOn: boolean) =>
   ({
     schema: z.strictObject({}),
     live: 'changed',
     audit: {
       action: 'update',
-      id: getOrganizationId,
+      id: getAuditedOrganization,
       meta: () => ({ audit_trails_enabled: isOn }),
     },
   }) as const;
@@ -46,7 +40,7 @@ export const trailSettingsEvents = defineEvents(
       schema: z.strictObject({ retentionDays: z.int().nullable() }),
       audit: {
         action: 'update',
-        id: getOrganizationId,
+        id: getAuditedOrganization,
         meta: ({ retentionDays }) => ({ audit_trail_retention_days: retentionDays }),
       },
       live: 'changed',

@@ -2,6 +2,7 @@ import { z } from 'zod';
 import {
   conflict,
   defineEvents,
+  getAuditedOrganization,
   requireActive,
   unprocessable,
   type Decider,
@@ -9,15 +10,6 @@ import {
   type Message,
 } from '#kernel';
 import { inOrganization } from '#access/rules';
-
-type OrganizationEventStream = { readonly organization: string | null; readonly stream: string };
-
-/**
- * Returns the organization, because the catalogue of the audit trail has no resource for sources. Readers see an update
- * of the organization.
- */
-const getOrganizationId = (_: unknown, { organization, stream }: OrganizationEventStream): string =>
-  organization ?? stream;
 
 /**
  * A service from which an organization accepts facts by Kafka, by its `source` URI.
@@ -36,14 +28,18 @@ export const auditFactSourceEvents = defineEvents(
       schema: z.strictObject({ source: z.string(), description: z.string() }),
       audit: {
         action: 'update',
-        id: getOrganizationId,
+        id: getAuditedOrganization,
         meta: ({ source }) => ({ audit_fact_source_registered: source }),
       },
       live: 'created',
     },
     AuditFactSourceRemoved: {
       schema: z.strictObject({ source: z.string() }),
-      audit: { action: 'update', id: getOrganizationId, meta: ({ source }) => ({ audit_fact_source_removed: source }) },
+      audit: {
+        action: 'update',
+        id: getAuditedOrganization,
+        meta: ({ source }) => ({ audit_fact_source_removed: source }),
+      },
       live: 'deleted',
     },
   },

@@ -32,6 +32,15 @@ export type AuditMapping<Data> = {
   readonly hiddenActor?: (data: Data, event: RecordedEvent) => string | null;
 };
 
+/**
+ * Returns the id of the event's organization: `id` of events that audit trails record as changes of their organization,
+ * because the catalogue of the audit trail has no resource for what they change.
+ */
+export const getAuditedOrganization = (
+  _: unknown,
+  { organization, stream }: Pick<RecordedEvent, 'organization' | 'stream'>,
+): string => organization ?? stream;
+
 export const describeAuditEvent = <Data>(
   { resource, action }: AuditMapping<Data>,
   data: Data,
