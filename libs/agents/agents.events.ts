@@ -17,7 +17,10 @@ const settings = z.strictObject({
 
 const changes = settings.partial() as unknown as z.ZodType<AgentPoolChanges>;
 
-/** The events of pools and agents. Entries about pools are Cadastre's own: the catalogue of the audit trail has only agents. */
+/**
+ * The events of pools and agents. The catalogue of the audit trail has only agents, so the entries about pools are
+ * Cadastre's own.
+ */
 export const agentEvents = {
   ...defineEvents(
     {

@@ -24,7 +24,10 @@ const describeRange = ({ range: text, enabled }: { readonly range: string; reado
 const POOLS = { refersTo: { 'agentPools[]': ['apool'] } } as const;
 const RANGE = { creates: { id: 'cidr' } } as const;
 
-/** The trail of the site records these events too, because site administrators and operators change lists that lock owners out. */
+/**
+ * The trail of the site records these events too, because site administrators and operators change lists that lock owners
+ * out.
+ */
 const site = 'always';
 
 export const ipAllowlistEvents = defineEvents(

@@ -37,9 +37,6 @@ const maxTtls = z.partialRecord(z.enum(LIMITED_TOKENS), z.int()) as unknown as z
 const onOrganization = (permission: Permission) =>
   onResource('organizations', { in: 'organization', permission }, 'organization');
 
-/**
- * In version 1, a change that opened an audit trail was its first entry. The entries of these trails must not change.
- */
 export const organizationEvents = {
   ...defineEvents(
     { topic: 'organizations', stream: 'org', audited: 'organization', live: onOrganization('read-organization') },
@@ -72,6 +69,7 @@ export const organizationEvents = {
       },
       OrganizationFeatureSetChanged: {
         schemaVersion: 2,
+        // In version 1, a change that opened an audit trail was its first entry. The entries of these trails stay the same.
         upcast: { 1: [{ add: { trailBegins: 'with_change' } }] },
         schema: z.strictObject({ featureSet: z.enum(FEATURE_SETS), trailBegins: z.enum(TRAIL_STARTS) }),
         audit: { action: 'update', site: 'always', meta: ({ featureSet }) => ({ feature_set: featureSet }) },

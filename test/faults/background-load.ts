@@ -18,7 +18,7 @@ export type BackgroundLoad = {
   readonly earlier: ReadonlySet<string>;
 };
 
-/** The pause between the turns of a client. Without it, clients write more than the test can check at its end in a short time. */
+/** The pause between the turns of a client. Without it, the test has more writes to check at its end. */
 const PAUSE_MS = 20;
 
 export const startBackgroundLoad = async (

@@ -13,6 +13,6 @@ export const countRounds = (rounds: number): number => Math.ceil(rounds * factor
 /** Returns the time limit in ms of a test that takes `limit` in `npm test`. */
 export const scaleLimit = (limit: number): number => limit * Math.max(1, factor);
 
-/** Returns the seed of CADASTRE_SEED. By default, `npm test` makes the same choices each time, and longer runs make new ones. */
+/** Returns the seed. Without CADASTRE_SEED, `npm test` makes the same choices each time, and longer runs make new ones. */
 export const chooseSeed = (usual: number): number =>
   Number(process.env['CADASTRE_SEED'] || (factor > 1 ? randomInt(2 ** 31) : usual));

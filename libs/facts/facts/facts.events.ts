@@ -28,10 +28,7 @@ const resource = z.strictObject({
   meta: z.record(z.string(), z.unknown()).nullable(),
 });
 
-/**
- * Schema, topic and audit row of facts. The topic differs from the incoming one, so that recorded facts are not
- * consumed again.
- */
+/** The event of a fact. Its topic differs from the incoming one, so that recorded facts are not consumed again. */
 export const factEvents = defineEvents(
   { topic: 'recorded-facts', stream: 'facts', live: { unsent: 'a report about something that Cadastre does not own' } },
   {

@@ -50,7 +50,7 @@ const onProject = z.strictObject({
   ).nullable(),
 });
 
-/** Null for access that is not custom. */
+/** `custom` is null for access that is not custom. */
 const WITH_POLICY_OVERRIDES: readonly AddedMembers[] = [{ to: 'custom', add: { policyOverrides: false } }];
 
 type GrantedAccess = { readonly teamName: string; readonly access: string };

@@ -33,10 +33,9 @@ const describeReservedTagKey = ({ key, disableOverrides }: ReservedTagKeyAttribu
 });
 
 /**
- * A tag key that an organization reserves. A unique index of the view keeps keys unique in the
- * organization.
+ * A tag key that an organization reserves. A unique index of the view keeps keys unique in the organization.
  *
- * absent ──create──► active ──delete──► deleted
+ *   absent ──create──► active ──delete──► deleted
  */
 export const tagEvents = defineEvents(
   {
