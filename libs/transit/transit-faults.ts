@@ -78,17 +78,12 @@ const OPERATIONS_ON_WRAPPED_KEYS = ['decrypt', 'rewrap'];
 export const describeRefusal = (
   operation: string,
   refusal: TransitRefusal,
-  { address, mount, keyName }: TransitSettings,
+  settings: TransitSettings,
 ): KeyWrapperError => {
+  const { address, mount, keyName } = settings;
   const { status, errors } = refusal;
   if (isUnavailable(status)) return describeUnavailable(refusal, address);
-  if (status === 403) {
-    return new KeyWrapperError(
-      'unavailable',
-      `CADASTRE_VAULT_CREDENTIAL_FILE: Vault refuses the token; renew it, or let its policy permit update on ` +
-        `${mount}/${operation}/${keyName}`,
-    );
-  }
+  if (status === 403) return describeForbidden(operation, settings);
   if (status === 404) {
     return new KeyWrapperError(
       'misconfigured',
@@ -109,6 +104,17 @@ export const describeRefusal = (
     );
   }
   return describeWrongKey(errors, `${mount}/keys/${keyName}`);
+};
+
+const describeForbidden = (operation: string, { mount, keyName, login }: TransitSettings): KeyWrapperError => {
+  const path = `${mount}/${operation}/${keyName}`;
+  return new KeyWrapperError(
+    'unavailable',
+    login.method === 'token'
+      ? `CADASTRE_VAULT_CREDENTIAL_FILE: Vault refuses the token; renew it, or let its policy permit update on ${path}`
+      : `CADASTRE_VAULT_ROLE: the role at ${login.mount} has no policy that permits update on ${path}; add one to the ` +
+          'role, or correct CADASTRE_VAULT_ROLE',
+  );
 };
 
 const describeWrongKey = (errors: string, key: string): KeyWrapperError =>

@@ -146,6 +146,24 @@ describe('a login', () => {
       expect(await readSessions()).toBe(before);
     });
 
+    it('names the policy each time when its role lacks the policy', async () => {
+      const role = 'auth/machines/approle/role/powerless';
+      await bao.call('POST', role, { token_policies: ['default'] });
+      const { data: identity } = await bao.call('GET', `${role}/role-id`);
+      const { data: secret } = await bao.call('POST', `${role}/secret-id`, {});
+      await writeFile(credentialFile, String(secret?.['secret_id']));
+      const mount = 'machines/approle';
+      const wrapper = open({ login: { method: 'approle', mount, role: String(identity?.['role_id']) } });
+      for (const attempt of [1, 2]) {
+        expect([attempt, ...(await failureOf(wrapper.create()))]).toEqual([
+          attempt,
+          'unavailable',
+          'CADASTRE_VAULT_ROLE: the role at machines/approle has no policy that permits update on ' +
+            'transit/datakey/wrapped/cadastre; add one to the role, or correct CADASTRE_VAULT_ROLE',
+        ]);
+      }
+    });
+
     it('is refused with another secret id until the file has a valid one', async () => {
       await writeFile(credentialFile, 'expired');
       const wrapper = open({ login });
