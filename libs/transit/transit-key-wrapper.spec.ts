@@ -146,12 +146,25 @@ describe('a login', () => {
       expect(await readSessions()).toBe(before);
     });
 
-    it('names the policy each time when its role lacks the policy', async () => {
+    it('leaves no token when it is closed after an abort', async () => {
+      await writeSecretId();
+      const before = await readSessions();
+      const stopping = new AbortController();
+      const wrapper = open({ login }, stopping.signal);
+      await wrapper.create();
+      expect(await readSessions()).toBe(before + 1);
+      stopping.abort(new Error('stopping'));
+      await wrapper.close();
+      expect(await readSessions()).toBe(before);
+    });
+
+    it('leaves no token, and names the policy, each time when its role lacks the policy', async () => {
       const role = 'auth/machines/approle/role/powerless';
       await bao.call('POST', role, { token_policies: ['default'] });
       const { data: identity } = await bao.call('GET', `${role}/role-id`);
       const { data: secret } = await bao.call('POST', `${role}/secret-id`, {});
       await writeFile(credentialFile, String(secret?.['secret_id']));
+      const before = await readSessions();
       const mount = 'machines/approle';
       const wrapper = open({ login: { method: 'approle', mount, role: String(identity?.['role_id']) } });
       for (const attempt of [1, 2]) {
@@ -161,6 +174,7 @@ describe('a login', () => {
           'CADASTRE_VAULT_ROLE: the role at machines/approle has no policy that permits update on ' +
             'transit/datakey/wrapped/cadastre; add one to the role, or correct CADASTRE_VAULT_ROLE',
         ]);
+        expect(await readSessions()).toBe(before);
       }
     });
 
@@ -343,6 +357,35 @@ describe('a Vault that cannot unwrap', () => {
     const stopping = new AbortController();
     stopping.abort(new Error('stopping'));
     await expect(open({}, stopping.signal).unwrap(wrapped)).rejects.toThrow('stopping');
+  });
+});
+
+describe('a Vault that does not answer a revocation', () => {
+  let server: Server;
+
+  beforeAll(async () => {
+    server = createServer((incoming, response) => {
+      if (incoming.url === '/v1/auth/approle/login') response.end('{"auth":{"client_token":"s.login"}}');
+      else if (incoming.url !== '/v1/auth/token/revoke-self') response.writeHead(400).end();
+    });
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  });
+
+  afterAll(async () => {
+    server.closeAllConnections();
+    await new Promise((resolve) => server.close(resolve));
+  });
+
+  it('delays the end of a process by two seconds at most', async () => {
+    const address = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+    const login: TransitLogin = { method: 'approle', mount: 'approle', role: 'cadastre' };
+    const wrapper = open({ address, login, timeoutMs: 60_000 });
+    await failureOf(wrapper.create());
+    const start = performance.now();
+    await wrapper.close();
+    const elapsed = performance.now() - start;
+    expect(elapsed).toBeGreaterThan(1_500);
+    expect(elapsed).toBeLessThan(4_000);
   });
 });
 

@@ -9,20 +9,27 @@ import { describeLoginRefusal, describeOutage, describeRefusal, type TransitRefu
 const MAX_BYTES = 65_536;
 const MAX_CREDENTIAL = 16_384;
 const KEY_BITS = 256;
+/** Short, because a process that stops waits for the revocation. */
+const REVOCATION_TIMEOUT_MS = 2_000;
 
 const errorBody = z.object({ errors: z.array(z.string()) });
 const loginBody = z.object({ auth: z.object({ client_token: z.string().min(1) }) });
 const ciphertextBody = z.object({ data: z.object({ ciphertext: z.string().startsWith('vault:') }) });
 const plaintextBody = z.object({ data: z.object({ plaintext: z.base64() }) });
 
-type VaultRequest = { readonly path: string; readonly body: object; readonly token: string | null };
+type VaultRequest = {
+  readonly path: string;
+  readonly body: object;
+  readonly token: string | null;
+  readonly signal: AbortSignal | null;
+};
 
 /** Wraps keys with the transit engine of a Vault or OpenBao. */
 export class TransitKeyWrapper implements KeyWrapper {
   private outboundFetch: Promise<OutboundFetch> | null = null;
   private token: string | null = null;
 
-  /** An abort of the signal ends a request. */
+  /** An abort of the signal ends every request except the revocation of a token. */
   constructor(
     private readonly settings: TransitSettings,
     private readonly signal: AbortSignal | null = null,
@@ -51,21 +58,29 @@ export class TransitKeyWrapper implements KeyWrapper {
   }
 
   async close(): Promise<void> {
+    await this.endSession();
+  }
+
+  /** Forgets the token, and revokes it if a login created it. Never throws. */
+  private async endSession(): Promise<void> {
     const { token } = this;
     this.token = null;
     // A token from a file belongs to the program that wrote it. One of a login has no other use.
     if (token === null || this.settings.login.method === 'token') return;
+    // The signal of the caller is already aborted when the process stops.
+    const signal = AbortSignal.timeout(REVOCATION_TIMEOUT_MS);
     // Fails for batch tokens, and for tokens that the last request has used up. They end by themselves.
-    await this.post({ path: 'auth/token/revoke-self', body: {}, token }).catch(() => undefined);
+    await this.post({ path: 'auth/token/revoke-self', body: {}, token, signal }).catch(() => undefined);
   }
 
   private async call<T>(operation: string, body: object, schema: z.ZodType<T>): Promise<T> {
+    const { signal } = this;
     const { mount, keyName } = this.settings;
     const token = (this.token ??= await this.logIn());
-    const response = await this.post({ path: `${mount}/${operation}/${keyName}`, body, token });
+    const response = await this.post({ path: `${mount}/${operation}/${keyName}`, body, token, signal });
     if (response.status === 200) return this.parse(response, schema);
     // The next attempt reads the file and logs in again.
-    if (response.status === 403) this.token = null;
+    if (response.status === 403 && this.token === token) await this.endSession();
     throw describeRefusal(operation, await toRefusal(response), this.settings);
   }
 
@@ -77,7 +92,7 @@ export class TransitKeyWrapper implements KeyWrapper {
       login.method === 'approle'
         ? { role_id: login.role, secret_id: credential }
         : { role: login.role, jwt: credential };
-    const response = await this.post({ path: `auth/${login.mount}/login`, body, token: null });
+    const response = await this.post({ path: `auth/${login.mount}/login`, body, token: null, signal: this.signal });
     if (response.status !== 200) throw describeLoginRefusal(await toRefusal(response), this.settings);
     return (await this.parse(response, loginBody)).auth.client_token;
   }
@@ -102,7 +117,7 @@ export class TransitKeyWrapper implements KeyWrapper {
     );
   }
 
-  private async post({ path, body, token }: VaultRequest): Promise<Response> {
+  private async post({ path, body, token, signal }: VaultRequest): Promise<Response> {
     const { address, namespace } = this.settings;
     const send = await (this.outboundFetch ??= this.openFetch());
     try {
@@ -116,10 +131,10 @@ export class TransitKeyWrapper implements KeyWrapper {
           ...(namespace !== null && { 'x-vault-namespace': namespace }),
         },
         body: JSON.stringify(body),
-        signal: this.signal,
+        signal,
       });
     } catch (error) {
-      this.signal?.throwIfAborted();
+      signal?.throwIfAborted();
       throw describeOutage(error, this.settings);
     }
   }
