@@ -414,4 +414,20 @@ describe('a server that is no Vault', () => {
     expect(result).toEqual([failure, expect.stringContaining(message)]);
     expect(result[1]).not.toContain('hunter2');
   });
+
+  it.each(['vault:v1:AAAA', `vault:v0:${'A'.repeat(80)}`, Buffer.alloc(32).toString('base64')])(
+    'is reported if it sends a wrapped key that no process accepts: %s',
+    async (ciphertext) => {
+      answer = [200, JSON.stringify({ data: { ciphertext } })];
+      const address = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+      const wrapper = open({ address });
+      const wrap = () => wrapper.wrap(randomBytes(32));
+      for (const work of [() => wrapper.create(), wrap, () => wrapper.rewrap('vault:v1:x')]) {
+        expect(await failureOf(work())).toEqual([
+          'misconfigured',
+          `CADASTRE_VAULT_ADDRESS: ${address} does not answer like a Vault; correct the address`,
+        ]);
+      }
+    },
+  );
 });

@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { z } from 'zod';
 import { KeyWrapperError, type KeyWrapper } from '#encryption';
-import type { TransitSettings } from '#host';
+import { parseStoredKey, type TransitSettings } from '#host';
 import { getErrorCode } from '#kernel';
 import { createOutboundFetch, type OutboundFetch } from '#outbound';
 import { describeLoginRefusal, describeOutage, describeRefusal, type TransitRefusal } from './transit-faults.js';
@@ -14,7 +14,12 @@ const REVOCATION_TIMEOUT_MS = 2_000;
 
 const errorBody = z.object({ errors: z.array(z.string()) });
 const loginBody = z.object({ auth: z.object({ client_token: z.string().min(1) }) });
-const ciphertextBody = z.object({ data: z.object({ ciphertext: z.string().startsWith('vault:') }) });
+const isWrappedKey = (text: string): boolean => {
+  const key = parseStoredKey(text);
+  return key !== null && 'wrapped' in key;
+};
+/** Accepts only a text that a process accepts as its key, because callers store it. */
+const ciphertextBody = z.object({ data: z.object({ ciphertext: z.string().refine(isWrappedKey) }) });
 const plaintextBody = z.object({ data: z.object({ plaintext: z.base64() }) });
 
 type VaultRequest = {
