@@ -50,6 +50,16 @@ describe('the page of tokens', () => {
     expect(await textOf()).toContain('<td data-label="Access">read only</td>');
   });
 
+  it('shows the file of Terraform for each token, except for a token that only reads audit trails', async () => {
+    const visibility: boolean[] = [];
+    for (const access of ['full', 'read-only', 'audit-only']) {
+      const page = await (await client.post(TOKENS, { description: access, access, organization: '' })).text();
+      expect(tokenIn(page)).not.toBe('');
+      visibility.push(page.includes('credentials.tfrc.json'));
+    }
+    expect(visibility).toEqual([true, true, false]);
+  });
+
   it('keeps all fields if the name of the organization is wrong', async () => {
     const form = { description: 'inventory', access: 'audit-only', organization: 'nowhere' };
     const response = await client.post(TOKENS, form);

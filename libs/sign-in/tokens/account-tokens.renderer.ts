@@ -159,11 +159,15 @@ export const renderNewTokenPage = ({ username, host, token }: NewTokenPage): Htm
         <p>Access: ${describeAccess(token)}.</p>
         <p>${token.expiredAt === null ? 'It never ends.' : html`It ends on ${renderTime(token.expiredAt)}.`}</p>
       </section>
-      <section aria-labelledby="file-title">
-        <h2 id="file-title">For Terraform and OpenTofu</h2>
-        <p>Put this into the file <code>~/.terraform.d/credentials.tfrc.json</code>:</p>
-        <pre><code>${formatCredentials(host, token.secret)}</code></pre>
-      </section>
+      ${
+        // Terraform cannot use a token that only reads audit trails.
+        token.access !== 'audit-only' &&
+        html`<section aria-labelledby="file-title">
+          <h2 id="file-title">For Terraform and OpenTofu</h2>
+          <p>Put this into the file <code>~/.terraform.d/credentials.tfrc.json</code>:</p>
+          <pre><code>${formatCredentials(host, token.secret)}</code></pre>
+        </section>`
+      }
       <p><a class="button" href="/account/tokens">I have copied the token</a></p>
     `,
   });
