@@ -1,5 +1,5 @@
 import { linkTo, type Resource } from '#json-api';
-import { can, type Identity } from '#access';
+import { can, SITE_SCOPE, type Identity } from '#access';
 import { buildAvatarPath } from './avatar.renderer.js';
 import type { UserRow } from './users.queries.js';
 
@@ -30,7 +30,9 @@ export const renderUser = (
       'is-sso-login': false,
       'v2-only': true,
       permissions: {
-        'can-create-organizations': mayCreateOrganizations,
+        // A restricted token of the account cannot create them. Tokens of other people do not matter.
+        'can-create-organizations':
+          mayCreateOrganizations && (actor.id !== id || can(actor, 'create-organization', SITE_SCOPE)),
         'can-change-email': changes,
         'can-change-username': changes,
         'can-manage-user-tokens': can(actor, 'manage-user-tokens', own),
