@@ -5430,6 +5430,10 @@ export interface components {
           /** @description only tokens of users can be restricted */
           access?: unknown;
         };
+        relationships?: {
+          /** @description only tokens of users can be restricted */
+          organization?: unknown;
+        } | null;
       };
     };
     CreateCidrRangeListBody: {
@@ -5952,6 +5956,8 @@ export interface components {
       /** @default {} */
       data: {
         type?: ('authentication-tokens' | 'authentication-token' | 'agent-tokens' | '') | null;
+        /** @description the server chooses the id */
+        id?: unknown;
         /** @default {} */
         attributes: {
           description?: string | null;
@@ -5966,6 +5972,7 @@ export interface components {
         relationships?: {
           organization?: {
             data: {
+              type?: ('organizations' | '') | null;
               id: string;
             } | null;
           };
@@ -5983,6 +5990,10 @@ export interface components {
           /** @description only tokens of users can be restricted */
           access?: unknown;
         };
+        relationships?: {
+          /** @description only tokens of users can be restricted */
+          organization?: unknown;
+        } | null;
       };
     };
     ReplaceTeamTokenBody: {
@@ -5996,6 +6007,10 @@ export interface components {
           /** @description only tokens of users can be restricted */
           access?: unknown;
         };
+        relationships?: {
+          /** @description only tokens of users can be restricted */
+          organization?: unknown;
+        } | null;
       };
     };
     ReplaceOrganizationTokenBody: {
@@ -6008,6 +6023,10 @@ export interface components {
           /** @description only tokens of users can be restricted */
           access?: unknown;
         };
+        relationships?: {
+          /** @description only tokens of users can be restricted */
+          organization?: unknown;
+        } | null;
       };
     };
     InviteOrganizationMemberBody: {

@@ -52,9 +52,14 @@ const isClosed = (schema: z.core.$ZodType | null): boolean => {
   return isClosed(innerOf(schema));
 };
 
+const attributesOf = (body: z.ZodType): z.core.$ZodType | undefined => shapeOf(shapeOf(body)?.['data'])?.['attributes'];
+
+/** Returns whether a body refuses attributes that its schema does not name. */
+export const hasClosedAttributes = (body: z.ZodType): boolean => isClosed(attributesOf(body) ?? null);
+
 /** Returns the attributes of a body that refuse members that their schemas do not name. */
 export const closedMembersOf = (body: z.ZodType): string[] => {
-  const attributes = shapeOf(shapeOf(shapeOf(body)?.['data'])?.['attributes']) ?? {};
+  const attributes = shapeOf(attributesOf(body)) ?? {};
   return Object.entries(attributes).flatMap(([name, schema]) => (isClosed(schema) ? [name] : []));
 };
 

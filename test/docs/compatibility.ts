@@ -1,5 +1,5 @@
 import type { Treatment } from '#json-api';
-import { closedMembersOf, membersOf, type BodyMembers } from './body-members.js';
+import { closedMembersOf, hasClosedAttributes, membersOf, type BodyMembers } from './body-members.js';
 import {
   NOT_BUILT,
   OTHER_BODIES,
@@ -115,10 +115,14 @@ const namesIn = (requests: readonly DocumentedRequest[]): string[] =>
 const listed = (names: readonly string[]): string => names.map(code).join(', ');
 
 const ofUnknownMembers = (requests: readonly DocumentedRequest[]): string => {
-  const closed = [...new Set(requests.flatMap(({ body }) => closedMembersOf(body)))];
+  const members = new Set(requests.flatMap(({ body }) => closedMembersOf(body)));
+  const closed = [
+    ...requests.filter(({ body }) => hasClosedAttributes(body)).map(({ name }) => `the request “${name}”`),
+    ...[...members].map(code),
+  ];
   return closed.length === 0
     ? 'Members that are not in the table: ignored.'
-    : `Members that are not in the table: refused in ${listed(closed)}, ignored elsewhere.`;
+    : `Members that are not in the table: refused in ${closed.join(', ')}, ignored elsewhere.`;
 };
 
 const sectionOf = ([name, resource]: [string, DocumentedResource]): string[] => {

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { TOKEN_ACCESS, UNRESTRICTED } from '#access';
-import { ignoredMember, isoTime, parseBody, requiredToOne, text, typeSchema, unsupportedMember } from '#json-api';
+import { ID, ignoredMember, isoTime, parseBody, strictObject, text, typeSchema, unsupportedMember } from '#json-api';
 import type { TokenInput } from './authentication-tokens.commands.js';
 import type { RestrictionInput } from './authentication-tokens.writes.js';
 import { checkExpiry } from './token-lifetime.js';
@@ -20,25 +20,25 @@ const type = typeSchema('authentication-tokens', 'authentication-token', 'agent-
 
 /** Other tokens refuse a restriction, because a token without the requested restriction would have too much access. */
 const access = unsupportedMember(ONLY_OF_USERS);
+const relationships = z.object({ organization: unsupportedMember(ONLY_OF_USERS) }).nullish();
 
-/** Body of a token of a user. */
-export const userBody = z.object({
-  data: z
-    .object({
-      type,
-      attributes: z
-        .object({
-          description: description.nullish(),
-          'expired-at': expiry,
-          access: z.enum(TOKEN_ACCESS).default(UNRESTRICTED.access),
-        })
-        .prefault({}),
+/** Body of a token of a user. It is closed, because to ignore a misspelt restriction would create an unrestricted token. */
+export const userBody = strictObject({
+  data: strictObject({
+    type,
+    id: ignoredMember('the server chooses the id'),
+    attributes: strictObject({
+      description: description.nullish(),
+      'expired-at': expiry,
+      access: z.enum(TOKEN_ACCESS).default(UNRESTRICTED.access),
+    }).prefault({}),
+    relationships: strictObject({
       // A blank id is refused: the token would have access to all organizations.
-      relationships: z
-        .object({ organization: z.object({ data: requiredToOne.shape.data.nullable() }).optional() })
-        .optional(),
-    })
-    .prefault({}),
+      organization: strictObject({
+        data: strictObject({ type: typeSchema('organizations'), id: ID }).nullable(),
+      }).optional(),
+    }).optional(),
+  }).prefault({}),
 });
 
 /** Body of the token of an organization. */
@@ -47,6 +47,7 @@ export const body = z.object({
     .object({
       type,
       attributes: z.object({ description: description.nullish(), 'expired-at': expiry, access }).default({}),
+      relationships,
     })
     .default({ attributes: {} }),
 });
@@ -59,6 +60,7 @@ export const onlyTokenBody = z.object({
       attributes: z
         .object({ description: ignoredMember(NO_DESCRIPTION, description.nullish()), 'expired-at': expiry, access })
         .default({}),
+      relationships,
     })
     .default({ attributes: {} }),
 });
@@ -71,6 +73,7 @@ const createTokenBody = (name: z.ZodType<string>) =>
         .object({ description: name, 'expired-at': expiry, access })
         // `prefault` validates its value. `default` would skip the validation and accept a missing description.
         .prefault({} as never),
+      relationships,
     }),
   });
 

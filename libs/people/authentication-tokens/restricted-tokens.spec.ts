@@ -76,6 +76,9 @@ const issue = async (
   return { ...server.as(attributes.token), id, secret: attributes.token };
 };
 
+const BETA = { data: { type: 'organizations', id: 'beta' } };
+const ATTRIBUTES = 'description, expired-at, access';
+
 const siteAdmin = async (): Promise<ApiTestClient & { readonly id: string }> => ({
   ...server,
   id: (await server.get('/api/v2/account/details')).body.data.id as string,
@@ -121,11 +124,14 @@ describe('the restriction of a token', () => {
         expect.not.objectContaining({ access: expect.anything() }),
         expect.not.objectContaining({ organization: expect.anything() }),
       ]);
-      const refused = expectStatus(await ada.post(path, tokenBody({ access: 'read-only' })), 422);
-      expect(refusalOf(refused)).toEqual([
-        '/data/attributes/access',
-        expect.stringContaining('only tokens of users can be restricted'),
-      ]);
+      for (const [restriction, pointer] of [
+        [{ access: 'read-only' }, '/data/attributes/access'],
+        [{ organization: 'acme' }, '/data/relationships/organization'],
+      ] as const) {
+        const refused = expectStatus(await ada.post(path, tokenBody(restriction)), 422);
+        const reason = expect.stringContaining('only tokens of users can be restricted');
+        expect(refusalOf(refused)).toEqual([pointer, reason]);
+      }
     }
   });
 
@@ -137,6 +143,49 @@ describe('the restriction of a token', () => {
   ])('is refused if it is %j', async (restriction, pointer, detail) => {
     const [at, problem] = refusalOf(expectStatus(await create(restriction), 422));
     expect([at.startsWith(pointer), detail.test(problem)]).toEqual([true, true]);
+  });
+
+  it.each([
+    ['/access', 'data', { access: 'read-only' }],
+    ['/relationships', 'data', { data: {}, relationships: { organization: BETA } }],
+    ['/data/access', 'type, attributes, relationships', { data: { access: 'read-only', attributes: {} } }],
+    ['/data/attributes/acces', ATTRIBUTES, { data: { attributes: { acces: 'read-only' } } }],
+    ['/data/attributes/Access', ATTRIBUTES, { data: { attributes: { Access: 'read-only' } } }],
+    ['/data/attributes/read-only', ATTRIBUTES, { data: { attributes: { 'read-only': true } } }],
+    ['/data/attributes/organization', ATTRIBUTES, { data: { attributes: { organization: 'beta' } } }],
+    ['/data/relationships/organizations', 'organization', { data: { relationships: { organizations: BETA } } }],
+    [
+      '/data/relationships/organization/id',
+      'data',
+      { data: { relationships: { organization: { ...BETA, id: 'x' } } } },
+    ],
+    [
+      '/data/relationships/organization/data/name',
+      'type, id',
+      { data: { relationships: { organization: { data: { ...BETA.data, name: 'x' } } } } },
+    ],
+  ])('is refused at %s, with the accepted members', async (pointer, accepted, body) => {
+    const answer = await ada.post(`/api/v2/users/${ada.id}/authentication-tokens`, body);
+    expect(refusalOf(expectStatus(answer, 422))).toEqual([
+      pointer,
+      expect.stringMatching(new RegExp(`is not known here; accepted are ${accepted}$`)),
+    ]);
+  });
+
+  it('is refused if its organization is a resource of another type', async () => {
+    const body = { data: { relationships: { organization: { data: { type: 'teams', id: 'acme' } } } } };
+    const answer = await ada.post(`/api/v2/users/${ada.id}/authentication-tokens`, body);
+    expect(refusalOf(expectStatus(answer, 422))).toEqual([
+      '/data/relationships/organization/data/type',
+      'Type must be organizations',
+    ]);
+  });
+
+  it('is accepted beside the members that JSON:API clients send', async () => {
+    const attributes = { description: 'x', 'expired-at': null, access: 'read-only' };
+    const body = { data: { type: 'authentication-tokens', id: '', attributes } };
+    const answer = await ada.post(`/api/v2/users/${ada.id}/authentication-tokens`, body);
+    expect(expectStatus(answer, 201).body.data.attributes.access).toBe('read-only');
   });
 
   it('is refused for an organization in which the owner of the token is no member, even if the owner is a site administrator', async () => {
@@ -194,6 +243,9 @@ describe('a read-only token', () => {
     const reader = await issue({ access: 'read-only' });
     const { permissions } = (await reader.get(`/api/v2/workspaces/${workspace}`)).body.data.attributes;
     expect(permissions).toMatchObject({ 'can-lock': false, 'can-queue-run': false, 'can-read-settings': true });
+    // This permission is also required to read, so it describes the owner.
+    const organization = (await reader.get('/api/v2/organizations/acme')).body.data.attributes;
+    expect(organization.permissions).toMatchObject({ 'can-update': true, 'can-destroy': false });
     expectStatus(await ada.post(`/api/v2/workspaces/${workspace}/actions/lock`), 200);
     const body = newStateVersion(stateFile(), { inline: false });
     const created = expectStatus(await ada.post(`/api/v2/workspaces/${workspace}/state-versions`, body), 201);
@@ -201,6 +253,14 @@ describe('a read-only token', () => {
     const upload = /\/upload\//;
     expect((await ada.get(path)).text).toMatch(upload);
     expect((await reader.get(path)).text).not.toMatch(upload);
+  });
+
+  it('sees in the account of its owner that it cannot create organizations', async () => {
+    const read = async (api: ApiTestClient): Promise<boolean> =>
+      expectStatus(await api.get('/api/v2/account/details'), 200).body.data.attributes.permissions[
+        'can-create-organizations'
+      ];
+    expect([await read(ada), await read(await issue({ access: 'read-only' }))]).toEqual([true, false]);
   });
 
   it('gets no document that is kept for an unrestricted token of the same owner, and the reverse', async () => {
@@ -272,6 +332,8 @@ describe('a token for one organization', () => {
   it('changes nothing outside the organization, and the refusal names the restriction', async () => {
     const holder = await issue({ organization: 'acme' });
     const renamed = resource('users', { username: 'eve' });
+    const { permissions } = (await holder.get('/api/v2/account/details')).body.data.attributes;
+    expect(permissions).toMatchObject({ 'can-create-organizations': false, 'can-change-email': false });
     const founded = resource('organizations', { name: 'third', email: 'ops@third.test' });
     const answers = [
       await holder.patch('/api/v2/account/update', renamed),
@@ -320,6 +382,7 @@ describe('a token for audit trails only', () => {
     for (const path of ['organizations/acme', 'organizations/rival', 'admin'])
       statuses.push((await auditor.get(`/api/v2/${path}/audit-trail`)).status);
     expect(statuses).toEqual([200, 404, 404]);
+    expectRestriction(await auditor.get('/api/v2/account/details'), 'audit-only', /can only read audit trails/);
   });
 
   it('reads the trail of the site if its owner is a site administrator', async () => {
