@@ -5444,6 +5444,8 @@ export interface components {
           description?: string | null;
           /** @enum {string} */
           'enforcement-scope': 'organization' | 'all_agent_pools' | 'selected_agent_pools';
+          /** @description ranges of a new list are its relationship cidr-ranges */
+          ranges?: unknown;
         };
         relationships?: {
           'cidr-ranges'?: {
@@ -5458,6 +5460,8 @@ export interface components {
                 }[]
               | null;
           } | null;
+          /** @description send agent pools to /api/v2/cidr-range-lists/ID/relationships/agent-pools of the new list */
+          'agent-pools'?: unknown;
         };
       };
     };

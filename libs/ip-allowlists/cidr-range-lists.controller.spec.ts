@@ -191,6 +191,22 @@ describe('an IP allowlist', () => {
     expect(await logLength(server.store)).toBe(length);
   });
 
+  it.each([
+    [{ attributes: { ranges: ['10.0.0.0/8'] } }, '/data/attributes/ranges', /relationship cidr-ranges/],
+    [
+      { relationships: { 'agent-pools': { data: [{ type: 'agent-pools', id: 'apool-1' }] } } },
+      '/data/relationships/agent-pools',
+      /relationships\/agent-pools of the new list/,
+    ],
+  ])(
+    'refuses %j, which would restrict nothing',
+    async ({ attributes = {}, relationships = {} }: any, pointer, detail) => {
+      const body = listBody(attributes) as any;
+      const data = { ...body.data, relationships: { ...body.data.relationships, ...relationships } };
+      expect(refusalOf(await owner.post(LISTS, { data }))).toEqual([pointer, expect.stringMatching(detail)]);
+    },
+  );
+
   it('refuses a range with a text that names the field and what is accepted', async () => {
     const { id } = await create();
     expect(refusalOf(await owner.post(pathOfRanges(id), rangeBody({ range: 'office' })))).toEqual([

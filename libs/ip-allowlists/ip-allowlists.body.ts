@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { fromAttributes, identifiersBody, omitUndefined, resourceBody, typeSchema } from '#json-api';
+import { fromAttributes, identifiersBody, omitUndefined, resourceBody, typeSchema, unsupportedMember } from '#json-api';
 import { ENFORCEMENT_SCOPES, MAX_RANGES, type AllowedRangeContent, type IpAllowlistContent } from './ip-allowlist.js';
 import type { NewIpAllowlist } from './ip-allowlists.commands.js';
 
@@ -22,12 +22,20 @@ const newRanges = z
           .nullish(),
       })
       .nullish(),
+    'agent-pools': unsupportedMember(
+      'send agent pools to /api/v2/cidr-range-lists/ID/relationships/agent-pools of the new list',
+    ),
   })
   .optional();
 
 export const createBody = resourceBody(
   LISTS,
-  z.object({ name: z.string(), description, 'enforcement-scope': enforcementScope }),
+  z.object({
+    name: z.string(),
+    description,
+    'enforcement-scope': enforcementScope,
+    ranges: unsupportedMember('ranges of a new list are its relationship cidr-ranges'),
+  }),
   newRanges,
 );
 export const updateBody = resourceBody(

@@ -443,6 +443,8 @@ export const RESOURCES: Readonly<Record<string, DocumentedResource>> = {
       description: 'go-tfe v2',
       'enforcement-scope': 'go-tfe v2',
       'relationships.cidr-ranges': 'go-tfe v2',
+      ranges: 'cadastre',
+      'relationships.agent-pools': 'cadastre',
     },
   },
   'cidr-ranges': {

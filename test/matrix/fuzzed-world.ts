@@ -3,6 +3,7 @@ import { makeAgentToken, makeMember, makeOrganizationToken, makeToken } from '..
 import { makeScimToken } from '../support/scim.js';
 import type { TestServer } from '../support/server.js';
 import { setUpSharedProvider } from './rows/identity-providers.js';
+import { setUpSharedIpAllowlist } from './rows/ip-allowlists.js';
 import { setUpSharedNotifications } from './rows/notifications.js';
 import { addressOf, type MatrixRow, type Params } from './matrix.js';
 import { setUpSharedWorld, type MatrixCallerInWorld, type MatrixWorld } from './shared-world.js';
@@ -45,6 +46,7 @@ export const setUpFuzzedWorld = async (server: TestServer): Promise<FuzzedWorld>
   ]);
   await setUpSharedProvider(world);
   await setUpSharedNotifications(world);
+  await setUpSharedIpAllowlist(world);
   return { world, tokens };
 };
 

@@ -35,6 +35,16 @@ const parseClientAddress = (text: string): Address | null => {
 const format = (address: Address): string =>
   address instanceof ipaddr.IPv6 ? address.toRFC5952String() : address.toString();
 
+/** An address with a port, as some proxies write it: `203.0.113.7:5555`, `[2001:db8::1]:443`. */
+const WITH_PORT = /^(?:\[([0-9a-f.:]+)\](?::\d+)?|(\d+\.\d+\.\d+\.\d+):\d+)$/i;
+
+/** Returns the canonical form of an address that a proxy may have written. Returns null if the text is not an address. */
+export const formatClientAddress = (text: string): string | null => {
+  const [, ipv6, ipv4] = WITH_PORT.exec(text) ?? [];
+  const address = parseClientAddress(ipv6 ?? ipv4 ?? text);
+  return address && format(address);
+};
+
 const maskAddress = (address: Address, bits: number): Address =>
   address instanceof ipaddr.IPv6
     ? ipaddr.IPv6.networkAddressFromCIDR(`${address.toNormalizedString()}/${bits}`)

@@ -1,9 +1,10 @@
-import { isIP } from 'node:net';
+import { isIPv4 } from 'node:net';
 import { createParamDecorator, Injectable, type CanActivate, type ExecutionContext } from '@nestjs/common';
 import type { FastifyRequest } from 'fastify';
 import { Clock, Refusal, type EventContext } from '#kernel';
 import { withSpan } from '#tracing';
 import type { Actor, Identity } from './actor.js';
+import { formatClientAddress } from './address-ranges.js';
 import { Authenticator, createInvalidTokenRefusal } from './authenticator.js';
 import { getBearerToken, getCredential, getSessionCredential } from './credentials.js';
 import { createRecentSignInRefusal, hasRecentSignIn } from './recent-sign-in.js';
@@ -87,10 +88,12 @@ export const admitToPage = async (
 const getReturnPath = ({ method, url }: FastifyRequest, { reopens }: Pick<PageOptions, 'reopens'>): string =>
   method === 'GET' || reopens ? url : '/account';
 
-/** Returns the client's address, or null if its connection has ended. */
-export const getClientAddress = ({ ip, socket }: FastifyRequest): string | null =>
-  // A proxy may pass on any text that its client wrote into X-Forwarded-For.
-  isIP(ip) === 0 ? (socket.remoteAddress ?? null) : ip;
+/**
+ * Returns the client's address; null if it is unknown, because the connection has ended or a trusted proxy passes on a text
+ * that is not an address. The address of the proxy would then be wrong: IP allowlists may contain it.
+ */
+export const getClientAddress = ({ ip }: { readonly ip: string | undefined }): string | null =>
+  ip === undefined || isIPv4(ip) ? (ip ?? null) : formatClientAddress(ip);
 
 /** Sets the caller of the request, or throws `unauthorized`. */
 export const identifyCaller = async (request: AuthenticatedRequest, authenticator: Authenticator): Promise<void> => {

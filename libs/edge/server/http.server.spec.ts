@@ -76,9 +76,12 @@ describe('a request', () => {
       ['2001:db8::9', '2001:db8::9'],
       ['198.51.100.1, 203.0.113.9', '203.0.113.9'],
       ['198.51.100.1, 203.0.113.9, 10.1.2.3', '203.0.113.9'],
-      ['unknown', '127.0.0.1'],
-      ['203.0.113.9:4711', '127.0.0.1'],
-      [`203.0.113.9, ${'x'.repeat(5_000)}`, '127.0.0.1'],
+      ['::ffff:203.0.113.9', '203.0.113.9'],
+      ['203.0.113.9:4711', '203.0.113.9'],
+      ['[2001:db8::9]:443', '2001:db8::9'],
+      // The address is unknown. That of the proxy would be wrong.
+      ['unknown', null],
+      [`203.0.113.9, ${'x'.repeat(5_000)}`, null],
       ['', '127.0.0.1'],
     ])('has the last address of %j that is not a trusted proxy: %s', async (forwarded, address) => {
       expect(await addressOf(trusting, forwarded)).toBe(address);

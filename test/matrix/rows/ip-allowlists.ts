@@ -31,11 +31,13 @@ const deleteLists = async ({ server, acme }: MatrixWorld): Promise<void> => {
   for (const { links } of data) expectStatus(await server.delete(links.self), 204);
 };
 
+export const setUpSharedIpAllowlist = async (world: MatrixWorld): Promise<void> => {
+  Object.assign(row, await makeList(world, 'offices'));
+};
+
 /** The list exists while its row is tested, so that lists have one list. */
 const whileListed = {
-  setUp: async (world: MatrixWorld) => {
-    Object.assign(row, await makeList(world, 'offices'));
-  },
+  setUp: setUpSharedIpAllowlist,
   tearDown: deleteLists,
 };
 
