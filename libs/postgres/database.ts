@@ -4,7 +4,7 @@ import pg from 'pg';
 import { compileStatement, unavailable, type Refusal, type Sql } from '#kernel';
 import { getRefusedStatement, PipelinedQuery, type PreparedStatement } from './pipelined-query.js';
 import { databaseMetrics } from './postgres.metrics.js';
-import { isOutage, isPreparedStatementError, isStatementTimeout } from './postgres-errors.js';
+import { isFatalError, isOutage, isPreparedStatementError, isStatementTimeout } from './postgres-errors.js';
 import { listActiveTraces, traceStatements, type StatementSharing } from './statement-spans.js';
 import { RecentDelays } from './recent-delays.js';
 import type { KeyedQuery } from './keyed-queries.js';
@@ -155,12 +155,17 @@ class SharedConnection {
    */
   async pipeline(statements: readonly Sql[]): Promise<DatabaseRow[][]> {
     this.pending += 1;
+    const opened = this.connected();
     try {
-      const client = await this.connected();
+      const client = await opened;
       const sentAt = performance.now();
       const rows = await send(client, statements);
       this.delays.add(performance.now() - sentAt);
       return rows;
+    } catch (error) {
+      // Postgres ends the connection, but its process may need some time for that. Later statements would fail too.
+      if (isFatalError(error)) this.forget(opened);
+      throw error;
     } finally {
       this.pending -= 1;
     }
@@ -174,18 +179,20 @@ class SharedConnection {
   }
 
   private connected(): Promise<pg.Client> {
-    if (this.closed) throw new Error('the database has been closed');
+    if (this.closed) return Promise.reject(new Error('the database has been closed'));
     if (this.client) return this.client;
-    // A connection reports its end more than once. By then `client` may be a newer connection, which must stay.
-    const forget = (): void => {
-      if (this.client !== opened) return;
-      this.client = null;
-      this.isOpen = false;
-    };
+    const forget = (): void => this.forget(opened);
     const opened = this.connect(forget);
     this.client = opened;
     opened.then(() => (this.isOpen = this.client === opened), forget);
     return opened;
+  }
+
+  /** A connection reports its end more than once. By then `client` may be a newer connection, which must stay. */
+  private forget(opened: Promise<pg.Client>): void {
+    if (this.client !== opened) return;
+    this.client = null;
+    this.isOpen = false;
   }
 }
 

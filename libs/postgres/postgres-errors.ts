@@ -12,6 +12,10 @@ export const getSqlState = (error: unknown): string =>
 const getErrorMessage = (error: unknown): string =>
   typeof error === 'object' && error !== null && 'message' in error ? String(error.message) : '';
 
+/** Returns whether Postgres ends the connection because of this error. */
+export const isFatalError = (error: unknown): boolean =>
+  typeof error === 'object' && error !== null && 'severity' in error && error.severity === 'FATAL';
+
 /** Returns whether event_store.append found another version of the stream than the decision was based on. */
 export const isVersionConflictError = (error: unknown): boolean => getSqlState(error) === 'CA409';
 
