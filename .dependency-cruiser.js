@@ -1,55 +1,52 @@
 /*
  * The rules for imports (docs/explanation/architecture.md). test/architecture plants a violation of each rule and checks that it is reported.
  *
- * Modules (the folders of libs) from the lowest layer to the highest. A module imports modules of lower layers only, types
- * included, and only through their public API. A command that appends to streams of several modules belongs in the highest
- * of these modules. A lower module that needs something of a higher one declares a port (`*.port.ts`), which the higher one
- * implements.
+ * A module is a folder of a group, `libs/GROUP/MODULE`. A module imports modules of its own group and of lower groups,
+ * types included, only through their public API, and without cycles. A command that appends to streams of several modules
+ * belongs in the highest of these modules. A lower module that needs something of a higher one declares a port (`*.port.ts`),
+ * which the higher one implements.
  */
-export const LAYERS = [
-  ['client', 'consumer', 'kernel'],
-  ['tracing'],
-  ['encryption', 'host', 'outbound', 'postgres', 'provider-release'],
-  ['personal-data', 'transit'],
-  ['event-store'],
-  ['blob-store', 'json-api', 'message-log', 'vault'],
-  ['access', 'backup'],
-  ['document-cache', 'pages', 'state-topics'],
-  ['api-docs', 'console', 'edge', 'reads', 'site'],
-  ['data-retention-policies', 'people', 'ssh-keys'],
-  ['agents', 'scim', 'tag-bindings', 'workload-identities'],
-  ['organizations', 'sign-in'],
-  ['identity-providers', 'ip-allowlists', 'oauth', 'saved-views', 'workspaces'],
-  ['registry', 'runs', 'state', 'tags', 'variables'],
-  ['history', 'notifications', 'retention'],
-  ['audit-trail', 'facts', 'live-events', 'organization-moves'],
+
+/** The folders of libs, from the lowest group to the highest. The README of each says what belongs there. */
+export const GROUPS = [
+  'packages',
+  'platform',
+  'storage',
+  'api',
+  'identity',
+  'organizations',
+  'workspaces',
+  'runs',
+  'registry',
+  'activity',
+  'operations',
 ];
 
-const TECHNICAL_LAYERS = 9;
-const technical = `(?:${LAYERS.slice(0, TECHNICAL_LAYERS).flat().join('|')})`; // non-capturing: a group would take $1
-const domain = `^libs/(?!${technical}/)([^/]+)/`;
+/** Modules of the product's subjects, whose files with one dot are pure. Backups and releases are files, so their code reads files. */
+const domain =
+  '^libs/(?:identity|organizations|workspaces|runs|registry|activity|operations)/(?!backup/|provider-release/)([^/]+)/';
 
 /** Public APIs of modules: the index, and the entries that package.json names besides. */
 const publicApi = [
-  '^libs/[^/]+/index\\.ts$',
-  '^libs/kernel/spec\\.ts$',
-  '^libs/(?:access|json-api|provider-release)/rules\\.ts$',
-  '^libs/json-api/description/index\\.ts$',
-  '^libs/pages/publish-files\\.build\\.ts$',
+  '^libs/[^/]+/[^/]+/index\\.ts$',
+  '^libs/platform/kernel/spec\\.ts$',
+  '^libs/(?:api/(?:access|json-api)|registry/provider-release)/rules\\.ts$',
+  '^libs/api/json-api/description/index\\.ts$',
+  '^libs/api/pages/publish-files\\.build\\.ts$',
 ];
 
-const downwards = (layer, index) => ({
-  name: 'imports-point-downwards',
-  comment: 'A module imports modules of lower layers only.',
+const downwards = (group, index) => ({
+  name: 'groups-import-downwards',
+  comment: 'A module imports modules of its own group and of lower groups only.',
   severity: 'error',
-  from: { path: `^libs/(${layer.join('|')})/`, pathNot: '[./]spec\\.ts$' },
-  to: { path: `^libs/(?:${LAYERS.slice(index).flat().join('|')})/`, pathNot: '^libs/$1/' },
+  from: { path: `^libs/${group}/`, pathNot: '[./]spec\\.ts$' },
+  to: { path: `^libs/(?:${GROUPS.slice(index + 1).join('|')})/` },
 });
 
 const pureAccess =
-  '^libs/access/(?:rules|authentication/(?:actor|address-ranges|token-restriction)|permissions/(?:event-groups|grants|live-resources|organization-access|permissions))\\.ts$';
-const pureJsonApi = '^libs/json-api/(?:rules|attribute-table|body-schemas|member-treatments|oauth-refusal)\\.ts$';
-const pureRelease = '^libs/provider-release/(?:archive-names|rules)\\.ts$';
+  '^libs/api/access/(?:rules|authentication/(?:actor|address-ranges|token-restriction)|permissions/(?:event-groups|grants|live-resources|organization-access|permissions))\\.ts$';
+const pureJsonApi = '^libs/api/json-api/(?:rules|attribute-table|body-schemas|member-treatments|oauth-refusal)\\.ts$';
+const pureRelease = '^libs/registry/provider-release/(?:archive-names|rules)\\.ts$';
 
 export default {
   forbidden: [
@@ -59,18 +56,18 @@ export default {
       from: {},
       to: { circular: true },
     },
-    ...LAYERS.map(downwards),
+    ...GROUPS.slice(0, -1).map(downwards),
     {
       name: 'kernel-imports-nothing',
       severity: 'error',
-      from: { path: '^libs/kernel/', pathNot: '[./]spec\\.ts$' },
-      to: { pathNot: '^libs/kernel/' },
+      from: { path: '^libs/platform/kernel/', pathNot: '[./]spec\\.ts$' },
+      to: { pathNot: '^libs/platform/kernel/' },
     },
     {
       name: 'public-api-only',
       comment: 'Other modules import what index.ts exports.',
       severity: 'error',
-      from: { path: '^libs/([^/]+)/', pathNot: '[./]spec\\.ts$' },
+      from: { path: '^libs/([^/]+/[^/]+)/', pathNot: '[./]spec\\.ts$' },
       to: { path: '^libs/', pathNot: ['^libs/$1/', ...publicApi] },
     },
     { name: 'no-unresolved', severity: 'error', from: {}, to: { couldNotResolve: true } },
@@ -83,9 +80,9 @@ export default {
       from: { path: `${domain}[a-z/-]+\\.ts$`, pathNot: '/index\\.ts$' },
       to: {
         pathNot: [
-          '^libs/kernel/[a-z/-]+\\.ts$',
-          '^libs/$1/[a-z/-]+\\.ts$',
-          '^libs/(?:access|json-api|provider-release)/rules\\.ts$',
+          '^libs/platform/kernel/[a-z/-]+\\.ts$',
+          '^libs/[^/]+/$1/[a-z/-]+\\.ts$',
+          '^libs/(?:api/(?:access|json-api)|registry/provider-release)/rules\\.ts$',
           'node_modules/zod/',
         ],
       },
@@ -95,28 +92,28 @@ export default {
       comment: 'Pure files import #access/rules, so the files behind it are pure too.',
       severity: 'error',
       from: { path: pureAccess },
-      to: { pathNot: ['^libs/kernel/[a-z/-]+\\.ts$', pureAccess, 'node_modules/ipaddr\\.js/'] },
+      to: { pathNot: ['^libs/platform/kernel/[a-z/-]+\\.ts$', pureAccess, 'node_modules/ipaddr\\.js/'] },
     },
     {
       name: 'json-api-rules-are-pure',
       comment: 'Pure files import #json-api/rules, so the files behind it are pure too.',
       severity: 'error',
       from: { path: pureJsonApi },
-      to: { pathNot: ['^libs/kernel/[a-z/-]+\\.ts$', pureJsonApi, 'node_modules/zod/'] },
+      to: { pathNot: ['^libs/platform/kernel/[a-z/-]+\\.ts$', pureJsonApi, 'node_modules/zod/'] },
     },
     {
       name: 'release-rules-are-pure',
       comment: 'Pure files import #provider-release/rules, so the files behind it are pure too.',
       severity: 'error',
       from: { path: pureRelease },
-      to: { pathNot: ['^libs/kernel/[a-z/-]+\\.ts$', pureRelease, 'node_modules/(?:@types/)?semver/'] },
+      to: { pathNot: ['^libs/platform/kernel/[a-z/-]+\\.ts$', pureRelease, 'node_modules/(?:@types/)?semver/'] },
     },
     {
       name: 'descriptions-are-not-loaded',
       comment: 'Descriptions of the API are for docs/reference/openapi.json. The product does not load them.',
       severity: 'error',
-      from: { path: '^(?:apps|libs)/', pathNot: ['\\.(?:openapi|schema)\\.ts$', '^libs/json-api/description/'] },
-      to: { path: ['\\.(?:openapi|schema)\\.ts$', '^libs/json-api/description/'] },
+      from: { path: '^(?:apps|libs)/', pathNot: ['\\.(?:openapi|schema)\\.ts$', '^libs/api/json-api/description/'] },
+      to: { path: ['\\.(?:openapi|schema)\\.ts$', '^libs/api/json-api/description/'] },
     },
     {
       name: 'libs-below-apps',
@@ -143,7 +140,7 @@ export default {
       from: { path: '^apps/console/src/' },
       to: {
         path: ['^(?:apps|libs|test)/', '^node:'],
-        pathNot: ['^apps/console/src/', '^libs/client/'],
+        pathNot: ['^apps/console/src/', '^libs/packages/client/'],
       },
     },
     {
@@ -164,9 +161,9 @@ export default {
       name: 'consumer-stands-alone',
       comment: 'Others install the folder as a package, with kafkajs and pg beside it.',
       severity: 'error',
-      from: { path: '^libs/consumer/', pathNot: '\\.spec\\.ts$' },
+      from: { path: '^libs/packages/consumer/', pathNot: '\\.spec\\.ts$' },
       to: {
-        pathNot: ['^libs/consumer/', 'node_modules/(?:@types/)?(?:kafkajs|pg)/'],
+        pathNot: ['^libs/packages/consumer/', 'node_modules/(?:@types/)?(?:kafkajs|pg)/'],
         dependencyTypesNot: ['core'],
       },
     },
@@ -174,40 +171,43 @@ export default {
       name: 'pg-at-the-edge',
       severity: 'error',
       from: {
-        pathNot: ['^(libs/consumer|libs/postgres|libs/event-store/(?:keys|migrations)|apps|test)/', '[./]spec\\.ts$'],
+        pathNot: [
+          '^(libs/packages/consumer|libs/platform/postgres|libs/storage/event-store/(?:keys|migrations)|apps|test)/',
+          '[./]spec\\.ts$',
+        ],
       },
       to: { path: 'node_modules/pg/' },
     },
     {
       name: 's3-at-the-edge',
       severity: 'error',
-      from: { pathNot: ['^(libs/blob-store|test)/', '\\.spec\\.ts$'] },
+      from: { pathNot: ['^(libs/storage/blob-store|test)/', '\\.spec\\.ts$'] },
       to: { path: 'node_modules/@aws-sdk/' },
     },
     {
       name: 'tracing-at-the-edge',
-      comment: 'Other modules record spans with libs/tracing.',
+      comment: 'Other modules record spans with libs/platform/tracing.',
       severity: 'error',
-      from: { pathNot: ['^(libs/tracing|test)/', '\\.spec\\.ts$'] },
+      from: { pathNot: ['^(libs/platform/tracing|test)/', '\\.spec\\.ts$'] },
       to: { path: 'node_modules/@opentelemetry/' },
     },
     {
       name: 'tracing-sdk-is-loaded-late',
       comment: 'Only a process that exports traces loads the SDK, with a dynamic import of sdk.ts.',
       severity: 'error',
-      from: { path: '^(?:apps|libs)/', pathNot: '^libs/tracing/sdk\\.ts$' },
+      from: { path: '^(?:apps|libs)/', pathNot: '^libs/platform/tracing/sdk\\.ts$' },
       to: { path: 'node_modules/@opentelemetry/(?!api/)' },
     },
     {
       name: 'tracing-sdk-file-is-loaded-late',
       severity: 'error',
       from: { path: '^(?:apps|libs)/' },
-      to: { path: '^libs/tracing/sdk\\.ts$', dynamic: false },
+      to: { path: '^libs/platform/tracing/sdk\\.ts$', dynamic: false },
     },
     {
       name: 'kafka-at-the-edge',
       severity: 'error',
-      from: { pathNot: ['^(libs/consumer|libs/message-log|apps|test)/', '\\.spec\\.ts$'] },
+      from: { pathNot: ['^(libs/packages/consumer|libs/storage/message-log|apps|test)/', '\\.spec\\.ts$'] },
       to: { path: 'node_modules/kafkajs/' },
     },
   ],

@@ -1,6 +1,6 @@
-import { isOutage, PooledConnectionError } from '#postgres';
-import { getErrorCode } from '#kernel';
-import type { Settings } from '#host';
+import { isOutage, PooledConnectionError } from '#platform/postgres';
+import { getErrorCode } from '#platform/kernel';
+import type { Settings } from '#platform/host';
 
 const EXTENSIONS = 'the extensions pg_trgm and btree_gin';
 

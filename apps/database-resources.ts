@@ -1,6 +1,6 @@
 import { rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { EncryptionKeys } from '#encryption';
+import type { EncryptionKeys } from '#platform/encryption';
 import {
   readFileOrNull,
   DataFolderInUseError,
@@ -9,7 +9,7 @@ import {
   lockDataFolder,
   type PlainLogger,
   type Settings,
-} from '#host';
+} from '#platform/host';
 import { KEY_FILE, type ReadEncryptionKeys } from './encryption-keys.js';
 
 /** The database and the keys that it is encrypted with. */

@@ -1,10 +1,17 @@
 import { randomBytes } from 'node:crypto';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
-import { EncryptionKeys, KeyWrapperError, type KeyWrapper } from '#encryption';
-import { parseStoredKey, readFileOrNull, readOrCreateSecret, StartupError, type Settings, type StoredKey } from '#host';
-import { Backoff, type BackoffOptions } from '#kernel';
-import { TransitKeyWrapper } from '#transit';
+import { EncryptionKeys, KeyWrapperError, type KeyWrapper } from '#platform/encryption';
+import {
+  parseStoredKey,
+  readFileOrNull,
+  readOrCreateSecret,
+  StartupError,
+  type Settings,
+  type StoredKey,
+} from '#platform/host';
+import { Backoff, type BackoffOptions } from '#platform/kernel';
+import { TransitKeyWrapper } from '#platform/transit';
 
 /** The key in the data folder, which is used if the settings have no key. */
 export const KEY_FILE = 'encryption-key';

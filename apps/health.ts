@@ -1,7 +1,7 @@
 import { Module, type DynamicModule } from '@nestjs/common';
-import { HealthController, createHttpServer, Readiness } from '#edge';
-import { EventStoreModule } from '#event-store';
-import { NestLoggerAdapter, VERSION } from '#host';
+import { HealthController, createHttpServer, Readiness } from '#api/edge';
+import { EventStoreModule } from '#storage/event-store';
+import { NestLoggerAdapter, VERSION } from '#platform/host';
 import type { Runtime } from './runtime.js';
 import { stopServing } from './stop-serving.js';
 

@@ -7,10 +7,10 @@ import {
   toTopicName,
   type NamedTopic,
   type TopicDifference,
-} from '#message-log';
-import { FACTS_TOPIC } from '#facts';
-import { StartupError, type KafkaSettings, type Settings } from '#host';
-import { listStateTopics, STATE_TOPICS } from '#state-topics';
+} from '#storage/message-log';
+import { FACTS_TOPIC } from '#activity/facts';
+import { StartupError, type KafkaSettings, type Settings } from '#platform/host';
+import { listStateTopics, STATE_TOPICS } from '#api/state-topics';
 import { eventRegistry } from './modules.js';
 import { publishedResources } from './published-resources.js';
 import type { ProcessLogger } from './runtime.js';

@@ -1,8 +1,8 @@
-import { agentsDefinition } from '#agents';
-import { auditTrailSettingsDefinition, createAuditTrailDefinition, createPruningJob } from '#audit-trail';
-import { backupDefinition, createDeferredDeletionsJob, DeferringBlobs } from '#backup';
-import type { BlobStore } from '#blob-store';
-import type { EncryptionKeys } from '#encryption';
+import { agentsDefinition } from '#organizations/agents';
+import { auditTrailSettingsDefinition, createAuditTrailDefinition, createPruningJob } from '#activity/audit-trail';
+import { backupDefinition, createDeferredDeletionsJob, DeferringBlobs } from '#operations/backup';
+import type { BlobStore } from '#storage/blob-store';
+import type { EncryptionKeys } from '#platform/encryption';
 import {
   buildEventRegistry,
   createLogFormatJob,
@@ -11,48 +11,53 @@ import {
   type EventStore,
   type Follower,
   type ModuleDefinition,
-} from '#event-store';
-import { createNameErasureJob, type NameEraser } from '#personal-data';
-import type { Database, ScheduledJob } from '#postgres';
-import { retentionDefinition } from '#data-retention-policies';
-import { factsDefinition } from '#facts';
-import { createHistoryDefinition } from '#history';
-import { ipAllowlistsDefinition } from '#ip-allowlists';
-import { liveEventsDefinition } from '#live-events';
-import type { Settings } from '#host';
-import type { Clock, Ids, Logger } from '#kernel';
+} from '#storage/event-store';
+import { createNameErasureJob, type NameEraser } from '#storage/personal-data';
+import type { Database, ScheduledJob } from '#platform/postgres';
+import { retentionDefinition } from '#organizations/data-retention-policies';
+import { factsDefinition } from '#activity/facts';
+import { createHistoryDefinition } from '#activity/history';
+import { ipAllowlistsDefinition } from '#organizations/ip-allowlists';
+import { liveEventsDefinition } from '#activity/live-events';
+import type { Settings } from '#platform/host';
+import type { Clock, Ids, Logger } from '#platform/kernel';
 import {
   createDestinationFetch,
   createNotificationDeliveriesDefinition,
   createNotificationDeliveriesJob,
   createNotificationRetentionJob,
   notificationsDefinition,
-} from '#notifications';
-import { createMailer } from '#outbound';
-import { createProviderAccessJob, identityProvidersDefinition, SignInGroups } from '#identity-providers';
-import { oauthDefinition } from '#oauth';
-import { organizationsDefinition } from '#organizations';
-import { createEndedSessionsJob, createInvitedAccountsJob, peopleDefinition } from '#people';
+} from '#activity/notifications';
+import { createMailer } from '#platform/outbound';
+import { createProviderAccessJob, identityProvidersDefinition, SignInGroups } from '#identity/identity-providers';
+import { oauthDefinition } from '#identity/oauth';
+import { organizationsDefinition } from '#organizations/organizations';
+import { createEndedSessionsJob, createInvitedAccountsJob, peopleDefinition } from '#identity/people';
 import {
   createAbandonedUploadsJob,
   createDeletedProvidersJob,
   registryDefinition,
   createReleaseSweeper,
-} from '#registry';
-import { createExpiryJob, createRetentionJob } from '#retention';
-import { CONFIGURATION_FILES, createConfigurationSweeper, runsDefinition, createWaitingRemoteRunsJob } from '#runs';
-import { savedViewsDefinition } from '#saved-views';
-import { createScimDefinition } from '#scim';
-import { createAccountMailsJob, signInDefinition } from '#sign-in';
-import { siteDefinition } from '#site';
-import { sshKeysDefinition } from '#ssh-keys';
-import { stateTopicsDefinition } from '#state-topics';
-import { createAbandonedStateVersionsJob, STATE_FILES, stateDefinition, createStateSweeper } from '#state';
-import { tagsDefinition } from '#tags';
-import { variablesDefinition } from '#variables';
-import { vaultDefinition } from '#vault';
-import { createExpiredWorkloadTokensJob, workloadIdentitiesDefinition } from '#workload-identities';
-import { workspacesDefinition } from '#workspaces';
+} from '#registry/registry';
+import { createExpiryJob, createRetentionJob } from '#operations/retention';
+import {
+  CONFIGURATION_FILES,
+  createConfigurationSweeper,
+  runsDefinition,
+  createWaitingRemoteRunsJob,
+} from '#runs/runs';
+import { savedViewsDefinition } from '#organizations/saved-views';
+import { createScimDefinition } from '#identity/scim';
+import { createAccountMailsJob, signInDefinition } from '#identity/sign-in';
+import { siteDefinition } from '#operations/site';
+import { sshKeysDefinition } from '#organizations/ssh-keys';
+import { stateTopicsDefinition } from '#api/state-topics';
+import { createAbandonedStateVersionsJob, STATE_FILES, stateDefinition, createStateSweeper } from '#workspaces/state';
+import { tagsDefinition } from '#workspaces/tags';
+import { variablesDefinition } from '#workspaces/variables';
+import { vaultDefinition } from '#storage/vault';
+import { createExpiredWorkloadTokensJob, workloadIdentitiesDefinition } from '#identity/workload-identities';
+import { workspacesDefinition } from '#workspaces/workspaces';
 
 const eventDefinitions: readonly ModuleDefinition[] = [
   organizationsDefinition,

@@ -1,10 +1,10 @@
-import { publishedOrganizations, publishedProjects } from '#organizations';
-import { publishedTeams } from '#people';
-import { publishedRegistry } from '#registry';
-import type { PublishedResource } from '#state-topics';
-import { publishedBindings } from '#tag-bindings';
-import { publishedReservedTagKeys } from '#tags';
-import { publishedWorkspaces } from '#workspaces';
+import { publishedOrganizations, publishedProjects } from '#organizations/organizations';
+import { publishedTeams } from '#identity/people';
+import { publishedRegistry } from '#registry/registry';
+import type { PublishedResource } from '#api/state-topics';
+import { publishedBindings } from '#organizations/tag-bindings';
+import { publishedReservedTagKeys } from '#workspaces/tags';
+import { publishedWorkspaces } from '#workspaces/workspaces';
 
 /** The resources whose latest documents are in state topics. */
 export const publishedResources: readonly PublishedResource[] = [

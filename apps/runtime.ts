@@ -1,7 +1,7 @@
 import { mkdir } from 'node:fs/promises';
 import { setTimeout as delay } from 'node:timers/promises';
-import { findUnfinishedRestore } from '#backup';
-import { FolderBlobs, S3Blobs, type BlobStore } from '#blob-store';
+import { findUnfinishedRestore } from '#operations/backup';
+import { FolderBlobs, S3Blobs, type BlobStore } from '#storage/blob-store';
 import {
   adoptEncryptionKeys,
   EventStore,
@@ -17,12 +17,12 @@ import {
   recordCompleteViews,
   watchWritingKey,
   WrongEncryptionKeyError,
-} from '#event-store';
-import type { EncryptionKeys } from '#encryption';
-import { NameEraser } from '#personal-data';
-import { Database, inspectConnectionParameters, isOutage } from '#postgres';
-import { createLogger, RandomIds, StartupError, SystemClock, type Settings } from '#host';
-import { Backoff, getErrorCode, type Clock, type Ids } from '#kernel';
+} from '#storage/event-store';
+import type { EncryptionKeys } from '#platform/encryption';
+import { NameEraser } from '#storage/personal-data';
+import { Database, inspectConnectionParameters, isOutage } from '#platform/postgres';
+import { createLogger, RandomIds, StartupError, SystemClock, type Settings } from '#platform/host';
+import { Backoff, getErrorCode, type Clock, type Ids } from '#platform/kernel';
 import { describeDatabaseError } from './database-errors.js';
 import { createKeyReader } from './encryption-keys.js';
 import {

@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { NestFastifyApplication } from '@nestjs/platform-fastify';
-import { Readiness } from '#edge';
+import { Readiness } from '#api/edge';
 
 /**
  * Fails /readyz at once and still serves requests for `delayMs`, in which load balancers take this process out of

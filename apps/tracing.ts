@@ -1,5 +1,5 @@
-import { VERSION } from '#host';
-import { startTracing, type RunningTracing } from '#tracing';
+import { VERSION } from '#platform/host';
+import { startTracing, type RunningTracing } from '#platform/tracing';
 import type { Runtime } from './runtime.js';
 
 /** Starts to record traces. Returns null if the settings name no collector. Call it before the process serves requests. */

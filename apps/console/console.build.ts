@@ -1,10 +1,10 @@
 import { readFile, readdir, rm } from 'node:fs/promises';
 import { extname, join, resolve } from 'node:path';
 import { build } from 'vite';
-import { publishFiles, type FileToPublish } from '#pages/build';
+import { publishFiles, type FileToPublish } from '#api/pages/build';
 import config from './vite.config.ts';
 
-/* A step of the build. It writes the page of the console and its files to a folder, from which libs/console serves them. */
+/* A step of the build. It writes the page of the console and its files to a folder, from which libs/api/console serves them. */
 
 const MEDIA_TYPES: Readonly<Record<string, string>> = {
   '.css': 'text/css; charset=utf-8',

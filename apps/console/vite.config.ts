@@ -17,7 +17,7 @@ export default defineConfig({
     // The certificate of a server for development is one of its own. It accepts changes from its own pages only.
     proxy: { '^/(?!app(?:/|$))': { target: SERVER, secure: false, headers: { origin: SERVER } } },
   },
-  // `#client` then means its TypeScript source.
+  // `#packages/client` then means its TypeScript source.
   resolve: { conditions: ['source', 'module', 'browser', 'development|production'] },
   build: {
     outDir: resolvePath('../../dist/console'),

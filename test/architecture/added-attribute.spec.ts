@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { transformFile } from '@swc/core';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { sql } from '#kernel';
+import { sql } from '#platform/kernel';
 import { BUILD, ROOT } from '../support/folders.js';
 import { launchProduct, type Product } from '../support/product.js';
 import { expectStatus, makeOrganization, makeWorkspace, resource } from '../support/seeds.js';
@@ -18,8 +18,8 @@ const WORKSPACES = '/api/v2/organizations/acme/workspaces';
 const ignoreDescription = (): void => undefined;
 
 /** The modules that use settings of workspaces. */
-// `libs/edge` declares what it adds to requests of Fastify.
-const CHECKED = ['libs/workspaces', 'libs/history', 'libs/edge/server/http.server.ts'];
+// `libs/api/edge` declares what it adds to requests of Fastify.
+const CHECKED = ['libs/workspaces/workspaces', 'libs/activity/history', 'libs/api/edge/server/http.server.ts'];
 
 let attributeEdits: readonly DocumentedEdit[];
 let filterEdits: readonly DocumentedEdit[];
@@ -94,8 +94,8 @@ const readLastEvent = (workspace: string) =>
 describe('an attribute that is added to workspaces', () => {
   it('needs an edit of one production file besides the document', () => {
     expect(attributeEdits.map(({ file }) => file)).toEqual([
-      'libs/workspaces/settings/workspace-settings.ts',
-      'libs/workspaces/workspaces/workspaces.document.ts',
+      'libs/workspaces/workspaces/settings/workspace-settings.ts',
+      'libs/workspaces/workspaces/workspaces/workspaces.document.ts',
     ]);
   });
 
@@ -164,9 +164,9 @@ describe('the view of workspaces', () => {
 describe('a filter that is added to the list of workspaces', () => {
   it('needs edits of two production files and of the description', () => {
     expect(filterEdits.map(({ file }) => file)).toEqual([
-      'libs/workspaces/lists/workspace-conditions.queries.ts',
-      'libs/workspaces/lists/workspaces.filter.ts',
-      'libs/workspaces/workspaces/workspaces.openapi.ts',
+      'libs/workspaces/workspaces/lists/workspace-conditions.queries.ts',
+      'libs/workspaces/workspaces/lists/workspaces.filter.ts',
+      'libs/workspaces/workspaces/workspaces/workspaces.openapi.ts',
     ]);
   });
 

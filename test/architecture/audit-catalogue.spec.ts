@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { formatRowName, OWN_RESOURCE_TYPES, CATALOGUE_ROWS } from '#facts';
+import { formatRowName, OWN_RESOURCE_TYPES, CATALOGUE_ROWS } from '#activity/facts';
 import { eventRegistry } from '../../apps/modules.js';
 import { auditedEvents, unauditedEvents } from '../docs/catalogue.js';
 

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, it } from '@jest/globals';
-import { getRouteOptions, type DocumentKind } from '#access';
-import type { Sql } from '#kernel';
+import { getRouteOptions, type DocumentKind } from '#api/access';
+import type { Sql } from '#platform/kernel';
 import { listEndpointModules } from '../support/gateway-routes.js';
 import { planFor } from '../support/plans.js';
 import {

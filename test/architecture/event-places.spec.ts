@@ -6,17 +6,17 @@ import { ROOT } from '../support/folders.js';
 
 /** Folders whose code handles events by their definitions, and the event types that the code names nevertheless. */
 const BY_DEFINITION: Readonly<Record<string, readonly string[]>> = {
-  'libs/event-store': [],
-  'libs/message-log': [],
-  'libs/reads': [],
-  'libs/state-topics': [],
+  'libs/storage/event-store': [],
+  'libs/storage/message-log': [],
+  'libs/api/reads': [],
+  'libs/api/state-topics': [],
   // The deletion of an organization deletes its history, and that of a key changes the workspaces that use it. The
   // first event of a workspace distinguishes it from other subjects.
-  'libs/history/writing': ['OrganizationDeleted', 'SshKeyDeleted', 'WorkspaceCreated'],
+  'libs/activity/history/writing': ['OrganizationDeleted', 'SshKeyDeleted', 'WorkspaceCreated'],
   // Messages about a deleted team need its members. Streams of a deleted organization end.
-  'libs/live-events/events': [],
-  'libs/live-events/messages': [],
-  'libs/live-events/reading': [
+  'libs/activity/live-events/events': [],
+  'libs/activity/live-events/messages': [],
+  'libs/activity/live-events/reading': [
     'OrganizationDeleted',
     'TeamCreated',
     'TeamDeleted',
@@ -24,9 +24,9 @@ const BY_DEFINITION: Readonly<Record<string, readonly string[]>> = {
     'TeamMemberRemoved',
     'TeamUpdated',
   ],
-  'libs/notifications/deliveries': [],
+  'libs/activity/notifications/deliveries': [],
   // The first event of an organization, and the one that an import appends.
-  'libs/organization-moves': ['OrganizationCreated', 'OrganizationImported'],
+  'libs/operations/organization-moves': ['OrganizationCreated', 'OrganizationImported'],
 };
 
 const types = new Set(Object.keys(eventRegistry));

@@ -1,9 +1,9 @@
 import { describe, expect, it } from '@jest/globals';
-import type { AnyEventKind } from '#kernel';
-import type { ImportedEvent } from '#event-store';
-import { ExportInspector, type OrganizationManifest } from '#organization-moves';
+import type { AnyEventKind } from '#platform/kernel';
+import type { ImportedEvent } from '#storage/event-store';
+import { ExportInspector, type OrganizationManifest } from '#operations/organization-moves';
 import { eventRegistry } from '../../apps/modules.js';
-import { context } from '../../libs/event-store/spec.js';
+import { context } from '../../libs/storage/event-store/spec.js';
 import { fullSample } from '../docs/catalogue.js';
 import { isTree } from './principals.js';
 

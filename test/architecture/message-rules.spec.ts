@@ -1,8 +1,8 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from '@jest/globals';
-import { listSources, upcastEventData, type AnyEventKind, type SentRule } from '#kernel';
-import { listSentEvents } from '../../libs/live-events/messages/sent-events.js';
+import { listSources, upcastEventData, type AnyEventKind, type SentRule } from '#platform/kernel';
+import { listSentEvents } from '../../libs/activity/live-events/messages/sent-events.js';
 import { eventRegistry } from '../../apps/modules.js';
 import { ROOT } from '../support/folders.js';
 

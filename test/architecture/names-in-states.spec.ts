@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
-import type { Aggregate } from '#event-store';
+import type { Aggregate } from '#storage/event-store';
 import { eventRegistry, moduleDefinitions } from '../../apps/modules.js';
-import { context } from '../../libs/event-store/spec.js';
+import { context } from '../../libs/storage/event-store/spec.js';
 import { fullSample } from '../docs/catalogue.js';
 import { listUserPrincipals, type JsonObjectTree } from './principals.js';
 

@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
-import type { PersonalText } from '#kernel';
+import type { PersonalText } from '#platform/kernel';
 import { eventRegistry } from '../../apps/modules.js';
-import { context } from '../../libs/event-store/spec.js';
+import { context } from '../../libs/storage/event-store/spec.js';
 import { fullSample } from '../docs/catalogue.js';
 import { isPrincipal, isTree, listUserPrincipals } from './principals.js';
 

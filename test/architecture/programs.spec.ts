@@ -35,8 +35,8 @@ describe('the programs that tests need', () => {
   });
 
   it('are listed by the files that a spec imports, and are none for a spec that runs no program', () => {
-    expect(programsOf(['libs/ssh-keys/ssh-keys.controller.spec.ts'])).toEqual([]);
-    expect(programsOf(['libs/blob-store/s3-blobs.spec.ts'])).toEqual(['java', 'mvn']);
+    expect(programsOf(['libs/organizations/ssh-keys/ssh-keys.controller.spec.ts'])).toEqual([]);
+    expect(programsOf(['libs/storage/blob-store/s3-blobs.spec.ts'])).toEqual(['java', 'mvn']);
     expect(listNeeds(ROOT, ['test/deploy/chart.spec.ts'])).toEqual({
       programs: ['go'],
       scripts: ['test/deploy/install-tools'],
@@ -73,7 +73,7 @@ describe('npm test', () => {
   });
 
   it('runs tests that need no program on a machine without them', async () => {
-    const { stdout } = await runTests('libs/ssh-keys/ssh-key.spec', '--listTests');
-    expect(stdout).toBe(`${join(ROOT, 'libs/ssh-keys/ssh-key.spec.ts')}\n`);
+    const { stdout } = await runTests('libs/organizations/ssh-keys/ssh-key.spec', '--listTests');
+    expect(stdout).toBe(`${join(ROOT, 'libs/organizations/ssh-keys/ssh-key.spec.ts')}\n`);
   });
 });

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, it } from '@jest/globals';
-import { Database } from '#postgres';
+import { Database } from '#platform/postgres';
 import { freshDatabase, type TestDatabase } from '../support/database.js';
 import { ROOT } from '../support/folders.js';
 import { addNullableColumns } from '../support/rows/check-recordings.js';

@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import { moduleDefinitions } from '../../apps/modules.js';
 import { publishedResources } from '../../apps/published-resources.js';
-import { listChangingTypes } from '../../libs/state-topics/changing-events.js';
+import { listChangingTypes } from '../../libs/api/state-topics/changing-events.js';
 
 const projections = moduleDefinitions.flatMap((definition) => definition.projections);
 

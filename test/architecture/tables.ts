@@ -2,6 +2,7 @@ import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import ts from 'typescript';
 import { ROOT } from '../support/folders.js';
+import { nameModule } from '../support/modules.js';
 
 /** A file of a module names a table in a statement. */
 export type TableRead = {
@@ -15,8 +16,6 @@ const listFiles = async (isIncluded: (file: string) => boolean): Promise<string[
   const files = await readdir(join(ROOT, 'libs'), { recursive: true });
   return files.filter(isIncluded).map((file) => join('libs', file));
 };
-
-const nameModule = (file: string): string => file.split('/')[1] ?? '';
 
 const CREATION =
   /\bcreate\s+(?:unlogged\s+)?(?:table|view|(?:or\s+replace|materialized)\s+view)\s+(?:if not exists\s+)?((?:\w+\.)?\w+)/gi;

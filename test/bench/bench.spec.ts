@@ -218,8 +218,8 @@ describe('a flame graph', () => {
     nodes: [
       { id: 1, callFrame: frame('(root)'), children: [2, 3, 4, 6] },
       { id: 2, callFrame: frame('(idle)') },
-      { id: 3, callFrame: frame('serve', 'file:///x/dist/libs/edge/a.js', 4), children: [5] },
-      { id: 4, callFrame: frame('serve', 'file:///x/dist/libs/edge/a.js', 4) },
+      { id: 3, callFrame: frame('serve', 'file:///x/dist/libs/api/edge/a.js', 4), children: [5] },
+      { id: 4, callFrame: frame('serve', 'file:///x/dist/libs/api/edge/a.js', 4) },
       { id: 5, callFrame: frame('a<b>', 'file:///x/node_modules/pg/lib/c.js', 9) },
       { id: 6, callFrame: frame('unused') },
     ],
@@ -234,7 +234,7 @@ describe('a flame graph', () => {
       time: 10_000,
       children: [
         {
-          label: 'serve libs/edge/a.js:5',
+          label: 'serve libs/api/edge/a.js:5',
           time: 10_000,
           self: 5_000,
           children: [{ label: 'a<b> pg/lib/c.js:10', time: 5_000, children: [] }],
@@ -247,13 +247,13 @@ describe('a flame graph', () => {
   it('names the sources of what was bundled', async () => {
     const folder = await mkdtemp(join(tmpdir(), 'cadastre-bundle-'));
     const url = pathToFileURL(join(folder, 'bundle.js')).href;
-    const map = { version: 3, sources: ['../libs/edge/a.ts'], names: [], mappings: 'AAIA' };
+    const map = { version: 3, sources: ['../libs/api/edge/a.ts'], names: [], mappings: 'AAIA' };
     await writeFile(join(folder, 'bundle.js.map'), JSON.stringify(map));
     const nodes = [{ id: 1, callFrame: { ...frame('serve', url), columnNumber: 0 } }];
     const { nodes: located } = await evaluate('source-lines.js', `await m.locateSources(${JSON.stringify({ nodes })})`);
     await rm(folder, { recursive: true });
     expect(located[0].callFrame).toMatchObject({
-      url: pathToFileURL(join(folder, '../libs/edge/a.ts')).href,
+      url: pathToFileURL(join(folder, '../libs/api/edge/a.ts')).href,
       lineNumber: 4,
     });
   });

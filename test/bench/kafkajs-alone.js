@@ -3,7 +3,7 @@
 // a fourth argument, it first sends some messages, and this number of messages after a line from its standard input.
 import { once } from 'node:events';
 import kafkajs from 'kafkajs';
-import { listTopics } from '#message-log';
+import { listTopics } from '#storage/message-log';
 import { eventRegistry, readMessages } from './store.js';
 
 const BATCH = 500;

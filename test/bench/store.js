@@ -1,10 +1,10 @@
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
-import { EncryptionKeys } from '#encryption';
-import { buildWriterRegistration, EventStore } from '#event-store';
-import { RandomIds, SystemClock } from '#host';
-import { toKafkaMessage } from '#message-log';
-import { Database } from '#postgres';
+import { EncryptionKeys } from '#platform/encryption';
+import { buildWriterRegistration, EventStore } from '#storage/event-store';
+import { RandomIds, SystemClock } from '#platform/host';
+import { toKafkaMessage } from '#storage/message-log';
+import { Database } from '#platform/postgres';
 import { PROJECT } from './product.js';
 
 // The apps have no public names, so this path is checked only when the file is loaded (check.js).

@@ -12,7 +12,7 @@ import {
   makeWorkspace,
 } from '../support/seeds.js';
 import { startTestServer, type TestServer } from '../support/server.js';
-import { ensureUser } from '#people';
+import { ensureUser } from '#identity/people';
 
 let server: TestServer;
 let browser: TestBrowser;

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { ensureUser } from '#people';
+import { ensureUser } from '#identity/people';
 import { openBrowser, type TestBrowser, type TestPage } from '../support/browser.js';
 import { inspectScreen, openConsole, pauseRequests } from '../support/console.js';
 import { expectStatus, makeMember, makeOrganization, makeWorkspace, resource } from '../support/seeds.js';

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { ensureUser } from '#people';
-import { createJobRecorder, readLogEnd, recordVerification } from '#site';
+import { ensureUser } from '#identity/people';
+import { createJobRecorder, readLogEnd, recordVerification } from '#operations/site';
 import { openBrowser, type TestBrowser, type TestPage } from '../support/browser.js';
 import { inspectScreen, openConsole } from '../support/console.js';
 import { makeMember, makeOrganization } from '../support/seeds.js';

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { parse } from 'yaml';
-import { ensureLocalCertificates, listSettingWarnings, parseSettings, SystemClock } from '#host';
+import { ensureLocalCertificates, listSettingWarnings, parseSettings, SystemClock } from '#platform/host';
 import { routes } from '../docs/routes.js';
 import { ROOT } from '../support/folders.js';
 import {

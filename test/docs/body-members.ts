@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { getTreatment, type Treatment } from '#json-api';
+import { getTreatment, type Treatment } from '#api/json-api';
 
 /** Members of a body by their names, such as `vcs-repo.branch` and `relationships.project`. */
 export type BodyMembers = ReadonlyMap<string, Treatment>;

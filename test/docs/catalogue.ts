@@ -1,6 +1,6 @@
-import { describeAuditEvent, type AuditMapping, type AnyEventKind, type RecordedEvent } from '#kernel';
-import { factSchemas, formatRowName, CATALOGUE_ROWS } from '#facts';
-import { buildEventSchemas } from '#message-log';
+import { describeAuditEvent, type AuditMapping, type AnyEventKind, type RecordedEvent } from '#platform/kernel';
+import { factSchemas, formatRowName, CATALOGUE_ROWS } from '#activity/facts';
+import { buildEventSchemas } from '#storage/message-log';
 import { eventRegistry } from '../../apps/modules.js';
 
 /** A kind of audit entry: its event, its resource and the fields of `meta`, or null. */

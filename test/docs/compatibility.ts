@@ -1,4 +1,4 @@
-import type { Treatment } from '#json-api';
+import type { Treatment } from '#api/json-api';
 import { closedMembersOf, hasClosedAttributes, membersOf, type BodyMembers } from './body-members.js';
 import {
   NOT_BUILT,

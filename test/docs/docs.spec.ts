@@ -4,8 +4,9 @@ import prettier from 'prettier';
 import { beforeAll, describe, expect, it } from '@jest/globals';
 import { eventRegistry } from '../../apps/modules.js';
 import { ROOT } from '../support/folders.js';
+import { MODULE_FOLDERS, readGroups } from '../support/modules.js';
 import { gaps, misplacedRequests, unlistedBodies } from './compatibility.js';
-import { readLayers } from './modules.js';
+
 import { pages } from './pages.js';
 import { permissionsOf, routes, trailOf } from './routes.js';
 import { testsOf } from './tests.js';
@@ -99,12 +100,12 @@ describe('the generated pages of docs/reference', () => {
     expect([...testsByType].filter(([, files]) => files.length === 0)).toEqual([]);
     expect(testsByType.get('workspaces')).toEqual(
       expect.arrayContaining([
-        'libs/workspaces/workspaces/workspaces.controller.spec.ts',
+        'libs/workspaces/workspaces/workspaces/workspaces.controller.spec.ts',
         'test/matrix/rows/workspaces.ts',
         'test/e2e/lock.spec.ts',
       ]),
     );
-    expect(testsByType.get('workspaces')).not.toContain('libs/runs/runs/runs.controller.spec.ts');
+    expect(testsByType.get('workspaces')).not.toContain('libs/runs/runs/runs/runs.controller.spec.ts');
   });
 });
 
@@ -120,14 +121,17 @@ describe('the page of compatibility', () => {
 });
 
 describe('the page of the architecture', () => {
-  it('describes each module in its layer', async () => {
+  it('describes each module in its group', async () => {
     const page = await readFile(join(ROOT, 'docs/explanation/architecture.md'), 'utf8');
-    const layers: string[][] = [];
-    for (const [, layer, module = ''] of page.matchAll(/^\| (\d+| ) +\| `([a-z-]+)` /gm)) {
-      if (layer === ' ') layers.at(-1)?.push(module);
-      else layers.push([module]);
+    const described: string[] = [];
+    let group = '';
+    for (const [, named, module = ''] of page.matchAll(/^\| (?:`([a-z-]+)`)? +\| `([a-z-]+)` /gm)) {
+      group = named ?? group;
+      described.push(`libs/${group}/${module}`);
     }
-    expect(layers.map((layer) => layer.toSorted())).toEqual((await readLayers()).map((layer) => layer.toSorted()));
+    const order = await readGroups();
+    const groupOf = (folder: string): number => order.indexOf(folder.split('/')[1] ?? '');
+    expect(described).toEqual([...MODULE_FOLDERS.values()].toSorted((one, other) => groupOf(one) - groupOf(other)));
   });
 
   it('explains only endings that files have', async () => {

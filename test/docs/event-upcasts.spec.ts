@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
-import { upcastEvent, type CadastreEvent } from '#consumer';
-import { upcastEventData } from '#kernel';
+import { upcastEvent, type CadastreEvent } from '#packages/consumer';
+import { upcastEventData } from '#platform/kernel';
 import { eventRegistry } from '../../apps/modules.js';
 
 /** Data with each of the members that later versions have added something to, in each state that they can have. */

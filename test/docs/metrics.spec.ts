@@ -1,8 +1,8 @@
 import { glob, readFile } from 'node:fs/promises';
 import { describe, expect, it } from '@jest/globals';
-import type { BlobStore } from '#blob-store';
-import type { Database } from '#postgres';
-import { STATE_TOPICS } from '#state-topics';
+import type { BlobStore } from '#storage/blob-store';
+import type { Database } from '#platform/postgres';
+import { STATE_TOPICS } from '#api/state-topics';
 import { createFileSweepers, moduleDefinitions } from '../../apps/modules.js';
 
 /** Returns the texts that the sources of the product contain and that match, sorted, each once. */

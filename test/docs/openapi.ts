@@ -5,8 +5,8 @@ import {
   type ZodOpenApiOverride,
   type ZodOpenApiPathsObject,
 } from 'zod-openapi';
-import { getTreatment } from '#json-api';
-import type { AnswerDescription, NoAnswer } from '#json-api/description';
+import { getTreatment } from '#api/json-api';
+import type { AnswerDescription, NoAnswer } from '#api/json-api/description';
 import { loadOperations, loadResources, type DescribedOperation } from './openapi/described-operations.js';
 import { Documents, type DescribedResources } from './openapi/documents.js';
 import { Examples, type DescribedSchema } from './openapi/examples.js';

@@ -1,12 +1,12 @@
-import { permissions } from '#access';
-import type { AddedMembers, AnyEventKind } from '#kernel';
-import { factsChannel, factSchemas, formatRowName, OWN_RESOURCE_TYPES, CATALOGUE_ROWS } from '#facts';
+import { permissions } from '#api/access';
+import type { AddedMembers, AnyEventKind } from '#platform/kernel';
+import { factsChannel, factSchemas, formatRowName, OWN_RESOURCE_TYPES, CATALOGUE_ROWS } from '#activity/facts';
 import { publishedResources } from '../../apps/published-resources.js';
-import { toStateType } from '#state-topics';
-import { buildAsyncApiDocument, toCloudEventType, buildEventSchemas, toTopicName } from '#message-log';
+import { toStateType } from '#api/state-topics';
+import { buildAsyncApiDocument, toCloudEventType, buildEventSchemas, toTopicName } from '#storage/message-log';
 import { eventRegistry, moduleDefinitions } from '../../apps/modules.js';
-import { SECRET_FILES } from '../../libs/host/settings/settings.js';
-import { settingVariables } from '../../libs/host/settings/variables.js';
+import { SECRET_FILES } from '../../libs/platform/host/settings/settings.js';
+import { settingVariables } from '../../libs/platform/host/settings/variables.js';
 import { auditedEvents, unauditedEvents, type AuditedEventRow } from './catalogue.js';
 import { copyChartFiles } from './chart-files.js';
 import { chartValuesPage } from './chart-values.js';
@@ -85,7 +85,7 @@ const endpointsPage = async (): Promise<string> => {
     ...(await renderEndpointSections(all)),
     '## Who has which permission',
     '',
-    'This table shows `libs/access/permissions/permissions.ts`. A site administrator has the roles `owner` and `member` in every',
+    'This table shows `libs/api/access/permissions/permissions.ts`. A site administrator has the roles `owner` and `member` in every',
     'organization. [Permissions](permissions.md#levels) shows the permissions of each access level on workspaces',
     'and projects.',
     '',
@@ -454,8 +454,8 @@ export const pages = async (): Promise<Map<string, string>> => {
     ['../explanation/architecture.md', await architecturePage()],
     ...(await copyChartFiles()),
     ['openapi.json', json(description)],
-    ['../../libs/client/openapi-types.ts', await renderClientTypes(description)],
-    ['../../libs/consumer/event-types.ts', await renderEventTypes(eventRegistry, publishedResources)],
+    ['../../libs/packages/client/openapi-types.ts', await renderClientTypes(description)],
+    ['../../libs/packages/consumer/event-types.ts', await renderEventTypes(eventRegistry, publishedResources)],
     ['asyncapi.json', json(describeTopics())],
     ...Object.entries(buildEventSchemas(eventRegistry)).map(
       ([type, schema]) => [`schemas/${type}.json`, json(schema)] as const,

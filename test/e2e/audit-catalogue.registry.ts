@@ -106,8 +106,8 @@ export const REGISTRY_ACTIONS: Readonly<Record<string, AuditedAction>> = {
 
 /**
  * Uploads by signed links, whose caller is unknown. They are tested in
- * libs/registry/release-files/release-files.controller.spec.ts and
- * libs/runs/configuration-versions/configuration-versions.controller.spec.ts.
+ * libs/registry/registry/release-files/release-files.controller.spec.ts and
+ * libs/runs/runs/configuration-versions/configuration-versions.controller.spec.ts.
  */
 export const SIGNED_LINK_ACTIONS = [
   'configuration_version.replace_archive',

@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { EVENT_CONTEXT } from '#event-store';
-import { sql } from '#kernel';
-import type { TrailEntry } from '#audit-trail';
-import { listStoredEntries, readLines, readTrail } from '../../libs/audit-trail/spec.js';
+import { EVENT_CONTEXT } from '#storage/event-store';
+import { sql } from '#platform/kernel';
+import type { TrailEntry } from '#activity/audit-trail';
+import { listStoredEntries, readLines, readTrail } from '../../libs/activity/audit-trail/spec.js';
 import { auditedEvents } from '../docs/catalogue.js';
 import { AdjustableClock } from '../support/clocks.js';
 import {
@@ -14,7 +14,7 @@ import {
   resource,
 } from '../support/seeds.js';
 import { eventRegistry } from '../../apps/modules.js';
-import { listSentEvents } from '../../libs/live-events/messages/sent-events.js';
+import { listSentEvents } from '../../libs/activity/live-events/messages/sent-events.js';
 import { waitForFollowers } from '../support/event-log.js';
 import { mark, StreamReader } from '../support/live-streams.js';
 import { startTestServer, type ApiResponse, type ApiTestClient, type TestServer } from '../support/server.js';

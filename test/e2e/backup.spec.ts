@@ -5,8 +5,8 @@ import { join } from 'node:path';
 import { mkdtemp } from 'node:fs/promises';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
 import { z } from 'zod';
-import { computeKeyFingerprint, EncryptionKeys } from '#encryption';
-import { sql } from '#kernel';
+import { computeKeyFingerprint, EncryptionKeys } from '#platform/encryption';
+import { sql } from '#platform/kernel';
 import {
   checkBackup,
   createArchive,
@@ -23,14 +23,14 @@ import {
   type BackupControl,
   type BackupManifest,
   type RestoreTarget,
-} from '#backup';
-import { FolderBlobs, S3Blobs, type BlobStore } from '#blob-store';
-import { isAheadOfCluster, listViews } from '#event-store';
-import { createLogger, RandomIds, readSettings, SystemClock } from '#host';
-import { computeLockKey, type Database } from '#postgres';
+} from '#operations/backup';
+import { FolderBlobs, S3Blobs, type BlobStore } from '#storage/blob-store';
+import { isAheadOfCluster, listViews } from '#storage/event-store';
+import { createLogger, RandomIds, readSettings, SystemClock } from '#platform/host';
+import { computeLockKey, type Database } from '#platform/postgres';
 import { createRuntime, migrateDatabase, type Runtime } from '../../apps/runtime.js';
 import { createFileSweepers, moduleDefinitions } from '../../apps/modules.js';
-import { createS3Location, listFiles } from '../../libs/blob-store/spec.js';
+import { createS3Location, listFiles } from '../../libs/storage/blob-store/spec.js';
 import { freshDatabase } from '../support/database.js';
 import { waitForFollowers } from '../support/event-log.js';
 import { startOtlpReceiver, startTestTracing } from '../support/otlp-receiver.js';

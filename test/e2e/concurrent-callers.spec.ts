@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { followerMetrics } from '../../libs/event-store/followers/follower.metrics.js';
-import { sql } from '#kernel';
+import { followerMetrics } from '../../libs/storage/event-store/followers/follower.metrics.js';
+import { sql } from '#platform/kernel';
 import { moduleDefinitions, createFileSweepers } from '../../apps/modules.js';
 import { waitForFollowers, logLength } from '../support/event-log.js';
 import { chooseSeed, countRounds, scaleLimit } from '../support/rounds.js';

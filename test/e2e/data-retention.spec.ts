@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { createSystemContext } from '#access';
-import { sql } from '#kernel';
+import { createSystemContext } from '#api/access';
+import { sql } from '#platform/kernel';
 import { openProjector } from '../../apps/projector/src/projector.js';
 import { createScheduledJobs } from '../../apps/modules.js';
 import { AdjustableClock } from '../support/clocks.js';

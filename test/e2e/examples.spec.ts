@@ -12,7 +12,7 @@ import { openPublisher, type RunningPublisher } from '../../apps/publisher/src/p
 import { unmigratedDatabase, type TestDatabase } from '../support/database.js';
 import { ROOT } from '../support/folders.js';
 import { freePorts } from '../support/free-ports.js';
-import { createKafkaClient } from '#message-log';
+import { createKafkaClient } from '#storage/message-log';
 import { buildGoExample, installPythonExample } from '../support/example-programs.js';
 import { readTopic, sendToTopic, startKafka, type TestKafka, type TopicMessage } from '../support/kafka/index.js';
 import { waitForTopics } from '../support/kafka/topic-reader.js';
@@ -45,8 +45,8 @@ const installPackage = async (): Promise<void> => {
   await mkdir(target, { recursive: true });
   const node = process.execPath;
   const tsc = join(ROOT, 'node_modules/typescript/bin/tsc');
-  await run(node, [tsc, '--project', 'libs/consumer', '--outDir', target], { cwd: ROOT });
-  await run(node, ['libs/consumer/package.build.ts', target], { cwd: ROOT });
+  await run(node, [tsc, '--project', 'libs/packages/consumer', '--outDir', target], { cwd: ROOT });
+  await run(node, ['libs/packages/consumer/package.build.ts', target], { cwd: ROOT });
   for (const name of ['kafkajs', 'pg']) await symlink(join(ROOT, 'node_modules', name), join(modules, name));
   await cp(join(ROOT, 'examples'), join(folder, 'examples'), { recursive: true });
 };

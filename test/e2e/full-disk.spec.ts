@@ -1,6 +1,6 @@
 import { gzipSync } from 'node:zlib';
 import { afterAll, afterEach, beforeAll, describe, expect, it, jest } from '@jest/globals';
-import { FolderBlobs } from '#blob-store';
+import { FolderBlobs } from '#storage/blob-store';
 import { makeRelease } from '../support/releases.js';
 import { expectStatus, makeOrganization, makeWorkspace, resource } from '../support/seeds.js';
 import { newStateVersion, pathOf, stateFile } from '../support/state-file.js';

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
-import { sql } from '#kernel';
-import { createInvitedAccountsJob, peopleDefinition } from '#people';
-import { createSignInLink } from '#sign-in';
+import { sql } from '#platform/kernel';
+import { createInvitedAccountsJob, peopleDefinition } from '#identity/people';
+import { createSignInLink } from '#identity/sign-in';
 import { readWholeLog } from '../support/event-log.js';
 import { startIdentityProvider, type TestIdentityProvider } from '../support/identity-provider.js';
 import { addIdentityProvider } from '../support/identity-providers.js';

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
-import { rebuildView } from '#event-store';
-import { sql } from '#kernel';
+import { rebuildView } from '#storage/event-store';
+import { sql } from '#platform/kernel';
 import { views } from '../../apps/modules.js';
 import { costOf } from '../support/cost.js';
 import { countHits } from '../support/kept-documents.js';

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
-import type { Sql } from '#kernel';
+import type { Sql } from '#platform/kernel';
 import { planFor, countScans } from '../support/plans.js';
 import { makeProvider, makeVersion, pathOfProvider, pathOfProviders, pathOfVersion } from '../support/registry.js';
 

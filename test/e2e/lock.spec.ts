@@ -5,7 +5,7 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
-import { sql, type LogPosition, type RecordedEvent } from '#kernel';
+import { sql, type LogPosition, type RecordedEvent } from '#platform/kernel';
 import { eventRegistry } from '../../apps/modules.js';
 import { openPublisher, type RunningPublisher } from '../../apps/publisher/src/publisher.js';
 import { costOf } from '../support/cost.js';

@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { sql } from '#kernel';
-import { rebuildView, verifyView, listViews } from '#event-store';
-import type { DatabaseSession } from '#postgres';
-import { createSystemContext } from '#access';
+import { sql } from '#platform/kernel';
+import { rebuildView, verifyView, listViews } from '#storage/event-store';
+import type { DatabaseSession } from '#platform/postgres';
+import { createSystemContext } from '#api/access';
 import { moduleDefinitions } from '../../apps/modules.js';
 import { makeOrganization, makeWorkspace } from '../support/seeds.js';
 import { readableLog, readWholeLog } from '../support/event-log.js';

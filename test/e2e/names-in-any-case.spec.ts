@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { rebuildView, verifyView } from '#event-store';
-import { foldInSql, foldName, sql } from '#kernel';
-import { ORGANIZATION_NAMES, PROJECT_NAMES, listSimilarNames, WORKSPACE_NAMES } from '#access';
+import { rebuildView, verifyView } from '#storage/event-store';
+import { foldInSql, foldName, sql } from '#platform/kernel';
+import { ORGANIZATION_NAMES, PROJECT_NAMES, listSimilarNames, WORKSPACE_NAMES } from '#api/access';
 import { views } from '../../apps/modules.js';
 import { logLength } from '../support/event-log.js';
 import {

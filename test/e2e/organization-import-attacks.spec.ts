@@ -3,11 +3,11 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { createArchive, openArchive, ORGANIZATION_EXPORT, type BackupArchive } from '#backup';
-import { FolderBlobs, type BlobStore } from '#blob-store';
-import type { ImportedEvent } from '#event-store';
-import { sql } from '#kernel';
-import { ensureUser, forgetUserByName } from '#people';
+import { createArchive, openArchive, ORGANIZATION_EXPORT, type BackupArchive } from '#operations/backup';
+import { FolderBlobs, type BlobStore } from '#storage/blob-store';
+import type { ImportedEvent } from '#storage/event-store';
+import { sql } from '#platform/kernel';
+import { ensureUser, forgetUserByName } from '#identity/people';
 import {
   checkOrganizationExport,
   exportOrganization,
@@ -15,7 +15,7 @@ import {
   readOrganizationManifest,
   type ImportPlan,
   type OrganizationManifest,
-} from '#organization-moves';
+} from '#operations/organization-moves';
 import { ENCRYPTED_FILES, eventRegistry, moduleDefinitions } from '../../apps/modules.js';
 import { logLength } from '../support/event-log.js';
 import {

@@ -3,11 +3,11 @@ import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { createArchive, openArchive, ORGANIZATION_EXPORT, type BackupControl } from '#backup';
-import { FolderBlobs, type BlobStore } from '#blob-store';
-import { FollowerRunner, listViews } from '#event-store';
-import { sql, type RecordedEvent } from '#kernel';
-import { createPublisherFollower, type KafkaPublisher } from '#message-log';
+import { createArchive, openArchive, ORGANIZATION_EXPORT, type BackupControl } from '#operations/backup';
+import { FolderBlobs, type BlobStore } from '#storage/blob-store';
+import { FollowerRunner, listViews } from '#storage/event-store';
+import { sql, type RecordedEvent } from '#platform/kernel';
+import { createPublisherFollower, type KafkaPublisher } from '#storage/message-log';
 import {
   checkOrganizationExport,
   exportOrganization,
@@ -15,12 +15,12 @@ import {
   readOrganizationManifest,
   type ImportedOrganization,
   type UserMapping,
-} from '#organization-moves';
-import { Vault } from '#vault';
+} from '#operations/organization-moves';
+import { Vault } from '#storage/vault';
 import { countAllKeyUses } from '../../apps/cadastre/src/key-uses.js';
 import { ENCRYPTED_FILES, eventRegistry, moduleDefinitions } from '../../apps/modules.js';
-import { readLines } from '../../libs/audit-trail/spec.js';
-import { listFiles, readContent } from '../../libs/blob-store/spec.js';
+import { readLines } from '../../libs/activity/audit-trail/spec.js';
+import { listFiles, readContent } from '../../libs/storage/blob-store/spec.js';
 import { makeNotificationConfiguration } from '../support/notification-receiver.js';
 import { startIdentityProvider } from '../support/identity-provider.js';
 import { repeatInterrupted } from '../support/interruptions.js';

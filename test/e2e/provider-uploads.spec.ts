@@ -5,7 +5,7 @@ import { connect, type Socket } from 'node:net';
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { computeDigest } from '#blob-store';
+import { computeDigest } from '#storage/blob-store';
 import { launchProduct, type Product } from '../support/product.js';
 import { makeRelease, type TestRelease } from '../support/releases.js';
 import { makeOrganization } from '../support/seeds.js';

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { sql } from '#kernel';
+import { sql } from '#platform/kernel';
 import { moduleDefinitions } from '../../apps/modules.js';
 import { waitForFollowers } from '../support/event-log.js';
 import { makeOrganization, makeProject, makeToken, makeWorkspace, resource } from '../support/seeds.js';

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { createKafkaClient, hasTopic } from '#message-log';
+import { createKafkaClient, hasTopic } from '#storage/message-log';
 import { readTopic, readWholeTopic, startKafka, type TestKafka, type TopicMessage } from '../support/kafka/index.js';
 import { waitForTopics } from '../support/kafka/topic-reader.js';
 import { launchProduct, type Product } from '../support/product.js';

@@ -3,12 +3,12 @@ import { Readable } from 'node:stream';
 import { Controller, Get, Module, StreamableFile } from '@nestjs/common';
 import { register } from 'prom-client';
 import { afterAll, beforeAll, beforeEach, describe, expect, it, jest } from '@jest/globals';
-import { ConfigureRoute, Public } from '#access';
-import { NestLoggerAdapter } from '#host';
+import { ConfigureRoute, Public } from '#api/access';
+import { NestLoggerAdapter } from '#platform/host';
 import { waitUntil } from '../support/product.js';
 import { startTestServer, type TestServer } from '../support/server.js';
-import { createHttpServer } from '#edge';
-import type { CompletedRequest } from '../../libs/edge/server/request-observer.http.js';
+import { createHttpServer } from '#api/edge';
+import type { CompletedRequest } from '../../libs/api/edge/server/request-observer.http.js';
 
 let server: TestServer;
 let url: string;

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { sql } from '#kernel';
+import { sql } from '#platform/kernel';
 import { waitUntil } from '../support/product.js';
 import { expectStatus, makeMember, makeOrganization, makeToken, makeWorkspace, resource } from '../support/seeds.js';
 import { startTestServer, type ApiTestClient, type TestServer } from '../support/server.js';

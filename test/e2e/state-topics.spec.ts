@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { FollowerRunner } from '#event-store';
-import { MessageSender } from '#message-log';
-import { ALL_ORGANIZATIONS } from '#organizations';
-import { createStateTopicsFollower, STATE_TOPICS } from '#state-topics';
+import { FollowerRunner } from '#storage/event-store';
+import { MessageSender } from '#storage/message-log';
+import { ALL_ORGANIZATIONS } from '#organizations/organizations';
+import { createStateTopicsFollower, STATE_TOPICS } from '#api/state-topics';
 import { publishedResources } from '../../apps/published-resources.js';
 import { waitForFollowers } from '../support/event-log.js';
 import { readWholeTopic, startKafka, TOPIC_SETTINGS, toTable, type TestKafka } from '../support/kafka/index.js';

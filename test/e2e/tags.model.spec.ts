@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import { moduleDefinitions } from '../../apps/modules.js';
-import { deriveTagId } from '../../libs/tag-bindings/tag-bindings.document.js';
+import { deriveTagId } from '../../libs/organizations/tag-bindings/tag-bindings.document.js';
 import { expectStatus, flatTags, makeOrganization, makeProject, related, resource } from '../support/seeds.js';
 import { countRounds, scaleLimit } from '../support/rounds.js';
 import { startTestServer, type ApiResponse, type TestServer } from '../support/server.js';

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { sql, type RecordedEvent } from '#kernel';
+import { sql, type RecordedEvent } from '#platform/kernel';
 import { moduleDefinitions } from '../../apps/modules.js';
 import { readWholeLog } from '../support/event-log.js';
 import {

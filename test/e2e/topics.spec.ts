@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import type { Admin } from 'kafkajs';
-import { createKafkaClient, listTopics } from '#message-log';
-import { listStateTopics } from '#state-topics';
+import { createKafkaClient, listTopics } from '#storage/message-log';
+import { listStateTopics } from '#api/state-topics';
 import { eventRegistry } from '../../apps/modules.js';
 import { publishedResources } from '../../apps/published-resources.js';
 import { startKafka, type TestKafka } from '../support/kafka/index.js';

@@ -1,8 +1,8 @@
 import { randomBytes } from 'node:crypto';
 import { createServer } from 'node:net';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { FACT_TYPE } from '../../libs/facts/facts/facts.message-handler.js';
-import { createFact, registerSource } from '../../libs/facts/spec.js';
+import { FACT_TYPE } from '../../libs/activity/facts/facts/facts.message-handler.js';
+import { createFact, registerSource } from '../../libs/activity/facts/spec.js';
 import { readTopic, sendToTopic, startKafka, type TestKafka } from '../support/kafka/index.js';
 import { waitForTopics } from '../support/kafka/topic-reader.js';
 import { unmigratedDatabase, type TestDatabase } from '../support/database.js';

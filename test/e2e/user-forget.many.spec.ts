@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { verifyView, verifySnapshots, listViews, type RebuildableView } from '#event-store';
-import { createNameErasureJob } from '#personal-data';
-import { ScheduledJobRunner } from '#postgres';
-import { createJobRecorder } from '#site';
-import { sql } from '#kernel';
+import { verifyView, verifySnapshots, listViews, type RebuildableView } from '#storage/event-store';
+import { createNameErasureJob } from '#storage/personal-data';
+import { ScheduledJobRunner } from '#platform/postgres';
+import { createJobRecorder } from '#operations/site';
+import { sql } from '#platform/kernel';
 import { moduleDefinitions } from '../../apps/modules.js';
 import {
   expectStatus,

@@ -1,10 +1,10 @@
 import { request } from 'node:http';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
-import { sql } from '#kernel';
-import { rebuildView, listViews, type RebuildableView } from '#event-store';
+import { sql } from '#platform/kernel';
+import { rebuildView, listViews, type RebuildableView } from '#storage/event-store';
 import { createRuntime, type Runtime } from '../../apps/runtime.js';
 import { moduleDefinitions } from '../../apps/modules.js';
-import { META } from '../../libs/facts/spec.js';
+import { META } from '../../libs/activity/facts/spec.js';
 import { runBetween, meanwhileShown } from '../support/interleaving.js';
 import {
   expectStatus,
@@ -552,7 +552,7 @@ describe('a person who sends requests while they are forgotten', () => {
   });
 
   it('cannot leave the site without an administrator if two administrators forget each other', async () => {
-    const { ensureUser, issueUserToken } = await import('#people');
+    const { ensureUser, issueUserToken } = await import('#identity/people');
     const admins = await Promise.all(
       ['left', 'right'].map(async (name) => {
         const { id } = await ensureUser(server.store, server.runtime.ids, name, true);

@@ -1,5 +1,5 @@
 import { expect } from '@jest/globals';
-import { sql } from '#kernel';
+import { sql } from '#platform/kernel';
 import { waitForFollowers } from '../support/event-log.js';
 import { FixedClock } from '../support/clocks.js';
 import {

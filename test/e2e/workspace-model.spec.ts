@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
-import { listViews, rebuildView } from '#event-store';
+import { listViews, rebuildView } from '#storage/event-store';
 import { moduleDefinitions } from '../../apps/modules.js';
 import { reportBody, resource, runBody } from '../support/seeds.js';
 import { countRounds, scaleLimit } from '../support/rounds.js';

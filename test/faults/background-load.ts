@@ -5,7 +5,7 @@ import { createApiTestClient } from '../support/server.js';
 import { Clients } from './clients.js';
 import { expectGaplessStreams, expectToAgree } from './ledger.js';
 import { expectTrailToHave, readLog, readTrail } from './recorded-log.js';
-import type { RecordedEvent } from '#kernel';
+import type { RecordedEvent } from '#platform/kernel';
 
 /** Clients that work on a product, and everything that is needed to compare their ledger with the log. */
 export type BackgroundLoad = {

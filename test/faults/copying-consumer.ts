@@ -1,7 +1,7 @@
 /* A service that copies all events and all documents of workspaces into a database of its own. Its test kills it. */
 import kafkajs from 'kafkajs';
 import pg from 'pg';
-import { EVENT_VERSIONS, handleDocuments, handleEvents, TransactionalConsumer } from '#consumer';
+import { EVENT_VERSIONS, handleDocuments, handleEvents, TransactionalConsumer } from '#packages/consumer';
 
 const { KAFKA_BROKERS = '', DATABASE_URL = '', EVENT_TOPICS = '', STATE_TOPIC = '' } = process.env;
 

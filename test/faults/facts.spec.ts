@@ -1,7 +1,7 @@
 import { randomInt, randomUUID } from 'node:crypto';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
 import type { Message } from 'kafkajs';
-import { createFact, registerSource } from '../../libs/facts/spec.js';
+import { createFact, registerSource } from '../../libs/activity/facts/spec.js';
 import { readTopic, sendToTopic, startKafka, type TestKafka } from '../support/kafka/index.js';
 import { waitForTopics } from '../support/kafka/topic-reader.js';
 import { launchProduct, waitUntil, type Product } from '../support/product.js';

@@ -1,5 +1,5 @@
 import { expect } from '@jest/globals';
-import type { RecordedEvent } from '#kernel';
+import type { RecordedEvent } from '#platform/kernel';
 
 /**
  * What a client knows about the outcome of a request. Each request has its own id, which the log records with the

@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
-import { startEmbeddedPostgres, type EmbeddedPostgres } from '#host';
+import { startEmbeddedPostgres, type EmbeddedPostgres } from '#platform/host';
 import { DATA } from '../support/folders.js';
 import { contentOf, launchProduct, waitUntil, type Product } from '../support/product.js';
 import { countRounds, scaleLimit } from '../support/rounds.js';

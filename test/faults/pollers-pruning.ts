@@ -1,10 +1,10 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { isDeepStrictEqual } from 'node:util';
-import { sql } from '#kernel';
-import { Database } from '#postgres';
+import { sql } from '#platform/kernel';
+import { Database } from '#platform/postgres';
 import { runJobOnce } from '../support/scheduled-jobs.js';
-import { createPruningJob } from '#audit-trail';
-import { SystemClock } from '#host';
+import { createPruningJob } from '#activity/audit-trail';
+import { SystemClock } from '#platform/host';
 import { POLLS, PolledEntries } from './pollers.js';
 import { EntriesGoneError, NoResponseError, type StubTrailServer } from './trail-server.js';
 

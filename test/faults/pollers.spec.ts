@@ -3,7 +3,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { isDeepStrictEqual } from 'node:util';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
-import { createFact } from '../../libs/facts/spec.js';
+import { createFact } from '../../libs/activity/facts/spec.js';
 import { freshDatabase, type TestDatabase } from '../support/database.js';
 import { launchProduct, type Product } from '../support/product.js';
 import { makeOrganization, makeOrganizationToken, resource, type SeededOrganization } from '../support/seeds.js';

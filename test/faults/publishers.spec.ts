@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { startEmbeddedPostgres, type EmbeddedPostgres } from '#host';
+import { startEmbeddedPostgres, type EmbeddedPostgres } from '#platform/host';
 import { DATA } from '../support/folders.js';
 import { readWholeTopic, startKafka, toTable, type TestKafka, type TopicMessage } from '../support/kafka/index.js';
 import { waitForTopics } from '../support/kafka/topic-reader.js';

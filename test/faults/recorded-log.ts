@@ -1,9 +1,9 @@
 import { expect } from '@jest/globals';
-import type { RecordedEvent } from '#kernel';
-import { EncryptionKeys } from '#encryption';
-import { EventStore } from '#event-store';
-import { Database } from '#postgres';
-import { RandomIds, SystemClock } from '#host';
+import type { RecordedEvent } from '#platform/kernel';
+import { EncryptionKeys } from '#platform/encryption';
+import { EventStore } from '#storage/event-store';
+import { Database } from '#platform/postgres';
+import { RandomIds, SystemClock } from '#platform/host';
 import { eventRegistry } from '../../apps/modules.js';
 import { readUntilAll, versionsByKey, withoutRedeliveries } from '../support/kafka/topic-reader.js';
 import { readWholeLog } from '../support/event-log.js';

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
-import { sendSignal } from '../../libs/host/machine/signals.js';
+import { sendSignal } from '../../libs/platform/host/machine/signals.js';
 import { launchProduct, waitUntil, type Product } from '../support/product.js';
 
 let product: Product;

@@ -1,7 +1,7 @@
 import { readdirSync } from 'node:fs';
 import http from 'node:http';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { sendSignal } from '../../libs/host/machine/signals.js';
+import { sendSignal } from '../../libs/platform/host/machine/signals.js';
 import { contentOf, launchProduct, waitUntil, type Product } from '../support/product.js';
 import { RawConnection } from '../support/raw-connection.js';
 import { makeOrganization, resource } from '../support/seeds.js';

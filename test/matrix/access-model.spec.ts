@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
-import { PROJECT_FIELDS, WORKSPACE_FIELDS, type CustomProjectAccess, type WorkspaceAccess } from '#access';
-import { toAttributes } from '#json-api';
-import { toAttributeName } from '#kernel';
+import { PROJECT_FIELDS, WORKSPACE_FIELDS, type CustomProjectAccess, type WorkspaceAccess } from '#api/access';
+import { toAttributes } from '#api/json-api';
+import { toAttributeName } from '#platform/kernel';
 import {
   makeMember,
   makeOrganization,

@@ -1,4 +1,4 @@
-import type { CustomProjectAccess, WorkspaceAccess } from '#access';
+import type { CustomProjectAccess, WorkspaceAccess } from '#api/access';
 
 /** Access of a team to a workspace, in the words of the API. */
 export type OnWorkspace =

@@ -10,7 +10,7 @@ import {
   type Role,
   type WorkspaceAccess,
   type WorkspaceLevel,
-} from '#access';
+} from '#api/access';
 
 /** Access of the caller's only team: to the workspace `one`, or to its project. */
 export type CallerSetup = Extract<Grant, { on: 'workspace' | 'project' }>;

@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { listSufficientRoles, permissions, READING_PERMISSIONS, type Permission, type Role } from '#access';
+import { listSufficientRoles, permissions, READING_PERMISSIONS, type Permission, type Role } from '#api/access';
 import { listEndpointModules, routesOf } from '../support/gateway-routes.js';
 import { BY_HAND } from './manual-rows.js';
 import { addressOf, nameOf, type ExpectedAccess, type MatrixRow } from './matrix.js';

@@ -1,4 +1,4 @@
-import { can, permissions, UNRESTRICTED, type Identity, type Permission, type PermissionScope } from '#access';
+import { can, permissions, UNRESTRICTED, type Identity, type Permission, type PermissionScope } from '#api/access';
 import type { MatrixCaller } from './callers.js';
 import type { ApiResponse, ApiTestClient } from '../support/server.js';
 import type { MatrixCallerInWorld, MatrixWorld } from './shared-world.js';

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import type { Permission } from '#access';
+import type { Permission } from '#api/access';
 import { AdjustableClock } from '../support/clocks.js';
 import { expectStatus, resource } from '../support/seeds.js';
 import { startTestServer, type ApiResponse, type TestServer } from '../support/server.js';

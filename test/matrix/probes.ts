@@ -1,4 +1,4 @@
-import type { Permission } from '#access';
+import type { Permission } from '#api/access';
 import { platformAttributes, providerBody, uploadTo, zipOf } from '../support/registry.js';
 import { expectStatus, makeConfigurationVersion, makeRun, reportBody, resource, runBody } from '../support/seeds.js';
 import type { ApiResponse, ApiTestClient } from '../support/server.js';

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { getRouteOptions, type TokenAccess } from '#access';
+import { getRouteOptions, type TokenAccess } from '#api/access';
 import { listEndpointModules, routesOf, type Route } from '../support/gateway-routes.js';
 import { expectStatus, makeOrganization, resource } from '../support/seeds.js';
 import { startTestServer, type ApiResponse, type ApiTestClient, type TestServer } from '../support/server.js';

@@ -1,4 +1,4 @@
-import { toAttributes } from '#json-api';
+import { toAttributes } from '#api/json-api';
 import {
   expectStatus,
   idOfTag,

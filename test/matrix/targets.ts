@@ -1,4 +1,4 @@
-import { SITE_SCOPE, type Grant, type PermissionScope } from '#access';
+import { SITE_SCOPE, type Grant, type PermissionScope } from '#api/access';
 import {
   expectStatus,
   makeAgentPool,

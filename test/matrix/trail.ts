@@ -1,5 +1,5 @@
-import { sql, describeAuditEvent, type LogPosition, type RecordedEvent } from '#kernel';
-import type { EventStore } from '#event-store';
+import { sql, describeAuditEvent, type LogPosition, type RecordedEvent } from '#platform/kernel';
+import type { EventStore } from '#storage/event-store';
 import { eventRegistry } from '../../apps/modules.js';
 
 /** Type of the resource and action of an entry, as filters of the trail name them. */

@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { can, getRolesIn } from '#access';
+import { can, getRolesIn } from '#api/access';
 import { describeByHand } from './manual-rows.js';
 import { CALLERS } from './callers.js';
 import { describeMatrix, type MatrixResults } from './describe-matrix.js';

@@ -1,6 +1,6 @@
 import { signInTestUser } from '../support/sessions.js';
-import { ensureUser, issueUserToken } from '#people';
-import { toAttributes } from '#json-api';
+import { ensureUser, issueUserToken } from '#identity/people';
+import { toAttributes } from '#api/json-api';
 import type { AdjustableClock } from '../support/clocks.js';
 import { expectStatus, makeAgentToken, makeMember, makeTeam, makeToken, resource } from '../support/seeds.js';
 import type { TestServer } from '../support/server.js';

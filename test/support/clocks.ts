@@ -1,4 +1,4 @@
-import { Clock } from '#kernel';
+import { Clock } from '#platform/kernel';
 
 type Duration = { readonly days?: number; readonly minutes?: number; readonly seconds?: number; readonly ms?: number };
 

@@ -1,7 +1,7 @@
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { AxeBuilder } from '@axe-core/playwright';
-import { SESSION_COOKIE } from '#access';
+import { SESSION_COOKIE } from '#api/access';
 import type { TestBrowser, TestPage } from './browser.js';
 import type { TestServer } from './server.js';
 import { startTestSession } from './sessions.js';

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import pg from 'pg';
-import { migrate } from '#event-store';
+import { migrate } from '#storage/event-store';
 import { moduleDefinitions } from '../../apps/modules.js';
 
 export type TestDatabase = { readonly url: string; drop(): Promise<void> };

@@ -1,5 +1,5 @@
-import { Refusal, sql, type LogPosition, type RecordedEvent } from '#kernel';
-import { waitForFollower, type EventStore } from '#event-store';
+import { Refusal, sql, type LogPosition, type RecordedEvent } from '#platform/kernel';
+import { waitForFollower, type EventStore } from '#storage/event-store';
 
 const START: LogPosition = { transaction: '0', position: 0 };
 const BATCH = 1_000;

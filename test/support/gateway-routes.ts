@@ -2,7 +2,7 @@ import 'reflect-metadata';
 import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { RequestMethod, type DynamicModule, type Type } from '@nestjs/common';
-import { getRouteOptions } from '#access';
+import { getRouteOptions } from '#api/access';
 import { ROOT } from './folders.js';
 
 export type Route = {

@@ -1,4 +1,4 @@
-import type { EventStore } from '#event-store';
+import type { EventStore } from '#storage/event-store';
 
 /** Runs an action between the read of the next request and the append that records the read. */
 export const meanwhileShown = (store: EventStore, happens: () => Promise<unknown>): void => {

@@ -1,4 +1,4 @@
-import type { BackupControl } from '#backup';
+import type { BackupControl } from '#operations/backup';
 
 /**
  * Repeats the work, which is interrupted at its first report, then at one that is `step` reports later, and so on, until

@@ -1,4 +1,4 @@
-import { cacheMetrics } from '#document-cache';
+import { cacheMetrics } from '#api/document-cache';
 
 /** Counts requests of all gateways of this process for documents that may be kept, by result. */
 const countResults = async (): Promise<Readonly<Record<string, number>>> => {

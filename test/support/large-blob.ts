@@ -2,10 +2,10 @@ import { createHash } from 'node:crypto';
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import { workerData } from 'node:worker_threads';
-import { openStore, type StoreDescription } from '../../libs/blob-store/spec.js';
+import { openStore, type StoreDescription } from '../../libs/storage/blob-store/spec.js';
 import { waitUntil } from './product.js';
 
-// A program for a worker thread of `libs/blob-store/blob-store.spec.ts`: it fails if the store keeps more than `memory` bytes of
+// A program for a worker thread of `libs/storage/blob-store/blob-store.spec.ts`: it fails if the store keeps more than `memory` bytes of
 // a blob of 50 MB. The heap of a thread is small, so that collecting its garbage many times takes little time.
 
 const PIECES = 800;

@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { createServer, type IncomingHttpHeaders } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { startTracing, type RunningTracing, type TracingOptions } from '#tracing';
+import { startTracing, type RunningTracing, type TracingOptions } from '#platform/tracing';
 import { waitUntil } from './product.js';
 import { quiet } from './silent-logger.js';
 

@@ -1,6 +1,6 @@
-import { UNRESTRICTED, type Actor } from '#access';
-import type { Database, DatabaseRow, DatabaseSession } from '#postgres';
-import { compileStatement, Refusal, sql, type Sql } from '#kernel';
+import { UNRESTRICTED, type Actor } from '#api/access';
+import type { Database, DatabaseRow, DatabaseSession } from '#platform/postgres';
+import { compileStatement, Refusal, sql, type Sql } from '#platform/kernel';
 import { waitUntil } from './product.js';
 import { makeOrganization } from './seeds.js';
 import { startTestServer, type TestServer } from './server.js';

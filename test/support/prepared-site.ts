@@ -3,7 +3,7 @@ import { mkdtemp, rename, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { BUILD, DATA } from './folders.js';
-import { getErrorCode } from '#kernel';
+import { getErrorCode } from '#platform/kernel';
 
 const run = promisify(execFile);
 

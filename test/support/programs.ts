@@ -67,8 +67,8 @@ export type ProgramName = keyof typeof PROGRAMS;
 
 /** The programs for a spec or for all specs that import a file, by the path of the file. */
 const NEEDS: Readonly<Record<string, readonly ProgramName[]>> = {
-  'libs/host/embedded-postgres/embedded-postgres.spec.ts': ['ps'],
-  'libs/workload-identities/exchange/pipelines.spec.ts': ['curl', 'jq'],
+  'libs/platform/host/embedded-postgres/embedded-postgres.spec.ts': ['ps'],
+  'libs/identity/workload-identities/exchange/pipelines.spec.ts': ['curl', 'jq'],
   'test/architecture/retired-words.ts': ['git'],
   'test/architecture/test-runner.spec.ts': ['ps'],
   'test/deploy/release.spec.ts': ['git'],

@@ -3,7 +3,12 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { buffer } from 'node:stream/consumers';
 import { ZipFile } from 'yazl';
-import { formatChecksums, formatArchiveName, formatChecksumsName, formatSignatureName } from '#provider-release';
+import {
+  formatChecksums,
+  formatArchiveName,
+  formatChecksumsName,
+  formatSignatureName,
+} from '#registry/provider-release';
 import { sha256Of, type Signer } from './releases.js';
 
 export type Packed = { readonly name: string; readonly version: string };

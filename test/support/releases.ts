@@ -1,6 +1,6 @@
 import { createHash, randomBytes } from 'node:crypto';
 import { generateKey, readPrivateKey, reformatKey } from 'openpgp';
-import { formatChecksums, formatArchiveName, readPublicKey, signDetached } from '#provider-release';
+import { formatChecksums, formatArchiveName, readPublicKey, signDetached } from '#registry/provider-release';
 import { expectStatus, resource } from './seeds.js';
 import type { ApiResponse, ApiTestClient } from './server.js';
 import { pathOf as pathIn } from './state-file.js';

@@ -1,5 +1,5 @@
-import { verifyView, listViews } from '#event-store';
-import { runsDefinition } from '#runs';
+import { verifyView, listViews } from '#storage/event-store';
+import { runsDefinition } from '#runs/runs';
 import { waitForFollowers } from './event-log.js';
 import { TickingClock } from './clocks.js';
 import {

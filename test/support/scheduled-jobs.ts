@@ -1,4 +1,4 @@
-import type { ScheduledJob } from '#postgres';
+import type { ScheduledJob } from '#platform/postgres';
 
 /** Runs the job once. Resolves to the number of items that it has processed. */
 export const runJobOnce = async (job: ScheduledJob): Promise<number> => {

@@ -1,7 +1,7 @@
 import { gzipSync } from 'node:zlib';
 import { expect } from '@jest/globals';
-import type { Database } from '#postgres';
-import { sql } from '#kernel';
+import type { Database } from '#platform/postgres';
+import { sql } from '#platform/kernel';
 import type { ApiResponse, ApiTestClient } from './server.js';
 
 /** Returns the body of a JSON:API request. */

@@ -1,5 +1,5 @@
-import { createPersonContext } from '#access';
-import { startSession, type SignIn, type StartedSession } from '#people';
+import { createPersonContext } from '#api/access';
+import { startSession, type SignIn, type StartedSession } from '#identity/people';
 import type { ApiTestClient, TestServer } from './server.js';
 
 /** What the browser of a test sends as the program that it is. */

@@ -1,7 +1,7 @@
-import { ensureUser } from '#people';
+import { ensureUser } from '#identity/people';
 import type { TestServer } from './server.js';
-import { createSignInLink } from '../../libs/sign-in/links/sign-in-links.operator.js';
-import { computeTotpCode } from '../../libs/sign-in/totp/totp.codes.js';
+import { createSignInLink } from '../../libs/identity/sign-in/links/sign-in-links.operator.js';
+import { computeTotpCode } from '../../libs/identity/sign-in/totp/totp.codes.js';
 
 /** What a browser does with forms and cookies, without a browser. */
 export class FormClient {

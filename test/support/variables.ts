@@ -1,5 +1,5 @@
-import { sql } from '#kernel';
-import { Vault } from '#vault';
+import { sql } from '#platform/kernel';
+import { Vault } from '#storage/vault';
 import { expectStatus, makeTeam, makeToken, resource } from './seeds.js';
 import type { ApiResponse, ApiTestClient, TestServer } from './server.js';
 

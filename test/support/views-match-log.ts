@@ -1,5 +1,5 @@
 import { expect } from '@jest/globals';
-import { verifyView, verifySnapshots, listViews, type ModuleDefinition } from '#event-store';
+import { verifyView, verifySnapshots, listViews, type ModuleDefinition } from '#storage/event-store';
 import type { TestServer } from './server.js';
 
 /** Expects the views of these modules, and the snapshots of their streams, to match the log. */

@@ -1,6 +1,6 @@
 import { join } from 'node:path';
-import { readFileOrNull, readOrCreateSecret, writeAtomically } from '#host';
-import { ensureAdmin, hasAdmin, hasToken } from '#people';
+import { readFileOrNull, readOrCreateSecret, writeAtomically } from '#platform/host';
+import { ensureAdmin, hasAdmin, hasToken } from '#identity/people';
 import type { Runtime } from '../../runtime.js';
 import { createAdminLink } from './sign-in-links.js';
 

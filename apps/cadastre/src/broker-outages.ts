@@ -1,5 +1,5 @@
-import { StartupError, type KafkaSettings } from '#host';
-import { findOutageReason } from '#message-log';
+import { StartupError, type KafkaSettings } from '#platform/host';
+import { findOutageReason } from '#storage/message-log';
 
 /** Runs work that needs the brokers. Rejects with a message for the operator if no broker responds. */
 export const withBrokers = async <T>({ brokers }: KafkaSettings, work: () => Promise<T>): Promise<T> => {

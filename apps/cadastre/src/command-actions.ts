@@ -7,7 +7,7 @@ import {
   SystemClock,
   type ProcessKind,
   type Settings,
-} from '#host';
+} from '#platform/host';
 import { runUntilStopRequest } from './signals.js';
 import { describeFailure } from './start-errors.js';
 

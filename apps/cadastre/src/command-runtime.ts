@@ -1,4 +1,4 @@
-import { StartupError, type Settings } from '#host';
+import { StartupError, type Settings } from '#platform/host';
 import { describeMissingSite, hasEmbeddedSite } from '../../database-resources.js';
 import { migrateDatabase, openRuntime, type Runtime } from '../../runtime.js';
 

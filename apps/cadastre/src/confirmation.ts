@@ -1,5 +1,5 @@
 import { createInterface } from 'node:readline/promises';
-import { StartupError } from '#host';
+import { StartupError } from '#platform/host';
 
 /** Prints the prompt on the terminal, and resolves to the typed line. */
 export type Confirm = (prompt: string) => Promise<string>;

@@ -1,5 +1,5 @@
 import { join, relative } from 'node:path';
-import type { Settings } from '#host';
+import type { Settings } from '#platform/host';
 import { ADMIN_TOKEN_FILE, type AdminAccess } from './admin-access.js';
 
 type Greeting = {

@@ -1,5 +1,5 @@
-import { countFileKeys, EncryptedBlobs } from '#blob-store';
-import { countKeyUses, listEncryptedColumns, type KeyUse } from '#event-store';
+import { countFileKeys, EncryptedBlobs } from '#storage/blob-store';
+import { countKeyUses, listEncryptedColumns, type KeyUse } from '#storage/event-store';
 import { ENCRYPTED_FILES, moduleDefinitions } from '../../modules.js';
 import type { Runtime } from '../../runtime.js';
 

@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
-import { EncryptedBlobs, MAX_LINK_LIFETIME_MS, reencryptFiles } from '#blob-store';
-import { computeKeyFingerprint, formatKeyId } from '#encryption';
+import { EncryptedBlobs, MAX_LINK_LIFETIME_MS, reencryptFiles } from '#storage/blob-store';
+import { computeKeyFingerprint, formatKeyId } from '#platform/encryption';
 import {
   completeRotation,
   listEncryptedColumns,
@@ -10,9 +10,9 @@ import {
   switchWritingKey,
   tryRotationLock,
   type RotationState,
-} from '#event-store';
-import { StartupError, type Settings } from '#host';
-import type { DatabaseSession } from '#postgres';
+} from '#storage/event-store';
+import { StartupError, type Settings } from '#platform/host';
+import type { DatabaseSession } from '#platform/postgres';
 import { ENCRYPTED_FILES, moduleDefinitions } from '../../modules.js';
 import type { Runtime } from '../../runtime.js';
 import { countAllKeyUses, type KeyUseOfKind } from './key-uses.js';

@@ -1,5 +1,5 @@
 import { InvalidArgumentError, type Command } from 'commander';
-import type { ReplayStart } from '#message-log';
+import type { ReplayStart } from '#storage/message-log';
 import { eventRegistry } from '../../modules.js';
 import { parsePosition, parseTime } from './backup/backup-options.js';
 import { parseCount } from './seed/seed-options.js';

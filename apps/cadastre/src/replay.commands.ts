@@ -1,5 +1,5 @@
 import type { Command } from 'commander';
-import { StartupError, SystemClock, type KafkaSettings, type Settings } from '#host';
+import { StartupError, SystemClock, type KafkaSettings, type Settings } from '#platform/host';
 import {
   buildSecurityOptions,
   createKafkaClient,
@@ -12,7 +12,7 @@ import {
   type NamedTopic,
   type ReplayRequest,
   type ReplayResult,
-} from '#message-log';
+} from '#storage/message-log';
 import { listSiteTopics, requireKafka } from '../../kafka-topics.js';
 import { eventRegistry } from '../../modules.js';
 import type { Runtime } from '../../runtime.js';

@@ -1,8 +1,8 @@
 import { join } from 'node:path';
-import { hasOrganizations } from '#organizations';
-import { collectProcessMetrics } from '#edge';
-import { describeMissingConnections, InvalidSettingsError, StartupError, VERSION, type Settings } from '#host';
-import { readMaxConnections } from '#postgres';
+import { hasOrganizations } from '#organizations/organizations';
+import { collectProcessMetrics } from '#api/edge';
+import { describeMissingConnections, InvalidSettingsError, StartupError, VERSION, type Settings } from '#platform/host';
+import { readMaxConnections } from '#platform/postgres';
 import { loadTlsOptions, openGateway } from '../../gateway/src/gateway.js';
 import { migrateDatabase, openRuntime, type Runtime } from '../../runtime.js';
 import { openProjector } from '../../projector/src/projector.js';

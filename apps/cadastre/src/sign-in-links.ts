@@ -1,8 +1,8 @@
-import { createSystemContext } from '#access';
-import type { Settings } from '#host';
-import { badRequest, notFound } from '#kernel';
-import { ensureUser, findFirstAdmin, findUserByLogin, revokeTokensOf, setEmail } from '#people';
-import { createSignInLink, type SignInLink } from '#sign-in';
+import { createSystemContext } from '#api/access';
+import type { Settings } from '#platform/host';
+import { badRequest, notFound } from '#platform/kernel';
+import { ensureUser, findFirstAdmin, findUserByLogin, revokeTokensOf, setEmail } from '#identity/people';
+import { createSignInLink, type SignInLink } from '#identity/sign-in';
 import type { Runtime } from '../../runtime.js';
 import { requireConfirmation, type Confirm } from './confirmation.js';
 import { withRuntime } from './command-runtime.js';

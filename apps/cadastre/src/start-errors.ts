@@ -1,5 +1,11 @@
-import { InvalidSettingsError, DataFolderInUseError, describePortInUse, StartupError, redactSecrets } from '#host';
-import { getErrorCode, Refusal } from '#kernel';
+import {
+  InvalidSettingsError,
+  DataFolderInUseError,
+  describePortInUse,
+  StartupError,
+  redactSecrets,
+} from '#platform/host';
+import { getErrorCode, Refusal } from '#platform/kernel';
 
 const MAX_MESSAGE_LENGTH = 1_000;
 

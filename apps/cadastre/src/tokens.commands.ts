@@ -1,7 +1,15 @@
 import { Option, type Command } from 'commander';
-import { TOKEN_ACCESS, UNRESTRICTED, type TokenAccess } from '#access';
-import { computeExpiry, ensureUser, issueUserToken, listTokensOf, makeOwner, revokeToken, setEmail } from '#people';
-import { StartupError, type Settings } from '#host';
+import { TOKEN_ACCESS, UNRESTRICTED, type TokenAccess } from '#api/access';
+import {
+  computeExpiry,
+  ensureUser,
+  issueUserToken,
+  listTokensOf,
+  makeOwner,
+  revokeToken,
+  setEmail,
+} from '#identity/people';
+import { StartupError, type Settings } from '#platform/host';
 import { describeMissingSite } from '../../database-resources.js';
 import type { Runtime } from '../../runtime.js';
 import { loadCommandSettings, withErrorReport } from './command-actions.js';

@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
-import { createLogger, StartupError, type Settings } from '#host';
-import { describeAction, describeDifference, type TopicDifference } from '#message-log';
+import { createLogger, StartupError, type Settings } from '#platform/host';
+import { describeAction, describeDifference, type TopicDifference } from '#storage/message-log';
 import { applySiteTopics, compareSiteTopics, listSiteTopics, requireKafka } from '../../kafka-topics.js';
 import { withBrokers } from './broker-outages.js';
 import { loadCommandSettings, withErrorReport } from './command-actions.js';

@@ -1,8 +1,14 @@
 import type { Command } from 'commander';
-import { listSimilarNames } from '#access';
-import { listDifferentVersions, rebuildView, verifyView, verifySnapshots, type ViewDifference } from '#event-store';
-import { StartupError, type Settings } from '#host';
-import { readLogEnd, recordVerification } from '#site';
+import { listSimilarNames } from '#api/access';
+import {
+  listDifferentVersions,
+  rebuildView,
+  verifyView,
+  verifySnapshots,
+  type ViewDifference,
+} from '#storage/event-store';
+import { StartupError, type Settings } from '#platform/host';
+import { readLogEnd, recordVerification } from '#operations/site';
 import type { Runtime } from '../../runtime.js';
 import { moduleDefinitions, views as allViews } from '../../modules.js';
 import { loadCommandSettings, withErrorReport } from './command-actions.js';

@@ -2,9 +2,9 @@ import { fork, type ChildProcess } from 'node:child_process';
 import { setTimeout as delay } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { AggregatorRegistry, register } from 'prom-client';
-import type { EncryptionKeys } from '#encryption';
-import { StartupError } from '#host';
-import { Backoff } from '#kernel';
+import type { EncryptionKeys } from '#platform/encryption';
+import { StartupError } from '#platform/host';
+import { Backoff } from '#platform/kernel';
 import type { ProcessLogger } from '../../runtime.js';
 import type { MessageToPrimary, MessageToWorker, MetricsOfProcess } from './worker-messages.js';
 

@@ -1,8 +1,8 @@
 import 'reflect-metadata';
 import { register } from 'prom-client';
-import { EncryptionKeys } from '#encryption';
-import { replaceMetrics } from '#edge';
-import { readSettings, toWorkerSettings } from '#host';
+import { EncryptionKeys } from '#platform/encryption';
+import { replaceMetrics } from '#api/edge';
+import { readSettings, toWorkerSettings } from '#platform/host';
 import { openGateway } from '../../gateway/src/gateway.js';
 import { adoptKeys, openRuntime, type Runtime } from '../../runtime.js';
 import { openTracing } from '../../tracing.js';

@@ -1,9 +1,9 @@
 import { stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Command } from 'commander';
-import { KeyWrapperError, type KeyWrapper } from '#encryption';
-import { StartupError, toDraftFile, writeAtomically, type Settings } from '#host';
-import { getErrorCode } from '#kernel';
+import { KeyWrapperError, type KeyWrapper } from '#platform/encryption';
+import { StartupError, toDraftFile, writeAtomically, type Settings } from '#platform/host';
+import { getErrorCode } from '#platform/kernel';
 import { findStoredKey, KEY_FILE, openKeyWrapper, unwrapKey, type KeyOrigin } from '../../encryption-keys.js';
 import { loadCommandSettings, withErrorReport } from './command-actions.js';
 import { printLine } from './output.js';

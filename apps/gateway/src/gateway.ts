@@ -2,10 +2,16 @@ import { lookup } from 'node:dns/promises';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { NestFastifyApplication } from '@nestjs/platform-fastify';
-import { createHttpServer, type HttpServerOptions, type RequestObserver } from '#edge';
-import { listCertificateNames, createRequestLogger, ensureLocalCertificates, NestLoggerAdapter, VERSION } from '#host';
-import { oauthErrorFormats } from '#oauth';
-import { scimErrors } from '#scim';
+import { createHttpServer, type HttpServerOptions, type RequestObserver } from '#api/edge';
+import {
+  listCertificateNames,
+  createRequestLogger,
+  ensureLocalCertificates,
+  NestLoggerAdapter,
+  VERSION,
+} from '#platform/host';
+import { oauthErrorFormats } from '#identity/oauth';
+import { scimErrors } from '#identity/scim';
 import { inspectBlobs, type Runtime } from '../../runtime.js';
 import { GatewayModule } from './gateway.module.js';
 

@@ -1,5 +1,5 @@
-import { VERSION, type Settings } from '#host';
-import type { SiteModuleOptions, SiteSetting } from '#site';
+import { VERSION, type Settings } from '#platform/host';
+import type { SiteModuleOptions, SiteSetting } from '#operations/site';
 import { listPublishers } from '../../kafka-topics.js';
 import { createFileSweepers, createScheduledJobs, moduleDefinitions } from '../../modules.js';
 import type { Runtime } from '../../runtime.js';

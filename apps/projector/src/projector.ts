@@ -1,6 +1,6 @@
-import { FollowerRunner } from '#event-store';
-import { ScheduledJobRunner } from '#postgres';
-import { createJobRecorder } from '#site';
+import { FollowerRunner } from '#storage/event-store';
+import { ScheduledJobRunner } from '#platform/postgres';
+import { createJobRecorder } from '#operations/site';
 import type { Runtime } from '../../runtime.js';
 import { createScheduledJobs, moduleDefinitions, createFileSweepers } from '../../modules.js';
 

@@ -1,4 +1,4 @@
-import { formatPlatform } from '#provider-release/rules';
+import { formatPlatform } from '#registry/provider-release/rules';
 import type { PlatformResource, VersionResource } from './documents.js';
 import type { PreparedRelease } from './prepare.js';
 

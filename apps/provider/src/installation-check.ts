@@ -1,5 +1,5 @@
-import { Refusal } from '#kernel';
-import { formatChecksumsName, formatPlatform, formatSignatureName, verifyDetached } from '#provider-release';
+import { Refusal } from '#platform/kernel';
+import { formatChecksumsName, formatPlatform, formatSignatureName, verifyDetached } from '#registry/provider-release';
 import { createRefusedError } from './command-error.js';
 import { TransientError } from './http-client.js';
 import type { PreparedRelease } from './prepare.js';

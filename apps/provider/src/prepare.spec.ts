@@ -2,7 +2,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from
 import { readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { generateKey } from 'openpgp';
-import { parseChecksums, verifyDetached } from '#provider-release';
+import { parseChecksums, verifyDetached } from '#registry/provider-release';
 import { makeDist, type Dist } from '../../../test/support/release-folders.js';
 import { makeSigner, type Signer } from '../../../test/support/releases.js';
 import { prepareRelease, type PreparedRelease, type PrepareOptions } from './prepare.js';

@@ -1,5 +1,5 @@
-import { unprocessable } from '#kernel';
-import { formatSignatureName, verifyDetached, type Protocol } from '#provider-release';
+import { unprocessable } from '#platform/kernel';
+import { formatSignatureName, verifyDetached, type Protocol } from '#registry/provider-release';
 import { ProblemCollector } from './problem-collector.js';
 import { readReleaseFolder, type ReleaseFolder, type ReleaseSelection } from './release-folder.js';
 import { readLocalKey, type KeyFiles, type LocalKey } from './signing.js';

@@ -1,4 +1,4 @@
-import { Refusal } from '#kernel';
+import { Refusal } from '#platform/kernel';
 import { createRefusedError } from './command-error.js';
 
 /** Collects the problems of a release, so that they are reported together. */

@@ -1,5 +1,11 @@
 import { Command, InvalidArgumentError, Option } from 'commander';
-import { checkSourceName, checkProviderVersion, formatPlatform, PROTOCOLS, type Protocol } from '#provider-release';
+import {
+  checkSourceName,
+  checkProviderVersion,
+  formatPlatform,
+  PROTOCOLS,
+  type Protocol,
+} from '#registry/provider-release';
 import { readPassphrase, parseServerAddress, findToken } from './credentials.js';
 import { ApiClient } from './api-client.js';
 import { EXIT_CODES, CommandError } from './command-error.js';

@@ -1,4 +1,4 @@
-import { formatChecksumsName, formatSignatureName, readAcceptedKey, type Protocol } from '#provider-release';
+import { formatChecksumsName, formatSignatureName, readAcceptedKey, type Protocol } from '#registry/provider-release';
 import { listDifferences, type PublishedState } from './differences.js';
 import { findLink, type FileLink, type PlatformResource, type VersionResource } from './documents.js';
 import { forEachConcurrently } from './concurrency.js';

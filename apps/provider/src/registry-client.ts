@@ -1,6 +1,6 @@
 import type { z } from 'zod';
-import type { RequestResource } from '#client';
-import { formatPlatform, type Protocol } from '#provider-release/rules';
+import type { RequestResource } from '#packages/client';
+import { formatPlatform, type Protocol } from '#registry/provider-release/rules';
 import { ApiClient, isSuccess } from './api-client.js';
 import {
   anyDocument,

@@ -15,7 +15,7 @@ import {
   type ChecksumsByFile,
   type FileDigest,
   type Protocol,
-} from '#provider-release';
+} from '#registry/provider-release';
 import { createUsageError } from './command-error.js';
 import type { ProblemCollector } from './problem-collector.js';
 

@@ -1,5 +1,5 @@
-import { Refusal } from '#kernel';
-import { verifyDetached } from '#provider-release';
+import { Refusal } from '#platform/kernel';
+import { verifyDetached } from '#registry/provider-release';
 import { createRefusedError } from './command-error.js';
 import type { PreparedRelease } from './prepare.js';
 import type { ProviderRegistryClient } from './registry-client.js';

@@ -1,5 +1,5 @@
-import { unprocessable } from '#kernel';
-import { readPublicKey, signDetached } from '#provider-release';
+import { unprocessable } from '#platform/kernel';
+import { readPublicKey, signDetached } from '#registry/provider-release';
 import { readOptionFile } from './option-file.js';
 
 /** The key of the release, as far as it is on this machine. */

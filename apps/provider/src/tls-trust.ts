@@ -14,7 +14,7 @@ const UNKNOWN_AUTHORITY = new Set([
 ]);
 
 /**
- * Returns the certificate file of the authority of `cadastre serve` (libs/host/certificates/local-ca.ts), if it exists.
+ * Returns the certificate file of the authority of `cadastre serve` (libs/platform/host/certificates/local-ca.ts), if it exists.
  */
 const findLocalAuthority = (): string | null => {
   const file = join(process.env['CADASTRE_DATA'] ?? '.cadastre', 'tls/ca.pem');

@@ -1,7 +1,7 @@
-import type { KafkaSettings } from '#host';
-import { ALL_ORGANIZATIONS } from '#organizations';
-import { FollowerRunner } from '#event-store';
-import { createFactMessageHandler, FACTS_TOPIC } from '#facts';
+import type { KafkaSettings } from '#platform/host';
+import { ALL_ORGANIZATIONS } from '#organizations/organizations';
+import { FollowerRunner } from '#storage/event-store';
+import { createFactMessageHandler, FACTS_TOPIC } from '#activity/facts';
 import {
   TopicConsumer,
   KafkaPublisher,
@@ -11,8 +11,8 @@ import {
   toTopicName,
   listTopics,
   type KafkaConnection,
-} from '#message-log';
-import { createStateTopicsFollower } from '#state-topics';
+} from '#storage/message-log';
+import { createStateTopicsFollower } from '#api/state-topics';
 import type { Runtime } from '../../runtime.js';
 import { eventRegistry } from '../../modules.js';
 import { publishedResources } from '../../published-resources.js';

@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, it } from '@jest/globals';
-import { ensureUser } from '#people';
+import { ensureUser } from '#identity/people';
 import { openBrowser, type TestBrowser, type TestPage } from '../../support/browser.js';
 import { FixedClock } from '../../support/clocks.js';
 import { openConsole } from '../../support/console.js';

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
-import { RandomIds } from '#host';
-import { createJobRecorder, readLogEnd, recordVerification } from '#site';
+import { RandomIds } from '#platform/host';
+import { createJobRecorder, readLogEnd, recordVerification } from '#operations/site';
 import { collectSiteFacts } from '../../../apps/gateway/src/site-facts.js';
 import { FixedClock } from '../../support/clocks.js';
 import { makeProvider, publishVersion } from '../../support/registry.js';

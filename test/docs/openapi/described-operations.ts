@@ -1,5 +1,5 @@
-import type { ControllerDescription, OperationDescription, OperationTag } from '#json-api/description';
-import type { ResourceDescription } from '#json-api/description';
+import type { ControllerDescription, OperationDescription, OperationTag } from '#api/json-api/description';
+import type { ResourceDescription } from '#api/json-api/description';
 import { filesOf } from '../../support/gateway-routes.js';
 import { routes, type DocumentedRoute } from '../routes.js';
 

@@ -1,12 +1,12 @@
 import { z } from 'zod';
-import { JSON_API } from '#json-api';
+import { JSON_API } from '#api/json-api';
 import {
   exampleText,
   type BodyDescription,
   type ContentAnswer,
   type DocumentAnswer,
   type ResourceDescription,
-} from '#json-api/description';
+} from '#api/json-api/description';
 
 export type DescribedResources = ReadonlyMap<string, ResourceDescription>;
 

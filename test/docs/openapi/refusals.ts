@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import { getHttpStatus, JSON_API, renderRefusal } from '#json-api';
-import { Refusal, type RefusalKind } from '#kernel';
+import { getHttpStatus, JSON_API, renderRefusal } from '#api/json-api';
+import { Refusal, type RefusalKind } from '#platform/kernel';
 import type { DescribedOperation } from './described-operations.js';
 
 const SERVER_ERROR = 'internal-server-error';

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect } from '@jest/globals';
-import { sql } from '#kernel';
+import { sql } from '#platform/kernel';
 import { logLength } from '../../support/event-log.js';
 import {
   expectStatus,

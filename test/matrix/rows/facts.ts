@@ -1,4 +1,4 @@
-import { createFact } from '../../../libs/facts/spec.js';
+import { createFact } from '../../../libs/activity/facts/spec.js';
 import { newFactSource } from '../shared-world.js';
 import type { MatrixRow, MatrixTarget } from '../matrix.js';
 import { inAcme, organization, site, createTarget } from '../targets.js';

@@ -1,4 +1,4 @@
-import { SITE_SCOPE } from '#access';
+import { SITE_SCOPE } from '#api/access';
 import { expectStatus, resource } from '../../support/seeds.js';
 import type { MatrixRow, MatrixTarget } from '../matrix.js';
 import type { MatrixWorld } from '../shared-world.js';

@@ -2,7 +2,7 @@ import type { MatrixRow } from '../matrix.js';
 import { site } from '../targets.js';
 import { ownSession, statusOf } from './sign-in.js';
 
-const SUCCESSES = 'libs/oauth/oauth.spec.ts';
+const SUCCESSES = 'libs/identity/oauth/oauth.spec.ts';
 
 const CONSENT: Readonly<Record<string, string>> = {
   client_id: 'terraform-cli',
@@ -45,7 +45,7 @@ export const oauthRows: readonly MatrixRow[] = [
     status: 400,
     // A login creates a token too, and a pipeline also gets the other entry.
     trail: ['authentication_token create', 'workload_identity issue_token'],
-    successes: 'libs/workload-identities/exchange/token-exchange.service.spec.ts',
+    successes: 'libs/identity/workload-identities/exchange/token-exchange.service.spec.ts',
   },
   {
     route: 'POST /oauth/back-channel-logout/:provider',
@@ -53,7 +53,7 @@ export const oauthRows: readonly MatrixRow[] = [
     demands: 'anybody',
     status: 400,
     trail: [],
-    successes: 'libs/identity-providers/logout/back-channel-logout.controller.spec.ts',
+    successes: 'libs/identity/identity-providers/logout/back-channel-logout.controller.spec.ts',
   },
   {
     route: 'POST /oauth/revoke',

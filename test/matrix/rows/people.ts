@@ -1,5 +1,5 @@
-import { SITE_SCOPE } from '#access';
-import { ensureUser } from '#people';
+import { SITE_SCOPE } from '#api/access';
+import { ensureUser } from '#identity/people';
 import { makeToken, resource } from '../../support/seeds.js';
 import type { MatrixRow, MatrixTarget } from '../matrix.js';
 import { anOwner, inAcme, currentUser, member, organization, plainMember, site, getTarget } from '../targets.js';

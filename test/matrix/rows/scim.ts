@@ -1,4 +1,4 @@
-import { SITE_SCOPE } from '#access';
+import { SITE_SCOPE } from '#api/access';
 import { createScimGroup, createScimUser, makeScimClient } from '../../support/scim.js';
 import type { MatrixRow, MatrixTarget } from '../matrix.js';
 import { site } from '../targets.js';

@@ -71,7 +71,7 @@ const forms: readonly MatrixRow[] = (
   status: statusOf(withSession, 403),
   fresh: true,
   trail: [],
-  successes: 'libs/sign-in/sign-in.controller.spec.ts',
+  successes: 'libs/identity/sign-in/sign-in.controller.spec.ts',
 }));
 
 const ends: readonly MatrixRow[] = ['/sign-out', '/account/sessions/end'].map((path) => ({

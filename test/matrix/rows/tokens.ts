@@ -1,4 +1,4 @@
-import { SITE_SCOPE } from '#access';
+import { SITE_SCOPE } from '#api/access';
 import { makeWorkspace, resource } from '../../support/seeds.js';
 import { startTestSession } from '../../support/sessions.js';
 import type { MatrixRow, MatrixTarget } from '../matrix.js';

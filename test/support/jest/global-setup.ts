@@ -81,7 +81,7 @@ const compile = async (build: string): Promise<void> => {
   const swc = join(ROOT, 'node_modules/@swc/cli/bin/swc.js');
   const args = [swc, 'apps', 'libs', 'test', '-d', join(build, 'dist'), '--copy-files', '--quiet'];
   const options = ['--config-file', '.swcrc', '--ignore', '**/*.build.ts,apps/console/**'];
-  const docs = ['libs/api-docs/publish-files.build.ts', join(build, 'dist/api-docs')];
+  const docs = ['libs/api/api-docs/publish-files.build.ts', join(build, 'dist/api-docs')];
   const webConsole = ['apps/console/console.build.ts', join(build, 'dist/console')];
   const run = (program: readonly string[]) => promisify(execFile)(process.execPath, [...program], { cwd: ROOT });
   const bundle = ['apps/cadastre/bundle.build.ts', join(build, 'dist')];

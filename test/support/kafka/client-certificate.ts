@@ -7,7 +7,7 @@ import {
   X509Certificate,
   X509CertificateGenerator,
 } from '@peculiar/x509';
-import type { KeyAndCertificate } from '../../../libs/host/certificates/certificates.js';
+import type { KeyAndCertificate } from '../../../libs/platform/host/certificates/certificates.js';
 
 const algorithm = { name: 'ECDSA', namedCurve: 'P-256', hash: 'SHA-256' };
 const HOUR_MS = 3_600_000;

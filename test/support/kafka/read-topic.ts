@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { IHeaders } from 'kafkajs';
-import { createKafkaClient } from '#message-log';
+import { createKafkaClient } from '#storage/message-log';
 import { quiet } from '../silent-logger.js';
 
 export type TopicMessage = {

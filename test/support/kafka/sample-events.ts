@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { defineEvents, type EventRegistry, type EventsOf, type RecordedEvent } from '#kernel';
+import { defineEvents, type EventRegistry, type EventsOf, type RecordedEvent } from '#platform/kernel';
 
 /** Events of an invented domain, so that tests of the message log need no module. */
 const kinds = defineEvents(

@@ -4,7 +4,7 @@ import {
   issueCa,
   issueServerCertificate,
   type KeyAndCertificate,
-} from '../../../libs/host/certificates/certificates.js';
+} from '../../../libs/platform/host/certificates/certificates.js';
 import { DATA } from '../folders.js';
 import { freePorts } from '../free-ports.js';
 import { issueClientCertificate } from './client-certificate.js';

@@ -1,5 +1,5 @@
 import kafkajs, { type Message } from 'kafkajs';
-import { createKafkaClient } from '#message-log';
+import { createKafkaClient } from '#storage/message-log';
 import { quiet } from '../silent-logger.js';
 
 /** Sends messages like another service. Resolves when all are acknowledged. */

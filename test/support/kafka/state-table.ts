@@ -1,5 +1,5 @@
 import kafkajs from 'kafkajs';
-import { createKafkaClient } from '#message-log';
+import { createKafkaClient } from '#storage/message-log';
 import { quiet } from '../silent-logger.js';
 import { readTopic, type TopicMessage } from './read-topic.js';
 

@@ -1,5 +1,5 @@
-import type { EventRegistry, RecordedEvent } from '#kernel';
-import { createKafkaClient, listTopics } from '#message-log';
+import type { EventRegistry, RecordedEvent } from '#platform/kernel';
+import { createKafkaClient, listTopics } from '#storage/message-log';
 import { quiet } from '../silent-logger.js';
 import { readTopic, type TopicMessage } from './read-topic.js';
 

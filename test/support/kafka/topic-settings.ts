@@ -1,4 +1,4 @@
-import type { TopicSettings } from '#message-log';
+import type { TopicSettings } from '#storage/message-log';
 
 /** The defaults of the settings. */
 export const TOPIC_SETTINGS: TopicSettings = { partitions: 6, replicas: null, retentionDays: null };

@@ -1,4 +1,4 @@
-import { createKafkaClient } from '#message-log';
+import { createKafkaClient } from '#storage/message-log';
 import { quiet } from '../silent-logger.js';
 
 /** The start takes 2.5 s on an idle machine. Under load up to 14 s were measured. */

@@ -11,13 +11,13 @@ import { addTo } from './shape.js';
  * `organization` from the first version of each workspace, which always has it.
  */
 const NEVER_NULL: Readonly<Record<string, readonly string[]>> = {
-  'libs/history/workspace-changes/workspace-changes.queries.ts': ['organization'],
-  'libs/history/workspace-locks/workspace-locks.queries.ts': ['organization'],
-  'libs/registry/release-files/release-files.queries.ts': ['size'],
-  'libs/retention/retention.queries.ts': ['at', 'days', 'unusedSince'],
-  'libs/tag-bindings/tag-bindings.queries.ts': ['organization'],
-  'libs/workspaces/lists/workspace-lists.queries.ts': ['organization'],
-  'libs/workspaces/workspaces/workspaces.queries.ts': ['organization'],
+  'libs/activity/history/workspace-changes/workspace-changes.queries.ts': ['organization'],
+  'libs/activity/history/workspace-locks/workspace-locks.queries.ts': ['organization'],
+  'libs/registry/registry/release-files/release-files.queries.ts': ['size'],
+  'libs/operations/retention/retention.queries.ts': ['at', 'days', 'unusedSince'],
+  'libs/organizations/tag-bindings/tag-bindings.queries.ts': ['organization'],
+  'libs/workspaces/workspaces/lists/workspace-lists.queries.ts': ['organization'],
+  'libs/workspaces/workspaces/workspaces/workspaces.queries.ts': ['organization'],
 };
 
 const isNeverNull = (callSite: string, column: string): boolean =>

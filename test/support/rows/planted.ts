@@ -1,5 +1,5 @@
-import { sql, type Sql } from '#kernel';
-import { castRows, type Database } from '#postgres';
+import { sql, type Sql } from '#platform/kernel';
+import { castRows, type Database } from '#platform/postgres';
 
 /** Reads of rows whose types are wrong, each in one way. test/architecture checks that each is found. */
 

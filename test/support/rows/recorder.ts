@@ -2,8 +2,8 @@ import { writeFileSync } from 'node:fs';
 import { findSourceMap } from 'node:module';
 import { relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { rowCasts, type DatabaseRow } from '#postgres';
-import { PipelinedQuery } from '../../../libs/postgres/pipelined-query.js';
+import { rowCasts, type DatabaseRow } from '#platform/postgres';
+import { PipelinedQuery } from '../../../libs/platform/postgres/pipelined-query.js';
 import { BUILD } from '../folders.js';
 import { addTo, addValue, createShape, type ValueShape, type ValueKind } from './shape.js';
 
@@ -15,7 +15,7 @@ type Field = {
   readonly columnID: number;
 };
 
-/** The rows that the code received at one call site, `libs/runs/runs/runs.queries.ts:107`, by call site. */
+/** The rows that the code received at one call site, `libs/runs/runs/runs/runs.queries.ts:107`, by call site. */
 export type RecordedRows = Record<string, ValueShape>;
 
 const recorded: RecordedRows = {};
@@ -25,10 +25,10 @@ export const getRecordedRows = (): Readonly<RecordedRows> => recorded;
 
 /** The files that pass rows on, so the call site is in their caller. */
 const PASSING = [
-  'libs/postgres/database.js',
-  'libs/postgres/database-row.js',
-  'libs/event-store/writes.js',
-  'libs/json-api/related-resources.js',
+  'libs/platform/postgres/database.js',
+  'libs/platform/postgres/database-row.js',
+  'libs/storage/event-store/writes.js',
+  'libs/api/json-api/related-resources.js',
 ];
 
 const KINDS: Readonly<Record<number, ValueKind>> = {

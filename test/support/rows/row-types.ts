@@ -9,10 +9,10 @@ type TypedCallSite = { readonly callSite: string; readonly type: ts.Type };
 
 /** The functions that give rows the type of their type argument, by file. */
 const CASTS: Readonly<Record<string, readonly string[]>> = {
-  'libs/postgres/database.ts': ['keyedRow', 'row', 'rows', 'run', 'slowRows'],
-  'libs/postgres/database-row.ts': ['castRows'],
-  'libs/event-store/writes.ts': ['getFirstRow', 'getFirstRowOrNull'],
-  'libs/json-api/related-resources.ts': ['defineRelated'],
+  'libs/platform/postgres/database.ts': ['keyedRow', 'row', 'rows', 'run', 'slowRows'],
+  'libs/platform/postgres/database-row.ts': ['castRows'],
+  'libs/storage/event-store/writes.ts': ['getFirstRow', 'getFirstRowOrNull'],
+  'libs/api/json-api/related-resources.ts': ['defineRelated'],
 };
 
 type SourceProgram = { readonly program: ts.Program; readonly checker: ts.TypeChecker };

@@ -1,4 +1,4 @@
-import { startEmbeddedPostgres } from '#host';
+import { startEmbeddedPostgres } from '#platform/host';
 import { startOnJava } from '../kafka/java-broker.js';
 import { WITHOUT_SYNCS, type Servers } from './servers.js';
 

@@ -1,4 +1,4 @@
-import type { BackupControl } from '#backup';
+import type { BackupControl } from '#operations/backup';
 
 const REDRAW_MS = 100;
 

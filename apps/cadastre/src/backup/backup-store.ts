@@ -1,10 +1,10 @@
 import { constants } from 'node:fs';
 import { access, mkdir, readFile, realpath } from 'node:fs/promises';
 import { basename, dirname, isAbsolute, join, relative } from 'node:path';
-import { parseBackupKey, parseBackupLocation, type BackupLocation } from '#backup';
-import { FolderBlobs, S3Blobs, type BlobStore } from '#blob-store';
-import { createLogger, StartupError, type Settings } from '#host';
-import { getErrorCode, type Clock } from '#kernel';
+import { parseBackupKey, parseBackupLocation, type BackupLocation } from '#operations/backup';
+import { FolderBlobs, S3Blobs, type BlobStore } from '#storage/blob-store';
+import { createLogger, StartupError, type Settings } from '#platform/host';
+import { getErrorCode, type Clock } from '#platform/kernel';
 import { findEncryptionKey, KEY_FILE } from '../../../encryption-keys.js';
 import { RETRIES } from '../command-runtime.js';
 import type { BackupOptions } from './backup-options.js';

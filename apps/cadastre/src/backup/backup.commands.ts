@@ -11,10 +11,10 @@ import {
   type BackupManifest,
   type RestoreCut,
   type RestoreTarget,
-} from '#backup';
-import { computeKeyFingerprint } from '#encryption';
-import { adoptEncryptionKeys } from '#event-store';
-import { StartupError, SystemClock, VERSION, type Settings } from '#host';
+} from '#operations/backup';
+import { computeKeyFingerprint } from '#platform/encryption';
+import { adoptEncryptionKeys } from '#storage/event-store';
+import { StartupError, SystemClock, VERSION, type Settings } from '#platform/host';
 import { createFileSweepers, moduleDefinitions } from '../../../modules.js';
 import type { Runtime } from '../../../runtime.js';
 import { loadCommandSettings, runResumable, withErrorReport } from '../command-actions.js';

@@ -1,4 +1,4 @@
-import type { ImportPlan } from '#organization-moves';
+import type { ImportPlan } from '#operations/organization-moves';
 
 type PlannedTeam = ImportPlan['teams'][number];
 type NamedAccount = ImportPlan['createdAccounts'][number];

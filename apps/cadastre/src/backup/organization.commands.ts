@@ -2,10 +2,16 @@ import { randomBytes } from 'node:crypto';
 import { writeFile } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import { InvalidArgumentError, type Command } from 'commander';
-import { createArchive, openArchive, ORGANIZATION_EXPORT, parseBackupLocation, type BackupArchive } from '#backup';
-import { StartupError, SystemClock, VERSION, type Settings } from '#host';
-import { removeIpAllowlist } from '#ip-allowlists';
-import { getErrorCode } from '#kernel';
+import {
+  createArchive,
+  openArchive,
+  ORGANIZATION_EXPORT,
+  parseBackupLocation,
+  type BackupArchive,
+} from '#operations/backup';
+import { StartupError, SystemClock, VERSION, type Settings } from '#platform/host';
+import { removeIpAllowlist } from '#organizations/ip-allowlists';
+import { getErrorCode } from '#platform/kernel';
 import {
   checkOrganizationExport,
   exportOrganization,
@@ -15,7 +21,7 @@ import {
   type ImportPlan,
   type OrganizationManifest,
   type UserMapping,
-} from '#organization-moves';
+} from '#operations/organization-moves';
 import { ENCRYPTED_FILES, eventRegistry, moduleDefinitions } from '../../../modules.js';
 import type { Runtime } from '../../../runtime.js';
 import { loadCommandSettings, runResumable, withErrorReport } from '../command-actions.js';

@@ -1,5 +1,5 @@
 import type { Command } from 'commander';
-import { SystemClock, type EnvironmentValues } from '#host';
+import { SystemClock, type EnvironmentValues } from '#platform/host';
 import { withErrorReport } from '../command-actions.js';
 import { runDoctorChecks } from './doctor.js';
 import { printLine } from '../output.js';

@@ -5,10 +5,16 @@ import {
   isAheadOfCluster,
   OLDEST_POSTGRES,
   type DatabaseState,
-} from '#event-store';
-import { inspectMachine, parseSettings, listSettingWarnings, type EnvironmentValues, type Settings } from '#host';
-import { inspectConnectionParameters } from '#postgres';
-import { getErrorMessage } from '#kernel';
+} from '#storage/event-store';
+import {
+  inspectMachine,
+  parseSettings,
+  listSettingWarnings,
+  type EnvironmentValues,
+  type Settings,
+} from '#platform/host';
+import { inspectConnectionParameters } from '#platform/postgres';
+import { getErrorMessage } from '#platform/kernel';
 import { describeDatabaseError } from '../../../database-errors.js';
 import { describeWrongKey, hasEmbeddedSite, MISSING_PREVIOUS_KEY } from '../../../database-resources.js';
 import { openRuntime, type Runtime } from '../../../runtime.js';

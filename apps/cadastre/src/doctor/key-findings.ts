@@ -1,5 +1,5 @@
-import { KeyWrapperError } from '#encryption';
-import { StartupError, type Settings } from '#host';
+import { KeyWrapperError } from '#platform/encryption';
+import { StartupError, type Settings } from '#platform/host';
 import { findStoredKey, openKeyWrapper, unwrapKey } from '../../../encryption-keys.js';
 import { reportFailed, reportOk, reportWarning, type Finding } from './findings.js';
 

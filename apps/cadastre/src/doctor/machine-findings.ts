@@ -1,7 +1,7 @@
 import { X509Certificate } from 'node:crypto';
 import { statfs } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import { readFileOrNull, type Settings } from '#host';
+import { readFileOrNull, type Settings } from '#platform/host';
 import { reportFailed, reportOk, reportWarning, type Finding } from './findings.js';
 
 const MIN_FREE_BYTES = 1_024 ** 3;

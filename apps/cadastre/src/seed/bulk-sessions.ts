@@ -1,6 +1,6 @@
-import type { Ids } from '#kernel';
-import { appendInBulk, type BulkWrite, type EventStore } from '#event-store';
-import type { DatabaseSession } from '#postgres';
+import type { Ids } from '#platform/kernel';
+import { appendInBulk, type BulkWrite, type EventStore } from '#storage/event-store';
+import type { DatabaseSession } from '#platform/postgres';
 
 /** Connections that append in bulk. Each runs one transaction at a time, in the order of the calls. */
 export class BulkSessions {

@@ -1,6 +1,6 @@
-import type { Tag, Timestamp } from '#kernel';
-import { decideWrite, newStream, type BulkWrite, type StreamWrite } from '#event-store';
-import { prepareOrganization, project, type ProjectState } from '#organizations';
+import type { Tag, Timestamp } from '#platform/kernel';
+import { decideWrite, newStream, type BulkWrite, type StreamWrite } from '#storage/event-store';
+import { prepareOrganization, project, type ProjectState } from '#organizations/organizations';
 import type { SeedOptions } from './seed-options.js';
 import { addRequest, pickUser, type SeedPlan } from './seed-plan.js';
 

@@ -1,6 +1,6 @@
-import { formatTimestamp, type EventContext, type Ids, type Timestamp } from '#kernel';
-import type { BulkWrite, StreamWrite } from '#event-store';
-import type { FeatureSet } from '#organizations';
+import { formatTimestamp, type EventContext, type Ids, type Timestamp } from '#platform/kernel';
+import type { BulkWrite, StreamWrite } from '#storage/event-store';
+import type { FeatureSet } from '#organizations/organizations';
 import type { SeedOptions } from './seed-options.js';
 
 export type SeedUser = { readonly id: string; readonly username: string };

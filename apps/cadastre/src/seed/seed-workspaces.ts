@@ -1,6 +1,6 @@
-import type { Timestamp } from '#kernel';
-import { decideWrite, newStream, type BulkWrite, type StreamWrite } from '#event-store';
-import { workspace, type WorkspaceState } from '#workspaces';
+import type { Timestamp } from '#platform/kernel';
+import { decideWrite, newStream, type BulkWrite, type StreamWrite } from '#storage/event-store';
+import { workspace, type WorkspaceState } from '#workspaces/workspaces';
 import { addRequest, pickUser, type SeedPlan } from './seed-plan.js';
 import { describeResource } from './seeded-ids.js';
 

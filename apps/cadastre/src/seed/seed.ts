@@ -1,8 +1,8 @@
-import { sql } from '#kernel';
-import { rebuildView } from '#event-store';
-import { StartupError } from '#host';
-import { ensureUser } from '#people';
-import { ToolReleases } from '#workspaces';
+import { sql } from '#platform/kernel';
+import { rebuildView } from '#storage/event-store';
+import { StartupError } from '#platform/host';
+import { ensureUser } from '#identity/people';
+import { ToolReleases } from '#workspaces/workspaces';
 import type { Runtime } from '../../../runtime.js';
 import { eventRegistry, views } from '../../../modules.js';
 import { BulkSessions } from './bulk-sessions.js';

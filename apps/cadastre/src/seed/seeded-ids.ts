@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import type { Ids } from '#kernel';
+import type { Ids } from '#platform/kernel';
 import type { SeedOptions } from './seed-options.js';
 
 const LETTERS = '123456789ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz';

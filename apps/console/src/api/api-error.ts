@@ -1,4 +1,4 @@
-import type { ApiResource } from '#client';
+import type { ApiResource } from '#packages/client';
 import { endDirections } from './direction-controls.js';
 
 type RefusalDocument = ApiResource<'ErrorDocument'>;

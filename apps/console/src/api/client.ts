@@ -1,4 +1,4 @@
-import { createCadastreClient } from '#client';
+import { createCadastreClient } from '#packages/client';
 import { acceptSession, waitForSignIn, wasSessionAccepted } from './session.js';
 
 const SAFE_METHODS: ReadonlySet<string> = new Set(['GET', 'HEAD']);

@@ -1,4 +1,4 @@
-import type { ApiResource } from '#client';
+import type { ApiResource } from '#packages/client';
 
 type ResourceIdentity = { readonly type: string; readonly id: string };
 

@@ -1,5 +1,5 @@
 import { infiniteQueryOptions, queryOptions, useQueryClient } from '@tanstack/react-query';
-import type { ApiResource } from '#client';
+import type { ApiResource } from '#packages/client';
 import { readDocument, requireSuccess, requireUnchanging } from './api-error.js';
 import { api } from './client.js';
 import { findIncluded } from './included.js';

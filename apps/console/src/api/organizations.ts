@@ -1,5 +1,5 @@
 import { infiniteQueryOptions, queryOptions, useQueryClient } from '@tanstack/react-query';
-import type { ApiResource, RequestResource } from '#client';
+import type { ApiResource, RequestResource } from '#packages/client';
 import { readDocument } from './api-error.js';
 import { api } from './client.js';
 import { useChange } from './use-change.js';

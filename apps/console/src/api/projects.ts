@@ -1,5 +1,5 @@
 import { queryOptions, useQueryClient } from '@tanstack/react-query';
-import type { RequestResource } from '#client';
+import type { RequestResource } from '#packages/client';
 import { readDocument } from './api-error.js';
 import { api } from './client.js';
 import { organizationKey } from './organizations.js';

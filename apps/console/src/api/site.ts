@@ -1,5 +1,5 @@
 import { queryOptions } from '@tanstack/react-query';
-import type { ApiResource } from '#client';
+import type { ApiResource } from '#packages/client';
 import { readDocument } from './api-error.js';
 import { api } from './client.js';
 

@@ -1,4 +1,4 @@
-import type { ApiResource } from '#client';
+import type { ApiResource } from '#packages/client';
 
 /* The tags of workspaces in documents that include their effective tag bindings. */
 

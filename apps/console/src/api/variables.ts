@@ -1,5 +1,5 @@
 import { queryOptions, useQueryClient } from '@tanstack/react-query';
-import type { ApiResource, RequestResource } from '#client';
+import type { ApiResource, RequestResource } from '#packages/client';
 import { readDocument, requireSuccess } from './api-error.js';
 import { api } from './client.js';
 import { readAllPages } from './pages.js';

@@ -1,5 +1,5 @@
 import { Badge } from '@mantine/core';
-import type { ApiResource } from '#client';
+import type { ApiResource } from '#packages/client';
 
 export type StatusOfRun = ApiResource<'Run'>['attributes']['status'];
 

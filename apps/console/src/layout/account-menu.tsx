@@ -24,7 +24,7 @@ const ExactTimesItem = () => {
   );
 };
 
-/** The page of the account belongs to the server (libs/sign-in). */
+/** The page of the account belongs to the server (libs/identity/sign-in). */
 export const AccountMenu = ({ children }: MenuProps) => {
   const openDialog = useOpenDialog();
   const { data: account } = useQuery(accountQuery);

@@ -23,7 +23,7 @@ const NO_CREATION = 'You need a team whose members manage its tokens, or that ma
 
 type SectionProps = { readonly organization: string; readonly onRevoke: (row: ListedToken) => void };
 
-/** The pages of the account belong to the server (libs/sign-in). */
+/** The pages of the account belong to the server (libs/identity/sign-in). */
 const OwnTokens = () => (
   <Card title="Your own tokens and sessions">
     <Text size="sm">

@@ -1,6 +1,6 @@
 import { Button, Table, Text } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
-import type { ApiResource } from '#client';
+import type { ApiResource } from '#packages/client';
 import { outputsQuery, readOutputValue } from '../../api/states.js';
 import { describeError } from '../../api/api-error.js';
 import { useChange } from '../../api/use-change.js';

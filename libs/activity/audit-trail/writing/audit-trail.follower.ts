@@ -1,0 +1,145 @@
+import { sql, type EventRegistry, type RecordedEvent, type Sql, type HandlersByType } from '#platform/kernel';
+import { selectIsEarlierView, type Follower } from '#storage/event-store';
+import type { OrganizationEvent } from '#organizations/organizations';
+import type { TrailSettingsEvent } from '../settings/audit-trail-settings.js';
+import { hasTrail } from '../settings/audit-trail.entitlement.js';
+import type { TrailEntry } from './trail-entry.js';
+import {
+  computeTrailUpdate,
+  listScopedEvents,
+  type NumberedEntry,
+  type TrailState,
+  type TrailUpdate,
+  type TrailTransition,
+} from './trail.js';
+import { ENTRY_INDEXES } from './entry-indexes.queries.js';
+import { toEntryColumns } from './stored-entry.js';
+import { countCompleteBlocks, insertBlock } from './trail-blocks.js';
+import { removeExpired } from '../retention/entry-retention.queries.js';
+
+export const AUDIT_TRAIL_FOLLOWER = 'audit_trail';
+/** Since version 2, entries are columns, and blocks of entries exist. */
+const COMPACT_VERSION = 2;
+/** Since version 3, the site has an audit trail. */
+const VERSION = 3;
+
+/** The condition that blocks may be missing, and that processes may read whole entries. */
+export const IS_EARLIER_TRAIL = selectIsEarlierView(AUDIT_TRAIL_FOLLOWER, COMPACT_VERSION);
+
+const TRAIL_TRANSITIONS: HandlersByType<OrganizationEvent | TrailSettingsEvent, [], TrailTransition | null> = {
+  OrganizationCreated: ({ featureSet }) => (hasTrail(featureSet) ? 'begin' : null),
+  OrganizationUpdated: () => null,
+  OrganizationFeatureSetChanged: ({ featureSet, trailBegins }) => {
+    if (!hasTrail(featureSet)) return 'close';
+    return trailBegins === 'with_change' ? 'begin' : 'open';
+  },
+  OrganizationTokenTtlPoliciesChanged: () => null,
+  OrganizationImported: () => null,
+  // Tokens of the organization are deleted too, so nobody reads its entries any more. Entries stay until they expire,
+  // including the one of the deletion. The row in audit_trails is never deleted, so that timestamps of an audit trail
+  // never start again.
+  OrganizationDeleted: () => 'close',
+  AuditTrailEnabled: () => 'enable',
+  AuditTrailDisabled: () => 'disable',
+  AuditTrailRetentionChanged: () => 'configure',
+  AuditTrailTested: () => null,
+};
+
+const getTrailTransition = ({ type, data }: RecordedEvent): TrailTransition | null => {
+  const transition = (
+    TRAIL_TRANSITIONS as Readonly<Record<string, ((data: unknown) => TrailTransition | null) | undefined>>
+  )[type];
+  return transition?.(data) ?? null;
+};
+
+type TrailRow = TrailState & { readonly organization: string };
+
+/**
+ * Creates the follower that turns events of entitled organizations and of the site into entries. It takes four
+ * statements for a batch, and one for each block of entries that the batch completes.
+ */
+export const createAuditTrailFollower = (registry: EventRegistry): Follower => ({
+  name: AUDIT_TRAIL_FOLLOWER,
+  batch: 500,
+  // Erasing a person also clears their data in entries. Readers decrypt the rest (trail-pages.reader.ts,
+  // trail.exporter.ts).
+  keepEncrypted: true,
+  version: VERSION,
+  tables: ['audit_trail_entries', 'audit_trail_actors', 'audit_trail_blocks', 'audit_trails'],
+  growing: ['audit_trail_entries'],
+  indexes: { audit_trail_entries: ENTRY_INDEXES },
+  follow: async (events, session) => {
+    const organizations = new Set(
+      events.flatMap((event) => listScopedEvents(registry, event).map(({ organization }) => organization)),
+    );
+    if (organizations.size === 0) return [];
+    const rows = await session.run<TrailRow>(
+      sql`select organization, open, enabled, last, length from audit_trails where organization = any (${[...organizations]}::text[])`,
+    );
+    const before = new Map(rows.map((row) => [row.organization, row]));
+    return buildStatements(before, computeTrailUpdate(registry, getTrailTransition, before, events));
+  },
+  prune: removeExpired,
+});
+
+const buildStatements = (before: ReadonlyMap<string, TrailState>, { entries, trails }: TrailUpdate): readonly Sql[] => [
+  ...(entries.length > 0 ? [insertEntries(entries), insertActors(entries)] : []),
+  ...[...trails].flatMap(([organization, { length }]) => {
+    const first = countCompleteBlocks(before.get(organization)?.length ?? 0);
+    const count = countCompleteBlocks(length) - first;
+    return Array.from({ length: count }, (_, index) => insertBlock(organization, first + index));
+  }),
+  ...(trails.size > 0 ? [upsertTrails([...trails].map(([organization, trail]) => ({ organization, ...trail })))] : []),
+];
+
+/** As long as a process of an earlier version may run, rows also contain the whole entry, which that process reads. */
+const insertEntries = (entries: readonly NumberedEntry[]): Sql => sql`
+  insert into audit_trail_entries
+         (ordinal, organization, timestamp, id, accessor, resource_type, action, resource_id, actor_name, auth_type,
+          impersonator, request, address, user_agent, meta, entry)
+  select ordinal, organization, timestamp::timestamptz, id, accessor, "resourceType", action, "resourceId", "actorName",
+         "authType", impersonator, request, address, "userAgent", meta,
+         case when ${IS_EARLIER_TRAIL} then jsonb_build_object(
+           'id', id, 'version', '0', 'type', 'Resource', 'timestamp', timestamp,
+           'auth', jsonb_build_object('accessor_id', accessor, 'description', "actorName", 'type', "authType",
+                                      'impersonator_id', impersonator, 'organization_id', organization),
+           'request', jsonb_build_object('id', request, 'address', address, 'user_agent', "userAgent"),
+           'resource', jsonb_build_object('id', "resourceId", 'type', "resourceType", 'action', action, 'meta', meta)) end
+    from jsonb_to_recordset(${sql.json(entries.map(toEntryColumns))}::jsonb) as list (
+           ordinal bigint, organization text, timestamp text, id uuid, accessor text, "resourceType" text, action text,
+           "resourceId" text, "actorName" text, "authType" text, impersonator text, request text, address text,
+           "userAgent" text, meta jsonb)`;
+
+/**
+ * Inserts actors whose name differs from their id, so that filters find them by name; names of run tokens equal their
+ * ids. There are few actors, and nearly all exist already, in which case nothing is written.
+ */
+const insertActors = (entries: readonly NumberedEntry[]): Sql => {
+  const namedActors = entries.map(({ entry }) => toActorRow(entry)).filter(({ name, accessor }) => name !== accessor);
+  const actors = new Map(namedActors.map((actor) => [sql.json(actor), actor]));
+  return sql`
+    insert into audit_trail_actors (organization, name, accessor)
+    select organization, name, accessor
+      from jsonb_to_recordset(${sql.json([...actors.values()])}::jsonb) as list (organization text, name text, accessor text)
+    on conflict do nothing`;
+};
+
+const toActorRow = ({ auth }: TrailEntry) => ({
+  organization: auth.organization_id,
+  name: auth.description,
+  accessor: auth.accessor_id,
+});
+
+/** Updates existing rows first, because `on conflict` would also write the lock of each row to the log of Postgres. */
+const upsertTrails = (trails: readonly TrailRow[]): Sql => sql`
+  with list as materialized (
+         select organization, open, enabled, last, length
+           from jsonb_to_recordset(${sql.json(trails)}::jsonb)
+                as rows (organization text, open boolean, enabled boolean, last timestamptz, length bigint)),
+       updated as (
+         update audit_trails t
+            set open = list.open, enabled = list.enabled, last = list.last, length = list.length
+           from list where t.organization = list.organization
+         returning t.organization)
+  insert into audit_trails (organization, open, enabled, last, length)
+  select organization, open, enabled, last, length from list where organization not in (select organization from updated)`;

@@ -1,0 +1,92 @@
+import { createHash } from 'node:crypto';
+import { sql, type EventRegistry, type Sql, type Timestamp } from '#platform/kernel';
+import type { Follower } from '#storage/event-store';
+import { MAIL_HOST } from '../configurations/destinations.js';
+import { listNotifiedTypes, toNotifiedEvent, type NotifiedEvent } from './notified-events.js';
+
+/** A person, team or service without its name, which belongs to the user and can change. */
+export type ActorReference = { readonly type: string; readonly id: string };
+
+/** What a delivery is about, as it is stored: no name of a person. */
+export type DeliverySubject = {
+  readonly workspace: { readonly id: string; readonly name: string };
+  readonly run: {
+    readonly id: string;
+    readonly message: string;
+    readonly createdAt: Timestamp;
+    readonly createdBy: ActorReference;
+  } | null;
+  readonly status: string | null;
+  readonly actor: ActorReference;
+};
+
+type NewDelivery = {
+  readonly event: string;
+  readonly configuration: string;
+  readonly organization: string;
+  readonly trigger: string;
+  readonly host: string;
+  readonly time: Timestamp;
+  readonly subject: DeliverySubject;
+};
+
+/**
+ * Whether the run waits for a user after its plan: it has changes, and neither applies them itself nor ends with the plan.
+ */
+const WAITS_FOR_USER = sql.raw(`not (coalesce((r.options ->> 'autoApply')::boolean, false)
+  or coalesce((r.options ->> 'planOnly')::boolean, false) or coalesce((r.options ->> 'savePlan')::boolean, false))
+  and (r.has_changes or coalesce((r.options ->> 'allowEmptyApply')::boolean, false))`);
+
+/** Selects a row for each configuration that has the trigger of an event. */
+const selectDeliveries = (events: readonly NotifiedEvent[]): Sql => sql`
+  select e.event, n.id as configuration, n.organization, e.trigger, coalesce(n.host, ${MAIL_HOST}) as host, e.time,
+         jsonb_build_object(
+           'workspace', jsonb_build_object('id', e.workspace_id, 'name', coalesce(e."workspaceName", w.name, '')),
+           'run', case when r.id is not null then jsonb_build_object(
+             'id', r.id, 'message', r.message,
+             'createdAt', to_char(r.created_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'),
+             'createdBy', jsonb_build_object('type', r.created_by ->> 'type', 'id', r.created_by ->> 'id')) end,
+           'status', e.status, 'actor', e.actor) as subject
+    from (select list.*, coalesce(run.workspace, list.workspace) as workspace_id
+            from jsonb_to_recordset(${sql.json(events)}::jsonb) as list (
+                   event text, time timestamptz, organization text, trigger text, run text, workspace text,
+                   "workspaceName" text, status text, "ifWaiting" boolean, actor jsonb)
+            left join runs run on run.id = list.run) e
+    left join runs r on r.id = e.run
+    left join workspaces w on w.id = e.workspace_id
+    join notification_configurations n
+      on n.subscribable in (e.workspace_id, e.organization) and n.enabled and e.trigger = any (n.triggers)
+         and n.notifies_from <= e.time
+   where e.workspace_id is not null and (not e."ifWaiting" or ${WAITS_FOR_USER})`;
+
+/** Returns the same id whenever the event is read again, so that no notification is stored twice. */
+const deriveId = ({ event, configuration }: NewDelivery): string =>
+  `nd-${createHash('sha256').update(`${event} ${configuration}`).digest('hex').slice(0, 32)}`;
+
+const insertDeliveries = (deliveries: readonly NewDelivery[]): Sql => sql`
+  insert into notifications.deliveries
+    (id, configuration, organization, trigger, subject, host, status, created_at, next_attempt_at)
+  select id, configuration, organization, trigger, subject, host, 'pending', time, time
+    from jsonb_to_recordset(${sql.json(deliveries.map((delivery) => ({ ...delivery, id: deriveId(delivery) })))}::jsonb)
+         as list (id text, configuration text, organization text, trigger text, host text, time timestamptz, subject jsonb)
+   order by id
+  on conflict (id) do nothing`;
+
+/**
+ * Stores a pending delivery for each event and each configuration that has its trigger. The job sends them. A batch without
+ * such configurations writes nothing.
+ */
+export const createNotificationsFollower = (registry: EventRegistry): Follower => ({
+  name: 'notifications',
+  batch: 500,
+  only: listNotifiedTypes(registry),
+  // Rows contain ids of people, and no names.
+  keepEncrypted: true,
+  tables: [],
+  follow: async (events, session) => {
+    const notified = events.flatMap((event) => toNotifiedEvent(registry, event) ?? []);
+    if (notified.length === 0) return [];
+    const deliveries = await session.run<NewDelivery>(selectDeliveries(notified));
+    return deliveries.length === 0 ? [] : [insertDeliveries(deliveries)];
+  },
+});

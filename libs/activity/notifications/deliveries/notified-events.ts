@@ -1,0 +1,44 @@
+import type { EventRegistry, RecordedEvent, SentTrigger, Timestamp } from '#platform/kernel';
+
+/** An event that configurations can send. The follower adds what the log does not contain. */
+export type NotifiedEvent = {
+  readonly event: string;
+  readonly time: Timestamp;
+  readonly organization: string;
+  readonly trigger: SentTrigger;
+  /** Null for events of workspaces. */
+  readonly run: string | null;
+  /** Null for events of runs, whose row has the workspace. */
+  readonly workspace: string | null;
+  /** The name of a workspace that was created or deleted. */
+  readonly workspaceName: string | null;
+  readonly status: string | null;
+  /** Whether the event counts only if the run then waits for a user. */
+  readonly ifWaiting: boolean;
+  readonly actor: { readonly type: string; readonly id: string };
+};
+
+export const listNotifiedTypes = (registry: EventRegistry): readonly string[] =>
+  Object.entries(registry).flatMap(([type, { notifies }]) => (notifies ? [type] : []));
+
+/** Returns what the event notifies about; null for events that notify about nothing. */
+export const toNotifiedEvent = (registry: EventRegistry, event: RecordedEvent): NotifiedEvent | null => {
+  const { id, time, stream, organization, context, type, data } = event;
+  const kind = registry[type];
+  const rule = kind?.notifies?.(data as never) ?? null;
+  if (!kind || !rule || organization === null) return null;
+  const { trigger, status = null, ifWaiting = false, workspaceName = null } = rule;
+  const isRun = kind.stream === 'run';
+  return {
+    event: id,
+    time,
+    organization,
+    trigger,
+    run: isRun ? stream : null,
+    workspace: isRun ? null : stream,
+    workspaceName,
+    status,
+    ifWaiting,
+    actor: { type: context.accessor.type, id: context.accessor.id },
+  };
+};

@@ -1,9 +1,0 @@
-import type { Actor } from '#access';
-import type { Sql } from '#kernel';
-import type { RelatedResources } from '#json-api';
-
-/** Port for the workspaces that use an agent pool, which the workspaces module renders. */
-export abstract class AgentPoolWorkspaces {
-  /** Returns the workspaces with these ids (an expression of type text[]) that the caller may read. */
-  abstract related(ids: Sql, actor: Actor): RelatedResources;
-}

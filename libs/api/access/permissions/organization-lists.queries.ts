@@ -1,0 +1,46 @@
+import { notFound, sql, type Sql } from '#platform/kernel';
+import type { Database } from '#platform/postgres';
+import { buildLimit, toListPage, type ListPage, type ListRow, type PageRequest } from '#api/json-api';
+import type { Actor } from '../authentication/actor.js';
+import { selectPermittedOrganization } from './grants.queries.js';
+import { requirePermission, type Permission } from './permissions.js';
+
+/** A list of rows of one organization. Its SQL members can use `owner.id`, the id of the organization. */
+export type OrganizationList = {
+  readonly organization: string;
+  /** Permission that the caller must have in the organization by a role. */
+  readonly permission: Permission;
+  /** One of the columns has the name `id`. */
+  readonly columns: Sql;
+  /** Includes the keyword `from`. */
+  readonly from: Sql;
+  readonly where: Sql;
+  readonly order: Sql;
+};
+
+/**
+ * Returns one page and the count of all rows from one statement. Without `offset 0`, Postgres would count again for each
+ * row of the page. Throws `not-found` for callers without the permission.
+ */
+export const listInOrganization = async <Row extends { readonly id: string }>(
+  database: Database,
+  actor: Actor,
+  { organization, permission, columns, from, where, order }: OrganizationList,
+  page: PageRequest,
+): Promise<ListPage<Row> & { readonly organization: string }> => {
+  const rows = await database.slowRows<ListRow<Row, { readonly owner: string; readonly total: number }>>(
+    actor,
+    sql`
+    select owner.id as owner, owner.total, page.*
+      from (select owner.id, (select count(*) ${from} where ${where}) as total
+              from (select id from ${selectPermittedOrganization(actor, permission, organization)} offset 0) owner
+            offset 0) owner
+      left join lateral (select * from (select ${columns} ${from} where ${where}) listed
+                          order by ${order} ${buildLimit(page)}) page on true
+     order by ${order}`,
+  );
+  const [first] = rows;
+  if (!first) throw notFound();
+  requirePermission(actor, permission, { organization: first.owner });
+  return { ...toListPage(rows), organization: first.owner };
+};

@@ -1,0 +1,220 @@
+import { Logger } from '@nestjs/common';
+import { selectOutdatedCallers, toCheckedCaller, type Identity } from '#api/access';
+import { MAX_LOG_CHANGES, selectLogChanges, selectViewsState, type LogChange } from '#storage/event-store';
+import { sql, type Sql } from '#platform/kernel';
+import type { Database, DatabaseSession } from '#platform/postgres';
+import { cacheMetrics } from './document-cache.metrics.js';
+
+type BarrierRow = {
+  readonly snapshot: string;
+  /** Null while views change without events. */
+  readonly views: string | null;
+  readonly restored: boolean;
+  /** Positions of callers, from 1. */
+  readonly outdated: readonly number[];
+  readonly changes: readonly LogChange[];
+};
+
+/** Receives the result of each check, before the requests that wait for it continue. */
+export type ChangeListener = {
+  /** These events have become visible since the previous check. */
+  onChanges(changes: readonly LogChange[]): void;
+  /** Anything may have changed. */
+  onUnknownChanges(): void;
+};
+
+type WaitingRead = { readonly identity: Identity; readonly onChecked: (isCurrent: boolean) => void };
+
+/** The snapshot and the state of the views of the last check. */
+type Checked = { readonly snapshot: string; readonly views: string };
+
+/** A check takes less than a millisecond. After this time its requests read Postgres themselves. */
+const TIMEOUT_MS = 1_000;
+const RECONNECT_MS = 1_000;
+
+const SET_UP: readonly Sql[] = [
+  // The statement has one good plan, and planning it takes longer than running it.
+  sql.raw('set plan_cache_mode = force_generic_plan'),
+  sql.raw(`set statement_timeout = ${TIMEOUT_MS}`),
+];
+
+const selectBarrier = (before: Checked | null, callers: string): Sql => sql`
+  select pg_current_snapshot()::text as snapshot, ${selectViewsState()} as views,
+         coalesce(pg_snapshot_xmax(pg_current_snapshot()) < pg_snapshot_xmax(${before?.snapshot ?? null}::pg_snapshot),
+                  false) as restored,
+         array(${selectOutdatedCallers(callers)})::integer[] as outdated,
+         ${selectLogChanges(before?.snapshot ?? null)} as changes`;
+
+const checkedCallers = new WeakMap<Identity, string>();
+
+const toCallerJson = (identity: Identity): string => {
+  let json = checkedCallers.get(identity);
+  if (json === undefined) checkedCallers.set(identity, (json = JSON.stringify(toCheckedCaller(identity))));
+  return json;
+};
+
+/**
+ * Lets requests be answered from memory as exactly as from Postgres (ADR 45). A request passes when a statement whose
+ * snapshot is younger than the request has found which events are new since the previous statement, and that the
+ * caller's access has not changed. All requests that wait at the same time share one statement.
+ *
+ * The statements run one after another on a connection of their own. If it is lost, nothing passes until a new one is
+ * ready.
+ */
+export class ReadBarrier {
+  private readonly logger = new Logger(ReadBarrier.name);
+  private waiting: WaitingRead[] = [];
+  private isBusy = false;
+  private session: DatabaseSession | null = null;
+  private checked: Checked | null = null;
+  private opening: Promise<void> | null = null;
+  private retryAt = Number.NEGATIVE_INFINITY;
+  private isClosed = false;
+  private closing: Promise<void> = Promise.resolve();
+
+  constructor(
+    private readonly database: Database,
+    private readonly listener: ChangeListener,
+  ) {}
+
+  /** Whether requests can pass. If not, a new attempt to open the barrier starts in the background. */
+  get isOpen(): boolean {
+    if (this.checked) return true;
+    void this.open();
+    return false;
+  }
+
+  /** Resolves after an attempt to open the barrier. Never rejects. */
+  open(): Promise<void> {
+    if (this.checked || this.isClosed || performance.now() < this.retryAt) return Promise.resolve();
+    this.opening ??= this.tryOpen().finally(() => (this.opening = null));
+    return this.opening;
+  }
+
+  /** Calls `onChecked` with whether the answer may come from memory. */
+  pass(identity: Identity, onChecked: (isCurrent: boolean) => void): void {
+    this.waiting.push({ identity, onChecked });
+    if (this.isBusy) return;
+    this.isBusy = true;
+    this.scheduleCheck();
+  }
+
+  async close(): Promise<void> {
+    this.isClosed = true;
+    await this.opening;
+    this.lose();
+    await this.closing;
+  }
+
+  /** Waits for the end of the turn of the event loop: requests that arrived in it share the statement. */
+  private scheduleCheck(): void {
+    setImmediate(() => void this.checkWaiting());
+  }
+
+  private async checkWaiting(): Promise<void> {
+    const requests = this.waiting;
+    this.waiting = [];
+    const outdated = await this.check(requests);
+    for (const { identity, onChecked } of requests) onChecked(outdated !== null && !outdated.has(identity));
+    if (this.waiting.length > 0) this.scheduleCheck();
+    else this.isBusy = false;
+  }
+
+  /** Returns the callers whose access has changed; null if the check failed. Never rejects. */
+  private async check(requests: readonly WaitingRead[]): Promise<ReadonlySet<Identity> | null> {
+    const { session, checked } = this;
+    if (!session || !checked) return null;
+    const callers = [...new Set(requests.map(({ identity }) => identity))];
+    try {
+      const row = await this.run(session, checked, callers);
+      // The end of the connection can arrive with the response. Then nothing passes until there is a new connection.
+      if (this.session !== session || !this.accept(row, checked)) return null;
+      return new Set(row.outdated.map((position) => callers[position - 1] as Identity));
+    } catch (error) {
+      this.logger.warn(`documents are read from Postgres until the connection is replaced: ${String(error)}`);
+      this.lose();
+      return null;
+    }
+  }
+
+  /** Reports the changes of a check. Returns false if everything may have changed. */
+  private accept({ snapshot, views, restored, changes }: BarrierRow, before: Checked): boolean {
+    if (views === null) {
+      this.checked = null;
+      this.listener.onUnknownChanges();
+      return false;
+    }
+    this.checked = { snapshot, views };
+    const isKnown = !restored && views === before.views && changes.length <= MAX_LOG_CHANGES;
+    if (!isKnown) this.listener.onUnknownChanges();
+    else if (changes.length > 0) this.listener.onChanges(changes);
+    return isKnown;
+  }
+
+  private async tryOpen(): Promise<void> {
+    try {
+      const session = (this.session ??= await this.connect());
+      const { snapshot, views } = await this.run(session, null, []);
+      this.listener.onUnknownChanges();
+      if (this.session !== session) return;
+      if (views === null) this.retryAt = performance.now() + RECONNECT_MS;
+      else this.checked = { snapshot, views };
+    } catch {
+      // Requests that read Postgres themselves report the outage.
+      this.lose();
+    }
+  }
+
+  private async connect(): Promise<DatabaseSession> {
+    let session: DatabaseSession | null = null;
+    // The connection can also end before it is open, for example while Postgres is away.
+    session = await this.database.session(() => {
+      if (session !== null && this.session === session) this.lose();
+    });
+    try {
+      await within(TIMEOUT_MS, session.pipeline(SET_UP));
+      return session;
+    } catch (error) {
+      void session.close().catch(() => undefined);
+      throw error;
+    }
+  }
+
+  private async run(
+    session: DatabaseSession,
+    before: Checked | null,
+    callers: readonly Identity[],
+  ): Promise<BarrierRow> {
+    const { count } = this.database;
+    count.statements += 1;
+    count.roundTrips += 1;
+    cacheMetrics.checks.inc();
+    const statement = selectBarrier(before, `[${callers.map(toCallerJson).join(',')}]`);
+    const [row] = await within(TIMEOUT_MS, session.run<BarrierRow>(statement));
+    return row as BarrierRow;
+  }
+
+  /** Closes the connection. Nothing passes until a new one has been opened. */
+  private lose(): void {
+    const { session } = this;
+    this.session = null;
+    this.checked = null;
+    this.retryAt = performance.now() + RECONNECT_MS;
+    this.listener.onUnknownChanges();
+    // Only `close` waits for this, because a connection that does not answer cannot be closed properly.
+    if (session) this.closing = session.close().catch(() => undefined);
+  }
+}
+
+/** Rejects if the work takes too long. */
+const within = async <T>(limitMs: number, work: Promise<T>): Promise<T> => {
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<never>((_, reject) => {
+    timer = setTimeout(() => reject(new Error(`Postgres has not answered for ${limitMs} ms`)), limitMs);
+  });
+  try {
+    return await Promise.race([work, late]);
+  } finally {
+    clearTimeout(timer);
+  }
+};

@@ -1,0 +1,142 @@
+import rateLimit, {
+  normalizeIP,
+  type FastifyRateLimitStore,
+  type FastifyRateLimitStoreCtor,
+} from '@fastify/rate-limit';
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import {
+  admitToPage,
+  getClientAddress,
+  getCredential,
+  countRateLimited,
+  identifyCaller,
+  type AuthenticatedRequest,
+  type Authenticator,
+  type RateLimit,
+  type RouteOptions,
+} from '#api/access';
+import { RateLimitRefusal, TokenBuckets, type Clock } from '#platform/kernel';
+
+/** Requests per second; null for no limit. A burst may be twice as large. */
+export type RateLimits = {
+  readonly perToken: number | null;
+  readonly perAddress: number | null;
+  readonly accessChanges: number | null;
+};
+
+const BURST_SECONDS = 2;
+const SECOND_MS = 1_000;
+
+/**
+ * The plugin's own store counts in fixed windows of the system clock, which allow two bursts around the end of a
+ * window.
+ */
+const createBucketStore = (clock: Clock): FastifyRateLimitStoreCtor =>
+  class BucketStore implements FastifyRateLimitStore {
+    private readonly buckets: TokenBuckets;
+
+    constructor(options: object) {
+      const { max, timeWindow } = options as { readonly max: number; readonly timeWindow: number };
+      this.buckets = new TokenBuckets({ capacity: max, refillMs: timeWindow }, clock);
+    }
+
+    incr(key: string, done: Parameters<FastifyRateLimitStore['incr']>[1], _window: number, max: number): void {
+      const { isAllowed, remaining, retryInMs } = this.buckets.take(key);
+      done(null, { current: isAllowed ? max - remaining : max + 1, ttl: retryInMs });
+    }
+
+    child(options: object): BucketStore {
+      return new BucketStore(options);
+    }
+  };
+
+type Limiter = (request: FastifyRequest) => Promise<void>;
+
+type LimiterOptions = {
+  readonly limit: RateLimit;
+  readonly perSecond: number | null;
+  readonly keyOf: (request: FastifyRequest) => string;
+  readonly describe: (perSecond: number) => string;
+};
+
+const createLimiter = (fastify: FastifyInstance, { limit, perSecond, keyOf, describe }: LimiterOptions): Limiter => {
+  if (perSecond === null) return () => Promise.resolve();
+  const check = fastify.createRateLimit({
+    max: perSecond * BURST_SECONDS,
+    timeWindow: BURST_SECONDS * SECOND_MS,
+    keyGenerator: keyOf,
+  });
+  return async (request) => {
+    const result = await check(request);
+    if (result.isAllowed || !result.isExceeded) return;
+    countRateLimited(limit);
+    throw new RateLimitRefusal(describe(perSecond), { perSecond, retryInMs: result.ttl });
+  };
+};
+
+const getAddressKey = (request: FastifyRequest): string => normalizeIP(getClientAddress(request) ?? '');
+
+const createLimiters = (
+  fastify: FastifyInstance,
+  limits: RateLimits,
+  tokenIdOf: (request: FastifyRequest) => string | undefined,
+) => {
+  const limitToken = createLimiter(fastify, {
+    limit: 'token',
+    perSecond: limits.perToken,
+    keyOf: (request) => tokenIdOf(request) ?? '',
+    describe: (perSecond) =>
+      `At most ${perSecond} requests per second are accepted from one token, ${perSecond * BURST_SECONDS} at once ` +
+      '(CADASTRE_RATE_LIMIT).',
+  });
+  const limitAddress = createLimiter(fastify, {
+    limit: 'address',
+    perSecond: limits.perAddress,
+    keyOf: getAddressKey,
+    describe: (perSecond) =>
+      `At most ${perSecond} requests per second without a valid token are accepted from one address, ` +
+      `${perSecond * BURST_SECONDS} at once (CADASTRE_ADDRESS_RATE_LIMIT).`,
+  });
+  const limitAccessChanges = createLimiter(fastify, {
+    limit: 'access_change',
+    perSecond: limits.accessChanges,
+    keyOf: (request) => (request as AuthenticatedRequest).actor?.id ?? '',
+    describe: (perSecond) =>
+      `At most ${perSecond} tokens or changes of an account per second are accepted from one caller, ` +
+      `${perSecond * BURST_SECONDS} at once (CADASTRE_ACCESS_CHANGE_LIMIT).`,
+  });
+  return { limitToken, limitAddress, limitAccessChanges };
+};
+
+type RateLimitOptions = {
+  readonly limits: RateLimits;
+  readonly clock: Clock;
+  readonly authenticator: () => Authenticator;
+};
+
+/**
+ * Limits requests before their bodies are read and before any database lookup: per token if this process has cached the
+ * token as valid, else per address. Routes that change access are limited per caller too.
+ *
+ * Each gateway counts separately.
+ */
+export const limitRequests = async (
+  fastify: FastifyInstance,
+  { limits, clock, authenticator }: RateLimitOptions,
+): Promise<void> => {
+  await fastify.register(rateLimit, { global: false, store: createBucketStore(clock) });
+  const tokenIdOf = (request: FastifyRequest): string | undefined => {
+    const credential = getCredential(request);
+    return credential === undefined ? undefined : authenticator().getCachedTokenId(credential);
+  };
+  const { limitToken, limitAddress, limitAccessChanges } = createLimiters(fastify, limits, tokenIdOf);
+  fastify.addHook('onRequest', async (request: FastifyRequest, reply: FastifyReply) => {
+    const { changesAccess, isUnlimited, announcesRateLimit, page } = request.routeOptions.config as RouteOptions;
+    if (isUnlimited) return;
+    if (announcesRateLimit && limits.perToken !== null) void reply.header('x-ratelimit-limit', String(limits.perToken));
+    await (tokenIdOf(request) === undefined ? limitAddress : limitToken)(request);
+    if (!changesAccess || limits.accessChanges === null) return;
+    await (page ? admitToPage(request, authenticator(), page) : identifyCaller(request, authenticator()));
+    await limitAccessChanges(request);
+  });
+};

@@ -1,0 +1,101 @@
+import { Module, type DynamicModule } from '@nestjs/common';
+import { CqrsModule } from '@nestjs/cqrs';
+import { EventStore } from '#storage/event-store';
+import { Clock, Ids, Quotas } from '#platform/kernel';
+import { Database } from '#platform/postgres';
+import { GroupStatements } from '#identity/scim';
+import { SignInFlow, SignInOptions, SignInTokens } from '#identity/sign-in';
+import { Vault } from '#storage/vault';
+import { IdentityLinksController } from './linking/identity-links.controller.js';
+import { BackChannelLogoutController } from './logout/back-channel-logout.controller.js';
+import { BackChannelLogout } from './logout/back-channel-logout.service.js';
+import { OidcFlow } from './protocol/oidc-flow.service.js';
+import { ProviderConnections } from './protocol/provider-connections.service.js';
+import { IdentityProvidersController, PUBLIC_URL } from './providers/identity-providers.controller.js';
+import { IdentityProvidersHandler } from './providers/identity-providers.handler.js';
+import { ProviderDirectory, toSettingsProvider } from './providers/provider-directory.service.js';
+import { ProviderScimTokensController } from './providers/provider-scim-tokens.controller.js';
+import { ProviderOptions } from './providers/provider-options.service.js';
+import { GroupMapping } from './sign-in/group-mapping.service.js';
+import { IdentitySignIn } from './sign-in/identity-sign-in.service.js';
+import { OidcSignInController } from './sign-in/oidc-sign-in.controller.js';
+import { OidcStart } from './sign-in/oidc-start.service.js';
+import { PendingSignIns } from './sign-in/pending-sign-ins.service.js';
+import { ProvisionedUsers } from './sign-in/provisioned-users.port.js';
+import { SignInGroups } from './sign-in/sign-in-groups.service.js';
+import { ScimUsers } from './sign-in/scim-users.service.js';
+
+export type IdentityProvidersOptions = {
+  readonly publicUrl: string;
+  /** The provider that the settings of the server describe; null for none. */
+  readonly oidc: Parameters<typeof toSettingsProvider>[0] | null;
+  readonly quotas: Quotas;
+};
+
+/** People sign in with identity providers by OpenID Connect. */
+@Module({
+  imports: [CqrsModule],
+  controllers: [
+    IdentityProvidersController,
+    ProviderScimTokensController,
+    OidcSignInController,
+    IdentityLinksController,
+    BackChannelLogoutController,
+  ],
+  providers: [
+    IdentityProvidersHandler,
+    GroupMapping,
+    BackChannelLogout,
+    OidcStart,
+    { provide: SignInOptions, useClass: ProviderOptions },
+    { provide: ProvisionedUsers, useClass: ScimUsers },
+    { provide: GroupStatements, useClass: SignInGroups },
+    {
+      provide: ProviderConnections,
+      useFactory: (clock: Clock) => new ProviderConnections(clock),
+      inject: [Clock],
+    },
+    {
+      provide: PendingSignIns,
+      useFactory: (database: Database, tokens: SignInTokens) => new PendingSignIns(database, tokens),
+      inject: [Database, SignInTokens],
+    },
+  ],
+  exports: [GroupStatements, SignInOptions],
+})
+export class IdentityProvidersModule {
+  static with({ publicUrl, oidc, quotas }: IdentityProvidersOptions): DynamicModule {
+    return {
+      module: IdentityProvidersModule,
+      // The pages of sign-in list the providers.
+      global: true,
+      providers: [
+        { provide: PUBLIC_URL, useValue: publicUrl },
+        {
+          provide: ProviderDirectory,
+          useFactory: (database: Database, vault: Vault) =>
+            new ProviderDirectory(database, vault, oidc && toSettingsProvider(oidc)),
+          inject: [Database, Vault],
+        },
+        {
+          provide: OidcFlow,
+          useFactory: (directory: ProviderDirectory, connections: ProviderConnections, clock: Clock) =>
+            new OidcFlow(directory, connections, clock, publicUrl),
+          inject: [ProviderDirectory, ProviderConnections, Clock],
+        },
+        {
+          provide: IdentitySignIn,
+          useFactory: (
+            store: EventStore,
+            ids: Ids,
+            flow: SignInFlow,
+            mapping: GroupMapping,
+            provisioned: ProvisionedUsers,
+            directory: ProviderDirectory,
+          ) => new IdentitySignIn({ store, ids, quotas, flow, mapping, provisioned, directory }),
+          inject: [EventStore, Ids, SignInFlow, GroupMapping, ProvisionedUsers, ProviderDirectory],
+        },
+      ],
+    };
+  }
+}

@@ -1,0 +1,78 @@
+import { Body, Controller, Delete, Get, HttpCode, Inject, Param, Patch, Post, Req } from '@nestjs/common';
+import { CommandBus } from '@nestjs/cqrs';
+import type { FastifyRequest } from 'fastify';
+import { CurrentActor, RequireRecentSignIn, type Actor } from '#api/access';
+import { notFound } from '#platform/kernel';
+import { parseBody, renderDocument, renderList, slicePage, type Document } from '#api/json-api';
+import { Database } from '#platform/postgres';
+import { createBody, updateBody } from './identity-providers.body.js';
+import { ChangeIdentityProvider } from './identity-providers.commands.js';
+import { renderIdentityProvider } from './identity-providers.document.js';
+import { findProviderForActor, listProviders, type IdentityProviderRow } from './identity-providers.queries.js';
+import { ProviderDirectory, SETTINGS_PROVIDER_ID } from './provider-directory.service.js';
+import { PROVIDER_SETTINGS } from './provider-settings.js';
+
+/** Injection token of the address of the site, without a slash at its end. */
+export const PUBLIC_URL = 'cadastre:identity-providers-public-url';
+
+/** The providers with which people can sign in. Site administrators manage them. */
+@Controller('api/v2/admin/identity-providers')
+export class IdentityProvidersController {
+  constructor(
+    private readonly bus: CommandBus,
+    private readonly database: Database,
+    private readonly directory: ProviderDirectory,
+    @Inject(PUBLIC_URL) private readonly publicUrl: string,
+  ) {}
+
+  @Get()
+  list(@Req() request: FastifyRequest, @CurrentActor() actor: Actor): Promise<Document> {
+    return renderList(
+      request,
+      async (page) => {
+        const stored = await listProviders(this.database, actor);
+        const { settingsProvider } = this.directory;
+        const all = settingsProvider ? [settingsProvider, ...stored] : stored;
+        return { rows: slicePage(all, page), total: all.length };
+      },
+      (row) => renderIdentityProvider(row, this.publicUrl),
+    );
+  }
+
+  @Post()
+  @RequireRecentSignIn()
+  async create(@Body() body: unknown, @CurrentActor() actor: Actor): Promise<Document> {
+    const { attributes } = parseBody(createBody, body).data;
+    const { name, issuer, 'client-id': clientId, 'client-secret': clientSecret } = attributes;
+    const settings = { ...PROVIDER_SETTINGS.read(attributes), name, issuer, clientId };
+    const input = { settings, clientSecret, actor };
+    return this.render(await this.bus.execute(new ChangeIdentityProvider('CreateIdentityProvider', input)));
+  }
+
+  @Get(':id')
+  async show(@Param('id') id: string, @CurrentActor() actor: Actor): Promise<Document> {
+    const stored = await findProviderForActor(this.database, actor, id);
+    const row = stored ?? (id === SETTINGS_PROVIDER_ID ? this.directory.settingsProvider : null);
+    if (!row) throw notFound();
+    return this.render(row);
+  }
+
+  @Patch(':id')
+  @RequireRecentSignIn()
+  async update(@Param('id') id: string, @Body() body: unknown, @CurrentActor() actor: Actor): Promise<Document> {
+    const { attributes } = parseBody(updateBody, body).data;
+    const settings = PROVIDER_SETTINGS.read(attributes);
+    const input = { id, settings, clientSecret: attributes['client-secret'], actor };
+    return this.render(await this.bus.execute(new ChangeIdentityProvider('UpdateIdentityProvider', input)));
+  }
+
+  @Delete(':id')
+  @HttpCode(204)
+  async destroy(@Param('id') id: string, @CurrentActor() actor: Actor): Promise<void> {
+    await this.bus.execute(new ChangeIdentityProvider('DeleteIdentityProvider', { id, actor }));
+  }
+
+  private render(row: IdentityProviderRow): Document {
+    return renderDocument(renderIdentityProvider(row, this.publicUrl));
+  }
+}

@@ -1,0 +1,159 @@
+import { CommandHandler } from '@nestjs/cqrs';
+import { Ids, requireActive, unprocessable, type Sql } from '#platform/kernel';
+import {
+  AggregateHandler,
+  EventStore,
+  getFirstRow,
+  lockStream,
+  newStream,
+  raiseConflictWhen,
+  type OperationTable,
+} from '#storage/event-store';
+import { refuseTakenName } from '#platform/postgres';
+import { createEventContext, type Actor } from '#api/access';
+import { prepareTokenDestruction } from '#identity/people';
+import { Vault } from '#storage/vault';
+import { ProviderConnections } from '../protocol/provider-connections.service.js';
+import { ProviderFault } from '../protocol/provider-fault.js';
+import { identityProvider } from './identity-provider.js';
+import { ChangeIdentityProvider, type IdentityProviderOperations } from './identity-providers.commands.js';
+import {
+  hasProviders,
+  listProviders,
+  loadProviderForCommand,
+  selectProviderById,
+  type IdentityProviderRow,
+  type ProviderForCommand,
+} from './identity-providers.queries.js';
+import { ProviderDirectory, SETTINGS_PROVIDER_ID } from './provider-directory.service.js';
+import { checkProviderSettings, type ProviderChanges } from './provider-settings.js';
+
+/** The most providers that administrators can create. */
+export const MAX_PROVIDERS = 20;
+
+/** No event has this stream. Creations lock it, so that their number is exact. */
+const PROVIDERS = 'identity providers';
+
+const refuseTaken = refuseTakenName('identity_providers_name_key');
+
+const refuseLimit = (): never => {
+  throw unprocessable(`The site has ${MAX_PROVIDERS} identity providers, the most that it can have. Delete one first`);
+};
+
+@CommandHandler(ChangeIdentityProvider)
+export class IdentityProvidersHandler extends AggregateHandler<IdentityProviderOperations> {
+  protected readonly operations: OperationTable<IdentityProviderOperations> = {
+    CreateIdentityProvider: (input) => this.create(input),
+    UpdateIdentityProvider: (input) => this.update(input),
+    DeleteIdentityProvider: (input) => this.delete(input),
+  };
+
+  constructor(
+    private readonly store: EventStore,
+    private readonly ids: Ids,
+    private readonly vault: Vault,
+    private readonly directory: ProviderDirectory,
+    private readonly connections: ProviderConnections,
+  ) {
+    super();
+  }
+
+  private async create(
+    input: IdentityProviderOperations['CreateIdentityProvider']['input'],
+  ): Promise<IdentityProviderRow> {
+    const { settings, clientSecret = null, actor } = input;
+    const id = this.ids.next('idp');
+    const data = { ...settings, hasClientSecret: clientSecret !== null };
+    const { rows } = await this.store
+      .handle({
+        decider: identityProvider,
+        load: async () => {
+          const present = await listProviders(this.store.database, actor);
+          if (present.length >= MAX_PROVIDERS) refuseLimit();
+          await this.checkProvider(data, { enabled: true });
+          return newStream(id, identityProvider);
+        },
+        command: () => ({ type: 'CreateIdentityProvider', data }) as const,
+        organization: () => null,
+        context: createEventContext(actor),
+        conditions: () => [lockStream(PROVIDERS), raiseConflictWhen(hasProviders(MAX_PROVIDERS))],
+        read: () => [selectProviderById(id), ...this.storeSecret(id, clientSecret)],
+      })
+      .catch(refuseTaken);
+    return getFirstRow<IdentityProviderRow>(rows);
+  }
+
+  private async update(
+    input: IdentityProviderOperations['UpdateIdentityProvider']['input'],
+  ): Promise<IdentityProviderRow> {
+    const { id, settings, clientSecret, actor } = input;
+    const changes = clientSecret === undefined ? settings : { ...settings, hasClientSecret: clientSecret !== null };
+    const { rows } = await this.store
+      .handle({
+        decider: identityProvider,
+        load: async () => {
+          const { snapshot } = await this.load(id, actor);
+          const loaded = await this.store.restore(id, identityProvider, snapshot);
+          await this.checkProvider(changes, requireActive(loaded.state));
+          return loaded;
+        },
+        command: () =>
+          ({ type: 'UpdateIdentityProvider', data: { changes, secretReplaced: Boolean(clientSecret) } }) as const,
+        organization: () => null,
+        context: createEventContext(actor),
+        read: () => [selectProviderById(id), ...this.storeSecret(id, clientSecret)],
+      })
+      .catch(refuseTaken);
+    return getFirstRow<IdentityProviderRow>(rows);
+  }
+
+  /** Deletes the tokens of the provider for SCIM in the same append. */
+  private async delete({ id, actor }: IdentityProviderOperations['DeleteIdentityProvider']['input']): Promise<void> {
+    await this.store.handle({
+      decider: identityProvider,
+      load: async () => {
+        const provider = await this.load(id, actor);
+        const tokens = await prepareTokenDestruction(this.store, id, provider.tokens);
+        return { ...(await this.store.restore(id, identityProvider, provider.snapshot)), tokens };
+      },
+      command: () => ({ type: 'DeleteIdentityProvider', data: {} }) as const,
+      organization: () => null,
+      preconditions: ({ tokens }) => tokens.writes,
+      context: createEventContext(actor),
+      read: ({ tokens }) => tokens.statements,
+    });
+  }
+
+  private async load(id: string, actor: Actor): Promise<ProviderForCommand> {
+    if (id === SETTINGS_PROVIDER_ID && this.directory.settingsProvider) {
+      await listProviders(this.store.database, actor);
+      throw unprocessable('This identity provider comes from the settings CADASTRE_OIDC_*. Change them and restart');
+    }
+    return loadProviderForCommand(this.store.database, actor, id);
+  }
+
+  /**
+   * Refuses invalid settings. If the provider gets enabled or gets another issuer, also checks the provider itself, so that
+   * a mistake shows now and not when people sign in.
+   */
+  private async checkProvider(
+    changes: ProviderChanges,
+    present: Pick<ProviderChanges, 'enabled' | 'issuer'>,
+  ): Promise<void> {
+    checkProviderSettings(changes);
+    const { name, issuer = present.issuer, enabled = present.enabled } = changes;
+    if (name !== undefined && name.toLowerCase() === this.directory.settingsProvider?.settings.name.toLowerCase()) {
+      throw unprocessable('Name has already been taken', 'name');
+    }
+    const isSame = issuer === present.issuer && present.enabled === true;
+    if (!enabled || issuer === undefined || isSame) return;
+    await this.connections.check(issuer).catch((error: unknown) => {
+      if (!(error instanceof ProviderFault)) throw error;
+      throw unprocessable(`Issuer cannot be used: ${error.message}. With enabled: false it is not checked`, 'issuer');
+    });
+  }
+
+  private storeSecret(id: string, clientSecret: string | null | undefined): readonly Sql[] {
+    return typeof clientSecret === 'string' ? [this.vault.storeSecret(id, null, clientSecret)] : [];
+  }
+}

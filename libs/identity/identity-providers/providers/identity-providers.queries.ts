@@ -1,0 +1,80 @@
+import { notFound, sql, type Sql, type Timestamp } from '#platform/kernel';
+import { buildSnapshotJson, type StreamSnapshot } from '#storage/event-store';
+import type { Database } from '#platform/postgres';
+import { selectStoredAttributes } from '#api/json-api';
+import { requireCurrentAccess, requirePermission, SITE_SCOPE, type Actor } from '#api/access';
+import { selectOwnedTokens, type OwnedToken } from '#identity/people';
+import { PROVIDER_SETTINGS, type ProviderSettings } from './provider-settings.js';
+
+/** `createdAt` is null for the provider that the settings of the server describe. */
+export type IdentityProviderRow = {
+  readonly id: string;
+  readonly settings: ProviderSettings;
+  readonly createdAt: Timestamp | null;
+};
+
+const SETTINGS = selectStoredAttributes(PROVIDER_SETTINGS, 'provider.settings');
+const COLUMNS = sql`provider.id, ${SETTINGS} as settings, provider.created_at as "createdAt"`;
+const ORDER = sql.raw(`order by lower(provider.settings ->> 'name'), provider.id`);
+
+export const selectProviderById = (id: string): Sql =>
+  sql`select ${COLUMNS} from identity_providers provider where provider.id = ${id}`;
+
+const requireProviderPermission = (actor: Actor): void =>
+  requirePermission(actor, 'manage-identity-providers', SITE_SCOPE);
+
+/** Returns all stored providers by name. Throws the refusal of the permission table if the caller may not see them. */
+export const listProviders = async (database: Database, actor: Actor): Promise<readonly IdentityProviderRow[]> => {
+  const rows = await database.rows<IdentityProviderRow | { readonly id: null }>(sql`
+    select ${COLUMNS} from (select 1 where ${requireCurrentAccess(actor)}) allowed
+      left join identity_providers provider on true ${ORDER}`);
+  requireProviderPermission(actor);
+  return rows.filter((row) => row.id !== null);
+};
+
+export type ProviderForCommand = IdentityProviderRow & {
+  readonly snapshot: StreamSnapshot;
+  /** The tokens for SCIM that belong to the provider. */
+  readonly tokens: readonly OwnedToken[];
+};
+
+/** Returns the provider; undefined if there is none. Throws the refusal of the permission table. */
+export const findProviderForActor = async (
+  database: Database,
+  actor: Actor,
+  id: string,
+): Promise<ProviderForCommand | undefined> => {
+  const [row] = await database.rows<ProviderForCommand | { readonly id: null }>(sql`
+    select ${COLUMNS}, case when provider.id is not null then ${buildSnapshotJson('its')} end as snapshot,
+           ${selectOwnedTokens(sql.raw('provider.id'))} as tokens
+      from (select 1 where ${requireCurrentAccess(actor)}) allowed
+      left join (identity_providers provider join event_store.streams its on its.stream = provider.id)
+        on provider.id = ${id}`);
+  requireProviderPermission(actor);
+  return row && row.id !== null ? row : undefined;
+};
+
+/** Returns the provider. Throws `not-found` if there is none, or if the caller may not see it. */
+export const loadProviderForCommand = async (
+  database: Database,
+  actor: Actor,
+  id: string,
+): Promise<ProviderForCommand> => {
+  const row = await findProviderForActor(database, actor, id);
+  if (!row) throw notFound();
+  return row;
+};
+
+const IS_ENABLED = sql.raw(`(provider.settings ->> 'enabled')::boolean`);
+
+/** Returns the providers with which people can sign in, by name. */
+export const listEnabledProviders = (database: Database): Promise<IdentityProviderRow[]> =>
+  database.rows<IdentityProviderRow>(
+    sql`select ${COLUMNS} from identity_providers provider where ${IS_ENABLED} ${ORDER}`,
+  );
+
+export const findEnabledProvider = (database: Database, id: string): Promise<IdentityProviderRow | undefined> =>
+  database.row<IdentityProviderRow>(sql`${selectProviderById(id)} and ${IS_ENABLED}`);
+
+/** Returns a condition: the site has this many stored providers or more. */
+export const hasProviders = (most: number): Sql => sql`(select count(*) from identity_providers) >= ${most}`;

@@ -1,0 +1,53 @@
+import { Controller, Delete, Get, HttpCode, Param, Query, Req } from '@nestjs/common';
+import { CommandBus } from '@nestjs/cqrs';
+import type { FastifyRequest } from 'fastify';
+import { CurrentActor, LimitAccessChanges, type Actor } from '#api/access';
+import { parsePage, renderDocument, renderPage, type Document, type QueryParameters as QueryOf } from '#api/json-api';
+import { Database } from '#platform/postgres';
+import { ChangeSession } from './sessions.commands.js';
+import { renderSession } from './sessions.document.js';
+import { findSession, listSessions } from './sessions.queries.js';
+
+@Controller('api/v2')
+export class SessionsController {
+  constructor(
+    private readonly bus: CommandBus,
+    private readonly database: Database,
+  ) {}
+
+  @Get('users/:id/sessions')
+  async list(
+    @Param('id') user: string,
+    @Query() query: QueryOf,
+    @Req() request: FastifyRequest,
+    @CurrentActor() actor: Actor,
+  ): Promise<Document> {
+    const page = parsePage(query);
+    const { rows, total } = await listSessions(this.database, actor, user, page);
+    return renderPage(
+      rows.map((row) => renderSession(row, actor)),
+      page,
+      total,
+      request.publicUrl,
+    );
+  }
+
+  @Delete('users/:id/sessions')
+  @HttpCode(204)
+  @LimitAccessChanges()
+  async endAll(@Param('id') user: string, @CurrentActor() actor: Actor): Promise<void> {
+    await this.bus.execute(new ChangeSession('EndSessions', { user, actor }));
+  }
+
+  @Get('sessions/:id')
+  async show(@Param('id') id: string, @CurrentActor() actor: Actor): Promise<Document> {
+    return renderDocument(renderSession(await findSession(this.database, actor, id), actor));
+  }
+
+  @Delete('sessions/:id')
+  @HttpCode(204)
+  @LimitAccessChanges()
+  async end(@Param('id') id: string, @CurrentActor() actor: Actor): Promise<void> {
+    await this.bus.execute(new ChangeSession('EndSession', { id, actor }));
+  }
+}

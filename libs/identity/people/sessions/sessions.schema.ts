@@ -1,0 +1,22 @@
+import { z } from 'zod';
+import { ASSURANCES } from '#api/access';
+import { defineResource, exampleText, relatedAlways, timestamp } from '#api/json-api/description';
+import { SIGN_IN_METHODS } from './session.js';
+
+export const sessionSchema = defineResource({
+  name: 'Session',
+  type: 'sessions',
+  description: 'A sign-in of a person in a browser.',
+  exampleId: 'ses-4nVq8TzLw2XcRk6B',
+  attributes: {
+    'created-at': timestamp(),
+    'last-used-at': timestamp('When the session was last used, to the minute. Null before that.').nullable(),
+    'expired-at': timestamp('When the session ends, whether or not it is used.'),
+    method: z.enum(SIGN_IN_METHODS).meta({ description: 'How the person signed in.' }),
+    assurance: z.enum(ASSURANCES).meta({ description: 'How strongly the person signed in.' }),
+    address: exampleText('203.0.113.7').nullable(),
+    'user-agent': exampleText('Mozilla/5.0').nullable(),
+    current: z.boolean().meta({ description: 'Whether the request used this session.' }),
+  },
+  relationships: { user: relatedAlways('users') },
+});

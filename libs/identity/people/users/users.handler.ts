@@ -1,0 +1,83 @@
+import { CommandHandler } from '@nestjs/cqrs';
+import { unprocessable } from '#platform/kernel';
+import { AggregateHandler, EventStore, getFirstRow, type OperationTable } from '#storage/event-store';
+import { NameEraser } from '#storage/personal-data';
+import { getViolatedConstraint } from '#platform/postgres';
+import { createEventContext, requirePermission, requireCurrentAccess, can, SITE_SCOPE } from '#api/access';
+import { user } from './user.js';
+import { ChangeUser, type UserOperations } from './users.commands.js';
+import { forgetUser } from './users.forget.js';
+import { changeSuspension, type SuspensionRequest } from './suspend-user.operation.js';
+import {
+  selectUserById,
+  loadUserForCommand,
+  loadUserToForget,
+  loadUserToSuspend,
+  type UserRow,
+} from './users.queries.js';
+
+/** For `catch`: refuses the unique attribute that is already taken; rethrows other errors. */
+export const refuseTaken = (error: unknown): never => {
+  const constraint = getViolatedConstraint(error);
+  if (constraint === 'users_username_key') throw unprocessable('Username has already been taken', 'username');
+  if (constraint === 'users_email_key') throw unprocessable('Email has already been taken', 'email');
+  throw error;
+};
+
+@CommandHandler(ChangeUser)
+export class UsersHandler extends AggregateHandler<UserOperations> {
+  protected readonly operations: OperationTable<UserOperations> = {
+    UpdateUser: (input) => this.update(input),
+    ForgetUser: (input) => this.forget(input),
+    SuspendUser: (input) => changeSuspension(this.store, this.prepareSuspension(input, true)),
+    UnsuspendUser: (input) => changeSuspension(this.store, this.prepareSuspension(input, false)),
+  };
+
+  constructor(
+    private readonly store: EventStore,
+    private readonly eraser: NameEraser,
+  ) {
+    super();
+  }
+
+  private async update({ changes, actor }: UserOperations['UpdateUser']['input']): Promise<UserRow> {
+    const { rows } = await this.store
+      .handle({
+        decider: user,
+        load: async () => {
+          const snapshot = await loadUserForCommand(this.store.database, actor, 'update-account', actor.id);
+          return this.store.restore(actor.id, user, snapshot);
+        },
+        // Invitations go to addresses: an unproven address must not receive another person's invitation.
+        command: () =>
+          ({ type: 'UpdateUser', data: { changes, confirmsEmail: can(actor, 'change-email', SITE_SCOPE) } }) as const,
+        organization: () => null,
+        context: createEventContext(actor),
+        read: () => [selectUserById(actor.id)],
+      })
+      .catch(refuseTaken);
+    return getFirstRow<UserRow>(rows);
+  }
+
+  private prepareSuspension(
+    { id, actor }: UserOperations['SuspendUser']['input'],
+    suspended: boolean,
+  ): SuspensionRequest {
+    const load = async () => {
+      const account = await loadUserToSuspend(this.store.database, id, requireCurrentAccess(actor));
+      requirePermission(actor, 'suspend-user', SITE_SCOPE);
+      return account;
+    };
+    return { id, suspended, context: createEventContext(actor), load };
+  }
+
+  private forget({ id, actor }: UserOperations['ForgetUser']['input']): Promise<void> {
+    const { store, eraser } = this;
+    const load = async () => {
+      const account = await loadUserToForget(store.database, id, requireCurrentAccess(actor));
+      requirePermission(actor, 'forget-user', SITE_SCOPE);
+      return account;
+    };
+    return forgetUser({ store, forgetting: eraser }, { id, context: createEventContext(actor), load });
+  }
+}

@@ -1,0 +1,120 @@
+import { Module, type DynamicModule, type Provider } from '@nestjs/common';
+import { CommandBus, CqrsModule } from '@nestjs/cqrs';
+import { TwoFactorRule } from '#api/access';
+import { Envelope, type EncryptionKeys } from '#platform/encryption';
+import { EventStore } from '#storage/event-store';
+import { Clock, Ids } from '#platform/kernel';
+import { Database } from '#platform/postgres';
+import { UserSignInMethods } from '#identity/scim';
+import { AccountController } from './account/account.controller.js';
+import { AccountPages } from './account/account-pages.service.js';
+import { AccountService } from './account/account.service.js';
+import { SignInMethodsController } from './account/sign-in-methods.controller.js';
+import { SignInFlow, type SignInServices } from './flow/sign-in-flow.service.js';
+import { SignInOptions } from './flow/sign-in-options.js';
+import { SignInTokens } from './flow/sign-in-tokens.service.js';
+import { ResettableMethods } from './methods/resettable-methods.service.js';
+import { SignInMethodsHandler } from './methods/sign-in-methods.handler.js';
+import { PasskeyCeremonies } from './passkeys/passkey-ceremonies.service.js';
+import { PasswordHasher } from './passwords/password-hasher.service.js';
+import { RefusedSignInRecorder } from './refusals/refused-sign-ins.recorder.js';
+import { SignInController } from './sign-in.controller.js';
+import { SignOutController } from './sign-out.controller.js';
+import { AccountTokensController, SITE_HOST } from './tokens/account-tokens.controller.js';
+import { TOTP_PURPOSE } from './totp/totp.queries.js';
+
+export type SignInModuleOptions = {
+  readonly encryptionKeys: EncryptionKeys;
+  readonly publicUrl: string;
+  readonly sessionHours: number;
+};
+
+const DEPENDENCIES = 'cadastre:sign-in-dependencies';
+
+const SERVICES = [
+  EventStore,
+  Clock,
+  Ids,
+  SignInTokens,
+  PasswordHasher,
+  PasskeyCeremonies,
+  SignInOptions,
+  RefusedSignInRecorder,
+  TwoFactorRule,
+];
+
+const createRecorderProvider = (keys: EncryptionKeys): Provider => ({
+  provide: RefusedSignInRecorder,
+  useFactory: (store: EventStore, clock: Clock, ids: Ids) => new RefusedSignInRecorder({ store, clock, ids, keys }),
+  inject: [EventStore, Clock, Ids],
+});
+
+@Module({
+  imports: [CqrsModule],
+  controllers: [
+    SignInController,
+    SignOutController,
+    AccountController,
+    AccountTokensController,
+    SignInMethodsController,
+  ],
+  providers: [
+    SignInMethodsHandler,
+    PasswordHasher,
+    AccountPages,
+    { provide: UserSignInMethods, useClass: ResettableMethods },
+    {
+      provide: SignInFlow,
+      useFactory: (dependencies: SignInServices, bus: CommandBus) => new SignInFlow(dependencies, bus),
+      inject: [DEPENDENCIES, CommandBus],
+    },
+    {
+      provide: AccountService,
+      useFactory: (dependencies: SignInServices, bus: CommandBus) => new AccountService(dependencies, bus),
+      inject: [DEPENDENCIES, CommandBus],
+    },
+  ],
+  // Identity providers sign people in, link their accounts, and delete users.
+  exports: [AccountService, SignInFlow, SignInTokens, UserSignInMethods],
+})
+export class SignInModule {
+  static with({ encryptionKeys, publicUrl, sessionHours }: SignInModuleOptions): DynamicModule {
+    const totpEnvelope = new Envelope(encryptionKeys, TOTP_PURPOSE);
+    return {
+      module: SignInModule,
+      global: true,
+      providers: [
+        { provide: SITE_HOST, useValue: new URL(publicUrl).host },
+        createRecorderProvider(encryptionKeys),
+        {
+          provide: SignInTokens,
+          useFactory: (clock: Clock) => new SignInTokens(encryptionKeys, clock),
+          inject: [Clock],
+        },
+        {
+          provide: PasskeyCeremonies,
+          useFactory: (database: Database, tokens: SignInTokens) => new PasskeyCeremonies(database, tokens, publicUrl),
+          inject: [Database, SignInTokens],
+        },
+        {
+          provide: DEPENDENCIES,
+          useFactory: (
+            store: EventStore,
+            clock: Clock,
+            ids: Ids,
+            tokens: SignInTokens,
+            hasher: PasswordHasher,
+            ceremonies: PasskeyCeremonies,
+            options: SignInOptions,
+            refusals: RefusedSignInRecorder,
+            twoFactor: TwoFactorRule,
+          ): SignInServices => {
+            const services = { store, clock, ids, tokens, hasher, ceremonies, options, refusals, twoFactor };
+            return { ...services, sessionHours, totpEnvelope };
+          },
+          inject: SERVICES,
+        },
+      ],
+    };
+  }
+}

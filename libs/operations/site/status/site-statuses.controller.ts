@@ -1,0 +1,55 @@
+import { Controller, Get, Inject } from '@nestjs/common';
+import { CurrentActor, requirePermission, SITE_SCOPE, verifyCurrentAccess, type Actor } from '#api/access';
+import { readFollowerStates } from '#storage/event-store';
+import { renderDocument, type Document } from '#api/json-api';
+import { Database } from '#platform/postgres';
+import { readJobStates } from '../records/job-runs.queries.js';
+import { readVerification } from '../records/verifications.queries.js';
+import { SITE_FACTS, type SiteFacts } from './site-facts.js';
+import { renderJob, renderVerification } from './site-statuses.document.js';
+import { listProcesses, readDatabaseFacts } from './site-statuses.queries.js';
+
+const PATH = '/api/v2/admin/site-status';
+
+@Controller('api/v2/admin/site-status')
+export class SiteStatusesController {
+  constructor(
+    private readonly database: Database,
+    @Inject(SITE_FACTS) private readonly facts: SiteFacts,
+  ) {}
+
+  @Get()
+  async show(@CurrentActor() actor: Actor): Promise<Document> {
+    await verifyCurrentAccess(this.database, actor);
+    requirePermission(actor, 'manage-site', SITE_SCOPE);
+    const { version, settings, followers, jobs } = this.facts;
+    const [{ postgresVersion, databaseBytes, events }, processes, states, jobStates, verification] = await Promise.all([
+      readDatabaseFacts(this.database),
+      listProcesses(this.database),
+      readFollowerStates(this.database, followers),
+      readJobStates(this.database),
+      readVerification(this.database),
+    ]);
+    return renderDocument({
+      id: 'site',
+      type: 'site-statuses',
+      attributes: {
+        version,
+        'postgres-version': postgresVersion,
+        'database-bytes': databaseBytes,
+        'event-count': events,
+        settings,
+        processes,
+        followers: states.map(({ name, isLed, behind, idleSeconds }) => ({
+          name,
+          running: isLed,
+          behind,
+          'idle-seconds': idleSeconds,
+        })),
+        'scheduled-jobs': jobs.map((job) => renderJob(job, jobStates.get(job.name))),
+        'last-verification': renderVerification(verification),
+      },
+      links: { self: PATH },
+    });
+  }
+}

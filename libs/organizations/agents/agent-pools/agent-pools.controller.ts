@@ -1,0 +1,100 @@
+import { Body, Controller, Delete, Get, HttpCode, Param, Patch, Post, Query, Req } from '@nestjs/common';
+import { CommandBus } from '@nestjs/cqrs';
+import type { FastifyRequest } from 'fastify';
+import { ConfigureRoute, CurrentActor, type Actor } from '#api/access';
+import { Database } from '#platform/postgres';
+import { Clock, notFound, sql } from '#platform/kernel';
+import {
+  renderDocument,
+  parseInclude,
+  renderPage,
+  parsePage,
+  parseBody,
+  readRelated,
+  type Document,
+  type QueryParameters as QueryOf,
+  type Resource,
+} from '#api/json-api';
+import { AgentPoolWorkspaces } from './agent-pool-workspaces.port.js';
+import { toAgentPoolChanges, createBody, updateBody } from './agent-pools.body.js';
+import { ChangeAgentPool } from './agent-pools.commands.js';
+import { renderAgentPool } from './agent-pools.document.js';
+import { AGENT_POOL_FILTERS, parseAgentPoolFilter } from './agent-pools.filter.js';
+
+import { findAgentPool, listAgentPools, type AgentPoolRow, type AgentPoolReader } from './agent-pools.queries.js';
+
+/** Clients also request encryption keys of pools, which do not exist here. */
+export const INCLUDES = ['workspaces', 'hyok_configurations'] as const;
+const includes = (query: QueryOf): boolean => parseInclude(query, INCLUDES)?.has('workspaces') ?? false;
+
+@Controller('api/v2')
+export class AgentPoolsController {
+  constructor(
+    private readonly bus: CommandBus,
+    private readonly database: Database,
+    private readonly clock: Clock,
+    private readonly workspaces: AgentPoolWorkspaces,
+  ) {}
+
+  @Get('organizations/:organization/agent-pools')
+  @ConfigureRoute({ filters: AGENT_POOL_FILTERS })
+  async list(
+    @Param('organization') organization: string,
+    @Query() query: QueryOf,
+    @Req() request: FastifyRequest,
+    @CurrentActor() actor: Actor,
+  ): Promise<Document> {
+    const withWorkspaces = includes(query);
+    const page = parsePage(query);
+    const filter = parseAgentPoolFilter(query);
+    const { rows, total } = await listAgentPools(this.database, this.toReader(actor), organization, page, filter);
+    const included = withWorkspaces ? await this.loadWorkspaces(rows, actor) : undefined;
+    return renderPage(rows.map(renderAgentPool), page, total, request.publicUrl, included);
+  }
+
+  @Post('organizations/:organization/agent-pools')
+  async create(
+    @Param('organization') organization: string,
+    @Body() body: unknown,
+    @CurrentActor() actor: Actor,
+  ): Promise<Document> {
+    const input = parseBody(createBody, body).data;
+    const settings = { ...toAgentPoolChanges(input), name: input.attributes.name };
+    const row = await this.bus.execute(new ChangeAgentPool('CreateAgentPool', { organization, settings, actor }));
+    return renderDocument(renderAgentPool(row));
+  }
+
+  @Get('agent-pools/:id')
+  async show(@Param('id') id: string, @Query() query: QueryOf, @CurrentActor() actor: Actor): Promise<Document> {
+    const withWorkspaces = includes(query);
+    const row = await findAgentPool(this.database, this.toReader(actor), 'read-agent-pools', id);
+    return renderDocument(renderAgentPool(row), withWorkspaces ? await this.loadWorkspaces([row], actor) : undefined);
+  }
+
+  @Patch('agent-pools/:id')
+  async update(@Param('id') id: string, @Body() body: unknown, @CurrentActor() actor: Actor): Promise<Document> {
+    const changes = toAgentPoolChanges(parseBody(updateBody, body).data);
+    const row = await this.bus.execute(new ChangeAgentPool('UpdateAgentPool', { id, changes, actor }));
+    if (!row) throw notFound();
+    return renderDocument(renderAgentPool(row));
+  }
+
+  @Delete('agent-pools/:id')
+  @HttpCode(204)
+  async destroy(@Param('id') id: string, @CurrentActor() actor: Actor): Promise<void> {
+    await this.bus.execute(new ChangeAgentPool('DeleteAgentPool', { id, actor }));
+  }
+
+  private loadWorkspaces(rows: readonly AgentPoolRow[], actor: Actor): Promise<Resource[]> {
+    const ids = rows.flatMap(({ workspaces }) => workspaces);
+    return readRelated(
+      this.database,
+      ids.length > 0 ? [this.workspaces.related(sql`${ids}::text[]`, actor)] : [],
+      actor,
+    );
+  }
+
+  private toReader(actor: Actor): AgentPoolReader {
+    return { actor, now: this.clock.now() };
+  }
+}

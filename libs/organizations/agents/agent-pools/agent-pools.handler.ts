@@ -1,0 +1,154 @@
+import { CommandHandler } from '@nestjs/cqrs';
+import { Clock, Ids, Refusal } from '#platform/kernel';
+import {
+  AggregateHandler,
+  EventStore,
+  getFirstRow,
+  getFirstRowOrNull,
+  raiseConflictWhen,
+  newStream,
+  expectVersion,
+  type OperationTable,
+  type StreamWrite,
+} from '#storage/event-store';
+import { refuseTakenName } from '#platform/postgres';
+import { createEventContext } from '#api/access';
+import { prepareTokenDestruction, type TokenDestruction } from '#identity/people';
+import { agentPool, SCOPES, type AgentPoolChanges, type PoolScope, type PoolScopes } from './agent-pool.js';
+import { ChangeAgentPool, type AgentPoolOperations } from './agent-pools.commands.js';
+import {
+  selectAgentPoolById,
+  loadAgentPoolForCommand,
+  isUsed,
+  loadOrganizationForAgentPool,
+  type AgentPoolForCommand,
+  type AgentPoolRow,
+  type OrganizationForAgentPool,
+  type ScopeTarget,
+} from './agent-pools.queries.js';
+
+const refuseTaken = refuseTakenName('agent_pools_organization_name_key');
+
+/** Type of the ids in each list, and names for the API. */
+const SCOPE_TARGETS = {
+  allowedWorkspaces: { name: 'allowed-workspaces', of: 'workspaces', one: 'Workspace' },
+  allowedProjects: { name: 'allowed-projects', of: 'projects', one: 'Project' },
+  excludedWorkspaces: { name: 'excluded-workspaces', of: 'workspaces', one: 'Workspace' },
+} as const satisfies Record<PoolScope, { readonly of: ScopeTarget['of']; readonly name: string; readonly one: string }>;
+
+/** Refuses ids that do not exist in the organization, with a pointer for each. */
+const checkTargets = (scopes: Partial<PoolScopes>, targets: readonly ScopeTarget[]): void => {
+  const existingTargets = new Set(targets.map(({ of, id }) => `${of} ${id}`));
+  const problems = SCOPES.flatMap((scope) => {
+    const { name, of, one } = SCOPE_TARGETS[scope];
+    return (scopes[scope] ?? []).flatMap((id, index) => {
+      if (existingTargets.has(`${of} ${id}`)) return [];
+      return [{ detail: `${one} ${id} does not exist`, pointer: `/data/relationships/${name}/data/${index}/id` }];
+    });
+  });
+  if (problems.length > 0) throw new Refusal('unprocessable', problems);
+};
+
+/**
+ * Requires that the organization and the targets of the lists are not deleted in between, because their deletion would
+ * miss the new rows.
+ */
+const buildPreconditions = ({
+  organization,
+  organizationVersion,
+  targets,
+}: OrganizationForAgentPool): StreamWrite[] => [
+  expectVersion(organization, organizationVersion),
+  ...targets.map(({ id, version }) => expectVersion(id, version)),
+];
+
+@CommandHandler(ChangeAgentPool)
+export class AgentPoolsHandler extends AggregateHandler<AgentPoolOperations> {
+  protected readonly operations: OperationTable<AgentPoolOperations> = {
+    CreateAgentPool: (input) => this.create(input),
+    UpdateAgentPool: (input) => this.update(input),
+    DeleteAgentPool: (input) => this.delete(input),
+  };
+
+  constructor(
+    private readonly store: EventStore,
+    private readonly ids: Ids,
+    private readonly clock: Clock,
+  ) {
+    super();
+  }
+
+  private async create(input: AgentPoolOperations['CreateAgentPool']['input']): Promise<AgentPoolRow> {
+    const { organization, settings, actor } = input;
+    const id = this.ids.next('apool');
+    const { rows } = await this.store
+      .handle({
+        decider: agentPool,
+        load: async () => {
+          const parent = await loadOrganizationForAgentPool(this.store.database, actor, organization, settings);
+          checkTargets(settings, parent.targets);
+          return { ...newStream(id, agentPool), parent };
+        },
+        command: () => ({ type: 'CreateAgentPool', data: settings }) as const,
+        organization: ({ parent }) => parent.organization,
+        preconditions: ({ parent }) => buildPreconditions(parent),
+        context: createEventContext(actor),
+        read: () => [selectAgentPoolById(id, { actor, now: this.clock.now() })],
+      })
+      .catch(refuseTaken);
+    return getFirstRow<AgentPoolRow>(rows);
+  }
+
+  private async update(input: AgentPoolOperations['UpdateAgentPool']['input']): Promise<AgentPoolRow | null> {
+    const { id, changes, actor } = input;
+    const { rows } = await this.store
+      .handle({
+        decider: agentPool,
+        load: async () => {
+          const pool = await loadAgentPoolForCommand(this.store.database, actor, id, changes);
+          checkTargets(changes, pool.targets);
+          const tokens = await this.prepareTokenDestructionFor(id, pool, changes);
+          return { ...(await this.store.restore(id, agentPool, pool.snapshot)), pool, tokens };
+        },
+        command: () => ({ type: 'UpdateAgentPool', data: { changes } }) as const,
+        organization: ({ pool }) => pool.organization,
+        preconditions: ({ pool, tokens }) => [...buildPreconditions(pool), ...tokens.writes],
+        context: createEventContext(actor),
+        read: ({ tokens }) => [selectAgentPoolById(id, { actor, now: this.clock.now() }), ...tokens.statements],
+      })
+      .catch(refuseTaken);
+    return getFirstRowOrNull<AgentPoolRow>(rows);
+  }
+
+  /**
+   * Returns the destruction of the pool's tokens if the pool starts to execute remote runs. Managers of pools may have
+   * such tokens, which would then open the state of the whole organization. From then on only owners create tokens of
+   * the pool.
+   */
+  private prepareTokenDestructionFor(
+    id: string,
+    pool: AgentPoolForCommand,
+    { remoteRunsEnabled = false }: AgentPoolChanges,
+  ): Promise<TokenDestruction> {
+    if (pool.remoteRunsEnabled || !remoteRunsEnabled) return Promise.resolve({ writes: [], statements: [] });
+    return prepareTokenDestruction(this.store, id, pool.tokens);
+  }
+
+  /** Deletes the tokens of the pool in the same append. */
+  private async delete({ id, actor }: AgentPoolOperations['DeleteAgentPool']['input']): Promise<void> {
+    await this.store.handle({
+      decider: agentPool,
+      load: async () => {
+        const pool = await loadAgentPoolForCommand(this.store.database, actor, id, {});
+        const tokens = await prepareTokenDestruction(this.store, id, pool.tokens);
+        return { ...(await this.store.restore(id, agentPool, pool.snapshot)), pool, tokens };
+      },
+      command: ({ pool: { use } }) => ({ type: 'DeleteAgentPool', data: { use } }) as const,
+      organization: ({ pool }) => pool.organization,
+      preconditions: ({ tokens }) => tokens.writes,
+      context: createEventContext(actor),
+      // Another request can assign the pool between the count and the lock of the stream.
+      read: ({ pool, tokens }) => [...tokens.statements, raiseConflictWhen(isUsed(id, pool.organization))],
+    });
+  }
+}

@@ -1,0 +1,50 @@
+import { sql, unprocessable, type Sql } from '#platform/kernel';
+import { expectVersion, type StreamWrite } from '#storage/event-store';
+
+/**
+ * Columns or parameters with the ids of a workspace and its project. Without both, the user is the whole organization.
+ */
+type PoolUser = { readonly workspace?: Sql; readonly project?: Sql };
+
+/** The pool of a command, or null. `organization` is a column. */
+type PoolChoice = PoolUser & { readonly pool: string | null; readonly organization: Sql };
+
+const NULL = sql.raw('null');
+
+/**
+ * Returns a condition on the row `ap` of agent_pools: the user may use the pool. The pool must be for the whole
+ * organization, the workspace or its project, and must not exclude the workspace.
+ */
+export const isPoolUsableBy = ({ workspace = NULL, project = NULL }: PoolUser): Sql => sql`(
+  (ap.organization_scoped or exists (
+     select 1 from agent_pool_scopes allowed
+      where allowed.pool = ap.id
+        and (allowed.scope = 'allowedWorkspaces' and allowed.target = ${workspace}
+             or allowed.scope = 'allowedProjects' and allowed.target = ${project})))
+  and not exists (
+     select 1 from agent_pool_scopes excluded
+      where excluded.pool = ap.id and excluded.scope = 'excludedWorkspaces' and excluded.target = ${workspace}))`;
+
+/**
+ * Returns an expression for the version of the pool's stream, for `expectPoolVersion`; null if the organization has no
+ * such pool, or if the user may not use it.
+ */
+export const selectUsablePoolVersion = ({ pool, organization, ...user }: PoolChoice): Sql =>
+  pool === null
+    ? sql.raw('null::integer')
+    : sql`(select s.version from agent_pools ap join event_store.streams s on s.stream = ap.id
+            where ap.id = ${pool} and ap.organization = ${organization} and ${isPoolUsableBy(user)})`;
+
+/**
+ * Expects the pool's version in an append that refers to the pool. Refuses an unknown pool. Call it after the check of
+ * the settings: whether a pool may be named at all comes first.
+ */
+export const expectPoolVersion = (
+  pool: string | null,
+  version: number | null,
+  { pointer, locationText = 'here' }: { readonly pointer: string; readonly locationText?: string },
+): readonly StreamWrite[] => {
+  if (pool === null) return [];
+  if (version === null) throw unprocessable(`Agent pool does not exist, or is not allowed ${locationText}`, pointer);
+  return [expectVersion(pool, version)];
+};

@@ -1,0 +1,20 @@
+import { defineAggregate, toProjection, type ModuleDefinition } from '#storage/event-store';
+import { IP_ALLOWLIST_NAMES } from './ip-allowlist-names.js';
+import { ipAllowlist } from './ip-allowlist.js';
+import { ipAllowlistEvents } from './ip-allowlists.events.js';
+import { ipAllowlistEpochs, ipAllowlistNames, ipAllowlistRanges, ipAllowlists } from './ip-allowlists.projection.js';
+
+export const ipAllowlistsDefinition: ModuleDefinition = {
+  name: 'ip-allowlists',
+  kinds: ipAllowlistEvents,
+  aggregates: [defineAggregate('crl', ipAllowlist)],
+  projections: [
+    toProjection(ipAllowlists),
+    toProjection(ipAllowlistNames),
+    toProjection(ipAllowlistRanges),
+    toProjection(ipAllowlistEpochs),
+  ],
+  followers: [],
+  uniqueNames: [IP_ALLOWLIST_NAMES],
+  migrations: new URL('./sql/', import.meta.url),
+};

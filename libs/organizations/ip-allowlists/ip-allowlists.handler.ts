@@ -1,0 +1,152 @@
+import { CommandHandler } from '@nestjs/cqrs';
+import { Ids, unprocessable, type Sql } from '#platform/kernel';
+import {
+  AggregateHandler,
+  EventStore,
+  expectVersion,
+  getFirstRow,
+  getFirstRowOrNull,
+  newStream,
+  type OperationTable,
+} from '#storage/event-store';
+import { createEventContext, type Actor } from '#api/access';
+import { getViolatedConstraint, refuseTakenName } from '#platform/postgres';
+import { ipAllowlist, type IpAllowlistCommand } from './ip-allowlist.js';
+import { ChangeIpAllowlist, type IpAllowlistOperations } from './ip-allowlists.commands.js';
+import {
+  loadIpAllowlist,
+  loadOrganizationForIpAllowlist,
+  selectAllowedRangeById,
+  selectIpAllowlistById,
+  type AllowedRangeRow,
+  type IpAllowlistRow,
+  type IpAllowlistTarget,
+} from './ip-allowlists.queries.js';
+
+/** The limit for an organization. Simultaneous requests can exceed it by their number, which is harmless. */
+const MAX_LISTS = 20;
+
+const refuseTaken = refuseTakenName('ip_allowlists_organization_name_key');
+
+/** Translates violations of the unique indexes into refusals. */
+const refuseSecondList = (error: unknown): never => {
+  if (getViolatedConstraint(error) === 'ip_allowlists_one_for_organization') {
+    throw unprocessable(
+      'The organization has a list with the enforcement-scope organization already. Add the ranges to that list',
+      'enforcement-scope',
+    );
+  }
+  return refuseTaken(error);
+};
+
+/** Site administrators are not restricted by lists, so no change can lock them out. */
+const getKeptAddress = ({ siteAdmin, request }: Actor): string | null => (siteAdmin ? null : (request.address ?? ''));
+
+type ListChange = {
+  readonly target: IpAllowlistTarget;
+  readonly command: Exclude<IpAllowlistCommand, { type: 'CreateIpAllowlist' }>;
+  readonly actor: Actor;
+  readonly read: readonly Sql[];
+};
+
+const getNamedPools = (command: IpAllowlistCommand): readonly string[] =>
+  command.type === 'AssignAgentPools' ? command.data.agentPools : [];
+
+const requirePools = (pools: readonly string[], existing: readonly string[]): void => {
+  const unknown = pools.find((pool) => !existing.includes(pool));
+  if (unknown !== undefined) throw unprocessable(`Agent pool ${unknown} does not exist in the organization`, '/data');
+};
+
+@CommandHandler(ChangeIpAllowlist)
+export class IpAllowlistsHandler extends AggregateHandler<IpAllowlistOperations> {
+  protected readonly operations: OperationTable<IpAllowlistOperations> = {
+    CreateIpAllowlist: (input) => this.create(input),
+    UpdateIpAllowlist: async ({ list, changes, actor }) => {
+      const command = { type: 'UpdateIpAllowlist', data: { changes, keep: getKeptAddress(actor) } } as const;
+      const rows = await this.change({ target: { list }, command, actor, read: [selectIpAllowlistById(list)] });
+      return getFirstRowOrNull<IpAllowlistRow>(rows);
+    },
+    DeleteIpAllowlist: async ({ list, actor }) => {
+      await this.change({ target: { list }, command: { type: 'DeleteIpAllowlist', data: {} }, actor, read: [] });
+    },
+    AssignAgentPools: async ({ list, agentPools, actor }) => {
+      const command = { type: 'AssignAgentPools', data: { agentPools } } as const;
+      await this.change({ target: { list }, command, actor, read: [] });
+    },
+    UnassignAgentPools: async ({ list, agentPools, actor }) => {
+      const command = { type: 'UnassignAgentPools', data: { agentPools } } as const;
+      await this.change({ target: { list }, command, actor, read: [] });
+    },
+    AddAllowedRange: ({ list, range, actor }) => {
+      const id = this.ids.next('cidr');
+      const command = { type: 'AddAllowedRange', data: { ...range, id, keep: getKeptAddress(actor) } } as const;
+      return this.changeRange({ target: { list }, command, actor }, id);
+    },
+    UpdateAllowedRange: ({ range: id, changes, actor }) => {
+      const command = { type: 'UpdateAllowedRange', data: { id, changes, keep: getKeptAddress(actor) } } as const;
+      return this.changeRange({ target: { range: id }, command, actor }, id);
+    },
+    RemoveAllowedRange: async ({ range: id, actor }) => {
+      const command = { type: 'RemoveAllowedRange', data: { id, keep: getKeptAddress(actor) } } as const;
+      await this.change({ target: { range: id }, command, actor, read: [] });
+    },
+  };
+
+  constructor(
+    private readonly store: EventStore,
+    private readonly ids: Ids,
+  ) {
+    super();
+  }
+
+  private async create({
+    organization,
+    list,
+    actor,
+  }: IpAllowlistOperations['CreateIpAllowlist']['input']): Promise<IpAllowlistRow> {
+    const id = this.ids.next('crl');
+    const ranges = list.ranges.map((range) => ({ ...range, id: this.ids.next('cidr') }));
+    const { rows } = await this.store
+      .handle({
+        decider: ipAllowlist,
+        load: async () => {
+          const parent = await loadOrganizationForIpAllowlist(this.store.database, actor, organization);
+          if (parent.existing >= MAX_LISTS) {
+            throw unprocessable(`An organization can have at most ${MAX_LISTS} IP allowlists. Delete one`);
+          }
+          return { ...newStream(id, ipAllowlist), parent };
+        },
+        command: () => ({ type: 'CreateIpAllowlist', data: { ...list, ranges, keep: getKeptAddress(actor) } }) as const,
+        organization: ({ parent }) => parent.organization,
+        preconditions: ({ parent }) => [expectVersion(parent.organization, parent.version)],
+        context: createEventContext(actor),
+        read: () => [selectIpAllowlistById(id)],
+      })
+      .catch(refuseSecondList);
+    return getFirstRow<IpAllowlistRow>(rows);
+  }
+
+  private async changeRange(change: Omit<ListChange, 'read'>, range: string): Promise<AllowedRangeRow | null> {
+    return getFirstRowOrNull<AllowedRangeRow>(await this.change({ ...change, read: [selectAllowedRangeById(range)] }));
+  }
+
+  private async change({ target, command, actor, read }: ListChange) {
+    const pools = getNamedPools(command);
+    const { rows } = await this.store
+      .handle({
+        decider: ipAllowlist,
+        load: async () => {
+          const row = await loadIpAllowlist(this.store.database, actor, target, pools);
+          requirePools(pools, row.agentPools);
+          return { ...(await this.store.restore(row.id, ipAllowlist, row.snapshot)), row };
+        },
+        command: () => command,
+        organization: ({ row }) => row.organization,
+        preconditions: ({ row }) => row.preconditions.map(({ stream, version }) => expectVersion(stream, version)),
+        context: createEventContext(actor),
+        read: () => read,
+      })
+      .catch(refuseSecondList);
+    return rows;
+  }
+}

@@ -1,6 +1,0 @@
-import { sql } from '#kernel';
-import type { Database } from '#postgres';
-
-/** Returns whether the site has an organization. */
-export const hasOrganizations = async (database: Database): Promise<boolean> =>
-  (await database.row(sql`select 1 from organizations limit 1`)) !== undefined;

@@ -1,0 +1,53 @@
+import { z } from 'zod';
+import { EXECUTION_MODES } from '#platform/kernel';
+import { defineAttributes, flag, nullableText, storedAttribute, type AttributeValues } from '#api/json-api/rules';
+
+/** How people must sign in to have access to the organization. `sso_mandatory`: with an identity provider. */
+const authPolicy = z.enum(['password', 'two_factor_mandatory', 'sso_mandatory']);
+
+const minutes = storedAttribute({
+  schema: z.int().nullable(),
+  initial: null,
+  body: z.int().positive({ error: 'must be at least one minute' }).nullish(),
+});
+
+/** Stacks cannot run where the client is. */
+const stacksMode = z.enum(['remote', 'agent']);
+
+/** Settings of an organization. Owners change all but those without a `body`, which only site administrators change. */
+const settings = {
+  collaboratorAuthPolicy: { schema: authPolicy, initial: 'password', body: authPolicy.optional() },
+  costEstimationEnabled: storedAttribute(flag(false)),
+  assessmentsEnforced: storedAttribute(flag(false)),
+  allowForceDeleteWorkspaces: flag(false),
+  sendPassingStatusesForUntriggeredSpeculativePlans: storedAttribute(flag(false)),
+  aggregatedCommitStatusEnabled: storedAttribute(flag(true)),
+  speculativePlanManagementEnabled: storedAttribute(flag(true)),
+  ownersTeamSamlRoleId: storedAttribute(nullableText(255)),
+  sessionTimeout: minutes,
+  sessionRemember: minutes,
+  defaultExecutionMode: {
+    schema: z.enum(EXECUTION_MODES),
+    initial: 'remote',
+    body: z.enum(EXECUTION_MODES).optional(),
+  },
+  defaultAgentPool: { ...nullableText(255), member: 'default-agent-pool-id' },
+  userTokensEnabled: flag(true),
+  /**
+   * Whether callers that manage providers may list providers of the public registry beside those of the organization.
+   */
+  publicProviderCurationEnabled: { ...flag(true), since: 2 },
+  /** Whether the limits for the lifetime of tokens apply: to new tokens, and to the age of user tokens. */
+  maxTtlEnabled: { ...flag(false), since: 3 },
+  globalModuleSharing: { ...storedAttribute(flag(false)), since: 4 },
+  registryMonorepoSupportEnabled: { ...storedAttribute(flag(false)), since: 4 },
+  stacksDefaultExecutionMode: {
+    ...storedAttribute({ schema: stacksMode, initial: 'remote', body: stacksMode.optional() }),
+    since: 4,
+  },
+  stacksEnabled: { ...storedAttribute(flag(false)), since: 4 },
+  accessBetaTools: { schema: z.boolean(), initial: false, since: 5 },
+} as const;
+
+export const ORGANIZATION_SETTINGS = defineAttributes(settings);
+export type OrganizationSettings = AttributeValues<typeof settings>;

@@ -1,0 +1,122 @@
+import { Body, Controller, Delete, Get, HttpCode, Inject, Param, Patch, Post, Query, Req } from '@nestjs/common';
+import { CommandBus } from '@nestjs/cqrs';
+import type { FastifyRequest } from 'fastify';
+import { can, CurrentActor, type Actor } from '#api/access';
+import { Database } from '#platform/postgres';
+import { notFound, sql } from '#platform/kernel';
+import {
+  renderDocument,
+  parseInclude,
+  renderPage,
+  parsePage,
+  getParameter,
+  parseBody,
+  readRelated,
+  getSlowReadCaller,
+  type Document,
+  type QueryParameters as QueryOf,
+  type Resource,
+} from '#api/json-api';
+import { renderEntitlementSet } from '../entitlements/entitlement-sets.controller.js';
+import { renderSubscription } from '../entitlements/subscriptions.controller.js';
+import type { FeatureSet } from './organization.js';
+import { toOrganizationChanges, createBody, updateBody } from './organizations.body.js';
+import { ChangeOrganization } from './organizations.commands.js';
+import { renderOrganization } from './organizations.document.js';
+import { listOrganizations, findOrganization, type OrganizationRow } from './organizations.queries.js';
+import { selectRelatedProjects } from '../organizations.related.js';
+
+/** Injection token of a setting: the feature set of new organizations. */
+export const INITIAL_FEATURE_SET = 'cadastre:initial-feature-set';
+
+export const ORGANIZATION_INCLUDES = ['entitlement_set', 'default_project', 'subscription'] as const;
+
+@Controller('api/v2')
+export class OrganizationsController {
+  constructor(
+    private readonly bus: CommandBus,
+    private readonly database: Database,
+    @Inject(INITIAL_FEATURE_SET) private readonly featureSet: FeatureSet,
+  ) {}
+
+  @Get('organizations')
+  async list(@Query() query: QueryOf, @Req() request: FastifyRequest, @CurrentActor() actor: Actor): Promise<Document> {
+    const includes = parseInclude(query, ORGANIZATION_INCLUDES);
+    const page = parsePage(query);
+    const { rows, total } = await listOrganizations(this.database, actor, page, {
+      search: getParameter(query, 'q'),
+      name: getParameter(query, 'q[name]'),
+      email: getParameter(query, 'q[email]'),
+    });
+    const data = rows.map((row) => renderOrganization(row, actor));
+    return renderPage(data, page, total, request.publicUrl, await this.loadIncluded(rows, includes, actor));
+  }
+
+  @Post('organizations')
+  async create(@Body() body: unknown, @CurrentActor() actor: Actor): Promise<Document> {
+    const {
+      attributes: { name, email, ...attributes },
+      relationships,
+    } = parseBody(createBody, body).data;
+    const settings = toOrganizationChanges({ attributes, relationships });
+    const input = { name, email, featureSet: this.featureSet, settings, actor };
+    return this.render(await this.bus.execute(new ChangeOrganization('CreateOrganization', input)), actor);
+  }
+
+  @Get('organizations/:organization')
+  async show(
+    @Param('organization') name: string,
+    @Query() query: QueryOf,
+    @CurrentActor() actor: Actor,
+  ): Promise<Document> {
+    const includes = parseInclude(query, ORGANIZATION_INCLUDES);
+    const row = await findOrganization(this.database, actor, 'read-organization', name);
+    return renderDocument(renderOrganization(row, actor), await this.loadIncluded([row], includes, actor));
+  }
+
+  @Patch('organizations/:organization')
+  async update(
+    @Param('organization') name: string,
+    @Body() body: unknown,
+    @CurrentActor() actor: Actor,
+  ): Promise<Document> {
+    const changes = toOrganizationChanges(parseBody(updateBody, body).data);
+    const row = await this.bus.execute(new ChangeOrganization('UpdateOrganization', { name, changes, actor }));
+    return this.render(row, actor);
+  }
+
+  @Delete('organizations/:organization')
+  @HttpCode(204)
+  async destroy(@Param('organization') name: string, @CurrentActor() actor: Actor): Promise<void> {
+    await this.bus.execute(new ChangeOrganization('DeleteOrganization', { name, actor }));
+  }
+
+  /** Returns the included resources, with at most one more statement. */
+  private async loadIncluded(
+    rows: readonly OrganizationRow[],
+    includes: ReadonlySet<(typeof ORGANIZATION_INCLUDES)[number]> | null,
+    actor: Actor,
+  ): Promise<Resource[] | undefined> {
+    if (!includes) return undefined;
+    const readable = rows.filter(({ id }) => can(actor, 'read-entitlements', { organization: id }));
+    const sets = [
+      ...(includes.has('entitlement_set') ? rows.map(renderEntitlementSet) : []),
+      ...(includes.has('subscription') ? readable.map(renderSubscription) : []),
+    ];
+    if (!includes.has('default_project')) return sets;
+    const ids = rows.map(({ defaultProject }) => defaultProject);
+    return [
+      ...sets,
+      ...(await readRelated(
+        this.database,
+        [selectRelatedProjects(sql`${ids}::text[]`, actor)],
+        getSlowReadCaller(actor, rows),
+      )),
+    ];
+  }
+
+  private render(row: OrganizationRow | null, actor: Actor): Document {
+    if (!row) throw notFound();
+    return renderDocument(renderOrganization(row, actor));
+  }
+}

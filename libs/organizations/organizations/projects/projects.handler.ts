@@ -1,0 +1,173 @@
+import { CommandHandler } from '@nestjs/cqrs';
+import { Ids, sql, type DataOf, type Sql } from '#platform/kernel';
+import {
+  AggregateHandler,
+  EventStore,
+  expectVersion,
+  getFirstRow,
+  getFirstRowOrNull,
+  newStream,
+  raiseConflictWhen,
+  type OperationTable,
+} from '#storage/event-store';
+import { castRows, refuseTakenName, type DatabaseRow } from '#platform/postgres';
+import { createEventContext, requirePermission, type Actor, type Permission } from '#api/access';
+import { expectPoolVersion } from '#organizations/agents';
+import { selectProjectBindings, type BindingRow } from '#organizations/tag-bindings';
+import { loadOrganizationForCommand } from '../organizations/organizations.queries.js';
+import { PROJECT_POOL_POINTER, project, type ProjectCommand } from './project.js';
+import { ChangeProject, type ProjectOperations } from './projects.commands.js';
+import { selectProjectById, findProject, type ProjectForCommand, type ProjectRow } from './projects.queries.js';
+
+type CommandedProjectChanges = DataOf<ProjectCommand, 'UpdateProject'>['changes'];
+
+/** A change of one existing project. */
+type ProjectTask = {
+  readonly id: string;
+  readonly actor: Actor;
+  readonly permission: Permission;
+  /** Refuses the change, depending on the project as it is. */
+  readonly authorize?: (row: ProjectForCommand) => void;
+  readonly command: (row: ProjectForCommand) => ProjectCommand;
+  /** The agent pool that the command refers to. */
+  readonly pool?: string | null;
+  /** Whether the command inserts tag bindings. The append then fails if the organization is deleted meanwhile. */
+  readonly insertsBindings?: boolean;
+  /** Statements that run after the append, in its transaction. */
+  readonly read: readonly Sql[];
+};
+
+/** Returns the agent pool that the settings refer to. */
+const getPool = ({ follows, defaultAgentPoolId }: CommandedProjectChanges): string | null =>
+  follows ? null : defaultAgentPoolId || null;
+
+/** Returns whether the changes affect which agents execute the runs of the project's workspaces. */
+const changesExecution = (changes: CommandedProjectChanges, { settings }: ProjectForCommand): boolean => {
+  const { follows, defaultExecutionMode: mode, defaultAgentPoolId: pool } = changes;
+  if (follows) return settings.defaultExecutionMode !== null;
+  return (
+    (mode !== undefined && mode !== settings.defaultExecutionMode) ||
+    (pool !== undefined && pool !== settings.defaultAgentPoolId)
+  );
+};
+
+const refuseTaken = refuseTakenName('projects_organization_name_key');
+
+@CommandHandler(ChangeProject)
+export class ProjectsHandler extends AggregateHandler<ProjectOperations> {
+  protected readonly operations: OperationTable<ProjectOperations> = {
+    CreateProject: (input) => this.create(input),
+    UpdateProject: (input) => this.update(input),
+    BindProjectTags: (input) => this.bindTags(input),
+    DeleteProject: (input) => this.delete(input),
+  };
+
+  constructor(
+    private readonly store: EventStore,
+    private readonly ids: Ids,
+  ) {
+    super();
+  }
+
+  private async create(input: ProjectOperations['CreateProject']['input']): Promise<ProjectRow> {
+    const { organization, data, actor } = input;
+    const id = this.ids.next('prj');
+    const pool = getPool(data);
+    const { rows } = await this.store
+      .handle({
+        decider: project,
+        load: async () => ({
+          ...newStream(id, project),
+          owner: await loadOrganizationForCommand(this.store.database, actor, 'create-project', organization, pool),
+        }),
+        command: () => ({ type: 'CreateProject', data }) as const,
+        organization: ({ owner }) => owner.id,
+        preconditions: ({ owner }) => [
+          expectVersion(owner.id, owner.snapshot.version),
+          ...expectPoolVersion(pool, owner.poolVersion, { pointer: PROJECT_POOL_POINTER }),
+        ],
+        context: createEventContext(actor),
+        read: () => [selectProjectById(id, actor)],
+      })
+      .catch(refuseTaken);
+    return getFirstRow<ProjectRow>(rows);
+  }
+
+  private async update(input: ProjectOperations['UpdateProject']['input']): Promise<ProjectRow | null> {
+    const { id, data, actor } = input;
+    const rows = await this.append({
+      id,
+      actor,
+      permission: 'update-project',
+      authorize: (row) => {
+        if (changesExecution(data.changes, row)) requirePermission(actor, 'change-project-execution', row);
+      },
+      command: () => ({ type: 'UpdateProject', data }),
+      pool: getPool(data.changes),
+      insertsBindings: data.bindings !== undefined,
+      read: [selectProjectById(id, actor)],
+    });
+    return getFirstRowOrNull<ProjectRow>(rows);
+  }
+
+  private async bindTags(input: ProjectOperations['BindProjectTags']['input']): Promise<readonly BindingRow[]> {
+    const { id, data, actor } = input;
+    const [rows = []] = await this.append({
+      id,
+      actor,
+      permission: 'update-project',
+      command: () => ({ type: 'BindProjectTags', data }),
+      insertsBindings: true,
+      read: [selectProjectBindings(sql`${[id]}::text[]`, actor)],
+    });
+    return castRows<BindingRow>(rows);
+  }
+
+  private async delete({ id, actor }: ProjectOperations['DeleteProject']['input']): Promise<void> {
+    await this.append({
+      id,
+      actor,
+      permission: 'delete-project',
+      command: ({ isDefault, allWorkspaces: workspaces }) => ({
+        type: 'DeleteProject',
+        data: { isDefault, workspaces },
+      }),
+      // Another request can add a workspace between the count and the lock of the stream.
+      read: [raiseConflictWhen(sql`exists (select 1 from workspaces where project = ${id})`)],
+    });
+  }
+
+  /**
+   * Appends the events of a command, and resolves to the rows that the query `read` returns in the same transaction.
+   */
+  private async append({
+    id,
+    actor,
+    permission,
+    authorize,
+    command,
+    pool = null,
+    insertsBindings = false,
+    read,
+  }: ProjectTask): Promise<readonly DatabaseRow[][]> {
+    const { rows } = await this.store
+      .handle({
+        decider: project,
+        load: async () => {
+          const row = await findProject(this.store.database, actor, permission, id, pool);
+          authorize?.(row);
+          return { ...(await this.store.restore(id, project, row.snapshot)), row };
+        },
+        command: ({ row }) => command(row),
+        organization: ({ row }) => row.organization,
+        preconditions: ({ row }) => [
+          ...(insertsBindings ? [expectVersion(row.organization, row.organizationVersion)] : []),
+          ...expectPoolVersion(pool, row.poolVersion, { pointer: PROJECT_POOL_POINTER }),
+        ],
+        context: createEventContext(actor),
+        read: () => read,
+      })
+      .catch(refuseTaken);
+    return rows;
+  }
+}

@@ -1,0 +1,96 @@
+import { CommandHandler } from '@nestjs/cqrs';
+import { Ids, unprocessable } from '#platform/kernel';
+import {
+  AggregateHandler,
+  EventStore,
+  expectVersion,
+  getFirstRow,
+  getFirstRowOrNull,
+  newStream,
+  type OperationTable,
+} from '#storage/event-store';
+import { createEventContext, type Actor, type Permission } from '#api/access';
+import { refuseTakenName } from '#platform/postgres';
+import { savedView, type SavedViewCommand } from './saved-view.js';
+import { ChangeSavedView, type SavedViewOperations } from './saved-views.commands.js';
+import {
+  findSavedView,
+  loadOrganizationForSavedView,
+  selectSavedViewById,
+  type SavedViewRow,
+} from './saved-views.queries.js';
+
+/** The limit for a person in an organization. Simultaneous requests can exceed it by their number, which is harmless. */
+const MAX_VIEWS = 100;
+
+const refuseTaken = refuseTakenName('saved_views_owner_name_key');
+
+type ChangeOfSavedView = Extract<SavedViewCommand, { type: 'UpdateSavedView' | 'DeleteSavedView' }>;
+
+@CommandHandler(ChangeSavedView)
+export class SavedViewsHandler extends AggregateHandler<SavedViewOperations> {
+  protected readonly operations: OperationTable<SavedViewOperations> = {
+    CreateSavedView: (input) => this.create(input),
+    UpdateSavedView: ({ id, changes, actor }) =>
+      this.change(id, { type: 'UpdateSavedView', data: changes }, 'save-views', actor),
+    DeleteSavedView: async ({ id, actor }) => {
+      await this.change(id, { type: 'DeleteSavedView', data: {} }, 'delete-saved-view', actor);
+    },
+  };
+
+  constructor(
+    private readonly store: EventStore,
+    private readonly ids: Ids,
+  ) {
+    super();
+  }
+
+  private async create({
+    organization,
+    content,
+    actor,
+  }: SavedViewOperations['CreateSavedView']['input']): Promise<SavedViewRow> {
+    const id = this.ids.next('sview');
+    const { rows } = await this.store
+      .handle({
+        decider: savedView,
+        load: async () => {
+          const parent = await loadOrganizationForSavedView(this.store.database, actor, organization);
+          if (parent.existing >= MAX_VIEWS) {
+            throw unprocessable(`You can save at most ${MAX_VIEWS} views in an organization. Delete one`);
+          }
+          return { ...newStream(id, savedView), parent };
+        },
+        command: () => ({ type: 'CreateSavedView', data: { ...content, createdBy: actor.id } }) as const,
+        organization: ({ parent }) => parent.organization,
+        preconditions: ({ parent }) => [expectVersion(parent.organization, parent.version)],
+        context: createEventContext(actor),
+        read: () => [selectSavedViewById(id)],
+      })
+      .catch(refuseTaken);
+    return getFirstRow<SavedViewRow>(rows);
+  }
+
+  private async change(
+    id: string,
+    command: ChangeOfSavedView,
+    permission: Permission,
+    actor: Actor,
+  ): Promise<SavedViewRow | null> {
+    const { rows } = await this.store
+      .handle({
+        decider: savedView,
+        load: async () => {
+          const row = await findSavedView(this.store.database, actor, permission, id);
+          return { ...(await this.store.restore(id, savedView, row.snapshot)), row };
+        },
+        command: () => command,
+        organization: ({ row }) => row.organization,
+        preconditions: ({ row }) => row.preconditions.map(({ stream, version }) => expectVersion(stream, version)),
+        context: createEventContext(actor),
+        read: () => [selectSavedViewById(id)],
+      })
+      .catch(refuseTaken);
+    return getFirstRowOrNull<SavedViewRow>(rows);
+  }
+}

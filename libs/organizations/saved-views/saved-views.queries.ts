@@ -1,0 +1,100 @@
+import { notFound, sql, type Sql, type Timestamp } from '#platform/kernel';
+import { buildSnapshotJson, selectStreamVersions, type StreamSnapshot, type StreamVersion } from '#storage/event-store';
+import type { Database } from '#platform/postgres';
+import {
+  hasOrganizationName,
+  listInOrganization,
+  requireCurrentAccess,
+  requirePermission,
+  type Actor,
+  type Permission,
+} from '#api/access';
+import type { ListPage, PageRequest } from '#api/json-api';
+
+export type SavedViewRow = {
+  readonly id: string;
+  readonly organization: string;
+  /** Id of the user who saved it. */
+  readonly createdBy: string;
+  readonly name: string;
+  readonly query: string;
+  readonly shared: boolean;
+  readonly createdAt: Timestamp;
+  readonly updatedAt: Timestamp;
+};
+
+const COLUMNS = sql.raw(`v.id, v.organization, v.created_by as "createdBy", v.name, v.query, v.shared,
+  v.created_at as "createdAt", v.updated_at as "updatedAt"`);
+
+/** Private views are visible only to their person, also for owners and site administrators. */
+const isVisible = (actor: Actor): Sql => sql`(v.shared or v.created_by = ${actor.id})`;
+
+export const selectSavedViewById = (id: string): Sql => sql`select ${COLUMNS} from saved_views v where v.id = ${id}`;
+
+type SavedViewForCommand = SavedViewRow & {
+  readonly snapshot: StreamSnapshot;
+  /** Version of the organization: after its deletion, no event about its contents may follow. */
+  readonly preconditions: readonly StreamVersion[];
+};
+
+/** Returns the view. Throws `not-found` if the caller may not see it, or the refusal of the permission. */
+export const findSavedView = async (
+  database: Database,
+  actor: Actor,
+  permission: Permission,
+  id: string,
+): Promise<SavedViewForCommand> => {
+  const row = await database.row<SavedViewForCommand>(sql`
+    select ${COLUMNS}, ${buildSnapshotJson('s')} as snapshot, ${selectStreamVersions(sql.raw('array[v.organization]'))} as preconditions
+      from saved_views v join event_store.streams s on s.stream = v.id
+     where v.id = ${id} and ${isVisible(actor)} and ${requireCurrentAccess(actor)}`);
+  if (!row) throw notFound();
+  requirePermission(actor, 'read-organization', row);
+  requirePermission(actor, permission, { organization: row.organization, user: row.createdBy });
+  return row;
+};
+
+/** The organization of a new view, and how many views the caller has there. */
+type OrganizationForSavedView = {
+  readonly organization: string;
+  readonly version: number;
+  readonly existing: number;
+};
+
+/** Returns the organization with this name. Throws if the caller may not save views there. */
+export const loadOrganizationForSavedView = async (
+  database: Database,
+  actor: Actor,
+  name: string,
+): Promise<OrganizationForSavedView> => {
+  const row = await database.row<OrganizationForSavedView>(sql`
+    select o.id as organization, s.version,
+           (select count(*) from saved_views v where v.organization = o.id and v.created_by = ${actor.id}) as existing
+      from organizations o join event_store.streams s on s.stream = o.id
+     where ${hasOrganizationName('o', name)} and ${requireCurrentAccess(actor)}`);
+  if (!row) throw notFound();
+  requirePermission(actor, 'read-organization', row);
+  requirePermission(actor, 'save-views', { organization: row.organization, user: actor.id });
+  return row;
+};
+
+/** Returns one page and the count of the views that the caller may see, from one statement. */
+export const listSavedViews = (
+  database: Database,
+  actor: Actor,
+  organization: string,
+  page: PageRequest,
+): Promise<ListPage<SavedViewRow>> =>
+  listInOrganization(
+    database,
+    actor,
+    {
+      organization,
+      permission: 'read-organization',
+      columns: COLUMNS,
+      from: sql.raw('from saved_views v'),
+      where: sql`v.organization = owner.id and ${isVisible(actor)}`,
+      order: sql.raw('name, id'),
+    },
+    page,
+  );

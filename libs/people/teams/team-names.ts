@@ -1,8 +1,0 @@
-import type { UniqueNames } from '#kernel';
-
-export const TEAM_NAMES: UniqueNames = {
-  table: 'teams',
-  scope: ['organization'],
-  constraint: 'teams_organization_name_key',
-  noun: 'teams',
-};

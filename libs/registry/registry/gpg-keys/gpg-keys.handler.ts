@@ -1,0 +1,162 @@
+import { CommandHandler } from '@nestjs/cqrs';
+import { Clock, forbidden, Ids, Refusal, unprocessable } from '#platform/kernel';
+import {
+  AggregateHandler,
+  EventStore,
+  decideWrite,
+  expectVersion,
+  getFirstRow,
+  newStream,
+  type OperationTable,
+} from '#storage/event-store';
+import { getViolatedConstraint, refuseTakenName } from '#platform/postgres';
+import { createEventContext, loadParentOrganization } from '#api/access';
+import { checkRenewal, readPublicKey } from '#registry/provider-release';
+import { gpgKey, type GpgKeyCommand } from './gpg-key.js';
+import { ChangeGpgKey, type GpgKeyOperations } from './gpg-keys.commands.js';
+import { findGpgKey, findGpgKeyOfOrganization, selectGpgKeyById, type GpgKeyRow } from './gpg-keys.queries.js';
+
+/**
+ * Returns 403 for a namespace that the caller cannot use, because go-tfe drops the text of a 404. A
+ * namespace that does not exist gets the same response, so callers cannot distinguish them.
+ */
+const refuseForeignNamespace = (error: unknown): never => {
+  if (error instanceof Refusal && error.kind === 'not-found') throw forbidden('namespace not authorized');
+  throw error;
+};
+
+const KEY_ID_CONSTRAINT = 'gpg_keys_organization_key_id_key';
+
+const refuseTaken = refuseTakenName(KEY_ID_CONSTRAINT, 'key-id');
+
+const createTakenKeyRefusal = (): Refusal => unprocessable('Key id has already been taken', 'key-id');
+
+/** Rejects a text that does not renew the key. The present text gets the refusal of a key that is added twice. */
+const requireRenewal = async (present: GpgKeyRow, asciiArmor: string): Promise<void> => {
+  if (present.asciiArmor === asciiArmor) throw createTakenKeyRefusal();
+  await checkRenewal(present.asciiArmor, asciiArmor);
+};
+
+@CommandHandler(ChangeGpgKey)
+export class GpgKeysHandler extends AggregateHandler<GpgKeyOperations> {
+  protected readonly operations: OperationTable<GpgKeyOperations> = {
+    AddGpgKey: (input) => this.add(input),
+    MoveGpgKey: (input) => this.store.retryOnConflict(() => this.move(input)).catch(refuseTaken),
+    RenewGpgKey: (input) => this.renew(input),
+    RemoveGpgKey: (input) => this.remove(input),
+  };
+
+  constructor(
+    private readonly store: EventStore,
+    private readonly ids: Ids,
+    private readonly clock: Clock,
+  ) {
+    super();
+  }
+
+  /** Adds the key, or renews the key with this id that the organization has already. */
+  private add(input: GpgKeyOperations['AddGpgKey']['input']): Promise<GpgKeyRow> {
+    return this.addNew(input).catch((error: unknown) => {
+      if (getViolatedConstraint(error) !== KEY_ID_CONSTRAINT) throw error;
+      return this.renewPresent(input);
+    });
+  }
+
+  private async addNew({ namespace, asciiArmor, actor }: GpgKeyOperations['AddGpgKey']['input']): Promise<GpgKeyRow> {
+    const id = this.ids.next('gpgkey');
+    const { rows } = await this.store.handle({
+      decider: gpgKey,
+      load: async () => {
+        const parent = await loadParentOrganization(this.store.database, actor, 'manage-providers', namespace);
+        const { keyId } = await readPublicKey(asciiArmor, this.clock.now());
+        return { ...newStream(id, gpgKey), parent, keyId };
+      },
+      command: ({ keyId }): GpgKeyCommand => ({ type: 'AddGpgKey', data: { keyId, asciiArmor } }),
+      organization: ({ parent }) => parent.organization,
+      preconditions: ({ parent }) => [expectVersion(parent.organization, parent.version)],
+      context: createEventContext(actor),
+      read: ({ stream }) => [selectGpgKeyById(stream)],
+    });
+    return getFirstRow<GpgKeyRow>(rows);
+  }
+
+  private async renewPresent(input: GpgKeyOperations['AddGpgKey']['input']): Promise<GpgKeyRow> {
+    const { namespace, asciiArmor, actor } = input;
+    const { rows } = await this.store.handle({
+      decider: gpgKey,
+      load: async () => {
+        const parent = await loadParentOrganization(this.store.database, actor, 'manage-providers', namespace);
+        const { keyId } = await readPublicKey(asciiArmor, this.clock.now());
+        const present = await findGpgKeyOfOrganization(this.store.database, parent.organization, keyId);
+        if (!present) throw createTakenKeyRefusal();
+        await requireRenewal(present, asciiArmor);
+        return { ...(await this.store.restore(present.id, gpgKey, present.snapshot)), parent };
+      },
+      command: () => ({ type: 'RenewGpgKey', data: { asciiArmor } }) as const,
+      organization: ({ parent }) => parent.organization,
+      context: createEventContext(actor),
+      read: ({ stream }) => [selectGpgKeyById(stream)],
+    });
+    return getFirstRow<GpgKeyRow>(rows);
+  }
+
+  private async renew({ path, asciiArmor, actor }: GpgKeyOperations['RenewGpgKey']['input']): Promise<GpgKeyRow> {
+    const { rows } = await this.store.handle({
+      decider: gpgKey,
+      load: async () => {
+        const row = await findGpgKey(this.store.database, actor, 'manage-providers', path);
+        await readPublicKey(asciiArmor, this.clock.now());
+        await requireRenewal(row, asciiArmor);
+        return { ...(await this.store.restore(row.id, gpgKey, row.snapshot)), row };
+      },
+      command: () => ({ type: 'RenewGpgKey', data: { asciiArmor } }) as const,
+      organization: ({ row }) => row.organization,
+      context: createEventContext(actor),
+      read: ({ stream }) => [selectGpgKeyById(stream)],
+    });
+    return getFirstRow<GpgKeyRow>(rows);
+  }
+
+  /**
+   * Removes the key from one organization and adds it to the other under a new id, because each audit trail records
+   * only its own part.
+   */
+  private async move({ path, namespace, actor }: GpgKeyOperations['MoveGpgKey']['input']): Promise<GpgKeyRow> {
+    const row = await findGpgKey(this.store.database, actor, 'manage-providers', path);
+    if (namespace === row.namespace) return row;
+    const parent = await loadParentOrganization(this.store.database, actor, 'manage-providers', namespace).catch(
+      refuseForeignNamespace,
+    );
+    if (parent.organization === row.organization) return row;
+    const id = this.ids.next('gpgkey');
+    const { keyId, asciiArmor } = row;
+    const loaded = await this.store.restore(row.id, gpgKey, row.snapshot);
+    const { rows } = await this.store.append(
+      [
+        expectVersion(row.organization, row.organizationVersion),
+        expectVersion(parent.organization, parent.version),
+        decideWrite(gpgKey, loaded, row.organization, { type: 'RemoveGpgKey', data: {} }),
+        decideWrite(gpgKey, newStream(id, gpgKey), parent.organization, {
+          type: 'AddGpgKey',
+          data: { keyId, asciiArmor },
+        }),
+      ],
+      createEventContext(actor),
+      [selectGpgKeyById(id)],
+    );
+    return getFirstRow<GpgKeyRow>(rows);
+  }
+
+  private async remove({ path, actor }: GpgKeyOperations['RemoveGpgKey']['input']): Promise<void> {
+    await this.store.handle({
+      decider: gpgKey,
+      load: async () => {
+        const row = await findGpgKey(this.store.database, actor, 'manage-providers', path);
+        return { ...(await this.store.restore(row.id, gpgKey, row.snapshot)), row };
+      },
+      command: () => ({ type: 'RemoveGpgKey', data: {} }) as const,
+      organization: ({ row }) => row.organization,
+      context: createEventContext(actor),
+    });
+  }
+}

@@ -1,0 +1,26 @@
+import { z } from 'zod';
+import { defineResource, exampleText, permissionFlags, relatedAlways, serverPath } from '#api/json-api/description';
+import { downloadLink, uploadLink } from '../versions/registry-provider-versions.schema.js';
+
+export const registryProviderPlatformSchema = defineResource({
+  name: 'RegistryProviderPlatform',
+  type: 'registry-provider-platforms',
+  description: 'The zip of a version of a private provider for one operating system and architecture.',
+  exampleId: 'provpltfrm-3vKq8TzWb6XnYc5L',
+  attributes: {
+    os: exampleText('linux'),
+    arch: exampleText('amd64'),
+    filename: exampleText('terraform-provider-aws_1.4.0_linux_amd64.zip'),
+    shasum: exampleText('9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08', 'The SHA-256 of the zip.'),
+    'provider-binary-uploaded': z.boolean().meta({ examples: [true] }),
+    permissions: permissionFlags('can-delete', 'can-upload-asset'),
+  },
+  relationships: { 'registry-provider-version': relatedAlways('registry-provider-versions') },
+  links: {
+    self: serverPath(
+      '/api/v2/organizations/acme/registry-providers/private/acme/aws/versions/1.4.0/platforms/linux/amd64',
+    ),
+    'provider-binary-upload': uploadLink('eyJ4.c2ln', 'the zip'),
+    'provider-binary-download': downloadLink('eyJ5.c2ln/terraform-provider-aws_1.4.0_linux_amd64.zip', 'the zip'),
+  },
+});

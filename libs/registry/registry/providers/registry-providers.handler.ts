@@ -1,0 +1,123 @@
+import { CommandHandler } from '@nestjs/cqrs';
+import { hasSameName, Ids, unprocessable } from '#platform/kernel';
+import {
+  AggregateHandler,
+  EventStore,
+  decideWrite,
+  expectVersion,
+  getFirstRow,
+  newStream,
+  type OperationTable,
+  type StreamWrite,
+} from '#storage/event-store';
+import { refuseTakenName } from '#platform/postgres';
+import { createEventContext, loadParentOrganization, type Actor, type ParentOrganization } from '#api/access';
+import { registryProvider } from './registry-provider.js';
+import { ChangeRegistryProvider, type RegistryProviderOperations } from './registry-providers.commands.js';
+import { registryProviderVersion } from '../versions/registry-provider-version.js';
+import {
+  loadCuratingOrganization,
+  selectRegistryProviderById,
+  loadRegistryProviderForCommand,
+  VERSIONS_PER_DELETION,
+  type ProviderPath,
+  type RegistryProviderRow,
+} from './registry-providers.queries.js';
+
+@CommandHandler(ChangeRegistryProvider)
+export class RegistryProvidersHandler extends AggregateHandler<RegistryProviderOperations> {
+  protected readonly operations: OperationTable<RegistryProviderOperations> = {
+    CreateRegistryProvider: (input) => this.create(input),
+    TagRegistryProvider: (input) => this.tag(input),
+    DeleteRegistryProvider: (input) => this.delete(input),
+  };
+
+  constructor(
+    private readonly store: EventStore,
+    private readonly ids: Ids,
+  ) {
+    super();
+  }
+
+  private async create(
+    input: RegistryProviderOperations['CreateRegistryProvider']['input'],
+  ): Promise<RegistryProviderRow> {
+    const {
+      organization,
+      names: { registryName, namespace, name },
+      actor,
+    } = input;
+    const id = this.ids.next('prov');
+    const { rows } = await this.store
+      .handle({
+        decider: registryProvider,
+        load: async () => {
+          const parent = await this.loadParent(organization, { registryName, namespace }, actor);
+          return { ...newStream(id, registryProvider), parent };
+        },
+        command: () => {
+          const data = { name, namespace: registryName === 'public' ? namespace : null };
+          return { type: 'CreateRegistryProvider', data } as const;
+        },
+        organization: ({ parent }) => parent.organization,
+        preconditions: ({ parent }) => [expectVersion(parent.organization, parent.version)],
+        context: createEventContext(actor),
+        read: () => [selectRegistryProviderById(id)],
+      })
+      .catch(refuseTakenName('registry_providers_names_key'));
+    return getFirstRow<RegistryProviderRow>(rows);
+  }
+
+  private async loadParent(
+    organization: string,
+    { registryName, namespace }: Pick<ProviderPath, 'registryName' | 'namespace'>,
+    actor: Actor,
+  ): Promise<ParentOrganization> {
+    const { database } = this.store;
+    if (registryName === 'public') return loadCuratingOrganization(database, actor, organization);
+    const parent = await loadParentOrganization(database, actor, 'manage-providers', organization);
+    if (hasSameName(namespace, organization)) return parent;
+    throw unprocessable(`Namespace of a private provider must be the organization, ${organization}`, 'namespace');
+  }
+
+  private async tag(input: RegistryProviderOperations['TagRegistryProvider']['input']): Promise<RegistryProviderRow> {
+    const { path, bindings, actor } = input;
+    const { rows } = await this.store.handle({
+      decider: registryProvider,
+      load: async () => {
+        const row = await loadRegistryProviderForCommand(this.store.database, actor, path);
+        return { ...(await this.store.restore(row.id, registryProvider, row.snapshot)), row };
+      },
+      command: ({ state }) => {
+        const current = state.status === 'active' ? state.tags : [];
+        return { type: 'TagRegistryProvider', data: { bindings: bindings ?? current } } as const;
+      },
+      organization: ({ row }) => row.organization,
+      preconditions: ({ row }) => [expectVersion(row.organization, row.organizationVersion)],
+      context: createEventContext(actor),
+      read: ({ row }) => [selectRegistryProviderById(row.id)],
+    });
+    return getFirstRow<RegistryProviderRow>(rows);
+  }
+
+  /** Deletes the versions too: the first of them in the same append, the others in steps (deleted-providers.job.ts). */
+  private async delete({ path, actor }: RegistryProviderOperations['DeleteRegistryProvider']['input']): Promise<void> {
+    await this.store.retryOnConflict(async () => {
+      const row = await loadRegistryProviderForCommand(this.store.database, actor, path, VERSIONS_PER_DELETION);
+      const { organization, organizationVersion } = row;
+      const provider = await this.store.restore(row.id, registryProvider, row.snapshot);
+      const versions = row.versions.map(async ({ id, snapshot }): Promise<StreamWrite> => {
+        const loaded = await this.store.restore(id, registryProviderVersion, snapshot);
+        return decideWrite(registryProviderVersion, loaded, organization, { type: 'DeleteVersion', data: {} });
+      });
+      // Provider first: commands on a version lock the provider before the version. In another order, two such appends
+      // would deadlock.
+      const writes = [
+        expectVersion(organization, organizationVersion),
+        decideWrite(registryProvider, provider, organization, { type: 'DeleteRegistryProvider', data: {} }),
+        ...(await Promise.all(versions)),
+      ];
+      await this.store.append(writes, createEventContext(actor));
+    });
+  }
+}

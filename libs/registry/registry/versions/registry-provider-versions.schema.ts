@@ -1,0 +1,64 @@
+import { z } from 'zod';
+import {
+  defineResource,
+  exampleText,
+  permissionFlags,
+  relatedAlways,
+  relatedMany,
+  serverPath,
+  timestamp,
+} from '#api/json-api/description';
+import { PROTOCOLS } from '#registry/provider-release/rules';
+
+/** A signed URL of a file. */
+export const signedUrl = (path: string) =>
+  z.string().meta({ format: 'uri', examples: [`https://cadastre.example.com/api/registry/private/v2/${path}`] });
+
+/** A link that documents have until the file is uploaded. */
+export const uploadLink = (token: string, file: string) =>
+  signedUrl(`uploads/${token}`)
+    .optional()
+    .meta({
+      description: `The URL to which a PUT uploads ${file}. Only until it is uploaded, and only for callers that may upload.`,
+    });
+
+/** A link that documents have after the file is uploaded. */
+export const downloadLink = (path: string, file: string) =>
+  signedUrl(`files/${path}`)
+    .optional()
+    .meta({ description: `The URL of ${file}, after it is uploaded.` });
+
+export const registryProviderVersionSchema = defineResource({
+  name: 'RegistryProviderVersion',
+  type: 'registry-provider-versions',
+  description: 'A version of a private provider. Clients can install it after all files are uploaded and checked.',
+  exampleId: 'provver-7cXm4RzKt9WbYq2H',
+  attributes: {
+    version: exampleText('1.4.0'),
+    'key-id': exampleText('34365D9472D7468F', 'The id of the GPG key that signs the version.'),
+    protocols: z.array(z.enum(PROTOCOLS)).meta({ examples: [['5.0']] }),
+    'created-at': timestamp(),
+    'updated-at': timestamp(),
+    'shasums-uploaded': z.boolean().meta({ examples: [true] }),
+    'shasums-sig-uploaded': z.boolean().meta({
+      description: 'Whether the signature is uploaded and matches.',
+      examples: [true],
+    }),
+    usable: z.boolean().meta({ description: 'Whether clients can install the version.' }),
+    missing: z
+      .array(exampleText('terraform-provider-aws_1.4.0_linux_amd64.zip'))
+      .meta({ description: 'What the version lacks before clients can install it, in the order of upload.' }),
+    permissions: permissionFlags('can-delete', 'can-upload-asset'),
+  },
+  relationships: {
+    'registry-provider': relatedAlways('registry-providers'),
+    platforms: relatedMany('registry-provider-platforms'),
+  },
+  links: {
+    self: serverPath('/api/v2/organizations/acme/registry-providers/private/acme/aws/versions/1.4.0'),
+    'shasums-upload': uploadLink('eyJ0.c2ln', 'SHA256SUMS'),
+    'shasums-sig-upload': uploadLink('eyJ1.c2ln', 'SHA256SUMS.sig'),
+    'shasums-download': downloadLink('eyJ2.c2ln/terraform-provider-aws_1.4.0_SHA256SUMS', 'SHA256SUMS'),
+    'shasums-sig-download': downloadLink('eyJ3.c2ln/terraform-provider-aws_1.4.0_SHA256SUMS.sig', 'SHA256SUMS.sig'),
+  },
+});

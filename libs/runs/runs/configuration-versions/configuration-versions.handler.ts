@@ -1,0 +1,141 @@
+import { CommandHandler } from '@nestjs/cqrs';
+import { Ids } from '#platform/kernel';
+import { can, createEventContext, toActingPrincipal, type Actor, type Permission } from '#api/access';
+import { limitUpload, MIB } from '#storage/blob-store';
+import {
+  AggregateHandler,
+  EventStore,
+  expectVersion,
+  getFirstRow,
+  getFirstRowOrNull,
+  newStream,
+  raiseConflictWhen,
+  type OperationTable,
+} from '#storage/event-store';
+import { configurationVersion, type ConfigurationVersionCommand } from './configuration-version.js';
+import { ConfigurationUploads } from './configuration-version.uploads.js';
+import { ChangeConfigurationVersion, type ConfigurationVersionOperations } from './configuration-versions.commands.js';
+import {
+  isConfigurationArchiveInUse,
+  loadConfigurationForCommand,
+  loadWorkspaceForNewConfiguration,
+  selectConfigurationVersionById,
+  type ConfigurationForCommand,
+  type ConfigurationVersionRow,
+} from './configuration-versions.queries.js';
+
+/** The server only passes archives on, so this limit protects the disk and nothing else. */
+const UPLOAD_LIMIT = 512 * MIB;
+
+/** A change of one existing configuration version. */
+type ConfigurationTask = {
+  readonly permission: Permission;
+  readonly command: (row: ConfigurationForCommand) => ConfigurationVersionCommand;
+  /** Whether the archive is removed. The append then fails if a run starts to use the archive meanwhile. */
+  readonly removesArchive: boolean;
+};
+
+@CommandHandler(ChangeConfigurationVersion)
+export class ConfigurationVersionsHandler extends AggregateHandler<ConfigurationVersionOperations> {
+  protected readonly operations: OperationTable<ConfigurationVersionOperations> = {
+    CreateConfigurationVersion: (input) => this.create(input),
+    ArchiveConfiguration: (target) =>
+      this.append(target, {
+        permission: 'create-configuration-version',
+        command: ({ isInUse, isCurrent }) => ({ type: 'ArchiveConfiguration', data: { isInUse, isCurrent } }),
+        removesArchive: true,
+      }),
+    SoftDeleteConfiguration: (target) =>
+      this.append(target, {
+        permission: 'delete-configuration-data',
+        command: ({ isInUse, isCurrent }) => ({ type: 'SoftDeleteConfiguration', data: { isInUse, isCurrent } }),
+        removesArchive: true,
+      }),
+    RestoreConfiguration: (target) =>
+      this.append(target, {
+        permission: 'delete-configuration-data',
+        command: () => ({ type: 'RestoreConfiguration', data: {} }),
+        removesArchive: false,
+      }),
+    DeleteConfigurationPermanently: (target) =>
+      this.append(target, {
+        permission: 'delete-configuration-data',
+        command: () => ({ type: 'DeleteConfigurationPermanently', data: {} }),
+        removesArchive: false,
+      }),
+    ReceiveConfiguration: (input) => this.receive(input),
+  };
+
+  constructor(
+    private readonly store: EventStore,
+    private readonly ids: Ids,
+    private readonly uploads: ConfigurationUploads,
+  ) {
+    super();
+  }
+
+  private async create(
+    input: ConfigurationVersionOperations['CreateConfigurationVersion']['input'],
+  ): Promise<ConfigurationVersionRow> {
+    const { newVersion, actor } = input;
+    const id = this.ids.next('cv');
+    const { rows } = await this.store.handle({
+      decider: configurationVersion,
+      load: async () => ({
+        ...newStream(id, configurationVersion),
+        parent: await loadWorkspaceForNewConfiguration(this.store.database, actor, newVersion.workspace),
+      }),
+      command: ({ parent }): ConfigurationVersionCommand => ({
+        type: 'CreateConfigurationVersion',
+        data: {
+          ...newVersion,
+          source: 'tfe-api',
+          createdBy: toActingPrincipal(actor),
+          mayApply: can(actor, 'apply-run', parent),
+        },
+      }),
+      organization: ({ parent }) => parent.organization,
+      preconditions: ({ parent }) => [
+        expectVersion(parent.organization, parent.organizationVersion),
+        expectVersion(newVersion.workspace, parent.workspaceVersion),
+      ],
+      context: createEventContext(actor),
+      read: () => [selectConfigurationVersionById(id, actor)],
+    });
+    return getFirstRow<ConfigurationVersionRow>(rows);
+  }
+
+  private async append(
+    { id, actor }: { readonly id: string; readonly actor: Actor },
+    { permission, command, removesArchive }: ConfigurationTask,
+  ): Promise<ConfigurationVersionRow | null> {
+    const { rows } = await this.store.handle({
+      decider: configurationVersion,
+      load: async () => {
+        const row = await loadConfigurationForCommand(this.store.database, actor, permission, id);
+        return { ...(await this.store.restore(id, configurationVersion, row.snapshot)), row };
+      },
+      command: ({ row }) => command(row),
+      organization: ({ row }) => row.organization,
+      context: createEventContext(actor),
+      read: () => [
+        selectConfigurationVersionById(id, actor),
+        ...(removesArchive ? [raiseConflictWhen(isConfigurationArchiveInUse(id))] : []),
+      ],
+    });
+    return getFirstRowOrNull<ConfigurationVersionRow>(rows);
+  }
+
+  private async receive({
+    id,
+    content,
+    address,
+  }: ConfigurationVersionOperations['ReceiveConfiguration']['input']): Promise<void> {
+    try {
+      await this.uploads.receive(id, limitUpload(content, UPLOAD_LIMIT), address);
+    } finally {
+      // Discards unread bytes, because the next request on this connection follows them.
+      content.resume();
+    }
+  }
+}

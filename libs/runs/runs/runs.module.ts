@@ -1,0 +1,79 @@
+import { Module, type DynamicModule } from '@nestjs/common';
+import { CqrsModule } from '@nestjs/cqrs';
+import type { EncryptionKeys } from '#platform/encryption';
+import { Clock } from '#platform/kernel';
+import { EncryptedBlobs, SignedLinks, type BlobStore } from '#storage/blob-store';
+import { CurrentRuns } from '#workspaces/workspaces';
+import { AppliesController } from './phases/applies.controller.js';
+import { CommentsController } from './comments/comments.controller.js';
+import { ConfigurationFiles } from './configuration-versions/configuration-version.files.js';
+import { ConfigurationFilesController } from './configuration-versions/configuration-files.controller.js';
+import { ConfigurationLinks } from './configuration-versions/configuration-version.links.js';
+import { ConfigurationUploads } from './configuration-versions/configuration-version.uploads.js';
+import { ConfigurationVersionsController } from './configuration-versions/configuration-versions.controller.js';
+import { ConfigurationVersionsHandler } from './configuration-versions/configuration-versions.handler.js';
+import { OrganizationCapacityController } from './queue/organization-capacity.controller.js';
+import { PlansController } from './phases/plans.controller.js';
+import { RunEventsController } from './run-events/run-events.controller.js';
+import { RunTokensController } from './run-tokens/run-tokens.controller.js';
+import { RunRenderer } from './runs/runs.renderer.js';
+import { RunVariables } from './runs/runs.variables.js';
+import { RunsController } from './runs/runs.controller.js';
+import { RunsHandler } from './runs/runs.handler.js';
+import { TaskStagesController } from './phases/task-stages.controller.js';
+
+export type RunsOptions = {
+  /** Stores the archives of configuration versions. */
+  readonly blobs: BlobStore;
+  readonly encryptionKeys: EncryptionKeys;
+  /** Origin under which clients reach the server, without a trailing slash. */
+  readonly publicUrl: string;
+};
+
+const CONTROLLERS = [
+  AppliesController,
+  CommentsController,
+  ConfigurationFilesController,
+  ConfigurationVersionsController,
+  OrganizationCapacityController,
+  PlansController,
+  RunEventsController,
+  RunTokensController,
+  RunsController,
+  TaskStagesController,
+];
+
+const SERVICES = [ConfigurationUploads, ConfigurationVersionsHandler, RunRenderer, RunsHandler];
+
+@Module({})
+export class RunsModule {
+  static with({ blobs, encryptionKeys, publicUrl }: RunsOptions): DynamicModule {
+    const encrypted = new EncryptedBlobs(blobs, encryptionKeys);
+    return {
+      module: RunsModule,
+      // Workspaces show their current runs through a port that they declare; they do not import this module.
+      global: true,
+      imports: [CqrsModule],
+      controllers: CONTROLLERS,
+      providers: [
+        ...SERVICES,
+        { provide: ConfigurationFiles, useValue: new ConfigurationFiles(encrypted) },
+        {
+          provide: ConfigurationLinks,
+          useFactory: (clock: Clock) => {
+            const linksFor = (purpose: string) => new SignedLinks(encryptionKeys, purpose, clock);
+            return new ConfigurationLinks(
+              publicUrl,
+              linksFor('configuration upload'),
+              linksFor('configuration download'),
+            );
+          },
+          inject: [Clock],
+        },
+        { provide: CurrentRuns, useExisting: RunRenderer },
+        RunVariables,
+      ],
+      exports: [CurrentRuns],
+    };
+  }
+}

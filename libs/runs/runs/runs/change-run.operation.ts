@@ -1,0 +1,104 @@
+import { conflict, type Ids } from '#platform/kernel';
+import {
+  decideWrite,
+  expectVersion,
+  getFirstRow,
+  type EventStore,
+  type LoadedStream,
+  type StreamWrite,
+} from '#storage/event-store';
+import { createEventContext } from '#api/access';
+import { loadWorkspaceLock } from '#workspaces/workspaces';
+import { createCommentCommand } from '../comments/comment-run.operation.js';
+import { needsWorkspaceLock, type RunState } from './run-state.js';
+import { isActionAllowed } from './run-status.js';
+import { run, type RunCommand } from './run.js';
+import type { RunActionInput } from './runs.commands.js';
+import { authorizeRunCommand } from './runs.permissions.js';
+import { listRunsAhead, loadRunForCommand, selectRunById, type RunForCommand, type RunRow } from './runs.queries.js';
+
+/** The state that a write to a run's stream results in. */
+export const getNewState = (write: StreamWrite): RunState => write.snapshot?.state as RunState;
+
+/** A command that changes the status of an existing run. */
+type RunStatusCommand = Exclude<RunCommand, { type: 'CreateRun' | 'QueueRun' | 'CommentRun' }>;
+
+/** The decided write to the run's stream, and the stream as it was before. */
+type DecidedRun = { readonly row: RunForCommand; readonly loaded: LoadedStream<RunState>; readonly write: StreamWrite };
+
+/** Returns the writes of an append that takes or releases the lock of the workspace, if the new status requires it. */
+const prepareLockChange = async (
+  store: EventStore,
+  { row, loaded, write }: DecidedRun,
+  forced: boolean,
+): Promise<readonly StreamWrite[]> => {
+  const { id, organization, workspace, workspaceSnapshot } = row;
+  const lock = await loadWorkspaceLock(store, workspace, organization, workspaceSnapshot);
+  const organizationGuard = expectVersion(organization, row.organizationVersion);
+  const [before, after] = [needsWorkspaceLock(loaded.state), needsWorkspaceLock(getNewState(write))];
+  if (before === after) return [organizationGuard, lock.precondition, write];
+  return [organizationGuard, lock.passed(after ? { from: null, to: id } : { from: id, to: null, forced }), write];
+};
+
+/** Discards the runs ahead of this run. Refuses if one of them is being planned or applied. */
+const prepareDiscardOfRunsAhead = async (
+  store: EventStore,
+  id: string,
+  holder: string,
+  organization: string,
+): Promise<StreamWrite[]> => {
+  const ahead = await listRunsAhead(store.database, id, holder);
+  return Promise.all(
+    ahead.map(async (other) => {
+      const loaded = await store.restore(other.id, run, other.snapshot);
+      const { status } = loaded.state;
+      if (status === 'absent' || !isActionAllowed(status, 'discard')) {
+        throw conflict(`Run is pending: ${other.id} before it is ${status} and cannot be discarded`);
+      }
+      return decideWrite(run, loaded, organization, { type: 'DiscardRun', data: {} });
+    }),
+  );
+};
+
+/** Returns the writes of an append that passes the lock of the workspace to this run. */
+const prepareOvertaking = async (store: EventStore, { row, write }: DecidedRun): Promise<readonly StreamWrite[]> => {
+  const { id, organization, workspace, workspaceSnapshot } = row;
+  const lock = await loadWorkspaceLock(store, workspace, organization, workspaceSnapshot);
+  const { holder } = lock;
+  if (holder?.type !== 'runs') throw conflict('Run is pending: the workspace is not locked by another run');
+  return [
+    expectVersion(organization, row.organizationVersion),
+    lock.passed({ from: holder.id, to: id }),
+    ...(await prepareDiscardOfRunsAhead(store, id, holder.id, organization)),
+    write,
+  ];
+};
+
+type WritePreparation = (store: EventStore, decided: DecidedRun) => Promise<readonly StreamWrite[]>;
+
+/** How each command affects other streams: the lock of the workspace, and other runs. */
+const PREPARE_WRITES = {
+  ConfirmRun: (store, decided) => prepareLockChange(store, decided, false),
+  DiscardRun: (store, decided) => prepareLockChange(store, decided, false),
+  CancelRun: (store, decided) => prepareLockChange(store, decided, false),
+  ForceCancelRun: (store, decided) => prepareLockChange(store, decided, true),
+  ForceExecuteRun: prepareOvertaking,
+  ReportProgress: (store, decided) => prepareLockChange(store, decided, false),
+} satisfies Record<RunStatusCommand['type'], WritePreparation>;
+
+/** Changes the run, the lock of its workspace and other runs in one append. */
+export const changeRun = (
+  { store, ids }: { readonly store: EventStore; readonly ids: Ids },
+  { id, comment, actor }: RunActionInput,
+  command: RunStatusCommand,
+): Promise<RunRow> =>
+  store.retryOnConflict(async () => {
+    const row = await loadRunForCommand(store.database, actor, id);
+    authorizeRunCommand(actor, command.type, row);
+    const comments = comment ? [createCommentCommand(ids.next('wsc'), comment, actor)] : [];
+    const loaded = await store.restore(id, run, row.snapshot);
+    const write = decideWrite(run, loaded, row.organization, command, ...comments);
+    const writes = await PREPARE_WRITES[command.type](store, { row, loaded, write });
+    const { rows } = await store.append(writes, createEventContext(actor), [selectRunById(id, actor)]);
+    return getFirstRow<RunRow>(rows);
+  });

@@ -1,0 +1,94 @@
+import type { HandlersByType, Timestamp } from '#platform/kernel';
+import type { RunOptions } from './run-options.js';
+import { isApplying, isFinal, isExecuting, type RunStatus } from './run-status.js';
+import type { RunEvent } from './run-event.js';
+
+/** The facts of a run that the rules need. */
+export type ExistingRun = {
+  readonly status: RunStatus;
+  readonly workspace: string;
+  readonly planOnly: boolean;
+  readonly savePlan: boolean;
+  readonly autoApply: boolean;
+  readonly allowEmptyApply: boolean;
+  readonly hasChanges: boolean;
+  /** Null until a user asks the executor to stop. */
+  readonly forceCancelAvailableAt: Timestamp | null;
+};
+
+export type RunState = { readonly status: 'absent' } | ExistingRun;
+
+/** Whether the run needs the lock of the workspace: from its turn to its end; a saved plan only during its apply. */
+export const needsWorkspaceLock = (run: RunState): boolean => {
+  if (run.status === 'absent' || run.status === 'pending' || isFinal(run.status) || run.planOnly) return false;
+  return run.savePlan ? isApplying(run.status) : true;
+};
+
+/** Whether the run waits for the workspace before its plan. */
+export const waitsForWorkspace = ({ planOnly, savePlan }: Pick<RunOptions, 'planOnly' | 'savePlan'>): boolean =>
+  !planOnly && !savePlan;
+
+/** Whether the executor had enough time to answer a cancel request. */
+export const isForceCancelable = (
+  { status, forceCancelAvailableAt }: Pick<ExistingRun, 'status' | 'forceCancelAvailableAt'>,
+  at: Timestamp,
+): boolean =>
+  isExecuting(status) && forceCancelAvailableAt !== null && Date.parse(forceCancelAvailableAt) <= Date.parse(at);
+
+/** The status after each event. RunStageReached names its status itself, and the other events do not change it. */
+export const STATUS_AFTER = {
+  RunCreated: 'pending',
+  RunQueued: 'plan_queued',
+  RunPlanStarted: 'planning',
+  RunPlanned: 'planned',
+  RunPlannedAndFinished: 'planned_and_finished',
+  RunPlanSaved: 'planned_and_saved',
+  RunConfirmed: 'confirmed',
+  RunApplyQueued: 'apply_queued',
+  RunApplyStarted: 'applying',
+  RunApplied: 'applied',
+  RunErrored: 'errored',
+  RunDiscarded: 'discarded',
+  RunCanceled: 'canceled',
+  RunForceCanceled: 'force_canceled',
+} as const satisfies Partial<Record<RunEvent['type'], RunStatus>>;
+
+const updateRun = (run: RunState, change: Partial<ExistingRun>): RunState =>
+  run.status === 'absent' ? run : { ...run, ...change };
+
+const setStatusAfter = (event: keyof typeof STATUS_AFTER) => {
+  const change = { status: STATUS_AFTER[event] };
+  return (_: unknown, state: RunState): RunState => updateRun(state, change);
+};
+
+const keepState = (_: unknown, state: RunState): RunState => state;
+
+export const runEvolutions: HandlersByType<RunEvent, [state: RunState], RunState> = {
+  RunCreated: ({ workspace, options: { planOnly, savePlan, autoApply, allowEmptyApply } }) => ({
+    status: STATUS_AFTER.RunCreated,
+    workspace,
+    planOnly,
+    savePlan,
+    autoApply,
+    allowEmptyApply,
+    hasChanges: false,
+    forceCancelAvailableAt: null,
+  }),
+  RunQueued: setStatusAfter('RunQueued'),
+  RunStageReached: ({ stage }, state) => updateRun(state, { status: stage }),
+  RunPlanStarted: setStatusAfter('RunPlanStarted'),
+  RunPlanned: ({ hasChanges }, state) => updateRun(state, { status: STATUS_AFTER.RunPlanned, hasChanges }),
+  RunPlannedAndFinished: setStatusAfter('RunPlannedAndFinished'),
+  RunPlanSaved: setStatusAfter('RunPlanSaved'),
+  RunConfirmed: setStatusAfter('RunConfirmed'),
+  RunApplyQueued: setStatusAfter('RunApplyQueued'),
+  RunApplyStarted: setStatusAfter('RunApplyStarted'),
+  RunApplied: setStatusAfter('RunApplied'),
+  RunErrored: setStatusAfter('RunErrored'),
+  RunDiscarded: setStatusAfter('RunDiscarded'),
+  RunCancelRequested: ({ forceCancelAvailableAt }, state) => updateRun(state, { forceCancelAvailableAt }),
+  RunCanceled: setStatusAfter('RunCanceled'),
+  RunForceCanceled: setStatusAfter('RunForceCanceled'),
+  RunForceExecuted: keepState,
+  RunCommented: keepState,
+};

@@ -1,0 +1,157 @@
+import {
+  conflict,
+  fold,
+  notFound,
+  type DataOf,
+  type Decider,
+  type Message,
+  type Principal,
+  type HandlersByType,
+  type Timestamp,
+} from '#platform/kernel';
+import type { PlannedCounts, RunEvent, RunStage } from './run-event.js';
+import { checkOptions } from './run-options.js';
+import { isForceCancelable, runEvolutions, type ExistingRun, type RunState } from './run-state.js';
+import {
+  isActionAllowed,
+  isExecuting,
+  isSettling,
+  resolveReportedTransitions,
+  type RunAction,
+  type RunStatus,
+} from './run-status.js';
+
+/**
+ * The decider of a run: the record of one plan and its apply. The server executes nothing; executors report what they
+ * did (docs/how-to/executors.md). The allowed transitions are a table in run-status.ts.
+ */
+export type RunProgress = {
+  readonly status: RunStatus;
+  readonly hasChanges: boolean;
+  readonly resources: PlannedCounts;
+  readonly message: string | null;
+};
+
+export type RunCommand =
+  | Message<'CreateRun', DataOf<RunEvent, 'RunCreated'>>
+  | Message<'QueueRun', Record<never, never>>
+  | Message<'ReportProgress', RunProgress>
+  | Message<'ConfirmRun', { confirmedBy: Principal }>
+  | Message<'DiscardRun', Record<never, never>>
+  | Message<'CancelRun', { forceCancelAvailableAt: Timestamp }>
+  | Message<'ForceCancelRun', { at: Timestamp }>
+  | Message<'ForceExecuteRun', Record<never, never>>
+  | Message<'CommentRun', { id: string; body: string; author: Principal }>;
+
+/** Refuses a command if the run does not exist. */
+const whenRunExists =
+  <D>(decide: (data: D, run: ExistingRun) => readonly RunEvent[]) =>
+  (data: D, run: RunState): readonly RunEvent[] => {
+    if (run.status === 'absent') throw notFound();
+    return decide(data, run);
+  };
+
+const requireActionAllowed = ({ status }: ExistingRun, action: RunAction): void => {
+  if (!isActionAllowed(status, action)) throw conflict(`Run is ${status}: ${action} is not possible`);
+};
+
+/** Events of statuses that the rules depend on; every other status is recorded as a stage. */
+const REPORTS: Partial<Readonly<Record<RunStatus, (progress: RunProgress) => RunEvent>>> = {
+  planning: ({ message }) => ({ type: 'RunPlanStarted', data: { message } }),
+  planned: ({ hasChanges, resources, message }) => ({ type: 'RunPlanned', data: { hasChanges, resources, message } }),
+  applying: ({ message }) => ({ type: 'RunApplyStarted', data: { message } }),
+  applied: ({ resources, message }) => ({ type: 'RunApplied', data: { resources, message } }),
+  errored: ({ message }) => ({ type: 'RunErrored', data: { message } }),
+  canceled: ({ message }) => ({ type: 'RunCanceled', data: { message } }),
+};
+
+const toRunEvent = (status: RunStatus, progress: RunProgress): RunEvent =>
+  REPORTS[status]?.(progress) ?? {
+    type: 'RunStageReached',
+    data: { stage: status as RunStage, message: progress.message },
+  };
+
+/** Returns the events that follow by themselves when the plan and its checks are done: none if a user must decide. */
+const decideAfterChecks = (run: RunState): readonly RunEvent[] => {
+  if (run.status === 'absent' || !isSettling(run.status)) return [];
+  if (run.forceCancelAvailableAt !== null) return [{ type: 'RunCanceled', data: { message: null } }];
+  if (run.planOnly || (!run.hasChanges && !run.allowEmptyApply)) return [{ type: 'RunPlannedAndFinished', data: {} }];
+  if (run.savePlan) return [{ type: 'RunPlanSaved', data: {} }];
+  return run.autoApply ? [{ type: 'RunApplyQueued', data: {} }] : [];
+};
+
+const decideProgress = (progress: RunProgress, current: ExistingRun): readonly RunEvent[] => {
+  const transitions = resolveReportedTransitions(current.status, progress.status);
+  if (!transitions) throw conflict(`Run is ${current.status}: it cannot become ${progress.status}`);
+  if (progress.status === 'canceled' && current.forceCancelAvailableAt === null) {
+    throw conflict(`Run is ${current.status}: nobody has asked to cancel it`);
+  }
+  // A soft policy failure ends a run that would not be applied; any other run waits for an override.
+  if (progress.status === (current.planOnly ? 'policy_override' : 'policy_soft_failed')) {
+    const [kind, otherFlag] = current.planOnly
+      ? ['plan-only', 'policy_soft_failed']
+      : ['not plan-only', 'policy_override'];
+    throw conflict(
+      `Run is ${current.status}, and ${kind}: it cannot become ${progress.status}, but it can become ${otherFlag}`,
+    );
+  }
+  const events = transitions.map((status) => toRunEvent(status, progress));
+  return [...events, ...decideAfterChecks(fold({ evolve: runEvolutions }, current as RunState, events))];
+};
+
+const decideCancel = (data: DataOf<RunCommand, 'CancelRun'>, run: ExistingRun): readonly RunEvent[] => {
+  requireActionAllowed(run, 'cancel');
+  if (run.forceCancelAvailableAt !== null) throw conflict(`Run is ${run.status}: it is being canceled already`);
+  const requested = { type: 'RunCancelRequested', data } as const;
+  return isExecuting(run.status) ? [requested] : [requested, { type: 'RunCanceled', data: { message: null } }];
+};
+
+const decideForceCancel = ({ at }: DataOf<RunCommand, 'ForceCancelRun'>, run: ExistingRun): readonly RunEvent[] => {
+  if (!isForceCancelable(run, at)) {
+    const why =
+      run.forceCancelAvailableAt === null ? 'it must be canceled first' : `not before ${run.forceCancelAvailableAt}`;
+    throw conflict(`Run is ${run.status}: force-cancel is not possible${isExecuting(run.status) ? `, ${why}` : ''}`);
+  }
+  return [{ type: 'RunForceCanceled', data: {} }];
+};
+
+const decisions: HandlersByType<RunCommand, [run: RunState], readonly RunEvent[]> = {
+  CreateRun: (data, run) => {
+    if (run.status !== 'absent') throw conflict('Run exists already');
+    checkOptions(data.options);
+    return [{ type: 'RunCreated', data }];
+  },
+  QueueRun: whenRunExists((_, run) => {
+    if (run.status !== 'pending') throw conflict(`Run is ${run.status}: it cannot be queued`);
+    return [{ type: 'RunQueued', data: {} }];
+  }),
+  ReportProgress: whenRunExists(decideProgress),
+  ConfirmRun: whenRunExists((data, run) => {
+    requireActionAllowed(run, 'apply');
+    return [
+      { type: 'RunConfirmed', data },
+      { type: 'RunApplyQueued', data: {} },
+    ];
+  }),
+  DiscardRun: whenRunExists((_, run) => {
+    requireActionAllowed(run, 'discard');
+    return [{ type: 'RunDiscarded', data: {} }];
+  }),
+  CancelRun: whenRunExists(decideCancel),
+  ForceCancelRun: whenRunExists(decideForceCancel),
+  ForceExecuteRun: whenRunExists((_, run) => {
+    requireActionAllowed(run, 'force-execute');
+    return [
+      { type: 'RunForceExecuted', data: {} },
+      { type: 'RunQueued', data: {} },
+    ];
+  }),
+  CommentRun: whenRunExists((data) => [{ type: 'RunCommented', data }]),
+};
+
+export const run: Decider<RunState, RunCommand, RunEvent> = {
+  version: 1,
+  initial: { status: 'absent' },
+  decide: decisions,
+  evolve: runEvolutions,
+};

@@ -1,0 +1,54 @@
+import { CommandHandler } from '@nestjs/cqrs';
+import { Clock, Ids } from '#platform/kernel';
+import { AggregateHandler, EventStore, type OperationTable } from '#storage/event-store';
+import { toActingPrincipal } from '#api/access';
+import { ToolReleases } from '#workspaces/workspaces';
+import { commentRun } from '../comments/comment-run.operation.js';
+import { issueRunToken } from '../run-tokens/issue-run-token.operation.js';
+import { changeRun } from './change-run.operation.js';
+import { createRun } from './create-run.operation.js';
+import { ChangeRun, type RunOperations } from './runs.commands.js';
+import { RunVariables } from './runs.variables.js';
+
+/** How long an executor can take to stop before callers can cancel the run by force. */
+const COOL_OFF_MS = 10_000;
+
+@CommandHandler(ChangeRun)
+export class RunsHandler extends AggregateHandler<RunOperations> {
+  protected readonly operations: OperationTable<RunOperations> = {
+    CreateRun: (input) => createRun(this.dependencies, input),
+    ConfirmRun: (input) =>
+      changeRun(this.dependencies, input, {
+        type: 'ConfirmRun',
+        data: { confirmedBy: toActingPrincipal(input.actor) },
+      }),
+    DiscardRun: (input) => changeRun(this.dependencies, input, { type: 'DiscardRun', data: {} }),
+    CancelRun: (input) => {
+      const forceCancelAvailableAt = new Date(this.dependencies.clock.now().getTime() + COOL_OFF_MS).toISOString();
+      return changeRun(this.dependencies, input, { type: 'CancelRun', data: { forceCancelAvailableAt } });
+    },
+    ForceCancelRun: (input) =>
+      changeRun(this.dependencies, input, {
+        type: 'ForceCancelRun',
+        data: { at: this.dependencies.clock.now().toISOString() },
+      }),
+    ForceExecuteRun: (input) => changeRun(this.dependencies, input, { type: 'ForceExecuteRun', data: {} }),
+    ReportProgress: ({ id, progress, actor }) =>
+      changeRun(this.dependencies, { id, comment: null, actor }, { type: 'ReportProgress', data: progress }),
+    CommentRun: (input) => commentRun(this.dependencies, input),
+    IssueRunToken: (input) => issueRunToken(this.dependencies, input),
+  };
+
+  private readonly dependencies: {
+    readonly store: EventStore;
+    readonly ids: Ids;
+    readonly clock: Clock;
+    readonly variables: RunVariables;
+    readonly releases: ToolReleases;
+  };
+
+  constructor(store: EventStore, ids: Ids, clock: Clock, variables: RunVariables, releases: ToolReleases) {
+    super();
+    this.dependencies = { store, ids, clock, variables, releases };
+  }
+}

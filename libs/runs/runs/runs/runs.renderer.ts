@@ -1,0 +1,49 @@
+import { Injectable } from '@nestjs/common';
+import { can, type Actor } from '#api/access';
+import { selectRelatedUsers } from '#identity/people';
+import { Clock, sql, type Sql } from '#platform/kernel';
+import { defineRelated, type RelatedResources, type Resource } from '#api/json-api';
+import { ReadRecorder } from '#api/reads';
+import { CurrentRuns } from '#workspaces/workspaces';
+import { RunVariables } from './runs.variables.js';
+import { renderRun } from './runs.document.js';
+import { includesConfigurations, renderPhases, selectRelatedConfigurations, type RunIncludes } from './runs.include.js';
+import { selectRunsByIds, type RunRow } from './runs.queries.js';
+
+/** Renders runs with the resources beside their rows. Other modules use it too. */
+@Injectable()
+export class RunRenderer extends CurrentRuns {
+  constructor(
+    private readonly clock: Clock,
+    private readonly variables: RunVariables,
+    private readonly reads: ReadRecorder,
+  ) {
+    super();
+  }
+
+  /** Shows values of variables only to callers that may read the variables of the workspace. */
+  resource(row: RunRow, actor: Actor): Resource {
+    const variables = can(actor, 'read-variables', row) ? this.variables.of(row) : [];
+    return renderRun(row, { actor, now: this.clock.now(), variables });
+  }
+
+  override related(ids: Sql, includes: RunIncludes, actor: Actor): RelatedResources[] {
+    // Without the cast Postgres takes it for a list of rows and not for an array.
+    const selectIdsOfRuns = (by: string): Sql =>
+      sql`(select array_agg(${sql.raw(by)}) from runs r where r.id = any (${ids}))::text[]`;
+    return [
+      defineRelated<RunRow>(selectRunsByIds(ids, actor), (rows) => {
+        const readableRuns = rows.filter((row) => can(actor, 'read-runs', row));
+        return [...readableRuns.map((row) => this.resource(row, actor)), ...renderPhases(readableRuns, includes)];
+      }),
+      ...(includes.has('created_by') ? [selectRelatedUsers(selectIdsOfRuns(`r.created_by ->> 'id'`), actor)] : []),
+      ...(includesConfigurations(includes)
+        ? [this.relatedConfigurations(selectIdsOfRuns('r.configuration_version'), actor)]
+        : []),
+    ];
+  }
+
+  override relatedConfigurations(ids: Sql, actor: Actor): RelatedResources {
+    return selectRelatedConfigurations(ids, { actor, reads: this.reads });
+  }
+}

@@ -1,0 +1,101 @@
+import {
+  sql,
+  type DataOf,
+  type Message,
+  type OrganizationDeleted,
+  type RecordedEvent,
+  type Sql,
+} from '#platform/kernel';
+import type { Follower } from '#storage/event-store';
+
+/**
+ * The effect of an event on files: a file may exist from now on, or is no longer needed. `owner` is the stream that the
+ * file is deleted with.
+ */
+type FileChange = { readonly stored: string; readonly owner: string } | { readonly removed: string };
+
+export type FileSweeperOptions<E extends Message> = {
+  readonly name: string;
+  /** Table with the columns `(id, owner, organization)`. It is no view, because it must outlive the owner. */
+  readonly table: string;
+  /** Type of the event that deletes an owner with all its files. */
+  readonly ownerEnds: string;
+  readonly on: { readonly [T in E['type']]: (data: DataOf<E, T>, event: RecordedEvent) => FileChange };
+  /** Removes a file, if it exists. */
+  readonly remove: (id: string) => Promise<void>;
+};
+
+type TrackedFile = { readonly id: string; readonly owner: string; readonly organization: string };
+
+const ORGANIZATION_DELETED: OrganizationDeleted['type'] = 'OrganizationDeleted';
+
+const listStreams = (events: readonly RecordedEvent[], type: string): string[] =>
+  events.filter((event) => event.type === type).map(({ stream }) => stream);
+
+type FileChanges = Readonly<Record<string, ((data: never, event: RecordedEvent) => FileChange) | undefined>>;
+
+const listFileChanges = (
+  changesByType: FileChanges,
+  events: readonly RecordedEvent[],
+): { readonly added: TrackedFile[]; readonly removedIds: string[] } => {
+  const added: TrackedFile[] = [];
+  const removedIds: string[] = [];
+  for (const event of events) {
+    const change = changesByType[event.type]?.(event.data as never, event);
+    if (!change) continue;
+    if ('removed' in change) removedIds.push(change.removed);
+    else added.push({ id: change.stored, owner: change.owner, organization: event.organization ?? '' });
+  }
+  return { added, removedIds };
+};
+
+/**
+ * Returns a follower that removes files which are no longer needed, alone or with their owner or organization. The log
+ * shows which owners had files. If a process is killed between an event and the removal, the batch runs again, and
+ * removed files stay removed.
+ */
+export const createFileSweeper = <E extends Message>({
+  name,
+  table,
+  ownerEnds,
+  on,
+  remove,
+}: FileSweeperOptions<E>): Follower => {
+  const tableName = sql.raw(table);
+  return {
+    name,
+    batch: 500,
+    only: [...Object.keys(on), ownerEnds, ORGANIZATION_DELETED],
+    // Names of files contain no names of people.
+    keepEncrypted: true,
+    tables: [],
+    follow: async (events, session) => {
+      const { added, removedIds } = listFileChanges(on, events);
+      const owners = listStreams(events, ownerEnds);
+      const organizations = listStreams(events, ORGANIZATION_DELETED);
+      const deleted = new Set([...owners, ...organizations]);
+      const orphans =
+        deleted.size === 0
+          ? []
+          : await session.run<{ id: string }>(sql`
+              select id from ${tableName}
+               where owner = any (${owners}::text[]) or organization = any (${organizations}::text[])`);
+      const deletedAtOnce = added.filter((file) => deleted.has(file.owner) || deleted.has(file.organization));
+      const removed = [...new Set([...removedIds, ...[...orphans, ...deletedAtOnce].map(({ id }) => id)])];
+      for (const id of removed) await remove(id);
+      return [
+        ...(added.length > 0 ? [insertFiles(tableName, added)] : []),
+        ...(removed.length > 0 ? [deleteFiles(tableName, removed)] : []),
+      ];
+    },
+  };
+};
+
+const insertFiles = (tableName: Sql, files: readonly TrackedFile[]): Sql => sql`
+  insert into ${tableName} (id, owner, organization)
+  select id, owner, organization
+    from jsonb_to_recordset(${sql.json(files)}::jsonb) as list (id text, owner text, organization text)
+  on conflict (id) do nothing`;
+
+const deleteFiles = (tableName: Sql, ids: readonly string[]): Sql =>
+  sql`delete from ${tableName} where id = any (${ids}::text[])`;

@@ -1,0 +1,104 @@
+import { sql, type Sql } from '#platform/kernel';
+import { buildErasureStatements } from '#storage/personal-data';
+import type { DatabaseRow, DatabaseSession } from '#platform/postgres';
+import type { EventStore } from '../event-store.js';
+import { selectCheckpoint, type Checkpoint } from '../followers/checkpoints.js';
+import { LOG_START } from '../log-positions.js';
+import { EXCHANGE_LOCK } from './rebuild.js';
+import { eraseNamesInCopies, FULL_PACE, Replay, SELECT_FORGOTTEN_PEOPLE, type ForgottenPerson } from './replay.js';
+import { ViewCopy } from './view-copy.js';
+import type { RebuildableView } from './views.js';
+
+/** The differences between a live view and the log. Each list contains up to ten rows. */
+export type ViewDifference = {
+  readonly table: string;
+  readonly missing: readonly DatabaseRow[];
+  readonly surplus: readonly DatabaseRow[];
+};
+
+/**
+ * Copies the live tables, as `reader` sees them, to temporary tables named live_…, in a transaction that ends before
+ * the log is replayed. Followers wait for every transaction that writes, even if it writes only temporary tables.
+ */
+const copyLive = async (reader: DatabaseSession, session: DatabaseSession, view: RebuildableView): Promise<void> => {
+  const [exported] = await reader.run<{ snapshot: string }>(sql`select pg_export_snapshot() as snapshot`);
+  await session.run(sql`begin isolation level repeatable read`);
+  await session.run(sql.raw(`set transaction snapshot '${exported?.snapshot}'`));
+  for (const table of view.tables) {
+    await session.run(sql.raw(`create temporary table live_${table} as select * from views.${table}`));
+  }
+  await session.run(sql`commit`);
+};
+
+/** Prunes the copy of the live rows too: rows past their retention may be in only one of the two. */
+const pruneBoth = async (session: DatabaseSession, view: RebuildableView, prune: Sql): Promise<void> => {
+  const rename = async (from: string, to: string): Promise<void> => {
+    for (const table of view.tables) {
+      await session.run(sql.raw(`alter table pg_temp.${from}${table} rename to ${to}${table}`));
+    }
+  };
+  await session.run(prune);
+  await rename('', 'made_');
+  await rename('live_', '');
+  await session.run(prune);
+  await rename('', 'live_');
+  await rename('made_', '');
+};
+
+/** Compares the tables of the rebuilt view with the copies of the live ones. */
+const listDifferences = async (session: DatabaseSession, view: RebuildableView): Promise<ViewDifference[]> => {
+  const differences: ViewDifference[] = [];
+  for (const table of view.tables) {
+    const only = (left: string, right: string): Promise<DatabaseRow[]> =>
+      session.run(sql.raw(`select * from pg_temp.${left} except select * from pg_temp.${right} limit 10`));
+    const missing = await only(table, `live_${table}`);
+    const surplus = await only(`live_${table}`, table);
+    if (missing.length + surplus.length > 0) differences.push({ table, missing, surplus });
+  }
+  return differences;
+};
+
+/**
+ * Compares a view with the log at one point in time, without changes. Writers and followers continue. `onEvents` is
+ * called with the number of events of each page.
+ */
+export const verifyView = async (
+  store: EventStore,
+  view: RebuildableView,
+  now: Date,
+  onEvents: (events: number) => void = () => undefined,
+): Promise<ViewDifference[]> => {
+  const reader = await store.database.session();
+  const session = await store.database.session();
+  try {
+    const copy = await ViewCopy.create(session, view, 'pg_temp');
+    // Without this lock, the snapshot could show an empty table that replaces another one afterwards.
+    await session.run(sql`select pg_advisory_lock_shared(${EXCHANGE_LOCK})`);
+    // One snapshot for the log and the live view. This transaction only reads, so it has no id that followers would
+    // wait for.
+    await reader.run(sql`begin isolation level repeatable read, read only`);
+    const [checkpoint] = view.follower ? await reader.run<Checkpoint>(selectCheckpoint(view.follower.name)) : [];
+    await copyLive(reader, session, view);
+    await session.run(sql`select pg_advisory_unlock_shared(${EXCHANGE_LOCK})`);
+    const forgotten = await reader.run<ForgottenPerson>(SELECT_FORGOTTEN_PEOPLE);
+    const replay = new Replay({ store, view, reader, session, pace: FULL_PACE, onEvents });
+    // A live inline view shows every committed event.
+    await (view.follower
+      ? replay.run({ until: checkpoint ?? LOG_START, isComplete: true })
+      : replay.run({ extent: 'committed', isComplete: true }));
+    const toCopy = (table: string): string => copy.nameOf(table);
+    await eraseNamesInCopies(
+      session,
+      view,
+      forgotten.map(({ person }) => person),
+      toCopy,
+    );
+    // The live rows may contain these names until they are erased.
+    const uncleaned = forgotten.flatMap(({ person, cleaned }) => (cleaned ? [] : [person]));
+    await session.pipeline(buildErasureStatements(view.names, uncleaned, (table) => `pg_temp.live_${table}`));
+    if (view.follower?.prune) await pruneBoth(session, view, view.follower.prune(now));
+    return await listDifferences(session, view);
+  } finally {
+    await Promise.all([reader.close(), session.close()]);
+  }
+};

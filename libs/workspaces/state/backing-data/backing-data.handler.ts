@@ -1,0 +1,71 @@
+import { CommandHandler } from '@nestjs/cqrs';
+import { createEventContext, type Actor } from '#api/access';
+import {
+  AggregateHandler,
+  EventStore,
+  expectVersion,
+  getFirstRowOrNull,
+  type OperationTable,
+  type StreamWrite,
+} from '#storage/event-store';
+import {
+  loadBackingDataForCommand,
+  selectStateVersionById,
+  type BackingDataForCommand,
+  type StateVersionRow,
+} from '../state-versions/state-versions.queries.js';
+import { backingData, type BackingDataCommand } from './backing-data.js';
+import { ChangeBackingData, type BackingDataOperations } from './backing-data.commands.js';
+
+type BackingDataTask = {
+  readonly command: (row: BackingDataForCommand) => BackingDataCommand;
+  readonly preconditions: (row: BackingDataForCommand) => readonly StreamWrite[];
+};
+
+@CommandHandler(ChangeBackingData)
+export class BackingDataHandler extends AggregateHandler<BackingDataOperations> {
+  protected readonly operations: OperationTable<BackingDataOperations> = {
+    SoftDeleteData: (target) =>
+      this.append(target, {
+        command: ({ workspace, isFinalized, isNeeded }) => ({
+          type: 'SoftDeleteData',
+          data: { workspace, isFinalized, isNeeded },
+        }),
+        // An unlock of the workspace can make the version the current one, and so needed.
+        preconditions: ({ workspace, workspaceVersion }) => [expectVersion(workspace, workspaceVersion)],
+      }),
+    RestoreData: (target) =>
+      this.append(target, {
+        command: ({ workspace }) => ({ type: 'RestoreData', data: { workspace } }),
+        preconditions: () => [],
+      }),
+    DeleteDataPermanently: (target) =>
+      this.append(target, {
+        command: ({ workspace }) => ({ type: 'DeleteDataPermanently', data: { workspace } }),
+        preconditions: () => [],
+      }),
+  };
+
+  constructor(private readonly store: EventStore) {
+    super();
+  }
+
+  private async append(
+    { stateVersion, actor }: { readonly stateVersion: string; readonly actor: Actor },
+    { command, preconditions }: BackingDataTask,
+  ): Promise<StateVersionRow | null> {
+    const { rows } = await this.store.handle({
+      decider: backingData,
+      load: async () => {
+        const row = await loadBackingDataForCommand(this.store.database, actor, stateVersion);
+        return { ...(await this.store.restore(stateVersion, backingData, row.snapshot ?? undefined)), row };
+      },
+      command: ({ row }) => command(row),
+      organization: ({ row }) => row.organization,
+      preconditions: ({ row }) => preconditions(row),
+      context: createEventContext(actor),
+      read: () => [selectStateVersionById(stateVersion, actor)],
+    });
+    return getFirstRowOrNull<StateVersionRow>(rows);
+  }
+}

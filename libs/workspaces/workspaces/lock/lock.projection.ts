@@ -1,0 +1,65 @@
+import { sql, type RecordedEvent, type Sql } from '#platform/kernel';
+import type { WorkspaceEvent } from '../workspaces/workspace.js';
+
+type LockedMessage = Extract<WorkspaceEvent, { type: 'WorkspaceLocked' }>;
+type UnlockedMessage = Extract<WorkspaceEvent, { type: 'WorkspaceUnlocked' }>;
+
+const buildLock = ({ holder, reason }: LockedMessage['data'], time: string): object => ({ holder, reason, at: time });
+
+/** A replay leaves out unlocks that a later lock overwrites, so the row can exist. */
+const IF_UNLOCKED = sql.raw('on conflict (organization, workspace) do nothing');
+
+/**
+ * Returns the statement that stores the lock, and lists the workspace among the locked ones. If another transaction has
+ * deleted the organization, there is no workspace, and the statement stores nothing.
+ */
+export const setLock = (data: LockedMessage['data'], { stream, time }: RecordedEvent): Sql => sql`
+  with changed as (
+    update workspaces set lock = ${sql.json(buildLock(data, time))}, updated_at = ${time} where id = ${stream}
+    returning organization, id)
+  insert into workspace_locks (organization, workspace) select organization, id from changed ${IF_UNLOCKED}`;
+
+/** Returns the statement that stores that there is no lock. */
+export const clearLock = ({ stream, organization, time }: RecordedEvent): Sql => sql`
+  with unlocked as (
+    delete from workspace_locks where organization = ${organization} and workspace = ${stream})
+  update workspaces set lock = null, updated_at = ${time} where id = ${stream}`;
+
+/** Returns the statement that stores the locks of several workspaces, or that there is none. */
+export const setLocks = (events: readonly RecordedEvent<LockedMessage | UnlockedMessage>[]): readonly Sql[] => {
+  const streams = events.map(({ stream }) => stream);
+  const organizations = events.map(({ organization }) => organization);
+  const times = events.map(({ time }) => time);
+  const locks = events.map(({ type, data, time }) =>
+    type === 'WorkspaceLocked' ? sql.json(buildLock(data, time)) : null,
+  );
+  return [
+    sql`
+      with rows as materialized (
+        select * from unnest(${streams}::text[], ${organizations}::text[], ${times}::timestamptz[], ${locks}::jsonb[])
+               as rows (id, organization, time, lock)),
+      changed as (
+        update workspaces w set lock = rows.lock, updated_at = rows.time from rows where w.id = rows.id
+        returning w.organization, w.id, w.lock),
+      unlocked as (
+        delete from workspace_locks l using rows
+         where rows.lock is null and l.organization = rows.organization and l.workspace = rows.id)
+      insert into workspace_locks (organization, workspace)
+      select organization, id from changed where lock is not null ${IF_UNLOCKED}`,
+  ];
+};
+
+/** Returns the statement that deletes a workspace and its lock. */
+export const deleteWorkspace = ({ stream, organization }: RecordedEvent): Sql => sql`
+  with unlocked as (
+    delete from workspace_locks where organization = ${organization} and workspace = ${stream})
+  delete from workspaces where id = ${stream}`;
+
+/**
+ * Returns the statements that delete all workspaces of an organization, and their locks. The first one waits for
+ * transactions that lock a workspace, so the second one finds their rows.
+ */
+export const deleteWorkspacesOf = (organization: string): readonly Sql[] => [
+  sql`delete from workspaces where organization = ${organization}`,
+  sql`delete from workspace_locks where organization = ${organization}`,
+];

@@ -1,0 +1,26 @@
+import { expectVersion, type EventStore } from '#storage/event-store';
+import { raiseConflictWhenFixedKeysChanged } from '#organizations/tag-bindings';
+import { appendToWorkspaces, requirePermissionOnEach } from '../workspaces/bulk-append.writes.js';
+import type { WorkspaceOperations } from '../workspaces/workspaces.commands.js';
+import { loadWorkspaceMove, type WorkspaceToMove } from './moves.queries.js';
+
+/** Moves workspaces into a project, all of them or none. */
+export const moveWorkspaces = (
+  store: EventStore,
+  { project, workspaces, actor }: WorkspaceOperations['MoveWorkspaces']['input'],
+): Promise<void> =>
+  store.retryOnConflict(async () => {
+    const move = await loadWorkspaceMove(store.database, actor, project, workspaces);
+    // A move requires the permission on both projects. The query has checked it on the new project.
+    requirePermissionOnEach(actor, 'move-workspace', move.workspaces, workspaces);
+    const toTask = ({ id, snapshot }: WorkspaceToMove) => {
+      const data = { changes: {}, project, movedAt: `/data/${workspaces.indexOf(id)}`, fixed: move.fixed };
+      return { id, snapshot, command: { type: 'UpdateWorkspace', data } } as const;
+    };
+    const options = {
+      ...move,
+      preconditions: [expectVersion(project, move.projectVersion)],
+      checks: [raiseConflictWhenFixedKeysChanged(project, move.fixed)],
+    };
+    await appendToWorkspaces(store, options, move.workspaces.map(toTask), actor);
+  });

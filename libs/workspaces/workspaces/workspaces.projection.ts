@@ -1,0 +1,239 @@
+import {
+  claimNames,
+  shareJson,
+  sql,
+  type Projection,
+  type RecordedEvent,
+  type Sql,
+  type Tag,
+  type OrganizationDeleted,
+} from '#platform/kernel';
+import { WORKSPACE_NAMES } from '#api/access';
+import type { SshKeyEvent } from '#organizations/ssh-keys';
+import { clearLock, deleteWorkspace, deleteWorkspacesOf, setLock, setLocks } from './lock/lock.projection.js';
+import { WORKSPACE_SETTINGS } from './settings/workspace-settings.js';
+import type { TagEvent } from './tags/tags.js';
+import type { WorkspaceEvent } from './workspaces/workspace.js';
+
+type CreatedMessage = Extract<WorkspaceEvent, { type: 'WorkspaceCreated' }>;
+type SshKeyDeleted = Extract<SshKeyEvent, { type: 'SshKeyDeleted' }>;
+
+const updateLatestChange = (stream: string, time: string): Sql =>
+  sql`update workspaces set updated_at = ${time} where id = ${stream}`;
+
+const timesOf = (events: readonly RecordedEvent[]): readonly string[] => events.map(({ time }) => time);
+
+const insertWorkspaces = (events: readonly RecordedEvent<CreatedMessage>[]): Sql => {
+  const rows = events.map(({ data: { project, name, settings }, stream, organization }) => ({
+    id: stream,
+    organization,
+    project,
+    name,
+    agent_pool: settings.agentPoolId,
+  }));
+  const settings = shareJson(events.map(({ data }) => data.settings));
+  return sql`
+    insert into workspaces (id, organization, project, name, settings, agent_pool, created_at, updated_at,
+                            latest_change_at)
+    select id, organization, project, name, ${settings.shared}::jsonb || settings, agent_pool, time, time, time
+      from rows from (
+             jsonb_to_recordset(${sql.json(rows)}::jsonb)
+               as (id text, organization text, project text, name text, agent_pool text),
+             jsonb_array_elements(${settings.own}::jsonb), unnest(${timesOf(events)}::timestamptz[]))
+           as rows (id, organization, project, name, agent_pool, settings, time)`;
+};
+
+export const workspaces: Projection<WorkspaceEvent | SshKeyDeleted | OrganizationDeleted> = {
+  name: 'workspaces',
+  // The rows contain all settings. Earlier versions do not write the second table.
+  version: WORKSPACE_SETTINGS.version + 1,
+  tables: ['workspaces', 'workspace_locks'],
+  replayIndexes: ['workspaces_by_change', 'workspaces_by_ssh_key'],
+  names: [{ table: 'workspaces', column: 'lock', at: ['holder'] }],
+  on: {
+    WorkspaceCreated: ({ project, name, settings }, { stream, organization, time }) => sql`
+      insert into workspaces (id, organization, project, name, settings, agent_pool, created_at, updated_at,
+                              latest_change_at)
+      values (${stream}, ${organization}, ${project}, ${name}, ${sql.json(settings)}, ${settings.agentPoolId}, ${time},
+              ${time}, ${time})`,
+    WorkspaceUpdated: ({ changes: { name, ...settings } }, { stream, time }) => sql`
+      update workspaces
+         set name = coalesce(${name ?? null}, name), settings = settings || ${sql.json(settings)}::jsonb,
+             agent_pool = ${settings.agentPoolId === undefined ? sql`agent_pool` : sql`${settings.agentPoolId}`},
+             updated_at = ${time}
+       where id = ${stream}`,
+    WorkspaceMoved: ({ to }, { stream, time }) =>
+      sql`update workspaces set project = ${to}, updated_at = ${time} where id = ${stream}`,
+    WorkspaceDeleted: (_, event) => deleteWorkspace(event),
+    WorkspaceSshKeyAssigned: ({ key }, { stream, time }) =>
+      sql`update workspaces set ssh_key = ${key}, updated_at = ${time} where id = ${stream}`,
+    WorkspaceSshKeyUnassigned: (_, { stream, time }) =>
+      sql`update workspaces set ssh_key = null, updated_at = ${time} where id = ${stream}`,
+    WorkspaceLocked: setLock,
+    WorkspaceUnlocked: (_, event) => clearLock(event),
+    WorkspaceTagAdded: (_, { stream, time }) => updateLatestChange(stream, time),
+    WorkspaceTagRemoved: (_, { stream, time }) => updateLatestChange(stream, time),
+    WorkspaceTagBound: (_, { stream, time }) => updateLatestChange(stream, time),
+    WorkspaceTagUnbound: (_, { stream, time }) => updateLatestChange(stream, time),
+    WorkspaceTagged: (_, { stream, time }) => updateLatestChange(stream, time),
+    WorkspaceUntagged: (_, { stream, time }) => updateLatestChange(stream, time),
+    RemoteStateConsumersAdded: (_, { stream, time }) => updateLatestChange(stream, time),
+    RemoteStateConsumersRemoved: (_, { stream, time }) => updateLatestChange(stream, time),
+    // The latest version is shown before the unlock that makes it current.
+    StateVersionCreated: (_, { stream, time }) =>
+      sql`update workspaces set latest_change_at = ${time} where id = ${stream}`,
+    StateVersionFinalized: null,
+    StateVersionDiscarded: null,
+    StateVersionErrored: null,
+    StateVersionPromoted: ({ id, resources }, { stream, time }) => sql`
+      update workspaces
+         set current_state_version = ${id}, resource_count = ${resources}, updated_at = ${time}
+       where id = ${stream}`,
+    SshKeyDeleted: (_, { stream }) => sql`update workspaces set ssh_key = null where ssh_key = ${stream}`,
+    OrganizationDeleted: (_, { stream }) => deleteWorkspacesOf(stream),
+  },
+  bulk: {
+    WorkspaceCreated: (events) => [insertWorkspaces(events)],
+    WorkspaceLocked: setLocks,
+    WorkspaceUnlocked: setLocks,
+  },
+  replay: {
+    fixed: ['SshKeyDeleted', 'OrganizationDeleted'],
+    overwriting: ['WorkspaceLocked', 'WorkspaceUnlocked'],
+  },
+};
+
+/** Keeps names unique regardless of case. `tables` is empty, because a rebuild must accept names that are older. */
+export const workspaceNames: Projection<Extract<WorkspaceEvent, { type: 'WorkspaceCreated' | 'WorkspaceUpdated' }>> = {
+  name: 'workspace_names',
+  tables: [],
+  on: {
+    WorkspaceCreated: (_, { stream }) => claimNames(WORKSPACE_NAMES, [stream]),
+    WorkspaceUpdated: ({ changes }, { stream }) =>
+      changes.name === undefined ? null : claimNames(WORKSPACE_NAMES, [stream]),
+  },
+  bulk: {
+    WorkspaceCreated: (events) =>
+      claimNames(
+        WORKSPACE_NAMES,
+        events.map(({ stream }) => stream),
+      ),
+  },
+};
+
+type CountSource = Extract<WorkspaceEvent, { type: 'WorkspaceCreated' | 'WorkspaceMoved' | 'WorkspaceDeleted' }>;
+
+const SHARDS = 16;
+
+const getShard = (stream: string): number => stream.charCodeAt(stream.length - 1) % SHARDS;
+
+/**
+ * Adds to the count of a project's workspaces, which is spread over a few rows so that concurrent creations do not wait
+ * for one row. The last letter of the id picks the row, so a rebuild gives the same rows.
+ */
+const addToWorkspaceCount = (stream: string, organization: string | null, project: string, change: 1 | -1): Sql => sql`
+  insert into workspace_counts (organization, project, shard, workspaces)
+  values (${organization}, ${project}, ${getShard(stream)}, ${change})
+  on conflict (organization, project, shard) do update
+    set workspaces = workspace_counts.workspaces + excluded.workspaces`;
+
+/** Counts first, because one statement cannot change a row twice. */
+const addToWorkspaceCounts = (events: readonly RecordedEvent<CreatedMessage>[]): Sql => {
+  const rows = events.map(({ data: { project }, stream, organization }) => ({
+    organization,
+    project,
+    shard: getShard(stream),
+  }));
+  // Always in the same order, so that two transactions cannot wait for each other.
+  return sql`
+    insert into workspace_counts (organization, project, shard, workspaces)
+    select organization, project, shard, count(*)
+      from jsonb_to_recordset(${sql.json(rows)}::jsonb) as rows (organization text, project text, shard integer)
+     group by organization, project, shard order by organization, project, shard
+    on conflict (organization, project, shard) do update
+      set workspaces = workspace_counts.workspaces + excluded.workspaces`;
+};
+
+export const workspaceCounts: Projection<CountSource | OrganizationDeleted> = {
+  name: 'workspace_counts',
+  version: 1,
+  tables: ['workspace_counts'],
+  on: {
+    WorkspaceCreated: ({ project }, { stream, organization }) => addToWorkspaceCount(stream, organization, project, 1),
+    WorkspaceMoved: ({ from, to }, { stream, organization }) => [
+      addToWorkspaceCount(stream, organization, from, -1),
+      addToWorkspaceCount(stream, organization, to, 1),
+    ],
+    WorkspaceDeleted: ({ project }, { stream, organization }) => addToWorkspaceCount(stream, organization, project, -1),
+    OrganizationDeleted: (_, { stream }) => sql`delete from workspace_counts where organization = ${stream}`,
+  },
+  bulk: { WorkspaceCreated: (events) => [addToWorkspaceCounts(events)] },
+  replay: { fixed: ['OrganizationDeleted'] },
+};
+
+/**
+ * Returns one statement that stores all tags. If a key gets a new value, it keeps its position in the order of
+ * insertion.
+ */
+const setTags = (
+  tags: readonly Tag[],
+  { stream, organization, version, time, context: { accessor } }: RecordedEvent,
+): readonly Sql[] => {
+  if (tags.length === 0) return [];
+  return [
+    sql`
+      insert into workspace_tags (workspace, organization, key, value, added_in, ordinal, created_at, set_at, set_by)
+      select ${stream}, ${organization}, t.key, t.value, ${version}::bigint, t.ordinal - 1, ${time}::timestamptz,
+             ${time}::timestamptz, ${sql.json(accessor)}::jsonb
+        from rows from (jsonb_to_recordset(${sql.json(tags)}::jsonb) as (key text, value text))
+             with ordinality as t (key, value, ordinal)
+      on conflict (workspace, key) do update
+        set value = excluded.value, set_at = excluded.set_at, set_by = excluded.set_by`,
+  ];
+};
+
+/** The workspaces are new, so no key gets a new value. */
+const insertInitialTags = (events: readonly RecordedEvent<CreatedMessage>[]): readonly Sql[] => {
+  const rows = events.flatMap(({ data: { tags }, stream, organization, version }, event) =>
+    tags.map(({ key, value }, ordinal) => ({ workspace: stream, organization, key, value, version, ordinal, event })),
+  );
+  if (rows.length === 0) return [];
+  const accessors = shareJson(events.map(({ context: { accessor } }) => accessor));
+  return [
+    sql`
+      insert into workspace_tags (workspace, organization, key, value, added_in, ordinal, created_at, set_at, set_by)
+      select t.workspace, t.organization, t.key, t.value, t.version, t.ordinal, e.time, e.time, e.accessor
+        from jsonb_to_recordset(${sql.json(rows)}::jsonb)
+               as t (workspace text, organization text, key text, value text, version bigint, ordinal integer,
+                     event integer)
+        join (select number - 1 as event, time, ${accessors.shared}::jsonb || accessor as accessor
+                from rows from (unnest(${timesOf(events)}::timestamptz[]), jsonb_array_elements(${accessors.own}::jsonb))
+                     with ordinality as rows (time, accessor, number)) e using (event)`,
+  ];
+};
+
+const removeTags = (keys: readonly string[], { stream }: RecordedEvent): Sql =>
+  sql`delete from workspace_tags where workspace = ${stream} and key = any (${keys}::text[])`;
+
+type TagSource = TagEvent | Extract<WorkspaceEvent, { type: 'WorkspaceCreated' | 'WorkspaceDeleted' }>;
+
+export const workspaceTags: Projection<TagSource | OrganizationDeleted> = {
+  name: 'workspace_tags',
+  version: 1,
+  tables: ['workspace_tags'],
+  replayIndexes: ['workspace_tags_by_key'],
+  names: [{ table: 'workspace_tags', column: 'set_by' }],
+  on: {
+    WorkspaceCreated: ({ tags }, event) => setTags(tags, event),
+    WorkspaceTagAdded: ({ name }, event) => setTags([{ key: name, value: null }], event),
+    WorkspaceTagRemoved: ({ name }, event) => removeTags([name], event),
+    WorkspaceTagBound: ({ key, to }, event) => setTags([{ key, value: to }], event),
+    WorkspaceTagUnbound: ({ key }, event) => removeTags([key], event),
+    WorkspaceTagged: ({ tags }, event) => setTags(tags, event),
+    WorkspaceUntagged: ({ keys }, event) => removeTags(keys, event),
+    WorkspaceDeleted: (_, { stream }) => sql`delete from workspace_tags where workspace = ${stream}`,
+    OrganizationDeleted: (_, { stream }) => sql`delete from workspace_tags where organization = ${stream}`,
+  },
+  bulk: { WorkspaceCreated: insertInitialTags },
+  replay: { fixed: ['OrganizationDeleted'] },
+};

@@ -1,0 +1,83 @@
+import { BINDING_POINTERS, unprocessable, type Ids } from '#platform/kernel';
+import { expectVersion, getFirstRow, newStream, type EventStore } from '#storage/event-store';
+import { createEventContext } from '#api/access';
+import { expectPoolVersion } from '#organizations/agents';
+import { listTagIds, raiseConflictWhenFixedKeysChanged, resolveTagNames } from '#organizations/tag-bindings';
+import type { SettingsInput } from '../settings/workspace-settings.js';
+import type { ToolReleases } from '../tool-versions/tool-releases.catalogue.js';
+import { workspace } from './workspace.js';
+import type { NewWorkspaceInput, WorkspaceOperations } from './workspaces.commands.js';
+import {
+  loadOrganizationForNewWorkspace,
+  selectWorkspaceById,
+  type OrganizationForNewWorkspace,
+  type WorkspaceRow,
+} from './workspaces.queries.js';
+import { POOL_ERROR_TEXTS, refuseProject, refuseTakenWorkspaceName } from './workspaces.refusals.js';
+
+type WorkspaceCreationDependencies = {
+  readonly store: EventStore;
+  readonly ids: Ids;
+  readonly releases: ToolReleases;
+  /** Whether new workspaces share their state with the whole organization if the request does not say. */
+  readonly globalRemoteState: boolean;
+};
+
+const refuseTag = (id: string, index: number) =>
+  unprocessable(`Tag ${id} does not exist`, `${BINDING_POINTERS.tags}/${index}/id`);
+
+/** Returns the site's defaults. Sharing the state with the project excludes sharing it with the organization. */
+const getDefaults = (
+  { releases, globalRemoteState }: WorkspaceCreationDependencies,
+  { projectRemoteState }: SettingsInput,
+): SettingsInput => ({
+  globalRemoteState: globalRemoteState && projectRemoteState !== true,
+  terraformVersion: releases.latest,
+});
+
+const toCreateCommand = (
+  { flatTags, ...data }: NewWorkspaceInput,
+  settings: SettingsInput,
+  { project, followedMode, fixed, tagNames }: OrganizationForNewWorkspace,
+) => {
+  if (project === null) throw refuseProject();
+  const names = resolveTagNames(flatTags, tagNames, refuseTag);
+  return { type: 'CreateWorkspace', data: { ...data, settings, project, followedMode, fixed, names } } as const;
+};
+
+export const createWorkspace = async (
+  dependencies: WorkspaceCreationDependencies,
+  { organization, data, actor }: WorkspaceOperations['CreateWorkspace']['input'],
+): Promise<WorkspaceRow> => {
+  const { store, ids } = dependencies;
+  const id = ids.next('ws');
+  const references = {
+    project: data.project,
+    pool: data.settings.agentPoolId ?? null,
+    tags: data.flatTags.length + data.bindings.length > 0,
+    tagIds: listTagIds(data.flatTags),
+  };
+  const settings = { ...getDefaults(dependencies, data.settings), ...data.settings };
+  const { rows } = await store
+    .handle({
+      decider: workspace,
+      load: async () => ({
+        ...newStream(id, workspace),
+        parent: await loadOrganizationForNewWorkspace(store.database, actor, organization, references),
+      }),
+      command: ({ parent }) => toCreateCommand(data, settings, parent),
+      organization: ({ parent }) => parent.organization,
+      preconditions: ({ parent }) => [
+        expectVersion(parent.organization, parent.organizationVersion),
+        ...(parent.project && parent.projectVersion ? [expectVersion(parent.project, parent.projectVersion)] : []),
+        ...expectPoolVersion(references.pool, parent.poolVersion, POOL_ERROR_TEXTS),
+      ],
+      context: createEventContext(actor),
+      read: ({ parent: { project, fixed } }) => [
+        selectWorkspaceById(id, actor),
+        ...(references.tags && project ? [raiseConflictWhenFixedKeysChanged(project, fixed)] : []),
+      ],
+    })
+    .catch(refuseTakenWorkspaceName);
+  return getFirstRow<WorkspaceRow>(rows);
+};

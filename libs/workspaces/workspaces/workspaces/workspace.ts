@@ -1,0 +1,258 @@
+import {
+  BINDING_POINTERS,
+  checkAutoDestroyDuration,
+  checkName,
+  collectRefusals,
+  conflict,
+  hasNoChanges,
+  listNamedPeople,
+  pickChanged,
+  Refusal,
+  requireActive,
+  runAllChecks,
+  type DataOf,
+  type Decider,
+  type ExecutionMode,
+  type Message,
+  type Problem,
+  type Tag,
+  type WorkspaceDeleted,
+} from '#platform/kernel';
+import { lockDecisions, lockEvolutions, type LockCommand, type LockEvent } from '../lock/lock.js';
+import {
+  decideConsumerChanges,
+  consumerDecisions,
+  consumerEvolutions,
+  type ConsumerCommand,
+  type ConsumerEvent,
+} from '../remote-state-consumers/remote-state-consumers.js';
+import { resolveSettingChanges, checkSettings, DEFAULT_SETTINGS, NAME_RULE } from '../settings/settings.js';
+import {
+  WORKSPACE_SETTINGS,
+  type SettingsInput,
+  type WorkspaceChanges,
+  type WorkspaceSettings,
+} from '../settings/workspace-settings.js';
+import { stateDecisions, stateEvolutions, type StateCommand, type StateEvent } from './state-head.js';
+import { NO_STATE, type ActiveWorkspace, type WorkspaceState } from './workspace-state.js';
+import {
+  decideBindings,
+  checkMovedTags,
+  tagDecisions,
+  tagEvolutions,
+  createInitialTags,
+  type FixedTagKey,
+  type NewTags,
+  type TagCommand,
+  type TagEvent,
+} from '../tags/tags.js';
+
+/**
+ * The decider of a workspace: settings, tags, lock and the head of its state in one stream, because they must agree:
+ * only the holder of the lock may upload state, and unlocking makes the latest state current.
+ *
+ * absent ──create──► active ──delete──► deleted
+ *
+ * The rules are split over lock.ts, state-head.ts, tags.ts, settings.ts and remote-state-consumers.ts, each with its
+ * own state machine.
+ */
+export type WorkspaceEvent =
+  | Message<'WorkspaceCreated', { project: string; name: string; settings: WorkspaceSettings; tags: readonly Tag[] }>
+  | Message<'WorkspaceUpdated', { changes: WorkspaceChanges }>
+  | Message<'WorkspaceMoved', { from: string; to: string }>
+  | WorkspaceDeleted
+  | Message<'WorkspaceSshKeyAssigned', { key: string }>
+  | Message<'WorkspaceSshKeyUnassigned', { key: string }>
+  | LockEvent
+  | TagEvent
+  | StateEvent
+  | ConsumerEvent;
+
+/** Facts that the rules need besides the stream; left out if the request references nothing that they concern. */
+export type WorkspaceDecisionContext = {
+  /** Keys that workspaces of the project after the command may not bind. */
+  readonly fixed?: readonly FixedTagKey[];
+  /** The execution mode of a workspace in that project that has no mode of its own. */
+  readonly followedMode?: ExecutionMode;
+  /** The named remote state consumers. */
+  readonly consumers?: readonly string[];
+  /** The problem with the requested tool version. It is ignored if the workspace already has that version. */
+  readonly versionProblem?: Problem;
+};
+
+export type WorkspaceCommand =
+  | Message<
+      'CreateWorkspace',
+      WorkspaceDecisionContext & NewTags & { project: string; name: string; settings: SettingsInput }
+    >
+  | Message<
+      'UpdateWorkspace',
+      WorkspaceDecisionContext & {
+        changes: SettingsInput & { readonly name?: string };
+        project?: string | undefined;
+        /** Location of the move in the request; default: the project of the workspace document. */
+        movedAt?: string;
+        /** Replace the present bindings (computeBindingChanges). */
+        bindings?: readonly Tag[] | undefined;
+      }
+    >
+  | Message<'DeleteWorkspace', { forced: boolean }>
+  /** Null removes the present key. */
+  | Message<'AssignSshKey', { key: string | null }>
+  | LockCommand
+  | TagCommand
+  | StateCommand
+  | ConsumerCommand;
+
+type ExistingWorkspaceDecision = Exclude<WorkspaceCommand, { type: 'CreateWorkspace' }>;
+
+/** Refuses a command unless the workspace is active, and passes its state to the decision. */
+const whenActive =
+  <D>(decide: (data: D, state: ActiveWorkspace) => readonly WorkspaceEvent[]) =>
+  (data: D, state: WorkspaceState): readonly WorkspaceEvent[] =>
+    decide(data, requireActive(state));
+
+/** The settings of a request, the resulting changes, and all settings after them. */
+type SettingsRequest = {
+  readonly input: SettingsInput;
+  readonly changes: WorkspaceChanges;
+  readonly changed: WorkspaceChanges;
+  readonly all: WorkspaceSettings;
+};
+
+const checkChanges = (
+  { input, changes, changed, all }: SettingsRequest,
+  { followedMode = 'remote', versionProblem }: WorkspaceDecisionContext,
+): void => {
+  runAllChecks(
+    () => changed.name !== undefined && checkName(changed.name, NAME_RULE),
+    () => checkAutoDestroyDuration(input.autoDestroyActivityDuration),
+    () => checkSettings(all, changes, followedMode),
+    () => {
+      if (versionProblem && changed.terraformVersion !== undefined)
+        throw new Refusal('unprocessable', [versionProblem]);
+    },
+  );
+};
+
+/** Checks that need only the request. */
+const checkRequest = ({
+  name,
+  autoDestroyActivityDuration,
+}: SettingsInput & { readonly name: string | undefined }): void =>
+  runAllChecks(
+    () => name !== undefined && checkName(name, NAME_RULE),
+    () => checkAutoDestroyDuration(autoDestroyActivityDuration),
+  );
+
+const decideUpdate = (
+  { changes, project, bindings, movedAt, ...context }: DataOf<ExistingWorkspaceDecision, 'UpdateWorkspace'>,
+  state: ActiveWorkspace,
+): readonly WorkspaceEvent[] => {
+  const { name, ...settings } = changes;
+  const changedSettings = collectRefusals(
+    () => resolveSettingChanges(state.settings, settings),
+    () => checkRequest({ ...settings, name: name === state.name ? undefined : name }),
+  );
+  const requestedChanges: WorkspaceChanges = { ...changedSettings, ...(name === undefined ? {} : { name }) };
+  const changed = pickChanged({ ...state.settings, name: state.name }, requestedChanges);
+  checkChanges(
+    { input: settings, changes: requestedChanges, changed, all: { ...state.settings, ...changed } },
+    context,
+  );
+  const events: WorkspaceEvent[] = [];
+  if (!hasNoChanges(changed)) events.push({ type: 'WorkspaceUpdated', data: { changes: changed } });
+  events.push(...decideConsumerChanges(changed, context.consumers ?? []));
+  const moves = Boolean(project) && project !== state.project;
+  if (moves && project) events.push({ type: 'WorkspaceMoved', data: { from: state.project, to: project } });
+  const fixed = context.fixed ?? [];
+  if (bindings)
+    events.push(...decideBindings(state.tags, { bindings, mode: 'replacing', at: BINDING_POINTERS.bindings }, fixed));
+  if (moves) checkMovedTags(state.tags, { bindings, movedAt }, fixed);
+  return events;
+};
+
+const decideDelete = (
+  { forced }: DataOf<ExistingWorkspaceDecision, 'DeleteWorkspace'>,
+  { name, project, lock, stateHead }: ActiveWorkspace,
+): readonly WorkspaceEvent[] => {
+  if (!forced) {
+    // Clients look for `locked` and `being processed`; the third text must have neither.
+    if (lock) throw conflict('Workspace cannot be safely deleted because it is locked');
+    if (stateHead.latest?.status === 'pending') {
+      throw conflict('Workspace cannot be safely deleted because its latest state version is being processed');
+    }
+    if (stateHead.resources > 0) {
+      throw conflict(`Workspace cannot be safely deleted because it manages ${stateHead.resources} resources`);
+    }
+  }
+  return [{ type: 'WorkspaceDeleted', data: { name, project, forced } }];
+};
+
+const decideSshKey = (
+  { key }: DataOf<ExistingWorkspaceDecision, 'AssignSshKey'>,
+  { sshKey }: ActiveWorkspace,
+): readonly WorkspaceEvent[] => {
+  if (key === sshKey) return [];
+  if (key !== null) return [{ type: 'WorkspaceSshKeyAssigned', data: { key } }];
+  return sshKey === null ? [] : [{ type: 'WorkspaceSshKeyUnassigned', data: { key: sshKey } }];
+};
+
+export const workspace: Decider<WorkspaceState, WorkspaceCommand, WorkspaceEvent> = {
+  // A snapshot contains all settings, so its version rises with each new setting and older snapshots are ignored.
+  version: 6 + WORKSPACE_SETTINGS.version,
+  initial: { status: 'absent' },
+  decide: {
+    CreateWorkspace: ({ project, name, settings, names, bindings, ...context }, state) => {
+      if (state.status !== 'absent') throw conflict('Workspace exists already');
+      const initialSettings = collectRefusals(
+        () => resolveSettingChanges(DEFAULT_SETTINGS, settings),
+        () => checkRequest({ ...settings, name }),
+      );
+      const all = { ...DEFAULT_SETTINGS, ...initialSettings };
+      checkChanges({ input: settings, changes: initialSettings, changed: { ...initialSettings, name }, all }, context);
+      const tags = createInitialTags({ names, bindings }, context.fixed ?? []);
+      return [{ type: 'WorkspaceCreated', data: { project, name, settings: all, tags } }];
+    },
+    UpdateWorkspace: whenActive(decideUpdate),
+    DeleteWorkspace: whenActive(decideDelete),
+    AssignSshKey: whenActive(decideSshKey),
+    LockWorkspace: whenActive(lockDecisions.LockWorkspace),
+    UnlockWorkspace: whenActive(lockDecisions.UnlockWorkspace),
+    ForceUnlockWorkspace: whenActive(lockDecisions.ForceUnlockWorkspace),
+    AddTags: whenActive(tagDecisions.AddTags),
+    RemoveTags: whenActive(tagDecisions.RemoveTags),
+    BindTags: whenActive(tagDecisions.BindTags),
+    CreateStateVersion: whenActive(stateDecisions.CreateStateVersion),
+    FinalizeStateVersion: whenActive(stateDecisions.FinalizeStateVersion),
+    FailStateVersion: whenActive(stateDecisions.FailStateVersion),
+    AddRemoteStateConsumers: whenActive(consumerDecisions.AddRemoteStateConsumers),
+    RemoveRemoteStateConsumers: whenActive(consumerDecisions.RemoveRemoteStateConsumers),
+    ReplaceRemoteStateConsumers: whenActive(consumerDecisions.ReplaceRemoteStateConsumers),
+  },
+  evolve: {
+    WorkspaceCreated: ({ project, name, settings, tags }) => ({
+      status: 'active',
+      project,
+      name,
+      settings,
+      tags,
+      sshKey: null,
+      lock: null,
+      stateHead: NO_STATE,
+    }),
+    WorkspaceUpdated: ({ changes: { name, ...settings } }, state) =>
+      state.status === 'active'
+        ? { ...state, name: name ?? state.name, settings: { ...state.settings, ...settings } }
+        : state,
+    WorkspaceMoved: ({ to }, state) => (state.status === 'active' ? { ...state, project: to } : state),
+    WorkspaceDeleted: () => ({ status: 'deleted' }),
+    WorkspaceSshKeyAssigned: ({ key }, state) => (state.status === 'active' ? { ...state, sshKey: key } : state),
+    WorkspaceSshKeyUnassigned: (_, state) => (state.status === 'active' ? { ...state, sshKey: null } : state),
+    ...lockEvolutions,
+    ...tagEvolutions,
+    ...stateEvolutions,
+    ...consumerEvolutions,
+  },
+  people: (state) => (state.status === 'active' ? listNamedPeople(state.lock?.holder) : []),
+};
