@@ -1,6 +1,6 @@
-import { queryOptions, useQueryClient } from '@tanstack/react-query';
+import { queryOptions } from '@tanstack/react-query';
 import type { ApiResource } from '#packages/client';
-import { readDocument, requireSuccess } from './api-error.js';
+import { readData, readDocument, requireSuccess } from './api-error.js';
 import { api } from './client.js';
 import { organizationKey } from './organizations.js';
 import { useChange } from './use-change.js';
@@ -50,12 +50,12 @@ const createAccess = async ({ on, id, team }: ChangedAccess, access: string): Pr
     const relationships = { ...toTeam, project: { data: { type: 'projects' as const, id } } };
     const attributes = { access: access as (typeof PROJECT_LEVELS)[number] };
     const body = { data: { type: 'team-projects' as const, attributes, relationships } };
-    return (await readDocument(api.POST('/api/v2/team-projects', { body }))).data.id;
+    return (await readData(api.POST('/api/v2/team-projects', { body }))).id;
   }
   const relationships = { ...toTeam, workspace: { data: { type: 'workspaces' as const, id } } };
   const attributes = { access: access as (typeof WORKSPACE_LEVELS)[number] };
   const body = { data: { type: 'team-workspaces' as const, attributes, relationships } };
-  return (await readDocument(api.POST('/api/v2/team-workspaces', { body }))).data.id;
+  return (await readData(api.POST('/api/v2/team-workspaces', { body }))).id;
 };
 
 const updateAccess = ({ on }: ChangedAccess, id: string, access: string) => {
@@ -85,17 +85,15 @@ type AccessChange = { readonly existing: string | null; readonly level: string |
  * Gives, changes or removes the access of a team. `existing`: the access that it has. `level`: null removes it. Returns the
  * access that the team has then.
  */
-export const useChangeAccess = (organization: string, target: ChangedAccess) => {
-  const queries = useQueryClient();
-  return useChange({
+export const useChangeAccess = (organization: string, target: ChangedAccess) =>
+  useChange({
     mutationFn: async ({ existing, level }: AccessChange): Promise<string | null> => {
       if (existing === null) return level === null ? null : createAccess(target, level);
       await (level === null ? deleteAccess(target, existing) : updateAccess(target, existing, level));
       return level === null ? null : existing;
     },
-    onSettled: () => queries.invalidateQueries({ queryKey: organizationKey(organization) }),
+    rereads: organizationKey(organization),
   });
-};
 
 /** A question about access. The names are those in the address of the screen. */
 export type ExplanationSearch = {
@@ -110,7 +108,7 @@ export type ExplanationSearch = {
 export const explanationQuery = (organization: string, search: ExplanationSearch) =>
   queryOptions({
     queryKey: [...accessKey(organization), 'explanation', search],
-    queryFn: async ({ signal }) => {
+    queryFn: ({ signal }) => {
       const { user, team, permission = 'read-organization', workspace, project } = search;
       const query = {
         'filter[permission]': permission,
@@ -121,6 +119,6 @@ export const explanationQuery = (organization: string, search: ExplanationSearch
       };
       const params = { path: { organization }, query };
       const path = '/api/v2/organizations/{organization}/access-explanations';
-      return (await readDocument(api.GET(path, { params, signal }))).data;
+      return readData(api.GET(path, { params, signal }));
     },
   });

@@ -139,6 +139,10 @@ export const readDocument = async <T>(answer: Promise<ApiAnswer<T>>): Promise<No
   return endDirections(data);
 };
 
+/** Like `readDocument`, for answers of which only the data matter. */
+export const readData = async <D>(answer: Promise<ApiAnswer<{ readonly data: D }>>): Promise<D> =>
+  (await readDocument(answer)).data;
+
 /** Throws an `ApiError` unless the request succeeded. For answers without a document. */
 export const requireSuccess = async (answer: Promise<ApiAnswer<unknown>>): Promise<void> => {
   const { error, response } = await requireAnswer(answer);

@@ -1,7 +1,8 @@
-import { infiniteQueryOptions, keepPreviousData, queryOptions } from '@tanstack/react-query';
+import { keepPreviousData, queryOptions } from '@tanstack/react-query';
 import type { ApiResource } from '#packages/client';
 import { readDocument } from './api-error.js';
 import { api } from './client.js';
+import { pagedQuery } from './pages.js';
 import { workspaceKey } from './workspaces.js';
 
 export type WorkspaceChange = ApiResource<'WorkspaceChange'>;
@@ -14,14 +15,9 @@ const PAST_INCLUDES = ['project', 'effective_tag_bindings'] as const;
 
 /** The changes of a workspace, the newest first, page by page. */
 export const changesQuery = (organization: string, name: string, id: string) =>
-  infiniteQueryOptions({
-    queryKey: [...workspaceKey(organization, name), 'changes', id],
-    queryFn: ({ pageParam, signal }) => {
-      const params = { path: { id }, query: { 'page[number]': pageParam, 'page[size]': PAGE_SIZE } };
-      return readDocument(api.GET('/api/v2/workspaces/{id}/history', { params, signal }));
-    },
-    initialPageParam: 1,
-    getNextPageParam: (page) => page.meta.pagination['next-page'],
+  pagedQuery([...workspaceKey(organization, name), 'changes', id], (page, signal) => {
+    const params = { path: { id }, query: { ...page, 'page[size]': PAGE_SIZE } };
+    return readDocument(api.GET('/api/v2/workspaces/{id}/history', { params, signal }));
   });
 
 /** The workspace as it was at this time. While another time loads, the previous one stays on the screen. */

@@ -1,6 +1,6 @@
-import { queryOptions, useQueryClient } from '@tanstack/react-query';
+import { queryOptions } from '@tanstack/react-query';
 import type { ApiResource } from '#packages/client';
-import { readDocument, requireSuccess } from './api-error.js';
+import { readData, readDocument, requireSuccess } from './api-error.js';
 import { api } from './client.js';
 import { organizationKey } from './organizations.js';
 import { useChange } from './use-change.js';
@@ -33,9 +33,7 @@ export const ipAllowlistQuery = (organization: string) =>
       const query = { 'page[size]': PAGE_SIZE };
       const { data, meta } = await readDocument(api.GET(LISTS, { params: { path: { organization }, query }, signal }));
       const own = data.find(({ attributes }) => attributes['enforcement-scope'] === 'organization');
-      const ranges = own
-        ? (await readDocument(api.GET(RANGES, { params: { path: { id: own.id }, query }, signal }))).data
-        : [];
+      const ranges = own ? await readData(api.GET(RANGES, { params: { path: { id: own.id }, query }, signal })) : [];
       const agentLists = data.length - (own ? 1 : 0);
       return { id: own?.id ?? null, ranges, address: meta['client-address'], agentLists };
     },
@@ -44,9 +42,8 @@ export const ipAllowlistQuery = (organization: string) =>
 type NewRange = { readonly range: string; readonly description: string };
 
 /** Adds a range. The first range creates the list. */
-export const useAddRange = (organization: string) => {
-  const queries = useQueryClient();
-  return useChange({
+export const useAddRange = (organization: string) =>
+  useChange({
     mutationFn: ({ list, range, description }: NewRange & { readonly list: string | null }) => {
       const data = { type: 'cidr-ranges' as const, attributes: { range, description: description || null } };
       if (list !== null) return requireSuccess(api.POST(RANGES, { params: { path: { id: list } }, body: { data } }));
@@ -55,25 +52,20 @@ export const useAddRange = (organization: string) => {
       const body = { data: { type: 'cidr-range-lists' as const, attributes, relationships } };
       return requireSuccess(api.POST(LISTS, { params: { path: { organization } }, body }));
     },
-    onSuccess: () => queries.invalidateQueries({ queryKey: allowlistKey(organization) }),
+    rereads: allowlistKey(organization),
   });
-};
 
-export const useSwitchRange = (organization: string) => {
-  const queries = useQueryClient();
-  return useChange({
+export const useSwitchRange = (organization: string) =>
+  useChange({
     mutationFn: ({ id, enabled }: { readonly id: string; readonly enabled: boolean }) => {
       const body = { data: { type: 'cidr-ranges' as const, attributes: { enabled } } };
       return requireSuccess(api.PATCH('/api/v2/cidr-ranges/{id}', { params: { path: { id } }, body }));
     },
-    onSuccess: () => queries.invalidateQueries({ queryKey: allowlistKey(organization) }),
+    rereads: allowlistKey(organization),
   });
-};
 
-export const useRemoveRange = (organization: string) => {
-  const queries = useQueryClient();
-  return useChange({
+export const useRemoveRange = (organization: string) =>
+  useChange({
     mutationFn: (id: string) => requireSuccess(api.DELETE('/api/v2/cidr-ranges/{id}', { params: { path: { id } } })),
-    onSuccess: () => queries.invalidateQueries({ queryKey: allowlistKey(organization) }),
+    rereads: allowlistKey(organization),
   });
-};

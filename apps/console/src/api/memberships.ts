@@ -1,22 +1,19 @@
-import { infiniteQueryOptions, queryOptions, useQueryClient } from '@tanstack/react-query';
+import { queryOptions, useQueryClient } from '@tanstack/react-query';
 import type { ApiResource } from '#packages/client';
 import { readDocument, requireSuccess, requireUnchanging } from './api-error.js';
 import { api } from './client.js';
 import { findIncluded } from './included.js';
 import { organizationKey, organizationListKey } from './organizations.js';
-import { readAllPages } from './pages.js';
+import { ONCE } from './once.js';
+import { pagedQuery, readAllPages } from './pages.js';
 import { useChange } from './use-change.js';
 
 type MembershipPage = ApiResource<'OrganizationMembershipPageWithIncluded'>;
 
-const PAGE_SIZE = 100;
 const SUGGESTIONS = 50;
 
 /** Everything about the members of an organization has a key that begins with this one. */
 const membersKey = (organization: string) => [...organizationKey(organization), 'members'] as const;
-
-/** The server records reads of members in the audit trail, so nothing requests them again by itself. */
-const ONCE = { staleTime: Number.POSITIVE_INFINITY, refetchOnWindowFocus: false } as const;
 
 export type ListedMember = {
   /** The id of the membership. */
@@ -55,34 +52,21 @@ const readMembers = async (
   const document = await readDocument(
     api.GET('/api/v2/organizations/{organization}/organization-memberships', { params, signal }),
   );
-  return {
-    rows: document.data.map((membership) => toMemberRow(document, membership)),
-    total: document.meta.pagination['total-count'],
-    next: document.meta.pagination['next-page'],
-  };
+  return { data: document.data.map((membership) => toMemberRow(document, membership)), meta: document.meta };
 };
 
 export type MemberSearch = { readonly name?: string; readonly status?: 'active' | 'invited' };
 
 /** Members and invitations, page by page. */
 export const membersQuery = (organization: string, { name, status }: MemberSearch) =>
-  infiniteQueryOptions({
-    ...ONCE,
-    queryKey: [...membersKey(organization), 'list', name, status],
-    queryFn: ({ pageParam, signal }) =>
-      readMembers(
-        organization,
-        {
-          'page[number]': pageParam,
-          'page[size]': PAGE_SIZE,
-          ...(name ? { q: name } : {}),
-          ...(status ? { 'filter[status]': status } : {}),
-        },
-        signal,
-      ),
-    initialPageParam: 1,
-    getNextPageParam: ({ next }) => next,
-  });
+  pagedQuery(
+    [...membersKey(organization), 'list', name, status],
+    (page, signal) => {
+      const query = { ...page, ...(name ? { q: name } : {}), ...(status ? { 'filter[status]': status } : {}) };
+      return readMembers(organization, query, signal);
+    },
+    ONCE,
+  );
 
 /** Active members with this text in their name, for suggestions. */
 export const memberSuggestionsQuery = (organization: string, name: string) =>
@@ -91,31 +75,27 @@ export const memberSuggestionsQuery = (organization: string, name: string) =>
     queryKey: [...membersKey(organization), 'suggestions', name],
     queryFn: async ({ signal }) => {
       const query = { 'page[size]': SUGGESTIONS, 'filter[status]': 'active', ...(name === '' ? {} : { q: name }) };
-      return (await readMembers(organization, query, signal)).rows;
+      return (await readMembers(organization, query, signal)).data;
     },
   });
 
-export const useInviteMember = (organization: string) => {
-  const queries = useQueryClient();
-  return useChange({
+export const useInviteMember = (organization: string) =>
+  useChange({
     mutationFn: ({ email, teams }: { readonly email: string; readonly teams: readonly string[] }) => {
       const params = { path: { organization } };
       const relationships = { teams: { data: teams.map((id) => ({ type: 'teams' as const, id })) } };
       const body = { data: { type: 'organization-memberships' as const, attributes: { email }, relationships } };
       return readDocument(api.POST('/api/v2/organizations/{organization}/organization-memberships', { params, body }));
     },
-    onSuccess: () => queries.invalidateQueries({ queryKey: organizationKey(organization) }),
+    rereads: organizationKey(organization),
   });
-};
 
-export const useRemoveMember = (organization: string) => {
-  const queries = useQueryClient();
-  return useChange({
+export const useRemoveMember = (organization: string) =>
+  useChange({
     mutationFn: (id: string) =>
       requireSuccess(api.DELETE('/api/v2/organization-memberships/{id}', { params: { path: { id } } })),
-    onSuccess: () => queries.invalidateQueries({ queryKey: organizationKey(organization) }),
+    rereads: organizationKey(organization),
   });
-};
 
 const INVITATIONS_KEY = ['own-invitations'] as const;
 
@@ -131,10 +111,9 @@ export type OwnInvitation = {
 export const ownInvitationsQuery = queryOptions({
   queryKey: INVITATIONS_KEY,
   queryFn: async ({ signal }): Promise<readonly OwnInvitation[]> => {
-    const pages = await readAllPages((page) => {
-      const params = { query: { 'page[number]': page, 'page[size]': PAGE_SIZE } };
-      return readDocument(api.GET('/api/v2/organization-memberships', { params, signal }));
-    });
+    const pages = await readAllPages((query) =>
+      readDocument(api.GET('/api/v2/organization-memberships', { params: { query }, signal })),
+    );
     return pages
       .flatMap(({ data }) => data)
       .filter(({ attributes }) => attributes.status === 'invited')

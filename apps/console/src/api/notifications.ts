@@ -1,8 +1,9 @@
-import { infiniteQueryOptions, queryOptions, useQueryClient } from '@tanstack/react-query';
+import { queryOptions } from '@tanstack/react-query';
 import type { ApiResource, RequestResource } from '#packages/client';
 import { readDocument, requireSuccess, requireUnchanging } from './api-error.js';
 import { api } from './client.js';
 import { organizationKey } from './organizations.js';
+import { pagedQuery } from './pages.js';
 import { useChange } from './use-change.js';
 
 export type ListedNotification = ApiResource<'NotificationConfiguration'>;
@@ -44,16 +45,14 @@ export const notificationsQuery = (organization: string, owner: NotifyingOwner) 
 
 /** The notifications of the last 30 days of a configuration, the newest first, page by page. */
 export const deliveriesQuery = (organization: string, id: string) =>
-  infiniteQueryOptions({
-    queryKey: [...notificationsKey(organization), 'deliveries', id],
-    refetchInterval: REFRESH_MS,
-    queryFn: ({ pageParam, signal }) => {
-      const params = { path: { id }, query: { 'page[number]': pageParam, 'page[size]': DELIVERIES_IN_PAGE } };
+  pagedQuery(
+    [...notificationsKey(organization), 'deliveries', id],
+    (page, signal) => {
+      const params = { path: { id }, query: { ...page, 'page[size]': DELIVERIES_IN_PAGE } };
       return readDocument(api.GET('/api/v2/notification-configurations/{id}/deliveries', { params, signal }));
     },
-    initialPageParam: 1,
-    getNextPageParam: (page) => page.meta.pagination['next-page'],
-  });
+    { refetchInterval: REFRESH_MS },
+  );
 
 export type NotificationBody = RequestResource<'createWorkspaceNotificationConfiguration'>['attributes'];
 
@@ -104,24 +103,20 @@ const sendNotificationChange = async (owner: NotifyingOwner, change: Notificatio
 };
 
 /** Creates, changes or deletes a notification configuration. */
-export const useChangeNotification = (organization: string, owner: NotifyingOwner) => {
-  const queries = useQueryClient();
-  return useChange({
+export const useChangeNotification = (organization: string, owner: NotifyingOwner) =>
+  useChange({
     mutationFn: (change: NotificationChange) => sendNotificationChange(owner, change),
     // The request can have the key of the signature.
     gcTime: 0,
-    onSettled: () => queries.invalidateQueries({ queryKey: notificationsKey(organization) }),
+    rereads: notificationsKey(organization),
   });
-};
 
 /** Sends a test to the destination of a configuration, and returns the configuration with the answer. */
-export const useVerifyNotification = (organization: string, id: string) => {
-  const queries = useQueryClient();
-  return useChange({
+export const useVerifyNotification = (organization: string, id: string) =>
+  useChange({
     mutationFn: async () => {
       const path = '/api/v2/notification-configurations/{id}/actions/verify';
       return (await requireUnchanging(readDocument(api.POST(path, { params: { path: { id } } })))).data;
     },
-    onSettled: () => queries.invalidateQueries({ queryKey: notificationsKey(organization) }),
+    rereads: notificationsKey(organization),
   });
-};

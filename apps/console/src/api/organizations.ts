@@ -1,7 +1,8 @@
-import { infiniteQueryOptions, queryOptions, useQueryClient } from '@tanstack/react-query';
+import { queryOptions } from '@tanstack/react-query';
 import type { ApiResource, RequestResource } from '#packages/client';
-import { readDocument } from './api-error.js';
+import { readData, readDocument } from './api-error.js';
 import { api } from './client.js';
+import { pagedQuery } from './pages.js';
 import { useChange } from './use-change.js';
 
 export type Organization = ApiResource<'Organization'>;
@@ -18,37 +19,21 @@ export const organizationListKey = ['organization-list'] as const;
 
 /** The organizations that the person may see, page by page. */
 export const organizationsQuery = (search = '') =>
-  infiniteQueryOptions({
-    queryKey: [...organizationListKey, search],
-    queryFn: ({ pageParam, signal }) =>
-      readDocument(
-        api.GET('/api/v2/organizations', {
-          params: {
-            query: { 'page[number]': pageParam, 'page[size]': PAGE_SIZE, ...(search === '' ? {} : { q: search }) },
-          },
-          signal,
-        }),
-      ),
-    initialPageParam: 1,
-    getNextPageParam: (page) => page.meta.pagination['next-page'],
+  pagedQuery([...organizationListKey, search], (page, signal) => {
+    const query = { ...page, 'page[size]': PAGE_SIZE, ...(search === '' ? {} : { q: search }) };
+    return readDocument(api.GET('/api/v2/organizations', { params: { query }, signal }));
   });
 
 export const organizationQuery = (organization: string) =>
   queryOptions({
     queryKey: [...organizationKey(organization), 'details'],
-    queryFn: async ({ signal }) =>
-      (
-        await readDocument(
-          api.GET('/api/v2/organizations/{organization}', { params: { path: { organization } }, signal }),
-        )
-      ).data,
+    queryFn: ({ signal }) =>
+      readData(api.GET('/api/v2/organizations/{organization}', { params: { path: { organization } }, signal })),
   });
 
-export const useCreateOrganization = () => {
-  const queries = useQueryClient();
-  return useChange({
-    mutationFn: async (attributes: RequestResource<'createOrganization'>['attributes']) =>
-      (await readDocument(api.POST('/api/v2/organizations', { body: { data: { type: KEY, attributes } } }))).data,
-    onSuccess: () => queries.invalidateQueries({ queryKey: organizationListKey }),
+export const useCreateOrganization = () =>
+  useChange({
+    mutationFn: (attributes: RequestResource<'createOrganization'>['attributes']) =>
+      readData(api.POST('/api/v2/organizations', { body: { data: { type: KEY, attributes } } })),
+    rereads: organizationListKey,
   });
-};

@@ -1,6 +1,6 @@
 import { queryOptions, useQueryClient } from '@tanstack/react-query';
 import type { RequestResource } from '#packages/client';
-import { readDocument } from './api-error.js';
+import { readData } from './api-error.js';
 import { api } from './client.js';
 import { organizationKey } from './organizations.js';
 import { useChange } from './use-change.js';
@@ -14,31 +14,30 @@ export type SuggestedProjects = 'all' | 'create-workspace';
 export const projectSuggestionsQuery = (organization: string, name: string, suggested: SuggestedProjects = 'all') =>
   queryOptions({
     queryKey: [...organizationKey(organization), 'projects', 'suggestions', name, suggested],
-    queryFn: async ({ signal }) => {
+    queryFn: ({ signal }) => {
       const query = {
         'page[size]': SUGGESTIONS,
         ...(name === '' ? {} : { q: name }),
         ...(suggested === 'all' ? {} : { 'filter[permissions][create-workspace]': 'true' }),
       };
       const params = { path: { organization }, query };
-      return (await readDocument(api.GET('/api/v2/organizations/{organization}/projects', { params, signal }))).data;
+      return readData(api.GET('/api/v2/organizations/{organization}/projects', { params, signal }));
     },
   });
 
 export const projectQuery = (organization: string, id: string) =>
   queryOptions({
     queryKey: [...organizationKey(organization), 'projects', 'one', id],
-    queryFn: async ({ signal }) =>
-      (await readDocument(api.GET('/api/v2/projects/{id}', { params: { path: { id } }, signal }))).data,
+    queryFn: ({ signal }) => readData(api.GET('/api/v2/projects/{id}', { params: { path: { id } }, signal })),
   });
 
 export const useCreateProject = (organization: string) => {
   const queries = useQueryClient();
   return useChange({
-    mutationFn: async (attributes: RequestResource<'createProject'>['attributes']) => {
+    mutationFn: (attributes: RequestResource<'createProject'>['attributes']) => {
       const params = { path: { organization } };
       const body = { data: { type: 'projects' as const, attributes } };
-      return (await readDocument(api.POST('/api/v2/organizations/{organization}/projects', { params, body }))).data;
+      return readData(api.POST('/api/v2/organizations/{organization}/projects', { params, body }));
     },
     onSuccess: () => void queries.invalidateQueries({ queryKey: organizationKey(organization) }),
   });

@@ -1,8 +1,9 @@
-import { infiniteQueryOptions, queryOptions, useQueryClient } from '@tanstack/react-query';
+import { queryOptions } from '@tanstack/react-query';
 import type { ApiResource } from '#packages/client';
-import { readDocument, requireSuccess } from './api-error.js';
+import { readData, readDocument, requireSuccess } from './api-error.js';
 import { api } from './client.js';
 import { organizationKey } from './organizations.js';
+import { pagedQuery } from './pages.js';
 import { useChange } from './use-change.js';
 
 export type Provider = ApiResource<'RegistryProvider'>;
@@ -31,57 +32,46 @@ export const PROVIDER_PATH =
 
 /** The providers of the organization, page by page. */
 export const providersQuery = (organization: string) =>
-  infiniteQueryOptions({
-    queryKey: [...registryKey(organization), 'providers'],
-    queryFn: ({ pageParam, signal }) => {
-      const params = { path: { organization }, query: { 'page[number]': pageParam, 'page[size]': ALL } };
-      return readDocument(api.GET('/api/v2/organizations/{organization}/registry-providers', { params, signal }));
-    },
-    initialPageParam: 1,
-    getNextPageParam: (page) => page.meta.pagination['next-page'],
+  pagedQuery([...registryKey(organization), 'providers'], (page, signal) => {
+    const params = { path: { organization }, query: page };
+    return readDocument(api.GET('/api/v2/organizations/{organization}/registry-providers', { params, signal }));
   });
 
 /** Private providers with this text in their name, for suggestions. */
 export const providerSuggestionsQuery = (organization: string, name: string) =>
   queryOptions({
     queryKey: [...registryKey(organization), 'suggestions', name],
-    queryFn: async ({ signal }) => {
+    queryFn: ({ signal }) => {
       const query = { 'page[size]': PAGE_SIZE, q: name, 'filter[registry_name]': 'private' as const };
       const params = { path: { organization }, query };
       const path = '/api/v2/organizations/{organization}/registry-providers';
-      return (await readDocument(api.GET(path, { params, signal }))).data;
+      return readData(api.GET(path, { params, signal }));
     },
   });
 
 export const providerQuery = (organization: string, name: string) =>
   queryOptions({
     queryKey: [...providerKey(organization, name), 'details'],
-    queryFn: async ({ signal }) =>
-      (await readDocument(api.GET(PROVIDER_PATH, { params: { path: toProviderPath(organization, name) }, signal })))
-        .data,
+    queryFn: ({ signal }) =>
+      readData(api.GET(PROVIDER_PATH, { params: { path: toProviderPath(organization, name) }, signal })),
   });
 
 /** The versions of a provider, newest first, page by page. */
 export const versionsQuery = (organization: string, name: string) =>
-  infiniteQueryOptions({
-    queryKey: [...providerKey(organization, name), 'versions'],
-    queryFn: ({ pageParam, signal }) => {
-      const query = { 'page[number]': pageParam, 'page[size]': PAGE_SIZE };
-      const params = { path: toProviderPath(organization, name), query };
-      return readDocument(api.GET(`${PROVIDER_PATH}/versions`, { params, signal }));
-    },
-    initialPageParam: 1,
-    getNextPageParam: (page) => page.meta.pagination['next-page'],
+  pagedQuery([...providerKey(organization, name), 'versions'], (page, signal) => {
+    const query = { ...page, 'page[size]': PAGE_SIZE };
+    const params = { path: toProviderPath(organization, name), query };
+    return readDocument(api.GET(`${PROVIDER_PATH}/versions`, { params, signal }));
   });
 
 /** The platforms of a version. */
 export const platformsQuery = (organization: string, name: string, version: string) =>
   queryOptions({
     queryKey: [...providerKey(organization, name), 'platforms', version],
-    queryFn: async ({ signal }) => {
+    queryFn: ({ signal }) => {
       const path = { ...toProviderPath(organization, name), version };
       const params = { path, query: { 'page[size]': ALL } };
-      return (await readDocument(api.GET(`${PROVIDER_PATH}/versions/{version}/platforms`, { params, signal }))).data;
+      return readData(api.GET(`${PROVIDER_PATH}/versions/{version}/platforms`, { params, signal }));
     },
   });
 
@@ -89,24 +79,22 @@ export const platformsQuery = (organization: string, name: string, version: stri
 export const gpgKeysQuery = (organization: string) =>
   queryOptions({
     queryKey: [...registryKey(organization), 'gpg-keys'],
-    queryFn: async ({ signal }) => {
+    queryFn: ({ signal }) => {
       const params = { query: { 'filter[namespace]': organization, 'page[size]': ALL } };
-      return (await readDocument(api.GET('/api/registry/private/v2/gpg-keys', { params, signal }))).data;
+      return readData(api.GET('/api/registry/private/v2/gpg-keys', { params, signal }));
     },
   });
 
-export const useAddGpgKey = (organization: string) => {
-  const queries = useQueryClient();
-  return useChange({
+export const useAddGpgKey = (organization: string) =>
+  useChange({
     mutationFn: (armor: string) => {
       const attributes = { namespace: organization, 'ascii-armor': armor };
       return readDocument(
         api.POST('/api/registry/private/v2/gpg-keys', { body: { data: { type: 'gpg-keys', attributes } } }),
       );
     },
-    onSettled: () => queries.invalidateQueries({ queryKey: registryKey(organization) }),
+    rereads: registryKey(organization),
   });
-};
 
 /** Something in the registry that can be deleted. */
 export type RegistryTarget =
@@ -114,9 +102,8 @@ export type RegistryTarget =
   | { readonly kind: 'version'; readonly name: string; readonly version: string }
   | { readonly kind: 'key'; readonly keyId: string };
 
-export const useDeleteFromRegistry = (organization: string) => {
-  const queries = useQueryClient();
-  return useChange({
+export const useDeleteFromRegistry = (organization: string) =>
+  useChange({
     mutationFn: (target: RegistryTarget) => {
       if (target.kind === 'key') {
         const path = { namespace: organization, keyId: target.keyId };
@@ -129,6 +116,5 @@ export const useDeleteFromRegistry = (organization: string) => {
       const params = { path: { ...path, version: target.version } };
       return requireSuccess(api.DELETE(`${PROVIDER_PATH}/versions/{version}`, { params }));
     },
-    onSettled: () => queries.invalidateQueries({ queryKey: registryKey(organization) }),
+    rereads: registryKey(organization),
   });
-};

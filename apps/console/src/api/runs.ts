@@ -1,9 +1,10 @@
-import { infiniteQueryOptions, queryOptions, useQueryClient } from '@tanstack/react-query';
+import { queryOptions } from '@tanstack/react-query';
 import type { ApiResource } from '#packages/client';
 import { readDocument, requireSuccess } from './api-error.js';
 import { api } from './client.js';
 import { findIncluded } from './included.js';
 import { organizationKey } from './organizations.js';
+import { pagedQuery, type PageParameters } from './pages.js';
 import { useChange } from './use-change.js';
 
 export type ConsoleRun = ApiResource<'Run'>;
@@ -51,15 +52,10 @@ const toRow = ({ id, attributes, relationships }: ConsoleRun, page: RunPageDocum
   };
 };
 
-export type RunListPage = { readonly rows: readonly RunListRow[]; readonly next: number | null };
+const toListPage = (page: RunPageDocument) => ({ data: page.data.map((run) => toRow(run, page)), meta: page.meta });
 
-const toListPage = (page: RunPageDocument): RunListPage => ({
-  rows: page.data.map((run) => toRow(run, page)),
-  next: page.meta.pagination['next-page'],
-});
-
-const toParameters = ({ group, q }: RunSearch, page: number) => ({
-  'page[number]': page,
+const toParameters = ({ group, q }: RunSearch, page: PageParameters) => ({
+  ...page,
   'page[size]': PAGE_SIZE,
   include: [...LIST_INCLUDES],
   ...(group ? { 'filter[status_group]': [group] } : {}),
@@ -68,26 +64,16 @@ const toParameters = ({ group, q }: RunSearch, page: number) => ({
 
 /** The runs of a workspace, the newest first, page by page. */
 export const workspaceRunsQuery = (organization: string, workspace: string) =>
-  infiniteQueryOptions({
-    queryKey: [...runsKey(organization), 'workspace', workspace],
-    queryFn: async ({ pageParam, signal }) => {
-      const params = { path: { id: workspace }, query: toParameters({}, pageParam) };
-      return toListPage(await readDocument(api.GET('/api/v2/workspaces/{id}/runs', { params, signal })));
-    },
-    initialPageParam: 1,
-    getNextPageParam: ({ next }) => next,
+  pagedQuery([...runsKey(organization), 'workspace', workspace], async (page, signal) => {
+    const params = { path: { id: workspace }, query: toParameters({}, page) };
+    return toListPage(await readDocument(api.GET('/api/v2/workspaces/{id}/runs', { params, signal })));
   });
 
 /** The runs of the workspaces that the person may read, the newest first, page by page. */
 export const organizationRunsQuery = (organization: string, search: RunSearch) =>
-  infiniteQueryOptions({
-    queryKey: [...runsKey(organization), 'organization', search],
-    queryFn: async ({ pageParam, signal }) => {
-      const params = { path: { organization }, query: toParameters(search, pageParam) };
-      return toListPage(await readDocument(api.GET('/api/v2/organizations/{organization}/runs', { params, signal })));
-    },
-    initialPageParam: 1,
-    getNextPageParam: ({ next }) => next,
+  pagedQuery([...runsKey(organization), 'organization', search], async (page, signal) => {
+    const params = { path: { organization }, query: toParameters(search, page) };
+    return toListPage(await readDocument(api.GET('/api/v2/organizations/{organization}/runs', { params, signal })));
   });
 
 export const runQuery = (organization: string, id: string) =>
@@ -119,14 +105,12 @@ const PATHS = {
 } as const;
 
 /** Confirms, discards or cancels a run, with a comment if there is one. */
-export const useChangeRun = (organization: string, id: string) => {
-  const queries = useQueryClient();
-  return useChange({
+export const useChangeRun = (organization: string, id: string) =>
+  useChange({
     mutationFn: ({ action, comment }: { readonly action: ConsoleRunAction; readonly comment: string }) =>
       requireSuccess(
         api.POST(PATHS[action], { params: { path: { id } }, ...(comment === '' ? {} : { body: { comment } }) }),
       ),
     // The lists of workspaces and the workspace itself show the run too.
-    onSettled: () => queries.invalidateQueries({ queryKey: organizationKey(organization) }),
+    rereads: organizationKey(organization),
   });
-};

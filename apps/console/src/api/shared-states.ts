@@ -1,7 +1,7 @@
-import { infiniteQueryOptions } from '@tanstack/react-query';
 import type { ApiResource } from '#packages/client';
 import { readDocument } from './api-error.js';
 import { api } from './client.js';
+import { pagedQuery, type PageParameters } from './pages.js';
 import { workspaceKey, type Workspace } from './workspaces.js';
 
 /** The directions of the graph: workspaces that read the state of a workspace, and workspaces whose state it reads. */
@@ -23,8 +23,8 @@ export const getSharing = ({ attributes }: Workspace): StateSharing => {
 
 const WORKSPACES_IN_GRAPH = 6;
 
-const readPage = (direction: SharingDirection, id: string, page: number, signal: AbortSignal) => {
-  const params = { path: { id }, query: { 'page[number]': page, 'page[size]': WORKSPACES_IN_GRAPH } };
+const readPage = (direction: SharingDirection, id: string, page: PageParameters, signal: AbortSignal) => {
+  const params = { path: { id }, query: { ...page, 'page[size]': WORKSPACES_IN_GRAPH } };
   const answer: Promise<ApiResource<'WorkspacePage'>> =
     direction === 'remote-state-consumers'
       ? readDocument(api.GET('/api/v2/workspaces/{id}/relationships/remote-state-consumers', { params, signal }))
@@ -34,17 +34,11 @@ const readPage = (direction: SharingDirection, id: string, page: number, signal:
 
 /** The workspaces that share a state with this one in one direction, by name, a few at a time. */
 export const sharingQuery = (organization: string, workspace: Workspace, direction: SharingDirection) =>
-  infiniteQueryOptions({
-    queryKey: [...workspaceKey(organization, workspace.attributes.name), direction, workspace.id],
-    queryFn: async ({ pageParam, signal }) => {
-      const { data, meta } = await readPage(direction, workspace.id, pageParam, signal);
-      const rows = data.map((one): SharingWorkspace => ({
-        id: one.id,
-        name: one.attributes.name,
-        sharing: getSharing(one),
-      }));
-      return { rows, next: meta.pagination['next-page'], total: meta.pagination['total-count'] };
+  pagedQuery(
+    [...workspaceKey(organization, workspace.attributes.name), direction, workspace.id],
+    async (page, signal) => {
+      const { data, meta } = await readPage(direction, workspace.id, page, signal);
+      const toNode = (one: Workspace) => ({ id: one.id, name: one.attributes.name, sharing: getSharing(one) });
+      return { data: data.map(toNode), meta };
     },
-    initialPageParam: 1,
-    getNextPageParam: ({ next }) => next,
-  });
+  );

@@ -1,12 +1,9 @@
-import { infiniteQueryOptions, queryOptions } from '@tanstack/react-query';
+import { queryOptions } from '@tanstack/react-query';
 import type { ApiResource } from '#packages/client';
-import { readDocument } from './api-error.js';
+import { readData, readDocument } from './api-error.js';
 import { api } from './client.js';
-
-const PAGE_SIZE = 100;
-
-/** The server records reads of states in the audit trail, so nothing requests them again by itself. */
-const ONCE = { staleTime: Number.POSITIVE_INFINITY, refetchOnWindowFocus: false } as const;
+import { ONCE } from './once.js';
+import { pagedQuery } from './pages.js';
 
 /** Everything about the current state of a workspace has a key that begins with this one. */
 const currentStateKey = (workspace: string) => ['states', workspace] as const;
@@ -24,49 +21,44 @@ export const currentStateQuery = (workspace: string) =>
 
 /** The resources of the current state, page by page. */
 export const resourcesQuery = (workspace: string) =>
-  infiniteQueryOptions({
-    ...ONCE,
-    queryKey: [...currentStateKey(workspace), 'resources'],
-    queryFn: ({ pageParam, signal }) => {
-      const params = { path: { id: workspace }, query: { 'page[number]': pageParam, 'page[size]': PAGE_SIZE } };
+  pagedQuery(
+    [...currentStateKey(workspace), 'resources'],
+    (page, signal) => {
+      const params = { path: { id: workspace }, query: page };
       return readDocument(api.GET('/api/v2/workspaces/{id}/resources', { params, signal }));
     },
-    initialPageParam: 1,
-    getNextPageParam: (page) => page.meta.pagination['next-page'],
-  });
+    ONCE,
+  );
 
 /** The outputs of the current state. The values of sensitive outputs are null. */
 export const outputsQuery = (workspace: string) =>
   queryOptions({
     ...ONCE,
     queryKey: [...currentStateKey(workspace), 'outputs'],
-    queryFn: async ({ signal }) => {
+    queryFn: ({ signal }) => {
       const params = { path: { id: workspace } };
       const path = '/api/v2/workspaces/{id}/current-state-version-outputs';
-      return (await readDocument(api.GET(path, { params, signal }))).data;
+      return readData(api.GET(path, { params, signal }));
     },
   });
 
 /** Reads the value of one output, which can be sensitive. */
 export const readOutputValue = async (id: string): Promise<unknown> =>
-  (await readDocument(api.GET('/api/v2/state-version-outputs/{id}', { params: { path: { id } } }))).data.attributes
-    .value;
+  (await readData(api.GET('/api/v2/state-version-outputs/{id}', { params: { path: { id } } }))).attributes.value;
 
 export type StateVersionPage = ApiResource<'StateVersionPageWithIncluded'>;
 
 /** The state versions of a workspace, the newest first, page by page. */
 export const stateVersionsQuery = (workspace: string) =>
-  infiniteQueryOptions({
-    ...ONCE,
-    queryKey: [...currentStateKey(workspace), 'versions'],
-    queryFn: ({ pageParam, signal }) => {
-      const query = { 'page[number]': pageParam, 'page[size]': 50, include: ['created_by' as const] };
+  pagedQuery(
+    [...currentStateKey(workspace), 'versions'],
+    (page, signal) => {
+      const query = { ...page, 'page[size]': 50, include: ['created_by' as const] };
       const params = { path: { id: workspace }, query };
       return readDocument(api.GET('/api/v2/workspaces/{id}/state-versions', { params, signal }));
     },
-    initialPageParam: 1,
-    getNextPageParam: (page) => page.meta.pagination['next-page'],
-  });
+    ONCE,
+  );
 
 /** The file of a state version. It can contain secrets, so it leaves the memory with the screen. */
 export const stateFileQuery = (id: string) =>

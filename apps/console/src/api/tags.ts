@@ -1,6 +1,6 @@
-import { queryOptions, useQueryClient } from '@tanstack/react-query';
+import { queryOptions } from '@tanstack/react-query';
 import type { ApiResource } from '#packages/client';
-import { readDocument, requireSuccess } from './api-error.js';
+import { readData, readDocument, requireSuccess } from './api-error.js';
 import { api } from './client.js';
 import { findIncluded } from './included.js';
 import { organizationKey } from './organizations.js';
@@ -21,10 +21,10 @@ const tagsKey = (organization: string) => [...organizationKey(organization), 'ta
 export const reservedKeysQuery = (organization: string) =>
   queryOptions({
     queryKey: [...tagsKey(organization), 'reserved'],
-    queryFn: async ({ signal }) => {
+    queryFn: ({ signal }) => {
       const params = { path: { organization }, query: { 'page[size]': MAX_KEYS } };
       const path = '/api/v2/organizations/{organization}/reserved-tag-keys';
-      return (await readDocument(api.GET(path, { params, signal }))).data;
+      return readData(api.GET(path, { params, signal }));
     },
   });
 
@@ -137,9 +137,8 @@ type KeyChange =
   | { readonly id: null; readonly key: string; readonly disableOverrides: boolean }
   | { readonly id: string; readonly key?: string; readonly disableOverrides?: boolean };
 
-export const useSaveReservedKey = (organization: string) => {
-  const queries = useQueryClient();
-  return useChange({
+export const useSaveReservedKey = (organization: string) =>
+  useChange({
     mutationFn: (change: KeyChange) => {
       const type = 'reserved-tag-keys' as const;
       if (change.id === null) {
@@ -158,15 +157,12 @@ export const useSaveReservedKey = (organization: string) => {
         api.PATCH('/api/v2/reserved-tag-keys/{id}', { params, body: { data: { type, attributes } } }),
       );
     },
-    onSuccess: () => queries.invalidateQueries({ queryKey: tagsKey(organization) }),
+    rereads: tagsKey(organization),
   });
-};
 
-export const useDeleteReservedKey = (organization: string) => {
-  const queries = useQueryClient();
-  return useChange({
+export const useDeleteReservedKey = (organization: string) =>
+  useChange({
     mutationFn: (id: string) =>
       requireSuccess(api.DELETE('/api/v2/reserved-tag-keys/{id}', { params: { path: { id } } })),
-    onSuccess: () => queries.invalidateQueries({ queryKey: tagsKey(organization) }),
+    rereads: tagsKey(organization),
   });
-};

@@ -1,14 +1,15 @@
-import { infiniteQueryOptions, queryOptions, useQueryClient } from '@tanstack/react-query';
+import { queryOptions } from '@tanstack/react-query';
 import type { ApiResource, RequestResource } from '#packages/client';
-import { readDocument, requireSuccess } from './api-error.js';
+import { readData, readDocument, requireSuccess } from './api-error.js';
 import { api } from './client.js';
 import { findIncluded } from './included.js';
 import { organizationKey } from './organizations.js';
+import { ONCE } from './once.js';
+import { pagedQuery } from './pages.js';
 import { useChange } from './use-change.js';
 
 export type Team = ApiResource<'Team'>;
 
-const PAGE_SIZE = 100;
 const SUGGESTIONS = 50;
 
 /** Everything about the teams of an organization has a key that begins with this one. */
@@ -16,32 +17,26 @@ const teamsKey = (organization: string) => [...organizationKey(organization), 't
 
 /** The teams that the person may see, page by page. */
 export const teamsQuery = (organization: string) =>
-  infiniteQueryOptions({
-    queryKey: [...teamsKey(organization), 'list'],
-    queryFn: ({ pageParam, signal }) => {
-      const params = { path: { organization }, query: { 'page[number]': pageParam, 'page[size]': PAGE_SIZE } };
-      return readDocument(api.GET('/api/v2/organizations/{organization}/teams', { params, signal }));
-    },
-    initialPageParam: 1,
-    getNextPageParam: (page) => page.meta.pagination['next-page'],
+  pagedQuery([...teamsKey(organization), 'list'], (page, signal) => {
+    const params = { path: { organization }, query: page };
+    return readDocument(api.GET('/api/v2/organizations/{organization}/teams', { params, signal }));
   });
 
 /** Teams with this text in their name, for suggestions. */
 export const teamSuggestionsQuery = (organization: string, name: string) =>
   queryOptions({
     queryKey: [...teamsKey(organization), 'suggestions', name],
-    queryFn: async ({ signal }) => {
+    queryFn: ({ signal }) => {
       const query = { 'page[size]': SUGGESTIONS, ...(name === '' ? {} : { q: name }) };
       const params = { path: { organization }, query };
-      return (await readDocument(api.GET('/api/v2/organizations/{organization}/teams', { params, signal }))).data;
+      return readData(api.GET('/api/v2/organizations/{organization}/teams', { params, signal }));
     },
   });
 
 export const teamQuery = (organization: string, id: string) =>
   queryOptions({
     queryKey: [...teamsKey(organization), 'one', id],
-    queryFn: async ({ signal }) =>
-      (await readDocument(api.GET('/api/v2/teams/{id}', { params: { path: { id } }, signal }))).data,
+    queryFn: ({ signal }) => readData(api.GET('/api/v2/teams/{id}', { params: { path: { id } }, signal })),
   });
 
 export type TeamMemberRow = {
@@ -55,17 +50,14 @@ export type TeamMemberRow = {
 
 /** The members of a team, page by page. The server records this read in the audit trail. */
 export const teamMembersQuery = (organization: string, id: string) =>
-  infiniteQueryOptions({
-    queryKey: [...teamsKey(organization), 'members', id],
-    staleTime: Number.POSITIVE_INFINITY,
-    refetchOnWindowFocus: false,
-    queryFn: async ({ pageParam, signal }) => {
-      const query = { 'page[number]': pageParam, 'page[size]': PAGE_SIZE, include: ['user' as const] };
-      const params = { path: { id }, query };
+  pagedQuery(
+    [...teamsKey(organization), 'members', id],
+    async (page, signal) => {
+      const params = { path: { id }, query: { ...page, include: ['user' as const] } };
       const document = await readDocument(
         api.GET('/api/v2/teams/{id}/relationships/organization-memberships', { params, signal }),
       );
-      const rows = document.data.map(
+      const data = document.data.map(
         ({ id: membership, attributes: { email, status }, relationships }): TeamMemberRow => ({
           id: membership,
           user: relationships.user.data.id,
@@ -74,30 +66,26 @@ export const teamMembersQuery = (organization: string, id: string) =>
           name: findIncluded(document, relationships.user.data)?.attributes.username ?? email,
         }),
       );
-      return { rows, next: document.meta.pagination['next-page'] };
+      return { data, meta: document.meta };
     },
-    initialPageParam: 1,
-    getNextPageParam: ({ next }) => next,
-  });
+    ONCE,
+  );
 
-export const useCreateTeam = (organization: string) => {
-  const queries = useQueryClient();
-  return useChange({
-    mutationFn: async (attributes: RequestResource<'createTeam'>['attributes']) => {
+export const useCreateTeam = (organization: string) =>
+  useChange({
+    mutationFn: (attributes: RequestResource<'createTeam'>['attributes']) => {
       const params = { path: { organization } };
       const body = { data: { type: 'teams' as const, attributes } };
-      return (await readDocument(api.POST('/api/v2/organizations/{organization}/teams', { params, body }))).data;
+      return readData(api.POST('/api/v2/organizations/{organization}/teams', { params, body }));
     },
-    onSuccess: () => queries.invalidateQueries({ queryKey: teamsKey(organization) }),
+    rereads: teamsKey(organization),
   });
-};
 
 type MemberChange = { readonly action: 'add' | 'remove'; readonly memberships: readonly string[] };
 
 /** Adds members of the organization to a team, or removes them from it. */
-export const useChangeTeamMembers = (organization: string, id: string) => {
-  const queries = useQueryClient();
-  return useChange({
+export const useChangeTeamMembers = (organization: string, id: string) =>
+  useChange({
     mutationFn: ({ action, memberships }: MemberChange) => {
       const params = { path: { id } };
       const data = memberships.map((membership) => ({ type: 'organization-memberships' as const, id: membership }));
@@ -106,6 +94,5 @@ export const useChangeTeamMembers = (organization: string, id: string) => {
         action === 'add' ? api.POST(path, { params, body: { data } }) : api.DELETE(path, { params, body: { data } }),
       );
     },
-    onSuccess: () => queries.invalidateQueries({ queryKey: organizationKey(organization) }),
+    rereads: organizationKey(organization),
   });
-};

@@ -1,27 +1,21 @@
-import { infiniteQueryOptions, queryOptions, useQueryClient } from '@tanstack/react-query';
+import { queryOptions } from '@tanstack/react-query';
 import type { ApiResource } from '#packages/client';
-import { ApiError, readDocument, requireSuccess } from './api-error.js';
+import { ApiError, readData, readDocument, requireSuccess } from './api-error.js';
 import { api } from './client.js';
 import { organizationKey } from './organizations.js';
+import { pagedQuery } from './pages.js';
 import { useChange } from './use-change.js';
 
 export type AuthenticationToken = ApiResource<'AuthenticationToken'>;
-
-const PAGE_SIZE = 100;
 
 const tokensKey = (organization: string) => [...organizationKey(organization), 'tokens'] as const;
 
 /** The tokens of teams that the person may manage, those that expire first at the top. */
 export const teamTokensQuery = (organization: string) =>
-  infiniteQueryOptions({
-    queryKey: [...tokensKey(organization), 'teams'],
-    queryFn: ({ pageParam, signal }) => {
-      const query = { 'page[number]': pageParam, 'page[size]': PAGE_SIZE, sort: 'expired-at' as const };
-      const params = { path: { organization }, query };
-      return readDocument(api.GET('/api/v2/organizations/{organization}/team-tokens', { params, signal }));
-    },
-    initialPageParam: 1,
-    getNextPageParam: (page) => page.meta.pagination['next-page'],
+  pagedQuery([...tokensKey(organization), 'teams'], (page, signal) => {
+    const query = { ...page, sort: 'expired-at' as const };
+    const params = { path: { organization }, query };
+    return readDocument(api.GET('/api/v2/organizations/{organization}/team-tokens', { params, signal }));
   });
 
 type OrganizationTokenKind = 'organization' | 'audit-trails';
@@ -35,7 +29,7 @@ export const organizationTokenQuery = (organization: string, kind: OrganizationT
       const params = { path: { organization }, query };
       const path = '/api/v2/organizations/{organization}/authentication-token';
       try {
-        return (await readDocument(api.GET(path, { params, signal }))).data;
+        return await readData(api.GET(path, { params, signal }));
       } catch (error) {
         if (error instanceof ApiError && error.isNotFound) return null;
         throw error;
@@ -71,21 +65,17 @@ const createToken = async (
 };
 
 /** Creates a token and returns its secret, which nothing keeps. */
-export const useCreateToken = (organization: string) => {
-  const queries = useQueryClient();
-  return useChange({
+export const useCreateToken = (organization: string) =>
+  useChange({
     mutationFn: (token: RequestedToken) => createToken(organization, token),
     // The result has the secret.
     gcTime: 0,
-    onSuccess: () => queries.invalidateQueries({ queryKey: tokensKey(organization) }),
+    rereads: tokensKey(organization),
   });
-};
 
-export const useRevokeToken = (organization: string) => {
-  const queries = useQueryClient();
-  return useChange({
+export const useRevokeToken = (organization: string) =>
+  useChange({
     mutationFn: (id: string) =>
       requireSuccess(api.DELETE('/api/v2/authentication-tokens/{id}', { params: { path: { id } } })),
-    onSuccess: () => queries.invalidateQueries({ queryKey: tokensKey(organization) }),
+    rereads: tokensKey(organization),
   });
-};

@@ -1,7 +1,13 @@
-import { useMutation, type UseMutationOptions, type UseMutationResult } from '@tanstack/react-query';
+import {
+  useMutation,
+  useQueryClient,
+  type QueryKey,
+  type UseMutationOptions,
+  type UseMutationResult,
+} from '@tanstack/react-query';
 import { useEffect, useRef } from 'react';
 import { showToast } from '../components/toasts.js';
-import { describeChangeError } from './api-error.js';
+import { ApiError, describeChangeError } from './api-error.js';
 
 type ChangeCallbacks<T> = {
   readonly onSuccess?: (data: T) => void;
@@ -9,18 +15,33 @@ type ChangeCallbacks<T> = {
   readonly onError?: (error: Error) => void;
 };
 
-type ChangeMutation<T, V> = Omit<UseMutationResult<T, Error, V>, 'mutate' | 'mutateAsync'> & {
+type ChangeOptions<T, V> = UseMutationOptions<T, Error, V> & {
+  /** The start of the keys of what the change concerns. The change is pending until it is read again. */
+  readonly rereads?: QueryKey;
+};
+
+export type ChangeMutation<T, V> = Omit<UseMutationResult<T, Error, V>, 'mutate' | 'mutateAsync'> & {
   readonly mutate: (variables: V, callbacks?: ChangeCallbacks<T>) => void;
 };
 
 const isStopped = (error: Error): boolean => error.name === 'AbortError';
 
+/** Returns whether nothing is different after the change, because the server has refused what the person has entered. */
+const isInvalid = (error: Error | null): boolean => error instanceof ApiError && error.status === 422;
+
 /**
  * A change that the person makes. It differs from `useMutation` in two ways: the callbacks run even if the component leaves the
  * screen before the answer, and a second click before the answer sends nothing.
  */
-export const useChange = <T, V = void>(options: UseMutationOptions<T, Error, V>): ChangeMutation<T, V> => {
-  const { mutateAsync, ...mutation } = useMutation(options);
+export const useChange = <T, V = void>({ rereads, ...options }: ChangeOptions<T, V>): ChangeMutation<T, V> => {
+  const queries = useQueryClient();
+  const readAgain = (_data: T | undefined, error: Error | null): Promise<void> | undefined => {
+    if (rereads === undefined || isInvalid(error)) return undefined;
+    const reading = queries.invalidateQueries({ queryKey: rereads });
+    // The person sees a failure at once.
+    return error ? undefined : reading;
+  };
+  const { mutateAsync, ...mutation } = useMutation({ onSettled: readAgain, ...options });
   const isOnScreen = useRef(false);
   const isSending = useRef(false);
   useEffect(() => {

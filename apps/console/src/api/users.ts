@@ -1,6 +1,6 @@
 import { useQueries, type UseQueryResult } from '@tanstack/react-query';
 import type { ApiResource } from '#packages/client';
-import { readDocument } from './api-error.js';
+import { readData } from './api-error.js';
 import { api } from './client.js';
 
 type ShownUser = ApiResource<'User'>;
@@ -13,8 +13,8 @@ export const useUserNames = (ids: readonly string[]): ReadonlyMap<string, string
   useQueries({
     queries: ids.map((id) => ({
       queryKey: ['users', id],
-      queryFn: async ({ signal }: { readonly signal: AbortSignal }) =>
-        (await readDocument(api.GET('/api/v2/users/{id}', { params: { path: { id } }, signal }))).data,
+      queryFn: ({ signal }: { readonly signal: AbortSignal }) =>
+        readData(api.GET('/api/v2/users/{id}', { params: { path: { id } }, signal })),
     })),
     combine: joinUserNames,
   });

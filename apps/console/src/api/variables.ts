@@ -9,8 +9,6 @@ import { workspaceKey } from './workspaces.js';
 export type ConsoleVariable = ApiResource<'Variable'>;
 export type VariableFormBody = RequestResource<'createWorkspaceVariable'>['attributes'];
 
-const PAGE_SIZE = 100;
-
 /** A variable and where it is defined. */
 export type VariableDefinition = {
   readonly variable: ConsoleVariable;
@@ -27,24 +25,22 @@ export type VariableGroup = {
 const toSlot = ({ attributes }: ConsoleVariable): string => `${attributes.category} ${attributes.key}`;
 
 const readEffective = async (id: string, signal: AbortSignal) => {
-  const pages = await readAllPages((page) => {
-    const params = { path: { id }, query: { 'page[number]': page, 'page[size]': PAGE_SIZE } };
-    return readDocument(api.GET('/api/v2/workspaces/{id}/all-vars', { params, signal }));
-  });
+  const pages = await readAllPages((query) =>
+    readDocument(api.GET('/api/v2/workspaces/{id}/all-vars', { params: { path: { id }, query }, signal })),
+  );
   return pages.flatMap(({ data }) => data);
 };
 
 const readOwn = async (id: string, signal: AbortSignal): Promise<readonly VariableDefinition[]> => {
-  const pages = await readAllPages((page) => {
-    const params = { path: { id }, query: { 'page[number]': page, 'page[size]': PAGE_SIZE } };
-    return readDocument(api.GET('/api/v2/workspaces/{id}/vars', { params, signal }));
-  });
+  const pages = await readAllPages((query) =>
+    readDocument(api.GET('/api/v2/workspaces/{id}/vars', { params: { path: { id }, query }, signal })),
+  );
   return pages.flatMap(({ data }) => data.map((variable) => ({ variable, set: null })));
 };
 
 const readOfSets = async (id: string, signal: AbortSignal): Promise<readonly VariableDefinition[]> => {
   const pages = await readAllPages((page) => {
-    const query = { 'page[number]': page, 'page[size]': PAGE_SIZE, include: ['vars' as const] };
+    const query = { ...page, include: ['vars' as const] };
     return readDocument(api.GET('/api/v2/workspaces/{id}/varsets', { params: { path: { id }, query }, signal }));
   });
   return pages.flatMap(({ data, included = [] }) =>

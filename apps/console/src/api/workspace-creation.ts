@@ -1,5 +1,5 @@
 import { useQuery, useQueryClient } from '@tanstack/react-query';
-import { readDocument } from './api-error.js';
+import { readData } from './api-error.js';
 import { api } from './client.js';
 import { organizationKey, organizationQuery } from './organizations.js';
 import { projectSuggestionsQuery } from './projects.js';
@@ -43,10 +43,10 @@ const toCreationBody = ({ name, description, project, tags }: NewWorkspace) => (
 export const useCreateWorkspace = (organization: string) => {
   const queries = useQueryClient();
   return useChange({
-    mutationFn: async (workspace: NewWorkspace) => {
+    mutationFn: (workspace: NewWorkspace) => {
       const params = { path: { organization } };
       const body = toCreationBody(workspace);
-      return (await readDocument(api.POST('/api/v2/organizations/{organization}/workspaces', { params, body }))).data;
+      return readData(api.POST('/api/v2/organizations/{organization}/workspaces', { params, body }));
     },
     // Projects and the first screen count workspaces too. The dialog does not wait for them.
     onSuccess: () => void queries.invalidateQueries({ queryKey: organizationKey(organization) }),

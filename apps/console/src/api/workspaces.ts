@@ -1,6 +1,6 @@
-import { queryOptions, useQueryClient } from '@tanstack/react-query';
+import { queryOptions } from '@tanstack/react-query';
 import type { ApiResource } from '#packages/client';
-import { readDocument } from './api-error.js';
+import { readData, readDocument } from './api-error.js';
 import { api } from './client.js';
 import { describeHolder, findIncluded } from './included.js';
 import { organizationKey } from './organizations.js';
@@ -143,15 +143,13 @@ export const workspaceCountQuery = (organization: string) =>
 export const workspaceSuggestionsQuery = (organization: string, name: string) =>
   queryOptions({
     queryKey: [...workspacesKey(organization), 'suggestions', name],
-    queryFn: async ({ signal }) =>
-      (
-        await readDocument(
-          api.GET('/api/v2/organizations/{organization}/workspaces', {
-            params: { path: { organization }, query: { 'page[size]': 8, 'search[name]': name } },
-            signal,
-          }),
-        )
-      ).data,
+    queryFn: ({ signal }) =>
+      readData(
+        api.GET('/api/v2/organizations/{organization}/workspaces', {
+          params: { path: { organization }, query: { 'page[size]': 8, 'search[name]': name } },
+          signal,
+        }),
+      ),
   });
 
 /** The screens of an open workspace show these related resources. */
@@ -175,9 +173,8 @@ export const workspaceQuery = (organization: string, name: string) =>
 type LockChange = { readonly action: 'lock'; readonly reason: string } | { readonly action: 'unlock' | 'force-unlock' };
 
 /** Locks or unlocks a workspace. */
-export const useChangeLock = (organization: string, { id }: Workspace) => {
-  const queries = useQueryClient();
-  return useChange({
+export const useChangeLock = (organization: string, { id }: Workspace) =>
+  useChange({
     mutationFn: (change: LockChange) => {
       const params = { path: { id } };
       if (change.action === 'lock') {
@@ -189,14 +186,12 @@ export const useChangeLock = (organization: string, { id }: Workspace) => {
       return readDocument(api.POST('/api/v2/workspaces/{id}/actions/force-unlock', { params }));
     },
     // The lists show the lock too.
-    onSettled: () => queries.invalidateQueries({ queryKey: workspacesKey(organization) }),
+    rereads: workspacesKey(organization),
   });
-};
 
 /** A workspace by its id, for a choice that an address names. */
 export const workspaceByIdQuery = (organization: string, id: string) =>
   queryOptions({
     queryKey: [...workspacesKey(organization), 'by-id', id],
-    queryFn: async ({ signal }) =>
-      (await readDocument(api.GET('/api/v2/workspaces/{id}', { params: { path: { id } }, signal }))).data,
+    queryFn: ({ signal }) => readData(api.GET('/api/v2/workspaces/{id}', { params: { path: { id } }, signal })),
   });

@@ -3,7 +3,7 @@ import type { UseInfiniteQueryResult } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import type { ReactNode } from 'react';
 import { ApiError } from '../api/api-error.js';
-import type { RunListPage, RunListRow } from '../api/runs.js';
+import type { RunListRow } from '../api/runs.js';
 import { LoadMore } from './load-more.js';
 import { LongText } from './long-text.js';
 import { PlanCounts, RunStatusBadge } from './run-status.js';
@@ -48,7 +48,7 @@ const RunRow = ({ organization, run, withWorkspace }: RunRowProps) => (
 
 type RunListProps = {
   readonly organization: string;
-  readonly query: UseInfiniteQueryResult<{ readonly pages: readonly RunListPage[] }>;
+  readonly query: UseInfiniteQueryResult<{ readonly pages: readonly { readonly data: readonly RunListRow[] }[] }>;
   readonly withWorkspace: boolean;
   /** The content instead of an empty list. */
   readonly empty: ReactNode;
@@ -59,7 +59,7 @@ export const RunList = ({ organization, query, withWorkspace, empty }: RunListPr
   if (query.error instanceof ApiError && query.error.isNotFound) return <NotFoundState what="list of runs" />;
   if (query.error) return <ErrorState error={query.error} onRetry={() => void query.refetch()} />;
   if (!query.data) return <LoadingLines count={6} height={36} />;
-  const runs = query.data.pages.flatMap(({ rows }) => rows);
+  const runs = query.data.pages.flatMap(({ data }) => data);
   if (runs.length === 0) return empty;
   return (
     <>

@@ -100,7 +100,7 @@ const Members = ({ organization, canManage }: MembersProps) => {
   if (query.error instanceof ApiError && query.error.isNotFound) return <NotFoundState what="organization" />;
   if (query.error) return <ErrorState error={query.error} onRetry={() => void query.refetch()} />;
   if (!query.data) return <LoadingLines count={5} height={40} />;
-  const members = query.data.pages.flatMap(({ rows }) => rows);
+  const members = query.data.pages.flatMap(({ data }) => data);
   const showsActivity = members.some(({ lastActive }) => lastActive !== undefined);
   if (members.length === 0) {
     return (

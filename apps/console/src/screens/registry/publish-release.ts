@@ -1,4 +1,4 @@
-import { ApiError, ConnectionError, readDocument } from '../../api/api-error.js';
+import { ApiError, ConnectionError, readData, readDocument } from '../../api/api-error.js';
 import { api } from '../../api/client.js';
 import { PROVIDER_PATH, toProviderPath, type ProviderPlatform, type ProviderVersion } from '../../api/registry.js';
 import { ReleaseError, type Release, type ReleaseArchive } from './release-files.js';
@@ -48,12 +48,12 @@ const findVersion = async ({ organization, release: { name, version } }: Release
   return (await findDocument(readDocument(api.GET(VERSION_PATH, { params: { path } }))))?.data ?? null;
 };
 
-const createVersion = async ({ organization, release, keyId }: ReleasePublishing): Promise<ProviderVersion> => {
+const createVersion = ({ organization, release, keyId }: ReleasePublishing): Promise<ProviderVersion> => {
   const { name, version, protocols } = release;
   const params = { path: toProviderPath(organization, name) };
   const attributes = { version, 'key-id': keyId, protocols: [...protocols] };
   const body = { data: { type: 'registry-provider-versions' as const, attributes } };
-  return (await readDocument(api.POST(`${PROVIDER_PATH}/versions`, { params, body }))).data;
+  return readData(api.POST(`${PROVIDER_PATH}/versions`, { params, body }));
 };
 
 /** Returns the platforms of the release that the version has already, such as after an interrupted upload. */
@@ -69,14 +69,14 @@ const findPlatforms = async ({ organization, release }: ReleasePublishing): Prom
   return platforms;
 };
 
-const createPlatform = async (
+const createPlatform = (
   { organization, release: { name, version } }: ReleasePublishing,
   { os, arch, shasum, file }: ReleaseArchive,
 ): Promise<ProviderPlatform> => {
   const path = { ...toProviderPath(organization, name), version };
   const attributes = { os, arch, filename: file.name, shasum };
   const body = { data: { type: 'registry-provider-platforms' as const, attributes } };
-  return (await readDocument(api.POST(`${VERSION_PATH}/platforms`, { params: { path }, body }))).data;
+  return readData(api.POST(`${VERSION_PATH}/platforms`, { params: { path }, body }));
 };
 
 /** Returns why an upload was refused, as `ApiError` describes it. */

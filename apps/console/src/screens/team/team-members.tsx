@@ -99,7 +99,7 @@ const MemberList = ({ organization, team, query }: TeamProps & { readonly query:
   const [removed, setRemoved] = useState<TeamMemberRow | null>(null);
   if (query.error) return <ErrorState error={query.error} onRetry={() => void query.refetch()} />;
   if (!query.data) return <LoadingLines count={4} height={32} />;
-  const members = query.data.pages.flatMap(({ rows }) => rows);
+  const members = query.data.pages.flatMap(({ data }) => data);
   if (members.length === 0) return <Text size="sm">The team has no members yet.</Text>;
   return (
     <>
@@ -123,7 +123,7 @@ const MemberList = ({ organization, team, query }: TeamProps & { readonly query:
 export const TeamMembers = ({ organization, team }: TeamProps) => {
   const query = useMembers(organization, team.id);
   const [isAdding, dialog] = useDisclosure(false);
-  const present = new Set(query.data?.pages.flatMap(({ rows }) => rows.map(({ id }) => id)));
+  const present = new Set(query.data?.pages.flatMap(({ data }) => data.map(({ id }) => id)));
   return (
     <Card
       title={`Members (${team.attributes['users-count'].toLocaleString()})`}

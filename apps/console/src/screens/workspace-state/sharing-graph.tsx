@@ -90,8 +90,8 @@ const Side = ({ title, nothing, nodes, more }: SideProps) => {
 
 const useSharing = (organization: string, workspace: Workspace, direction: SharingDirection) => {
   const query = useInfiniteQuery(sharingQuery(organization, workspace, direction));
-  const rows = query.data?.pages.flatMap((page) => page.rows) ?? [];
-  const left = (query.data?.pages[0]?.total ?? 0) - rows.length;
+  const rows = query.data?.pages.flatMap(({ data }) => data) ?? [];
+  const left = (query.data?.pages[0]?.meta.pagination['total-count'] ?? 0) - rows.length;
   const more = (
     <LoadMore size="compact-sm" variant="subtle" query={query}>
       Show more ({left.toLocaleString()} left)

@@ -26,7 +26,7 @@ const useTimelineNames = ({ organization, workspace }: TimelineProps, pages: rea
     ...workspaceRunsQuery(organization, id),
     enabled: attributes.permissions['can-read-run'] && groups.flat().some((text) => text.startsWith('run-')),
   });
-  const rows = runs.data?.pages.flatMap((page) => page.rows) ?? [];
+  const rows = runs.data?.pages.flatMap((page) => page.data) ?? [];
   return new Map([
     ...resources,
     ...rows.filter(({ message }) => message !== '').map((run) => [run.id, `${run.message} (${run.id})`] as const),
