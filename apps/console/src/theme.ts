@@ -41,9 +41,10 @@ export const theme = createTheme({
   cursorType: 'pointer',
   respectReducedMotion: true,
   components: {
-    // The first item has the focus, instead of an element without a meaning.
+    Badge: { defaultProps: { variant: 'light', tt: 'none', radius: 'sm' } },
     // A tooltip belongs to the landmark of its element, as menus do.
     Tooltip: { defaultProps: { withinPortal: false } },
+    // The first item has the focus, instead of an element without a meaning.
     Menu: { defaultProps: { withInitialFocusPlaceholder: false } },
     // The header of a dialog is no header of the page.
     Modal: { defaultProps: { attributes: { header: { role: 'none' } } } },

@@ -1,4 +1,4 @@
-import { ActionIcon, Group, Tooltip } from '@mantine/core';
+import { ActionIcon, Group, Tooltip, VisuallyHidden } from '@mantine/core';
 import { useEffect, useState } from 'react';
 import { CheckIcon, CopyIcon } from './icons.js';
 import { showToast } from './toasts.js';
@@ -35,9 +35,7 @@ export const CopyButton = ({ text, label }: { readonly text: string; readonly la
     <Tooltip label={isCopied ? 'Copied' : label}>
       <ActionIcon variant="subtle" color="gray" aria-label={label} onClick={() => void copy()}>
         {isCopied ? <CheckIcon size={16} /> : <CopyIcon size={16} />}
-        <span role="status" className={classes['announcement']}>
-          {isCopied ? 'Copied' : ''}
-        </span>
+        <VisuallyHidden role="status">{isCopied ? 'Copied' : ''}</VisuallyHidden>
       </ActionIcon>
     </Tooltip>
   );

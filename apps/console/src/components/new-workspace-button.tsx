@@ -1,12 +1,11 @@
 import { useDisclosure } from '@mantine/hooks';
-import { lazy, Suspense } from 'react';
+import {} from 'react';
+import { lazyComponent } from './lazy-component.js';
 import { useWorkspaceCreation } from '../api/workspace-creation.js';
 import { PlusIcon } from './icons.js';
 import { PermittedButton } from './permitted-button.js';
 
-const CreateWorkspaceDialog = lazy(async () => ({
-  default: (await import('./create-workspace-dialog.js')).CreateWorkspaceDialog,
-}));
+const CreateWorkspaceDialog = lazyComponent(() => import('./create-workspace-dialog.js'), 'CreateWorkspaceDialog');
 
 const NO_CREATION =
   'You need a team that may manage workspaces, or that has maintain or admin access to a project, or to be an owner.';
@@ -37,9 +36,7 @@ export const NewWorkspaceButton = (props: NewWorkspaceButtonProps) => {
       >
         {label}
       </PermittedButton>
-      <Suspense>
-        {isOpen && <CreateWorkspaceDialog organization={organization} project={project} onClose={dialog.close} />}
-      </Suspense>
+      {isOpen && <CreateWorkspaceDialog organization={organization} project={project} onClose={dialog.close} />}
     </>
   );
 };

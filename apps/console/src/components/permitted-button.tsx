@@ -1,9 +1,10 @@
 import { Button, type ButtonProps } from '@mantine/core';
-import { lazy, Suspense } from 'react';
+import {} from 'react';
+import { lazyComponent } from './lazy-component.js';
 import { useScreenCommand } from '../palette/screen-commands.js';
 
 /** Its tooltip is 23 kB, which people with the permission do not need. */
-const RefusedButton = lazy(async () => ({ default: (await import('./refused-button.js')).RefusedButton }));
+const RefusedButton = lazyComponent(() => import('./refused-button.js'), 'RefusedButton');
 
 type PermittedButtonProps = ButtonProps & {
   readonly isPermitted: boolean;
@@ -20,11 +21,5 @@ type PermittedButtonProps = ButtonProps & {
  */
 export const PermittedButton = ({ isPermitted, reason, command, onClick, ...props }: PermittedButtonProps) => {
   useScreenCommand(isPermitted ? (command ?? null) : null, onClick);
-  return isPermitted ? (
-    <Button {...props} onClick={onClick} />
-  ) : (
-    <Suspense>
-      <RefusedButton {...props} reason={reason} />
-    </Suspense>
-  );
+  return isPermitted ? <Button {...props} onClick={onClick} /> : <RefusedButton {...props} reason={reason} />;
 };

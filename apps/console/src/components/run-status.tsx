@@ -35,16 +35,7 @@ export const formatRunStatus = (status: StatusOfRun): string => {
 };
 
 export const RunStatusBadge = ({ status }: { readonly status: StatusOfRun }) => (
-  <Badge
-    variant="light"
-    color={COLORS[status] ?? 'blue'}
-    tt="none"
-    fw={600}
-    radius="sm"
-    miw="max-content"
-    px={6}
-    lts={0}
-  >
+  <Badge color={COLORS[status] ?? 'blue'} fw={600} miw="max-content" px={6} lts={0}>
     {formatRunStatus(status)}
   </Badge>
 );

@@ -1,3 +1,4 @@
+import { VisuallyHidden } from '@mantine/core';
 import { useSyncExternalStore } from 'react';
 import { useExactTimes } from './exact-times.js';
 import classes from './times.module.css';
@@ -75,7 +76,7 @@ export const RelativeTime = ({ value }: { readonly value: string }) => {
   return (
     <time dateTime={value} title={formatExactTime(value)} className={classes['time']}>
       {formatRelativeTime(value, now)}
-      <span className={classes['exact']}> ({formatExactTime(value)})</span>
+      <VisuallyHidden> ({formatExactTime(value)})</VisuallyHidden>
     </time>
   );
 };

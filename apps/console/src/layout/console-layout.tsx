@@ -1,9 +1,10 @@
 import { ActionIcon, Burger, Button } from '@mantine/core';
 import { useHotkeys } from '@mantine/hooks';
 import { Link, Outlet, useLocation, useNavigate, useParams } from '@tanstack/react-router';
-import { lazy, Suspense, useEffect, useLayoutEffect, useState } from 'react';
+import { lazy, useEffect, useLayoutEffect, useState } from 'react';
 import { isSignInDemanded, useSignInDemand } from '../api/session.js';
 import { AutoIcon, ChevronDownIcon, UserIcon } from '../components/icons.js';
+import { lazyComponent } from '../components/lazy-component.js';
 import { ToastOutlet } from '../components/toast-outlet.js';
 import { dropEarlyKeys, keepEarlyKeys } from '../shortcuts/early-keys.js';
 import { useShortcut } from '../shortcuts/shortcuts.js';
@@ -17,20 +18,17 @@ import classes from './layout.module.css';
 const waitForPaint = (): Promise<void> =>
   new Promise((resolve) => void requestAnimationFrame(() => setTimeout(resolve)));
 
-const loadPalette = async () => ({ default: (await import('../palette/command-palette.js')).CommandPalette });
-const CommandPalette = lazy(loadPalette);
-const ShortcutsDialog = lazy(async () => ({
-  default: (await import('../shortcuts/shortcuts-dialog.js')).ShortcutsDialog,
-}));
+const loadPalette = () => import('../palette/command-palette.js');
+const CommandPalette = lazyComponent(loadPalette, 'CommandPalette');
+const ShortcutsDialog = lazyComponent(() => import('../shortcuts/shortcuts-dialog.js'), 'ShortcutsDialog');
 const AccountMenu = lazy(async () => ({ default: (await import('./account-menu.js')).AccountMenu }));
 const ColorSchemeMenu = lazy(async () => ({ default: (await import('./color-scheme-menu.js')).ColorSchemeMenu }));
-const LiveUpdates = lazy(async () => {
+const LiveUpdates = lazyComponent(async () => {
   await waitForPaint();
-  return { default: (await import('../live/live-updates.js')).LiveUpdates };
-});
+  return import('../live/live-updates.js');
+}, 'LiveUpdates');
 const OrganizationMenu = lazy(async () => ({ default: (await import('./organization-menu.js')).OrganizationMenu }));
-
-const SessionDialog = lazy(async () => ({ default: (await import('./session-dialog.js')).SessionDialog }));
+const SessionDialog = lazyComponent(() => import('./session-dialog.js'), 'SessionDialog');
 
 /** Loads the palette when a person presses `Ctrl` or `⌘`, so that it appears soon after `mod+K`. */
 const usePaletteAtModifier = (): void =>
@@ -108,7 +106,7 @@ const Header = ({ organization, isMenuOpen, onMenu, onSearch }: HeaderProps) => 
       }
     />
     <span className={classes['space']} />
-    <Suspense>{organization !== null && <LiveUpdates organization={organization} />}</Suspense>
+    {organization !== null && <LiveUpdates organization={organization} />}
     <SearchButton onOpen={onSearch} />
     <MenuButton
       menu={ColorSchemeMenu}
@@ -165,11 +163,9 @@ export const ConsoleLayout = () => {
         </main>
       </div>
       <ToastOutlet />
-      <Suspense>
-        {signInDemand !== null && <SessionDialog key={signInDemand} demand={signInDemand} />}
-        {dialog === 'palette' && <CommandPalette organization={organization} onClose={close} />}
-        {dialog === 'shortcuts' && <ShortcutsDialog onClose={close} />}
-      </Suspense>
+      {signInDemand !== null && <SessionDialog key={signInDemand} demand={signInDemand} />}
+      {dialog === 'palette' && <CommandPalette organization={organization} onClose={close} />}
+      {dialog === 'shortcuts' && <ShortcutsDialog onClose={close} />}
     </DialogContext>
   );
 };

@@ -2,7 +2,8 @@ import { Button, Group, Text, TextInput } from '@mantine/core';
 import { useDebouncedCallback } from '@mantine/hooks';
 import { useInfiniteQuery, useQuery } from '@tanstack/react-query';
 import { useNavigate, useParams, useSearch } from '@tanstack/react-router';
-import { lazy, Suspense, useEffect, useState } from 'react';
+import { useEffect, useState } from 'react';
+import { lazyComponent } from '../../components/lazy-component.js';
 import { ACCESS_ROWS_IN_PAGE, accessPageQuery, type AccessMatrixRow } from '../../api/access.js';
 import { ApiError } from '../../api/api-error.js';
 import { organizationQuery } from '../../api/organizations.js';
@@ -19,7 +20,7 @@ import { parseAccessSearch } from './access.search.js';
 import classes from './access.module.css';
 import { formatCount } from '../../components/counts.js';
 
-const AccessDialog = lazy(async () => ({ default: (await import('./access-dialog.js')).AccessDialog }));
+const AccessDialog = lazyComponent(() => import('./access-dialog.js'), 'AccessDialog');
 
 const TYPING_MS = 200;
 const ROUTE = '/$organization/teams/access';
@@ -97,17 +98,15 @@ const AccessMatrix = ({ organization, rows, count, teams: unsorted }: MatrixProp
         onRange={rows.onRange}
         onOpen={open}
       />
-      <Suspense>
-        {openedRow && openedTeam && (
-          <AccessDialog
-            organization={organization}
-            row={openedRow}
-            team={openedTeam}
-            sources={listAccessSources(openedRow, openedTeam, owners)}
-            onClose={() => setOpened(null)}
-          />
-        )}
-      </Suspense>
+      {openedRow && openedTeam && (
+        <AccessDialog
+          organization={organization}
+          row={openedRow}
+          team={openedTeam}
+          sources={listAccessSources(openedRow, openedTeam, owners)}
+          onClose={() => setOpened(null)}
+        />
+      )}
     </>
   );
 };

@@ -1,6 +1,7 @@
 import { Alert, Button, Group, Switch, Text } from '@mantine/core';
 import { useNavigate, useParams, useSearch } from '@tanstack/react-router';
-import { lazy, Suspense, useState, type ReactNode } from 'react';
+import { useState, type ReactNode } from 'react';
+import { lazyComponent } from '../../components/lazy-component.js';
 import { isDenied } from '../../api/api-error.js';
 import { getExportAddress, type AuditTrailRow, type AuditTrailFilter, type TrailOwner } from '../../api/audit-trail.js';
 import { AuditTrailIcon, ChevronDownIcon, SearchIcon } from '../../components/icons.js';
@@ -16,8 +17,8 @@ import { useTrailList, type TrailList } from './trail-list.js';
 import classes from './audit-trail.module.css';
 import { formatCount } from '../../components/counts.js';
 
-const TrailFilters = lazy(async () => ({ default: (await import('./trail-filters.js')).TrailFilters }));
-const EntryPanel = lazy(async () => ({ default: (await import('./entry-panel.js')).EntryPanel }));
+const TrailFilters = lazyComponent(() => import('./trail-filters.js'), 'TrailFilters');
+const EntryPanel = lazyComponent(() => import('./entry-panel.js'), 'EntryPanel');
 
 const countFilters = ({ since, until, type = [], action = [], actor = [], resource = [] }: AuditTrailFilter): number =>
   [since, until].filter((time) => time !== undefined).length + [type, action, actor, resource].flat().length;
@@ -161,9 +162,7 @@ const TrailToolbar = ({ filter, list, isLive, onLive, onChange }: ToolbarProps) 
           </Button>
         )}
       </Group>
-      <Suspense>
-        {isOpen && <TrailFilters filter={filter} suggestions={suggest(list, list.total ?? 0)} onChange={onChange} />}
-      </Suspense>
+      {isOpen && <TrailFilters filter={filter} suggestions={suggest(list, list.total ?? 0)} onChange={onChange} />}
     </>
   );
 };
@@ -210,11 +209,9 @@ const TrailScreen = ({ organization, search, onSearch, breadcrumb, refusal }: Tr
           onOpen={({ id }) => open(id)}
           listUse={listUse}
         />
-        <Suspense>
-          {entry !== undefined && (
-            <EntryPanel organization={organization} search={search} id={entry} onClose={() => open(undefined)} />
-          )}
-        </Suspense>
+        {entry !== undefined && (
+          <EntryPanel organization={organization} search={search} id={entry} onClose={() => open(undefined)} />
+        )}
       </ResourceNamesContext>
     </Page>
   );

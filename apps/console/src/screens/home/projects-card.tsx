@@ -1,7 +1,8 @@
 import { useDisclosure } from '@mantine/hooks';
 import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
-import { lazy, Suspense } from 'react';
+import {} from 'react';
+import { lazyComponent } from '../../components/lazy-component.js';
 import { firstProjectsQuery } from '../../api/home.js';
 import { organizationQuery } from '../../api/organizations.js';
 import { Card } from '../../components/card.js';
@@ -12,9 +13,7 @@ import { LoadingLines, QueryState } from '../../components/states.js';
 import { More, Nothing, type CardProps } from './home-cards.js';
 import classes from './home.module.css';
 
-const CreateProjectDialog = lazy(async () => ({
-  default: (await import('./create-project-dialog.js')).CreateProjectDialog,
-}));
+const CreateProjectDialog = lazyComponent(() => import('./create-project-dialog.js'), 'CreateProjectDialog');
 
 const NO_CREATION = 'You need a team that may manage projects, or to be an owner of the organization.';
 
@@ -35,7 +34,7 @@ const NewProjectButton = ({ organization }: CardProps) => {
       >
         New project
       </PermittedButton>
-      <Suspense>{isOpen && <CreateProjectDialog organization={organization} onClose={dialog.close} />}</Suspense>
+      {isOpen && <CreateProjectDialog organization={organization} onClose={dialog.close} />}
     </>
   );
 };

@@ -32,9 +32,7 @@ const Followers = () => {
               <li key={name} className={classes['row']}>
                 <div>
                   <code>{name}</code>{' '}
-                  <Badge variant="light" color={running ? 'yellow' : 'red'} tt="none" radius="sm">
-                    {running ? 'Far behind' : 'No process runs it'}
-                  </Badge>
+                  <Badge color={running ? 'yellow' : 'red'}>{running ? 'Far behind' : 'No process runs it'}</Badge>
                 </div>
                 <span className={classes['time']}>{formatBehind(behind)} behind</span>
               </li>

@@ -1,7 +1,8 @@
 import { Alert, Badge, Button, Code, Group, Table, Text } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { useParams } from '@tanstack/react-router';
-import { lazy, Suspense, useState } from 'react';
+import { useState } from 'react';
+import { lazyComponent } from '../../components/lazy-component.js';
 import { ipAllowlistQuery, useSwitchRange, type CidrRange, type IpAllowlist } from '../../api/ip-allowlist.js';
 import { PlusIcon, UserIcon } from '../../components/icons.js';
 import { Page } from '../../components/page.js';
@@ -12,9 +13,9 @@ import { PeopleTabs } from '../people/people-tabs.js';
 import classes from '../../components/table-frame.module.css';
 
 const loadDialogs = () => import('./range-dialogs.js');
-const AddRangeDialog = lazy(async () => ({ default: (await loadDialogs()).AddRangeDialog }));
-const DisableRangeDialog = lazy(async () => ({ default: (await loadDialogs()).DisableRangeDialog }));
-const RemoveRangeDialog = lazy(async () => ({ default: (await loadDialogs()).RemoveRangeDialog }));
+const AddRangeDialog = lazyComponent(loadDialogs, 'AddRangeDialog');
+const DisableRangeDialog = lazyComponent(loadDialogs, 'DisableRangeDialog');
+const RemoveRangeDialog = lazyComponent(loadDialogs, 'RemoveRangeDialog');
 
 type OpenDialog = { readonly kind: 'add' } | { readonly kind: 'disable' | 'remove'; readonly range: CidrRange };
 
@@ -56,11 +57,7 @@ const RangeRow = ({ range, onOpen, onEnable }: RangeRowProps) => {
       <Table.Td>
         <Group gap="xs">
           <Code>{text}</Code>
-          {!enabled && (
-            <Badge variant="light" color="gray" tt="none" radius="sm">
-              Disabled
-            </Badge>
-          )}
+          {!enabled && <Badge color="gray">Disabled</Badge>}
         </Group>
         {description && <div className={classes['narrow']}>{description}</div>}
       </Table.Td>
@@ -139,20 +136,12 @@ type RangeDialogProps = {
 
 const RangeDialog = ({ organization, allowlist, dialog, onClose }: RangeDialogProps) => {
   if (dialog.kind === 'add') {
-    return (
-      <Suspense>
-        <AddRangeDialog organization={organization} allowlist={allowlist} onClose={onClose} />
-      </Suspense>
-    );
+    return <AddRangeDialog organization={organization} allowlist={allowlist} onClose={onClose} />;
   }
   const { kind, range } = dialog;
   const Dialog = kind === 'disable' ? DisableRangeDialog : RemoveRangeDialog;
   const opens = allowlist.ranges.filter(isEnabled).every(({ id }) => id === range.id);
-  return (
-    <Suspense>
-      <Dialog organization={organization} range={range} opens={opens} onClose={onClose} />
-    </Suspense>
-  );
+  return <Dialog organization={organization} range={range} opens={opens} onClose={onClose} />;
 };
 
 /** The addresses from which an organization accepts requests of people. */

@@ -19,7 +19,7 @@ type BadgeProps = {
 export const DeliveryBadge = ({ status, code = '' }: BadgeProps) => {
   const { label, color } = STATUSES[status];
   return (
-    <Badge variant="light" color={color} tt="none" radius="sm" miw="max-content">
+    <Badge color={color} miw="max-content">
       {code === '' ? label : `${label}: ${code}`}
     </Badge>
   );

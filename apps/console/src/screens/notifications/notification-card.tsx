@@ -34,7 +34,7 @@ const isAccepted = ({ attributes }: ListedNotification): boolean =>
   attributes['delivery-responses'][0]?.successful === 'true';
 
 const StateBadge = ({ isEnabled }: { readonly isEnabled: boolean }) => (
-  <Badge variant="light" color={isEnabled ? 'green' : 'gray'} tt="none" radius="sm" miw="max-content">
+  <Badge color={isEnabled ? 'green' : 'gray'} miw="max-content">
     {isEnabled ? 'Enabled' : 'Disabled'}
   </Badge>
 );

@@ -1,15 +1,15 @@
-import { lazy, Suspense } from 'react';
+import {} from 'react';
 import { useQuery } from '@tanstack/react-query';
+import { lazyComponent } from '../../components/lazy-component.js';
 import { notificationsQuery, type ListedNotification, type NotifyingOwner } from '../../api/notifications.js';
 import { NotificationCard, type NotificationDialogKind } from './notification-card.js';
 
-const NotificationDialog = lazy(async () => ({
-  default: (await import('./notification-dialog.js')).NotificationDialog,
-}));
-const DeleteNotificationDialog = lazy(async () => ({
-  default: (await import('./delete-notification-dialog.js')).DeleteNotificationDialog,
-}));
-const DeliveriesDialog = lazy(async () => ({ default: (await import('./deliveries-dialog.js')).DeliveriesDialog }));
+const NotificationDialog = lazyComponent(() => import('./notification-dialog.js'), 'NotificationDialog');
+const DeleteNotificationDialog = lazyComponent(
+  () => import('./delete-notification-dialog.js'),
+  'DeleteNotificationDialog',
+);
+const DeliveriesDialog = lazyComponent(() => import('./deliveries-dialog.js'), 'DeliveriesDialog');
 
 type OwnerProps = { readonly organization: string; readonly owner: NotifyingOwner };
 
@@ -25,20 +25,11 @@ type DialogsProps = OwnerProps & { readonly open: OpenNotification; readonly onC
 export const NotificationDialogs = ({ open, ...common }: DialogsProps) => {
   const { data = [] } = useQuery(notificationsQuery(common.organization, common.owner));
   if (open === null) return null;
-  if (open.kind === 'create')
-    return (
-      <Suspense>
-        <NotificationDialog {...common} notification={null} />
-      </Suspense>
-    );
+  if (open.kind === 'create') return <NotificationDialog {...common} notification={null} />;
   // The dialogs show what others change. If they delete the configuration, the server refuses what the dialog sends.
   const notification = data.find(({ id }) => id === open.notification.id) ?? open.notification;
   const ChosenDialog = DIALOGS[open.kind];
-  return (
-    <Suspense>
-      <ChosenDialog {...common} notification={notification} />
-    </Suspense>
-  );
+  return <ChosenDialog {...common} notification={notification} />;
 };
 
 type CardsProps = OwnerProps & {

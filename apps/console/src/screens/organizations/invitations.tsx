@@ -1,7 +1,8 @@
 import { Box, Button, Group, Text } from '@mantine/core';
 import { useDisclosure } from '@mantine/hooks';
 import { useQuery } from '@tanstack/react-query';
-import { lazy, Suspense } from 'react';
+import {} from 'react';
+import { lazyComponent } from '../../components/lazy-component.js';
 import { describeChangeError } from '../../api/api-error.js';
 import { ownInvitationsQuery, useAcceptInvitation, type OwnInvitation } from '../../api/memberships.js';
 import { Card } from '../../components/card.js';
@@ -11,7 +12,7 @@ import { Time } from '../../components/times.js';
 import { showToast } from '../../components/toasts.js';
 import classes from './organizations.module.css';
 
-const DeclineDialog = lazy(async () => ({ default: (await import('./decline-dialog.js')).DeclineDialog }));
+const DeclineDialog = lazyComponent(() => import('./decline-dialog.js'), 'DeclineDialog');
 
 const InvitationRow = ({ invitation }: { readonly invitation: OwnInvitation }) => {
   const { organization, since } = invitation;
@@ -56,7 +57,7 @@ const InvitationRow = ({ invitation }: { readonly invitation: OwnInvitation }) =
           Accept
         </PendingButton>
       </Group>
-      <Suspense>{isDeclining && <DeclineDialog invitation={invitation} onClose={dialog.close} />}</Suspense>
+      {isDeclining && <DeclineDialog invitation={invitation} onClose={dialog.close} />}
     </Group>
   );
 };

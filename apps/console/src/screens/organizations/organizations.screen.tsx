@@ -2,7 +2,8 @@ import { Button, Table, Text } from '@mantine/core';
 import { useDisclosure } from '@mantine/hooks';
 import { useInfiniteQuery, useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
-import { lazy, Suspense } from 'react';
+import {} from 'react';
+import { lazyComponent } from '../../components/lazy-component.js';
 import { accountQuery } from '../../api/account.js';
 import { organizationsQuery, type Organization } from '../../api/organizations.js';
 import { workspaceCountQuery } from '../../api/workspaces.js';
@@ -18,9 +19,10 @@ import { getOrganizationPath } from '../../layout/navigation.js';
 import { Invitations } from './invitations.js';
 import classes from '../../components/table-frame.module.css';
 
-const CreateOrganizationDialog = lazy(async () => ({
-  default: (await import('./create-organization-dialog.js')).CreateOrganizationDialog,
-}));
+const CreateOrganizationDialog = lazyComponent(
+  () => import('./create-organization-dialog.js'),
+  'CreateOrganizationDialog',
+);
 
 const WorkspaceCount = ({ organization }: { readonly organization: string }) => {
   const { data } = useQuery(workspaceCountQuery(organization));
@@ -129,7 +131,7 @@ export const OrganizationsScreen = () => {
     >
       <Invitations />
       <Organizations canCreate={canCreate} onCreate={dialog.open} />
-      <Suspense>{isCreating && <CreateOrganizationDialog onClose={dialog.close} />}</Suspense>
+      {isCreating && <CreateOrganizationDialog onClose={dialog.close} />}
     </Page>
   );
 };

@@ -2,7 +2,8 @@ import { Anchor, Badge, Button, Group, Table, Text } from '@mantine/core';
 import { useDisclosure } from '@mantine/hooks';
 import { useInfiniteQuery, useQuery } from '@tanstack/react-query';
 import { Link, useNavigate, useParams, useSearch } from '@tanstack/react-router';
-import { lazy, Suspense, useState } from 'react';
+import { useState } from 'react';
+import { lazyComponent } from '../../components/lazy-component.js';
 import { ApiError } from '../../api/api-error.js';
 import { membersQuery, type ListedMember } from '../../api/memberships.js';
 import { organizationQuery } from '../../api/organizations.js';
@@ -17,8 +18,8 @@ import { PeopleTabs } from './people-tabs.js';
 import { parseMemberSearch } from './people.search.js';
 import classes from '../../components/table-frame.module.css';
 
-const InviteDialog = lazy(async () => ({ default: (await import('./invite-dialog.js')).InviteDialog }));
-const RemoveMemberDialog = lazy(async () => ({ default: (await import('./invite-dialog.js')).RemoveMemberDialog }));
+const InviteDialog = lazyComponent(() => import('./invite-dialog.js'), 'InviteDialog');
+const RemoveMemberDialog = lazyComponent(() => import('./invite-dialog.js'), 'RemoveMemberDialog');
 
 const NO_INVITATION = 'You need a team that may manage membership, or to be an owner of the organization.';
 
@@ -42,11 +43,7 @@ const MemberTableRow = ({ organization, member, canManage, showsActivity, onRemo
         <Text size="sm" fw={600}>
           {member.name}
         </Text>
-        {member.isInvited && (
-          <Badge variant="light" color="yellow" tt="none" radius="sm">
-            Invited
-          </Badge>
-        )}
+        {member.isInvited && <Badge color="yellow">Invited</Badge>}
       </Group>
       {member.email && <div className={classes['narrow']}>{member.email}</div>}
       {member.teams.length > 0 && <div className={classes['narrow']}>Teams: {member.teams.join(', ')}</div>}
@@ -138,11 +135,7 @@ const Members = ({ organization, canManage }: MembersProps) => {
         </Table>
       </div>
       <LoadMore mt="md" query={query} />
-      <Suspense>
-        {removed && (
-          <RemoveMemberDialog organization={organization} member={removed} onClose={() => setRemoved(null)} />
-        )}
-      </Suspense>
+      {removed && <RemoveMemberDialog organization={organization} member={removed} onClose={() => setRemoved(null)} />}
     </>
   );
 };
@@ -198,7 +191,7 @@ export const PeopleScreen = () => {
       <PeopleTabs organization={organization} />
       <Toolbar />
       <Members organization={organization} canManage={canManage} />
-      <Suspense>{isInviting && <InviteDialog organization={organization} onClose={dialog.close} />}</Suspense>
+      {isInviting && <InviteDialog organization={organization} onClose={dialog.close} />}
     </Page>
   );
 };

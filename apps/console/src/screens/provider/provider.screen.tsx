@@ -2,7 +2,8 @@ import { Group, Stack, Text } from '@mantine/core';
 import { useDisclosure } from '@mantine/hooks';
 import { useInfiniteQuery, useQuery } from '@tanstack/react-query';
 import { useNavigate, useParams } from '@tanstack/react-router';
-import { lazy, Suspense, useState } from 'react';
+import { useState } from 'react';
+import { lazyComponent } from '../../components/lazy-component.js';
 import { providerQuery, versionsQuery, type ProviderVersion, type RegistryTarget } from '../../api/registry.js';
 import { Card } from '../../components/card.js';
 import { CodeBlock } from '../../components/copy.js';
@@ -13,8 +14,8 @@ import { PermittedButton } from '../../components/permitted-button.js';
 import { EmptyState, ErrorState, LoadingLines, QueryState } from '../../components/states.js';
 import { VersionMatrix } from './version-matrix.js';
 
-const PublishDialog = lazy(async () => ({ default: (await import('../registry/publish-dialog.js')).PublishDialog }));
-const DeleteDialog = lazy(async () => ({ default: (await import('../registry/delete-dialog.js')).DeleteDialog }));
+const PublishDialog = lazyComponent(() => import('../registry/publish-dialog.js'), 'PublishDialog');
+const DeleteDialog = lazyComponent(() => import('../registry/delete-dialog.js'), 'DeleteDialog');
 
 const NEEDS_RIGHT = 'You need a team with the right to manage providers.';
 
@@ -121,17 +122,15 @@ export const ProviderScreen = () => {
           />
         )}
       </QueryState>
-      <Suspense>
-        {isPublishing && <PublishDialog organization={organization} onClose={publishing.close} />}
-        {target && (
-          <DeleteDialog
-            organization={organization}
-            target={target}
-            onClose={() => setTarget(null)}
-            {...(target.kind === 'provider' ? { onDeleted: leave } : {})}
-          />
-        )}
-      </Suspense>
+      {isPublishing && <PublishDialog organization={organization} onClose={publishing.close} />}
+      {target && (
+        <DeleteDialog
+          organization={organization}
+          target={target}
+          onClose={() => setTarget(null)}
+          {...(target.kind === 'provider' ? { onDeleted: leave } : {})}
+        />
+      )}
     </Page>
   );
 };

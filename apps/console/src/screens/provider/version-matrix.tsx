@@ -55,9 +55,7 @@ const VersionRow = ({ version, platforms, columns, onDelete }: RowProps) => {
         </Text>
       </Table.Th>
       <Table.Td>
-        <Badge variant="light" color={usable ? 'green' : 'yellow'} tt="none" radius="sm">
-          {usable ? 'Can be installed' : 'Incomplete'}
-        </Badge>
+        <Badge color={usable ? 'green' : 'yellow'}>{usable ? 'Can be installed' : 'Incomplete'}</Badge>
         {missing.length > 0 && (
           <Text size="xs" c="dimmed" mt={4}>
             Missing: {missing.join(', ')}

@@ -2,7 +2,8 @@ import { SimpleGrid, Stack, Table, Text } from '@mantine/core';
 import { useDisclosure } from '@mantine/hooks';
 import { useInfiniteQuery, useQuery } from '@tanstack/react-query';
 import { Link, useParams } from '@tanstack/react-router';
-import { lazy, Suspense, useState } from 'react';
+import { useState } from 'react';
+import { lazyComponent } from '../../components/lazy-component.js';
 import { ApiError } from '../../api/api-error.js';
 import { organizationQuery } from '../../api/organizations.js';
 import { gpgKeysQuery, providersQuery, type Provider, type RegistryTarget } from '../../api/registry.js';
@@ -17,9 +18,9 @@ import { Time } from '../../components/times.js';
 import frameClasses from '../../components/table-frame.module.css';
 import classes from './registry.module.css';
 
-const PublishDialog = lazy(async () => ({ default: (await import('./publish-dialog.js')).PublishDialog }));
-const AddKeyDialog = lazy(async () => ({ default: (await import('./add-key-dialog.js')).AddKeyDialog }));
-const DeleteDialog = lazy(async () => ({ default: (await import('./delete-dialog.js')).DeleteDialog }));
+const PublishDialog = lazyComponent(() => import('./publish-dialog.js'), 'PublishDialog');
+const AddKeyDialog = lazyComponent(() => import('./add-key-dialog.js'), 'AddKeyDialog');
+const DeleteDialog = lazyComponent(() => import('./delete-dialog.js'), 'DeleteDialog');
 
 const NEEDS_RIGHT = 'You need a team with the right to manage providers.';
 
@@ -197,11 +198,9 @@ export const RegistryScreen = () => {
           </Stack>
         )}
       </SimpleGrid>
-      <Suspense>
-        {isPublishing && <PublishDialog organization={organization} onClose={publishing.close} />}
-        {isAdding && <AddKeyDialog organization={organization} onClose={adding.close} />}
-        {target && <DeleteDialog organization={organization} target={target} onClose={() => setTarget(null)} />}
-      </Suspense>
+      {isPublishing && <PublishDialog organization={organization} onClose={publishing.close} />}
+      {isAdding && <AddKeyDialog organization={organization} onClose={adding.close} />}
+      {target && <DeleteDialog organization={organization} target={target} onClose={() => setTarget(null)} />}
     </Page>
   );
 };

@@ -1,7 +1,8 @@
 import { Button, Group, Table, Text } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { useParams } from '@tanstack/react-router';
-import { lazy, Suspense, useState } from 'react';
+import { useState } from 'react';
+import { lazyComponent } from '../../components/lazy-component.js';
 import { organizationQuery } from '../../api/organizations.js';
 import { reservedKeysQuery, type ReservedTagKey } from '../../api/tags.js';
 import { PlusIcon, TagIcon } from '../../components/icons.js';
@@ -12,8 +13,8 @@ import { Time } from '../../components/times.js';
 import { TagTabs } from '../tags/tag-tabs.js';
 import classes from '../../components/table-frame.module.css';
 
-const ReservedKeyDialog = lazy(async () => ({ default: (await import('./reserved-key-dialog.js')).ReservedKeyDialog }));
-const DeleteKeyDialog = lazy(async () => ({ default: (await import('./reserved-key-dialog.js')).DeleteKeyDialog }));
+const ReservedKeyDialog = lazyComponent(() => import('./reserved-key-dialog.js'), 'ReservedKeyDialog');
+const DeleteKeyDialog = lazyComponent(() => import('./reserved-key-dialog.js'), 'DeleteKeyDialog');
 
 const NO_CHANGE = 'You need a team that may manage workspaces or projects, or to be an owner of the organization.';
 
@@ -125,18 +126,16 @@ export const ReservedKeysScreen = () => {
           )
         }
       </QueryState>
-      <Suspense>
-        {dialog?.kind === 'edit' && (
-          <ReservedKeyDialog
-            organization={organization}
-            reservedKey={query.data?.find(({ id }) => id === dialog.key?.id) ?? dialog.key}
-            onClose={close}
-          />
-        )}
-        {dialog?.kind === 'delete' && dialog.key && (
-          <DeleteKeyDialog organization={organization} reservedKey={dialog.key} onClose={close} />
-        )}
-      </Suspense>
+      {dialog?.kind === 'edit' && (
+        <ReservedKeyDialog
+          organization={organization}
+          reservedKey={query.data?.find(({ id }) => id === dialog.key?.id) ?? dialog.key}
+          onClose={close}
+        />
+      )}
+      {dialog?.kind === 'delete' && dialog.key && (
+        <DeleteKeyDialog organization={organization} reservedKey={dialog.key} onClose={close} />
+      )}
     </Page>
   );
 };

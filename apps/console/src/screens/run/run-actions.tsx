@@ -1,10 +1,11 @@
 import { Group } from '@mantine/core';
-import { lazy, Suspense, useState } from 'react';
+import { useState } from 'react';
+import { lazyComponent } from '../../components/lazy-component.js';
 import type { ConsoleRunAction, RunDocument } from '../../api/runs.js';
 import { PermittedButton } from '../../components/permitted-button.js';
 import { hasEnded } from '../../components/run-status.js';
 
-const RunActionDialog = lazy(async () => ({ default: (await import('./run-action-dialog.js')).RunActionDialog }));
+const RunActionDialog = lazyComponent(() => import('./run-action-dialog.js'), 'RunActionDialog');
 
 type ActionButton = {
   readonly action: ConsoleRunAction;
@@ -75,18 +76,16 @@ export const RunActions = ({ organization, workspace, document }: ActionsProps) 
           {button.label}
         </PermittedButton>
       ))}
-      <Suspense>
-        {open && (
-          <RunActionDialog
-            organization={organization}
-            workspace={workspace}
-            document={document}
-            action={open.action}
-            label={open.label}
-            onClose={() => setOpen(null)}
-          />
-        )}
-      </Suspense>
+      {open && (
+        <RunActionDialog
+          organization={organization}
+          workspace={workspace}
+          document={document}
+          action={open.action}
+          label={open.label}
+          onClose={() => setOpen(null)}
+        />
+      )}
     </Group>
   );
 };

@@ -9,9 +9,7 @@ type Job = SiteStatus['scheduled-jobs'][number];
 const JobResult = ({ job: { 'last-result': result } }: { readonly job: Job }) => {
   if (result === null) return <>–</>;
   return (
-    <Badge variant="light" color={result === 'succeeded' ? 'green' : 'red'} tt="none" radius="sm">
-      {result === 'succeeded' ? 'Succeeded' : 'Failed'}
-    </Badge>
+    <Badge color={result === 'succeeded' ? 'green' : 'red'}>{result === 'succeeded' ? 'Succeeded' : 'Failed'}</Badge>
   );
 };
 

@@ -28,11 +28,7 @@ const FollowerBadge = ({ running, behind }: SiteStatus['followers'][number]) => 
     : behind > FAR_BEHIND
       ? (['yellow', 'Far behind'] as const)
       : (['green', 'Runs'] as const);
-  return (
-    <Badge variant="light" color={color} tt="none" radius="sm">
-      {text}
-    </Badge>
-  );
+  return <Badge color={color}>{text}</Badge>;
 };
 
 const Followers = ({ status: { followers } }: PartProps) => (
@@ -145,7 +141,7 @@ const Verification = ({ status: { 'last-verification': last } }: PartProps) => (
           {
             label: 'Result',
             value: (
-              <Badge variant="light" color={last.result === 'clean' ? 'green' : 'red'} tt="none" radius="sm">
+              <Badge color={last.result === 'clean' ? 'green' : 'red'}>
                 {last.result === 'clean'
                   ? 'Everything matches the log'
                   : 'A view differs from the log: run the command'}

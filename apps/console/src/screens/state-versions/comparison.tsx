@@ -46,10 +46,7 @@ const describeSensitive = (before: string | null, after: string | null): string 
 const Resource = ({ resource: { address, kind, values } }: { readonly resource: ResourceDifference }) => (
   <details open={kind === 'changed'} className={classes['resource']}>
     <summary>
-      <Badge variant="light" color={KINDS[kind].color} tt="none" radius="sm">
-        {KINDS[kind].label}
-      </Badge>{' '}
-      <code>{address}</code>
+      <Badge color={KINDS[kind].color}>{KINDS[kind].label}</Badge> <code>{address}</code>
     </summary>
     <Values values={values} />
   </details>

@@ -1,7 +1,7 @@
 import { Stack, Text } from '@mantine/core';
 import { useInfiniteQuery, useQuery } from '@tanstack/react-query';
 import { useNavigate, useParams, useSearch } from '@tanstack/react-router';
-import { lazy, Suspense } from 'react';
+import { lazyComponent } from '../../components/lazy-component.js';
 import { stateVersionsQuery, type StateVersionPage } from '../../api/states.js';
 import { workspaceQuery, type Workspace } from '../../api/workspaces.js';
 import { Card } from '../../components/card.js';
@@ -11,8 +11,8 @@ import { EmptyState, ErrorState, LoadingLines } from '../../components/states.js
 import { VersionTable } from './version-table.js';
 
 /** Its parts need code that a list with versions does not. */
-const NoVersion = lazy(async () => ({ default: (await import('./no-version.js')).NoVersion }));
-const Comparison = lazy(async () => ({ default: (await import('./comparison.js')).Comparison }));
+const NoVersion = lazyComponent(() => import('./no-version.js'), 'NoVersion', <LoadingLines count={6} />);
+const Comparison = lazyComponent(() => import('./comparison.js'), 'Comparison', <LoadingLines />);
 
 const ROUTE = '/$organization/workspaces/$workspace/states';
 
@@ -33,11 +33,7 @@ const Versions = ({ workspace }: { readonly workspace: Workspace }) => {
   if (!query.data) return <LoadingLines count={6} />;
   const { pages } = query.data;
   if (pages.every(({ data }) => data.length === 0)) {
-    return (
-      <Suspense fallback={<LoadingLines count={6} />}>
-        <NoVersion />
-      </Suspense>
-    );
+    return <NoVersion />;
   }
   return (
     <Stack>
@@ -45,9 +41,7 @@ const Versions = ({ workspace }: { readonly workspace: Workspace }) => {
         Choose two versions to compare. The audit trail records that you read the states.
       </Text>
       {from !== undefined && to !== undefined && (
-        <Suspense fallback={<LoadingLines />}>
-          <Comparison key={`${from} ${to}`} from={from} to={to} title={formatTitle(pages, from, to)} />
-        </Suspense>
+        <Comparison key={`${from} ${to}`} from={from} to={to} title={formatTitle(pages, from, to)} />
       )}
       <Card title="State versions">
         <VersionTable

@@ -1,4 +1,4 @@
-import { Badge, Button, Table } from '@mantine/core';
+import { Badge, Button, Table, VisuallyHidden } from '@mantine/core';
 import { describeHolder } from '../../api/included.js';
 import type { StateVersionPage } from '../../api/states.js';
 import { Time } from '../../components/times.js';
@@ -57,7 +57,7 @@ const VersionRow = ({ page, version, previous, current, comparison, onCompare }:
       <Table.Td>
         {attributes.serial.toLocaleString()}{' '}
         {id === current && (
-          <Badge variant="light" color="green" tt="none" radius="sm" miw="max-content">
+          <Badge color="green" miw="max-content">
             Current
           </Badge>
         )}
@@ -106,7 +106,7 @@ export const VersionTable = ({ pages, ...props }: TableProps) => {
             </Table.Th>
           ))}
           <Table.Th>
-            <span className={classes['hidden']}>Comparison</span>
+            <VisuallyHidden>Comparison</VisuallyHidden>
           </Table.Th>
         </Table.Tr>
       </Table.Thead>

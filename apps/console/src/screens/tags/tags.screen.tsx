@@ -2,7 +2,8 @@ import { Group, SegmentedControl, Text, TextInput } from '@mantine/core';
 import { useDebouncedCallback } from '@mantine/hooks';
 import { useQuery } from '@tanstack/react-query';
 import { useNavigate, useParams, useSearch } from '@tanstack/react-router';
-import { lazy, Suspense, useState } from 'react';
+import { useState } from 'react';
+import { lazyComponent } from '../../components/lazy-component.js';
 import { ApiError } from '../../api/api-error.js';
 import {
   gapRowsQuery,
@@ -21,13 +22,11 @@ import { listTagKeys, renderTagCell } from './tag-cell.js';
 import { parseTagSearch, type TagSearch } from './tags.search.js';
 import classes from './tags.module.css';
 
-const LinkedTagDialog = lazy(async () => ({
-  default: (await import('../../components/tag-dialog.js')).LinkedTagDialog,
-}));
+const LinkedTagDialog = lazyComponent(() => import('../../components/tag-dialog.js'), 'LinkedTagDialog');
 
 /* Empty matrices need code that one with rows does not. */
-const NoGap = lazy(async () => ({ default: (await import('./empty-tags.js')).NoGap }));
-const NoTag = lazy(async () => ({ default: (await import('./empty-tags.js')).NoTag }));
+const NoGap = lazyComponent(() => import('./empty-tags.js'), 'NoGap', <LoadingLines count={8} height={32} />);
+const NoTag = lazyComponent(() => import('./empty-tags.js'), 'NoTag', <LoadingLines count={8} height={32} />);
 
 const TYPING_MS = 200;
 
@@ -74,9 +73,7 @@ const TagMatrix = ({ organization, rows, count, reservedKeys, keys }: MatrixProp
           if (row && tagKey !== undefined) setOpened({ workspace: row, tagKey });
         }}
       />
-      <Suspense>
-        {opened && <LinkedTagDialog organization={organization} {...opened} onClose={() => setOpened(null)} />}
-      </Suspense>
+      {opened && <LinkedTagDialog organization={organization} {...opened} onClose={() => setOpened(null)} />}
     </>
   );
 };
@@ -170,9 +167,7 @@ export const TagsScreen = () => {
     <Page title="Tags" breadcrumbs={[{ label: organization }]} isFilled>
       <TagTabs organization={organization} />
       <Toolbar />
-      <Suspense fallback={<LoadingLines count={8} height={32} />}>
-        <Content organization={organization} />
-      </Suspense>
+      <Content organization={organization} />
     </Page>
   );
 };

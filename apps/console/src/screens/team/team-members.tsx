@@ -2,7 +2,8 @@ import { Anchor, Badge, Group, Table, Text } from '@mantine/core';
 import { useDisclosure } from '@mantine/hooks';
 import { useInfiniteQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
-import { lazy, Suspense, useState, type ReactNode } from 'react';
+import { useState, type ReactNode } from 'react';
+import { lazyComponent } from '../../components/lazy-component.js';
 import { teamMembersQuery, type Team, type TeamMemberRow } from '../../api/teams.js';
 import { Card } from '../../components/card.js';
 import { PlusIcon } from '../../components/icons.js';
@@ -10,10 +11,8 @@ import { LoadMore } from '../../components/load-more.js';
 import { PermittedButton } from '../../components/permitted-button.js';
 import { ErrorState, LoadingLines } from '../../components/states.js';
 
-const AddMembersDialog = lazy(async () => ({ default: (await import('./member-dialogs.js')).AddMembersDialog }));
-const RemoveFromTeamDialog = lazy(async () => ({
-  default: (await import('./member-dialogs.js')).RemoveFromTeamDialog,
-}));
+const AddMembersDialog = lazyComponent(() => import('./member-dialogs.js'), 'AddMembersDialog');
+const RemoveFromTeamDialog = lazyComponent(() => import('./member-dialogs.js'), 'RemoveFromTeamDialog');
 
 type TeamProps = { readonly organization: string; readonly team: Team };
 
@@ -26,11 +25,7 @@ const MemberRow = ({ organization, member: { name, email, isInvited, user }, rem
     <Table.Td>
       <Group gap="xs">
         {name}
-        {isInvited && (
-          <Badge variant="light" color="yellow" tt="none" radius="sm">
-            Invited
-          </Badge>
-        )}
+        {isInvited && <Badge color="yellow">Invited</Badge>}
       </Group>
       <Text size="sm" c="dimmed">
         {email}
@@ -105,16 +100,14 @@ const MemberList = ({ organization, team, query }: TeamProps & { readonly query:
     <>
       <MemberTable organization={organization} team={team} members={members} onRemove={setRemoved} />
       <LoadMore query={query} />
-      <Suspense>
-        {removed && (
-          <RemoveFromTeamDialog
-            organization={organization}
-            team={team}
-            member={removed}
-            onClose={() => setRemoved(null)}
-          />
-        )}
-      </Suspense>
+      {removed && (
+        <RemoveFromTeamDialog
+          organization={organization}
+          team={team}
+          member={removed}
+          onClose={() => setRemoved(null)}
+        />
+      )}
     </>
   );
 };
@@ -142,11 +135,9 @@ export const TeamMembers = ({ organization, team }: TeamProps) => {
       }
     >
       <MemberList organization={organization} team={team} query={query} />
-      <Suspense>
-        {isAdding && (
-          <AddMembersDialog organization={organization} team={team} present={present} onClose={dialog.close} />
-        )}
-      </Suspense>
+      {isAdding && (
+        <AddMembersDialog organization={organization} team={team} present={present} onClose={dialog.close} />
+      )}
     </Card>
   );
 };

@@ -2,7 +2,8 @@ import { Badge, Group, Table, Text } from '@mantine/core';
 import { useDisclosure } from '@mantine/hooks';
 import { useInfiniteQuery, useQuery } from '@tanstack/react-query';
 import { Link, useParams } from '@tanstack/react-router';
-import { lazy, Suspense } from 'react';
+import {} from 'react';
+import { lazyComponent } from '../../components/lazy-component.js';
 import { ApiError } from '../../api/api-error.js';
 import { organizationQuery } from '../../api/organizations.js';
 import { teamsQuery, type Team } from '../../api/teams.js';
@@ -15,7 +16,7 @@ import { formatRight, listRights } from './organization-access.js';
 import { TeamTabs } from './team-tabs.js';
 import classes from '../../components/table-frame.module.css';
 
-const CreateTeamDialog = lazy(async () => ({ default: (await import('./create-team-dialog.js')).CreateTeamDialog }));
+const CreateTeamDialog = lazyComponent(() => import('./create-team-dialog.js'), 'CreateTeamDialog');
 
 const NO_CREATION = 'You need a team that may manage teams, or to be an owner of the organization.';
 const SHOWN_RIGHTS = 3;
@@ -25,7 +26,7 @@ const Rights = ({ rights }: { readonly rights: readonly string[] }) => {
   return (
     <Group gap={4}>
       {rights.slice(0, SHOWN_RIGHTS).map((right) => (
-        <Badge key={right} variant="default" tt="none" fw={500} radius="sm">
+        <Badge key={right} variant="default" fw={500}>
           {formatRight(right)}
         </Badge>
       ))}
@@ -131,7 +132,7 @@ export const TeamsScreen = () => {
     >
       <TeamTabs organization={organization} />
       <Teams organization={organization} />
-      <Suspense>{isCreating && <CreateTeamDialog organization={organization} onClose={dialog.close} />}</Suspense>
+      {isCreating && <CreateTeamDialog organization={organization} onClose={dialog.close} />}
     </Page>
   );
 };

@@ -14,11 +14,7 @@ const TokenEnd = ({ end }: { readonly end: string | null }) => {
   if (end === null) return <>Never</>;
   const distance = new Date(end).getTime() - now;
   if (distance <= 0) {
-    return (
-      <Badge variant="light" color="red" tt="none" radius="sm">
-        Expired
-      </Badge>
-    );
+    return <Badge color="red">Expired</Badge>;
   }
   if (distance > SOON_MS) return <Time value={end} />;
   return (

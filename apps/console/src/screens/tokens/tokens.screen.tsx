@@ -2,7 +2,8 @@ import { Anchor, Stack, Text, Title } from '@mantine/core';
 import { useDisclosure } from '@mantine/hooks';
 import { useInfiniteQuery, useQuery } from '@tanstack/react-query';
 import { useParams } from '@tanstack/react-router';
-import { lazy, Suspense, useState } from 'react';
+import { useState } from 'react';
+import { lazyComponent } from '../../components/lazy-component.js';
 import { ApiError } from '../../api/api-error.js';
 import { organizationQuery } from '../../api/organizations.js';
 import { teamsQuery } from '../../api/teams.js';
@@ -16,8 +17,8 @@ import { EmptyState, ErrorState, LoadingLines, NotFoundState } from '../../compo
 import { PeopleTabs } from '../people/people-tabs.js';
 import { TokenTable, type ListedToken } from './token-table.js';
 
-const CreateTokenDialog = lazy(async () => ({ default: (await import('./token-dialogs.js')).CreateTokenDialog }));
-const RevokeTokenDialog = lazy(async () => ({ default: (await import('./token-dialogs.js')).RevokeTokenDialog }));
+const CreateTokenDialog = lazyComponent(() => import('./token-dialogs.js'), 'CreateTokenDialog');
+const RevokeTokenDialog = lazyComponent(() => import('./token-dialogs.js'), 'RevokeTokenDialog');
 
 const NO_CREATION = 'You need a team whose members manage its tokens, or that may manage teams.';
 
@@ -129,10 +130,8 @@ export const TokensScreen = () => {
         <TeamTokens organization={organization} onRevoke={setRevoked} />
         <OwnTokens />
       </Stack>
-      <Suspense>
-        {isCreating && <CreateTokenDialog organization={organization} isOwner={isOwner} onClose={dialog.close} />}
-        {revoked && <RevokeTokenDialog organization={organization} row={revoked} onClose={() => setRevoked(null)} />}
-      </Suspense>
+      {isCreating && <CreateTokenDialog organization={organization} isOwner={isOwner} onClose={dialog.close} />}
+      {revoked && <RevokeTokenDialog organization={organization} row={revoked} onClose={() => setRevoked(null)} />}
     </Page>
   );
 };

@@ -1,7 +1,7 @@
-import { Alert, Stack, Text } from '@mantine/core';
+import { Alert, Stack, Text, VisuallyHidden } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { useNavigate, useParams, useSearch } from '@tanstack/react-router';
-import { lazy, Suspense } from 'react';
+import { lazyComponent } from '../../components/lazy-component.js';
 import { explanationQuery, type ShownExplanation, type ExplanationSearch } from '../../api/access.js';
 import { ApiError } from '../../api/api-error.js';
 import { Card } from '../../components/card.js';
@@ -13,7 +13,11 @@ import { parseExplanationRequest } from './why.search.js';
 import classes from './why.module.css';
 
 /** The fields load more code than the rest of the screen. */
-const ExplanationForm = lazy(async () => ({ default: (await import('./explanation-form.js')).ExplanationForm }));
+const ExplanationForm = lazyComponent(
+  () => import('./explanation-form.js'),
+  'ExplanationForm',
+  <LoadingLines count={2} height={60} />,
+);
 
 type Attributes = ShownExplanation['attributes'];
 type Step = Attributes['steps'][number];
@@ -32,7 +36,7 @@ const StepItem = ({ step }: { readonly step: Step }) => (
   <li className={classes['step']} data-gives={step.gives ? '' : undefined}>
     <span className={classes['icon']}>{step.gives ? <CheckIcon size={16} /> : <CloseIcon size={16} />}</span>
     <div>
-      <span className={classes['hidden']}>{step.gives ? 'Gives it: ' : 'Does not give it: '}</span>
+      <VisuallyHidden>{step.gives ? 'Gives it: ' : 'Does not give it: '}</VisuallyHidden>
       {step.detail}
       <div className={classes['source']}>{SOURCES[step.source]}</div>
     </div>
@@ -176,9 +180,7 @@ export const WhyScreen = () => {
     >
       <TeamTabs organization={organization} />
       <Stack gap="lg">
-        <Suspense fallback={<LoadingLines count={2} height={60} />}>
-          <ExplanationForm organization={organization} search={search} onChange={change} />
-        </Suspense>
+        <ExplanationForm organization={organization} search={search} onChange={change} />
         <ExplanationAnswer organization={organization} search={search} />
       </Stack>
     </Page>

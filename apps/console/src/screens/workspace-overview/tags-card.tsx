@@ -1,5 +1,6 @@
 import { Group, Text, UnstyledButton } from '@mantine/core';
-import { lazy, Suspense, useState } from 'react';
+import { useState } from 'react';
+import { lazyComponent } from '../../components/lazy-component.js';
 import { createTagReader, type TagFact } from '../../api/tag-facts.js';
 import type { WorkspaceDocument } from '../../api/workspaces.js';
 import { Card } from '../../components/card.js';
@@ -8,9 +9,7 @@ import { PermittedButton } from '../../components/permitted-button.js';
 import { describeTag } from '../../components/tag-text.js';
 import classes from './tags-card.module.css';
 
-const WorkspaceTagDialog = lazy(async () => ({
-  default: (await import('../../components/tag-dialog.js')).WorkspaceTagDialog,
-}));
+const WorkspaceTagDialog = lazyComponent(() => import('../../components/tag-dialog.js'), 'WorkspaceTagDialog');
 
 const NO_CHANGE = 'You need a team with write or admin access to this workspace or its project.';
 
@@ -73,7 +72,7 @@ export const TagsCard = ({ organization, workspace }: TagsCardProps) => {
         </Text>
       )}
       <TagList tags={tags} canChange={canChange} onOpen={(key) => setOpened({ key })} />
-      <Suspense>{opened && <WorkspaceTagDialog {...common} tagKey={opened.key} />}</Suspense>
+      {opened && <WorkspaceTagDialog {...common} tagKey={opened.key} />}
     </Card>
   );
 };

@@ -1,4 +1,4 @@
-import { Button, Table, Text } from '@mantine/core';
+import { Button, Table, Text, VisuallyHidden } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import type { ApiResource } from '#packages/client';
 import { outputsQuery, readOutputValue } from '../../api/states.js';
@@ -42,7 +42,7 @@ const SensitiveValue = ({ id, name }: { readonly id: string; readonly name: stri
     });
   return (
     <Button size="compact-sm" variant="default" loading={reading.isPending} onClick={show}>
-      Show the sensitive value<span className={classes['hidden']}> of {name}</span>
+      Show the sensitive value<VisuallyHidden> of {name}</VisuallyHidden>
     </Button>
   );
 };

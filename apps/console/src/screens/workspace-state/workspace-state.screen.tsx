@@ -1,7 +1,8 @@
 import { Stack, Text } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { useParams } from '@tanstack/react-router';
-import { lazy, Suspense } from 'react';
+import {} from 'react';
+import { lazyComponent } from '../../components/lazy-component.js';
 import { currentStateQuery } from '../../api/states.js';
 import { describeHolder } from '../../api/included.js';
 import { workspaceQuery, type Workspace } from '../../api/workspaces.js';
@@ -13,7 +14,7 @@ import { Time } from '../../components/times.js';
 import { Outputs } from './outputs.js';
 import { Resources } from './resources.js';
 
-const SharingGraph = lazy(async () => ({ default: (await import('./sharing-graph.js')).SharingGraph }));
+const SharingGraph = lazyComponent(() => import('./sharing-graph.js'), 'SharingGraph');
 
 const KIB = 1024;
 
@@ -97,9 +98,7 @@ export const WorkspaceStateScreen = () => {
       ) : (
         <StateContent workspace={data.data} />
       )}
-      <Suspense>
-        <SharingGraph organization={organization} workspace={data.data} />
-      </Suspense>
+      <SharingGraph organization={organization} workspace={data.data} />
     </Stack>
   );
 };

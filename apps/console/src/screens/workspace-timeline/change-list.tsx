@@ -1,4 +1,4 @@
-import { Button, Text } from '@mantine/core';
+import { Button, Text, VisuallyHidden } from '@mantine/core';
 import { useInfiniteQuery } from '@tanstack/react-query';
 import { useContext } from 'react';
 import { changesQuery, type ChangedField, type WorkspaceChange } from '../../api/history.js';
@@ -12,14 +12,14 @@ import classes from './workspace-timeline.module.css';
 
 const Removed = ({ text }: { readonly text: string }) => (
   <del className={classes['removed']}>
-    <span className={classes['hidden']}>was </span>
+    <VisuallyHidden>was </VisuallyHidden>
     {text}
   </del>
 );
 
 const Added = ({ text }: { readonly text: string }) => (
   <ins className={classes['added']}>
-    <span className={classes['hidden']}>became </span>
+    <VisuallyHidden>became </VisuallyHidden>
     {text}
   </ins>
 );

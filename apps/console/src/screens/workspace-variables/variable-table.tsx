@@ -1,4 +1,4 @@
-import { Badge, Button, Group, Table, Text } from '@mantine/core';
+import { Badge, Button, Group, Table, Text, VisuallyHidden } from '@mantine/core';
 import type { ConsoleVariable, VariableDefinition, VariableGroup } from '../../api/variables.js';
 import { LongText } from '../../components/long-text.js';
 import { WideTable } from '../../components/wide-table.js';
@@ -10,7 +10,7 @@ const Source = ({ set }: { readonly set: VariableDefinition['set'] }) => {
     <Group gap={6}>
       {set.attributes.name}
       {set.attributes.priority && (
-        <Badge variant="light" color="blue" tt="none" radius="sm" miw="max-content">
+        <Badge color="blue" miw="max-content">
           Priority set
         </Badge>
       )}
@@ -26,11 +26,7 @@ const Value = ({ variable: { attributes } }: { readonly variable: ConsoleVariabl
       <LongText text={attributes.value}>
         <code className={classes['value']}>{attributes.value}</code>
       </LongText>
-      {attributes.hcl && (
-        <Badge variant="default" tt="none" radius="sm">
-          HCL
-        </Badge>
-      )}
+      {attributes.hcl && <Badge variant="default">HCL</Badge>}
     </>
   );
 };
@@ -102,7 +98,7 @@ export const VariableTable = ({ label, groups, ...actions }: TableProps) => {
           <Table.Th>Value</Table.Th>
           <Table.Th>Defined in</Table.Th>
           <Table.Th>
-            <span className={classes['hidden']}>Actions</span>
+            <VisuallyHidden>Actions</VisuallyHidden>
           </Table.Th>
         </Table.Tr>
       </Table.Thead>

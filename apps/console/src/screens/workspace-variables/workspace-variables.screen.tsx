@@ -1,7 +1,8 @@
 import { Stack, Text } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { useParams } from '@tanstack/react-router';
-import { lazy, Suspense, useState } from 'react';
+import { useState } from 'react';
+import { lazyComponent } from '../../components/lazy-component.js';
 import { findVariable, variablesQuery, type ConsoleVariable, type VariableGroup } from '../../api/variables.js';
 import { workspaceQuery, type Workspace } from '../../api/workspaces.js';
 import { Card } from '../../components/card.js';
@@ -10,10 +11,8 @@ import { PermittedButton } from '../../components/permitted-button.js';
 import { EmptyState, QueryState } from '../../components/states.js';
 import { VariableTable } from './variable-table.js';
 
-const VariableDialog = lazy(async () => ({ default: (await import('./variable-dialog.js')).VariableDialog }));
-const DeleteVariableDialog = lazy(async () => ({
-  default: (await import('./delete-variable-dialog.js')).DeleteVariableDialog,
-}));
+const VariableDialog = lazyComponent(() => import('./variable-dialog.js'), 'VariableDialog');
+const DeleteVariableDialog = lazyComponent(() => import('./delete-variable-dialog.js'), 'DeleteVariableDialog');
 
 const NO_CHANGE = 'You need a team with write access to the variables of this workspace.';
 
@@ -88,16 +87,11 @@ const Variables = ({ organization, workspace }: { readonly organization: string;
       <QueryState query={query} what="workspace">
         {(groups) => <VariableCards workspace={workspace} groups={groups} onOpen={setDialog} />}
       </QueryState>
-      <Suspense>
-        {dialog?.kind === 'create' && <VariableDialog {...common} variable={null} />}
-        {dialog?.kind === 'update' && (
-          <VariableDialog
-            {...common}
-            variable={findVariable(query.data ?? [], dialog.variable.id) ?? dialog.variable}
-          />
-        )}
-        {dialog?.kind === 'delete' && <DeleteVariableDialog {...common} variable={dialog.variable} />}
-      </Suspense>
+      {dialog?.kind === 'create' && <VariableDialog {...common} variable={null} />}
+      {dialog?.kind === 'update' && (
+        <VariableDialog {...common} variable={findVariable(query.data ?? [], dialog.variable.id) ?? dialog.variable} />
+      )}
+      {dialog?.kind === 'delete' && <DeleteVariableDialog {...common} variable={dialog.variable} />}
     </>
   );
 };

@@ -1,6 +1,7 @@
 import { useDisclosure } from '@mantine/hooks';
 import { useQuery } from '@tanstack/react-query';
-import { lazy, Suspense } from 'react';
+import {} from 'react';
+import { lazyComponent } from '../../components/lazy-component.js';
 import { accountQuery } from '../../api/account.js';
 import { describeChangeError } from '../../api/api-error.js';
 import { describeHolder } from '../../api/included.js';
@@ -9,8 +10,8 @@ import { LockIcon, UnlockIcon } from '../../components/icons.js';
 import { PermittedButton } from '../../components/permitted-button.js';
 import { showToast } from '../../components/toasts.js';
 
-const LockDialog = lazy(async () => ({ default: (await import('./lock-dialog.js')).LockDialog }));
-const ForceUnlockDialog = lazy(async () => ({ default: (await import('./lock-dialog.js')).ForceUnlockDialog }));
+const LockDialog = lazyComponent(() => import('./lock-dialog.js'), 'LockDialog');
+const ForceUnlockDialog = lazyComponent(() => import('./lock-dialog.js'), 'ForceUnlockDialog');
 
 const NO_LOCK = 'You need a team with write or admin access to this workspace, or with the permission to lock it.';
 const NO_FORCE = 'You need a team with admin access to this workspace to unlock it for another holder.';
@@ -32,9 +33,7 @@ const LockButton = ({ organization, workspace }: LockActionsProps) => {
       >
         Lock
       </PermittedButton>
-      <Suspense>
-        {isOpen && <LockDialog organization={organization} workspace={workspace.data} onClose={dialog.close} />}
-      </Suspense>
+      {isOpen && <LockDialog organization={organization} workspace={workspace.data} onClose={dialog.close} />}
     </>
   );
 };
@@ -86,16 +85,14 @@ const ForceUnlockButton = ({ organization, workspace }: LockActionsProps) => {
       >
         Force unlock
       </PermittedButton>
-      <Suspense>
-        {isOpen && (
-          <ForceUnlockDialog
-            organization={organization}
-            workspace={workspace.data}
-            holder={holder}
-            onClose={dialog.close}
-          />
-        )}
-      </Suspense>
+      {isOpen && (
+        <ForceUnlockDialog
+          organization={organization}
+          workspace={workspace.data}
+          holder={holder}
+          onClose={dialog.close}
+        />
+      )}
     </>
   );
 };

@@ -18,7 +18,7 @@ const StateBadges = ({ workspace }: { readonly workspace: WorkspaceDocument }) =
   return (
     <>
       {workspace.data.attributes.locked && (
-        <Badge variant="light" color="orange" tt="none" radius="sm" leftSection={<LockIcon size={12} />}>
+        <Badge color="orange" leftSection={<LockIcon size={12} />}>
           Locked
         </Badge>
       )}

@@ -21,9 +21,7 @@ const Tags = ({ tags }: Pick<WorkspaceListRow, 'tags'>) => (
         <Badge
           key={tag.key}
           variant="default"
-          tt="none"
           fw={500}
-          radius="sm"
           className={classes['tag']}
           data-inherited={tag.isInherited || undefined}
         >

@@ -1,5 +1,6 @@
 import { Button, Group, Text, TextInput } from '@mantine/core';
-import { lazy, Suspense, useRef, useState } from 'react';
+import { useRef, useState } from 'react';
+import { lazyComponent } from '../../components/lazy-component.js';
 import { ChevronDownIcon, SearchIcon } from '../../components/icons.js';
 import { useSearchText } from '../../components/search-text.js';
 import { useShortcut } from '../../shortcuts/shortcuts.js';
@@ -7,7 +8,7 @@ import type { ChangeSearch, ListSearch } from './workspaces.search.js';
 import classes from './workspaces.module.css';
 import { formatCount } from '../../components/counts.js';
 
-const FilterPanel = lazy(async () => ({ default: (await import('./filter-panel.js')).FilterPanel }));
+const FilterPanel = lazyComponent(() => import('./filter-panel.js'), 'FilterPanel');
 
 /** Returns the number of filters besides the name. */
 const countFilters = ({ tags = [], project, status = [], gaps, locked }: ListSearch): number =>
@@ -58,7 +59,7 @@ export const WorkspaceToolbar = ({ organization, search, total, onChange }: Tool
           {total === undefined ? 'Loading …' : formatCount(total, 'workspace')}
         </Text>
       </Group>
-      <Suspense>{isOpen && <FilterPanel organization={organization} search={search} onChange={onChange} />}</Suspense>
+      {isOpen && <FilterPanel organization={organization} search={search} onChange={onChange} />}
     </>
   );
 };

@@ -1,6 +1,7 @@
 import { Alert, Button, Text } from '@mantine/core';
 import { useNavigate, useParams, useSearch } from '@tanstack/react-router';
-import { lazy, Suspense, useCallback, useMemo } from 'react';
+import { useCallback, useMemo } from 'react';
+import { lazyComponent } from '../../components/lazy-component.js';
 import { ApiError } from '../../api/api-error.js';
 import { useExactTimes } from '../../components/exact-times.js';
 import { SearchIcon } from '../../components/icons.js';
@@ -26,9 +27,17 @@ import {
 const DEFAULT_SORT = 'name';
 
 /* Parts of empty lists need code that a list with workspaces does not. */
-const NoWorkspace = lazy(async () => ({ default: (await import('../../components/no-workspace.js')).NoWorkspace }));
+const NoWorkspace = lazyComponent(
+  () => import('../../components/no-workspace.js'),
+  'NoWorkspace',
+  <LoadingLines count={8} height={40} />,
+);
 
-const EmptyProject = lazy(async () => ({ default: (await import('./empty-project.js')).EmptyProject }));
+const EmptyProject = lazyComponent(
+  () => import('./empty-project.js'),
+  'EmptyProject',
+  <LoadingLines count={8} height={40} />,
+);
 
 const NoMatch = ({ onClear }: { readonly onClear: () => void }) => (
   <EmptyState icon={SearchIcon} title="No workspace matches">
@@ -93,14 +102,10 @@ const WorkspaceListContent = (props: ContentProps) => {
     const clear = () => onChange({ ...NO_FILTERS, name: undefined });
     const { project, ...others } = filters;
     if (Object.values(others).some((value) => value !== undefined)) return <NoMatch onClear={clear} />;
-    return (
-      <Suspense fallback={<LoadingLines count={8} height={40} />}>
-        {project === undefined ? (
-          <NoWorkspace organization={organization} />
-        ) : (
-          <EmptyProject organization={organization} project={project} onClear={clear} />
-        )}
-      </Suspense>
+    return project === undefined ? (
+      <NoWorkspace organization={organization} />
+    ) : (
+      <EmptyProject organization={organization} project={project} onClear={clear} />
     );
   }
   // Another filter begins at the first row, and with no row selected.

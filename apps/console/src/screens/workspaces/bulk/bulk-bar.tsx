@@ -1,10 +1,11 @@
 import { Button, Group, Text } from '@mantine/core';
-import { lazy, Suspense, useState } from 'react';
+import { useState } from 'react';
+import { lazyComponent } from '../../../components/lazy-component.js';
 import { MAX_SELECTED, type WorkspaceSelection } from '../workspace-selection.js';
 import classes from '../workspaces.module.css';
 import type { BulkAction } from './bulk-plan.js';
 
-const BulkDialog = lazy(async () => ({ default: (await import('./bulk-dialog.js')).BulkDialog }));
+const BulkDialog = lazyComponent(() => import('./bulk-dialog.js'), 'BulkDialog');
 
 const ACTIONS: readonly { readonly action: BulkAction; readonly label: string }[] = [
   { action: 'lock', label: 'Lock' },
@@ -48,9 +49,7 @@ export const BulkBar = ({ organization, selection: { ids, clear }, total }: Bulk
           </Button>
         </Group>
       </section>
-      <Suspense>
-        {action && <BulkDialog organization={organization} ids={ids} action={action} onClose={() => setAction(null)} />}
-      </Suspense>
+      {action && <BulkDialog organization={organization} ids={ids} action={action} onClose={() => setAction(null)} />}
     </>
   );
 };

@@ -132,7 +132,7 @@ export const ViewRow = ({ organization, view, isOpen, onOpen }: RowProps) => {
           <Anchor size="sm" fw={600} href={`/app/${organization}/workspaces?view=${view.id}`} onClick={onOpen}>
             {name}
           </Anchor>
-          <Badge size="sm" variant="default" tt="none" fw={500}>
+          <Badge size="sm" variant="default" fw={500}>
             {shared ? 'Shared' : 'Private'}
           </Badge>
           {isOpen && (

@@ -1,11 +1,12 @@
 import { Button } from '@mantine/core';
 import { useDisclosure } from '@mantine/hooks';
-import { lazy, Suspense } from 'react';
+import {} from 'react';
+import { lazyComponent } from '../../../components/lazy-component.js';
 import { ChevronDownIcon } from '../../../components/icons.js';
 import type { ListSearch } from '../workspaces.search.js';
 import type { OpenedView } from './opened-view.js';
 
-const ViewsDialog = lazy(async () => ({ default: (await import('./views-dialog.js')).ViewsDialog }));
+const ViewsDialog = lazyComponent(() => import('./views-dialog.js'), 'ViewsDialog');
 
 type ViewsButtonProps = {
   readonly organization: string;
@@ -29,9 +30,7 @@ export const ViewsButton = ({ organization, search, opened }: ViewsButtonProps) 
       >
         {name}
       </Button>
-      <Suspense>
-        {isOpen && <ViewsDialog organization={organization} search={search} opened={opened} onClose={dialog.close} />}
-      </Suspense>
+      {isOpen && <ViewsDialog organization={organization} search={search} opened={opened} onClose={dialog.close} />}
     </>
   );
 };
