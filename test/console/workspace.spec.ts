@@ -265,7 +265,7 @@ describe('the lock of a workspace', () => {
     await dialog.getByText('The lock belongs to admin.').waitFor();
     const confirm = dialog.getByRole('button', { name: 'Force unlock' });
     expect(await confirm.isDisabled()).toBe(true);
-    await dialog.getByLabel('Type the name of the workspace to confirm').fill('network');
+    await dialog.getByLabel('Type network to confirm').fill('network');
     expect(await inspectScreen(page, 'force-unlock-dialog')).toEqual([]);
     await confirm.click();
     await page.getByRole('button', { name: 'Lock', exact: true }).waitFor();

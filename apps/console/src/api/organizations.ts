@@ -1,4 +1,4 @@
-import { queryOptions } from '@tanstack/react-query';
+import { queryOptions, useQuery } from '@tanstack/react-query';
 import type { ApiResource, RequestResource } from '#packages/client';
 import { readData, readDocument } from './api-error.js';
 import { api } from './client.js';
@@ -30,6 +30,12 @@ export const organizationQuery = (organization: string) =>
     queryFn: ({ signal }) =>
       readData(api.GET('/api/v2/organizations/{organization}', { params: { path: { organization } }, signal })),
   });
+
+/** Returns whether the person has a permission in the organization. Undefined until the answer is there. */
+export const usePermission = (
+  organization: string,
+  permission: keyof Organization['attributes']['permissions'],
+): boolean | undefined => useQuery(organizationQuery(organization)).data?.attributes.permissions[permission];
 
 export const useCreateOrganization = () =>
   useChange({

@@ -38,3 +38,8 @@ export const readAllPages = async <P extends PageOfList>(
   }
   return pages;
 };
+
+/** Returns the rows of all pages that are loaded. */
+export const listRows = <R>(
+  data: { readonly pages: readonly { readonly data: readonly R[] }[] } | undefined,
+): readonly R[] => data?.pages.flatMap((page) => page.data) ?? [];

@@ -1,38 +1,45 @@
-import { Stack } from '@mantine/core';
-import { Dialog } from './dialog.js';
-import { DialogActions } from './dialog-actions.js';
-import type { ReactNode } from 'react';
-import { FormProblems } from './problems.js';
+import { Text, TextInput } from '@mantine/core';
+import { useState, type ReactNode } from 'react';
+import { FormDialog, type FormDialogProps } from './form-dialog.js';
 
-type ConfirmDialogProps = {
-  readonly title: string;
+type ConfirmDialogProps = Pick<FormDialogProps, 'title' | 'action' | 'onClose'> & {
+  readonly change: FormDialogProps['form'];
+  /** A text that the person types before the button can be pressed, such as the name of what is deleted. */
+  readonly typed?: string;
   /** The effect of the change, and the things that stay. */
   readonly children: ReactNode;
-  /** The label of the button that does it. */
-  readonly action: string;
-  readonly error: Error | null;
-  readonly isPending: boolean;
   readonly onConfirm: () => void;
-  readonly onClose: () => void;
 };
 
 /** A dialog that a person confirms before something is removed. */
-export const ConfirmDialog = (props: ConfirmDialogProps) => {
-  const { title, children, action, error, isPending, onConfirm, onClose } = props;
+export const ConfirmDialog = ({ change, typed = '', children, onConfirm, ...dialog }: ConfirmDialogProps) => {
+  const [text, setText] = useState('');
+  const needsText = typed !== '';
   return (
-    <Dialog onClose={onClose} title={title}>
-      <Stack>
-        {children}
-        <FormProblems error={error} />
-        <DialogActions
-          action={action}
-          isCancelFocused
-          isDangerous
-          isPending={isPending}
-          onAction={onConfirm}
-          onClose={onClose}
+    <FormDialog
+      {...dialog}
+      form={change}
+      isDangerous
+      isCancelFocused={!needsText}
+      isDisabled={text !== typed}
+      intro={
+        <Text size="sm" component="div">
+          {children}
+        </Text>
+      }
+      onSubmit={() => {
+        if (text === typed) onConfirm();
+      }}
+    >
+      {needsText && (
+        <TextInput
+          label={`Type ${typed} to confirm`}
+          data-autofocus
+          autoComplete="off"
+          value={text}
+          onChange={(event) => setText(event.currentTarget.value)}
         />
-      </Stack>
-    </Dialog>
+      )}
+    </FormDialog>
   );
 };

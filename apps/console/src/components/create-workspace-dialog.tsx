@@ -1,21 +1,18 @@
-import { TagsInput, Textarea } from '@mantine/core';
+import { TagsInput, Textarea, TextInput } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { useNavigate } from '@tanstack/react-router';
-import { useState } from 'react';
 import { ApiError } from '../api/api-error.js';
 import { organizationQuery } from '../api/organizations.js';
 import { projectSuggestionsQuery } from '../api/projects.js';
 import { useCreateWorkspace, type NewWorkspace } from '../api/workspace-creation.js';
+import { useForm } from './form.js';
 import { FormDialog } from './form-dialog.js';
 import { KEY_RULE } from './key-rule.js';
-import { NameField } from './name-field.js';
-import { findFieldProblem } from './problems.js';
 import { ProjectSelect } from './project-select.js';
 import { formatTag, parseTag } from './tag-text.js';
 import { showToast } from './toasts.js';
 
 const TAG_FIELDS = ['key', 'value', 'tag-bindings'];
-const FIELDS = ['name', 'project', 'description', ...TAG_FIELDS];
 
 /** Returns why tags were refused, each with the tag. */
 const findTagProblem = (error: Error | null, tags: NewWorkspace['tags'] = []): string | null => {
@@ -60,21 +57,21 @@ type WorkspaceFields = {
 };
 
 type TagsFieldProps = {
-  readonly tags: readonly string[];
+  readonly value: readonly string[];
   readonly error: string | null;
   readonly onChange: (tags: readonly string[]) => void;
 };
 
-const TagsField = ({ tags, error, onChange }: TagsFieldProps) => (
+const TagsField = ({ value, error, onChange }: TagsFieldProps) => (
   <TagsInput
     label="Tags"
     description={`key=value, then Enter. A key alone is a tag without a value. Key: ${KEY_RULE}`}
-    placeholder={tags.length === 0 ? 'env=prod' : ''}
+    placeholder={value.length === 0 ? 'env=prod' : ''}
     clearable
     clearButtonProps={{ 'aria-label': 'Clear the tags' }}
     // A value can contain a comma.
     splitChars={[]}
-    value={[...tags]}
+    value={[...value]}
     onChange={(values) => onChange(keepLastOfEachKey(values))}
     error={error}
   />
@@ -83,23 +80,15 @@ const TagsField = ({ tags, error, onChange }: TagsFieldProps) => (
 const useWorkspaceForm = ({ organization, project: preferred }: CreateWorkspaceDialogProps) => {
   const navigate = useNavigate();
   const { isEverywhere, project } = useSuggestedProject(organization, preferred);
-  const [entered, setEntered] = useState<Partial<WorkspaceFields>>({});
   const creation = useCreateWorkspace(organization);
-  const values: WorkspaceFields = { name: '', description: '', tags: [], project, ...entered };
+  const present: WorkspaceFields = { name: '', description: '', tags: [], project };
+  const form = useForm(present, creation);
   return {
-    values,
+    form: { ...form, fields: [...form.fields, ...TAG_FIELDS] },
     isEverywhere,
-    error: creation.error,
     tagProblem: findTagProblem(creation.error, creation.variables?.tags),
-    isPending: creation.isPending,
-    enter: (fields: Partial<WorkspaceFields>) => setEntered({ ...entered, ...fields }),
     create: () => {
-      const workspace = {
-        name: values.name.trim(),
-        description: values.description.trim(),
-        project: values.project,
-        tags: values.tags.map(parseTag),
-      };
+      const workspace = { ...form.trimmed, tags: form.values.tags.map(parseTag) };
       const onSuccess = () => {
         showToast({ kind: 'success', message: `The workspace ${workspace.name} is created.` });
         const params = { organization, workspace: workspace.name };
@@ -112,22 +101,15 @@ const useWorkspaceForm = ({ organization, project: preferred }: CreateWorkspaceD
 
 /** Creates a workspace, and opens it. Its overview shows the block that connects a configuration to it. */
 export const CreateWorkspaceDialog = (props: CreateWorkspaceDialogProps) => {
-  const { values, isEverywhere, error, tagProblem, isPending, enter, create } = useWorkspaceForm(props);
+  const { form, isEverywhere, tagProblem, create } = useWorkspaceForm(props);
   return (
-    <FormDialog
-      title="New workspace"
-      action="Create"
-      isPending={isPending}
-      error={error}
-      fields={FIELDS}
-      onSubmit={create}
-      onClose={props.onClose}
-    >
-      <NameField
-        value={values.name}
+    <FormDialog title="New workspace" action="Create" form={form} onSubmit={create} onClose={props.onClose}>
+      <TextInput
+        label="Name"
         description="Letters, digits, hyphens and underscores."
-        error={error}
-        onChange={(name) => enter({ name })}
+        required
+        data-autofocus
+        {...form.text('name')}
       />
       <ProjectSelect
         organization={props.organization}
@@ -135,20 +117,10 @@ export const CreateWorkspaceDialog = (props: CreateWorkspaceDialogProps) => {
         placeholder={isEverywhere ? 'The default project' : 'Choose a project'}
         required={!isEverywhere}
         suggested="create-workspace"
-        value={values.project}
-        onChange={(project) => enter({ project })}
-        error={findFieldProblem(error, 'project')}
+        {...form.choice('project')}
       />
-      <Textarea
-        label="Description"
-        autosize
-        minRows={2}
-        maxRows={8}
-        value={values.description}
-        onChange={(event) => enter({ description: event.currentTarget.value })}
-        error={findFieldProblem(error, 'description')}
-      />
-      <TagsField tags={values.tags} error={tagProblem} onChange={(tags) => enter({ tags })} />
+      <Textarea label="Description" autosize minRows={2} maxRows={8} {...form.text('description')} />
+      <TagsField {...form.choice('tags')} error={tagProblem} />
     </FormDialog>
   );
 };

@@ -4,36 +4,43 @@ import { Dialog } from './dialog.js';
 import { DialogActions, type DialogActionsProps } from './dialog-actions.js';
 import { FormProblems } from './problems.js';
 
-type FormDialogProps = Pick<DialogActionsProps, 'action' | 'cancel' | 'isDangerous' | 'isDisabled' | 'isPending'> & {
-  readonly title: string;
-  readonly size?: 'lg';
+type DialogFormProps = Omit<DialogActionsProps, 'isPending' | 'onAction'> & {
   /** What the person reads before the fields. */
   readonly intro?: ReactNode;
-  readonly error: Error | null;
-  /** The fields that show their own problems. */
-  readonly fields?: readonly string[];
+  /** The form (`useForm`), or the change of a form whose fields cannot be refused. */
+  readonly form: {
+    readonly error: Error | null;
+    readonly isPending: boolean;
+    /** The fields that show their own problems. */
+    readonly fields?: readonly string[];
+  };
   readonly children: ReactNode;
   readonly onSubmit: () => void;
-  readonly onClose: () => void;
 };
 
-/** A dialog with the fields of one change. The Enter key and the button `action` send it. */
-export const FormDialog = (props: FormDialogProps) => {
-  const { title, size, intro, error, fields, children, onSubmit, onClose, ...actions } = props;
+/** The fields of one change, in a dialog. The Enter key and the button `action` send it. */
+export const DialogForm = ({ intro, form, children, onSubmit, ...actions }: DialogFormProps) => {
   const submit = (event: SyntheticEvent) => {
     event.preventDefault();
     onSubmit();
   };
   return (
-    <Dialog onClose={onClose} title={title} {...(size ? { size } : {})}>
-      <form onSubmit={submit}>
-        <Stack>
-          {intro}
-          <FormProblems error={error} {...(fields ? { fields } : {})} />
-          {children}
-          <DialogActions {...actions} onClose={onClose} />
-        </Stack>
-      </form>
-    </Dialog>
+    <form onSubmit={submit}>
+      <Stack>
+        {intro}
+        <FormProblems error={form.error} fields={form.fields ?? []} />
+        {children}
+        <DialogActions {...actions} isPending={form.isPending} />
+      </Stack>
+    </form>
   );
 };
+
+export type FormDialogProps = DialogFormProps & { readonly title: string; readonly size?: 'lg' };
+
+/** A dialog with the fields of one change. */
+export const FormDialog = ({ title, size, ...form }: FormDialogProps) => (
+  <Dialog onClose={form.onClose} title={title} {...(size ? { size } : {})}>
+    <DialogForm {...form} />
+  </Dialog>
+);

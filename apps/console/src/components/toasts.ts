@@ -37,6 +37,14 @@ export const showToast = (toast: NewToast): number => {
   return store.lastId;
 };
 
+/** Returns the callback of a change that was sent in a dialog: a message reports it, and the dialog closes. */
+export const reportAndClose = (message: string, onClose: () => void, undo?: () => void) => ({
+  onSuccess: (): void => {
+    showToast({ kind: 'success', message, undo });
+    onClose();
+  },
+});
+
 export const removeToast = (id: number): void => replaceToasts(store.toasts.filter((toast) => toast.id !== id));
 
 /** Returns the messages on the screen, the oldest first. */

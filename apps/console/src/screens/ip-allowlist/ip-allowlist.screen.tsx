@@ -1,16 +1,18 @@
-import { Alert, Badge, Button, Code, Group, Table, Text } from '@mantine/core';
+import { Alert, Badge, Code, Group, Text } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { useParams } from '@tanstack/react-router';
 import { useState } from 'react';
-import { lazyComponent } from '../../components/lazy-component.js';
 import { ipAllowlistQuery, useSwitchRange, type CidrRange, type IpAllowlist } from '../../api/ip-allowlist.js';
-import { PlusIcon, UserIcon } from '../../components/icons.js';
+import { CreateButton } from '../../components/create-button.js';
+import { DataTable, NarrowLine, type DataColumn } from '../../components/data-table.js';
+import { UserIcon } from '../../components/icons.js';
+import { lazyComponent } from '../../components/lazy-component.js';
 import { Page } from '../../components/page.js';
 import { FormProblems } from '../../components/problems.js';
 import { EmptyState, LoadingLines, QueryState } from '../../components/states.js';
+import { RowButton } from '../../components/row-button.js';
 import { Time } from '../../components/times.js';
 import { PeopleTabs } from '../people/people-tabs.js';
-import classes from '../../components/table-frame.module.css';
 
 const loadDialogs = () => import('./range-dialogs.js');
 const AddRangeDialog = lazyComponent(loadDialogs, 'AddRangeDialog');
@@ -44,52 +46,6 @@ const Effect = ({ ranges, address, agentLists }: IpAllowlist) => {
   );
 };
 
-type RangeRowProps = {
-  readonly range: CidrRange;
-  readonly onOpen: (dialog: OpenDialog) => void;
-  readonly onEnable: () => void;
-};
-
-const RangeRow = ({ range, onOpen, onEnable }: RangeRowProps) => {
-  const { range: text, description, enabled, 'updated-at': changedAt } = range.attributes;
-  return (
-    <Table.Tr>
-      <Table.Td>
-        <Group gap="xs">
-          <Code>{text}</Code>
-          {!enabled && <Badge color="gray">Disabled</Badge>}
-        </Group>
-        {description && <div className={classes['narrow']}>{description}</div>}
-      </Table.Td>
-      <Table.Td className={classes['wide']}>{description ?? '–'}</Table.Td>
-      <Table.Td className={classes['wide']}>
-        <Time value={changedAt} />
-      </Table.Td>
-      <Table.Td>
-        <Group gap="xs">
-          <Button
-            size="compact-sm"
-            variant="default"
-            aria-label={`${enabled ? 'Disable' : 'Enable'} ${text}`}
-            onClick={() => (enabled ? onOpen({ kind: 'disable', range }) : onEnable())}
-          >
-            {enabled ? 'Disable' : 'Enable'}
-          </Button>
-          <Button
-            size="compact-sm"
-            variant="subtle"
-            color="red"
-            aria-label={`Remove ${text}`}
-            onClick={() => onOpen({ kind: 'remove', range })}
-          >
-            Remove
-          </Button>
-        </Group>
-      </Table.Td>
-    </Table.Tr>
-  );
-};
-
 type RangeTableProps = {
   readonly organization: string;
   readonly ranges: readonly CidrRange[];
@@ -98,31 +54,40 @@ type RangeTableProps = {
 
 const RangeTable = ({ organization, ranges, onOpen }: RangeTableProps) => {
   const change = useSwitchRange(organization);
+  const columns: readonly DataColumn<CidrRange>[] = [
+    {
+      header: 'Range',
+      cell: ({ attributes: { range, enabled, description } }) => (
+        <>
+          <Group gap="xs">
+            <Code>{range}</Code>
+            {!enabled && <Badge color="gray">Disabled</Badge>}
+          </Group>
+          <NarrowLine>{description}</NarrowLine>
+        </>
+      ),
+    },
+    { header: 'Description', isWide: true, cell: ({ attributes }) => attributes.description ?? '–' },
+    { header: 'Changed', isWide: true, cell: ({ attributes }) => <Time value={attributes['updated-at']} /> },
+    {
+      header: 'Actions',
+      cell: (range) => {
+        const { range: name, enabled } = range.attributes;
+        const disable = () => onOpen({ kind: 'disable', range });
+        const enable = () => change.mutate({ id: range.id, enabled: true });
+        return (
+          <Group gap="xs">
+            <RowButton action={enabled ? 'Disable' : 'Enable'} name={name} onClick={enabled ? disable : enable} />
+            <RowButton action="Remove" name={name} isDangerous onClick={() => onOpen({ kind: 'remove', range })} />
+          </Group>
+        );
+      },
+    },
+  ];
   return (
     <>
       <FormProblems error={change.error} />
-      <div className={classes['frame']}>
-        <Table verticalSpacing="sm" horizontalSpacing="md" aria-label="Ranges">
-          <Table.Thead>
-            <Table.Tr>
-              <Table.Th>Range</Table.Th>
-              <Table.Th className={classes['wide']}>Description</Table.Th>
-              <Table.Th className={classes['wide']}>Changed</Table.Th>
-              <Table.Th>Actions</Table.Th>
-            </Table.Tr>
-          </Table.Thead>
-          <Table.Tbody>
-            {ranges.map((range) => (
-              <RangeRow
-                key={range.id}
-                range={range}
-                onOpen={onOpen}
-                onEnable={() => change.mutate({ id: range.id, enabled: true })}
-              />
-            ))}
-          </Table.Tbody>
-        </Table>
-      </div>
+      <DataTable label="Ranges" rows={ranges} columns={columns} />
     </>
   );
 };
@@ -134,14 +99,12 @@ type RangeDialogProps = {
   readonly onClose: () => void;
 };
 
-const RangeDialog = ({ organization, allowlist, dialog, onClose }: RangeDialogProps) => {
-  if (dialog.kind === 'add') {
-    return <AddRangeDialog organization={organization} allowlist={allowlist} onClose={onClose} />;
-  }
+const RangeDialog = ({ allowlist, dialog, ...common }: RangeDialogProps) => {
+  if (dialog.kind === 'add') return <AddRangeDialog {...common} allowlist={allowlist} />;
   const { kind, range } = dialog;
   const Dialog = kind === 'disable' ? DisableRangeDialog : RemoveRangeDialog;
   const opens = allowlist.ranges.filter(isEnabled).every(({ id }) => id === range.id);
-  return <Dialog organization={organization} range={range} opens={opens} onClose={onClose} />;
+  return <Dialog {...common} range={range} opens={opens} />;
 };
 
 /** The addresses from which an organization accepts requests of people. */
@@ -155,11 +118,11 @@ export const IpAllowlistScreen = () => {
       description="Members, tokens and pipelines at other addresses cannot see or change anything of the organization."
       breadcrumbs={[{ label: organization }]}
       actions={
-        query.data && (
-          <Button leftSection={<PlusIcon size={16} />} onClick={() => setDialog({ kind: 'add' })}>
-            Add a range
-          </Button>
-        )
+        <CreateButton
+          label="Add a range"
+          isPermitted={query.data ? true : undefined}
+          onClick={() => setDialog({ kind: 'add' })}
+        />
       }
     >
       <PeopleTabs organization={organization} />

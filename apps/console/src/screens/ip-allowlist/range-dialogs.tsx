@@ -1,5 +1,4 @@
-import { Stack, Text, TextInput } from '@mantine/core';
-import { useState } from 'react';
+import { Text, TextInput } from '@mantine/core';
 import {
   useAddRange,
   useRemoveRange,
@@ -7,11 +6,10 @@ import {
   type CidrRange,
   type IpAllowlist,
 } from '../../api/ip-allowlist.js';
-import { Dialog } from '../../components/dialog.js';
-import { DialogActions } from '../../components/dialog-actions.js';
+import { ConfirmDialog } from '../../components/confirm-dialog.js';
+import { useForm } from '../../components/form.js';
 import { FormDialog } from '../../components/form-dialog.js';
-import { findFieldProblem, FormProblems } from '../../components/problems.js';
-import { showToast } from '../../components/toasts.js';
+import { reportAndClose } from '../../components/toasts.js';
 
 type AddRangeProps = {
   readonly organization: string;
@@ -23,16 +21,9 @@ type AddRangeProps = {
 export const AddRangeDialog = ({ organization, allowlist, onClose }: AddRangeProps) => {
   const { id: list, address, ranges } = allowlist;
   const isFirst = !ranges.some(({ attributes }) => attributes.enabled);
-  const [range, setRange] = useState(isFirst ? (address ?? '') : '');
-  const [description, setDescription] = useState('');
   const change = useAddRange(organization);
-  const add = () => {
-    const onSuccess = () => {
-      showToast({ kind: 'success', message: `The range ${range.trim()} is in the list.` });
-      onClose();
-    };
-    change.mutate({ list, range: range.trim(), description: description.trim() }, { onSuccess });
-  };
+  const form = useForm({ range: isFirst ? (address ?? '') : '', description: '' }, change);
+  const { range } = form.trimmed;
   return (
     <FormDialog
       title="Add a range"
@@ -45,10 +36,10 @@ export const AddRangeDialog = ({ organization, allowlist, onClose }: AddRangePro
           </Text>
         )
       }
-      isPending={change.isPending}
-      error={change.error}
-      fields={['range', 'description']}
-      onSubmit={add}
+      form={form}
+      onSubmit={() =>
+        change.mutate({ list, ...form.trimmed }, reportAndClose(`The range ${range} is in the list.`, onClose))
+      }
       onClose={onClose}
     >
       <TextInput
@@ -56,19 +47,10 @@ export const AddRangeDialog = ({ organization, allowlist, onClose }: AddRangePro
         description="An IPv4 or IPv6 network, such as 203.0.113.0/24 or 2001:db8::/32, or one address"
         required
         data-autofocus
-        autoComplete="off"
         spellCheck={false}
-        value={range}
-        onChange={(event) => setRange(event.currentTarget.value)}
-        error={findFieldProblem(change.error, 'range')}
+        {...form.text('range')}
       />
-      <TextInput
-        label="Description"
-        autoComplete="off"
-        value={description}
-        onChange={(event) => setDescription(event.currentTarget.value)}
-        error={findFieldProblem(change.error, 'description')}
-      />
+      <TextInput label="Description" {...form.text('description')} />
     </FormDialog>
   );
 };
@@ -86,43 +68,33 @@ const describeEffect = (opens: boolean): string =>
     ? 'It is the last enabled range. The organization will accept requests from every address.'
     : 'The organization will refuse the addresses of this range, from the next request.';
 
-export const DisableRangeDialog = ({ organization, range, opens, onClose }: RangeActionProps) => {
+export const DisableRangeDialog = ({ organization, range: { id, attributes }, opens, onClose }: RangeActionProps) => {
   const change = useSwitchRange(organization);
-  const { range: text } = range.attributes;
   return (
-    <Dialog onClose={onClose} title={`Disable ${text}`}>
-      <Stack>
-        <Text size="sm">{describeEffect(opens)}</Text>
-        <FormProblems error={change.error} />
-        <DialogActions
-          action="Disable"
-          isDangerous
-          isPending={change.isPending}
-          onAction={() => change.mutate({ id: range.id, enabled: false }, { onSuccess: onClose })}
-          onClose={onClose}
-        />
-      </Stack>
-    </Dialog>
+    <ConfirmDialog
+      title={`Disable ${attributes.range}`}
+      action="Disable"
+      change={change}
+      onConfirm={() => change.mutate({ id, enabled: false }, { onSuccess: onClose })}
+      onClose={onClose}
+    >
+      {describeEffect(opens)}
+    </ConfirmDialog>
   );
 };
 
-export const RemoveRangeDialog = ({ organization, range, opens, onClose }: RangeActionProps) => {
+export const RemoveRangeDialog = ({ organization, range: { id, attributes }, opens, onClose }: RangeActionProps) => {
   const change = useRemoveRange(organization);
-  const { range: text, enabled } = range.attributes;
-  const remove = () => {
-    const onSuccess = () => {
-      showToast({ kind: 'success', message: `The range ${text} is no longer in the list.` });
-      onClose();
-    };
-    change.mutate(range.id, { onSuccess });
-  };
+  const { range, enabled } = attributes;
   return (
-    <Dialog onClose={onClose} title={`Remove ${text}`}>
-      <Stack>
-        <Text size="sm">{enabled ? describeEffect(opens) : 'The range is disabled, so nothing else changes.'}</Text>
-        <FormProblems error={change.error} />
-        <DialogActions action="Remove" isDangerous isPending={change.isPending} onAction={remove} onClose={onClose} />
-      </Stack>
-    </Dialog>
+    <ConfirmDialog
+      title={`Remove ${range}`}
+      action="Remove"
+      change={change}
+      onConfirm={() => change.mutate(id, reportAndClose(`The range ${range} is no longer in the list.`, onClose))}
+      onClose={onClose}
+    >
+      {enabled ? describeEffect(opens) : 'The range is disabled, so nothing else changes.'}
+    </ConfirmDialog>
   );
 };

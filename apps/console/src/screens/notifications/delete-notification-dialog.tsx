@@ -1,7 +1,6 @@
-import { Text } from '@mantine/core';
 import { useChangeNotification, type ListedNotification, type NotifyingOwner } from '../../api/notifications.js';
 import { ConfirmDialog } from '../../components/confirm-dialog.js';
-import { showToast } from '../../components/toasts.js';
+import { reportAndClose } from '../../components/toasts.js';
 
 type DeleteProps = {
   readonly organization: string;
@@ -13,26 +12,15 @@ type DeleteProps = {
 export const DeleteNotificationDialog = ({ organization, owner, notification, onClose }: DeleteProps) => {
   const { name } = notification.attributes;
   const change = useChangeNotification(organization, owner);
-  const destroy = () => {
-    const onSuccess = () => {
-      showToast({ kind: 'success', message: `The notification ${name} is deleted.` });
-      onClose();
-    };
-    change.mutate({ action: 'delete', id: notification.id }, { onSuccess });
-  };
+  const destroy = () =>
+    change.mutate(
+      { action: 'delete', id: notification.id },
+      reportAndClose(`The notification ${name} is deleted.`, onClose),
+    );
   return (
-    <ConfirmDialog
-      title={`Delete ${name}`}
-      action="Delete"
-      error={change.error}
-      isPending={change.isPending}
-      onConfirm={destroy}
-      onClose={onClose}
-    >
-      <Text size="sm">
-        The server sends nothing to this destination any more, and deletes the list of its deliveries. You cannot undo
-        this, because nobody can read the key of the signature.
-      </Text>
+    <ConfirmDialog title={`Delete ${name}`} action="Delete" change={change} onConfirm={destroy} onClose={onClose}>
+      The server sends nothing to this destination any more, and deletes the list of its deliveries. You cannot undo
+      this, because nobody can read the key of the signature.
     </ConfirmDialog>
   );
 };

@@ -2,7 +2,6 @@ import { Checkbox, Input, PasswordInput, SegmentedControl, Stack, TextInput } fr
 import type { NotifyingOwner } from '../../api/notifications.js';
 import { ChangedNotice } from '../../components/changed-notice.js';
 import { FormDialog } from '../../components/form-dialog.js';
-import { NameField } from '../../components/name-field.js';
 import { findFieldProblem } from '../../components/problems.js';
 import { useNotificationForm, type NotificationFormProps, type NotificationValues } from './notification-form.js';
 import {
@@ -13,9 +12,6 @@ import {
   type NotificationTrigger,
 } from './notification-words.js';
 import { RecipientsField } from './recipients-field.js';
-
-/** The fields of the form. `id` is the one of a person who gets e-mails. */
-const FIELDS = ['name', 'destination-type', 'url', 'token', 'triggers', 'users', 'id', 'enabled'];
 
 type FieldsProps = {
   readonly values: NotificationValues;
@@ -126,7 +122,15 @@ const NotificationFields = ({ organization, ...props }: NotificationFieldsProps)
   const ofTeam = owner.kind === 'team' ? ' Without a choice, all members of the team get them.' : '';
   return (
     <>
-      <NameField value={values.name} error={error} onChange={(name) => onChange({ name })} />
+      <TextInput
+        label="Name"
+        required
+        data-autofocus
+        autoComplete="off"
+        value={values.name}
+        onChange={(event) => onChange({ name: event.currentTarget.value })}
+        error={findFieldProblem(error, 'name')}
+      />
       {isNew && <DestinationField {...props} />}
       {values.destination === 'email' ? (
         <RecipientsField
@@ -154,9 +158,7 @@ export const NotificationDialog = (props: NotificationFormProps) => {
     <FormDialog
       title={notification ? `Change ${notification.attributes.name}` : 'New notification'}
       action="Save"
-      isPending={form.isPending}
-      error={form.error}
-      fields={FIELDS}
+      form={form}
       onSubmit={form.save}
       onClose={onClose}
     >

@@ -101,6 +101,9 @@ const isSame = (one: NotificationValues, other: NotificationValues): boolean =>
   isSameSet(one.triggers, other.triggers) &&
   isSameSet(one.users, other.users);
 
+/** The fields that show their own problems. `id` is the one of a person who gets e-mails. */
+const FIELDS = ['name', 'destination-type', 'url', 'token', 'triggers', 'users', 'id', 'enabled'];
+
 export type NotificationFormProps = {
   readonly organization: string;
   readonly owner: NotifyingOwner;
@@ -127,6 +130,7 @@ export const useNotificationForm = ({ organization, owner, notification, onClose
   };
   return {
     values,
+    fields: FIELDS,
     error: change.error,
     isPending: change.isPending,
     isOutdated: !isSame(opened, present) && !change.isPending && !change.isSuccess,

@@ -1,4 +1,3 @@
-import { Text } from '@mantine/core';
 import { ApiError } from '../../api/api-error.js';
 import { useDeclineInvitation, type OwnInvitation } from '../../api/memberships.js';
 import { ConfirmDialog } from '../../components/confirm-dialog.js';
@@ -33,12 +32,11 @@ export const DeclineDialog = ({ invitation, onClose }: DeclineDialogProps) => {
     <ConfirmDialog
       title={`Decline the invitation to ${organization}`}
       action="Decline"
-      error={refusal.error}
-      isPending={refusal.isPending}
+      change={refusal}
       onConfirm={decline}
       onClose={onClose}
     >
-      <Text size="sm">The invitation ends. To join {organization} later, you need another one.</Text>
+      The invitation ends. To join {organization} later, you need another one.
     </ConfirmDialog>
   );
 };

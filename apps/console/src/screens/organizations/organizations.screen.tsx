@@ -1,4 +1,4 @@
-import { Button, Table, Text } from '@mantine/core';
+import { Button, Text } from '@mantine/core';
 import { useDisclosure } from '@mantine/hooks';
 import { useInfiniteQuery, useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
@@ -7,11 +7,12 @@ import { lazyComponent } from '../../components/lazy-component.js';
 import { accountQuery } from '../../api/account.js';
 import { organizationsQuery, type Organization } from '../../api/organizations.js';
 import { workspaceCountQuery } from '../../api/workspaces.js';
+import { CreateButton } from '../../components/create-button.js';
+import { DataTable, type DataColumn } from '../../components/data-table.js';
 import { OrganizationIcon, PlusIcon } from '../../components/icons.js';
-import { LoadMore } from '../../components/load-more.js';
 import { Page } from '../../components/page.js';
-import { PermittedButton } from '../../components/permitted-button.js';
-import { EmptyState, ErrorState, LoadingLines } from '../../components/states.js';
+import { PagedList } from '../../components/paged-list.js';
+import { EmptyState } from '../../components/states.js';
 import { TerraformBlock } from '../../components/terraform-block.js';
 import { CodeBlock } from '../../components/copy.js';
 import { Time } from '../../components/times.js';
@@ -33,42 +34,19 @@ const WorkspaceCount = ({ organization }: { readonly organization: string }) => 
 const describeRole = ({ attributes: { permissions } }: Organization): string =>
   permissions['can-update'] ? 'Owner' : 'Member';
 
-const OrganizationRow = ({ organization }: { readonly organization: Organization }) => (
-  <Table.Tr>
-    <Table.Td>
-      <Link to={getOrganizationPath(organization.id)} className={classes['name']}>
-        {organization.id}
+const COLUMNS: readonly DataColumn<Organization>[] = [
+  {
+    header: 'Name',
+    cell: ({ id }) => (
+      <Link to={getOrganizationPath(id)} className={classes['name']}>
+        {id}
       </Link>
-    </Table.Td>
-    <Table.Td ta="right">
-      <WorkspaceCount organization={organization.id} />
-    </Table.Td>
-    <Table.Td className={classes['wide']}>{describeRole(organization)}</Table.Td>
-    <Table.Td className={classes['wide']}>
-      <Time value={organization.attributes['created-at']} />
-    </Table.Td>
-  </Table.Tr>
-);
-
-const OrganizationTable = ({ organizations }: { readonly organizations: readonly Organization[] }) => (
-  <div className={classes['frame']}>
-    <Table verticalSpacing="sm" horizontalSpacing="md" highlightOnHover aria-label="Organizations">
-      <Table.Thead>
-        <Table.Tr>
-          <Table.Th>Name</Table.Th>
-          <Table.Th ta="right">Workspaces</Table.Th>
-          <Table.Th className={classes['wide']}>Your role</Table.Th>
-          <Table.Th className={classes['wide']}>Created</Table.Th>
-        </Table.Tr>
-      </Table.Thead>
-      <Table.Tbody>
-        {organizations.map((organization) => (
-          <OrganizationRow key={organization.id} organization={organization} />
-        ))}
-      </Table.Tbody>
-    </Table>
-  </div>
-);
+    ),
+  },
+  { header: 'Workspaces', align: 'right', cell: ({ id }) => <WorkspaceCount organization={id} /> },
+  { header: 'Your role', isWide: true, cell: describeRole },
+  { header: 'Created', isWide: true, cell: ({ attributes }) => <Time value={attributes['created-at']} /> },
+];
 
 const NoOrganization = ({ canCreate, onCreate }: { readonly canCreate: boolean; readonly onCreate: () => void }) => (
   <EmptyState icon={OrganizationIcon} title="You are in no organization yet">
@@ -93,44 +71,32 @@ const NoOrganization = ({ canCreate, onCreate }: { readonly canCreate: boolean; 
   </EmptyState>
 );
 
-const Organizations = ({ canCreate, onCreate }: { readonly canCreate: boolean; readonly onCreate: () => void }) => {
-  const query = useInfiniteQuery(organizationsQuery());
-  if (query.error) return <ErrorState error={query.error} onRetry={() => void query.refetch()} />;
-  if (!query.data) return <LoadingLines count={5} height={40} />;
-  const organizations = query.data.pages.flatMap(({ data }) => data);
-  if (organizations.length === 0) return <NoOrganization canCreate={canCreate} onCreate={onCreate} />;
-  return (
-    <>
-      <OrganizationTable organizations={organizations} />
-      <LoadMore mt="md" query={query} />
-    </>
-  );
-};
-
 /** The organizations of the person, below the invitations to others. */
 export const OrganizationsScreen = () => {
   const [isCreating, dialog] = useDisclosure(false);
   const { data: account } = useQuery(accountQuery);
-  const canCreate = account?.attributes.permissions['can-create-organizations'] ?? false;
+  const query = useInfiniteQuery(organizationsQuery());
+  const canCreate = account?.attributes.permissions['can-create-organizations'];
   return (
     <Page
       title="Organizations"
       actions={
-        account && (
-          <PermittedButton
-            command="New organization"
-            isPermitted={canCreate}
-            reason="This account may not create organizations."
-            leftSection={<PlusIcon size={16} />}
-            onClick={dialog.open}
-          >
-            New organization
-          </PermittedButton>
-        )
+        <CreateButton
+          label="New organization"
+          isPermitted={canCreate}
+          reason="This account may not create organizations."
+          onClick={dialog.open}
+        />
       }
     >
       <Invitations />
-      <Organizations canCreate={canCreate} onCreate={dialog.open} />
+      <PagedList
+        query={query}
+        what="list"
+        empty={<NoOrganization canCreate={canCreate ?? false} onCreate={dialog.open} />}
+      >
+        {(organizations) => <DataTable label="Organizations" rows={organizations} columns={COLUMNS} isLinked />}
+      </PagedList>
       {isCreating && <CreateOrganizationDialog onClose={dialog.close} />}
     </Page>
   );

@@ -1,94 +1,61 @@
 import { MultiSelect, Text, TextInput } from '@mantine/core';
-import { useDebouncedValue } from '@mantine/hooks';
 import { useQuery } from '@tanstack/react-query';
-import { useState } from 'react';
 import { useInviteMember, useRemoveMember, type ListedMember } from '../../api/memberships.js';
 import { teamSuggestionsQuery } from '../../api/teams.js';
 import { ConfirmDialog } from '../../components/confirm-dialog.js';
+import { useForm } from '../../components/form.js';
 import { FormDialog } from '../../components/form-dialog.js';
-import { findFieldProblem } from '../../components/problems.js';
-import { showToast } from '../../components/toasts.js';
+import { toOption, useSuggestionText } from '../../components/search-select.js';
+import { reportAndClose } from '../../components/toasts.js';
 
 type DialogProps = { readonly organization: string; readonly onClose: () => void };
 
 export const InviteDialog = ({ organization, onClose }: DialogProps) => {
-  const [email, setEmail] = useState('');
-  const [teams, setTeams] = useState<readonly string[]>([]);
-  const [text, setText] = useState('');
-  const [searched] = useDebouncedValue(text, 200);
+  const { searched, onSearch } = useSuggestionText();
   const { data: suggestions = [] } = useQuery(teamSuggestionsQuery(organization, searched));
   const invitation = useInviteMember(organization);
-  const invite = () => {
-    const onSuccess = () => {
-      showToast({ kind: 'success', message: `${email} is invited.` });
-      onClose();
-    };
-    invitation.mutate({ email: email.trim(), teams }, { onSuccess });
-  };
+  const form = useForm<{ email: string; teams: string[] }>({ email: '', teams: [] }, invitation);
+  const { email } = form.trimmed;
   return (
     <FormDialog
       title="Invite a person"
       action="Invite"
-      isPending={invitation.isPending}
       intro={
         <Text size="sm">The server sends no mail. Tell the person to sign in with this address, and to accept.</Text>
       }
-      error={invitation.error}
-      fields={['email']}
-      onSubmit={invite}
+      form={form}
+      onSubmit={() => invitation.mutate(form.trimmed, reportAndClose(`${email} is invited.`, onClose))}
       onClose={onClose}
     >
-      <TextInput
-        label="E-mail address"
-        type="email"
-        required
-        data-autofocus
-        autoComplete="off"
-        value={email}
-        onChange={(event) => setEmail(event.currentTarget.value)}
-        error={findFieldProblem(invitation.error, 'email')}
-      />
+      <TextInput label="E-mail address" type="email" required data-autofocus {...form.text('email')} />
       <MultiSelect
         label="Teams"
         description="Access comes from teams alone."
         searchable
-        data={suggestions.map(({ id, attributes }) => ({ value: id, label: attributes.name }))}
-        value={[...teams]}
-        onChange={setTeams}
-        onSearchChange={setText}
+        data={suggestions.map(toOption)}
+        onSearchChange={onSearch}
         comboboxProps={{ withinPortal: false }}
+        {...form.choice('teams')}
       />
     </FormDialog>
   );
 };
 
-export const RemoveMemberDialog = ({
-  organization,
-  member,
-  onClose,
-}: DialogProps & { readonly member: ListedMember }) => {
+type RemoveProps = DialogProps & { readonly member: ListedMember };
+
+export const RemoveMemberDialog = ({ organization, member: { id, name, email, isInvited }, onClose }: RemoveProps) => {
   const removal = useRemoveMember(organization);
-  const remove = () =>
-    removal.mutate(member.id, {
-      onSuccess: () => {
-        showToast({ kind: 'success', message: `${member.name} is removed.` });
-        onClose();
-      },
-    });
   return (
     <ConfirmDialog
-      title={`Remove ${member.name}`}
-      action={member.isInvited ? 'Withdraw the invitation' : 'Remove'}
-      error={removal.error}
-      isPending={removal.isPending}
-      onConfirm={remove}
+      title={`Remove ${name}`}
+      action={isInvited ? 'Withdraw the invitation' : 'Remove'}
+      change={removal}
+      onConfirm={() => removal.mutate(id, reportAndClose(`${name} is removed.`, onClose))}
       onClose={onClose}
     >
-      <Text size="sm">
-        {member.isInvited
-          ? `The invitation of ${member.email} ends.`
-          : `${member.name} leaves all teams of ${organization} and loses all access to it at once. The account stays.`}
-      </Text>
+      {isInvited
+        ? `The invitation of ${email} ends.`
+        : `${name} leaves all teams of ${organization} and loses all access to it at once. The account stays.`}
     </ConfirmDialog>
   );
 };

@@ -1,22 +1,22 @@
-import { Anchor, Badge, Button, Group, Table, Text } from '@mantine/core';
+import { Anchor, Badge, Group, Text } from '@mantine/core';
 import { useDisclosure } from '@mantine/hooks';
-import { useInfiniteQuery, useQuery } from '@tanstack/react-query';
+import { useInfiniteQuery } from '@tanstack/react-query';
 import { Link, useNavigate, useParams, useSearch } from '@tanstack/react-router';
 import { useState } from 'react';
-import { lazyComponent } from '../../components/lazy-component.js';
-import { ApiError } from '../../api/api-error.js';
 import { membersQuery, type ListedMember } from '../../api/memberships.js';
-import { organizationQuery } from '../../api/organizations.js';
+import { usePermission } from '../../api/organizations.js';
+import { CreateButton } from '../../components/create-button.js';
+import { DataTable, NarrowLine, type DataColumn } from '../../components/data-table.js';
 import { FilterBar } from '../../components/filter-bar.js';
-import { PlusIcon, UserIcon } from '../../components/icons.js';
-import { LoadMore } from '../../components/load-more.js';
+import { UserIcon } from '../../components/icons.js';
+import { lazyComponent } from '../../components/lazy-component.js';
 import { Page } from '../../components/page.js';
-import { PermittedButton } from '../../components/permitted-button.js';
-import { EmptyState, ErrorState, LoadingLines, NotFoundState } from '../../components/states.js';
+import { PagedList } from '../../components/paged-list.js';
+import { RowButton } from '../../components/row-button.js';
+import { EmptyState } from '../../components/states.js';
 import { Time } from '../../components/times.js';
 import { PeopleTabs } from './people-tabs.js';
 import { parseMemberSearch } from './people.search.js';
-import classes from '../../components/table-frame.module.css';
 
 const InviteDialog = lazyComponent(() => import('./invite-dialog.js'), 'InviteDialog');
 const RemoveMemberDialog = lazyComponent(() => import('./invite-dialog.js'), 'RemoveMemberDialog');
@@ -28,113 +28,87 @@ const LastActive = ({ member }: { readonly member: ListedMember }) => {
   return member.isInvited ? '–' : 'Never';
 };
 
-type RowProps = {
+type MemberTableProps = {
   readonly organization: string;
-  readonly member: ListedMember;
+  readonly members: readonly ListedMember[];
   readonly canManage: boolean;
-  readonly showsActivity: boolean;
-  readonly onRemove: () => void;
+  readonly onRemove: (member: ListedMember) => void;
 };
 
-const MemberTableRow = ({ organization, member, canManage, showsActivity, onRemove }: RowProps) => (
-  <Table.Tr>
-    <Table.Td>
-      <Group gap="xs">
-        <Text size="sm" fw={600}>
-          {member.name}
-        </Text>
-        {member.isInvited && <Badge color="yellow">Invited</Badge>}
-      </Group>
-      {member.email && <div className={classes['narrow']}>{member.email}</div>}
-      {member.teams.length > 0 && <div className={classes['narrow']}>Teams: {member.teams.join(', ')}</div>}
-    </Table.Td>
-    <Table.Td className={classes['wide']}>{member.email || '–'}</Table.Td>
-    <Table.Td className={classes['wide']}>{member.teams.join(', ') || '–'}</Table.Td>
-    <Table.Td className={classes['wide']}>
-      <Time value={member.since} />
-    </Table.Td>
-    {showsActivity && (
-      <Table.Td className={classes['wide']}>
-        <LastActive member={member} />
-      </Table.Td>
-    )}
-    <Table.Td>
-      <Group gap="sm" wrap="nowrap">
-        {!member.isInvited && (
-          <Anchor
-            size="sm"
-            className={classes['wide']}
-            aria-label={`Explain the access of ${member.name}`}
-            renderRoot={(props) => (
-              <Link {...props} to="/$organization/teams/why" params={{ organization }} search={{ user: member.user }} />
-            )}
-          >
-            Explain access
-          </Anchor>
-        )}
-        {canManage && (
-          <Button
-            size="compact-sm"
-            variant="subtle"
-            color="red"
-            aria-label={`Remove ${member.name}`}
-            onClick={onRemove}
-          >
-            Remove
-          </Button>
-        )}
-      </Group>
-    </Table.Td>
-  </Table.Tr>
+const MemberName = ({ member: { name, email, isInvited, teams } }: { readonly member: ListedMember }) => (
+  <>
+    <Group gap="xs">
+      <Text size="sm" fw={600}>
+        {name}
+      </Text>
+      {isInvited && <Badge color="yellow">Invited</Badge>}
+    </Group>
+    <NarrowLine>{email}</NarrowLine>
+    {teams.length > 0 && <NarrowLine>Teams: {teams.join(', ')}</NarrowLine>}
+  </>
 );
 
-type MembersProps = { readonly organization: string; readonly canManage: boolean };
+const listColumns = ({ organization, members, canManage, onRemove }: MemberTableProps) => {
+  const activity: DataColumn<ListedMember> = {
+    header: 'Last active',
+    isWide: true,
+    cell: (member) => <LastActive member={member} />,
+  };
+  const columns: readonly DataColumn<ListedMember>[] = [
+    { header: 'Name', cell: (member) => <MemberName member={member} /> },
+    { header: 'E-mail address', isWide: true, cell: ({ email }) => email || '–' },
+    { header: 'Teams', isWide: true, cell: ({ teams }) => teams.join(', ') || '–' },
+    { header: 'Since', isWide: true, cell: ({ since }) => <Time value={since} /> },
+    ...(members.some(({ lastActive }) => lastActive !== undefined) ? [activity] : []),
+    {
+      header: 'Actions',
+      cell: (member) => (
+        <Group gap="sm" wrap="nowrap">
+          {!member.isInvited && (
+            <Anchor
+              size="sm"
+              visibleFrom="sm"
+              aria-label={`Explain the access of ${member.name}`}
+              renderRoot={(props) => (
+                <Link
+                  {...props}
+                  to="/$organization/teams/why"
+                  params={{ organization }}
+                  search={{ user: member.user }}
+                />
+              )}
+            >
+              Explain access
+            </Anchor>
+          )}
+          {canManage && <RowButton action="Remove" name={member.name} isDangerous onClick={() => onRemove(member)} />}
+        </Group>
+      ),
+    },
+  ];
+  return columns;
+};
 
-const Members = ({ organization, canManage }: MembersProps) => {
+const Members = ({ organization, canManage }: Pick<MemberTableProps, 'organization' | 'canManage'>) => {
   const search = useSearch({ from: '/$organization/people' });
   const [removed, setRemoved] = useState<ListedMember | null>(null);
   const query = useInfiniteQuery(membersQuery(organization, search));
-  if (query.error instanceof ApiError && query.error.isNotFound) return <NotFoundState what="organization" />;
-  if (query.error) return <ErrorState error={query.error} onRetry={() => void query.refetch()} />;
-  if (!query.data) return <LoadingLines count={5} height={40} />;
-  const members = query.data.pages.flatMap(({ data }) => data);
-  const showsActivity = members.some(({ lastActive }) => lastActive !== undefined);
-  if (members.length === 0) {
-    return (
-      <EmptyState icon={UserIcon} title={search.status === 'invited' ? 'No invitation is open' : 'Nobody matches'}>
-        <Text>The server sends no mail. People see an invitation when they sign in.</Text>
-      </EmptyState>
-    );
-  }
+  const empty = (
+    <EmptyState icon={UserIcon} title={search.status === 'invited' ? 'No invitation is open' : 'Nobody matches'}>
+      <Text>The server sends no mail. People see an invitation when they sign in.</Text>
+    </EmptyState>
+  );
   return (
     <>
-      <div className={classes['frame']}>
-        <Table verticalSpacing="sm" horizontalSpacing="md" aria-label="Members">
-          <Table.Thead>
-            <Table.Tr>
-              <Table.Th>Name</Table.Th>
-              <Table.Th className={classes['wide']}>E-mail address</Table.Th>
-              <Table.Th className={classes['wide']}>Teams</Table.Th>
-              <Table.Th className={classes['wide']}>Since</Table.Th>
-              {showsActivity && <Table.Th className={classes['wide']}>Last active</Table.Th>}
-              <Table.Th>Actions</Table.Th>
-            </Table.Tr>
-          </Table.Thead>
-          <Table.Tbody>
-            {members.map((member) => (
-              <MemberTableRow
-                key={member.id}
-                organization={organization}
-                member={member}
-                canManage={canManage}
-                showsActivity={showsActivity}
-                onRemove={() => setRemoved(member)}
-              />
-            ))}
-          </Table.Tbody>
-        </Table>
-      </div>
-      <LoadMore mt="md" query={query} />
+      <PagedList query={query} what="organization" empty={empty}>
+        {(members) => (
+          <DataTable
+            label="Members"
+            rows={members}
+            columns={listColumns({ organization, members, canManage, onRemove: setRemoved })}
+          />
+        )}
+      </PagedList>
       {removed && <RemoveMemberDialog organization={organization} member={removed} onClose={() => setRemoved(null)} />}
     </>
   );
@@ -168,29 +142,24 @@ const Toolbar = () => {
 export const PeopleScreen = () => {
   const { organization } = useParams({ from: '/$organization/people' });
   const [isInviting, dialog] = useDisclosure(false);
-  const { data } = useQuery(organizationQuery(organization));
-  const canManage = data?.attributes.permissions['can-manage-users'] ?? false;
+  const canManage = usePermission(organization, 'can-manage-users');
   return (
     <Page
       title="People"
       breadcrumbs={[{ label: organization }]}
       actions={
-        data && (
-          <PermittedButton
-            command="Invite people"
-            isPermitted={canManage}
-            reason={NO_INVITATION}
-            leftSection={<PlusIcon size={16} />}
-            onClick={dialog.open}
-          >
-            Invite
-          </PermittedButton>
-        )
+        <CreateButton
+          label="Invite"
+          command="Invite people"
+          isPermitted={canManage}
+          reason={NO_INVITATION}
+          onClick={dialog.open}
+        />
       }
     >
       <PeopleTabs organization={organization} />
       <Toolbar />
-      <Members organization={organization} canManage={canManage} />
+      <Members organization={organization} canManage={canManage ?? false} />
       {isInviting && <InviteDialog organization={organization} onClose={dialog.close} />}
     </Page>
   );

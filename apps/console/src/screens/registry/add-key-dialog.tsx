@@ -1,29 +1,20 @@
 import { Text, Textarea } from '@mantine/core';
-import { useState } from 'react';
 import { useAddGpgKey } from '../../api/registry.js';
 import { CodeBlock } from '../../components/copy.js';
+import { useForm } from '../../components/form.js';
 import { FormDialog } from '../../components/form-dialog.js';
-import { findFieldProblem } from '../../components/problems.js';
-import { showToast } from '../../components/toasts.js';
+import { reportAndClose } from '../../components/toasts.js';
 
 type AddKeyDialogProps = { readonly organization: string; readonly onClose: () => void };
 
 export const AddKeyDialog = ({ organization, onClose }: AddKeyDialogProps) => {
-  const [armor, setArmor] = useState('');
   const addition = useAddGpgKey(organization);
-  const add = () => {
-    const onSuccess = () => {
-      showToast({ kind: 'success', message: 'The key is added.' });
-      onClose();
-    };
-    addition.mutate(armor, { onSuccess });
-  };
+  const form = useForm({ 'ascii-armor': '' }, addition);
   return (
     <FormDialog
       size="lg"
       title="Add a GPG key"
       action="Add"
-      isPending={addition.isPending}
       intro={
         <>
           <Text size="sm">
@@ -32,21 +23,11 @@ export const AddKeyDialog = ({ organization, onClose }: AddKeyDialogProps) => {
           <CodeBlock code="gpg --armor --export releases@example.com" label="the export command" />
         </>
       }
-      error={addition.error}
-      fields={['ascii-armor']}
-      onSubmit={add}
+      form={form}
+      onSubmit={() => addition.mutate(form.values['ascii-armor'], reportAndClose('The key is added.', onClose))}
       onClose={onClose}
     >
-      <Textarea
-        label="Public key"
-        required
-        data-autofocus
-        rows={8}
-        spellCheck={false}
-        value={armor}
-        onChange={(event) => setArmor(event.currentTarget.value)}
-        error={findFieldProblem(addition.error, 'ascii-armor')}
-      />
+      <Textarea label="Public key" required data-autofocus rows={8} spellCheck={false} {...form.text('ascii-armor')} />
     </FormDialog>
   );
 };

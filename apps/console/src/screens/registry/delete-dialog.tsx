@@ -1,8 +1,6 @@
-import { Text, TextInput } from '@mantine/core';
-import { useState } from 'react';
 import { useDeleteFromRegistry, type RegistryTarget } from '../../api/registry.js';
-import { FormDialog } from '../../components/form-dialog.js';
-import { showToast } from '../../components/toasts.js';
+import { ConfirmDialog } from '../../components/confirm-dialog.js';
+import { reportAndClose } from '../../components/toasts.js';
 
 /** Returns what the person types, and what the deletion means. */
 const describeTarget = (
@@ -40,36 +38,21 @@ type DeleteDialogProps = {
 /** Deletes something after the person has typed its name. */
 export const DeleteDialog = ({ organization, target, onClose, onDeleted }: DeleteDialogProps) => {
   const { typed, title, effect } = describeTarget(target);
-  const [text, setText] = useState('');
   const deletion = useDeleteFromRegistry(organization);
-  const confirm = () => {
-    if (text !== typed) return;
-    const onSuccess = () => {
-      showToast({ kind: 'success', message: `${typed} is deleted.` });
-      onClose();
-      onDeleted?.();
-    };
-    deletion.mutate(target, { onSuccess });
+  const close = () => {
+    onClose();
+    onDeleted?.();
   };
   return (
-    <FormDialog
+    <ConfirmDialog
       title={title}
       action="Delete"
-      isDisabled={text !== typed}
-      isDangerous
-      isPending={deletion.isPending}
-      intro={<Text size="sm">{effect}</Text>}
-      error={deletion.error}
-      onSubmit={confirm}
+      typed={typed}
+      change={deletion}
+      onConfirm={() => deletion.mutate(target, reportAndClose(`${typed} is deleted.`, close))}
       onClose={onClose}
     >
-      <TextInput
-        label={`Type ${typed} to confirm`}
-        data-autofocus
-        autoComplete="off"
-        value={text}
-        onChange={(event) => setText(event.currentTarget.value)}
-      />
-    </FormDialog>
+      {effect}
+    </ConfirmDialog>
   );
 };

@@ -11,16 +11,14 @@ import {
 } from '../../api/tags.js';
 import { ApiError } from '../../api/api-error.js';
 import { ChangedNotice } from '../../components/changed-notice.js';
-import { Dialog } from '../../components/dialog.js';
-import { DialogActions } from '../../components/dialog-actions.js';
+import { ConfirmDialog } from '../../components/confirm-dialog.js';
+import { formatCount } from '../../components/counts.js';
+import { listChanges, useForm } from '../../components/form.js';
 import { FormDialog } from '../../components/form-dialog.js';
-import { findFieldProblem, FormProblems } from '../../components/problems.js';
 import { LoadingLines } from '../../components/states.js';
-import { showToast } from '../../components/toasts.js';
+import { reportAndClose } from '../../components/toasts.js';
 
 const TYPING_MS = 300;
-
-const count = (number: number, one: string): string => `${number.toLocaleString()} ${one}${number === 1 ? '' : 's'}`;
 
 const listNames = (names: readonly string[], total: number): string =>
   `${names.join(', ')}${total > names.length ? ` and ${(total - names.length).toLocaleString()} more` : ''}`;
@@ -46,7 +44,7 @@ const Preview = ({ organization, proposal }: PreviewProps) => {
         <Text size="sm">
           {gapCount === 0
             ? 'Every workspace that you may read has a value for this key.'
-            : `${count(gapCount, 'workspace')} without a value: ${listNames(gaps, gapCount)}.`}
+            : `${formatCount(gapCount, 'workspace')} without a value: ${listNames(gaps, gapCount)}.`}
         </Text>
         <Text size="sm">
           {overrideCount === 0
@@ -60,8 +58,8 @@ const Preview = ({ organization, proposal }: PreviewProps) => {
         </Text>
         {proposal.disableOverrides && (
           <Text size="sm">
-            New values of workspaces are refused in {count(refusedIn.projects, 'project')} with{' '}
-            {count(refusedIn.workspaces, 'workspace')}. Values that exist stay.
+            New values of workspaces are refused in {formatCount(refusedIn.projects, 'project')} with{' '}
+            {formatCount(refusedIn.workspaces, 'workspace')}. Values that exist stay.
           </Text>
         )}
       </Stack>
@@ -78,107 +76,65 @@ type DialogProps = {
 
 const NO_KEY = { key: '', 'disable-overrides': false, 'updated-at': '' };
 
-/** The fields of the form. A field that the person has not changed follows the present value. */
-const useKeyForm = (reservedKey: ReservedTagKey | null) => {
-  const { key, 'disable-overrides': disableOverrides, 'updated-at': updatedAt } = reservedKey?.attributes ?? NO_KEY;
-  const present = { key, disableOverrides };
-  const [openedAt, setOpenedAt] = useState(updatedAt);
-  const [entered, setEntered] = useState<Partial<typeof present>>({});
-  const values = { ...present, ...entered };
-  const trimmed = { ...values, key: values.key.trim() };
-  const id = reservedKey?.id ?? null;
-  const changes = {
-    ...(trimmed.key === key ? {} : { key: trimmed.key }),
-    ...(trimmed.disableOverrides === disableOverrides ? {} : { disableOverrides: trimmed.disableOverrides }),
-  };
-  return {
-    present,
-    values,
-    isOutdated: openedAt !== updatedAt,
-    proposal: { id, ...trimmed },
-    change: id === null ? { id, ...trimmed } : { id, ...changes },
-    enter: (fields: Partial<typeof present>) => setEntered({ ...entered, ...fields }),
-    reset: () => {
-      setEntered({});
-      setOpenedAt(updatedAt);
-    },
-  };
-};
-
 export const ReservedKeyDialog = ({ organization, reservedKey, onClose }: DialogProps) => {
-  const form = useKeyForm(reservedKey);
-  const { present, values, proposal } = form;
-  const [previewed] = useDebouncedValue(proposal.key, TYPING_MS);
+  const { 'updated-at': updatedAt, ...present } = reservedKey?.attributes ?? NO_KEY;
+  const [openedAt, setOpenedAt] = useState(updatedAt);
   const change = useSaveReservedKey(organization);
+  const values = { key: present.key, disableOverrides: present['disable-overrides'] };
+  const form = useForm(values, change);
+  const { trimmed } = form;
+  const [previewed] = useDebouncedValue(trimmed.key, TYPING_MS);
+  const id = reservedKey?.id ?? null;
   const save = () => {
-    const onSuccess = () => {
-      showToast({ kind: 'success', message: `The key ${proposal.key} is reserved.` });
-      onClose();
-    };
-    change.mutate(form.change, { onSuccess });
+    const sent = id === null ? { id, ...trimmed } : { id, ...listChanges(values, trimmed) };
+    change.mutate(sent, reportAndClose(`The key ${trimmed.key} is reserved.`, onClose));
   };
   return (
     <FormDialog
-      title={reservedKey ? `Change ${reservedKey.attributes.key}` : 'Reserve a key'}
+      title={reservedKey ? `Change ${present.key}` : 'Reserve a key'}
       action={reservedKey ? 'Save' : 'Reserve'}
-      isPending={change.isPending}
-      error={change.error}
-      fields={['key']}
+      form={form}
       onSubmit={save}
       onClose={onClose}
     >
-      {form.isOutdated && !change.isPending && !change.isSuccess && (
-        <ChangedNotice what="key" onReset={form.reset}>
-          It is now {present.key}, and workspaces {present.disableOverrides ? 'must not' : 'may'} override the value of
-          their project.
+      {openedAt !== updatedAt && !change.isPending && !change.isSuccess && (
+        <ChangedNotice
+          what="key"
+          onReset={() => {
+            form.reset();
+            setOpenedAt(updatedAt);
+          }}
+        >
+          It is now {present.key}, and workspaces {present['disable-overrides'] ? 'must not' : 'may'} override the value
+          of their project.
         </ChangedNotice>
       )}
-      <TextInput
-        label="Key"
-        required
-        data-autofocus
-        autoComplete="off"
-        placeholder="cost-center"
-        value={values.key}
-        onChange={(event) => form.enter({ key: event.currentTarget.value })}
-        error={findFieldProblem(change.error, 'key')}
-      />
+      <TextInput label="Key" required data-autofocus placeholder="cost-center" {...form.text('key')} />
       <Checkbox
         label="Workspaces must not override the value of their project"
-        checked={values.disableOverrides}
-        onChange={(event) => form.enter({ disableOverrides: event.currentTarget.checked })}
+        {...form.checkbox('disableOverrides')}
       />
-      <Preview organization={organization} proposal={{ ...proposal, key: previewed }} />
+      <Preview organization={organization} proposal={{ id, ...trimmed, key: previewed }} />
     </FormDialog>
   );
 };
 
 type DeleteProps = Omit<DialogProps, 'reservedKey'> & { readonly reservedKey: ReservedTagKey };
 
-export const DeleteKeyDialog = ({ organization, reservedKey, onClose }: DeleteProps) => {
+export const DeleteKeyDialog = ({ organization, reservedKey: { id, attributes }, onClose }: DeleteProps) => {
+  const { key, 'disable-overrides': disableOverrides } = attributes;
   const change = useDeleteReservedKey(organization);
-  const { key: name, 'disable-overrides': disableOverrides } = reservedKey.attributes;
   const reservation = useSaveReservedKey(organization);
-  const remove = () =>
-    change.mutate(reservedKey.id, {
-      onSuccess: () => {
-        showToast({
-          kind: 'success',
-          message: `The key ${name} is no longer reserved.`,
-          undo: () => reservation.mutate({ id: null, key: name, disableOverrides }),
-        });
-        onClose();
-      },
-    });
+  const undo = () => reservation.mutate({ id: null, key, disableOverrides });
   return (
-    <Dialog onClose={onClose} title={`Remove ${name}`}>
-      <Stack>
-        <Text size="sm">
-          Workspaces and projects keep their values of this key. The console no longer lists workspaces without a value.
-        </Text>
-        <FormProblems error={change.error} />
-        <DialogActions action="Remove" isDangerous isPending={change.isPending} onAction={remove} onClose={onClose} />
-      </Stack>
-    </Dialog>
+    <ConfirmDialog
+      title={`Remove ${key}`}
+      action="Remove"
+      change={change}
+      onConfirm={() => change.mutate(id, reportAndClose(`The key ${key} is no longer reserved.`, onClose, undo))}
+      onClose={onClose}
+    >
+      Workspaces and projects keep their values of this key. The console no longer lists workspaces without a value.
+    </ConfirmDialog>
   );
 };

@@ -1,17 +1,18 @@
-import { Button, Group, Table, Text } from '@mantine/core';
+import { Group, Text } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { useParams } from '@tanstack/react-router';
 import { useState } from 'react';
 import { lazyComponent } from '../../components/lazy-component.js';
-import { organizationQuery } from '../../api/organizations.js';
+import { usePermission } from '../../api/organizations.js';
 import { reservedKeysQuery, type ReservedTagKey } from '../../api/tags.js';
-import { PlusIcon, TagIcon } from '../../components/icons.js';
+import { CreateButton } from '../../components/create-button.js';
+import { DataTable, NarrowLine, type DataColumn } from '../../components/data-table.js';
+import { TagIcon } from '../../components/icons.js';
 import { Page } from '../../components/page.js';
-import { PermittedButton } from '../../components/permitted-button.js';
+import { RowButton } from '../../components/row-button.js';
 import { EmptyState, LoadingLines, QueryState } from '../../components/states.js';
 import { Time } from '../../components/times.js';
 import { TagTabs } from '../tags/tag-tabs.js';
-import classes from '../../components/table-frame.module.css';
 
 const ReservedKeyDialog = lazyComponent(() => import('./reserved-key-dialog.js'), 'ReservedKeyDialog');
 const DeleteKeyDialog = lazyComponent(() => import('./reserved-key-dialog.js'), 'DeleteKeyDialog');
@@ -29,69 +30,43 @@ type TableProps = {
   readonly onOpen: (dialog: Dialog) => void;
 };
 
-const KeyTable = ({ keys, canChange, onOpen }: TableProps) => (
-  <div className={classes['frame']}>
-    <Table verticalSpacing="sm" horizontalSpacing="md" aria-label="Reserved keys">
-      <Table.Thead>
-        <Table.Tr>
-          <Table.Th>Key</Table.Th>
-          <Table.Th className={classes['wide']}>Value of the project</Table.Th>
-          <Table.Th className={classes['wide']}>Changed</Table.Th>
-          {canChange && <Table.Th>Actions</Table.Th>}
-        </Table.Tr>
-      </Table.Thead>
-      <Table.Tbody>
-        {keys.map((key) => {
-          const { key: name, 'disable-overrides': isFixed, 'updated-at': changedAt } = key.attributes;
-          return (
-            <Table.Tr key={key.id}>
-              <Table.Td fw={600}>
-                {name}
-                <div className={classes['narrow']}>{describeOverride(isFixed)}</div>
-              </Table.Td>
-              <Table.Td className={classes['wide']}>{describeOverride(isFixed)}</Table.Td>
-              <Table.Td className={classes['wide']}>
-                <Time value={changedAt} />
-              </Table.Td>
-              {canChange && (
-                <Table.Td>
-                  <Group gap="xs">
-                    <Button
-                      size="compact-sm"
-                      variant="default"
-                      aria-label={`Change ${name}`}
-                      onClick={() => onOpen({ kind: 'edit', key })}
-                    >
-                      Change
-                    </Button>
-                    <Button
-                      size="compact-sm"
-                      variant="subtle"
-                      color="red"
-                      aria-label={`Remove ${name}`}
-                      onClick={() => onOpen({ kind: 'delete', key })}
-                    >
-                      Remove
-                    </Button>
-                  </Group>
-                </Table.Td>
-              )}
-            </Table.Tr>
-          );
-        })}
-      </Table.Tbody>
-    </Table>
-  </div>
-);
+const KeyTable = ({ keys, canChange, onOpen }: TableProps) => {
+  const describe = ({ attributes }: ReservedTagKey) => describeOverride(attributes['disable-overrides']);
+  const columns: readonly DataColumn<ReservedTagKey>[] = [
+    {
+      header: 'Key',
+      cell: (key) => (
+        <>
+          <b>{key.attributes.key}</b>
+          <NarrowLine>{describe(key)}</NarrowLine>
+        </>
+      ),
+    },
+    { header: 'Value of the project', isWide: true, cell: describe },
+    { header: 'Changed', isWide: true, cell: ({ attributes }) => <Time value={attributes['updated-at']} /> },
+  ];
+  const actions: DataColumn<ReservedTagKey> = {
+    header: 'Actions',
+    cell: (key) => {
+      const { key: name } = key.attributes;
+      return (
+        <Group gap="xs">
+          <RowButton action="Change" name={name} onClick={() => onOpen({ kind: 'edit', key })} />
+          <RowButton action="Remove" name={name} isDangerous onClick={() => onOpen({ kind: 'delete', key })} />
+        </Group>
+      );
+    },
+  };
+  return <DataTable label="Reserved keys" rows={keys} columns={canChange ? [...columns, actions] : columns} />;
+};
 
 /** The keys that every workspace should have a value for. */
 export const ReservedKeysScreen = () => {
   const { organization } = useParams({ from: '/$organization/tags/reserved' });
   const [dialog, setDialog] = useState<Dialog | null>(null);
   const query = useQuery(reservedKeysQuery(organization));
-  const { data } = useQuery(organizationQuery(organization));
   // The same roles manage reserved keys and tags of all workspaces.
-  const canChange = data?.attributes.permissions['can-manage-tags'] ?? false;
+  const canChange = usePermission(organization, 'can-manage-tags');
   const close = () => setDialog(null);
   return (
     <Page
@@ -99,16 +74,12 @@ export const ReservedKeysScreen = () => {
       description="Every workspace should have a value for a reserved key. Workspaces inherit the value of their project."
       breadcrumbs={[{ label: organization }, { label: 'Tags', to: `/${organization}/tags` }]}
       actions={
-        data && (
-          <PermittedButton
-            isPermitted={canChange}
-            reason={NO_CHANGE}
-            leftSection={<PlusIcon size={16} />}
-            onClick={() => setDialog({ kind: 'edit', key: null })}
-          >
-            Reserve a key
-          </PermittedButton>
-        )
+        <CreateButton
+          label="Reserve a key"
+          isPermitted={canChange}
+          reason={NO_CHANGE}
+          onClick={() => setDialog({ kind: 'edit', key: null })}
+        />
       }
     >
       <TagTabs organization={organization} />
@@ -122,7 +93,7 @@ export const ReservedKeysScreen = () => {
               </Text>
             </EmptyState>
           ) : (
-            <KeyTable keys={keys} canChange={canChange} onOpen={setDialog} />
+            <KeyTable keys={keys} canChange={canChange ?? false} onOpen={setDialog} />
           )
         }
       </QueryState>

@@ -1,10 +1,10 @@
 import { Text, Textarea } from '@mantine/core';
-import { useState } from 'react';
 import { findIncluded } from '../../api/included.js';
 import { useChangeRun, type ConsoleRunAction, type RunDocument } from '../../api/runs.js';
+import { useForm } from '../../components/form.js';
 import { FormDialog } from '../../components/form-dialog.js';
 import { PlanCounts } from '../../components/run-status.js';
-import { showToast } from '../../components/toasts.js';
+import { reportAndClose } from '../../components/toasts.js';
 
 const EXPLANATIONS: Readonly<Record<ConsoleRunAction, string>> = {
   apply: 'An executor applies the plan. It changes the resources of this workspace.',
@@ -32,23 +32,15 @@ type ActionDialogProps = {
 
 export const RunActionDialog = (props: ActionDialogProps) => {
   const { organization, workspace, document, action, label, onClose } = props;
-  const [comment, setComment] = useState('');
   const change = useChangeRun(organization, document.data.id);
+  const form = useForm({ comment: '' }, change);
   const plan = findIncluded(document, document.data.relationships.plan.data)?.attributes;
-  const send = () => {
-    const onSuccess = () => {
-      showToast({ kind: 'success', message: MESSAGES[action] });
-      onClose();
-    };
-    change.mutate({ action, comment: comment.trim() }, { onSuccess });
-  };
   return (
     <FormDialog
       title={label}
       action={label}
       cancel="Back"
       isDangerous={action !== 'apply'}
-      isPending={change.isPending}
       intro={
         <>
           <Text size="sm">
@@ -64,8 +56,8 @@ export const RunActionDialog = (props: ActionDialogProps) => {
           )}
         </>
       }
-      error={change.error}
-      onSubmit={send}
+      form={form}
+      onSubmit={() => change.mutate({ action, ...form.trimmed }, reportAndClose(MESSAGES[action], onClose))}
       onClose={onClose}
     >
       <Textarea
@@ -74,8 +66,7 @@ export const RunActionDialog = (props: ActionDialogProps) => {
         data-autofocus
         autosize
         minRows={2}
-        value={comment}
-        onChange={(event) => setComment(event.currentTarget.value)}
+        {...form.text('comment')}
       />
     </FormDialog>
   );

@@ -1,14 +1,12 @@
-import { MultiSelect, Stack, Text } from '@mantine/core';
-import { useDebouncedValue } from '@mantine/hooks';
+import { MultiSelect, Text } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
-import { useState, type SyntheticEvent } from 'react';
+import { useState } from 'react';
 import { memberSuggestionsQuery } from '../../api/memberships.js';
 import { useChangeTeamMembers, type Team, type TeamMemberRow } from '../../api/teams.js';
 import { ConfirmDialog } from '../../components/confirm-dialog.js';
-import { Dialog } from '../../components/dialog.js';
-import { DialogActions } from '../../components/dialog-actions.js';
-import { FormProblems } from '../../components/problems.js';
-import { showToast } from '../../components/toasts.js';
+import { FormDialog } from '../../components/form-dialog.js';
+import { useSuggestionText } from '../../components/search-select.js';
+import { reportAndClose } from '../../components/toasts.js';
 
 type DialogProps = { readonly organization: string; readonly team: Team; readonly onClose: () => void };
 
@@ -18,98 +16,65 @@ type AddMembersProps = DialogProps & {
 };
 
 export const AddMembersDialog = ({ organization, team, present, onClose }: AddMembersProps) => {
-  const [memberships, setMemberships] = useState<readonly string[]>([]);
   const [names, setNames] = useState<ReadonlyMap<string, string>>(new Map());
-  const [text, setText] = useState('');
-  const [searched] = useDebouncedValue(text.trim(), 200);
-  const { data: suggestions = [] } = useQuery(memberSuggestionsQuery(organization, searched));
+  const { searched, onSearch } = useSuggestionText();
+  const { data: suggestions = [] } = useQuery(memberSuggestionsQuery(organization, searched.trim()));
   const change = useChangeTeamMembers(organization, team.id);
   const absent = suggestions.filter(({ id }) => !present.has(id));
   const options = new Map([
     ...names,
     ...absent.map(({ id, name, email }) => [id, email === '' ? name : `${name} (${email})`] as const),
   ]);
-  const select = (ids: readonly string[]) => {
-    setMemberships(ids);
-    setNames(new Map(ids.map((id) => [id, options.get(id) ?? id])));
-  };
-  const add = (event: SyntheticEvent) => {
-    event.preventDefault();
-    const onSuccess = () => {
-      const people = memberships.length === 1 ? '1 person is' : `${memberships.length} people are`;
-      showToast({ kind: 'success', message: `${people} in the team ${team.attributes.name} now.` });
-      onClose();
-    };
-    change.mutate({ action: 'add', memberships }, { onSuccess });
+  const memberships = [...names.keys()];
+  const add = () => {
+    const people = memberships.length === 1 ? '1 person is' : `${memberships.length} people are`;
+    const message = `${people} in the team ${team.attributes.name} now.`;
+    change.mutate({ action: 'add', memberships }, reportAndClose(message, onClose));
   };
   return (
-    <Dialog onClose={onClose} title={`Add people to ${team.attributes.name}`}>
-      <form onSubmit={add}>
-        {/* The list of suggestions fits in the dialog. */}
-        <Stack mih="22rem" justify="space-between">
-          <Stack>
-            <Text size="sm">They get all access of the team at once.</Text>
-            <FormProblems error={change.error} />
-            <MultiSelect
-              label="People"
-              description="Only members of the organization can join a team."
-              searchable
-              data-autofocus
-              data={[...options].map(([value, label]) => ({ value, label }))}
-              value={[...memberships]}
-              onChange={select}
-              onSearchChange={setText}
-              nothingFoundMessage="No other member matches"
-              maxDropdownHeight={180}
-              comboboxProps={{ withinPortal: false }}
-            />
-          </Stack>
-          <DialogActions
-            action="Add"
-            isDisabled={memberships.length === 0}
-            isPending={change.isPending}
-            onClose={onClose}
-          />
-        </Stack>
-      </form>
-    </Dialog>
+    <FormDialog
+      title={`Add people to ${team.attributes.name}`}
+      action="Add"
+      isDisabled={memberships.length === 0}
+      intro={<Text size="sm">They get all access of the team at once.</Text>}
+      form={change}
+      onSubmit={add}
+      onClose={onClose}
+    >
+      <MultiSelect
+        label="People"
+        description="Only members of the organization can join a team."
+        searchable
+        data-autofocus
+        // The list of suggestions fits in the dialog.
+        mb="10rem"
+        data={[...options].map(([value, label]) => ({ value, label }))}
+        value={memberships}
+        onChange={(ids) => setNames(new Map(ids.map((id) => [id, options.get(id) ?? id])))}
+        onSearchChange={onSearch}
+        nothingFoundMessage="No other member matches"
+        maxDropdownHeight={180}
+        comboboxProps={{ withinPortal: false }}
+      />
+    </FormDialog>
   );
 };
 
-export const RemoveFromTeamDialog = ({
-  organization,
-  team,
-  member,
-  onClose,
-}: DialogProps & { readonly member: TeamMemberRow }) => {
+type RemoveProps = DialogProps & { readonly member: TeamMemberRow };
+
+export const RemoveFromTeamDialog = ({ organization, team, member: { id, name }, onClose }: RemoveProps) => {
   const change = useChangeTeamMembers(organization, team.id);
-  const remove = () =>
-    change.mutate(
-      { action: 'remove', memberships: [member.id] },
-      {
-        onSuccess: () => {
-          showToast({
-            kind: 'success',
-            message: `${member.name} is no longer in the team ${team.attributes.name}.`,
-            undo: () => change.mutate({ action: 'add', memberships: [member.id] }),
-          });
-          onClose();
-        },
-      },
-    );
+  const undo = () => change.mutate({ action: 'add', memberships: [id] });
+  const message = `${name} is no longer in the team ${team.attributes.name}.`;
   return (
     <ConfirmDialog
-      title={`Remove ${member.name} from ${team.attributes.name}`}
+      title={`Remove ${name} from ${team.attributes.name}`}
       action="Remove"
-      error={change.error}
-      isPending={change.isPending}
-      onConfirm={remove}
+      change={change}
+      onConfirm={() => change.mutate({ action: 'remove', memberships: [id] }, reportAndClose(message, onClose, undo))}
       onClose={onClose}
     >
-      <Text size="sm">
-        {member.name} loses the access of this team at once. Access by other teams and the membership of {organization}{' '}
-        stay.
-      </Text>
+      {name} loses the access of this team at once. Access by other teams and the membership of {organization} stay.
     </ConfirmDialog>
   );
 };

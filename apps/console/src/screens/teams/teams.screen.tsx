@@ -1,17 +1,16 @@
-import { Badge, Group, Table, Text } from '@mantine/core';
+import { Badge, Group, Text } from '@mantine/core';
 import { useDisclosure } from '@mantine/hooks';
 import { useInfiniteQuery, useQuery } from '@tanstack/react-query';
 import { Link, useParams } from '@tanstack/react-router';
-import {} from 'react';
-import { lazyComponent } from '../../components/lazy-component.js';
-import { ApiError } from '../../api/api-error.js';
-import { organizationQuery } from '../../api/organizations.js';
+import { organizationQuery, usePermission } from '../../api/organizations.js';
 import { teamsQuery, type Team } from '../../api/teams.js';
-import { PlusIcon, TeamIcon } from '../../components/icons.js';
-import { LoadMore } from '../../components/load-more.js';
+import { CreateButton } from '../../components/create-button.js';
+import { DataTable, type DataColumn } from '../../components/data-table.js';
+import { TeamIcon } from '../../components/icons.js';
+import { lazyComponent } from '../../components/lazy-component.js';
 import { Page } from '../../components/page.js';
-import { PermittedButton } from '../../components/permitted-button.js';
-import { EmptyState, ErrorState, LoadingLines, NotFoundState } from '../../components/states.js';
+import { PagedList } from '../../components/paged-list.js';
+import { EmptyState } from '../../components/states.js';
 import { formatRight, listRights } from './organization-access.js';
 import { TeamTabs } from './team-tabs.js';
 import classes from '../../components/table-frame.module.css';
@@ -39,24 +38,16 @@ const Rights = ({ rights }: { readonly rights: readonly string[] }) => {
   );
 };
 
-type TeamRowProps = { readonly organization: string; readonly team: Team; readonly isOwners: boolean };
-
-const TeamRow = ({ organization, team, isOwners }: TeamRowProps) => (
-  <Table.Tr>
-    <Table.Td>
-      <Link to="/$organization/teams/$team" params={{ organization, team: team.id }} className={classes['name']}>
-        {team.attributes.name}
-      </Link>
-    </Table.Td>
-    <Table.Td ta="right">{team.attributes['users-count'].toLocaleString()}</Table.Td>
-    <Table.Td className={classes['wide']}>
-      {isOwners ? <Text size="sm">Everything</Text> : <Rights rights={listRights(team)} />}
-    </Table.Td>
-    <Table.Td className={classes['wide']} style={{ whiteSpace: 'nowrap' }}>
-      {team.attributes.visibility === 'secret' ? 'Secret' : 'Everybody'}
-    </Table.Td>
-    <Table.Td className={classes['wide']}>{team.attributes['sso-team-id'] ?? '–'}</Table.Td>
-  </Table.Tr>
+const TeamName = ({
+  organization,
+  team: { id, attributes },
+}: {
+  readonly organization: string;
+  readonly team: Team;
+}) => (
+  <Link to="/$organization/teams/$team" params={{ organization, team: id }} className={classes['name']}>
+    {attributes.name}
+  </Link>
 );
 
 type TeamTableProps = { readonly organization: string; readonly teams: readonly Team[] };
@@ -64,74 +55,54 @@ type TeamTableProps = { readonly organization: string; readonly teams: readonly 
 const TeamTable = ({ organization, teams }: TeamTableProps) => {
   const { data } = useQuery(organizationQuery(organization));
   const owners = data?.relationships['owners-team'].data?.id;
-  return (
-    <div className={classes['frame']}>
-      <Table verticalSpacing="sm" horizontalSpacing="md" highlightOnHover aria-label="Teams">
-        <Table.Thead>
-          <Table.Tr>
-            <Table.Th>Name</Table.Th>
-            <Table.Th ta="right">Members</Table.Th>
-            <Table.Th className={classes['wide']}>In the whole organization</Table.Th>
-            <Table.Th className={classes['wide']}>Visible to</Table.Th>
-            <Table.Th className={classes['wide']}>SSO team id</Table.Th>
-          </Table.Tr>
-        </Table.Thead>
-        <Table.Tbody>
-          {teams.map((team) => (
-            <TeamRow key={team.id} organization={organization} team={team} isOwners={team.id === owners} />
-          ))}
-        </Table.Tbody>
-      </Table>
-    </div>
-  );
+  const columns: readonly DataColumn<Team>[] = [
+    { header: 'Name', cell: (team) => <TeamName organization={organization} team={team} /> },
+    { header: 'Members', align: 'right', cell: ({ attributes }) => attributes['users-count'].toLocaleString() },
+    {
+      header: 'In the whole organization',
+      isWide: true,
+      cell: (team) => (team.id === owners ? <Text size="sm">Everything</Text> : <Rights rights={listRights(team)} />),
+    },
+    {
+      header: 'Visible to',
+      isWide: true,
+      cell: ({ attributes }) => (
+        <span style={{ whiteSpace: 'nowrap' }}>{attributes.visibility === 'secret' ? 'Secret' : 'Everybody'}</span>
+      ),
+    },
+    { header: 'SSO team id', isWide: true, cell: ({ attributes }) => attributes['sso-team-id'] ?? '–' },
+  ];
+  return <DataTable label="Teams" rows={teams} columns={columns} isLinked />;
 };
 
-const Teams = ({ organization }: { readonly organization: string }) => {
-  const query = useInfiniteQuery(teamsQuery(organization));
-  if (query.error instanceof ApiError && query.error.isNotFound) return <NotFoundState what="organization" />;
-  if (query.error) return <ErrorState error={query.error} onRetry={() => void query.refetch()} />;
-  if (!query.data) return <LoadingLines count={5} height={40} />;
-  const teams = query.data.pages.flatMap(({ data }) => data);
-  if (teams.length === 0) {
-    return (
-      <EmptyState icon={TeamIcon} title="There is no team that you may see">
-        <Text>Secret teams are visible to their members. Ask an owner of the organization to add you to a team.</Text>
-      </EmptyState>
-    );
-  }
-  return (
-    <>
-      <TeamTable organization={organization} teams={teams} />
-      <LoadMore mt="md" query={query} />
-    </>
-  );
-};
+const NoTeam = () => (
+  <EmptyState icon={TeamIcon} title="There is no team that you may see">
+    <Text>Secret teams are visible to their members. Ask an owner of the organization to add you to a team.</Text>
+  </EmptyState>
+);
 
 /** The teams of an organization. */
 export const TeamsScreen = () => {
   const { organization } = useParams({ from: '/$organization/teams' });
   const [isCreating, dialog] = useDisclosure(false);
-  const { data } = useQuery(organizationQuery(organization));
+  const query = useInfiniteQuery(teamsQuery(organization));
   return (
     <Page
       title="Teams"
       breadcrumbs={[{ label: organization }]}
       actions={
-        data && (
-          <PermittedButton
-            command="New team"
-            isPermitted={data.attributes.permissions['can-create-team']}
-            reason={NO_CREATION}
-            leftSection={<PlusIcon size={16} />}
-            onClick={dialog.open}
-          >
-            New team
-          </PermittedButton>
-        )
+        <CreateButton
+          label="New team"
+          isPermitted={usePermission(organization, 'can-create-team')}
+          reason={NO_CREATION}
+          onClick={dialog.open}
+        />
       }
     >
       <TeamTabs organization={organization} />
-      <Teams organization={organization} />
+      <PagedList query={query} what="organization" empty={<NoTeam />}>
+        {(teams) => <TeamTable organization={organization} teams={teams} />}
+      </PagedList>
       {isCreating && <CreateTeamDialog organization={organization} onClose={dialog.close} />}
     </Page>
   );

@@ -1,15 +1,14 @@
-import { Alert, Button, Group, Select, Stack, Text, TextInput } from '@mantine/core';
-import { useDebouncedValue } from '@mantine/hooks';
+import { Alert, Button, Group, Select, Stack, TextInput } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
-import { useState, type SyntheticEvent } from 'react';
 import { teamSuggestionsQuery } from '../../api/teams.js';
 import { useCreateToken, useRevokeToken, type RequestedToken } from '../../api/tokens.js';
 import { ConfirmDialog } from '../../components/confirm-dialog.js';
 import { CodeBlock } from '../../components/copy.js';
 import { Dialog } from '../../components/dialog.js';
-import { DialogActions } from '../../components/dialog-actions.js';
-import { findFieldProblem, FormProblems } from '../../components/problems.js';
-import { showToast } from '../../components/toasts.js';
+import { useForm } from '../../components/form.js';
+import { DialogForm } from '../../components/form-dialog.js';
+import { toOption, useSuggestionText } from '../../components/search-select.js';
+import { reportAndClose } from '../../components/toasts.js';
 import { describeToken, type ListedToken } from './token-table.js';
 
 type DialogProps = { readonly organization: string; readonly onClose: () => void };
@@ -38,18 +37,16 @@ const CreatedToken = ({ secret, onClose }: { readonly secret: string; readonly o
 type CreateProps = DialogProps & { readonly isOwner: boolean };
 
 type OwnerFieldProps = Omit<CreateProps, 'onClose'> & {
-  readonly owner: string | null;
+  readonly value: string | null;
+  readonly error: string | null;
   readonly onChange: (owner: string | null) => void;
 };
 
 /** The teams whose tokens the person may manage, and for owners the organization. */
-const OwnerField = ({ organization, isOwner, owner, onChange }: OwnerFieldProps) => {
-  const [text, setText] = useState('');
-  const [searched] = useDebouncedValue(text, 200);
+const OwnerField = ({ organization, isOwner, ...field }: OwnerFieldProps) => {
+  const { searched, onSearch } = useSuggestionText();
   const { data: teams = [] } = useQuery(teamSuggestionsQuery(organization, searched));
-  const items = teams
-    .filter(({ attributes }) => attributes.permissions['can-update-api-token'])
-    .map(({ id, attributes }) => ({ value: id, label: attributes.name }));
+  const items = teams.filter(({ attributes }) => attributes.permissions['can-update-api-token']).map(toOption);
   const ofOrganization = [
     { value: ORGANIZATION, label: `The organization ${organization}` },
     { value: AUDIT_TRAILS, label: 'The audit trail, to read it' },
@@ -62,57 +59,46 @@ const OwnerField = ({ organization, isOwner, owner, onChange }: OwnerFieldProps)
       searchable
       nothingFoundMessage="No matching team whose tokens you may manage"
       data={[{ group: 'Teams', items }, ...(isOwner ? [{ group: 'Organization', items: ofOrganization }] : [])]}
-      value={owner}
-      onChange={onChange}
-      onSearchChange={setText}
+      {...field}
+      onSearchChange={onSearch}
       comboboxProps={{ withinPortal: false }}
     />
   );
 };
 
+type TokenFields = { readonly owner: string | null; readonly description: string; readonly 'expired-at': string };
 type FormProps = CreateProps & { readonly creation: ReturnType<typeof useCreateToken> };
 
 const TokenForm = ({ organization, isOwner, creation, onClose }: FormProps) => {
-  const [owner, setOwner] = useState<string | null>(null);
-  const [description, setDescription] = useState('');
-  const [day, setDay] = useState('');
-  const create = (event: SyntheticEvent) => {
-    event.preventDefault();
-    if (owner === null) return;
-    creation.mutate({ owner: toOwner(owner), description: description.trim(), expiredAt: toEnd(day) });
-  };
+  const present: TokenFields = { owner: null, description: '', 'expired-at': '' };
+  const form = useForm(present, creation);
+  const { owner, description, 'expired-at': day } = form.trimmed;
   const replaces = owner === ORGANIZATION || owner === AUDIT_TRAILS;
+  const create = () => {
+    if (owner !== null) creation.mutate({ owner: toOwner(owner), description, expiredAt: toEnd(day) });
+  };
   return (
-    <form onSubmit={create}>
-      <Stack>
-        <FormProblems error={creation.error} fields={['description', 'expired-at']} />
-        <OwnerField organization={organization} isOwner={isOwner} owner={owner} onChange={setOwner} />
-        {replaces && (
-          <Alert color="yellow" variant="light">
-            This owner has at most one token of this kind. The new token replaces it, and the old token ends at once.
-          </Alert>
-        )}
-        <TextInput
-          label="Description"
-          description="Where the token is used."
-          placeholder="Pipeline of the shop"
-          required={!replaces}
-          autoComplete="off"
-          value={description}
-          onChange={(event) => setDescription(event.currentTarget.value)}
-          error={findFieldProblem(creation.error, 'description')}
-        />
-        <TextInput
-          label="Last day"
-          description="In your time zone. If you choose no day, the limit of the organization or the site applies."
-          type="date"
-          value={day}
-          onChange={(event) => setDay(event.currentTarget.value)}
-          error={findFieldProblem(creation.error, 'expired-at')}
-        />
-        <DialogActions action="Create" isDisabled={owner === null} isPending={creation.isPending} onClose={onClose} />
-      </Stack>
-    </form>
+    <DialogForm action="Create" isDisabled={owner === null} form={form} onSubmit={create} onClose={onClose}>
+      <OwnerField organization={organization} isOwner={isOwner} {...form.choice('owner')} />
+      {replaces && (
+        <Alert color="yellow" variant="light">
+          This owner has at most one token of this kind. The new token replaces it, and the old token ends at once.
+        </Alert>
+      )}
+      <TextInput
+        label="Description"
+        description="Where the token is used."
+        placeholder="Pipeline of the shop"
+        required={!replaces}
+        {...form.text('description')}
+      />
+      <TextInput
+        label="Last day"
+        description="In your time zone. If you choose no day, the limit of the organization or the site applies."
+        type="date"
+        {...form.text('expired-at')}
+      />
+    </DialogForm>
   );
 };
 
@@ -131,26 +117,16 @@ export const CreateTokenDialog = (props: CreateProps) => {
 
 export const RevokeTokenDialog = ({ organization, row, onClose }: DialogProps & { readonly row: ListedToken }) => {
   const revocation = useRevokeToken(organization);
-  const revoke = () =>
-    revocation.mutate(row.token.id, {
-      onSuccess: () => {
-        showToast({ kind: 'success', message: 'The token is revoked.' });
-        onClose();
-      },
-    });
   return (
     <ConfirmDialog
       title="Revoke a token"
       action="Revoke"
-      error={revocation.error}
-      isPending={revocation.isPending}
-      onConfirm={revoke}
+      change={revocation}
+      onConfirm={() => revocation.mutate(row.id, reportAndClose('The token is revoked.', onClose))}
       onClose={onClose}
     >
-      <Text size="sm">
-        This revokes {describeToken(row)}. The server refuses the next request with this token (status 401). You cannot
-        undo this.
-      </Text>
+      This revokes {describeToken(row)}. The server refuses the next request with this token (status 401). You cannot
+      undo this.
     </ConfirmDialog>
   );
 };

@@ -1,12 +1,13 @@
-import { Badge, Button, Table, Text } from '@mantine/core';
+import { Badge, Text } from '@mantine/core';
 import type { AuthenticationToken } from '../../api/tokens.js';
+import { DataTable, type DataColumn } from '../../components/data-table.js';
 import { LongText } from '../../components/long-text.js';
+import { RowButton } from '../../components/row-button.js';
 import { Time, useNow } from '../../components/times.js';
-import classes from '../../components/table-frame.module.css';
 
 const SOON_MS = 14 * 24 * 60 * 60_000;
 
-export type ListedToken = { readonly owner: string; readonly token: AuthenticationToken };
+export type ListedToken = { readonly id: string; readonly owner: string; readonly token: AuthenticationToken };
 
 /** The end of a token. An end within two weeks stands out. */
 const TokenEnd = ({ end }: { readonly end: string | null }) => {
@@ -35,53 +36,31 @@ export const describeToken = ({ owner, token }: ListedToken): string => {
   return description ? `${description} of ${owner}` : `the token of ${owner} without a description`;
 };
 
-export const TokenTable = ({ label, rows, onRevoke }: TokenTableProps) => (
-  <div className={classes['frame']}>
-    <Table verticalSpacing="sm" horizontalSpacing="md" aria-label={label}>
-      <Table.Thead>
-        <Table.Tr>
-          <Table.Th>Owner</Table.Th>
-          <Table.Th className={classes['wide']}>Created</Table.Th>
-          <Table.Th className={classes['wide']}>Last used</Table.Th>
-          <Table.Th>Ends</Table.Th>
-          <Table.Th>Actions</Table.Th>
-        </Table.Tr>
-      </Table.Thead>
-      <Table.Tbody>
-        {rows.map((row) => {
-          const { attributes, id } = row.token;
-          return (
-            <Table.Tr key={id}>
-              <Table.Td>
-                <b>{row.owner}</b>
-                <Text size="sm" c="dimmed" component="div">
-                  <LongText text={attributes.description || 'No description'} />
-                </Text>
-              </Table.Td>
-              <Table.Td className={classes['wide']}>
-                <Time value={attributes['created-at']} />
-              </Table.Td>
-              <Table.Td className={classes['wide']}>
-                {attributes['last-used-at'] === null ? 'Never' : <Time value={attributes['last-used-at']} />}
-              </Table.Td>
-              <Table.Td>
-                <TokenEnd end={attributes['expired-at']} />
-              </Table.Td>
-              <Table.Td>
-                <Button
-                  size="compact-sm"
-                  variant="subtle"
-                  color="red"
-                  aria-label={`Revoke ${describeToken(row)}`}
-                  onClick={() => onRevoke(row)}
-                >
-                  Revoke
-                </Button>
-              </Table.Td>
-            </Table.Tr>
-          );
-        })}
-      </Table.Tbody>
-    </Table>
-  </div>
-);
+export const TokenTable = ({ label, rows, onRevoke }: TokenTableProps) => {
+  const columns: readonly DataColumn<ListedToken>[] = [
+    {
+      header: 'Owner',
+      cell: ({ owner, token }) => (
+        <>
+          <b>{owner}</b>
+          <Text size="sm" c="dimmed" component="div">
+            <LongText text={token.attributes.description || 'No description'} />
+          </Text>
+        </>
+      ),
+    },
+    { header: 'Created', isWide: true, cell: ({ token }) => <Time value={token.attributes['created-at']} /> },
+    {
+      header: 'Last used',
+      isWide: true,
+      cell: ({ token: { attributes } }) =>
+        attributes['last-used-at'] === null ? 'Never' : <Time value={attributes['last-used-at']} />,
+    },
+    { header: 'Ends', cell: ({ token }) => <TokenEnd end={token.attributes['expired-at']} /> },
+    {
+      header: 'Actions',
+      cell: (row) => <RowButton action="Revoke" name={describeToken(row)} isDangerous onClick={() => onRevoke(row)} />,
+    },
+  ];
+  return <DataTable label={label} rows={rows} columns={columns} />;
+};

@@ -2,18 +2,18 @@ import { Anchor, Stack, Text, Title } from '@mantine/core';
 import { useDisclosure } from '@mantine/hooks';
 import { useInfiniteQuery, useQuery } from '@tanstack/react-query';
 import { useParams } from '@tanstack/react-router';
-import { useState } from 'react';
-import { lazyComponent } from '../../components/lazy-component.js';
-import { ApiError } from '../../api/api-error.js';
-import { organizationQuery } from '../../api/organizations.js';
+import { useState, type ReactNode } from 'react';
+import { usePermission } from '../../api/organizations.js';
+import { listRows } from '../../api/pages.js';
 import { teamsQuery } from '../../api/teams.js';
-import { organizationTokenQuery, teamTokensQuery } from '../../api/tokens.js';
+import { organizationTokenQuery, teamTokensQuery, type AuthenticationToken } from '../../api/tokens.js';
 import { Card } from '../../components/card.js';
-import { KeyIcon, PlusIcon } from '../../components/icons.js';
-import { LoadMore } from '../../components/load-more.js';
+import { CreateButton } from '../../components/create-button.js';
+import { KeyIcon } from '../../components/icons.js';
+import { lazyComponent } from '../../components/lazy-component.js';
 import { Page } from '../../components/page.js';
-import { PermittedButton } from '../../components/permitted-button.js';
-import { EmptyState, ErrorState, LoadingLines, NotFoundState } from '../../components/states.js';
+import { PagedList } from '../../components/paged-list.js';
+import { EmptyState } from '../../components/states.js';
 import { PeopleTabs } from '../people/people-tabs.js';
 import { TokenTable, type ListedToken } from './token-table.js';
 
@@ -40,57 +40,55 @@ const OwnTokens = () => (
   </Card>
 );
 
+const TokenSection = ({ title, children }: { readonly title: string; readonly children: ReactNode }) => (
+  <section aria-label={title}>
+    <Title order={2} size="h5" mb="sm">
+      {title}
+    </Title>
+    {children}
+  </section>
+);
+
 const OrganizationTokens = ({ organization, onRevoke }: SectionProps) => {
   const general = useQuery(organizationTokenQuery(organization, 'organization'));
   const audit = useQuery(organizationTokenQuery(organization, 'audit-trails'));
   const rows = [
-    ...(general.data ? [{ owner: organization, token: general.data }] : []),
-    ...(audit.data ? [{ owner: `${organization}, audit trail only`, token: audit.data }] : []),
+    ...(general.data ? [{ id: general.data.id, owner: organization, token: general.data }] : []),
+    ...(audit.data ? [{ id: audit.data.id, owner: `${organization}, audit trail only`, token: audit.data }] : []),
   ];
   if (rows.length === 0) return null;
   return (
-    <section aria-label="Tokens of the organization">
-      <Title order={2} size="h5" mb="sm">
-        Tokens of the organization
-      </Title>
+    <TokenSection title="Tokens of the organization">
       <TokenTable label="Tokens of the organization" rows={rows} onRevoke={onRevoke} />
-    </section>
+    </TokenSection>
   );
 };
+
+const NoToken = () => (
+  <EmptyState icon={KeyIcon} title="There is no token of a team that you may manage">
+    <Text>
+      Pipelines and servers use tokens of teams. Owners create them here, and so do members whose team lets them manage
+      its tokens. A pipeline with OpenID Connect needs none.
+    </Text>
+  </EmptyState>
+);
 
 const TeamTokens = ({ organization, onRevoke }: SectionProps) => {
   const query = useInfiniteQuery(teamTokensQuery(organization));
   const teams = useInfiniteQuery(teamsQuery(organization));
-  if (query.error instanceof ApiError && query.error.isNotFound) return <NotFoundState what="organization" />;
-  if (query.error) return <ErrorState error={query.error} onRetry={() => void query.refetch()} />;
-  if (!query.data) return <LoadingLines count={4} height={36} />;
-  const names = new Map(
-    teams.data?.pages.flatMap(({ data }) => data.map(({ id, attributes }) => [id, attributes.name] as const)),
-  );
-  const rows = query.data.pages.flatMap(({ data }) =>
-    data.map((token) => {
-      const team = token.relationships.team?.data.id ?? '';
-      return { owner: names.get(team) ?? team, token };
-    }),
-  );
-  if (rows.length === 0) {
-    return (
-      <EmptyState icon={KeyIcon} title="There is no token of a team that you may manage">
-        <Text>
-          Pipelines and servers use tokens of teams. Owners create them here, and so do members whose team lets them
-          manage its tokens. A pipeline with OpenID Connect needs none.
-        </Text>
-      </EmptyState>
-    );
-  }
+  const names = new Map(listRows(teams.data).map(({ id, attributes }) => [id, attributes.name]));
+  const toRow = (token: AuthenticationToken): ListedToken => {
+    const team = token.relationships.team?.data.id ?? '';
+    return { id: token.id, owner: names.get(team) ?? team, token };
+  };
   return (
-    <section aria-label="Tokens of teams">
-      <Title order={2} size="h5" mb="sm">
-        Tokens of teams
-      </Title>
-      <TokenTable label="Tokens of teams" rows={rows} onRevoke={onRevoke} />
-      <LoadMore mt="md" query={query} />
-    </section>
+    <PagedList query={query} what="organization" empty={<NoToken />}>
+      {(tokens) => (
+        <TokenSection title="Tokens of teams">
+          <TokenTable label="Tokens of teams" rows={tokens.map(toRow)} onRevoke={onRevoke} />
+        </TokenSection>
+      )}
+    </PagedList>
   );
 };
 
@@ -99,29 +97,20 @@ export const TokensScreen = () => {
   const { organization } = useParams({ from: '/$organization/people/tokens' });
   const [isCreating, dialog] = useDisclosure(false);
   const [revoked, setRevoked] = useState<ListedToken | null>(null);
-  const { data } = useQuery(organizationQuery(organization));
-  const isOwner = data?.attributes.permissions['can-update-api-token'] ?? false;
+  const isOwner = usePermission(organization, 'can-update-api-token');
   const teams = useInfiniteQuery(teamsQuery(organization));
-  const managesTeam =
-    teams.data?.pages.some((page) =>
-      page.data.some(({ attributes }) => attributes.permissions['can-update-api-token']),
-    ) ?? false;
+  const managesTeam = listRows(teams.data).some(({ attributes }) => attributes.permissions['can-update-api-token']);
   return (
     <Page
       title="Tokens"
       breadcrumbs={[{ label: organization }, { label: 'People', to: `/${organization}/people` }]}
       actions={
-        data && (
-          <PermittedButton
-            command="New token"
-            isPermitted={isOwner || managesTeam}
-            reason={NO_CREATION}
-            leftSection={<PlusIcon size={16} />}
-            onClick={dialog.open}
-          >
-            New token
-          </PermittedButton>
-        )
+        <CreateButton
+          label="New token"
+          isPermitted={isOwner === undefined ? undefined : isOwner || managesTeam}
+          reason={NO_CREATION}
+          onClick={dialog.open}
+        />
       }
     >
       <PeopleTabs organization={organization} />
@@ -130,7 +119,9 @@ export const TokensScreen = () => {
         <TeamTokens organization={organization} onRevoke={setRevoked} />
         <OwnTokens />
       </Stack>
-      {isCreating && <CreateTokenDialog organization={organization} isOwner={isOwner} onClose={dialog.close} />}
+      {isCreating && (
+        <CreateTokenDialog organization={organization} isOwner={isOwner ?? false} onClose={dialog.close} />
+      )}
       {revoked && <RevokeTokenDialog organization={organization} row={revoked} onClose={() => setRevoked(null)} />}
     </Page>
   );

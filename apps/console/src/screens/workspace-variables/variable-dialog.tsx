@@ -8,11 +8,9 @@ import {
 } from '../../api/variables.js';
 import type { Workspace } from '../../api/workspaces.js';
 import { ChangedNotice } from '../../components/changed-notice.js';
+import { listChanges, useForm } from '../../components/form.js';
 import { FormDialog } from '../../components/form-dialog.js';
-import { findFieldProblem } from '../../components/problems.js';
 import { showToast } from '../../components/toasts.js';
-
-const FIELDS = ['key', 'value', 'description'];
 
 const CATEGORIES = [
   { value: 'terraform', label: 'Terraform' },
@@ -53,10 +51,6 @@ const LABELS: Readonly<Partial<Record<FormField, string>>> = {
   sensitive: 'setting Sensitive',
 };
 
-/** Returns the fields that differ. An empty field for the value of a sensitive variable keeps the value. */
-const listChanges = (present: FormValues, values: FormValues): Partial<FormValues> =>
-  Object.fromEntries(Object.entries(values).filter(([field, value]) => value !== present[field as FormField]));
-
 const formatPresent = (value: string | boolean): string => {
   if (typeof value === 'boolean') return value ? 'on' : 'off';
   return value === '' ? 'empty' : value;
@@ -84,22 +78,20 @@ const OutdatedNotice = ({ opened, present, entered, onReset }: OutdatedProps) =>
 };
 
 type FieldsProps = {
-  readonly values: FormValues;
+  readonly form: ReturnType<typeof useForm<FormValues>>;
   readonly isNew: boolean;
   readonly wasSensitive: boolean;
-  readonly error: Error | null;
-  readonly onChange: (values: Partial<FormValues>) => void;
 };
 
-const VariableFields = ({ values, isNew, wasSensitive, error, onChange }: FieldsProps) => (
+const VariableFields = ({ form, isNew, wasSensitive }: FieldsProps) => (
   <>
     {isNew && (
       <SegmentedControl
         transitionDuration={0}
         aria-label="Category"
         data={CATEGORIES}
-        value={values.category}
-        onChange={(category) => onChange({ category: category as FormValues['category'] })}
+        value={form.values.category}
+        onChange={(category) => form.enter({ category: category as FormValues['category'] })}
       />
     )}
     <TextInput
@@ -108,10 +100,7 @@ const VariableFields = ({ values, isNew, wasSensitive, error, onChange }: Fields
       required
       disabled={wasSensitive}
       data-autofocus={isNew || undefined}
-      autoComplete="off"
-      value={values.key}
-      onChange={(event) => onChange({ key: event.currentTarget.value })}
-      error={findFieldProblem(error, 'key')}
+      {...form.text('key')}
     />
     <Textarea
       label="Value"
@@ -120,24 +109,14 @@ const VariableFields = ({ values, isNew, wasSensitive, error, onChange }: Fields
       autosize
       minRows={1}
       maxRows={10}
-      autoComplete="off"
       spellCheck={false}
-      value={values.value}
-      onChange={(event) => onChange({ value: event.currentTarget.value })}
-      error={findFieldProblem(error, 'value')}
+      {...form.text('value')}
     />
-    <TextInput
-      label="Description"
-      autoComplete="off"
-      value={values.description}
-      onChange={(event) => onChange({ description: event.currentTarget.value })}
-      error={findFieldProblem(error, 'description')}
-    />
+    <TextInput label="Description" {...form.text('description')} />
     <Checkbox
       label="HCL"
       description="The value is an expression, such as a list or a map."
-      checked={values.hcl}
-      onChange={(event) => onChange({ hcl: event.currentTarget.checked })}
+      {...form.checkbox('hcl')}
     />
     <Checkbox
       label="Sensitive"
@@ -145,46 +124,41 @@ const VariableFields = ({ values, isNew, wasSensitive, error, onChange }: Fields
         wasSensitive ? 'A sensitive variable stays sensitive.' : 'Nobody can read the value again, not even you.'
       }
       disabled={wasSensitive}
-      checked={values.sensitive}
-      onChange={(event) => onChange({ sensitive: event.currentTarget.checked })}
+      {...form.checkbox('sensitive')}
     />
   </>
 );
 
 const useVariableForm = ({ organization, workspace, variable, onClose }: VariableDialogProps) => {
   const [opened, setOpened] = useState(variable);
-  const [entered, setEntered] = useState<Partial<FormValues>>({});
   const present = toFormValues(variable);
-  const values = { ...present, ...entered };
   const change = useChangeVariable(organization, workspace.attributes.name, workspace.id);
+  const form = useForm(present, change);
+  const entered = listChanges(present, form.values);
   const send = (body: VariableChange) => {
     const onSuccess = (outcome: 'changed' | 'outdated') => {
       if (outcome === 'outdated') return;
-      showToast({ kind: 'success', message: `The variable ${values.key} is saved.` });
+      showToast({ kind: 'success', message: `The variable ${form.values.key} is saved.` });
       onClose();
     };
     change.mutate(body, { onSuccess });
   };
   return {
+    form,
     opened,
-    entered: listChanges(present, values),
-    values,
-    error: change.error,
-    isPending: change.isPending,
+    entered,
     // The saved variable is another version too.
     isOutdated:
       !change.isPending &&
       change.data !== 'changed' &&
       opened?.attributes['version-id'] !== variable?.attributes['version-id'],
-    enter: (changes: Partial<FormValues>) => setEntered({ ...entered, ...changes }),
     reset: () => {
-      setEntered({});
+      form.reset();
       setOpened(variable);
     },
     save: () => {
-      if (!variable) return send({ action: 'create', attributes: values });
-      const attributes = listChanges(present, values);
-      return Object.keys(attributes).length === 0 ? onClose() : send({ action: 'update', variable, attributes });
+      if (!variable) return send({ action: 'create', attributes: form.values });
+      return Object.keys(entered).length === 0 ? onClose() : send({ action: 'update', variable, attributes: entered });
     },
   };
 };
@@ -192,28 +166,19 @@ const useVariableForm = ({ organization, workspace, variable, onClose }: Variabl
 /** Creates a variable of the workspace, or changes one. */
 export const VariableDialog = (props: VariableDialogProps) => {
   const { variable, onClose } = props;
-  const form = useVariableForm(props);
-  const { opened } = form;
+  const { form, opened, entered, isOutdated, reset, save } = useVariableForm(props);
   return (
     <FormDialog
       title={variable ? `Change ${variable.attributes.key}` : 'New variable'}
       action="Save"
-      isPending={form.isPending}
-      error={form.error}
-      fields={FIELDS}
-      onSubmit={form.save}
+      form={form}
+      onSubmit={save}
       onClose={onClose}
     >
-      {form.isOutdated && opened && variable && (
-        <OutdatedNotice opened={opened} present={variable} entered={form.entered} onReset={form.reset} />
+      {isOutdated && opened && variable && (
+        <OutdatedNotice opened={opened} present={variable} entered={entered} onReset={reset} />
       )}
-      <VariableFields
-        values={form.values}
-        isNew={variable === null}
-        wasSensitive={variable?.attributes.sensitive ?? false}
-        error={form.error}
-        onChange={form.enter}
-      />
+      <VariableFields form={form} isNew={variable === null} wasSensitive={variable?.attributes.sensitive ?? false} />
     </FormDialog>
   );
 };

@@ -1,37 +1,31 @@
-import { Text, TextInput } from '@mantine/core';
-import { useState } from 'react';
+import { Text } from '@mantine/core';
 import { useChangeLock, type Workspace } from '../../api/workspaces.js';
+import { ConfirmDialog } from '../../components/confirm-dialog.js';
+import { useForm } from '../../components/form.js';
 import { FormDialog } from '../../components/form-dialog.js';
 import { LockReasonField } from '../../components/lock-reason-field.js';
-import { showToast } from '../../components/toasts.js';
+import { reportAndClose } from '../../components/toasts.js';
 
 type DialogProps = { readonly organization: string; readonly workspace: Workspace; readonly onClose: () => void };
 
 export const LockDialog = ({ organization, workspace, onClose }: DialogProps) => {
-  const [reason, setReason] = useState('');
+  const { name } = workspace.attributes;
   const change = useChangeLock(organization, workspace);
-  const lock = () => {
-    const onSuccess = () => {
-      showToast({ kind: 'success', message: `${workspace.attributes.name} is locked.` });
-      onClose();
-    };
-    change.mutate({ action: 'lock', reason: reason.trim() }, { onSuccess });
-  };
+  const form = useForm({ reason: '' }, change);
   return (
     <FormDialog
-      title={`Lock ${workspace.attributes.name}`}
+      title={`Lock ${name}`}
       action="Lock"
-      isPending={change.isPending}
       intro={
         <Text size="sm">
           While you hold the lock, nobody else can upload a state, and no run starts in this workspace.
         </Text>
       }
-      error={change.error}
-      onSubmit={lock}
+      form={form}
+      onSubmit={() => change.mutate({ action: 'lock', ...form.trimmed }, reportAndClose(`${name} is locked.`, onClose))}
       onClose={onClose}
     >
-      <LockReasonField value={reason} onChange={setReason} />
+      <LockReasonField {...form.choice('reason')} />
     </FormDialog>
   );
 };
@@ -43,39 +37,18 @@ export const ForceUnlockDialog = ({
   onClose,
 }: DialogProps & { readonly holder: string }) => {
   const { name } = workspace.attributes;
-  const [typed, setTyped] = useState('');
   const change = useChangeLock(organization, workspace);
-  const unlock = () => {
-    const onSuccess = () => {
-      showToast({ kind: 'success', message: `${name} is unlocked.` });
-      onClose();
-    };
-    if (typed === name) change.mutate({ action: 'force-unlock' }, { onSuccess });
-  };
   return (
-    <FormDialog
+    <ConfirmDialog
       title={`Force unlock ${name}`}
       action="Force unlock"
-      isDisabled={typed !== name}
-      isDangerous
-      isPending={change.isPending}
-      intro={
-        <Text size="sm">
-          The lock belongs to {holder}. If they still change the state, two changes at the same time can damage it. Ask
-          them first.
-        </Text>
-      }
-      error={change.error}
-      onSubmit={unlock}
+      typed={name}
+      change={change}
+      onConfirm={() => change.mutate({ action: 'force-unlock' }, reportAndClose(`${name} is unlocked.`, onClose))}
       onClose={onClose}
     >
-      <TextInput
-        label="Type the name of the workspace to confirm"
-        data-autofocus
-        autoComplete="off"
-        value={typed}
-        onChange={(event) => setTyped(event.currentTarget.value)}
-      />
-    </FormDialog>
+      The lock belongs to {holder}. If they still change the state, two changes at the same time can damage it. Ask them
+      first.
+    </ConfirmDialog>
   );
 };
