@@ -44,7 +44,7 @@ const downwards = (group, index) => ({
 });
 
 const pureAccess =
-  '^libs/api/access/(?:rules|authentication/(?:actor|address-ranges|token-restriction)|permissions/(?:event-groups|grants|live-resources|organization-access|permissions))\\.ts$';
+  '^libs/api/access/(?:rules|callers/(?:actor|organization-access|token-restriction)|authentication/address-ranges|permissions/(?:event-groups|grants|live-resources|permissions))\\.ts$';
 const pureJsonApi = '^libs/api/json-api/(?:rules|attribute-table|body-schemas|member-treatments|oauth-refusal)\\.ts$';
 const pureRelease = '^libs/registry/provider-release/(?:archive-names|rules)\\.ts$';
 

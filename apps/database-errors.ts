@@ -1,6 +1,6 @@
 import { isOutage, PooledConnectionError } from '#platform/postgres';
 import { getErrorCode } from '#platform/kernel';
-import type { Settings } from '#platform/host';
+import type { Settings } from '#platform/settings';
 
 const EXTENSIONS = 'the extensions pg_trgm and btree_gin';
 

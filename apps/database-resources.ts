@@ -8,8 +8,8 @@ import {
   startEmbeddedPostgres,
   lockDataFolder,
   type PlainLogger,
-  type Settings,
 } from '#platform/host';
+import type { Settings } from '#platform/settings';
 import { KEY_FILE, type ReadEncryptionKeys } from './encryption-keys.js';
 
 /** The database and the keys that it is encrypted with. */

@@ -2,14 +2,8 @@ import { randomBytes } from 'node:crypto';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { EncryptionKeys, KeyWrapperError, type KeyWrapper } from '#platform/encryption';
-import {
-  parseStoredKey,
-  readFileOrNull,
-  readOrCreateSecret,
-  StartupError,
-  type Settings,
-  type StoredKey,
-} from '#platform/host';
+import { readFileOrNull, readOrCreateSecret, StartupError } from '#platform/host';
+import { parseStoredKey, type Settings, type StoredKey } from '#platform/settings';
 import { Backoff, type BackoffOptions } from '#platform/kernel';
 import { TransitKeyWrapper } from '#platform/transit';
 

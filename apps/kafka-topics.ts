@@ -9,7 +9,8 @@ import {
   type TopicDifference,
 } from '#storage/message-log';
 import { FACTS_TOPIC } from '#activity/facts';
-import { StartupError, type KafkaSettings, type Settings } from '#platform/host';
+import { StartupError } from '#platform/host';
+import type { KafkaSettings, Settings } from '#platform/settings';
 import { listStateTopics, STATE_TOPICS } from '#api/state-topics';
 import { eventRegistry } from './modules.js';
 import { publishedResources } from './published-resources.js';

@@ -19,7 +19,7 @@ import { factsDefinition } from '#activity/facts';
 import { createHistoryDefinition } from '#activity/history';
 import { ipAllowlistsDefinition } from '#organizations/ip-allowlists';
 import { liveEventsDefinition } from '#activity/live-events';
-import type { Settings } from '#platform/host';
+import type { Settings } from '#platform/settings';
 import type { Clock, Ids, Logger } from '#platform/kernel';
 import {
   createDestinationFetch,

@@ -21,7 +21,8 @@ import {
 import type { EncryptionKeys } from '#platform/encryption';
 import { NameEraser } from '#storage/personal-data';
 import { Database, inspectConnectionParameters, isOutage } from '#platform/postgres';
-import { createLogger, RandomIds, StartupError, SystemClock, type Settings } from '#platform/host';
+import { createLogger, RandomIds, StartupError, SystemClock } from '#platform/host';
+import type { Settings } from '#platform/settings';
 import { Backoff, getErrorCode, type Clock, type Ids } from '#platform/kernel';
 import { describeDatabaseError } from './database-errors.js';
 import { createKeyReader } from './encryption-keys.js';

@@ -24,8 +24,8 @@ const SMALL_PROJECT: Readonly<Record<string, string>> = {
     import { message } from '#platform/kernel';
     export const attribute = [z, message];`,
   'libs/api/access/index.ts': `export * from './rules.js'; export const guard = 1;`,
-  'libs/api/access/rules.ts': `export * from './authentication/actor.js';`,
-  'libs/api/access/authentication/actor.ts': `import { message } from '#platform/kernel'; export const actor = message;`,
+  'libs/api/access/rules.ts': `export * from './callers/actor.js';`,
+  'libs/api/access/callers/actor.ts': `import { message } from '#platform/kernel'; export const actor = message;`,
   'libs/platform/host/index.ts': `export const settings = 1;`,
   'libs/platform/tracing/sdk.ts': `export const sdk = 1;`,
   'libs/registry/provider-release/index.ts': `export * from './rules.js'; export { key } from './signing-key.js';`,

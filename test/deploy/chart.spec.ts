@@ -3,7 +3,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { parse } from 'yaml';
-import { ensureLocalCertificates, listSettingWarnings, parseSettings, SystemClock } from '#platform/host';
+import { ensureLocalCertificates, SystemClock } from '#platform/host';
+import { listSettingWarnings, parseSettings } from '#platform/settings';
 import { routes } from '../docs/routes.js';
 import { ROOT } from '../support/folders.js';
 import {

@@ -125,8 +125,8 @@ describe('the page of the architecture', () => {
     const page = await readFile(join(ROOT, 'docs/explanation/architecture.md'), 'utf8');
     const described: string[] = [];
     let group = '';
-    for (const [, named, module = ''] of page.matchAll(/^\| (?:`([a-z-]+)`)? +\| `([a-z-]+)` /gm)) {
-      group = named ?? group;
+    for (const [, heading, module = ''] of page.matchAll(/^\| (?:`([a-z-]+)`)? +\| `([a-z-]+)` /gm)) {
+      group = heading ?? group;
       described.push(`libs/${group}/${module}`);
     }
     const order = await readGroups();

@@ -1,7 +1,7 @@
 import type { z } from 'zod';
 import * as agentPools from '../../libs/organizations/agents/agent-pools/agent-pools.body.js';
 import * as agents from '../../libs/organizations/agents/agents/agents.controller.js';
-import * as auditConfiguration from '../../libs/activity/audit-trail/configuration/audit-configurations.controller.js';
+import * as auditConfiguration from '../../libs/activity/audit-trail/settings/audit-configurations.controller.js';
 import * as auditTrailSettings from '../../libs/activity/audit-trail/settings/audit-trail-settings.controller.js';
 import * as auditFactSources from '../../libs/activity/facts/sources/audit-fact-sources.controller.js';
 import * as identityProviders from '../../libs/identity/identity-providers/providers/identity-providers.body.js';

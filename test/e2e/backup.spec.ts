@@ -26,7 +26,8 @@ import {
 } from '#operations/backup';
 import { FolderBlobs, S3Blobs, type BlobStore } from '#storage/blob-store';
 import { isAheadOfCluster, listViews } from '#storage/event-store';
-import { createLogger, RandomIds, readSettings, SystemClock } from '#platform/host';
+import { createLogger, RandomIds, SystemClock } from '#platform/host';
+import { readSettings } from '#platform/settings';
 import { computeLockKey, type Database } from '#platform/postgres';
 import { createRuntime, migrateDatabase, type Runtime } from '../../apps/runtime.js';
 import { createFileSweepers, moduleDefinitions } from '../../apps/modules.js';

@@ -1,7 +1,7 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it, jest } from '@jest/globals';
 import type { Authenticator } from '#api/access';
 import { sql } from '#platform/kernel';
-import { MAX_SUMMED_SUBJECTS, MAX_CHANGED_SUBJECTS } from '../../libs/api/access/epochs/access-epochs.queries.js';
+import { MAX_SUMMED_SUBJECTS, MAX_CHANGED_SUBJECTS } from '../../libs/api/access/permissions/access-epochs.queries.js';
 import {
   expectStatus,
   makeAgentToken,

@@ -1,4 +1,5 @@
-import { StartupError, type KafkaSettings } from '#platform/host';
+import { StartupError } from '#platform/host';
+import type { KafkaSettings } from '#platform/settings';
 import { findOutageReason } from '#storage/message-log';
 
 /** Runs work that needs the brokers. Rejects with a message for the operator if no broker responds. */

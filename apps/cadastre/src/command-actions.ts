@@ -1,13 +1,11 @@
+import { demandUnlockedFolder, inspectMachine, SystemClock } from '#platform/host';
 import {
-  demandUnlockedFolder,
   InvalidSettingsError,
-  inspectMachine,
   parseSettings,
   listSettingWarnings,
-  SystemClock,
   type ProcessKind,
   type Settings,
-} from '#platform/host';
+} from '#platform/settings';
 import { runUntilStopRequest } from './signals.js';
 import { describeFailure } from './start-errors.js';
 

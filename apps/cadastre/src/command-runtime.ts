@@ -1,4 +1,5 @@
-import { StartupError, type Settings } from '#platform/host';
+import { StartupError } from '#platform/host';
+import type { Settings } from '#platform/settings';
 import { describeMissingSite, hasEmbeddedSite } from '../../database-resources.js';
 import { migrateDatabase, openRuntime, type Runtime } from '../../runtime.js';
 

@@ -1,5 +1,5 @@
 import { join, relative } from 'node:path';
-import type { Settings } from '#platform/host';
+import type { Settings } from '#platform/settings';
 import { ADMIN_TOKEN_FILE, type AdminAccess } from './admin-access.js';
 
 type Greeting = {

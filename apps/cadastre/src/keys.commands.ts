@@ -11,7 +11,8 @@ import {
   tryRotationLock,
   type RotationState,
 } from '#storage/event-store';
-import { StartupError, type Settings } from '#platform/host';
+import { StartupError } from '#platform/host';
+import type { Settings } from '#platform/settings';
 import type { DatabaseSession } from '#platform/postgres';
 import { ENCRYPTED_FILES, moduleDefinitions } from '../../modules.js';
 import type { Runtime } from '../../runtime.js';

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { findPackageJSON } from 'node:module';
 import { Command } from 'commander';
-import { formatSettingsHelp } from '#platform/host';
+import { formatSettingsHelp } from '#platform/settings';
 import { createProviderCommand } from '../../provider/src/program.js';
 import { addBackupCommands } from './backup/backup.commands.js';
 import { addOrganizationCommands } from './backup/organization.commands.js';

@@ -1,5 +1,6 @@
 import type { Command } from 'commander';
-import { StartupError, SystemClock, type KafkaSettings, type Settings } from '#platform/host';
+import { StartupError, SystemClock } from '#platform/host';
+import type { KafkaSettings, Settings } from '#platform/settings';
 import {
   buildSecurityOptions,
   createKafkaClient,

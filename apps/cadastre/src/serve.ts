@@ -1,7 +1,8 @@
 import { join } from 'node:path';
 import { hasOrganizations } from '#organizations/organizations';
 import { collectProcessMetrics } from '#api/edge';
-import { describeMissingConnections, InvalidSettingsError, StartupError, VERSION, type Settings } from '#platform/host';
+import { StartupError, VERSION } from '#platform/host';
+import { describeMissingConnections, InvalidSettingsError, type Settings } from '#platform/settings';
 import { readMaxConnections } from '#platform/postgres';
 import { loadTlsOptions, openGateway } from '../../gateway/src/gateway.js';
 import { migrateDatabase, openRuntime, type Runtime } from '../../runtime.js';

@@ -1,5 +1,5 @@
 import { createSystemContext } from '#api/access';
-import type { Settings } from '#platform/host';
+import type { Settings } from '#platform/settings';
 import { badRequest, notFound } from '#platform/kernel';
 import { ensureUser, findFirstAdmin, findUserByLogin, revokeTokensOf, setEmail } from '#identity/people';
 import { createSignInLink, type SignInLink } from '#identity/sign-in';

@@ -1,10 +1,5 @@
-import {
-  InvalidSettingsError,
-  DataFolderInUseError,
-  describePortInUse,
-  StartupError,
-  redactSecrets,
-} from '#platform/host';
+import { DataFolderInUseError, describePortInUse, StartupError } from '#platform/host';
+import { InvalidSettingsError, redactSecrets } from '#platform/settings';
 import { getErrorCode, Refusal } from '#platform/kernel';
 
 const MAX_MESSAGE_LENGTH = 1_000;

@@ -9,7 +9,8 @@ import {
   revokeToken,
   setEmail,
 } from '#identity/people';
-import { StartupError, type Settings } from '#platform/host';
+import { StartupError } from '#platform/host';
+import type { Settings } from '#platform/settings';
 import { describeMissingSite } from '../../database-resources.js';
 import type { Runtime } from '../../runtime.js';
 import { loadCommandSettings, withErrorReport } from './command-actions.js';

@@ -1,5 +1,6 @@
 import type { Command } from 'commander';
-import { createLogger, StartupError, type Settings } from '#platform/host';
+import { createLogger, StartupError } from '#platform/host';
+import type { Settings } from '#platform/settings';
 import { describeAction, describeDifference, type TopicDifference } from '#storage/message-log';
 import { applySiteTopics, compareSiteTopics, listSiteTopics, requireKafka } from '../../kafka-topics.js';
 import { withBrokers } from './broker-outages.js';

@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
 import { forgetUserByName, listUsers, previewForget, type ForgetPreview } from '#identity/people';
-import type { Settings } from '#platform/host';
+import type { Settings } from '#platform/settings';
 import { loadCommandSettings, withErrorReport } from './command-actions.js';
 import { withRuntime } from './command-runtime.js';
 import { promptAtTerminal, requireConfirmation, type Confirm } from './confirmation.js';

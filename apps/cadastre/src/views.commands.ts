@@ -7,7 +7,8 @@ import {
   verifySnapshots,
   type ViewDifference,
 } from '#storage/event-store';
-import { StartupError, type Settings } from '#platform/host';
+import { StartupError } from '#platform/host';
+import type { Settings } from '#platform/settings';
 import { readLogEnd, recordVerification } from '#operations/site';
 import type { Runtime } from '../../runtime.js';
 import { moduleDefinitions, views as allViews } from '../../modules.js';

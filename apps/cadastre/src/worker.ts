@@ -2,7 +2,7 @@ import 'reflect-metadata';
 import { register } from 'prom-client';
 import { EncryptionKeys } from '#platform/encryption';
 import { replaceMetrics } from '#api/edge';
-import { readSettings, toWorkerSettings } from '#platform/host';
+import { readSettings, toWorkerSettings } from '#platform/settings';
 import { openGateway } from '../../gateway/src/gateway.js';
 import { adoptKeys, openRuntime, type Runtime } from '../../runtime.js';
 import { openTracing } from '../../tracing.js';

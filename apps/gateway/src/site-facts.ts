@@ -1,4 +1,5 @@
-import { VERSION, type Settings } from '#platform/host';
+import { VERSION } from '#platform/host';
+import type { Settings } from '#platform/settings';
 import type { SiteModuleOptions, SiteSetting } from '#operations/site';
 import { listPublishers } from '../../kafka-topics.js';
 import { createFileSweepers, createScheduledJobs, moduleDefinitions } from '../../modules.js';

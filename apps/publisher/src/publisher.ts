@@ -1,4 +1,4 @@
-import type { KafkaSettings } from '#platform/host';
+import type { KafkaSettings } from '#platform/settings';
 import { ALL_ORGANIZATIONS } from '#organizations/organizations';
 import { FollowerRunner } from '#storage/event-store';
 import { createFactMessageHandler, FACTS_TOPIC } from '#activity/facts';

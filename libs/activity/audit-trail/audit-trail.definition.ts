@@ -1,6 +1,6 @@
 import type { EventRegistry } from '#platform/kernel';
 import { defineAggregate, toProjection, type ModuleDefinition } from '#storage/event-store';
-import { auditConfigurations } from './configuration/audit-configurations.projection.js';
+import { auditConfigurations } from './settings/audit-configurations.projection.js';
 import { createAuditTrailFollower } from './writing/audit-trail.follower.js';
 import { trailSettings } from './settings/audit-trail-settings.js';
 import { trailSettingsEvents } from './settings/audit-trail-settings.js';

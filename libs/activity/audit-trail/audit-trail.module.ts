@@ -1,6 +1,6 @@
 import { Module, type DynamicModule } from '@nestjs/common';
 import { CqrsModule } from '@nestjs/cqrs';
-import { AuditConfigurationsController } from './configuration/audit-configurations.controller.js';
+import { AuditConfigurationsController } from './settings/audit-configurations.controller.js';
 import { AuditTrailController } from './reading/audit-trail.controller.js';
 import { OrganizationAuditTrailController } from './reading/organization-audit-trail.controller.js';
 import { SiteAuditTrailController } from './reading/site-audit-trail.controller.js';

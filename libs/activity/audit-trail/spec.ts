@@ -1,7 +1,7 @@
 import { sql, type Sql } from '#platform/kernel';
 import type { TrailEntry } from './writing/trail-entry.js';
 import { ENTRY_COLUMNS, toTrailEntry, type EntryRow } from './writing/stored-entry.js';
-import { countCompleteBlocks, insertBlock } from './writing/trail-blocks.js';
+import { countCompleteBlocks, insertBlock } from './blocks/trail-blocks.js';
 import type { TrailPagination } from './reading/pagination.js';
 
 export const DAY_MS = 24 * 60 * 60 * 1_000;

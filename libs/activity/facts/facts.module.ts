@@ -1,6 +1,6 @@
 import { Module, type DynamicModule } from '@nestjs/common';
 import { CqrsModule } from '@nestjs/cqrs';
-import type { Settings } from '#platform/host';
+import type { Settings } from '#platform/settings';
 import { AuditFactsController } from './facts/audit-facts.controller.js';
 import { AuditFactSourcesController } from './sources/audit-fact-sources.controller.js';
 import { AuditFactSourcesHandler } from './sources/audit-fact-sources.handler.js';

@@ -1,5 +1,5 @@
 export { loadParentOrganization, type ParentOrganization } from './permissions/parent-organization.queries.js';
-export { OutdatedAccessFilter, repeatWhileAccessChanges } from './epochs/outdated-access.filter.js';
+export { OutdatedAccessFilter, repeatWhileAccessChanges } from './authentication/outdated-access.filter.js';
 export * from './access.module.js';
 export * from './authentication/authenticate.guard.js';
 export { Authenticator, hashSecret, type SessionRules } from './authentication/authenticator.js';
@@ -27,7 +27,7 @@ export {
   raiseEpoch,
   selectOutdatedCallers,
   toCheckedCaller,
-} from './epochs/access-epochs.queries.js';
+} from './permissions/access-epochs.queries.js';
 export { isAddressAllowed, requireAddressOfLink, selectRangesOfLink } from './authentication/allowed-ranges.queries.js';
 export { findCurrentIdentity } from './authentication/identity.queries.js';
 export * from './permissions/grants.queries.js';

@@ -9,7 +9,7 @@ import { Vault } from '#storage/vault';
 import { IdentityLinksController } from './linking/identity-links.controller.js';
 import { BackChannelLogoutController } from './logout/back-channel-logout.controller.js';
 import { BackChannelLogout } from './logout/back-channel-logout.service.js';
-import { OidcFlow } from './protocol/oidc-flow.service.js';
+import { OidcFlow } from './sign-in/oidc-flow.service.js';
 import { ProviderConnections } from './protocol/provider-connections.service.js';
 import { IdentityProvidersController, PUBLIC_URL } from './providers/identity-providers.controller.js';
 import { IdentityProvidersHandler } from './providers/identity-providers.handler.js';

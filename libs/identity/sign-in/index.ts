@@ -6,7 +6,7 @@ export { formatCookie, formatRemovedCookie, readCookie } from './flow/sign-in-co
 export { getNextPath } from './flow/next-path.js';
 export { SignInFlow, type SignInRequest, type SignInResult } from './flow/sign-in-flow.service.js';
 export { SignInOptions, type SignInOption } from './flow/sign-in-options.js';
-export { SignInTokens } from './flow/sign-in-tokens.service.js';
+export { SignInTokens } from './sign-in-tokens.service.js';
 export {
   findUserByIdentity,
   IDENTITY_RACE,

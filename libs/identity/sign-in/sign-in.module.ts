@@ -12,7 +12,7 @@ import { AccountService } from './account/account.service.js';
 import { SignInMethodsController } from './account/sign-in-methods.controller.js';
 import { SignInFlow, type SignInServices } from './flow/sign-in-flow.service.js';
 import { SignInOptions } from './flow/sign-in-options.js';
-import { SignInTokens } from './flow/sign-in-tokens.service.js';
+import { SignInTokens } from './sign-in-tokens.service.js';
 import { ResettableMethods } from './methods/resettable-methods.service.js';
 import { SignInMethodsHandler } from './methods/sign-in-methods.handler.js';
 import { PasskeyCeremonies } from './passkeys/passkey-ceremonies.service.js';

@@ -1,4 +1,4 @@
-export { checkOrganizationExport } from './format/organization-export.check.js';
+export { checkOrganizationExport } from './inspection/organization-export.check.js';
 export { readOrganizationManifest, type OrganizationManifest } from './format/organization-export.manifest.js';
 export { exportOrganization, type ExportingSite } from './export/organization.exporter.js';
 export {

@@ -1,5 +1,5 @@
 import { KeyWrapperError } from '#platform/encryption';
-import type { TransitSettings } from '#platform/host';
+import type { TransitSettings } from '#platform/settings';
 import { OutboundError } from '#platform/outbound';
 
 /** What Vault answered: the status, and the texts of its errors, which are only compared. */

@@ -7,7 +7,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import { KeyWrapperError, type KeyWrapperFailure } from '#platform/encryption';
-import type { TransitLogin, TransitSettings } from '#platform/host';
+import type { TransitLogin, TransitSettings } from '#platform/settings';
 import { INSTALL_OPENBAO_TIMEOUT_MS, POLICY, startOpenBao, type OpenBao } from '../../../test/support/openbao.js';
 import { issueCa, issueServerCertificate } from '../host/certificates/certificates.js';
 import { TransitKeyWrapper } from './index.js';

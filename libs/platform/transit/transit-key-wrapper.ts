@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { z } from 'zod';
 import { KeyWrapperError, type KeyWrapper } from '#platform/encryption';
-import { parseStoredKey, type TransitSettings } from '#platform/host';
+import { parseStoredKey, type TransitSettings } from '#platform/settings';
 import { getErrorCode } from '#platform/kernel';
 import { createOutboundFetch, type OutboundFetch } from '#platform/outbound';
 import { describeLoginRefusal, describeOutage, describeRefusal, type TransitRefusal } from './transit-faults.js';

@@ -5,7 +5,7 @@ export {
   toTopicName,
   type OutboundMessage,
   type CloudEventSource,
-} from './publishing/cloud-event.js';
+} from './topics/cloud-event.js';
 export { parseInboundEvent, type InboundEvent } from './consuming/inbound-cloud-event.js';
 export {
   TopicConsumer,

@@ -14,7 +14,8 @@ import {
 } from '#operations/backup';
 import { computeKeyFingerprint } from '#platform/encryption';
 import { adoptEncryptionKeys } from '#storage/event-store';
-import { StartupError, SystemClock, VERSION, type Settings } from '#platform/host';
+import { StartupError, SystemClock, VERSION } from '#platform/host';
+import type { Settings } from '#platform/settings';
 import { createFileSweepers, moduleDefinitions } from '../../../modules.js';
 import type { Runtime } from '../../../runtime.js';
 import { loadCommandSettings, runResumable, withErrorReport } from '../command-actions.js';

@@ -9,7 +9,8 @@ import {
   parseBackupLocation,
   type BackupArchive,
 } from '#operations/backup';
-import { StartupError, SystemClock, VERSION, type Settings } from '#platform/host';
+import { StartupError, SystemClock, VERSION } from '#platform/host';
+import type { Settings } from '#platform/settings';
 import { removeIpAllowlist } from '#organizations/ip-allowlists';
 import { getErrorCode } from '#platform/kernel';
 import {

@@ -1,5 +1,6 @@
 import type { Command } from 'commander';
-import { SystemClock, type EnvironmentValues } from '#platform/host';
+import { SystemClock } from '#platform/host';
+import type { EnvironmentValues } from '#platform/settings';
 import { withErrorReport } from '../command-actions.js';
 import { runDoctorChecks } from './doctor.js';
 import { printLine } from '../output.js';

@@ -6,13 +6,8 @@ import {
   OLDEST_POSTGRES,
   type DatabaseState,
 } from '#storage/event-store';
-import {
-  inspectMachine,
-  parseSettings,
-  listSettingWarnings,
-  type EnvironmentValues,
-  type Settings,
-} from '#platform/host';
+import { inspectMachine } from '#platform/host';
+import { parseSettings, listSettingWarnings, type EnvironmentValues, type Settings } from '#platform/settings';
 import { inspectConnectionParameters } from '#platform/postgres';
 import { getErrorMessage } from '#platform/kernel';
 import { describeDatabaseError } from '../../../database-errors.js';

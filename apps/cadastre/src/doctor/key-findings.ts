@@ -1,5 +1,6 @@
 import { KeyWrapperError } from '#platform/encryption';
-import { StartupError, type Settings } from '#platform/host';
+import { StartupError } from '#platform/host';
+import type { Settings } from '#platform/settings';
 import { findStoredKey, openKeyWrapper, unwrapKey } from '../../../encryption-keys.js';
 import { reportFailed, reportOk, reportWarning, type Finding } from './findings.js';
 

@@ -1,7 +1,8 @@
 import { X509Certificate } from 'node:crypto';
 import { statfs } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import { readFileOrNull, type Settings } from '#platform/host';
+import { readFileOrNull } from '#platform/host';
+import type { Settings } from '#platform/settings';
 import { reportFailed, reportOk, reportWarning, type Finding } from './findings.js';
 
 const MIN_FREE_BYTES = 1_024 ** 3;

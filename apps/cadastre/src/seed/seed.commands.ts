@@ -1,5 +1,5 @@
 import type { Command } from 'commander';
-import type { Settings } from '#platform/host';
+import type { Settings } from '#platform/settings';
 import { loadCommandSettings, withErrorReport } from '../command-actions.js';
 import { withRuntime } from '../command-runtime.js';
 import { printLine } from '../output.js';

@@ -10,7 +10,7 @@ import { readNextEntries, readPage, readTrail } from './audit-trail.queries.js';
 import type { TrailWindow } from './trail-window.js';
 import type { TrailQuery } from './trail-query.filter.js';
 import { UNFILTERED, type TrailEntryFilter } from './trail-entry-filter.js';
-import { ENTRIES_PER_BLOCK } from '../writing/trail-blocks.js';
+import { ENTRIES_PER_BLOCK } from '../blocks/trail-blocks.js';
 import { countMatches, findNextMatches } from './matching-entries.queries.js';
 import { buildLongTrail } from '../spec.js';
 import { getRangeLength } from './ordinal-range.js';

@@ -10,8 +10,8 @@ import {
   getBlockOf,
   getBlockRange,
   NO_MATCHES,
-} from '../writing/trail-blocks.js';
-import { RESOURCE_PART_BITS } from '../writing/entry-indexes.queries.js';
+} from '../blocks/trail-blocks.js';
+import { RESOURCE_PART_BITS } from '../blocks/entry-indexes.queries.js';
 
 // These queries find the entries that match a filter, as ordinals. Matches are sets of bits, one set for each block of
 // entries: the sets of several filters are combined bit by bit, and counted without reading entries. Entries are read

@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import { freshDatabase, type TestDatabase } from '../../../../test/support/database.js';
 import { sql } from '#platform/kernel';
 import { Database, type DatabaseSession } from '#platform/postgres';
-import { insertBlock } from '../writing/trail-blocks.js';
+import { insertBlock } from '../blocks/trail-blocks.js';
 import { countMatches, findNextMatches } from './matching-entries.queries.js';
 import type { TrailEntryFilter } from './trail-entry-filter.js';
 import type { TrailWindow } from './trail-window.js';

@@ -1,8 +1,8 @@
 import { sql, type Sql, type Timestamp } from '#platform/kernel';
 import type { Database } from '#platform/postgres';
 import { requireCurrentAccess, type Actor } from '#api/access';
-import { selectKeptFrom } from '../retention/entry-retention.queries.js';
-import { selectFirstOrdinal } from '../writing/ordinals.queries.js';
+import { selectKeptFrom } from '../settings/entry-retention.queries.js';
+import { selectFirstOrdinal } from '../blocks/ordinals.queries.js';
 import { ENTRY_COLUMNS, type EntryRow } from '../writing/stored-entry.js';
 
 /** The entries of one request are appended together or shortly after each other, so they are near in the trail. */

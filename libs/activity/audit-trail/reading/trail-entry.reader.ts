@@ -6,7 +6,7 @@ import { toCloudEventType, toTopicName } from '#storage/message-log';
 import { toTrailEntry } from '../writing/stored-entry.js';
 import { ENTRY_VISIBILITY, renderEntry, type EntryVisibility } from '../writing/trail-entry.js';
 import { findEntry, listRelatedEntries, type EntryWithEvent } from './trail-entry.queries.js';
-import { waitForTrail } from './trail-ranges.reader.js';
+import { waitForTrail } from '../wait-for-trail.queries.js';
 
 /** The prefix of the names of Kafka topics; null if the server publishes to no Kafka. */
 export const TRAIL_TOPIC_PREFIX = Symbol('TRAIL_TOPIC_PREFIX');

@@ -1,8 +1,8 @@
 import { notFound, sql, unavailable, type EventRegistry, type Sql } from '#platform/kernel';
-import { waitForFollower, type EventStore } from '#storage/event-store';
+import type { EventStore } from '#storage/event-store';
 import type { Actor } from '#api/access';
 import { findActorsByName } from './actor-names.queries.js';
-import { AUDIT_TRAIL_FOLLOWER } from '../writing/audit-trail.follower.js';
+import { waitForTrail } from '../wait-for-trail.queries.js';
 import { findEntryId, readTrail } from './audit-trail.queries.js';
 import type { TrailWindow } from './trail-window.js';
 import type { TrailQuery } from './trail-query.filter.js';
@@ -10,17 +10,6 @@ import { createEntriesGoneRefusal, computeRangeAfter } from './cursor.js';
 import type { OrdinalRange } from './ordinal-range.js';
 import { listSiteTypes, listUnauditedTypes, SITE_TRAIL } from '../writing/trail.js';
 import type { PinnedPagination } from './pagination.js';
-
-/**
- * Resolves when the audit trail contains everything that was written before the call. Readers of the trail of the site
- * wait for the events of all organizations, because it records some of them.
- */
-export const waitForTrail = ({ database }: EventStore, organization: string): Promise<void> =>
-  waitForFollower(
-    database,
-    AUDIT_TRAIL_FOLLOWER,
-    organization === SITE_TRAIL ? {} : { organization: sql`${organization}::text` },
-  );
 
 /** Selects whether an audit trail records the event `v` while it is open. */
 const selectIsAudited = (kinds: EventRegistry, organization: string): Sql => {

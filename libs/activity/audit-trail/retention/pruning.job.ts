@@ -1,8 +1,8 @@
 import { sql, type Clock } from '#platform/kernel';
 import { pause, type ScheduledJob, type Database, type JobRun, type DatabaseSession } from '#platform/postgres';
 import { deleteExpiredPaginations } from '../reading/paginations.queries.js';
-import { getBlockOf } from '../writing/trail-blocks.js';
-import { selectExpiryBounds } from './entry-retention.queries.js';
+import { getBlockOf } from '../blocks/trail-blocks.js';
+import { selectExpiryBounds } from '../settings/entry-retention.queries.js';
 
 const EVERY_MS = 10 * 60 * 1_000;
 // Each batch is a transaction of its own. A long transaction would delay all followers, which wait for every open

@@ -1,6 +1,6 @@
 import type { Actor } from '#api/access';
 import { AggregateCommand, type Operation } from '#storage/event-store';
-import type { AuditConfigurationRow } from '../configuration/audit-configurations.queries.js';
+import type { AuditConfigurationRow } from './audit-configurations.queries.js';
 import type { TrailSettingsRow } from './audit-trail-settings.queries.js';
 
 /** `organization` is the name of the organization. A setting that is undefined keeps its value. */

@@ -11,12 +11,8 @@ import {
 } from '#storage/event-store';
 import type { DatabaseRow } from '#platform/postgres';
 import { createEventContext, type Actor } from '#api/access';
-import {
-  hasTestEntry,
-  selectAuditConfiguration,
-  type AuditConfigurationRow,
-} from '../configuration/audit-configurations.queries.js';
-import { waitForTrail } from '../reading/trail-ranges.reader.js';
+import { hasTestEntry, selectAuditConfiguration, type AuditConfigurationRow } from './audit-configurations.queries.js';
+import { waitForTrail } from '../wait-for-trail.queries.js';
 import { hasTrail } from './audit-trail.entitlement.js';
 import { trailSettings, type TrailSettingsState, type TrailSettingsCommand } from './audit-trail-settings.js';
 import { ChangeTrailSettings, type TrailSettingsOperations } from './audit-trail-settings.commands.js';

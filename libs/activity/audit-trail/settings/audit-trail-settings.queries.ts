@@ -9,7 +9,7 @@ import type { Database } from '#platform/postgres';
 import { hasOrganizationName, requirePermission, requireCurrentAccess, type Actor } from '#api/access';
 import type { FeatureSet } from '#organizations/organizations';
 import { toTrailSettingsStream } from './audit-trail-settings.js';
-import { retentionDays } from '../retention/entry-retention.queries.js';
+import { retentionDays } from './entry-retention.queries.js';
 
 export type TrailSettingsRow = {
   readonly organization: string;

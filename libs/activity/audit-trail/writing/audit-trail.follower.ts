@@ -12,10 +12,10 @@ import {
   type TrailUpdate,
   type TrailTransition,
 } from './trail.js';
-import { ENTRY_INDEXES } from './entry-indexes.queries.js';
+import { ENTRY_INDEXES } from '../blocks/entry-indexes.queries.js';
 import { toEntryColumns } from './stored-entry.js';
-import { countCompleteBlocks, insertBlock } from './trail-blocks.js';
-import { removeExpired } from '../retention/entry-retention.queries.js';
+import { countCompleteBlocks, insertBlock } from '../blocks/trail-blocks.js';
+import { removeExpired } from '../settings/entry-retention.queries.js';
 
 export const AUDIT_TRAIL_FOLLOWER = 'audit_trail';
 /** Since version 2, entries are columns, and blocks of entries exist. */

@@ -7,7 +7,7 @@ import { listSentEvents } from '../messages/sent-events.js';
 import { ChangeReader, type LogCursor } from '../reading/change.reader.js';
 import { LiveReader } from '../reading/live.reader.js';
 import { StreamAccess } from '../scopes/stream.access.js';
-import { LiveStream } from './live.stream.js';
+import { LiveStream } from '../messages/live.stream.js';
 import { StreamSlots } from './stream-slots.js';
 
 export type LiveStreamLimits = {

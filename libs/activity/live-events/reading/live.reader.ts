@@ -2,7 +2,7 @@ import { Logger } from '@nestjs/common';
 import { Backoff, type Clock } from '#platform/kernel';
 import { isAfter, LogWatch, toPosition, type EventStore, type RoundResult } from '#storage/event-store';
 import type { DatabaseSession } from '#platform/postgres';
-import type { LiveStream } from '../events/live.stream.js';
+import type { LiveStream } from '../messages/live.stream.js';
 import { liveEventMetrics } from '../live-events.metrics.js';
 import type { Change } from '../messages/change.js';
 import type { StreamAccess } from '../scopes/stream.access.js';

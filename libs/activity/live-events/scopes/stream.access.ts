@@ -1,9 +1,9 @@
 import { isAfter } from '#storage/event-store';
 import { can, type Authenticator, type Identity } from '#api/access';
 import type { Database } from '#platform/postgres';
-import type { LiveStream } from '../events/live.stream.js';
+import type { LiveStream } from '../messages/live.stream.js';
 import type { Change } from '../messages/change.js';
-import { renderChange, toViewer } from '../messages/change.renderer.js';
+import { renderChange, toViewer } from './change.renderer.js';
 import { selectScopeFacts, toScopeFacts, type ScopeFacts, type ScopeFactsRow } from './scope-facts.queries.js';
 
 /** How often the access of a caller is read again because it changed meanwhile. */

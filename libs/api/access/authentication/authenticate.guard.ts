@@ -3,7 +3,7 @@ import { createParamDecorator, Injectable, type CanActivate, type ExecutionConte
 import type { FastifyRequest } from 'fastify';
 import { Clock, Refusal, type EventContext } from '#platform/kernel';
 import { withSpan } from '#platform/tracing';
-import type { Actor, Identity } from './actor.js';
+import type { Actor, Identity } from '../callers/actor.js';
 import { formatClientAddress } from './address-ranges.js';
 import { Authenticator, createInvalidTokenRefusal } from './authenticator.js';
 import { getBearerToken, getCredential, getSessionCredential } from './credentials.js';

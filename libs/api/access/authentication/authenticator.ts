@@ -3,7 +3,7 @@ import { Inject, Injectable } from '@nestjs/common';
 import { Clock, Refusal } from '#platform/kernel';
 import { Database } from '#platform/postgres';
 import { createAddressRefusal } from '../permissions/permissions.js';
-import type { Identity } from './actor.js';
+import type { Identity } from '../callers/actor.js';
 import { LocatedIdentity } from './located-identity.js';
 import { TokenUsageRecorder } from './token-usage.recorder.js';
 import { findIdentityByHash, findIdentityById, type IdentityOfToken } from './identity.queries.js';

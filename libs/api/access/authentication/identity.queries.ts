@@ -1,6 +1,6 @@
 import { sql, type Sql, type Timestamp } from '#platform/kernel';
 import type { Database } from '#platform/postgres';
-import { UNRESTRICTED, type TokenAccess } from './token-restriction.js';
+import { UNRESTRICTED, type TokenAccess } from '../callers/token-restriction.js';
 import { selectAllowedRanges } from './allowed-ranges.queries.js';
 import {
   computeRoles,
@@ -10,8 +10,12 @@ import {
   type Role,
   type TeamRow,
   type TokenKind,
-} from './actor.js';
-import { MAX_SUMMED_SUBJECTS, selectAddressesSubject, selectMembersSubject } from '../epochs/access-epochs.queries.js';
+} from '../callers/actor.js';
+import {
+  MAX_SUMMED_SUBJECTS,
+  selectAddressesSubject,
+  selectMembersSubject,
+} from '../permissions/access-epochs.queries.js';
 
 /** The address ranges from which an organization accepts requests of the caller. */
 export type IpAllowlistRule = { readonly organization: string; readonly ranges: readonly string[] };

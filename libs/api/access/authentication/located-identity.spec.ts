@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import type { Identity } from './actor.js';
+import type { Identity } from '../callers/actor.js';
 import { LocatedIdentity } from './located-identity.js';
 
 const OFFICE = { organization: 'org-1', ranges: ['203.0.113.0/24'] };

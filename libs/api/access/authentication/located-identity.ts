@@ -1,4 +1,4 @@
-import type { Identity } from './actor.js';
+import type { Identity } from '../callers/actor.js';
 import { createAddressMatcher, type AddressMatcher } from './address-ranges.js';
 import type { IdentityOfToken, IpAllowlistRule } from './identity.queries.js';
 

@@ -1,5 +1,5 @@
 import { Refusal } from '#platform/kernel';
-import type { Identity } from './actor.js';
+import type { Identity } from '../callers/actor.js';
 
 /** Maximum age of the sign-in of a session that changes sign-in methods or creates tokens. */
 export const RECENT_SIGN_IN_MS = 15 * 60_000;

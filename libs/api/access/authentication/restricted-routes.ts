@@ -1,5 +1,5 @@
 import type { RouteEffect, RouteOptions } from '../routes/route-options.js';
-import { createRestrictionRefusal, isRestricted, type TokenRestriction } from './token-restriction.js';
+import { createRestrictionRefusal, isRestricted, type TokenRestriction } from '../callers/token-restriction.js';
 
 /** Returns the effect that the route declares. By default, GET and HEAD read, and all other methods change something. */
 const getEffect = (method: string, { effect }: RouteOptions): RouteEffect | 'changes' =>

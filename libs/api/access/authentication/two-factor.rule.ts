@@ -1,5 +1,5 @@
 import { Refusal } from '#platform/kernel';
-import type { Identity } from './actor.js';
+import type { Identity } from '../callers/actor.js';
 
 /** The rule of the site about second factors. Organizations can have a rule of their own (`collaborator-auth-policy`). */
 export class TwoFactorRule {

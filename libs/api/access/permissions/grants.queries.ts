@@ -1,7 +1,7 @@
 import { sql, type Sql } from '#platform/kernel';
 import { hasOrganizationName } from './resource-names.js';
-import type { Identity } from '../authentication/actor.js';
-import { requireCurrentAccess } from '../epochs/access-epochs.queries.js';
+import type { Identity } from '../callers/actor.js';
+import { requireCurrentAccess } from './access-epochs.queries.js';
 import { hasCapability, PROJECT_LEVELS } from './grants.js';
 import { can, isPermissionWithheld, permissions, type Permission } from './permissions.js';
 

@@ -1,7 +1,7 @@
 import { notFound, sql, type Sql } from '#platform/kernel';
 import type { Database } from '#platform/postgres';
 import { buildLimit, toListPage, type ListPage, type ListRow, type PageRequest } from '#api/json-api';
-import type { Actor } from '../authentication/actor.js';
+import type { Actor } from '../callers/actor.js';
 import { selectPermittedOrganization } from './grants.queries.js';
 import { requirePermission, type Permission } from './permissions.js';
 

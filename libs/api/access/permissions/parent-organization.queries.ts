@@ -1,8 +1,8 @@
 import { notFound, sql } from '#platform/kernel';
 import { hasOrganizationName } from './resource-names.js';
 import type { Database } from '#platform/postgres';
-import type { Actor } from '../authentication/actor.js';
-import { requireCurrentAccess } from '../epochs/access-epochs.queries.js';
+import type { Actor } from '../callers/actor.js';
+import { requireCurrentAccess } from './access-epochs.queries.js';
 import { requirePermission, type Permission } from './permissions.js';
 
 /** The organization of a new resource, with the version of its stream as a precondition of the append. */

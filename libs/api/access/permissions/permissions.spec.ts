@@ -1,8 +1,8 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import { Refusal } from '#platform/kernel';
-import type { Identity, Role } from '../authentication/actor.js';
-import { UNRESTRICTED } from '../authentication/token-restriction.js';
+import type { Identity, Role } from '../callers/actor.js';
+import { UNRESTRICTED } from '../callers/token-restriction.js';
 import {
   PROJECT_FIELDS,
   WORKSPACE_FIELDS,
@@ -11,7 +11,7 @@ import {
   type ProjectWorkspaceAccess,
   type WorkspaceAccess,
 } from './grants.js';
-import { ORGANIZATION_ACCESS } from './organization-access.js';
+import { ORGANIZATION_ACCESS } from '../callers/organization-access.js';
 import { requirePermission, can, permissions, SITE_SCOPE, type Permission } from './permissions.js';
 
 const ALL = Object.keys(permissions) as Permission[];

@@ -1,6 +1,6 @@
 import { forbidden, notFound, Refusal } from '#platform/kernel';
-import { createRestrictionRefusal } from '../authentication/token-restriction.js';
-import { getRolesIn, type Actor, type Identity, type Role } from '../authentication/actor.js';
+import { createRestrictionRefusal } from '../callers/token-restriction.js';
+import { getRolesIn, type Actor, type Identity, type Role } from '../callers/actor.js';
 import { hasCapability, type Capability, type Grant } from './grants.js';
 
 type PermissionRule = {

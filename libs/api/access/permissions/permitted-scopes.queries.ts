@@ -1,5 +1,5 @@
 import { sql, type Sql } from '#platform/kernel';
-import type { Identity } from '../authentication/actor.js';
+import type { Identity } from '../callers/actor.js';
 import { listFieldsGranting, type CapabilityField } from './custom-fields.js';
 import { listLevelsGranting, type Capability } from './grants.js';
 import { hasNoGrants, orOrganizationClosed, isPermittedByRole } from './grants.queries.js';

@@ -1,6 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { Refusal } from '#platform/kernel';
-import { refuseConnection } from '../server/raw-responses.http.js';
+import { refuseConnection } from '../raw-responses.http.js';
 
 export type UploadLimits = {
   /** Bytes that must arrive in each second, on average over a window. */

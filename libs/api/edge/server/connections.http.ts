@@ -6,7 +6,7 @@ import { normalizeAddresses } from './addresses.http.js';
 import { refuseOverload, type OverloadOptions } from './overload.http.js';
 import { serializeRequests } from './pipelining.http.js';
 import type { UnansweredLimits } from './request-admission.js';
-import { refuseConnection } from './raw-responses.http.js';
+import { refuseConnection } from '../raw-responses.http.js';
 import { getContentLength } from '../bodies/request-bodies.hooks.js';
 
 export type ConnectionLimits = {

@@ -5,7 +5,7 @@ import { Clock, Ids, sql, type EventContext } from '#platform/kernel';
 import { endSessions, listUsersOfProviderSession } from '#identity/people';
 import { findUserByIdentity, isChallengeUsed, useChallenge } from '#identity/sign-in';
 import type { LogoutClaims } from '../protocol/logout-claims.js';
-import { CLOCK_TOLERANCE_SECONDS, LOGOUT_TOKEN_SECONDS, OidcFlow } from '../protocol/oidc-flow.service.js';
+import { CLOCK_TOLERANCE_SECONDS, LOGOUT_TOKEN_SECONDS, OidcFlow } from '../sign-in/oidc-flow.service.js';
 import { ProviderFault } from '../protocol/provider-fault.js';
 import type { IdentityProviderRow } from '../providers/identity-providers.queries.js';
 

@@ -1,5 +1,5 @@
 import type { Timestamp } from '#platform/kernel';
-import type { ProviderSettings } from '../providers/provider-settings.js';
+import type { ProviderSettings } from './provider-settings.js';
 
 /** What a provider states about a person. Texts that the server cannot use are null. */
 export type IdentityClaims = {

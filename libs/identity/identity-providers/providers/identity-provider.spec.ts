@@ -1,7 +1,7 @@
 import { describe, it } from '@jest/globals';
 import { specify } from '#platform/kernel/spec';
 import { identityProvider, type IdentityProviderEvent } from './identity-provider.js';
-import type { ProviderChanges } from './provider-settings.js';
+import type { ProviderChanges } from '../protocol/provider-settings.js';
 
 const { given } = specify(identityProvider);
 

@@ -19,7 +19,7 @@ import {
   PROVIDER_SETTINGS,
   type ProviderChanges,
   type ProviderSettings,
-} from './provider-settings.js';
+} from '../protocol/provider-settings.js';
 
 type NewProvider = ProviderChanges & Pick<ProviderSettings, 'name' | 'issuer' | 'clientId'>;
 

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { resourceBody, text } from '#api/json-api';
-import { PROVIDER_SETTINGS } from './provider-settings.js';
+import { PROVIDER_SETTINGS } from '../protocol/provider-settings.js';
 
 const MAX_SECRET = 1_000;
 

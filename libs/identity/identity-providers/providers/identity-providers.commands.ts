@@ -1,7 +1,7 @@
 import { AggregateCommand, type Operation } from '#storage/event-store';
 import type { Actor } from '#api/access';
 import type { IdentityProviderRow } from './identity-providers.queries.js';
-import type { ProviderChanges, ProviderSettings } from './provider-settings.js';
+import type { ProviderChanges, ProviderSettings } from '../protocol/provider-settings.js';
 
 /** `clientSecret`: undefined to keep the present one, null for none. */
 type ProviderInput<Settings> = {

@@ -10,7 +10,7 @@ import { ChangeIdentityProvider } from './identity-providers.commands.js';
 import { renderIdentityProvider } from './identity-providers.document.js';
 import { findProviderForActor, listProviders, type IdentityProviderRow } from './identity-providers.queries.js';
 import { ProviderDirectory, SETTINGS_PROVIDER_ID } from './provider-directory.service.js';
-import { PROVIDER_SETTINGS } from './provider-settings.js';
+import { PROVIDER_SETTINGS } from '../protocol/provider-settings.js';
 
 /** Injection token of the address of the site, without a slash at its end. */
 export const PUBLIC_URL = 'cadastre:identity-providers-public-url';

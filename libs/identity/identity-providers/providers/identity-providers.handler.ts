@@ -26,7 +26,7 @@ import {
   type ProviderForCommand,
 } from './identity-providers.queries.js';
 import { ProviderDirectory, SETTINGS_PROVIDER_ID } from './provider-directory.service.js';
-import { checkProviderSettings, type ProviderChanges } from './provider-settings.js';
+import { checkProviderSettings, type ProviderChanges } from '../protocol/provider-settings.js';
 
 /** The most providers that administrators can create. */
 export const MAX_PROVIDERS = 20;

@@ -1,7 +1,7 @@
 import { sql, type Projection } from '#platform/kernel';
 import { buildSecretDeletion } from '#storage/vault';
 import type { IdentityProviderEvent } from './identity-provider.js';
-import { PROVIDER_SETTINGS } from './provider-settings.js';
+import { PROVIDER_SETTINGS } from '../protocol/provider-settings.js';
 
 export const identityProviders: Projection<IdentityProviderEvent> = {
   name: 'identity_providers',

@@ -4,7 +4,7 @@ import type { Database } from '#platform/postgres';
 import { selectStoredAttributes } from '#api/json-api';
 import { requireCurrentAccess, requirePermission, SITE_SCOPE, type Actor } from '#api/access';
 import { selectOwnedTokens, type OwnedToken } from '#identity/people';
-import { PROVIDER_SETTINGS, type ProviderSettings } from './provider-settings.js';
+import { PROVIDER_SETTINGS, type ProviderSettings } from '../protocol/provider-settings.js';
 
 /** `createdAt` is null for the provider that the settings of the server describe. */
 export type IdentityProviderRow = {

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { defineResource, describeSettings, exampleText, serverPath, timestamp } from '#api/json-api/description';
-import { PROVIDER_SETTINGS } from './provider-settings.js';
+import { PROVIDER_SETTINGS } from '../protocol/provider-settings.js';
 
 const example = 'idp-6hRw3YtPz9VmKc2N';
 

@@ -6,7 +6,7 @@ import { PageRefusalFilter, parseReturnPath, redirectToPage } from '#api/pages';
 import { AccountService, getNextPath, SignInFlow, type SignInRequest } from '#identity/sign-in';
 import { countOidcResult } from '../identity-providers.metrics.js';
 import type { IdentityClaims } from '../protocol/identity-claims.js';
-import { OidcFlow } from '../protocol/oidc-flow.service.js';
+import { OidcFlow } from './oidc-flow.service.js';
 import { ProviderFault } from '../protocol/provider-fault.js';
 import type { IdentityProviderRow } from '../providers/identity-providers.queries.js';
 import { ProviderDirectory } from '../providers/provider-directory.service.js';

@@ -2,7 +2,7 @@ import { Injectable, Logger } from '@nestjs/common';
 import type { FastifyReply } from 'fastify';
 import { sendPage } from '#api/pages';
 import { countOidcResult } from '../identity-providers.metrics.js';
-import { OidcFlow } from '../protocol/oidc-flow.service.js';
+import { OidcFlow } from './oidc-flow.service.js';
 import { ProviderFault } from '../protocol/provider-fault.js';
 import type { IdentityProviderRow } from '../providers/identity-providers.queries.js';
 import { renderFaultPage, type StatusPage } from './oidc-pages.renderer.js';

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { formatCookie, formatRemovedCookie, readCookie, useChallenge, type SignInTokens } from '#identity/sign-in';
 import type { Database } from '#platform/postgres';
-import type { OidcChecks } from '../protocol/oidc-flow.service.js';
+import type { OidcChecks } from './oidc-flow.service.js';
 
 /** Binds a sign-in to the browser in which it started. */
 export const OIDC_COOKIE = '__Host-cadastre-oidc';

@@ -1,5 +1,5 @@
 import type { IdentityClaims } from '../protocol/identity-claims.js';
-import type { ProviderSettings } from '../providers/provider-settings.js';
+import type { ProviderSettings } from '../protocol/provider-settings.js';
 
 /** What a person lacks to sign in with a provider. */
 const SIGN_IN_FAULTS = ['verified-email', 'domain', 'group', 'account', 'email-taken', 'suspended'] as const;

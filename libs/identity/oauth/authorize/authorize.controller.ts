@@ -19,7 +19,7 @@ import { storeAuthorizationCode } from '../codes/authorization-codes.queries.js'
 import { DENIED_CODE } from '../grants/authorization-code.grant.js';
 import { OAUTH_OPTIONS, type OauthOptions } from '../oauth.options.js';
 import { toErrorDescription } from '#api/json-api';
-import { parseAuthorization, type ParsedAuthorization } from './authorization-request.js';
+import { parseAuthorization, type ParsedAuthorization } from '../codes/authorization-request.js';
 import { renderConsentPage } from './consent.renderer.js';
 
 export const decisionForm = z.object({ decision: z.enum(['approve', 'deny']) });

@@ -2,7 +2,7 @@ import { createHash, timingSafeEqual } from 'node:crypto';
 import { hashSecret, requireCurrentAccess, type Actor } from '#api/access';
 import { sql, type Sql } from '#platform/kernel';
 import type { Database } from '#platform/postgres';
-import type { AuthorizationRequest } from '../authorize/authorization-request.js';
+import type { AuthorizationRequest } from './authorization-request.js';
 
 const CODE_LIFETIME_MS = 60_000;
 /** Used codes are kept so long to recognize a second use. */

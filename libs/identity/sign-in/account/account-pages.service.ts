@@ -5,12 +5,12 @@ import type { HtmlPage } from '#api/pages';
 import { listClosedOrganizations, listOwnSessions } from '#identity/people';
 import { loadMethodsOverview } from '../flow/accounts.queries.js';
 import { SignInOptions } from '../flow/sign-in-options.js';
-import { SignInTokens } from '../flow/sign-in-tokens.service.js';
+import { SignInTokens } from '../sign-in-tokens.service.js';
 import { listLinkedIdentities } from '../identities/linked-identities.queries.js';
 import { PasskeyCeremonies } from '../passkeys/passkey-ceremonies.service.js';
 import { listAccountChanges } from '../notices/account-notices.queries.js';
 import { listPasskeys } from '../passkeys/passkeys.queries.js';
-import { renderAccountPage, renderTotpPage } from '../pages/account.renderer.js';
+import { renderAccountPage, renderTotpPage } from './account.renderer.js';
 import type { TotpSetup } from './account.service.js';
 
 /** Renders the pages of an account with what the database contains now. */

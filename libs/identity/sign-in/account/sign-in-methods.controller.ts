@@ -4,7 +4,7 @@ import { ConfigureRoutes, CurrentActor, Page, type Actor } from '#api/access';
 import { Refusal } from '#platform/kernel';
 import { PageRefusalFilter, parseForm, redirectToPage, sendPage } from '#api/pages';
 import { newPasskeyForm, newPasswordForm, passkeyNameForm, totpForm } from '../pages/form-bodies.js';
-import { renderRecoveryCodesPage } from '../pages/account.renderer.js';
+import { renderRecoveryCodesPage } from './account.renderer.js';
 import { AccountPages } from './account-pages.service.js';
 import { AccountService } from './account.service.js';
 

@@ -30,7 +30,7 @@ import {
   SECOND_FACTOR_COOKIE,
 } from './sign-in-cookies.js';
 import type { SignInOptions } from './sign-in-options.js';
-import type { SignInTokens } from './sign-in-tokens.service.js';
+import type { SignInTokens } from '../sign-in-tokens.service.js';
 
 const SECOND_FACTOR_MS = 10 * 60_000;
 const DEVICE_MS = 180 * 86_400_000;

@@ -1,7 +1,7 @@
 import type { AuthenticationResponseJSON, RegistrationResponseJSON } from '@simplewebauthn/server';
 import { z } from 'zod';
 import type { Database } from '#platform/postgres';
-import type { SignInTokens } from '../flow/sign-in-tokens.service.js';
+import type { SignInTokens } from '../sign-in-tokens.service.js';
 import { findPasskey, listPasskeys, useChallenge, type NewPasskey, type PasskeyRow } from './passkeys.queries.js';
 
 const LIFETIME_MS = 5 * 60_000;

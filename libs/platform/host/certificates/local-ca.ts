@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import type { Clock } from '#platform/kernel';
 import { readFileOrNull, writeAtomically } from '../machine/atomic-file.js';
 import type { KeyAndCertificate } from './certificates.js';
-import { isHostOrAddress, isWildcard } from './host-names.js';
+import { isHostOrAddress, isWildcard } from '#platform/settings';
 
 const DAY = 24 * 60 * 60 * 1000;
 const RENEW_BEFORE = 30 * DAY;

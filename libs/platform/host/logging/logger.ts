@@ -1,5 +1,6 @@
 import { pino, stdTimeFunctions, type DestinationStream, type Level, type Logger } from 'pino';
 import type { LoggerService } from '@nestjs/common';
+import { redactSecrets } from '#platform/settings';
 import { getTraceFields } from '#platform/tracing';
 import { serializeError } from './serialize-error.js';
 import { openTerminalOutput } from './terminal-output.js';
@@ -18,16 +19,6 @@ const secretKeys = ['authorization', 'cookie', 'password', 'secret', 'token', 'a
 
 // Each wildcard of pino matches exactly one level: these paths reach `req.headers.authorization` and no deeper.
 const redactPaths = ['', '*.', '*.*.'].flatMap((depth) => secretKeys.map((key) => `${depth}${key}`));
-
-/**
- * Removes secrets from a log line. Redaction by key does not reach the inside of texts: drivers put connection strings
- * into messages, and people put tokens into URLs. So the finished line is searched for the few forms of secrets.
- */
-export const redactSecrets = (line: string): string =>
-  line
-    .replaceAll(/(\w:\/\/[^:/?#\s"@]*):[^\s"/]+@/g, '$1:[redacted]@')
-    .replaceAll(/\bBearer\s+[\w.~+/=-]+/gi, 'Bearer [redacted]')
-    .replaceAll(/[A-Za-z0-9]+\.atlasv1\.[A-Za-z0-9_-]+/g, '[redacted]');
 
 /**
  * Creates a logger that writes JSON lines, or colours for a terminal. Both are written synchronously, so that the last

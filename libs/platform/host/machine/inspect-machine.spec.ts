@@ -4,9 +4,9 @@ import { createServer, type AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { issueCa, issueServerCertificate } from '../certificates/certificates.js';
-import { inspectMachine, type ProcessKind } from './inspect-machine.js';
-import { listSettingWarnings } from '../settings/setting-warnings.js';
-import { parseSettings } from '../settings/settings.js';
+import { inspectMachine } from './inspect-machine.js';
+
+import { listSettingWarnings, parseSettings, type ProcessKind } from '#platform/settings';
 import { removeFolder, createTemporaryFolder } from '../spec.js';
 
 const NOW = new Date('2026-11-23T00:00:00Z');

@@ -3,10 +3,7 @@ import { mkdtemp, readFile, rmdir, stat } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import { dirname, join } from 'node:path';
 import { getErrorCode, getErrorMessage } from '#platform/kernel';
-import type { Settings } from '../settings/settings.js';
-
-/** The kind of program that starts. A command does not listen on any address. */
-export type ProcessKind = 'serve' | 'gateway' | 'projector' | 'publisher' | 'command';
+import type { ProcessKind, Settings } from '#platform/settings';
 
 type Inspection = {
   /** Settings that the inspection depends on. It is skipped if one of them is invalid. */

@@ -14,7 +14,7 @@ import {
 } from '../../../../test/support/kafka/index.js';
 import { waitForTopics } from '../../../../test/support/kafka/topic-reader.js';
 import { quiet } from '../../../../test/support/silent-logger.js';
-import { toKafkaMessage } from './cloud-event.js';
+import { toKafkaMessage } from '../topics/cloud-event.js';
 import { createKafkaClient } from '../connection/kafka-connection.js';
 import { KafkaPublisher } from './kafka-publisher.js';
 import { createPublisherFollower } from './publisher.follower.js';

@@ -1,6 +1,6 @@
 import { getEventKind, type EventRegistry, type Logger, type RecordedEvent } from '#platform/kernel';
 import { openSpan } from '#platform/tracing';
-import { toKafkaMessage, type OutboundMessage, type CloudEventSource } from './cloud-event.js';
+import { toKafkaMessage, type OutboundMessage, type CloudEventSource } from '../topics/cloud-event.js';
 import type { KafkaConnection } from '../connection/kafka-connection.js';
 import type { TopicSettings } from '../topics/topic-definition.js';
 import { MessageSender, type LeadershipCheck } from './message-sender.js';

@@ -1,7 +1,7 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
 import { readWholeTopic, startKafka, type TestKafka, TOPIC_SETTINGS } from '../../../../test/support/kafka/index.js';
 import { quiet } from '../../../../test/support/silent-logger.js';
-import type { OutboundMessage } from './cloud-event.js';
+import type { OutboundMessage } from '../topics/cloud-event.js';
 import { MessageSender } from './message-sender.js';
 
 let kafka: TestKafka;

@@ -1,6 +1,6 @@
 import { getErrorMessage, type Logger } from '#platform/kernel';
 import type { Kafka } from 'kafkajs';
-import type { OutboundMessage } from './cloud-event.js';
+import type { OutboundMessage } from '../topics/cloud-event.js';
 import { createKafkaClient, type KafkaConnection } from '../connection/kafka-connection.js';
 import { openFencedProducer, openProducer, type OpenProducer } from './producer.js';
 import type { TopicSettings } from '../topics/topic-definition.js';

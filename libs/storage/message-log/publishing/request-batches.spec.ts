@@ -2,7 +2,7 @@ import { describe, expect, it } from '@jest/globals';
 import type { AnyEventKind } from '#platform/kernel';
 import { sampleModule, sampleEventKinds } from '../../../../test/support/kafka/index.js';
 import { splitIntoRequests } from './request-batches.js';
-import { toKafkaMessage, type OutboundMessage } from './cloud-event.js';
+import { toKafkaMessage, type OutboundMessage } from '../topics/cloud-event.js';
 
 const messages = (count: number, value?: string): OutboundMessage[] =>
   sampleModule(count, 3).map((event) => {

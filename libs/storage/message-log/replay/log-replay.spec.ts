@@ -11,7 +11,7 @@ import {
   TestEventStore,
   waitForCondition,
 } from '../../event-store/spec.js';
-import type { OutboundMessage } from '../publishing/cloud-event.js';
+import type { OutboundMessage } from '../topics/cloud-event.js';
 import { findReplayRefusal, REPLAY_HEADER, replayLog, type ReplayRequest, type ReplayResult } from './log-replay.js';
 
 const LAMPS = 4;

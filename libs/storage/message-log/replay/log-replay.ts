@@ -15,7 +15,7 @@ import {
   type FollowerPosition,
 } from '#storage/event-store';
 import { castRows, pause, type QueryRunner } from '#platform/postgres';
-import { toKafkaMessage, type CloudEventSource, type OutboundMessage } from '../publishing/cloud-event.js';
+import { toKafkaMessage, type CloudEventSource, type OutboundMessage } from '../topics/cloud-event.js';
 import type { MessageSender } from '../publishing/message-sender.js';
 import {
   selectLastPosition,

@@ -1,5 +1,5 @@
 import type { AnyEventKind, EventRegistry } from '#platform/kernel';
-import { toCloudEventType, toTopicName } from '../publishing/cloud-event.js';
+import { toCloudEventType, toTopicName } from '../topics/cloud-event.js';
 import { buildEventSchemas, type JsonSchema } from './schemas.js';
 
 const INFO = {

@@ -3,7 +3,7 @@ import { describe, expect, it } from '@jest/globals';
 import type { AnyEventKind, EventRegistry } from '#platform/kernel';
 import { sampleEventKinds, createRecordedEvent } from '../../../../test/support/kafka/index.js';
 import { buildAsyncApiDocument } from './async-api.js';
-import { toKafkaMessage } from '../publishing/cloud-event.js';
+import { toKafkaMessage } from '../topics/cloud-event.js';
 import { buildEventSchemas } from './schemas.js';
 
 describe('buildEventSchemas', () => {

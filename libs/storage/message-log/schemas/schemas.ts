@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import type { AnyEventKind, EventRegistry } from '#platform/kernel';
-import { toCloudEventType } from '../publishing/cloud-event.js';
+import { toCloudEventType } from '../topics/cloud-event.js';
 
 export type JsonSchema = Readonly<Record<string, unknown>>;
 

@@ -2,7 +2,7 @@ import type { Admin, Kafka } from 'kafkajs';
 import pRetry from 'p-retry';
 import type { EventRegistry, Logger } from '#platform/kernel';
 import { loadKafkajs } from '../connection/kafkajs.js';
-import { toTopicName } from '../publishing/cloud-event.js';
+import { toTopicName } from './cloud-event.js';
 import { defineTopic, type TopicDefinition, type TopicSettings, type TopicUse } from './topic-definition.js';
 import { compareTopic, type ExistingTopic, type TopicDifference } from './topic-differences.js';
 

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { isSecureAddress } from '#platform/kernel';
-import { isHostOrAddress } from '../certificates/host-names.js';
+import { isHostOrAddress } from './host-names.js';
 import {
   isPort,
   listSchema,

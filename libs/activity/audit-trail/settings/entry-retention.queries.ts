@@ -1,7 +1,7 @@
 import { sql, type Sql } from '#platform/kernel';
-import { DEFAULT_RETENTION_DAYS } from '../settings/audit-trail-settings.js';
-import { selectFirstOrdinal } from '../writing/ordinals.queries.js';
-import { ENTRIES_PER_BLOCK } from '../writing/trail-blocks.js';
+import { DEFAULT_RETENTION_DAYS } from './audit-trail-settings.js';
+import { selectFirstOrdinal } from '../blocks/ordinals.queries.js';
+import { ENTRIES_PER_BLOCK } from '../blocks/trail-blocks.js';
 
 /** Days for which entries are kept, null for ever. `s` are the settings, or nulls. */
 export const retentionDays = sql`case when s.organization is null then ${DEFAULT_RETENTION_DAYS} else s.retention_days end`;

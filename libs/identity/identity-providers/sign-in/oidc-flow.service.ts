@@ -21,12 +21,12 @@ import type { Clock } from '#platform/kernel';
 import { getCallbackPath } from '../providers/identity-providers.document.js';
 import type { IdentityProviderRow } from '../providers/identity-providers.queries.js';
 import type { ProviderDirectory } from '../providers/provider-directory.service.js';
-import { isLogoutType, parseLogoutClaims, type LogoutClaims } from './logout-claims.js';
-import { needsMoreClaims, parseIdentityClaims, type IdentityClaims } from './identity-claims.js';
-import type { ProviderConnection, ProviderConnections } from './provider-connections.service.js';
-import { SIGNING_ALGORITHMS } from './provider-discovery.http.js';
-import { ProviderFault, toProviderFault } from './provider-fault.js';
-import { PROVIDER_TIMEOUT_MS } from './provider-fetch.http.js';
+import { isLogoutType, parseLogoutClaims, type LogoutClaims } from '../protocol/logout-claims.js';
+import { needsMoreClaims, parseIdentityClaims, type IdentityClaims } from '../protocol/identity-claims.js';
+import type { ProviderConnection, ProviderConnections } from '../protocol/provider-connections.service.js';
+import { SIGNING_ALGORITHMS } from '../protocol/provider-discovery.http.js';
+import { ProviderFault, toProviderFault } from '../protocol/provider-fault.js';
+import { PROVIDER_TIMEOUT_MS } from '../protocol/provider-fetch.http.js';
 
 /** Seconds by which the clock of a provider may differ. */
 export const CLOCK_TOLERANCE_SECONDS = 60;

@@ -1,5 +1,5 @@
 import type { EventContext, Timestamp } from '#platform/kernel';
-import type { OrganizationAccess } from '../permissions/organization-access.js';
+import type { OrganizationAccess } from './organization-access.js';
 import type { TokenRestriction } from './token-restriction.js';
 
 /**

@@ -10,7 +10,7 @@ import {
   type TeamRow,
 } from './actor.js';
 import { UNRESTRICTED } from './token-restriction.js';
-import { NO_ORGANIZATION_ACCESS, type OrganizationAccess } from '../permissions/organization-access.js';
+import { NO_ORGANIZATION_ACCESS, type OrganizationAccess } from './organization-access.js';
 
 const inTeam = (organization: string, name: string, access: Partial<OrganizationAccess> = {}): TeamRow => ({
   id: `team-${name}`,

@@ -8,9 +8,9 @@ import { Database } from '#platform/postgres';
 import { FixedClock } from '../../../../test/support/clocks.js';
 import { OutdatedAccessFilter } from './outdated-access.filter.js';
 import { AccessModule } from '../access.module.js';
-import type { Actor } from '../authentication/actor.js';
-import { CurrentActor } from '../authentication/authenticate.guard.js';
-import { Authenticator } from '../authentication/authenticator.js';
+import type { Actor } from '../callers/actor.js';
+import { CurrentActor } from './authenticate.guard.js';
+import { Authenticator } from './authenticator.js';
 
 /** A database with one caller, which counts its queries. */
 class OneCaller extends Database {

@@ -1,4 +1,4 @@
-import { isHostOrAddress, isHostName } from '../certificates/host-names.js';
+import { isHostOrAddress, isHostName } from './host-names.js';
 import { defineSecretVariable, matchingSchema, oneOfSchema, parseUrl, wholeNumberSchema } from './variable-schemas.js';
 import { defineVariable } from './variable.js';
 

@@ -13,8 +13,8 @@ import {
   type Resource,
 } from '#api/json-api';
 import { findAuditConfiguration, type AuditConfigurationRow } from './audit-configurations.queries.js';
-import { ChangeTrailSettings } from '../settings/audit-trail-settings.commands.js';
-import { toTrailSettingsStream } from '../settings/audit-trail-settings.js';
+import { ChangeTrailSettings } from './audit-trail-settings.commands.js';
+import { toTrailSettingsStream } from './audit-trail-settings.js';
 
 const TYPE = 'audit-configurations';
 const STREAMING = 'hcp-audit-log-streaming';

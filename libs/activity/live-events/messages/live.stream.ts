@@ -2,7 +2,7 @@ import { Readable } from 'node:stream';
 import type { LogPosition } from '#platform/kernel';
 import type { Identity } from '#api/access';
 import { liveEventMetrics } from '../live-events.metrics.js';
-import { renderServerSentEvent } from '../messages/server-sent-event.js';
+import { renderServerSentEvent } from './server-sent-event.js';
 
 /**
  * Why the server ends a stream. `access`: the credential no longer counts, or may not read the organization. `deleted`: the

@@ -1,7 +1,7 @@
 import { notFound, sql, type Sql, type Timestamp } from '#platform/kernel';
 import type { Database } from '#platform/postgres';
 import { hasOrganizationName, requirePermission, requireCurrentAccess, type Actor } from '#api/access';
-import { toTrailSettingsStream } from '../settings/audit-trail-settings.js';
+import { toTrailSettingsStream } from './audit-trail-settings.js';
 
 export type AuditConfigurationRow = {
   readonly organization: string;

@@ -1,7 +1,7 @@
 import { isIP } from 'node:net';
 import { valid } from 'semver';
 import { z } from 'zod';
-import { isHostName, isHostOrAddress } from '../certificates/host-names.js';
+import { isHostName, isHostOrAddress } from './host-names.js';
 import { blobVariables } from './blob-variables.js';
 import { kafkaVariables } from './kafka-variables.js';
 import { limitVariables, readLimitVariables, requestVariables } from './limit-variables.js';

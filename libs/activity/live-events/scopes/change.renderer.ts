@@ -1,9 +1,9 @@
 import type { ChangeWord } from '#platform/kernel';
 import { can, type Identity } from '#api/access';
 import { canChangeTeam, canReadTeam, type TeamScope } from '#identity/people';
-import { hadAccess, listGrants, type ScopeFacts } from '../scopes/scope-facts.queries.js';
-import type { Change, ChangeScope, ResourceReference } from './change.js';
-import { renderServerSentEvent } from './server-sent-event.js';
+import { hadAccess, listGrants, type ScopeFacts } from './scope-facts.queries.js';
+import type { Change, ChangeScope, ResourceReference } from '../messages/change.js';
+import { renderServerSentEvent } from '../messages/server-sent-event.js';
 
 /** A caller, with its teams for fast lookups. */
 type Viewer = { readonly identity: Identity; readonly teams: ReadonlySet<string> };

@@ -10,13 +10,13 @@ import {
   type HtmlPage,
 } from '#api/pages';
 import type { MethodsOverview } from '../flow/accounts.queries.js';
-import type { TotpSetup } from '../account/account.service.js';
+import type { TotpSetup } from './account.service.js';
 import type { PasskeyCeremony } from '../passkeys/passkey-ceremonies.service.js';
 import type { PasskeyRow } from '../passkeys/passkeys.queries.js';
 import type { AccountChangeRow } from '../notices/account-changes.js';
 import { renderChanges } from './account-changes.renderer.js';
 import { renderIdentities, type Linking } from './account-identities.renderer.js';
-import { PASSKEY_SCRIPTS, renderPasskeyForm } from './sign-in.renderer.js';
+import { PASSKEY_SCRIPTS, renderPasskeyForm } from '../pages/sign-in.renderer.js';
 
 type AccountSession = {
   readonly id: string;

@@ -1,8 +1,10 @@
-import { isLoopback } from '../certificates/host-names.js';
-import type { ProcessKind } from '../machine/inspect-machine.js';
+import { isLoopback } from './host-names.js';
 import { toFileVariable, type EnvironmentValues } from './secret-files.js';
 import type { Settings } from './settings.js';
 import { secretNames, settingVariables } from './variables.js';
+
+/** The kind of program that starts. A command does not listen on any address. */
+export type ProcessKind = 'serve' | 'gateway' | 'projector' | 'publisher' | 'command';
 
 /** Settings of `cadastre provider`, which has no server settings. */
 const CLIENT_VARIABLES = ['CADASTRE_URL', 'CADASTRE_TOKEN', 'CADASTRE_KEY_PASSPHRASE'];

@@ -1,7 +1,7 @@
 import { checkArchive, type BackupArchive, type BackupControl } from '#operations/backup';
 import type { EventRegistry } from '#platform/kernel';
-import { ExportInspector } from '../inspection/export.inspector.js';
-import { readEvents, readRows, type OrganizationManifest } from './organization-export.manifest.js';
+import { ExportInspector } from './export.inspector.js';
+import { readEvents, readRows, type OrganizationManifest } from '../format/organization-export.manifest.js';
 
 /**
  * Reads every file of an export (see checkArchive), and checks that its events and rows contain one organization and nothing

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { isSecureAddress } from '#platform/kernel';
-import { isHostName } from '../certificates/host-names.js';
+import { isHostName } from './host-names.js';
 import { defineSecretVariable, listSchema, matchingSchema, onOffSchema } from './variable-schemas.js';
 import { defineVariable } from './variable.js';
 

@@ -1,5 +1,5 @@
 import { sql, type Projection, type OrganizationDeleted } from '#platform/kernel';
-import type { TrailSettingsEvent } from '../settings/audit-trail-settings.js';
+import type { TrailSettingsEvent } from './audit-trail-settings.js';
 
 type TrailSwitchEvent = Extract<TrailSettingsEvent, { type: 'AuditTrailEnabled' | 'AuditTrailDisabled' }>;
 

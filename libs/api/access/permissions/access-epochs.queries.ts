@@ -1,6 +1,6 @@
 import { sql, type Sql } from '#platform/kernel';
 import type { Database } from '#platform/postgres';
-import type { Identity } from '../authentication/actor.js';
+import type { Identity } from '../callers/actor.js';
 
 /**
  * Returns a condition for the first statement of every request. It makes the statement fail if access has changed since

@@ -1,9 +1,9 @@
 import { Catch, type ArgumentsHost, type ExceptionFilter } from '@nestjs/common';
 import type { FastifyReply } from 'fastify';
 import { unavailable, type Refusal } from '#platform/kernel';
-import type { AuthenticatedRequest } from '../authentication/authenticate.guard.js';
-import type { Authenticator } from '../authentication/authenticator.js';
-import { isOutdatedAccessError } from './access-epochs.queries.js';
+import type { AuthenticatedRequest } from './authenticate.guard.js';
+import type { Authenticator } from './authenticator.js';
+import { isOutdatedAccessError } from '../permissions/access-epochs.queries.js';
 
 /** Number of repetitions of a request because access changed meanwhile. */
 const MAX_RETRIES = 20;

@@ -1,9 +1,9 @@
 import { writeFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { issueCa, issueServerCertificate } from '../certificates/certificates.js';
+import { issueCa, issueServerCertificate } from '../host/certificates/certificates.js';
 import { InvalidSettingsError, readSettings, formatSettingsHelp } from './settings.js';
-import { removeFolder, createTemporaryFolder } from '../spec.js';
+import { removeFolder, createTemporaryFolder } from '../host/spec.js';
 
 const key = Buffer.alloc(32, 7).toString('base64');
 

@@ -1,0 +1,10 @@
+export { isHostOrAddress, isWildcard } from './host-names.js';
+export type { KafkaSettings } from './kafka-settings.js';
+export { redactSecrets } from './redact-secrets.js';
+export type { EnvironmentValues } from './secret-files.js';
+export { listSettingWarnings, type ProcessKind } from './setting-warnings.js';
+export { formatSettingsHelp, InvalidSettingsError, parseSettings, readSettings, type Settings } from './settings.js';
+export type { SmtpSettings } from './smtp-settings.js';
+export { parseStoredKey, type StoredKey } from './stored-key.js';
+export type { TransitLogin, TransitSettings } from './transit-settings.js';
+export { describeMissingConnections, toWorkerSettings } from './worker-settings.js';
