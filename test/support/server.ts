@@ -195,7 +195,7 @@ export const startTestServer = async (options: TestServerOptions = {}): Promise<
   const runners = followers.map((follower) => new FollowerRunner(runtime.store, follower, logger));
   for (const runner of runners) runner.start();
   const url = port === 0 ? await app.getUrl() : settings.publicUrl;
-  return {
+  const server: TestServer = {
     ...createApiTestClient(url, ADMIN_TOKEN),
     url,
     adminToken: ADMIN_TOKEN,
@@ -211,8 +211,18 @@ export const startTestServer = async (options: TestServerOptions = {}): Promise<
       await runtime.close();
       await testDatabase.drop();
       await rm(dataFolder, { recursive: true, force: true });
+      release(server);
     },
   };
+  return server;
+};
+
+/**
+ * Removes the members of a closed server. Specs keep it in a variable of their module, which its process never unloads, and each
+ * application takes 5 MB: 200 files would leave a worker with 1 GB that every collection of garbage marks.
+ */
+const release = (server: TestServer): void => {
+  for (const name of Object.keys(server)) Reflect.deleteProperty(server, name);
 };
 
 export type TestGateway = ApiTestClient & {
