@@ -4,7 +4,7 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
+import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
 import { INSTALL_OPENBAO_TIMEOUT_MS, startOpenBao, type OpenBao } from '../support/openbao.js';
 import { launchProduct, waitUntil, type LaunchOptions, type ProcessResult, type Product } from '../support/product.js';
 import { makeOrganization } from '../support/seeds.js';
@@ -20,21 +20,20 @@ const products: Product[] = [];
 
 beforeAll(async () => {
   bao = await startOpenBao();
-}, INSTALL_OPENBAO_TIMEOUT_MS);
-
-afterAll(() => bao.remove());
-
-beforeEach(async () => {
   folder = await mkdtemp(join(tmpdir(), 'cadastre-wrapped-'));
   tokenFile = join(folder, 'token');
   await writeFile(tokenFile, await bao.createToken());
   vault = { CADASTRE_VAULT_ADDRESS: bao.address, CADASTRE_VAULT_CREDENTIAL_FILE: tokenFile };
-});
+}, INSTALL_OPENBAO_TIMEOUT_MS);
 
-afterEach(async () => {
-  for (const product of products.splice(0)) await product.remove();
+afterAll(async () => {
+  await bao.remove();
   await rm(folder, { recursive: true, force: true });
 });
+
+const removeProducts = async (): Promise<void> => {
+  for (const product of products.splice(0)) await product.remove();
+};
 
 const launch = async (
   settings: Readonly<Record<string, string>> = {},
@@ -76,6 +75,8 @@ const startAfter = async (product: Product, message: string, remedy: () => Promi
 };
 
 describe('a new site with Vault', () => {
+  afterEach(removeProducts);
+
   it(
     'never has its plain key on a disk, waits for Vault at each start, and runs without it',
     async () => {
@@ -153,6 +154,8 @@ describe('a new site with Vault', () => {
 });
 
 describe('a running site with a plain key', () => {
+  afterEach(removeProducts);
+
   it(
     'keeps its data when its key is wrapped, wrapped again and unwrapped',
     async () => {
@@ -227,11 +230,61 @@ describe('a running site with a plain key', () => {
 });
 
 describe('wrapped keys in the settings', () => {
+  let product: Product;
+
+  beforeAll(async () => {
+    product = await startSite({}, { isNew: true });
+    await product.stop();
+  }, LONG);
+
+  afterAll(removeProducts);
+
+  it(
+    'restore a backup with Vault, and not without it',
+    async () => {
+      const backup = join(folder, 'backup');
+      await expectSuccess(product.run('backup', backup));
+      const key = await readKeyFile(product);
+      const restored = { CADASTRE_DATA: join(folder, 'restored'), CADASTRE_ENCRYPTION_KEY: key };
+      const withoutVault = { ...restored, CADASTRE_VAULT_ADDRESS: '', CADASTRE_VAULT_CREDENTIAL_FILE: '' };
+      expect(await product.runWith(withoutVault, 'restore', backup)).toMatchObject({
+        code: 1,
+        stderr: 'CADASTRE_VAULT_ADDRESS: missing; the wrapped key in CADASTRE_ENCRYPTION_KEY needs it\n',
+      });
+      await expectSuccess(product.runWith(restored, 'restore', backup));
+      await expectSuccess(product.runWith(restored, 'verify'));
+    },
+    LONG,
+  );
+
+  it(
+    'are refused with one line that names the setting if Vault does not unwrap them',
+    async () => {
+      const damaged = `vault:v1:${Buffer.alloc(60, 7).toString('base64')}`;
+      for (const name of ['serve', 'verify']) {
+        expect(await product.runWith({ CADASTRE_ENCRYPTION_KEY: damaged }, name)).toMatchObject({
+          code: 1,
+          stderr:
+            'CADASTRE_ENCRYPTION_KEY: transit/keys/cadastre of Vault does not decrypt it; it was wrapped with another key, ' +
+            'or is damaged\n',
+        });
+      }
+      await bao.lock();
+      const doctor = await product.run('doctor');
+      await bao.unlock();
+      expect(doctor.code).toBe(1);
+      expect(doctor.stdout).toContain(
+        `FAILED   vault: CADASTRE_VAULT_ADDRESS: Vault at ${bao.address} is sealed; unseal it\n`,
+      );
+      const replaced = await product.runWith({ CADASTRE_ENCRYPTION_KEY: damaged }, 'keys', 'rewrap', '--replace');
+      expect(replaced).toMatchObject({ code: 1, stdout: '' });
+    },
+    LONG,
+  );
+
   it(
     'are rotated like plain keys, and refused if they belong to another site or if both settings contain the same key',
     async () => {
-      const product = await startSite({}, { isNew: true });
-      await product.stop();
       const old = await readKeyFile(product);
       const renewed = await expectSuccess(product.run('keys', 'create'));
       const rewrapped = await expectSuccess(product.run('keys', 'rewrap'));
@@ -252,53 +305,6 @@ describe('wrapped keys in the settings', () => {
       await expectSuccess(product.runWith(both, 'keys', 'rotate'));
       await expectSuccess(product.runWith({ CADASTRE_ENCRYPTION_KEY: renewed }, 'verify'));
       expect((await product.run('verify')).stderr).toContain('is not the one that the database is encrypted with');
-    },
-    LONG,
-  );
-
-  it(
-    'restore a backup with Vault, and not without it',
-    async () => {
-      const product = await startSite({}, { isNew: true });
-      await product.stop();
-      const backup = join(folder, 'backup');
-      await expectSuccess(product.run('backup', backup));
-      const key = await readKeyFile(product);
-      const restored = { CADASTRE_DATA: join(folder, 'restored'), CADASTRE_ENCRYPTION_KEY: key };
-      const withoutVault = { ...restored, CADASTRE_VAULT_ADDRESS: '', CADASTRE_VAULT_CREDENTIAL_FILE: '' };
-      expect(await product.runWith(withoutVault, 'restore', backup)).toMatchObject({
-        code: 1,
-        stderr: 'CADASTRE_VAULT_ADDRESS: missing; the wrapped key in CADASTRE_ENCRYPTION_KEY needs it\n',
-      });
-      await expectSuccess(product.runWith(restored, 'restore', backup));
-      await expectSuccess(product.runWith(restored, 'verify'));
-    },
-    LONG,
-  );
-
-  it(
-    'are refused with one line that names the setting if Vault does not unwrap them',
-    async () => {
-      const product = await startSite({}, { isNew: true });
-      await product.stop();
-      const damaged = `vault:v1:${Buffer.alloc(60, 7).toString('base64')}`;
-      for (const name of ['serve', 'verify']) {
-        expect(await product.runWith({ CADASTRE_ENCRYPTION_KEY: damaged }, name)).toMatchObject({
-          code: 1,
-          stderr:
-            'CADASTRE_ENCRYPTION_KEY: transit/keys/cadastre of Vault does not decrypt it; it was wrapped with another key, ' +
-            'or is damaged\n',
-        });
-      }
-      await bao.lock();
-      const doctor = await product.run('doctor');
-      await bao.unlock();
-      expect(doctor.code).toBe(1);
-      expect(doctor.stdout).toContain(
-        `FAILED   vault: CADASTRE_VAULT_ADDRESS: Vault at ${bao.address} is sealed; unseal it\n`,
-      );
-      const replaced = await product.runWith({ CADASTRE_ENCRYPTION_KEY: damaged }, 'keys', 'rewrap', '--replace');
-      expect(replaced).toMatchObject({ code: 1, stdout: '' });
     },
     LONG,
   );
