@@ -5,15 +5,13 @@ import { setPriority } from 'node:os';
 import { setTimeout as wait } from 'node:timers/promises';
 
 // noisy-neighbours.spec.ts starts this program as a process of its own, so that an attacker's work never delays the
-// victim's clock. It imports only modules of Node. It reads one JSON object from its environment and prints one when it
-// ends.
+// victim's clock. It imports only modules of Node. It reads one JSON object from its environment, prints a line before its first
+// request, and prints one JSON object when SIGTERM ends it.
 
 /** The data that noisy-neighbours.spec.ts prepares for the attackers. */
 export type AttackTarget = {
   readonly host: string;
   readonly port: number;
-  /** Milliseconds during which it sends requests. */
-  readonly durationMs: number;
   /** Token of a user who is a member of no organization. */
   readonly outsider: string;
   /** Token of an owner of the organization `attacker`. */
@@ -69,11 +67,16 @@ const send = ({ method, path, token, body, headers }: Request): Promise<void> =>
     request.end(body);
   });
 
-const deadline = Date.now() + target.durationMs;
-const isOver = (): boolean => Date.now() >= deadline;
+let isStopped = false;
+process.once('SIGTERM', () => (isStopped = true));
+const isOver = (): boolean => isStopped;
+
+/** The request is ready: a body of 200 MB takes a while. */
+const announce = (): void => void process.stdout.write('begins\n');
 
 /** Runs this number of clients. Each sends a request as soon as the one before is answered. */
 const flood = async (clients: number, request: (n: number) => Request): Promise<void> => {
+  announce();
   let sent = 0;
   const client = async (): Promise<void> => {
     while (!isOver()) await send(request((sent += 1)));
@@ -85,6 +88,7 @@ const flood = async (clients: number, request: (n: number) => Request): Promise<
  * Opens this number of connections. Each sends a first piece and then a byte every 500 ms until the server closes it.
  */
 const trickle = async (connections: number, first: string | Buffer): Promise<void> => {
+  announce();
   const { host, port } = target;
   const one = async (): Promise<void> => {
     const socket = connect({ host, port });
@@ -103,6 +107,7 @@ const trickle = async (connections: number, first: string | Buffer): Promise<voi
 
 /** Opens this number of connections. Each sends all requests in one piece, again and again. */
 const pipeline = async (connections: number, requests: Buffer): Promise<void> => {
+  announce();
   const { host, port } = target;
   const one = async (): Promise<void> => {
     const socket = connect({ host, port });

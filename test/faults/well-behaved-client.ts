@@ -39,13 +39,11 @@ export class WellBehavedClient {
     return new WellBehavedClient(api, api.as(await makeOrganizationToken(api, organization)), workspace);
   }
 
-  /** Sends requests until the promise settles. */
-  async workDuring(attack: Promise<unknown>): Promise<LatencyReport> {
+  /** Sends this number of requests. */
+  async work(requests: number): Promise<LatencyReport> {
     const latencies: number[] = [];
     const errors: string[] = [];
-    let isOver = false;
-    const over = attack.finally(() => (isOver = true));
-    while (!isOver) {
+    for (let n = 0; n < requests; n += 1) {
       const next = this.sent++ % this.requests.length;
       const [name, request] = this.requests[next] as (typeof this.requests)[number];
       const started = performance.now();
@@ -57,7 +55,6 @@ export class WellBehavedClient {
       }
       await wait(PAUSE_MS);
     }
-    await over;
     return { latencies, errors };
   }
 
