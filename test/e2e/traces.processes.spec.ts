@@ -5,7 +5,7 @@ import { FACT_TYPE } from '../../libs/activity/facts/facts/facts.message-handler
 import { createFact, registerSource } from '../../libs/activity/facts/spec.js';
 import { readTopic, sendToTopic, startKafka, type TestKafka } from '../support/kafka/index.js';
 import { waitForTopics } from '../support/kafka/topic-reader.js';
-import { unmigratedDatabase, type TestDatabase } from '../support/database.js';
+import { freshDatabase, type TestDatabase } from '../support/database.js';
 import { freePorts } from '../support/free-ports.js';
 import { startOtlpReceiver, type OtlpReceiver } from '../support/otlp-receiver.js';
 import { launchProduct, waitUntil, type Product } from '../support/product.js';
@@ -39,7 +39,7 @@ describe('a request to separate processes', () => {
 
   beforeAll(async () => {
     collector = await startOtlpReceiver();
-    [kafka, database] = await Promise.all([startKafka(), unmigratedDatabase()]);
+    [kafka, database] = await Promise.all([startKafka(), freshDatabase()]);
     const settings = {
       DATABASE_URL: database.url,
       CADASTRE_ENCRYPTION_KEY: randomBytes(32).toString('base64'),

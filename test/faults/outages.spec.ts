@@ -1,9 +1,9 @@
-import { randomBytes } from 'node:crypto';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { startEmbeddedPostgres, type EmbeddedPostgres } from '#platform/host';
 import { DATA } from '../support/folders.js';
+import { copyPreparedPostgres } from '../support/prepared-site.js';
 import { contentOf, launchProduct, waitUntil, type Product } from '../support/product.js';
 import { countRounds, scaleLimit } from '../support/rounds.js';
 import { quiet } from '../support/silent-logger.js';
@@ -12,28 +12,26 @@ import { expectNothingLost, startBackgroundLoad } from './background-load.js';
 const LONG = scaleLimit(180_000);
 const KILLS = countRounds(3);
 
+let site: string;
 let folder: string;
+let encryptionKey: string;
 let postgres: EmbeddedPostgres;
 let product: Product;
 
-/** One key for all processes of this spec: a database accepts only the first key. */
-const ENCRYPTION_KEY = randomBytes(32).toString('base64');
-
-beforeEach(async () => {
-  // The product uses it like an external Postgres: it knows only its address.
-  folder = await mkdtemp(join(DATA, 'cadastre-postgres-'));
+beforeAll(async () => {
+  // The product uses its Postgres like an external one: it knows only the address.
+  site = await mkdtemp(join(DATA, 'cadastre-postgres-'));
+  folder = join(site, 'postgres');
+  encryptionKey = await copyPreparedPostgres(site);
   postgres = await startEmbeddedPostgres({ folder, logger: quiet });
-  product = await launchProduct({
-    DATABASE_URL: postgres.url,
-    CADASTRE_ENCRYPTION_KEY: ENCRYPTION_KEY,
-  });
+  product = await launchProduct({ DATABASE_URL: postgres.url, CADASTRE_ENCRYPTION_KEY: encryptionKey });
   await product.start();
 });
 
-afterEach(async () => {
+afterAll(async () => {
   await product?.remove();
   await postgres?.stop();
-  await rm(folder, { recursive: true, force: true });
+  await rm(site, { recursive: true, force: true });
 });
 
 /** Returns the process id of the Postgres server, or null if none runs. */
@@ -85,7 +83,7 @@ describe('a Postgres that is killed', () => {
     }
     // The process is healthy. A restart by an orchestrator would not help.
     expect((await fetch(`${product.url}/healthz`)).status).toBe(200);
-    // Its address may differ now. afterEach only needs something to stop.
+    // Its address may differ now. The next test starts a process of its own.
     postgres = await startEmbeddedPostgres({ folder, logger: quiet });
   });
 });
@@ -114,7 +112,7 @@ describe('followers and scheduled jobs during an outage of Postgres', () => {
       await product.remove();
       product = await launchProduct({
         DATABASE_URL: postgres.url,
-        CADASTRE_ENCRYPTION_KEY: ENCRYPTION_KEY,
+        CADASTRE_ENCRYPTION_KEY: encryptionKey,
         LOG_LEVEL: 'info',
       });
       await product.start('projector');

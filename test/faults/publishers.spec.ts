@@ -1,23 +1,18 @@
 import { randomBytes } from 'node:crypto';
-import { mkdtemp, rm } from 'node:fs/promises';
-import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { startEmbeddedPostgres, type EmbeddedPostgres } from '#platform/host';
-import { DATA } from '../support/folders.js';
+import { freshDatabase, type TestDatabase } from '../support/database.js';
 import { readWholeTopic, startKafka, toTable, type TestKafka, type TopicMessage } from '../support/kafka/index.js';
 import { waitForTopics } from '../support/kafka/topic-reader.js';
 import { launchProduct, waitUntil, type Product } from '../support/product.js';
 import { expectStatus, makeMember, makeOrganization, makeWorkspace, type SeededMember } from '../support/seeds.js';
 import { createApiTestClient } from '../support/server.js';
 import { readShownDocuments } from '../support/shown-documents.js';
-import { quiet } from '../support/silent-logger.js';
 
 const LONG = 240_000;
 const ENCRYPTION_KEY = randomBytes(32).toString('base64');
 const WORKSPACES = 3;
 
-let folder: string;
-let postgres: EmbeddedPostgres;
+let database: TestDatabase;
 let kafka: TestKafka;
 let gateway: Product;
 let owner: SeededMember;
@@ -26,7 +21,7 @@ const products: Product[] = [];
 
 const launch = async (): Promise<Product> => {
   const product = await launchProduct({
-    DATABASE_URL: postgres.url,
+    DATABASE_URL: database.url,
     CADASTRE_ENCRYPTION_KEY: ENCRYPTION_KEY,
     CADASTRE_PUBLIC_URL: 'http://localhost:8443',
     KAFKA_BROKERS: kafka.brokers.join(','),
@@ -119,8 +114,7 @@ const expectCompleteTopics = async (publisher: RunningPublisher): Promise<void> 
 };
 
 beforeAll(async () => {
-  folder = await mkdtemp(join(DATA, 'cadastre-postgres-'));
-  [postgres, kafka] = await Promise.all([startEmbeddedPostgres({ folder, logger: quiet }), startKafka()]);
+  [database, kafka] = await Promise.all([freshDatabase(), startKafka()]);
   gateway = await launch();
   await gateway.start('gateway');
   const admin = createApiTestClient(gateway.url, gateway.adminToken);
@@ -133,8 +127,7 @@ beforeAll(async () => {
 afterAll(async () => {
   for (const product of products) await product.remove();
   await kafka?.stop();
-  await postgres?.stop();
-  await rm(folder, { recursive: true, force: true });
+  await database?.drop();
 }, LONG);
 
 describe('publishers', () => {

@@ -1,5 +1,5 @@
 import { spawn } from 'node:child_process';
-import { randomBytes, randomInt } from 'node:crypto';
+import { randomInt } from 'node:crypto';
 import { once } from 'node:events';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -14,6 +14,7 @@ import { readWholeTopic, toTable } from '../support/kafka/index.js';
 import { startKafkaCluster, type TestKafkaCluster } from '../support/kafka/java-broker.js';
 import { waitForTopics } from '../support/kafka/topic-reader.js';
 import { countRounds, scaleLimit } from '../support/rounds.js';
+import { copyPreparedPostgres } from '../support/prepared-site.js';
 import { contentOf, launchProduct, waitUntil, type Product } from '../support/product.js';
 import { makeMember } from '../support/seeds.js';
 import { createApiTestClient } from '../support/server.js';
@@ -28,7 +29,9 @@ const LONG = scaleLimit(360_000);
 const PREFIX = 'site';
 const STATE_TOPIC = `${PREFIX}.workspaces.state`;
 
+let site: string;
 let folder: string;
+let encryptionKey: string;
 let postgres: EmbeddedPostgres;
 let kafka: TestKafkaCluster;
 let gateway: Product;
@@ -37,12 +40,11 @@ let work: BackgroundLoad;
 const products: Product[] = [];
 const settings = (): Readonly<Record<string, string>> => ({
   DATABASE_URL: postgres.url,
-  CADASTRE_ENCRYPTION_KEY: ENCRYPTION_KEY,
+  CADASTRE_ENCRYPTION_KEY: encryptionKey,
   CADASTRE_PUBLIC_URL: 'http://localhost:8443',
   CADASTRE_TOPIC_PREFIX: PREFIX,
   KAFKA_BROKERS: kafka.brokers.join(),
 });
-const ENCRYPTION_KEY = randomBytes(32).toString('base64');
 
 const launch = async (): Promise<Product> => {
   const product = await launchProduct(settings());
@@ -176,7 +178,9 @@ const versionOf = (document: any): string => document?.data?.attributes?.['updat
 const print = (line: string): void => void process.stdout.write(`  ${line}\n`);
 
 beforeAll(async () => {
-  folder = await mkdtemp(join(DATA, 'cadastre-postgres-'));
+  site = await mkdtemp(join(DATA, 'cadastre-postgres-'));
+  folder = join(site, 'postgres');
+  encryptionKey = await copyPreparedPostgres(site);
   [postgres, kafka] = await Promise.all([startEmbeddedPostgres({ folder, logger: quiet }), startKafkaCluster(3)]);
   const administrator = new pg.Client({ connectionString: postgres.url });
   await administrator.connect();
@@ -191,7 +195,7 @@ afterAll(async () => {
   for (const product of products) await product.remove();
   await kafka?.stop();
   await postgres?.stop();
-  await rm(folder, { recursive: true, force: true });
+  await rm(site, { recursive: true, force: true });
 }, LONG);
 
 describe('kill -9 of each process, of Postgres and of one of three brokers under load', () => {

@@ -1,5 +1,5 @@
 import { execFile } from 'node:child_process';
-import { mkdtemp, rename, rm } from 'node:fs/promises';
+import { mkdtemp, readFile, rename, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { BUILD, DATA } from './folders.js';
@@ -38,4 +38,13 @@ export const copyPreparedSite = async (dataFolder: string): Promise<void> => {
   await prepared;
   // Keeps the owner: Postgres runs as another user than root.
   await run('cp', ['-a', `${PREPARED}/.`, dataFolder]);
+};
+
+/**
+ * Fills an empty folder like `copyPreparedSite`, for tests that run the Postgres in its folder `postgres` themselves. Returns the
+ * encryption key of the database.
+ */
+export const copyPreparedPostgres = async (folder: string): Promise<string> => {
+  await copyPreparedSite(folder);
+  return (await readFile(join(folder, 'encryption-key'), 'utf8')).trim();
 };
