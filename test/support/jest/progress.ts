@@ -1,4 +1,4 @@
-import { writeFileSync } from 'node:fs';
+import { globSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 
 /** The test or hook that a worker of Jest runs, with the time that it may take. */
@@ -22,6 +22,14 @@ export const recordProgress = (file: string, doing: string, limit: number): void
   const progress: WorkerProgress = { pid: process.pid, file, doing, since: Date.now(), limit };
   writeFileSync(PATH, JSON.stringify(progress));
 };
+
+/** Returns what the workers of this process, which is Jest, are doing. */
+export const readProgress = (): readonly WorkerProgress[] =>
+  globSync(progressFile(process.pid, '*'), { cwd: FOLDER }).flatMap((name): WorkerProgress[] => {
+    const text = readFileSync(join(FOLDER, name), 'utf8');
+    // A worker may write the file at this moment.
+    return text.endsWith('}') ? [JSON.parse(text) as WorkerProgress] : [];
+  });
 
 /** The file to which Node writes the handles of a worker after SIGUSR2. */
 export const reportFile = (worker: number): string => `worker-${worker}.report.json`;

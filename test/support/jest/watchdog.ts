@@ -1,9 +1,9 @@
 import { spawnSync } from 'node:child_process';
-import { globSync, readFileSync, rmSync } from 'node:fs';
+import { readFileSync, rmSync } from 'node:fs';
 import { join, relative } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import type { Reporter } from '@jest/reporters';
-import { progressFile, reportFile, type WorkerProgress } from './progress.ts';
+import { progressFile, readProgress, reportFile, type WorkerProgress } from './progress.ts';
 
 const ROOT = join(import.meta.dirname, '../../..');
 const REPORT_MS = 2_000;
@@ -61,17 +61,9 @@ export default class Watchdog implements Pick<
     clearInterval(this.timer);
   }
 
-  private readProgress(): readonly WorkerProgress[] {
-    return globSync(progressFile(process.pid, '*'), { cwd: this.folder }).flatMap((name): WorkerProgress[] => {
-      const text = readFileSync(join(this.folder, name), 'utf8');
-      // A worker may write the file at this moment.
-      return text.endsWith('}') ? [JSON.parse(text) as WorkerProgress] : [];
-    });
-  }
-
   private async check(): Promise<void> {
     const now = Date.now();
-    const all = this.readProgress().filter(({ pid }) => !this.ended.has(pid));
+    const all = readProgress().filter(({ pid }) => !this.ended.has(pid));
     // A worker whose file has ended waits for the next one, or loads it.
     const stuck = all.filter(({ file, since, limit }) => this.files.has(file) && now - since > limit + this.grace);
     const mayContinue = all.some(({ since, limit }) => now - since <= Math.max(limit + this.grace, this.silence));
