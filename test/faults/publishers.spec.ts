@@ -1,4 +1,5 @@
 import { randomBytes } from 'node:crypto';
+import { setTimeout as wait } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { freshDatabase, type TestDatabase } from '../support/database.js';
 import { readWholeTopic, startKafka, toTable, type TestKafka, type TopicMessage } from '../support/kafka/index.js';
@@ -11,6 +12,8 @@ import { readShownDocuments } from '../support/shown-documents.js';
 const LONG = 240_000;
 const ENCRYPTION_KEY = randomBytes(32).toString('base64');
 const WORKSPACES = 3;
+/** Without pauses, most of the CPU goes to changes while a publisher starts, and to their messages. */
+const PAUSE_MS = 20;
 
 let database: TestDatabase;
 let kafka: TestKafka;
@@ -61,6 +64,7 @@ const startLoad = () => {
       for (const action of ['lock', 'unlock']) {
         expectStatus(await owner.post(`/api/v2/workspaces/${id}/actions/${action}`, {}), 200);
         changes += 1;
+        await wait(PAUSE_MS);
       }
   });
   // A failure is reported by `stop`.
