@@ -1,5 +1,5 @@
 import { expect } from '@jest/globals';
-import { verifyView, verifySnapshots, listViews, type ModuleDefinition } from '#storage/event-store';
+import { verifySnapshots, withVerifier, listViews, type ModuleDefinition } from '#storage/event-store';
 import type { TestServer } from './server.js';
 
 /** Expects the views of these modules, and the snapshots of their streams, to match the log. */
@@ -7,7 +7,9 @@ export const expectViewsMatchLog = async (
   { store, runtime }: Pick<TestServer, 'store' | 'runtime'>,
   definitions: readonly ModuleDefinition[],
 ): Promise<void> => {
-  for (const view of listViews(definitions))
-    expect([view.name, await verifyView(store, view, runtime.clock.now())]).toEqual([view.name, []]);
+  await withVerifier(store, async (verifier) => {
+    for (const view of listViews(definitions))
+      expect([view.name, await verifier.verify(view, runtime.clock.now())]).toEqual([view.name, []]);
+  });
   expect(await verifySnapshots(store, definitions)).toEqual([]);
 };

@@ -3,8 +3,8 @@ import { listSimilarNames } from '#api/access';
 import {
   listDifferentVersions,
   rebuildView,
-  verifyView,
   verifySnapshots,
+  withVerifier,
   type ViewDifference,
 } from '#storage/event-store';
 import { StartupError } from '#platform/host';
@@ -106,20 +106,24 @@ export const verifySite = async (runtime: Runtime, signal?: AbortSignal): Promis
 const verifyViews = async ({ store, clock }: Runtime, signal?: AbortSignal): Promise<boolean> => {
   let clean = true;
   const states = await listDifferentVersions(store.database, allViews);
-  for (const view of allViews) {
-    signal?.throwIfAborted();
-    const stored = states.find((state) => state.view === view)?.stored ?? view.version;
-    if (stored < view.version) {
-      printLine(`${view.name}: not compared; version ${stored} until the projector has rebuilt it as ${view.version}`);
-      clean = false;
-      continue;
+  await withVerifier(store, async (verifier) => {
+    for (const view of allViews) {
+      signal?.throwIfAborted();
+      const stored = states.find((state) => state.view === view)?.stored ?? view.version;
+      if (stored < view.version) {
+        printLine(
+          `${view.name}: not compared; version ${stored} until the projector has rebuilt it as ${view.version}`,
+        );
+        clean = false;
+        continue;
+      }
+      const report = createProgressReporter('events');
+      const differences = await verifier.verify(view, clock.now(), (events) => report(view.name, events));
+      printLine(`${view.name}: ${differences.length === 0 ? 'matches the log' : 'DIFFERS'}`);
+      for (const difference of differences) printLine(describe(difference));
+      clean &&= differences.length === 0;
     }
-    const report = createProgressReporter('events');
-    const differences = await verifyView(store, view, clock.now(), (events) => report(view.name, events));
-    printLine(`${view.name}: ${differences.length === 0 ? 'matches the log' : 'DIFFERS'}`);
-    for (const difference of differences) printLine(describe(difference));
-    clean &&= differences.length === 0;
-  }
+  });
   return clean;
 };
 

@@ -64,7 +64,7 @@ export { ForeignMigrations } from './migrations/migration-order.js';
 export { EventImport, type ImportCollision, type ImportedEvent } from './import/event-import.js';
 export { appendInBulk, type BulkWrite } from './bulk/bulk-append.js';
 export { rebuildView, type RebuildOptions, type RebuildResult } from './rebuild/rebuild.js';
-export { verifyView, type ViewDifference } from './rebuild/verify.js';
+export { verifyView, withVerifier, type ViewDifference } from './rebuild/verify.js';
 export { createViewUpgradeJob } from './rebuild/view-upgrade.job.js';
 export {
   buildWriterRegistration,

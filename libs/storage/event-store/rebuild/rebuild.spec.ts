@@ -4,7 +4,7 @@ import { sql } from '#platform/kernel';
 import { newStream, decideWrite } from '../writes.js';
 import { rebuildView } from './rebuild.js';
 import type { Follower } from '../followers/follower.js';
-import { verifyView } from './verify.js';
+import { verifyView, withVerifier } from './verify.js';
 import { ViewCopy } from './view-copy.js';
 import { listViews, type RebuildableView } from './views.js';
 import { verifySnapshots } from './verify-snapshots.js';
@@ -88,6 +88,19 @@ describe('verifyView', () => {
     let read = 0;
     expect(await verifyView(testStore.store, lampsView(), NOW, (count) => (read += count))).toEqual([]);
     expect(read).toBe(4_106);
+  });
+
+  it('compares several views on the same connections, and changes none of them', async () => {
+    await testStore.database.rows(sql`update lamps set lit_by = 'eve' where id = 'lamp-attic'`);
+    const before = await stored();
+    const tables = await withVerifier(testStore.store, async (verifier) => {
+      const found: string[][] = [];
+      for (const view of [sightingsView(), lampsView(), sightingsView(), lampsView()])
+        found.push((await verifier.verify(view, NOW)).map(({ table }) => table));
+      return found;
+    });
+    expect(tables).toEqual([[], ['lamps'], [], ['lamps']]);
+    expect(await stored()).toEqual(before);
   });
 });
 
