@@ -1,3 +1,4 @@
+import { LRUCache } from 'lru-cache';
 import type { Actor, DocumentKind, Identity } from '#api/access';
 import type { LogChange } from '#storage/event-store';
 import type { Clock } from '#platform/kernel';
@@ -63,12 +64,10 @@ const listScopeNames = ({ organization, workspace }: DocumentScope): readonly [s
  * request pass.
  */
 export class DocumentCache implements ChangeListener {
-  /** The least recently used first. */
-  private readonly entries = new Map<string, CacheEntry>();
+  private readonly entries: LRUCache<string, CacheEntry>;
   private readonly byScope = new Map<string, Set<CacheEntry>>();
   private readonly callerNumbers = new WeakMap<Identity, number>();
   private callers = 0;
-  private bytes = 0;
   private recent: LogChange[] = [];
   /** Number of changes before the first one of `recent`. */
   private forgotten = 0;
@@ -79,18 +78,21 @@ export class DocumentCache implements ChangeListener {
     private readonly maxBytes: number,
     private readonly dependencies: DocumentDependencies,
     private readonly clock: Clock,
-  ) {}
+  ) {
+    this.entries = new LRUCache({
+      maxSize: maxBytes,
+      sizeCalculation: ({ bytes }) => bytes,
+      dispose: (entry, _key, reason) => reason === 'evict' && this.forget(entry, 'memory'),
+    });
+  }
 
   find(identity: Identity, url: string): KeptDocument | null {
-    const key = this.buildKey(identity, url);
-    const entry = this.entries.get(key);
+    const entry = this.entries.get(this.buildKey(identity, url));
     if (!entry) return null;
     if (Math.abs(this.clock.now().getTime() - entry.storedAt) > MAX_AGE_MS) {
       this.drop(entry, 'age');
       return null;
     }
-    this.entries.delete(key);
-    this.entries.set(key, entry);
     return entry;
   }
 
@@ -120,14 +122,12 @@ export class DocumentCache implements ChangeListener {
     const bytes = document.body.length + key.length + ENTRY_BYTES;
     if (bytes > this.maxBytes * LARGEST_PART || this.hasChangedSince(ticket, document)) return;
     const entry = { ...document, key, bytes, storedAt: this.clock.now().getTime(), isCurrent: true };
-    this.entries.set(key, entry);
     for (const name of listScopeNames(entry.scope)) {
       const sharing = this.byScope.get(name);
       if (sharing) sharing.add(entry);
       else this.byScope.set(name, new Set([entry]));
     }
-    this.bytes += bytes;
-    while (this.bytes > this.maxBytes) this.drop(this.entries.values().next().value as CacheEntry, 'memory');
+    this.entries.set(key, entry);
     this.report();
   }
 
@@ -174,9 +174,12 @@ export class DocumentCache implements ChangeListener {
   }
 
   private drop(entry: CacheEntry, reason: string): void {
-    entry.isCurrent = false;
     this.entries.delete(entry.key);
-    this.bytes -= entry.bytes;
+    this.forget(entry, reason);
+  }
+
+  private forget(entry: CacheEntry, reason: string): void {
+    entry.isCurrent = false;
     for (const name of listScopeNames(entry.scope)) {
       const sharing = this.byScope.get(name);
       sharing?.delete(entry);
@@ -193,6 +196,6 @@ export class DocumentCache implements ChangeListener {
 
   private report(): void {
     cacheMetrics.documents.set(this.entries.size);
-    cacheMetrics.bytes.set(this.bytes);
+    cacheMetrics.bytes.set(this.entries.calculatedSize);
   }
 }

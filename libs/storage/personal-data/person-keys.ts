@@ -1,4 +1,5 @@
 import { randomBytes } from 'node:crypto';
+import { LRUCache } from 'lru-cache';
 import { sql, type Sql } from '#platform/kernel';
 import { castRows, type Database, type QueryRunner } from '#platform/postgres';
 import { Envelope, type EncryptionKeys } from '#platform/encryption';
@@ -20,7 +21,7 @@ const KEY_LENGTH = 32;
 export class PersonKeys {
   readonly installationMac: InstallationMac;
   private readonly envelope: Envelope;
-  private readonly cache = new Map<string, PersonKey | null>();
+  private readonly cache = new LRUCache<string, { readonly key: PersonKey | null }>({ max: MAX_CACHED_KEYS });
   private readonly recent: TextCache = { encrypted: new Map(), opened: new Map() };
 
   constructor(
@@ -81,11 +82,7 @@ export class PersonKeys {
   }
 
   became(keys: Keyring): void {
-    for (const [person, key] of keys) {
-      const [oldest] = this.cache.keys();
-      if (oldest !== undefined && this.cache.size >= MAX_CACHED_KEYS) this.cache.delete(oldest);
-      this.cache.set(person, key);
-    }
+    for (const [person, key] of keys) this.cache.set(person, { key });
   }
 
   /** Drops cached keys that may be outdated. */
@@ -100,9 +97,9 @@ export class PersonKeys {
     const keyring = new Map<string, PersonKey | null>();
     const missing: string[] = [];
     for (const person of people) {
-      const key = this.cache.get(person);
-      if (key === undefined) missing.push(person);
-      else keyring.set(person, key);
+      const cached = this.cache.get(person);
+      if (cached) keyring.set(person, cached.key);
+      else missing.push(person);
     }
     if (missing.length === 0) return keyring;
     const readKeys = new Map((await read(missing)).map((row) => [row.person, this.keyIn(row)]));

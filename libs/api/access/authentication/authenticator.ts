@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import { Inject, Injectable } from '@nestjs/common';
+import { LRUCache } from 'lru-cache';
 import { Clock, Refusal } from '#platform/kernel';
 import { Database } from '#platform/postgres';
 import { createAddressRefusal } from '../permissions/permissions.js';
@@ -46,7 +47,7 @@ export const createInvalidTokenRefusal = (): Refusal =>
  */
 @Injectable()
 export class Authenticator {
-  private readonly identities = new Map<string, CachedIdentity>();
+  private readonly identities = new LRUCache<string, CachedIdentity>({ max: MAX_CACHED_IDENTITIES });
 
   constructor(
     private readonly database: Database,
@@ -153,8 +154,6 @@ export class Authenticator {
       return null;
     }
     const cached = { ...identity, readAt: now.getTime(), located: new LocatedIdentity(identity) };
-    const [oldest] = this.identities.keys();
-    if (oldest !== undefined && this.identities.size >= MAX_CACHED_IDENTITIES) this.identities.delete(oldest);
     this.identities.set(secret, cached);
     return cached;
   }

@@ -1,4 +1,5 @@
 import { Inject, Injectable, Optional } from '@nestjs/common';
+import { LRUCache } from 'lru-cache';
 import { Clock, RateLimitRefusal, TokenBuckets, type Allowance } from '#platform/kernel';
 import { countRateLimited } from '../access.metrics.js';
 
@@ -19,8 +20,8 @@ const CACHE_LIFETIME_MS = 10_000;
  */
 @Injectable()
 export class InvalidTokenLimiter {
-  /** Times of the last lookups of unknown tokens by hash, oldest first. */
-  private readonly lookedUpAt = new Map<string, number>();
+  /** Times of the last lookups of unknown tokens by hash. */
+  private readonly lookedUpAt = new LRUCache<string, number>({ max: MAX_CACHED_TOKENS });
   /**
    * Two limits for each address. `sent` counts every request with a wrong token. `lookups` counts only tokens that were
    * looked up, so that a client that repeats one wrong token does not lock out valid tokens from the same address that
@@ -54,18 +55,13 @@ export class InvalidTokenLimiter {
 
   /** Records that a lookup found no token. */
   record(hash: Buffer, address: string): void {
-    const key = hash.toString('base64');
-    // Deleted first, so that the map stays ordered by time.
-    this.lookedUpAt.delete(key);
-    this.lookedUpAt.set(key, this.clock.now().getTime());
-    const [oldest] = this.lookedUpAt.keys();
-    if (oldest !== undefined && this.lookedUpAt.size > MAX_CACHED_TOKENS) this.lookedUpAt.delete(oldest);
+    this.lookedUpAt.set(hash.toString('base64'), this.clock.now().getTime());
     this.sent?.take(address);
     this.lookups?.take(address);
   }
 
   private isRemembered(key: string): boolean {
-    const at = this.lookedUpAt.get(key);
+    const at = this.lookedUpAt.peek(key);
     return at !== undefined && Math.abs(this.clock.now().getTime() - at) < CACHE_LIFETIME_MS;
   }
 

@@ -1,25 +1,19 @@
+import { LRUCache } from 'lru-cache';
 import type { Identity } from '../callers/actor.js';
 import { createAddressMatcher, type AddressMatcher } from './address-ranges.js';
 import type { IdentityOfToken, IpAllowlistRule } from './identity.queries.js';
 
 /** The most parsed lists in memory. The callers of an organization share a list. */
 const MAX_MATCHERS = 1_000;
-/** The most identities of one caller in memory. Above this number, the oldest one is replaced. */
+/** The most identities of one caller in memory. */
 const MAX_VARIANTS = 16;
 
-const matchers = new Map<string, AddressMatcher>();
+const matchers = new LRUCache<string, AddressMatcher, IpAllowlistRule>({
+  max: MAX_MATCHERS,
+  memoMethod: (_key, _stale, { context }) => createAddressMatcher(context.ranges),
+});
 
-const setWithLimit = <V>(map: Map<string, V>, key: string, value: V, most: number): V => {
-  const [oldest] = map.keys();
-  if (oldest !== undefined && map.size >= most) map.delete(oldest);
-  map.set(key, value);
-  return value;
-};
-
-const findMatcher = ({ ranges }: IpAllowlistRule): AddressMatcher => {
-  const key = ranges.join(' ');
-  return matchers.get(key) ?? setWithLimit(matchers, key, createAddressMatcher(ranges), MAX_MATCHERS);
-};
+const findMatcher = (rule: IpAllowlistRule): AddressMatcher => matchers.memo(rule.ranges.join(' '), { context: rule });
 
 /**
  * The identity of a credential at each address: IP allowlists can refuse addresses. Two addresses that the same
@@ -39,6 +33,12 @@ export class LocatedIdentity {
     if (refusing.length === 0) return identity;
     if (identity.kind !== 'user') return null;
     const key = refusing.join(' ');
-    return this.variants.get(key) ?? setWithLimit(this.variants, key, refuseIn(refusing), MAX_VARIANTS);
+    let variant = this.variants.get(key);
+    if (!variant) {
+      // An LRUCache takes 2 kB, and each of 10,000 credentials in memory would have one.
+      if (this.variants.size >= MAX_VARIANTS) this.variants.clear();
+      this.variants.set(key, (variant = refuseIn(refusing)));
+    }
+    return variant;
   }
 }

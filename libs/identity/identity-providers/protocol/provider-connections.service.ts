@@ -1,3 +1,4 @@
+import { LRUCache } from 'lru-cache';
 import type { CustomFetch } from 'openid-client';
 import type { Clock } from '#platform/kernel';
 import { discoverProvider, type ProviderMetadata } from './provider-discovery.http.js';
@@ -34,7 +35,10 @@ type CachedProvider = {
  * requests at a time.
  */
 export class ProviderConnections {
-  private readonly cached = new Map<string, CachedProvider>();
+  private readonly cached = new LRUCache<string, CachedProvider>({
+    max: MAX_CACHED,
+    memoMethod: () => ({ latest: null, pending: null, fault: null, waiting: 0 }),
+  });
   private readonly providerFetch: ReturnType<typeof createProviderFetch>;
 
   constructor(
@@ -51,7 +55,7 @@ export class ProviderConnections {
 
   /** Runs work with a provider. Throws `ProviderFault` for every failure of the provider, and other errors unchanged. */
   async use<T>(issuer: string, work: (connection: ProviderConnection) => Promise<T>): Promise<T> {
-    const provider = this.getCached(issuer);
+    const provider = this.cached.memo(issuer);
     if (provider.waiting >= MAX_WAITING)
       throw new ProviderFault('unreachable', 'too many requests wait for the provider');
     provider.waiting += 1;
@@ -66,16 +70,6 @@ export class ProviderConnections {
 
   private now(): number {
     return this.clock.now().getTime();
-  }
-
-  private getCached(issuer: string): CachedProvider {
-    const present = this.cached.get(issuer);
-    if (present) return present;
-    const [oldest] = this.cached.keys();
-    if (oldest !== undefined && this.cached.size >= MAX_CACHED) this.cached.delete(oldest);
-    const created: CachedProvider = { latest: null, pending: null, fault: null, waiting: 0 };
-    this.cached.set(issuer, created);
-    return created;
   }
 
   private async findDiscovered(issuer: string, provider: CachedProvider): Promise<DiscoveredProvider> {

@@ -1,5 +1,6 @@
 import { Logger } from '@nestjs/common';
 import { createLocalJWKSet, type JSONWebKeySet, type LocalJWKSet } from 'jose';
+import { LRUCache } from 'lru-cache';
 import { z } from 'zod';
 import type { Clock } from '#platform/kernel';
 import { OutboundError, type OutboundFetch, type OutboundFailure } from '#platform/outbound';
@@ -62,7 +63,10 @@ const TEMPORARY: ReadonlySet<OutboundFailure> = new Set(['timeout', 'unreachable
 /** The keys of issuers, which their OpenID configurations name. Only issuers of enabled identities are contacted. */
 export class IssuerKeys {
   private readonly logger = new Logger('IssuerKeys');
-  private readonly states = new Map<string, IssuerState>();
+  private readonly states = new LRUCache<string, IssuerState>({
+    max: MAX_ISSUERS,
+    memoMethod: () => ({ keySet: null, failure: null, request: null, waiting: 0 }),
+  });
   private waiting = 0;
 
   constructor(
@@ -72,7 +76,7 @@ export class IssuerKeys {
 
   /** Returns the keys of the issuer. Throws an `OauthRefusal` if they cannot be read. */
   async read(issuer: string): Promise<IssuerKeySet> {
-    const state = this.getState(issuer);
+    const state = this.states.memo(issuer);
     const { keySet, failure } = state;
     const now = this.clock.now().getTime();
     const hasFailed = failure !== null && now - failure.at < FAILURE_MS;
@@ -87,17 +91,7 @@ export class IssuerKeys {
   /** Returns newer keys than these; the same ones if they were read a short time ago. */
   readAgain(issuer: string, keys: IssuerKeySet): Promise<IssuerKeySet> {
     const isRecent = this.clock.now().getTime() - keys.readAt < COOLDOWN_MS;
-    return isRecent ? Promise.resolve(keys) : this.waitFor(issuer, this.getState(issuer));
-  }
-
-  /** Returns what is known about an issuer. Drops the issuer that was used least recently if there are too many. */
-  private getState(issuer: string): IssuerState {
-    const state = this.states.get(issuer) ?? { keySet: null, failure: null, request: null, waiting: 0 };
-    this.states.delete(issuer);
-    this.states.set(issuer, state);
-    const [oldest] = this.states.keys();
-    if (oldest !== undefined && this.states.size > MAX_ISSUERS) this.states.delete(oldest);
-    return state;
+    return isRecent ? Promise.resolve(keys) : this.waitFor(issuer, this.states.memo(issuer));
   }
 
   /** Reads the keys without making anybody wait. */

@@ -1,3 +1,4 @@
+import { LRUCache } from 'lru-cache';
 import type { Clock } from './ports.js';
 
 type BucketSize = {
@@ -25,23 +26,22 @@ const MAX_KEYS = 20_000;
  * Memory is bounded: beyond `maxKeys`, the least recently used bucket is dropped. A dropped bucket counts as full.
  */
 export class TokenBuckets {
-  private readonly buckets = new Map<string, Bucket>();
+  private readonly buckets: LRUCache<string, Bucket>;
 
   constructor(
     private readonly size: BucketSize,
     private readonly clock: Clock,
-    private readonly maxKeys = MAX_KEYS,
-  ) {}
+    maxKeys = MAX_KEYS,
+  ) {
+    this.buckets = new LRUCache({ max: maxKeys });
+  }
 
   /** Takes a token if one is left. A refused attempt takes no token. */
   take(key: string): Allowance {
     const now = this.clock.now().getTime();
     const used = this.usedAt(key, now) + 1;
     if (used > this.size.capacity) return this.allowanceFor(used - 1);
-    this.buckets.delete(key);
     this.buckets.set(key, { used, at: now });
-    const [leastRecent] = this.buckets.keys();
-    if (leastRecent !== undefined && this.buckets.size > this.maxKeys) this.buckets.delete(leastRecent);
     return { ...this.allowanceFor(used), isAllowed: true };
   }
 
@@ -51,7 +51,7 @@ export class TokenBuckets {
   }
 
   private usedAt(key: string, now: number): number {
-    const bucket = this.buckets.get(key);
+    const bucket = this.buckets.peek(key);
     if (!bucket) return 0;
     // Refills nothing if the system clock is set back.
     const elapsed = Math.max(0, now - bucket.at);
