@@ -1,5 +1,7 @@
 import {
   formatTimestamp,
+  getEventKind,
+  listEventTypes,
   type AuditMapping,
   type EventRegistry,
   type RecordedEvent,
@@ -119,7 +121,7 @@ const applyTransition = (
 
 /** Returns the types of events that no audit trail records. */
 export const listUnauditedTypes = (registry: EventRegistry): readonly string[] =>
-  Object.entries(registry).flatMap(([type, { audit }]) => ('unaudited' in audit ? [type] : []));
+  listEventTypes(registry, ({ audit }) => 'unaudited' in audit);
 
 const hasOrganization = (event: RecordedEvent): event is TrailScopedEvent => event.organization !== null;
 
@@ -136,10 +138,9 @@ export const listScopedEvents = (registry: EventRegistry, event: RecordedEvent):
 
 /** Returns the types of events of organizations that the audit trail of the site records too. */
 export const listSiteTypes = (registry: EventRegistry): readonly string[] =>
-  Object.entries(registry).flatMap(([type, { audit }]) => ('site' in audit && audit.site === 'always' ? [type] : []));
+  listEventTypes(registry, ({ audit }) => 'site' in audit && audit.site === 'always');
 
 const getAuditMapping = (registry: EventRegistry, event: RecordedEvent): AuditMapping<never> | null => {
-  const kind = registry[event.type];
-  if (!kind) throw new Error(`no module defines the event ${event.type}`);
-  return 'unaudited' in kind.audit ? null : kind.audit;
+  const { audit } = getEventKind(registry, event.type);
+  return 'unaudited' in audit ? null : audit;
 };

@@ -1,4 +1,5 @@
 import {
+  listEventTypes,
   sql,
   type EventRegistry,
   type OrganizationDeleted,
@@ -27,7 +28,7 @@ const ORGANIZATION_DELETED: OrganizationDeleted['type'] = 'OrganizationDeleted';
 export const MAX_ACTOR_NAME_LENGTH = 100;
 
 const listHistoryTypes = (registry: EventRegistry): readonly string[] =>
-  Object.entries(registry).flatMap(([type, { history }]) => (history ? [type] : []));
+  listEventTypes(registry, ({ history }) => history !== undefined);
 
 /** Writes the history. A batch takes the same few statements, however many events it has. */
 export const createHistoryFollower = (registry: EventRegistry): Follower => ({

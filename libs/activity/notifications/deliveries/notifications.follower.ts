@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto';
-import { sql, type EventRegistry, type Sql, type Timestamp } from '#platform/kernel';
+import { listEventTypes, sql, type EventRegistry, type Sql, type Timestamp } from '#platform/kernel';
 import type { Follower } from '#storage/event-store';
 import { MAIL_HOST } from '../configurations/destinations.js';
-import { listNotifiedTypes, toNotifiedEvent, type NotifiedEvent } from './notified-events.js';
+import { toNotifiedEvent, type NotifiedEvent } from './notified-events.js';
 
 /** A person, team or service without its name, which belongs to the user and can change. */
 export type ActorReference = { readonly type: string; readonly id: string };
@@ -79,7 +79,7 @@ const insertDeliveries = (deliveries: readonly NewDelivery[]): Sql => sql`
 export const createNotificationsFollower = (registry: EventRegistry): Follower => ({
   name: 'notifications',
   batch: 500,
-  only: listNotifiedTypes(registry),
+  only: listEventTypes(registry, ({ notifies }) => notifies !== undefined),
   // Rows contain ids of people, and no names.
   keepEncrypted: true,
   tables: [],

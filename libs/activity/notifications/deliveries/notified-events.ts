@@ -18,9 +18,6 @@ export type NotifiedEvent = {
   readonly actor: { readonly type: string; readonly id: string };
 };
 
-export const listNotifiedTypes = (registry: EventRegistry): readonly string[] =>
-  Object.entries(registry).flatMap(([type, { notifies }]) => (notifies ? [type] : []));
-
 /** Returns what the event notifies about; null for events that notify about nothing. */
 export const toNotifiedEvent = (registry: EventRegistry, event: RecordedEvent): NotifiedEvent | null => {
   const { id, time, stream, organization, context, type, data } = event;

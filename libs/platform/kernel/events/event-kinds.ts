@@ -121,6 +121,10 @@ export const getEventKind = (registry: EventRegistry, type: string): AnyEventKin
   return kind;
 };
 
+/** Returns the types of the events whose definition matches. */
+export const listEventTypes = (registry: EventRegistry, matches: (kind: AnyEventKind) => boolean): readonly string[] =>
+  Object.keys(registry).filter((type) => matches(getEventKind(registry, type)));
+
 /** Converts data of an older schema version to the current one, one version at a time. */
 export const upcastEventData = (
   kind: Pick<EventKind, 'schemaVersion' | 'upcast'>,
