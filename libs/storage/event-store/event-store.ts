@@ -39,6 +39,7 @@ import { retryOnConflict } from './retry-on-conflict.js';
 import type { StreamVersion } from './streams.js';
 import {
   decideWrite,
+  recordEvents,
   type AppendResult,
   type LoadedStream,
   type IdempotentWrite,
@@ -98,7 +99,7 @@ export class EventStore {
     time,
     traceparent,
   }: TracedAppend): Promise<AppendResult> {
-    const recorded = writes.flatMap((write) => this.recorded(write, time, context));
+    const recorded = writes.flatMap((write) => recordEvents(this.kinds, this.ids, write, context, () => time));
     const encrypted = await this.personalDataCipher.encrypt(recorded, {
       createdPeople: new Set(writes.filter(({ expected }) => expected === 0).map(({ stream }) => stream)),
       referencedPeople: writes.flatMap(({ snapshot }) => snapshot?.people ?? []),
@@ -305,27 +306,6 @@ export class EventStore {
       );
     }
     throw error;
-  }
-
-  private recorded(write: StreamWrite, time: string, context: EventContext): RecordedEvent[] {
-    return write.events.map((event, index) => {
-      const kind = getEventKind(this.kinds, event.type);
-      // Strict: a field that the schema does not name must never enter the log, which is immutable.
-      const data: unknown = kind.schema.parse(event.data);
-      return {
-        type: event.type,
-        data,
-        id: this.ids.uuid(),
-        stream: write.stream,
-        version: write.expected === 'any' ? 0 : write.expected + index + 1,
-        schemaVersion: kind.schemaVersion,
-        organization: write.organization,
-        time,
-        context,
-        transaction: '0',
-        position: 0,
-      };
-    });
   }
 
   private toIdempotentEvent({ id, type, data: eventData, context }: IdempotentWrite['events'][number]) {

@@ -1,9 +1,12 @@
 import {
   decide,
   fold,
+  getEventKind,
   sql,
   type Decider,
   type EventContext,
+  type EventRegistry,
+  type Ids,
   type Message,
   type RecordedEvent,
   type Sql,
@@ -73,6 +76,32 @@ export const decideWrite = <S, C extends Message, E extends Message>(
   const snapshot = { decider: decider.version, state, people: decider.people?.(state) ?? [] };
   return { stream: loaded.stream, organization, expected: loaded.version, events, snapshot };
 };
+
+/** Returns the events of a write as they are stored. `timeOf` returns the time of the event at an index. */
+export const recordEvents = (
+  kinds: EventRegistry,
+  ids: Ids,
+  { stream, organization, expected, events }: StreamWrite,
+  context: EventContext,
+  timeOf: (index: number) => string,
+): readonly RecordedEvent[] =>
+  events.map(({ type, data }, index) => {
+    const kind = getEventKind(kinds, type);
+    return {
+      type,
+      // Strict: a field that the schema does not name must never enter the log, which is immutable.
+      data: kind.schema.parse(data),
+      id: ids.uuid(),
+      stream,
+      version: expected === 'any' ? 0 : expected + index + 1,
+      schemaVersion: kind.schemaVersion,
+      organization,
+      time: timeOf(index),
+      context,
+      transaction: '0',
+      position: 0,
+    };
+  });
 
 /** Returns a precondition: the stream must still have this version at the append. */
 export const expectVersion = (stream: string, version: number): StreamWrite => ({

@@ -1,10 +1,8 @@
 import {
-  getEventKind,
   projectEvents,
   shareJson,
   sql,
   type EventContext,
-  type EventRegistry,
   type Ids,
   type RecordedEvent,
   type Sql,
@@ -13,7 +11,7 @@ import type { EncryptedEvents } from '#storage/personal-data';
 import type { DatabaseSession } from '#platform/postgres';
 import { ClientContexts, STORED_CONTEXT } from '../client-contexts.js';
 import type { EventStore } from '../event-store.js';
-import type { StreamWrite } from '../writes.js';
+import { recordEvents, type StreamWrite } from '../writes.js';
 
 /** A write to one stream by one caller. `times` are those of its events. */
 export type BulkWrite = Omit<StreamWrite, 'expected'> & {
@@ -35,7 +33,9 @@ export const appendInBulk = async (
   ids: Ids,
   writes: readonly BulkWrite[],
 ): Promise<void> => {
-  const recorded = recordEvents(store.kinds, ids, writes);
+  const recorded = writes
+    .flatMap((write) => recordEvents(store.kinds, ids, write, write.context, (index) => write.times[index] as string))
+    .sort((a, b) => (a.time < b.time ? -1 : a.time > b.time ? 1 : 0));
   const encrypted = await store.personalDataCipher.encrypt(recorded, {
     createdPeople: new Set(),
     referencedPeople: [...new Set(writes.flatMap(({ snapshot }) => snapshot?.people ?? []))],
@@ -50,28 +50,6 @@ export const appendInBulk = async (
   );
   store.signal.notify();
 };
-
-const recordEvents = (kinds: EventRegistry, ids: Ids, writes: readonly BulkWrite[]): readonly RecordedEvent[] =>
-  writes
-    .flatMap(({ stream, organization, expected, events, context, times }) =>
-      events.map(({ type, data }, index): RecordedEvent => {
-        const kind = getEventKind(kinds, type);
-        return {
-          type,
-          data: kind.schema.parse(data),
-          id: ids.uuid(),
-          stream,
-          version: expected + index + 1,
-          schemaVersion: kind.schemaVersion,
-          organization,
-          time: times[index] as string,
-          context,
-          transaction: '0',
-          position: 0,
-        };
-      }),
-    )
-    .sort((a, b) => (a.time < b.time ? -1 : a.time > b.time ? 1 : 0));
 
 const buildStatements = (
   store: EventStore,
