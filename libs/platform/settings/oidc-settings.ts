@@ -5,25 +5,6 @@ import type { environment } from './variables.js';
 
 type OidcEnvironment = z.output<typeof environment>;
 
-/** One identity provider, as the settings of the server describe it. */
-export type OidcSettings = {
-  readonly issuer: string;
-  readonly clientId: string;
-  /** Null for a client without a secret. */
-  readonly clientSecret: string | null;
-  readonly name: string;
-  readonly scopes: readonly string[];
-  readonly createsUsers: boolean;
-  readonly allowedDomains: readonly string[];
-  readonly allowedGroups: readonly string[];
-  readonly groupsClaim: string;
-  readonly usernameClaim: string;
-  readonly externalIdClaim: string | null;
-  readonly mapsGroups: boolean;
-  readonly mappedGroups: readonly string[];
-  readonly provesTwoFactor: boolean;
-};
-
 const ISSUER = 'CADASTRE_OIDC_ISSUER';
 const CLIENT_ID = 'CADASTRE_OIDC_CLIENT_ID';
 
@@ -35,12 +16,15 @@ export const findOidcContradictions = (env: EnvironmentValues): readonly string[
     .map((name) => `${name}: set, but ${ISSUER} is missing`);
 };
 
-/** Returns null if the settings describe no identity provider. The settings must contain no contradictions. */
-export const toOidcSettings = (env: OidcEnvironment): OidcSettings | null => {
+/**
+ * Returns one identity provider, or null if the settings describe none. The settings must contain no contradictions.
+ */
+export const toOidcSettings = (env: OidcEnvironment) => {
   if (env.CADASTRE_OIDC_ISSUER === undefined) return null;
   return {
     issuer: env.CADASTRE_OIDC_ISSUER,
     clientId: env.CADASTRE_OIDC_CLIENT_ID ?? '',
+    /** Null for a client without a secret. */
     clientSecret: env.CADASTRE_OIDC_CLIENT_SECRET ?? null,
     name: env.CADASTRE_OIDC_NAME,
     scopes: env.CADASTRE_OIDC_SCOPES,
@@ -53,5 +37,5 @@ export const toOidcSettings = (env: OidcEnvironment): OidcSettings | null => {
     mapsGroups: env.CADASTRE_OIDC_MAP_GROUPS,
     mappedGroups: env.CADASTRE_OIDC_MAPPED_GROUPS,
     provesTwoFactor: env.CADASTRE_OIDC_PROVES_TWO_FACTOR,
-  };
+  } as const;
 };

@@ -1,133 +1,20 @@
 import { isIPv6 } from 'node:net';
 import { join, resolve } from 'node:path';
 import type { z } from 'zod';
-import type { OrganizationCreation, Quotas } from '#platform/kernel';
-import type { TracingOptions } from '#platform/tracing';
+import type { Quotas } from '#platform/kernel';
 import { isLoopback, isWildcard } from './host-names.js';
-import { findKafkaContradictions, toKafkaSettings, type KafkaSettings } from './kafka-settings.js';
-import { findOidcContradictions, toOidcSettings, type OidcSettings } from './oidc-settings.js';
+import { findKafkaContradictions, toKafkaSettings } from './kafka-settings.js';
+import { findOidcContradictions, toOidcSettings } from './oidc-settings.js';
 import { redactSecrets } from './redact-secrets.js';
-import { findSmtpContradictions, toSmtpSettings, type SmtpSettings } from './smtp-settings.js';
-import type { StoredKey } from './stored-key.js';
+import { findSmtpContradictions, toSmtpSettings } from './smtp-settings.js';
 import { toTracingSettings } from './tracing-settings.js';
-import { findTransitContradictions, toTransitSettings, type TransitSettings } from './transit-settings.js';
+import { findTransitContradictions, toTransitSettings } from './transit-settings.js';
 import { toFileVariable, resolveSecretFiles, type EnvironmentValues } from './secret-files.js';
 import { environment, secretNames, settingVariables } from './variables.js';
 
 type ParsedEnvironment = z.output<typeof environment>;
 
-export type Settings = {
-  readonly host: string;
-  readonly port: number;
-  /** Absolute path. */
-  readonly dataFolder: string;
-  /** Number of processes of `serve` that serve requests. With 1, everything is in one process. */
-  readonly workers: number;
-  readonly tls:
-    | { readonly mode: 'auto' }
-    | { readonly mode: 'off' }
-    /** Absolute paths of PEM files. */
-    | { readonly mode: 'files'; readonly cert: string; readonly key: string };
-  /** An origin: scheme, host and, unless it is the scheme's default, port; without a trailing slash. */
-  readonly publicUrl: string;
-  /** Addresses and networks. `X-Forwarded-For` of other clients is ignored. */
-  readonly trustedProxies: readonly string[];
-  /** Host names, addresses and networks with private addresses that organizations may let this server call. */
-  readonly outboundPrivateHosts: readonly string[];
-  readonly adminToken: string | null;
-  readonly database: { readonly mode: 'embedded' } | { readonly mode: 'url'; readonly url: string };
-  /** Milliseconds after which Postgres cancels a read of a request; `slowReadTimeoutMs` applies to slow reads. */
-  readonly readTimeoutMs: number;
-  readonly slowReadTimeoutMs: number;
-  readonly slowConnections: number;
-  readonly slowReadsPerCaller: number;
-  /** Null if Kafka is not configured: nothing is published, and the log keeps everything for later publication. */
-  readonly kafka: KafkaSettings | null;
-  /** Absolute path. Not used if `s3` is set. */
-  readonly blobsFolder: string;
-  /** Null if blobs are stored in the folder. */
-  readonly s3: {
-    readonly bucket: string;
-    /** Null for Amazon S3. */
-    readonly endpoint: string | null;
-    /** Null for the region of AWS's own settings. */
-    readonly region: string | null;
-    /** Without a slash at the end. */
-    readonly prefix: string;
-    readonly pathStyle: boolean;
-  } | null;
-  /** Null is possible only with the embedded database: a key is then created in the data folder. */
-  readonly encryptionKey: StoredKey | null;
-  /** The key before the current one, while the operator rotates keys; null otherwise. */
-  readonly previousEncryptionKey: StoredKey | null;
-  /** The service that unwraps wrapped keys; null if keys are not wrapped. */
-  readonly transit: TransitSettings | null;
-  readonly edition: ParsedEnvironment['CADASTRE_EDITION'];
-  readonly featureSet: ParsedEnvironment['CADASTRE_FEATURE_SET'];
-  /** Versions of Terraform or OpenTofu that workspaces may choose, in addition to those built in. */
-  readonly toolReleases: readonly string[];
-  /** Default for new workspaces. */
-  readonly globalRemoteState: boolean;
-  /** Lifetime of tokens whose request contains no expiry time; null if they do not expire. */
-  readonly tokenLifetime: { readonly years: number; readonly days: number } | null;
-  /** Minutes without a request, and hours in total, after which a person's session ends. */
-  readonly sessions: { readonly idleMinutes: number; readonly hours: number };
-  /** Whether the site requires a second factor of everybody. */
-  readonly requiresTwoFactor: boolean;
-  /** Null if the settings describe no identity provider. The API can add others. */
-  readonly oidc: OidcSettings | null;
-  /** Null if no mail server is configured: notifications cannot be sent by e-mail. */
-  readonly smtp: SmtpSettings | null;
-  /** Milliseconds between two runs of the job that applies data retention policies. */
-  readonly retentionCheckMs: number;
-  /** Days after which soft-deleted files are deleted permanently. */
-  readonly softDeletedDays: number;
-  /** Bytes of the largest state inside a request. */
-  readonly inlineStateLimit: number;
-  /** Bytes of the largest accepted zip of a provider. */
-  readonly providerArchiveLimit: number;
-  /** Limits of the HTTP server that are settings. It has further limits. */
-  readonly http: {
-    readonly connections: number;
-    readonly connectionsPerAddress: number;
-    readonly bodyMs: number;
-    readonly uploadBytesPerSecond: number;
-    /** In bytes. */
-    readonly bodyMemory: { readonly total: number; readonly perCaller: number };
-    /** Requests that a gateway works on at the same time; null for no limit. Times are in milliseconds. */
-    readonly unanswered: { readonly max: number; readonly targetMs: number; readonly waitMs: number } | null;
-  };
-  /** Open live streams of one gateway, and of one caller on it. */
-  readonly liveStreams: { readonly total: number; readonly perCaller: number };
-  /** Bytes of the documents that a gateway keeps in memory; null to keep none. */
-  readonly documentCacheBytes: number | null;
-  /** Facts that an organization can report in ten seconds; null for no limit. */
-  readonly factsLimit: number | null;
-  /** Whether audit entries show the address and the user agent of a request. */
-  readonly auditClientDetails: boolean;
-  /** Null for no limit. */
-  readonly limits: {
-    /** Requests per second. */
-    readonly perToken: number | null;
-    /** Requests per second without a valid token. */
-    readonly perAddress: number | null;
-    /** Requests with a wrong token per minute and address. */
-    readonly wrongTokens: number | null;
-    /** Created tokens and changes of a user's own account, per second and caller. */
-    readonly accessChanges: number | null;
-  };
-  readonly quotas: Quotas;
-  readonly organizationCreation: OrganizationCreation;
-  /** Unexpired tokens of a team that its workload identities can have issued. */
-  readonly workloadTokensPerTeam: number;
-  /** Whether each request is logged at level `info`. */
-  readonly requestLog: boolean;
-  /** Null if traces are not recorded. */
-  readonly tracing: TracingOptions | null;
-  /** Milliseconds for which requests are still served after the signal to stop; null for the default of the process. */
-  readonly shutdownDelayMs: number | null;
-  readonly logLevel: ParsedEnvironment['LOG_LEVEL'];
-};
+export type Settings = ReturnType<typeof toSettings>;
 
 /** Thrown with one line for every invalid setting. The lines contain no secrets. */
 export class InvalidSettingsError extends Error {
@@ -259,62 +146,127 @@ const findSlowReadContradictions = (env: Readonly<Record<string, string | undefi
  */
 const computeMaxJsonMib = (env: ParsedEnvironment): number => 3 * env.CADASTRE_INLINE_STATE_MAX_MIB + 1;
 
-const toHttpLimits = (env: ParsedEnvironment): Settings['http'] => ({
-  connections: env.CADASTRE_MAX_CONNECTIONS,
-  connectionsPerAddress: env.CADASTRE_MAX_CONNECTIONS_PER_ADDRESS,
-  bodyMs: env.CADASTRE_REQUEST_TIMEOUT_SECONDS * 1_000,
-  uploadBytesPerSecond: env.CADASTRE_UPLOAD_MIN_RATE,
-  bodyMemory: {
-    total: Math.max(env.CADASTRE_BODY_MEMORY_MIB, computeMaxJsonMib(env)) * 1_024 * 1_024,
-    perCaller: Math.max(env.CADASTRE_BODY_MEMORY_PER_CALLER_MIB, computeMaxJsonMib(env)) * 1_024 * 1_024,
-  },
-  unanswered:
-    env.CADASTRE_MAX_UNANSWERED_REQUESTS === null
-      ? null
-      : {
-          max: env.CADASTRE_MAX_UNANSWERED_REQUESTS,
-          targetMs: env.CADASTRE_STATEMENT_TARGET_MS,
-          waitMs: env.CADASTRE_MAX_WAIT_MS,
-        },
-});
+const MIB = 1_024 * 1_024;
 
-/** Each stream takes a connection. The other half of the connections stays free for requests. */
-const toLiveStreams = (env: ParsedEnvironment): Settings['liveStreams'] => ({
-  total: Math.min(env.CADASTRE_MAX_LIVE_STREAMS, Math.max(1, Math.floor(env.CADASTRE_MAX_CONNECTIONS / 2))),
-  perCaller: env.CADASTRE_MAX_LIVE_STREAMS_PER_CALLER,
-});
+/** Limits of the HTTP server that are settings. It has further limits. */
+const toHttpLimits = (env: ParsedEnvironment) =>
+  ({
+    connections: env.CADASTRE_MAX_CONNECTIONS,
+    connectionsPerAddress: env.CADASTRE_MAX_CONNECTIONS_PER_ADDRESS,
+    bodyMs: env.CADASTRE_REQUEST_TIMEOUT_SECONDS * 1_000,
+    uploadBytesPerSecond: env.CADASTRE_UPLOAD_MIN_RATE,
+    /** In bytes. */
+    bodyMemory: {
+      total: Math.max(env.CADASTRE_BODY_MEMORY_MIB, computeMaxJsonMib(env)) * MIB,
+      perCaller: Math.max(env.CADASTRE_BODY_MEMORY_PER_CALLER_MIB, computeMaxJsonMib(env)) * MIB,
+    },
+    /** Requests that a gateway works on at the same time; null for no limit. Times are in milliseconds. */
+    unanswered:
+      env.CADASTRE_MAX_UNANSWERED_REQUESTS === null
+        ? null
+        : {
+            max: env.CADASTRE_MAX_UNANSWERED_REQUESTS,
+            targetMs: env.CADASTRE_STATEMENT_TARGET_MS,
+            waitMs: env.CADASTRE_MAX_WAIT_MS,
+          },
+  }) as const;
 
-const toReadSettings = (env: ParsedEnvironment) => ({
-  readTimeoutMs: env.CADASTRE_READ_TIMEOUT_SECONDS * 1_000,
-  slowReadTimeoutMs: env.CADASTRE_SLOW_READ_TIMEOUT_SECONDS * 1_000,
-  slowConnections: env.CADASTRE_SLOW_CONNECTIONS,
-  slowReadsPerCaller: env.CADASTRE_SLOW_READS_PER_CALLER,
-  documentCacheBytes: env.CADASTRE_DOCUMENT_CACHE_MIB === null ? null : env.CADASTRE_DOCUMENT_CACHE_MIB * 1_024 * 1_024,
-});
+/** Open live streams of one gateway, and of one caller on it. Half of the connections stays free for requests. */
+const toLiveStreams = (env: ParsedEnvironment) =>
+  ({
+    total: Math.min(env.CADASTRE_MAX_LIVE_STREAMS, Math.max(1, Math.floor(env.CADASTRE_MAX_CONNECTIONS / 2))),
+    perCaller: env.CADASTRE_MAX_LIVE_STREAMS_PER_CALLER,
+  }) as const;
 
-const toKeySettings = (
-  env: ParsedEnvironment,
-): Pick<Settings, 'encryptionKey' | 'previousEncryptionKey' | 'transit'> => ({
-  encryptionKey: env.CADASTRE_ENCRYPTION_KEY ?? null,
-  previousEncryptionKey: env.CADASTRE_ENCRYPTION_KEY_PREVIOUS ?? null,
-  transit: toTransitSettings(env),
-});
+const toServerSettings = (env: ParsedEnvironment) => {
+  const tls = toTlsSettings(env);
+  return {
+    host: env.HOST,
+    port: env.PORT,
+    /** Number of processes of `serve` that serve requests. With 1, everything is in one process. */
+    workers: env.CADASTRE_WORKERS,
+    tls,
+    /** An origin: scheme, host and, unless it is the scheme's default, port; without a trailing slash. */
+    publicUrl: env.CADASTRE_PUBLIC_URL ?? buildDefaultPublicUrl(env, tls.mode === 'off' ? 'http' : 'https'),
+    /** Addresses and networks. `X-Forwarded-For` of other clients is ignored. */
+    trustedProxies: env.CADASTRE_TRUSTED_PROXIES,
+    /** Host names, addresses and networks with private addresses that organizations may let this server call. */
+    outboundPrivateHosts: env.CADASTRE_OUTBOUND_PRIVATE_HOSTS,
+    http: toHttpLimits(env),
+    liveStreams: toLiveStreams(env),
+    /** Whether each request is logged at level `info`. */
+    requestLog: env.CADASTRE_REQUEST_LOG,
+    /** Null if traces are not recorded. */
+    tracing: toTracingSettings(env),
+    /** Milliseconds for which requests are still served after the signal to stop; null for the default of the process. */
+    shutdownDelayMs: toShutdownDelay(env),
+    logLevel: env.LOG_LEVEL,
+  } as const;
+};
 
-const toSignInSettings = (
-  env: ParsedEnvironment,
-): Pick<Settings, 'tokenLifetime' | 'sessions' | 'requiresTwoFactor' | 'oidc'> => ({
-  tokenLifetime: env.CADASTRE_TOKEN_LIFETIME,
-  sessions: { idleMinutes: env.CADASTRE_SESSION_IDLE_MINUTES, hours: env.CADASTRE_SESSION_HOURS },
-  requiresTwoFactor: env.CADASTRE_REQUIRE_TWO_FACTOR,
-  oidc: toOidcSettings(env),
-});
+/** Milliseconds after which Postgres cancels a read of a request; `slowReadTimeoutMs` applies to slow reads. */
+const toReadSettings = (env: ParsedEnvironment) =>
+  ({
+    readTimeoutMs: env.CADASTRE_READ_TIMEOUT_SECONDS * 1_000,
+    slowReadTimeoutMs: env.CADASTRE_SLOW_READ_TIMEOUT_SECONDS * 1_000,
+    slowConnections: env.CADASTRE_SLOW_CONNECTIONS,
+    slowReadsPerCaller: env.CADASTRE_SLOW_READS_PER_CALLER,
+    /** Bytes of the documents that a gateway keeps in memory; null to keep none. */
+    documentCacheBytes: env.CADASTRE_DOCUMENT_CACHE_MIB === null ? null : env.CADASTRE_DOCUMENT_CACHE_MIB * MIB,
+  }) as const;
 
-const toRateLimits = (env: ParsedEnvironment): Settings['limits'] => ({
-  perToken: env.CADASTRE_RATE_LIMIT,
-  perAddress: env.CADASTRE_ADDRESS_RATE_LIMIT,
-  wrongTokens: env.CADASTRE_WRONG_TOKEN_LIMIT,
-  accessChanges: env.CADASTRE_ACCESS_CHANGE_LIMIT,
-});
+const toDatabaseSettings = ({ DATABASE_URL: url }: ParsedEnvironment) =>
+  url === undefined ? ({ mode: 'embedded' } as const) : ({ mode: 'url', url } as const);
+
+const toStorageSettings = (env: ParsedEnvironment) => {
+  const dataFolder = resolve(env.CADASTRE_DATA);
+  return {
+    dataFolder,
+    database: toDatabaseSettings(env),
+    /** Null if Kafka is not configured: nothing is published, and the log keeps everything for later publication. */
+    kafka: toKafkaSettings(env),
+    /** Absolute path. Not used if `s3` is set. */
+    blobsFolder: env.CADASTRE_BLOBS === undefined ? join(dataFolder, 'blobs') : resolve(env.CADASTRE_BLOBS),
+    s3: toS3Settings(env),
+    /** Null is possible only with the embedded database: a key is then created in the data folder. */
+    encryptionKey: env.CADASTRE_ENCRYPTION_KEY ?? null,
+    /** The key before the current one, while the operator rotates keys; null otherwise. */
+    previousEncryptionKey: env.CADASTRE_ENCRYPTION_KEY_PREVIOUS ?? null,
+    /** The service that unwraps wrapped keys; null if keys are not wrapped. */
+    transit: toTransitSettings(env),
+    /** Days after which soft-deleted files are deleted permanently. */
+    softDeletedDays: env.CADASTRE_SOFT_DELETED_DAYS,
+    /** Milliseconds between two runs of the job that applies data retention policies. */
+    retentionCheckMs: env.CADASTRE_RETENTION_CHECK_MINUTES * 60 * 1_000,
+    /** Bytes of the largest state inside a request. */
+    inlineStateLimit: env.CADASTRE_INLINE_STATE_MAX_MIB * MIB,
+    /** Bytes of the largest accepted zip of a provider. */
+    providerArchiveLimit: env.CADASTRE_PROVIDER_MAX_MIB * MIB,
+  } as const;
+};
+
+const toSiteSettings = (env: ParsedEnvironment) =>
+  ({
+    edition: env.CADASTRE_EDITION,
+    featureSet: env.CADASTRE_FEATURE_SET,
+    /** Versions of Terraform or OpenTofu that workspaces may choose, in addition to those built in. */
+    toolReleases: env.CADASTRE_TOOL_RELEASES,
+    /** Default for new workspaces. */
+    globalRemoteState: env.CADASTRE_GLOBAL_REMOTE_STATE,
+    adminToken: env.CADASTRE_ADMIN_TOKEN ?? null,
+    /** Lifetime of tokens whose request contains no expiry time; null if they do not expire. */
+    tokenLifetime: env.CADASTRE_TOKEN_LIFETIME,
+    /** Minutes without a request, and hours in total, after which a person's session ends. */
+    sessions: { idleMinutes: env.CADASTRE_SESSION_IDLE_MINUTES, hours: env.CADASTRE_SESSION_HOURS },
+    /** Whether the site requires a second factor of everybody. */
+    requiresTwoFactor: env.CADASTRE_REQUIRE_TWO_FACTOR,
+    /** Null if the settings describe no identity provider. The API can add others. */
+    oidc: toOidcSettings(env),
+    /** Null if no mail server is configured: notifications cannot be sent by e-mail. */
+    smtp: toSmtpSettings(env),
+    /** Whether audit entries show the address and the user agent of a request. */
+    auditClientDetails: env.CADASTRE_AUDIT_CLIENT_DETAILS,
+  }) as const;
 
 const toQuotas = (env: ParsedEnvironment): Quotas => ({
   organizationsPerUser: env.CADASTRE_MAX_ORGANIZATIONS_PER_USER,
@@ -324,74 +276,59 @@ const toQuotas = (env: ParsedEnvironment): Quotas => ({
   tokensPerOwner: env.CADASTRE_MAX_TOKENS_PER_OWNER,
 });
 
-const toCallerLimits = (env: ParsedEnvironment) => ({
-  factsLimit: env.CADASTRE_FACTS_LIMIT,
-  limits: toRateLimits(env),
-  quotas: toQuotas(env),
-  organizationCreation: { creators: env.CADASTRE_ORGANIZATION_CREATORS },
-  workloadTokensPerTeam: env.CADASTRE_MAX_WORKLOAD_TOKENS_PER_TEAM,
-});
+const toCallerLimits = (env: ParsedEnvironment) =>
+  ({
+    /** Facts that an organization can report in ten seconds; null for no limit. */
+    factsLimit: env.CADASTRE_FACTS_LIMIT,
+    /** Null for no limit. */
+    limits: {
+      /** Requests per second. */
+      perToken: env.CADASTRE_RATE_LIMIT,
+      /** Requests per second without a valid token. */
+      perAddress: env.CADASTRE_ADDRESS_RATE_LIMIT,
+      /** Requests with a wrong token per minute and address. */
+      wrongTokens: env.CADASTRE_WRONG_TOKEN_LIMIT,
+      /** Created tokens and changes of a user's own account, per second and caller. */
+      accessChanges: env.CADASTRE_ACCESS_CHANGE_LIMIT,
+    },
+    quotas: toQuotas(env),
+    organizationCreation: { creators: env.CADASTRE_ORGANIZATION_CREATORS },
+    /** Unexpired tokens of a team that its workload identities can have issued. */
+    workloadTokensPerTeam: env.CADASTRE_MAX_WORKLOAD_TOKENS_PER_TEAM,
+  }) as const;
 
-const toSettings = (env: ParsedEnvironment): Settings => {
-  const dataFolder = resolve(env.CADASTRE_DATA);
-  const tls = toTlsSettings(env);
-  return {
-    host: env.HOST,
-    port: env.PORT,
-    dataFolder,
-    workers: env.CADASTRE_WORKERS,
-    tls,
-    publicUrl: env.CADASTRE_PUBLIC_URL ?? buildDefaultPublicUrl(env, tls.mode === 'off' ? 'http' : 'https'),
-    trustedProxies: env.CADASTRE_TRUSTED_PROXIES,
-    outboundPrivateHosts: env.CADASTRE_OUTBOUND_PRIVATE_HOSTS,
-    adminToken: env.CADASTRE_ADMIN_TOKEN ?? null,
-    database: env.DATABASE_URL === undefined ? { mode: 'embedded' } : { mode: 'url', url: env.DATABASE_URL },
+const toSettings = (env: ParsedEnvironment) =>
+  ({
+    ...toServerSettings(env),
     ...toReadSettings(env),
-    kafka: toKafkaSettings(env),
-    blobsFolder: env.CADASTRE_BLOBS === undefined ? join(dataFolder, 'blobs') : resolve(env.CADASTRE_BLOBS),
-    s3: toS3Settings(env),
-    ...toKeySettings(env),
-    edition: env.CADASTRE_EDITION,
-    featureSet: env.CADASTRE_FEATURE_SET,
-    toolReleases: env.CADASTRE_TOOL_RELEASES,
-    globalRemoteState: env.CADASTRE_GLOBAL_REMOTE_STATE,
-    ...toSignInSettings(env),
-    smtp: toSmtpSettings(env),
-    softDeletedDays: env.CADASTRE_SOFT_DELETED_DAYS,
-    retentionCheckMs: env.CADASTRE_RETENTION_CHECK_MINUTES * 60 * 1_000,
-    inlineStateLimit: env.CADASTRE_INLINE_STATE_MAX_MIB * 1_024 * 1_024,
-    providerArchiveLimit: env.CADASTRE_PROVIDER_MAX_MIB * 1_024 * 1_024,
-    http: toHttpLimits(env),
-    liveStreams: toLiveStreams(env),
-    auditClientDetails: env.CADASTRE_AUDIT_CLIENT_DETAILS,
+    ...toStorageSettings(env),
+    ...toSiteSettings(env),
     ...toCallerLimits(env),
-    requestLog: env.CADASTRE_REQUEST_LOG,
-    tracing: toTracingSettings(env),
-    shutdownDelayMs: toShutdownDelay(env),
-    logLevel: env.LOG_LEVEL,
-  };
-};
+  }) as const;
 
 const toShutdownDelay = ({ CADASTRE_SHUTDOWN_DELAY_SECONDS: seconds }: ParsedEnvironment): number | null =>
   seconds === undefined ? null : seconds * 1_000;
 
-const toTlsSettings = ({
-  CADASTRE_TLS: mode,
-  CADASTRE_TLS_CERT: cert,
-  CADASTRE_TLS_KEY: key,
-}: ParsedEnvironment): Settings['tls'] =>
-  cert !== undefined && key !== undefined ? { mode: 'files', cert: resolve(cert), key: resolve(key) } : { mode };
+/** The paths of PEM files are absolute. */
+const toTlsSettings = ({ CADASTRE_TLS: mode, CADASTRE_TLS_CERT: cert, CADASTRE_TLS_KEY: key }: ParsedEnvironment) =>
+  cert !== undefined && key !== undefined
+    ? ({ mode: 'files', cert: resolve(cert), key: resolve(key) } as const)
+    : ({ mode } as const);
 
-const toS3Settings = (env: ParsedEnvironment): Settings['s3'] =>
+/** Null if blobs are stored in the folder. */
+const toS3Settings = (env: ParsedEnvironment) =>
   env.CADASTRE_S3_BUCKET === undefined
     ? null
-    : {
+    : ({
         bucket: env.CADASTRE_S3_BUCKET,
+        /** Null for Amazon S3. */
         endpoint: env.CADASTRE_S3_ENDPOINT ?? null,
+        /** Null for the region of AWS's own settings. */
         region: env.CADASTRE_S3_REGION ?? null,
+        /** Without a slash at the end. */
         prefix: env.CADASTRE_S3_PREFIX ?? '',
         pathStyle: env.CADASTRE_S3_PATH_STYLE,
-      };
+      } as const);
 
 // localhost and not 127.0.0.1, because terraform's `hostname` arguments and credentials blocks accept only names.
 const buildDefaultPublicUrl = ({ HOST, PORT }: ParsedEnvironment, scheme: string): string => {
