@@ -1,6 +1,6 @@
 import { VERSION } from '#platform/host';
 import type { Settings } from '#platform/settings';
-import type { SiteModuleOptions, SiteSetting } from '#operations/site';
+import type { SiteFacts, SiteSetting } from '#operations/site';
 import { listPublishers } from '../../kafka-topics.js';
 import { createFileSweepers, createScheduledJobs, moduleDefinitions } from '../../modules.js';
 import type { Runtime } from '../../runtime.js';
@@ -67,7 +67,7 @@ const listLimitSettings = ({
 ];
 
 /** Returns what the gateway describes to administrators of the site. */
-export const collectSiteFacts = (runtime: Runtime): SiteModuleOptions => {
+export const collectSiteFacts = (runtime: Runtime): SiteFacts => {
   const { settings, blobs, store } = runtime;
   return {
     version: VERSION,

@@ -1,5 +1,5 @@
 export { createJobRecorder } from './records/job-runs.queries.js';
 export { readLogEnd, recordVerification } from './records/verifications.queries.js';
 export { siteDefinition } from './site.definition.js';
-export { SiteModule, type SiteModuleOptions } from './site.module.js';
-export type { SiteSetting } from './status/site-facts.js';
+export { SiteModule } from './site.module.js';
+export type { SiteFacts, SiteSetting } from './status/site-facts.js';

@@ -2,12 +2,10 @@ import { Module, type DynamicModule } from '@nestjs/common';
 import { SITE_FACTS, type SiteFacts } from './status/site-facts.js';
 import { SiteStatusesController } from './status/site-statuses.controller.js';
 
-export type SiteModuleOptions = SiteFacts;
-
 /** Describes the site to its administrators. */
 @Module({})
 export class SiteModule {
-  static with(facts: SiteModuleOptions): DynamicModule {
+  static with(facts: SiteFacts): DynamicModule {
     return {
       module: SiteModule,
       controllers: [SiteStatusesController],

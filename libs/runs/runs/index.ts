@@ -5,9 +5,9 @@ export { createConfigurationSweeper } from './configuration-versions/configurati
 export { RunsModule, type RunsOptions } from './runs.module.js';
 export { runsDefinition } from './runs.definition.js';
 export { createWaitingRemoteRunsJob } from './queue/waiting-remote-runs.job.js';
+export { isConfigurationInUse } from './configuration-versions/configuration-versions.queries.js';
 export {
   IS_CONFIGURATION_NEEDED,
-  isConfigurationInUse,
   preparePermanentConfigurationDeletion,
   prepareSoftConfigurationDeletion,
   type DispensableConfiguration,

@@ -1,6 +1,6 @@
 import { foldInSql, foldName, sql, type Sql, type Timestamp } from '#platform/kernel';
 import type { PastSubject } from '#api/json-api';
-import { changedAny, HAS_CHANGED_NAME, isCreation, selectCompleteData } from '../writing/versions.queries.js';
+import { changedAny, HAS_CHANGED_NAME, IS_CREATION, selectCompleteData } from '../writing/versions.queries.js';
 import { RUN_MEASURE_COLUMNS, WORKSPACE_METRIC_COLUMNS, RUN_STATUSES, METRICS_WINDOW_RUNS } from '#runs/runs';
 
 const FOLDED_NAME = foldInSql(sql.raw(`(data ->> 'name')`));
@@ -15,7 +15,7 @@ const selectSubjectsEverNamed = (name: string): Sql =>
 const selectOrganizations = (about: PastSubject): Sql => {
   if ('organizationId' in about) return sql`select ${about.organizationId}::text`;
   return 'id' in about
-    ? sql`select organization from history_versions h where subject = ${about.id} and ${isCreation('h')}`
+    ? sql`select organization from history_versions h where subject = ${about.id} and ${IS_CREATION}`
     : selectSubjectsEverNamed(about.organization);
 };
 

@@ -1,5 +1,5 @@
 import { sql, type Sql } from '#platform/kernel';
-import { isCreation } from '../writing/versions.queries.js';
+import { IS_CREATION } from '../writing/versions.queries.js';
 import { requireCurrentAccess, selectWorkspaceGrants, type Actor, type Grant } from '#api/access';
 
 export type WorkspaceScope = { readonly organization: string; readonly grants: readonly Grant[] };
@@ -11,4 +11,4 @@ export type WorkspaceScope = { readonly organization: string; readonly grants: r
 export const selectWorkspaceScope = (actor: Actor, workspace: string): Sql => sql`
   select h.organization, ${selectWorkspaceGrants(actor, 'w')} as grants
     from history_versions h left join workspaces w on w.id = h.subject
-   where h.subject = ${workspace} and ${isCreation('h')} and h.type = 'WorkspaceCreated' and ${requireCurrentAccess(actor)}`;
+   where h.subject = ${workspace} and ${IS_CREATION} and h.type = 'WorkspaceCreated' and ${requireCurrentAccess(actor)}`;

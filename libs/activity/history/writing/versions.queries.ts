@@ -52,8 +52,8 @@ export const selectCompleteData = (alias: string): Sql =>
      and (base.since, base.ordinal) <= (${alias}.since, ${alias}.ordinal)
    order by base.since desc, base.ordinal desc limit 1)`);
 
-/** Returns the condition that a row of versions is the creation of its subject, which is found in the index of bases. */
-export const isCreation = (alias: string): Sql => sql.raw(`${alias}.ordinal = 1 and ${alias}.frame = ${alias}.ordinal`);
+/** The condition that the version `h` is the creation of its subject, which is found in the index of bases. */
+export const IS_CREATION = sql.raw('h.ordinal = 1 and h.frame = h.ordinal');
 
 /** Conditions as in the partial indexes of names and SSH keys. */
 export const HAS_CHANGED_NAME = sql.raw(`fields ~ '${toFieldCode('name')}'`);

@@ -22,7 +22,6 @@ const WORKSPACE_READERS = [...WORKSPACE_MANAGERS, 'readWorkspaces', 'readProject
 /** Roles for actions that organization tokens never do: run, upload state, handle keys. */
 const WORKSPACE_WORKERS = ['owner', 'manageWorkspaces', 'manageProjects'] as const;
 const PROJECT_MANAGERS = ['owner', 'manageProjects', 'organization-token'] as const;
-const PROJECT_READERS = WORKSPACE_READERS;
 
 const SAFE_DELETE = 'A workspace that manages no resources can be deleted by safe-delete';
 
@@ -91,11 +90,11 @@ export const permissions = {
   // Access of teams to workspaces and projects.
   'read-workspace-access': { roles: WORKSPACE_READERS, grant: 'runs:read' },
   'manage-workspace-access': { roles: WORKSPACE_MANAGERS, grant: 'admin' },
-  'read-project-access': { roles: PROJECT_READERS, grant: 'project-teams:read' },
+  'read-project-access': { roles: WORKSPACE_READERS, grant: 'project-teams:read' },
   'manage-project-access': { roles: PROJECT_MANAGERS, grant: 'project-teams:manage' },
 
   // Projects.
-  'read-project': { roles: PROJECT_READERS, grant: 'project-settings:read' },
+  'read-project': { roles: WORKSPACE_READERS, grant: 'project-settings:read' },
   'create-project': { roles: PROJECT_MANAGERS },
   'update-project': { roles: PROJECT_MANAGERS, grant: 'project-settings:update' },
   // The agents that execute the runs of its workspaces, and so read and write their state.

@@ -65,14 +65,13 @@ const loadPersonSigningIn = (store: EventStore, user: string): Promise<PersonSig
       from users u where u.id = ${user} and not u.suspended`);
 
 /**
- * Starts a session of a person who has proved who they are. `createContext` gets the person. Statements in `also` belong
- * to the same append. Returns null if the person does not exist any more or is suspended.
+ * Starts a session of a person who has proved who they are. `createContext` gets the person. Returns null if the
+ * person does not exist any more or is suspended.
  */
 export const startSession = (
   { store, ids, clock, sessionHours }: SignInDependencies,
   signIn: SignIn,
   createContext: (person: { readonly id: string; readonly username: string }) => EventContext,
-  also: readonly Sql[] = [],
 ): Promise<StartedSession | null> =>
   store.retryOnConflict(async () => {
     const person = await loadPersonSigningIn(store, signIn.user);
@@ -90,10 +89,7 @@ export const startSession = (
         decideWrite(session, newStream(id, session), null, { type: 'StartSession', data: start }),
       ],
       createContext(person),
-      [
-        sql`insert into access.token_hashes (token, hash) values (${id}, ${hashSecret(toSessionCredential(secret))})`,
-        ...also,
-      ],
+      [sql`insert into access.token_hashes (token, hash) values (${id}, ${hashSecret(toSessionCredential(secret))})`],
       [],
       now,
     );

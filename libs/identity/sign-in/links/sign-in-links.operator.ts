@@ -1,4 +1,4 @@
-import { sql, notFound, type Clock, type EventContext, type Ids, type Timestamp } from '#platform/kernel';
+import { sql, notFound, type Clock, type Ids, type Timestamp } from '#platform/kernel';
 import { decideWrite, type EventStore } from '#storage/event-store';
 import { createSystemContext, hashSecret } from '#api/access';
 import { findInvitedAccountById, loadPersonWithSessions, prepareTakeover } from '#identity/people';
@@ -23,7 +23,6 @@ export type SignInLinkRequest = {
 export const createSignInLink = (
   { store, ids, clock }: { readonly store: EventStore; readonly ids: Ids; readonly clock: Clock },
   { user, resetsMethods, revokesTokens = false, publicUrl }: SignInLinkRequest,
-  context: EventContext = createSystemContext('command line', ids.uuid()),
 ): Promise<SignInLink> =>
   store.retryOnConflict(async () => {
     const person = await loadPersonWithSessions(store.database, sql`${user}`, sql`false`);
@@ -38,6 +37,7 @@ export const createSignInLink = (
     // The operator decides who signs in, so no other owner of the address takes the account over.
     const invited = await findInvitedAccountById(store, user);
     const confirmation = invited && (await prepareTakeover({ store, quotas: { users: null } }, invited));
+    const context = createSystemContext('command line', ids.uuid());
     await store.append([...(confirmation ? [confirmation.write] : []), link], context, [
       sql`delete from sign_in.links where user_id = ${user} or expired_at <= ${now}`,
       sql`insert into sign_in.links (hash, user_id, resets_methods, revokes_tokens, expired_at)

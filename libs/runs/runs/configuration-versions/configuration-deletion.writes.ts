@@ -1,7 +1,7 @@
 import { sql, type Sql } from '#platform/kernel';
 import { decideWrite, type EventStore, type StreamSnapshot, type StreamWrite } from '#storage/event-store';
 import { configurationVersion, type ConfigurationVersionCommand } from './configuration-version.js';
-import { isArchiveInUse, isConfigurationArchiveInUse } from './configuration-versions.queries.js';
+import { isArchiveInUse } from './configuration-versions.queries.js';
 
 /**
  * Whether the version in the row `v` must be kept: it is the current one of its workspace, or the newest upload, which
@@ -13,9 +13,6 @@ export const IS_CONFIGURATION_NEEDED: Sql = sql`(
                      where newer.workspace = v.workspace and newer.status = 'uploaded'
                        and (newer.current_since, newer.id) > (v.current_since, v.id))
   or ${isArchiveInUse('v')})`;
-
-/** In an append: refuses the deletion if a run has started to use the version meanwhile. */
-export const isConfigurationInUse = isConfigurationArchiveInUse;
 
 /** An uploaded or soft-deleted version with its snapshot, as the caller's own statement read it. */
 export type DispensableConfiguration = {

@@ -16,7 +16,7 @@ import { configurationVersion, type ConfigurationVersionCommand } from './config
 import { ConfigurationUploads } from './configuration-version.uploads.js';
 import { ChangeConfigurationVersion, type ConfigurationVersionOperations } from './configuration-versions.commands.js';
 import {
-  isConfigurationArchiveInUse,
+  isConfigurationInUse,
   loadConfigurationForCommand,
   loadWorkspaceForNewConfiguration,
   selectConfigurationVersionById,
@@ -120,7 +120,7 @@ export class ConfigurationVersionsHandler extends AggregateHandler<Configuration
       context: createEventContext(actor),
       read: () => [
         selectConfigurationVersionById(id, actor),
-        ...(removesArchive ? [raiseConflictWhen(isConfigurationArchiveInUse(id))] : []),
+        ...(removesArchive ? [raiseConflictWhen(isConfigurationInUse(id))] : []),
       ],
     });
     return getFirstRowOrNull<ConfigurationVersionRow>(rows);

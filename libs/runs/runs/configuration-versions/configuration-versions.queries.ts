@@ -161,7 +161,7 @@ export const loadConfigurationForCommand = async (
 };
 
 /** Returns a condition: whether an unfinished run uses the version. */
-export const isConfigurationArchiveInUse = (id: string): Sql =>
+export const isConfigurationInUse = (id: string): Sql =>
   sql`exists (select 1 from configuration_versions c where c.id = ${id} and ${IN_USE})`;
 
 /**

@@ -20,6 +20,6 @@ export class AppliesController {
   }
 
   private async ofRun(id: string, actor: Actor): Promise<Document> {
-    return renderDocument(renderApply(await findRun(this.database, actor, 'read-runs', id)));
+    return renderDocument(renderApply(await findRun(this.database, actor, id)));
   }
 }

@@ -28,6 +28,6 @@ export class PlansController {
   }
 
   private async ofRun(id: string, actor: Actor): Promise<Document> {
-    return renderDocument(renderPlan(await findRun(this.database, actor, 'read-runs', id)));
+    return renderDocument(renderPlan(await findRun(this.database, actor, id)));
   }
 }

@@ -21,7 +21,7 @@ export class TaskStagesController {
     @CurrentActor() actor: Actor,
   ): Promise<Document> {
     const page = parsePage(query);
-    await findRun(this.database, actor, 'read-runs', id);
+    await findRun(this.database, actor, id);
     return renderPage([], page, 0, request.publicUrl);
   }
 }

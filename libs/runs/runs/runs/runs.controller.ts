@@ -49,7 +49,7 @@ export class RunsController {
   @Get('runs/:id')
   async show(@Param('id') id: string, @Query() query: QueryOf, @CurrentActor() actor: Actor): Promise<Document> {
     const includes = parseRunIncludes(query);
-    const row = await findRun(this.database, actor, 'read-runs', id);
+    const row = await findRun(this.database, actor, id);
     const included = includes
       ? await loadRunIncluded(this.database, [row], includes, { actor, reads: this.reads })
       : undefined;

@@ -7,7 +7,6 @@ import {
   selectWorkspaceGrants,
   type Actor,
   type Grant,
-  type Permission,
   type PermissionScope,
 } from '#api/access';
 import { isPoolUsableBy } from '#organizations/agents';
@@ -106,17 +105,12 @@ export const selectRunsByIds = (ids: Sql, actor: Actor): Sql =>
   sql`select ${selectRunColumns(actor)} from runs r ${RUN_JOINS} where r.id = any (${ids}) order by r.id`;
 
 /** Returns the run; throws not-found or forbidden if the caller lacks the permission on its workspace. */
-export const findRun = async (
-  database: Database,
-  actor: Actor,
-  permission: Permission,
-  id: string,
-): Promise<RunRow> => {
+export const findRun = async (database: Database, actor: Actor, id: string): Promise<RunRow> => {
   const row = await database.row<RunRow>(
     sql`select ${selectRunColumns(actor)} from runs r ${RUN_JOINS} where r.id = ${id} and ${requireCurrentAccess(actor)}`,
   );
   if (!row) throw notFound();
-  requirePermission(actor, permission, row);
+  requirePermission(actor, 'read-runs', row);
   return row;
 };
 

@@ -1,4 +1,4 @@
-import { sql, type LogPosition, type Sql } from '#platform/kernel';
+import { sql, type Sql } from '#platform/kernel';
 import { IS_SETTLED } from '#storage/event-store';
 
 /** Where a replay begins: at a position of the log, or at a time. */
@@ -16,8 +16,6 @@ export const selectReplayEnd = (toPosition: number | null): Sql => sql`
   select transaction::text as transaction, position from event_store.events
    where (${toPosition}::bigint is null or position <= ${toPosition}) and ${IS_SETTLED}
    order by event_store.events.transaction desc, position desc limit 1`;
-
-export type ReplayBoundRow = LogPosition;
 
 /** The highest position of the log; null without an event. */
 export const selectLastPosition = (): Sql => sql`select max(position) as position from event_store.events`;

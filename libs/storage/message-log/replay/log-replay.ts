@@ -22,7 +22,6 @@ import {
   selectReplayEnd,
   selectReplayStart,
   type LastPositionRow,
-  type ReplayBoundRow,
   type ReplayStart,
 } from './log-replay.queries.js';
 import { PUBLISHER } from '../publishing/publisher.follower.js';
@@ -95,7 +94,7 @@ export const findReplayRefusal = async (
 };
 
 const findUnpublishedStart = async (from: ReplayStart, run: QueryRunner): Promise<string | null> => {
-  const [first] = castRows<ReplayBoundRow>(await run(selectReplayStart(from)));
+  const [first] = castRows<LogPosition>(await run(selectReplayStart(from)));
   const published = await findPublishedEnd(run);
   if (!first || (published && !isAfter(first, published))) return null;
   return `--from: the publisher has not sent the event at position ${first.position} yet; wait until it has, or choose a new topic`;
@@ -107,7 +106,7 @@ const findUnpublishedStart = async (from: ReplayStart, run: QueryRunner): Promis
  */
 export const replayLog = async (request: ReplayRequest, dependencies: ReplayDependencies): Promise<ReplayResult> => {
   const { store, run, signal, sender, report } = dependencies;
-  const [first] = castRows<ReplayBoundRow>(await run(selectReplayStart(request.from)));
+  const [first] = castRows<LogPosition>(await run(selectReplayStart(request.from)));
   const last = await findLast(request, run);
   if (!first || !last) return { sent: 0, next: null };
   const matches = createFilter(request, last);
@@ -143,7 +142,7 @@ const findLast = async (
   { toPosition: end, isLive }: Pick<ReplayRequest, 'toPosition' | 'isLive'>,
   run: QueryRunner,
 ): Promise<LogPosition | undefined> => {
-  const [last] = castRows<ReplayBoundRow>(await run(selectReplayEnd(end)));
+  const [last] = castRows<LogPosition>(await run(selectReplayEnd(end)));
   if (!last || !isLive) return last;
   const published = await findPublishedEnd(run);
   return published && findEarliest([last, published]);
