@@ -1,4 +1,8 @@
-export { loadParentOrganization, type ParentOrganization } from './permissions/parent-organization.queries.js';
+export {
+  loadParentOrganization,
+  loadParentWithCount,
+  type ParentOrganization,
+} from './permissions/parent-organization.queries.js';
 export { OutdatedAccessFilter, repeatWhileAccessChanges } from './authentication/outdated-access.filter.js';
 export * from './access.module.js';
 export * from './authentication/authenticate.guard.js';

@@ -2,10 +2,11 @@ import { notFound, sql, type Sql, type Timestamp } from '#platform/kernel';
 import { buildSnapshotJson, selectStreamVersions, type StreamSnapshot, type StreamVersion } from '#storage/event-store';
 import type { Database } from '#platform/postgres';
 import {
-  hasOrganizationName,
   listInOrganization,
+  loadParentWithCount,
   requireCurrentAccess,
   requirePermission,
+  requirePermittedRow,
   type Actor,
 } from '#api/access';
 import type { ListPage, PageRequest } from '#api/json-api';
@@ -60,9 +61,7 @@ export const findIpAllowlist = async (database: Database, actor: Actor, id: stri
   const row = await database.row<IpAllowlistRow>(
     sql`select ${COLUMNS} ${FROM} where l.id = ${id} and ${requireCurrentAccess(actor)}`,
   );
-  if (!row) throw notFound();
-  requirePermission(actor, 'manage-ip-allowlists', row);
-  return row;
+  return requirePermittedRow(actor, 'manage-ip-allowlists', row);
 };
 
 type IpAllowlistForCommand = {
@@ -90,32 +89,18 @@ export const loadIpAllowlist = async (
         select array(select p.id from agent_pools p
                       where p.organization = l.organization and p.id = any (${agentPools}::text[])) as ids) pools
      where ${isTarget(target)} and ${requireCurrentAccess(actor)}`);
-  if (!row) throw notFound();
-  requirePermission(actor, 'manage-ip-allowlists', row);
-  return row;
+  return requirePermittedRow(actor, 'manage-ip-allowlists', row);
 };
 
-/** The organization of a new list, and how many lists it has. */
-type OrganizationForIpAllowlist = {
-  readonly organization: string;
-  readonly version: number;
-  readonly existing: number;
-};
-
-export const loadOrganizationForIpAllowlist = async (
-  database: Database,
-  actor: Actor,
-  name: string,
-): Promise<OrganizationForIpAllowlist> => {
-  const row = await database.row<OrganizationForIpAllowlist>(sql`
-    select o.id as organization, s.version,
-           (select count(*) from ip_allowlists l where l.organization = o.id) as existing
-      from organizations o join event_store.streams s on s.stream = o.id
-     where ${hasOrganizationName('o', name)} and ${requireCurrentAccess(actor)}`);
-  if (!row) throw notFound();
-  requirePermission(actor, 'manage-ip-allowlists', row);
-  return row;
-};
+/** Returns the organization of a new list, and the number of its lists. */
+export const loadOrganizationForIpAllowlist = (database: Database, actor: Actor, name: string) =>
+  loadParentWithCount(
+    database,
+    actor,
+    'manage-ip-allowlists',
+    name,
+    sql.raw('select count(*) from ip_allowlists l where l.organization = o.id'),
+  );
 
 /** Returns one page and the count of all lists from one statement. `search`: a part of the name. */
 export const listIpAllowlists = (
@@ -163,7 +148,5 @@ export const findAllowedRange = async (database: Database, actor: Actor, id: str
   const row = await database.row<AllowedRangeRow & { readonly organization: string }>(sql`
     select ${RANGE_COLUMNS}, r.organization from ip_allowlist_ranges r
      where r.id = ${id} and ${requireCurrentAccess(actor)}`);
-  if (!row) throw notFound();
-  requirePermission(actor, 'manage-ip-allowlists', row);
-  return row;
+  return requirePermittedRow(actor, 'manage-ip-allowlists', row);
 };

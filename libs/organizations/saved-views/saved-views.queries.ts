@@ -2,8 +2,8 @@ import { notFound, sql, type Sql, type Timestamp } from '#platform/kernel';
 import { buildSnapshotJson, selectStreamVersions, type StreamSnapshot, type StreamVersion } from '#storage/event-store';
 import type { Database } from '#platform/postgres';
 import {
-  hasOrganizationName,
   listInOrganization,
+  loadParentWithCount,
   requireCurrentAccess,
   requirePermission,
   type Actor,
@@ -54,26 +54,10 @@ export const findSavedView = async (
   return row;
 };
 
-/** The organization of a new view, and how many views the caller has there. */
-type OrganizationForSavedView = {
-  readonly organization: string;
-  readonly version: number;
-  readonly existing: number;
-};
-
-/** Returns the organization with this name. Throws if the caller may not save views there. */
-export const loadOrganizationForSavedView = async (
-  database: Database,
-  actor: Actor,
-  name: string,
-): Promise<OrganizationForSavedView> => {
-  const row = await database.row<OrganizationForSavedView>(sql`
-    select o.id as organization, s.version,
-           (select count(*) from saved_views v where v.organization = o.id and v.created_by = ${actor.id}) as existing
-      from organizations o join event_store.streams s on s.stream = o.id
-     where ${hasOrganizationName('o', name)} and ${requireCurrentAccess(actor)}`);
-  if (!row) throw notFound();
-  requirePermission(actor, 'read-organization', row);
+/** Returns the organization, and how many views the caller has there. Throws if the caller may not save views there. */
+export const loadOrganizationForSavedView = async (database: Database, actor: Actor, name: string) => {
+  const count = sql`select count(*) from saved_views v where v.organization = o.id and v.created_by = ${actor.id}`;
+  const row = await loadParentWithCount(database, actor, 'read-organization', name, count);
   requirePermission(actor, 'save-views', { organization: row.organization, user: actor.id });
   return row;
 };

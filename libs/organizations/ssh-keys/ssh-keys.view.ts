@@ -1,4 +1,4 @@
-import { notFound, sql, unprocessable, type OrganizationDeleted, type Projection, type Sql } from '#platform/kernel';
+import { sql, unprocessable, type OrganizationDeleted, type Projection, type Sql } from '#platform/kernel';
 import {
   buildSnapshotJson,
   expectVersion,
@@ -8,7 +8,13 @@ import {
   type StreamWrite,
 } from '#storage/event-store';
 import type { Database } from '#platform/postgres';
-import { requirePermission, requireCurrentAccess, listInOrganization, type Actor, type Permission } from '#api/access';
+import {
+  requirePermittedRow,
+  requireCurrentAccess,
+  listInOrganization,
+  type Actor,
+  type Permission,
+} from '#api/access';
 import type { ListPage, PageRequest } from '#api/json-api';
 import { buildSecretDeletion } from '#storage/vault';
 import type { SshKeyEvent } from './ssh-key.js';
@@ -66,9 +72,7 @@ export const findSshKey = async (
   const row = await database.row<SshKeyForCommand>(sql`
     select ${COLUMNS}, ${buildSnapshotJson('s')} as snapshot, ${selectStreamVersions(sql.raw('array[k.organization]'))} as preconditions
       from ssh_keys k join event_store.streams s on s.stream = k.id where k.id = ${id} and ${requireCurrentAccess(actor)}`);
-  if (!row) throw notFound();
-  requirePermission(actor, permission, row);
-  return row;
+  return requirePermittedRow(actor, permission, row);
 };
 
 /** Returns one page and the count of all keys, from one statement, and the organization's id. */

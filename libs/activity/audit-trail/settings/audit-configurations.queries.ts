@@ -1,6 +1,6 @@
-import { notFound, sql, type Sql, type Timestamp } from '#platform/kernel';
+import { sql, type Sql, type Timestamp } from '#platform/kernel';
 import type { Database } from '#platform/postgres';
-import { hasOrganizationName, requirePermission, requireCurrentAccess, type Actor } from '#api/access';
+import { hasOrganizationName, requirePermittedRow, requireCurrentAccess, type Actor } from '#api/access';
 import { toTrailSettingsStream } from './audit-trail-settings.js';
 
 export type AuditConfigurationRow = {
@@ -37,9 +37,7 @@ export const findAuditConfiguration = async (
   const row = await database.row<AuditConfigurationRow>(
     sql`${CONFIGURATIONS} where ${hasOrganizationName('o', name)} and ${requireCurrentAccess(actor)}`,
   );
-  if (!row) throw notFound();
-  requirePermission(actor, 'manage-audit-trail', row);
-  return row;
+  return requirePermittedRow(actor, 'manage-audit-trail', row);
 };
 
 /** Returns whether the audit trail contains the entry of a test by this request. */

@@ -6,7 +6,13 @@ import {
   type StreamSnapshot,
 } from '#storage/event-store';
 import type { Database } from '#platform/postgres';
-import { hasOrganizationName, requirePermission, requireCurrentAccess, type Actor } from '#api/access';
+import {
+  hasOrganizationName,
+  requirePermission,
+  requirePermittedRow,
+  requireCurrentAccess,
+  type Actor,
+} from '#api/access';
 import type { FeatureSet } from '#organizations/organizations';
 import { toTrailSettingsStream } from './audit-trail-settings.js';
 import { retentionDays } from './entry-retention.queries.js';
@@ -28,9 +34,7 @@ export const findTrailSettings = async (database: Database, actor: Actor, name: 
   const row = await database.row<TrailSettingsRow>(sql`
     select ${COLUMNS} from organizations o left join audit_trail_settings s on s.organization = o.id
      where ${hasOrganizationName('o', name)} and ${requireCurrentAccess(actor)}`);
-  if (!row) throw notFound();
-  requirePermission(actor, 'manage-audit-trail', row);
-  return row;
+  return requirePermittedRow(actor, 'manage-audit-trail', row);
 };
 
 export type TrailSettingsForCommand = {

@@ -47,8 +47,8 @@ export class AuditFactSourcesHandler extends AggregateHandler<AuditFactSourceOpe
           const parent = await loadOrganizationForNewSource(this.store.database, actor, organization);
           return { ...newStream(id, auditFactSource), parent };
         },
-        command: ({ parent: { registered } }) =>
-          ({ type: 'RegisterAuditFactSource', data: { source, description, registered } }) as const,
+        command: ({ parent }) =>
+          ({ type: 'RegisterAuditFactSource', data: { source, description, registered: parent.existing } }) as const,
         organization: ({ parent }) => parent.organization,
         preconditions: ({ parent }) => [expectVersion(parent.organization, parent.version)],
         context: createEventContext(actor),

@@ -1,11 +1,11 @@
-import { notFound, sql, type Sql, type Timestamp } from '#platform/kernel';
+import { sql, type Sql, type Timestamp } from '#platform/kernel';
 import { selectStreamVersions, buildSnapshotJson, type StreamVersion, type StreamSnapshot } from '#storage/event-store';
 import type { Database } from '#platform/postgres';
 import {
-  hasOrganizationName,
-  requirePermission,
-  requireCurrentAccess,
   listInOrganization,
+  loadParentWithCount,
+  requireCurrentAccess,
+  requirePermittedRow,
   type Actor,
 } from '#api/access';
 import type { ListPage, PageRequest } from '#api/json-api';
@@ -31,28 +31,15 @@ const LIST = {
 export const selectAuditFactSourceById = (id: string): Sql =>
   sql`select ${COLUMNS} from audit_fact_sources f where f.id = ${id}`;
 
-/** The organization in which a source is registered. */
-type OrganizationForNewSource = {
-  readonly organization: string;
-  readonly version: number;
-  readonly registered: number;
-};
-
-/** Returns the organization. Throws a refusal if the caller cannot manage its audit trail. */
-export const loadOrganizationForNewSource = async (
-  database: Database,
-  actor: Actor,
-  organizationName: string,
-): Promise<OrganizationForNewSource> => {
-  const row = await database.row<OrganizationForNewSource>(sql`
-    select o.id as organization, s.version,
-           (select count(*) from audit_fact_sources f where f.organization = o.id) as registered
-      from organizations o join event_store.streams s on s.stream = o.id
-     where ${hasOrganizationName('o', organizationName)} and ${requireCurrentAccess(actor)}`);
-  if (!row) throw notFound();
-  requirePermission(actor, 'manage-audit-trail', row);
-  return row;
-};
+/** Returns the organization and the number of its sources. Throws if the caller cannot manage its audit trail. */
+export const loadOrganizationForNewSource = (database: Database, actor: Actor, name: string) =>
+  loadParentWithCount(
+    database,
+    actor,
+    'manage-audit-trail',
+    name,
+    sql.raw('select count(*) from audit_fact_sources f where f.organization = o.id'),
+  );
 
 type AuditFactSourceForCommand = AuditFactSourceRow & {
   readonly snapshot: StreamSnapshot;
@@ -68,9 +55,7 @@ export const findAuditFactSource = async (
   const row = await database.row<AuditFactSourceForCommand>(sql`
     select ${COLUMNS}, ${buildSnapshotJson('s')} as snapshot, ${selectStreamVersions(sql.raw('array[f.organization]'))} as preconditions
       from audit_fact_sources f join event_store.streams s on s.stream = f.id where f.id = ${id} and ${requireCurrentAccess(actor)}`);
-  if (!row) throw notFound();
-  requirePermission(actor, 'manage-audit-trail', row);
-  return row;
+  return requirePermittedRow(actor, 'manage-audit-trail', row);
 };
 
 export const listAuditFactSources = (

@@ -1,9 +1,9 @@
-import { notFound, sql } from '#platform/kernel';
+import { sql, type Sql } from '#platform/kernel';
 import { hasOrganizationName } from './resource-names.js';
 import type { Database } from '#platform/postgres';
 import type { Actor } from '../callers/actor.js';
 import { requireCurrentAccess } from './access-epochs.queries.js';
-import { requirePermission, type Permission } from './permissions.js';
+import { requirePermittedRow, type Permission } from './permissions.js';
 
 /** The organization of a new resource, with the version of its stream as a precondition of the append. */
 export type ParentOrganization = { readonly organization: string; readonly version: number };
@@ -18,7 +18,23 @@ export const loadParentOrganization = async (
   const row = await database.row<ParentOrganization>(sql`
     select o.id as organization, s.version from organizations o join event_store.streams s on s.stream = o.id
      where ${hasOrganizationName('o', name)} and ${requireCurrentAccess(actor)}`);
-  if (!row) throw notFound();
-  requirePermission(actor, permission, row);
-  return row;
+  return requirePermittedRow(actor, permission, row);
+};
+
+/**
+ * Like `loadParentOrganization`, with the number of its resources. `count` is the query for it, in which `o` is the
+ * organization.
+ */
+export const loadParentWithCount = async (
+  database: Database,
+  actor: Actor,
+  permission: Permission,
+  name: string,
+  count: Sql,
+): Promise<ParentOrganization & { readonly existing: number }> => {
+  const row = await database.row<ParentOrganization & { readonly existing: number }>(sql`
+    select o.id as organization, s.version, (${count}) as existing
+      from organizations o join event_store.streams s on s.stream = o.id
+     where ${hasOrganizationName('o', name)} and ${requireCurrentAccess(actor)}`);
+  return requirePermittedRow(actor, permission, row);
 };

@@ -332,3 +332,14 @@ export const requirePermission = (actor: ClosableActor, permission: Permission, 
   const rule: PermissionRule = permissions[permission];
   throw rule.refusal === undefined ? notFound() : forbidden(rule.refusal);
 };
+
+/** Returns the row of a resource. Throws `not-found` without a row, and the refusal of the permission. */
+export const requirePermittedRow = <R extends PermissionScope>(
+  actor: ClosableActor,
+  permission: Permission,
+  row: R | null | undefined,
+): R => {
+  if (!row) throw notFound();
+  requirePermission(actor, permission, row);
+  return row;
+};

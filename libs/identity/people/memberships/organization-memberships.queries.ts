@@ -4,6 +4,7 @@ import type { Database } from '#platform/postgres';
 import { buildLimit, toListPage, type ListPage, type ListRow, type PageRequest } from '#api/json-api';
 import {
   requirePermission,
+  requirePermittedRow,
   requireCurrentAccess,
   listInOrganization,
   selectPermittedScopes,
@@ -71,9 +72,7 @@ export const findMembership = async (database: Database, actor: Actor, id: strin
   const row = await database.row<MembershipRow>(
     sql`${selectMembershipById(id, actor)} and ${requireCurrentAccess(actor)}`,
   );
-  if (!row) throw notFound();
-  requirePermission(actor, 'read-memberships', row);
-  return row;
+  return requirePermittedRow(actor, 'read-memberships', row);
 };
 
 type MembershipFilter = {
@@ -230,9 +229,7 @@ export const loadOrganizationForInvitation = async (
               where t.organization = o.id and t.id = any (${request.teams}::text[])) scope), '[]') as teams
       from organizations o join event_store.streams so on so.stream = o.id
      where ${hasOrganizationName('o', organizationName)} and ${requireCurrentAccess(actor)}`);
-  if (!row) throw notFound();
-  requirePermission(actor, 'manage-memberships', row);
-  return row;
+  return requirePermittedRow(actor, 'manage-memberships', row);
 };
 
 /** A team of a person that leaves, with the data for the removal. */

@@ -3,6 +3,7 @@ import { buildSnapshotJson, type StreamSnapshot } from '#storage/event-store';
 import type { Database } from '#platform/postgres';
 import {
   requirePermission,
+  requirePermittedRow,
   requireCurrentAccess,
   isGrantedProject,
   isGrantedWorkspace,
@@ -89,9 +90,7 @@ export const findAgentPool = async (
   const row = await database.row<AgentPoolRow>(
     sql`select ${selectColumns(reader)} ${selectFrom(reader.actor)} where ap.id = ${id} and ${requireCurrentAccess(reader.actor)}`,
   );
-  if (!row) throw notFound();
-  requirePermission(reader.actor, permission, row);
-  return row;
+  return requirePermittedRow(reader.actor, permission, row);
 };
 
 /** A workspace or project of the organization that a command names. */

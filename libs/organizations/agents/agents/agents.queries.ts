@@ -1,7 +1,13 @@
 import { notFound, sql, type Sql, type Timestamp } from '#platform/kernel';
 import { selectStreamVersions, buildSnapshotJson, type StreamVersion, type StreamSnapshot } from '#storage/event-store';
 import type { Database } from '#platform/postgres';
-import { requirePermission, requireCurrentAccess, selectPermittedScopes, type Actor } from '#api/access';
+import {
+  requirePermission,
+  requirePermittedRow,
+  requireCurrentAccess,
+  selectPermittedScopes,
+  type Actor,
+} from '#api/access';
 import { buildLimit, toListPage, type ListPage, type ListRow, type PageRequest } from '#api/json-api';
 import type { AgentStatus, Ping } from './agent.js';
 
@@ -45,9 +51,7 @@ export const loadAgentForCommand = async (database: Database, actor: Actor, id: 
   const row = await database.row<AgentForCommand>(sql`
     select ${COLUMNS}, ${buildSnapshotJson('s')} as snapshot
       ${FROM} join event_store.streams s on s.stream = a.id where a.id = ${id} and ${requireCurrentAccess(actor)}`);
-  if (!row) throw notFound();
-  requirePermission(actor, 'manage-agent-pools', row);
-  return row;
+  return requirePermittedRow(actor, 'manage-agent-pools', row);
 };
 
 type PoolForAgent = {

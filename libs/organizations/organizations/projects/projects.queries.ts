@@ -4,6 +4,7 @@ import type { Database } from '#platform/postgres';
 import {
   buildVisibleWorkspaceCount,
   requirePermission,
+  requirePermittedRow,
   requireCurrentAccess,
   selectProjectGrants,
   isGrantedOnProject,
@@ -105,9 +106,7 @@ export const findProject = async (
            (select so.version from event_store.streams so where so.stream = p.organization) as "organizationVersion",
            ${buildSnapshotJson('s')} as snapshot
       ${FROM} join event_store.streams s on s.stream = p.id where p.id = ${id} and ${requireCurrentAccess(actor)}`);
-  if (!row) throw notFound();
-  requirePermission(actor, permission, row);
-  return row;
+  return requirePermittedRow(actor, permission, row);
 };
 
 export type ProjectFilter = {

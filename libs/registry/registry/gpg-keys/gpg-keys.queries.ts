@@ -1,10 +1,10 @@
-import { hasOneOfNames, notFound, sql, type Sql, type Timestamp } from '#platform/kernel';
+import { hasOneOfNames, sql, type Sql, type Timestamp } from '#platform/kernel';
 import { buildSnapshotJson, type StreamSnapshot } from '#storage/event-store';
 import type { Database } from '#platform/postgres';
 import {
   hasOrganizationName,
   ORGANIZATION_NAMES,
-  requirePermission,
+  requirePermittedRow,
   requireCurrentAccess,
   isPermittedByRole,
   type Actor,
@@ -67,9 +67,7 @@ export const findGpgKey = async (
       sql`${hasOrganizationName('o', namespace)} and k.key_id = upper(${keyId}) and ${requireCurrentAccess(actor)}`,
     ),
   );
-  if (!row) throw notFound();
-  requirePermission(actor, permission, row);
-  return row;
+  return requirePermittedRow(actor, permission, row);
 };
 
 /**

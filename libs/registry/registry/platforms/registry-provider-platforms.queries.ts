@@ -1,6 +1,12 @@
 import { notFound, sql, type Sql } from '#platform/kernel';
 import type { Database } from '#platform/postgres';
-import { requirePermission, requireCurrentAccess, selectPermittedScopes, type Actor } from '#api/access';
+import {
+  requirePermission,
+  requirePermittedRow,
+  requireCurrentAccess,
+  selectPermittedScopes,
+  type Actor,
+} from '#api/access';
 import { buildLimit, toListPage, type ListPage, type ListRow, type PageRequest } from '#api/json-api';
 import type { PlatformAttributes } from './registry-provider-platform.js';
 import { FROM_VERSIONS, type VersionPath } from '../versions/registry-provider-versions.queries.js';
@@ -38,9 +44,7 @@ export const findPlatform = async (
   const row = await database.row<RegistryProviderPlatformRow>(sql`
     select ${columns} ${FROM_VERSIONS} join registry_provider_platforms l on l.version = v.id
      where ${isProviderAt(path)} and v.version = ${path.version} and l.os = ${path.os} and l.arch = ${path.arch} and ${requireCurrentAccess(actor)}`);
-  if (!row) throw notFound();
-  requirePermission(actor, 'read-providers', row);
-  return row;
+  return requirePermittedRow(actor, 'read-providers', row);
 };
 
 export const listPlatforms = async (

@@ -4,6 +4,7 @@ import type { Database } from '#platform/postgres';
 import {
   verifyCurrentAccess,
   requirePermission,
+  requirePermittedRow,
   requireCurrentAccess,
   selectPermittedOrganization,
   loadParentOrganization,
@@ -178,9 +179,7 @@ export const loadRegistryProviderForCommand = async (
                        join event_store.streams sv on sv.stream = v.id), '[]') as versions
       ${FROM} join event_store.streams s on s.stream = p.id join event_store.streams so on so.stream = o.id
      where ${isProviderAt(path)} and ${requireCurrentAccess(actor)}`);
-  if (!row) throw notFound();
-  requirePermission(actor, 'manage-providers', row);
-  return row;
+  return requirePermittedRow(actor, 'manage-providers', row);
 };
 
 export const VERSIONS_PER_DELETION = 50;

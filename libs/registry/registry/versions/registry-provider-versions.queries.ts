@@ -1,7 +1,13 @@
 import { notFound, sql, type Sql, type Timestamp } from '#platform/kernel';
 import { buildSnapshotJson, type StreamSnapshot } from '#storage/event-store';
 import type { Database } from '#platform/postgres';
-import { requirePermission, requireCurrentAccess, selectPermittedScopes, type Actor } from '#api/access';
+import {
+  requirePermission,
+  requirePermittedRow,
+  requireCurrentAccess,
+  selectPermittedScopes,
+  type Actor,
+} from '#api/access';
 import { buildLimit, toListPage, PAGE_BYTES, type ListPage, type ListRow, type PageRequest } from '#api/json-api';
 import type { Protocol } from '#registry/provider-release/rules';
 import { VENDOR_KEY_IDS } from '#registry/provider-release';
@@ -94,9 +100,7 @@ export const findVersion = async (
   const row = await database.row<RegistryProviderVersionRow>(
     sql`select ${columns} ${FROM_VERSIONS} where ${isProviderAt(path)} and v.version = ${path.version} and ${requireCurrentAccess(actor)}`,
   );
-  if (!row) throw notFound();
-  requirePermission(actor, 'read-providers', row);
-  return row;
+  return requirePermittedRow(actor, 'read-providers', row);
 };
 
 export const listVersions = async (
@@ -152,9 +156,7 @@ export const loadProviderForNewVersion = async (
     select ${providerScopeColumns}, (select count(*) from registry_provider_versions v where v.provider = p.id) as siblings
       from registry_providers p join organizations o on o.id = p.organization ${SCOPE_STREAM_JOINS}
      where ${isProviderAt(path)} and ${requireCurrentAccess(actor)}`);
-  if (!row) throw notFound();
-  requirePermission(actor, 'manage-providers', row);
-  return row;
+  return requirePermittedRow(actor, 'manage-providers', row);
 };
 
 export type VersionForCommand = ProviderForVersion & { readonly id: string; readonly snapshot: StreamSnapshot };
@@ -168,7 +170,5 @@ export const loadVersionForCommand = async (
     select v.id, ${providerScopeColumns}, ${buildSnapshotJson('s')} as snapshot
       ${FROM_VERSIONS} ${SCOPE_STREAM_JOINS} join event_store.streams s on s.stream = v.id
      where ${isProviderAt(path)} and v.version = ${path.version} and ${requireCurrentAccess(actor)}`);
-  if (!row) throw notFound();
-  requirePermission(actor, 'manage-providers', row);
-  return row;
+  return requirePermittedRow(actor, 'manage-providers', row);
 };

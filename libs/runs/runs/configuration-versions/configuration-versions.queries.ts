@@ -1,6 +1,7 @@
 import { notFound, sql, type ExecutionMode, type Principal, type Sql, type Timestamp } from '#platform/kernel';
 import {
   requirePermission,
+  requirePermittedRow,
   requireCurrentAccess,
   selectWorkspaceGrants,
   selectPermittedScopes,
@@ -81,9 +82,7 @@ export const findConfigurationVersion = async (
   const row = await database.row<ConfigurationVersionRow>(sql`
     select ${COLUMNS}, ${selectGrants(actor)} as grants
       from configuration_versions c join workspaces w on w.id = c.workspace where ${which} and ${requireCurrentAccess(actor)}`);
-  if (!row) throw notFound();
-  requirePermission(actor, 'read-configuration-version', row);
-  return row;
+  return requirePermittedRow(actor, 'read-configuration-version', row);
 };
 
 type WorkspaceOwnerColumns = { readonly owner: string; readonly ownerGrants: readonly Grant[]; readonly total: number };
@@ -131,9 +130,7 @@ export const loadWorkspaceForNewConfiguration = async (
       from workspaces w join event_store.streams sw on sw.stream = w.id
       join event_store.streams so on so.stream = w.organization
      where w.id = ${workspace} and ${requireCurrentAccess(actor)}`);
-  if (!row) throw notFound();
-  requirePermission(actor, 'create-configuration-version', row);
-  return row;
+  return requirePermittedRow(actor, 'create-configuration-version', row);
 };
 
 /** The facts for a decision besides the state of the stream. */
@@ -155,9 +152,7 @@ export const loadConfigurationForCommand = async (
            ${buildSnapshotJson('s')} as snapshot
       from configuration_versions c join workspaces w on w.id = c.workspace join event_store.streams s on s.stream = c.id
      where c.id = ${id} and ${requireCurrentAccess(actor)}`);
-  if (!row) throw notFound();
-  requirePermission(actor, permission, row);
-  return row;
+  return requirePermittedRow(actor, permission, row);
 };
 
 /** Returns a condition: whether an unfinished run uses the version. */

@@ -2,7 +2,7 @@ import { notFound, sql, type ExecutionMode, type Principal, type Sql, type Times
 import { selectSnapshotJson, type StreamSnapshot } from '#storage/event-store';
 import type { Database } from '#platform/postgres';
 import {
-  requirePermission,
+  requirePermittedRow,
   requireCurrentAccess,
   selectWorkspaceGrants,
   type Actor,
@@ -109,9 +109,7 @@ export const findRun = async (database: Database, actor: Actor, id: string): Pro
   const row = await database.row<RunRow>(
     sql`select ${selectRunColumns(actor)} from runs r ${RUN_JOINS} where r.id = ${id} and ${requireCurrentAccess(actor)}`,
   );
-  if (!row) throw notFound();
-  requirePermission(actor, 'read-runs', row);
-  return row;
+  return requirePermittedRow(actor, 'read-runs', row);
 };
 
 const selectVersion = (stream: string): Sql =>

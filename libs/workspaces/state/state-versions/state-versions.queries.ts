@@ -3,6 +3,7 @@ import {
   can,
   findCurrentIdentity,
   requirePermission,
+  requirePermittedRow,
   requireCurrentAccess,
   selectWorkspaceGrants,
   selectPermittedScopes,
@@ -92,9 +93,7 @@ export const findStateVersion = async (
   const row = await database.row<StateVersionRow>(
     sql`${selectStateVersionById(id, actor)} and ${requireCurrentAccess(actor)}`,
   );
-  if (!row) throw notFound();
-  requirePermission(actor, permission, row);
-  return row;
+  return requirePermittedRow(actor, permission, row);
 };
 
 type WorkspaceGrants = { readonly owner: string; readonly grants: readonly Grant[] };
@@ -193,9 +192,7 @@ export const loadBackingDataForCommand = async (
       from state_versions v join workspaces w on w.id = v.workspace
       join event_store.streams sw on sw.stream = v.workspace
      where v.id = ${id} and ${requireCurrentAccess(actor)}`);
-  if (!row) throw notFound();
-  requirePermission(actor, 'delete-state-data', row);
-  return row;
+  return requirePermittedRow(actor, 'delete-state-data', row);
 };
 
 /** The version to roll back to, and the serial after all others. */
@@ -319,9 +316,7 @@ export const findOutput = async (database: Database, actor: Actor, id: string): 
       from state_version_outputs s join workspaces w on w.id = s.workspace
       join state_versions v on v.id = s.state_version and v.status = 'finalized'
      where s.id = ${id} and ${requireCurrentAccess(actor)}`);
-  if (!row) throw notFound();
-  requirePermission(actor, 'read-state-outputs', row);
-  return row;
+  return requirePermittedRow(actor, 'read-state-outputs', row);
 };
 
 type AbandonedStateVersion = { readonly id: string; readonly workspace: string };

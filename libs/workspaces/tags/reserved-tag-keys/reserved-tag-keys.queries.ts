@@ -1,7 +1,13 @@
-import { notFound, sql, type Sql, type Timestamp } from '#platform/kernel';
+import { sql, type Sql, type Timestamp } from '#platform/kernel';
 import { selectStreamVersions, buildSnapshotJson, type StreamVersion, type StreamSnapshot } from '#storage/event-store';
 import type { Database } from '#platform/postgres';
-import { requirePermission, requireCurrentAccess, listInOrganization, type Actor, type Permission } from '#api/access';
+import {
+  requirePermittedRow,
+  requireCurrentAccess,
+  listInOrganization,
+  type Actor,
+  type Permission,
+} from '#api/access';
 import type { ListPage, PageRequest } from '#api/json-api';
 
 export type ReservedTagKeyRow = {
@@ -47,9 +53,7 @@ export const findReservedTagKey = async (
     select ${COLUMNS}, ${buildSnapshotJson('s')} as snapshot, ${selectStreamVersions(sql.raw('array[rk.organization]'))} as preconditions
       from reserved_tag_keys rk join event_store.streams s on s.stream = rk.id
      where rk.id = ${id} and ${requireCurrentAccess(actor)}`);
-  if (!row) throw notFound();
-  requirePermission(actor, permission, row);
-  return row;
+  return requirePermittedRow(actor, permission, row);
 };
 
 /** Returns one page and the count of all reserved tag keys, from one statement. */

@@ -3,6 +3,7 @@ import { selectStreamVersions, buildSnapshotJson, type StreamVersion, type Strea
 import type { Database } from '#platform/postgres';
 import {
   requirePermission,
+  requirePermittedRow,
   requireCurrentAccess,
   selectProjectGrants,
   isGrantedProject,
@@ -74,9 +75,7 @@ export const findVariableSet = async (database: Database, actor: Actor, id: stri
   const row = await database.row<VariableSetRow>(
     sql`${selectVariableSetById(id, actor)} and ${requireCurrentAccess(actor)}`,
   );
-  if (!row) throw notFound();
-  requirePermission(actor, 'read-variable-sets', row);
-  return row;
+  return requirePermittedRow(actor, 'read-variable-sets', row);
 };
 
 const matchesSearch = (search: string | undefined): Sql =>

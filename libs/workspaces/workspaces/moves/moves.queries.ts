@@ -1,8 +1,8 @@
-import { notFound, sql } from '#platform/kernel';
+import { sql } from '#platform/kernel';
 import { buildSnapshotJson, type StreamSnapshot } from '#storage/event-store';
 import type { Database } from '#platform/postgres';
 import {
-  requirePermission,
+  requirePermittedRow,
   requireCurrentAccess,
   selectProjectGrants,
   selectWorkspaceGrants,
@@ -45,7 +45,5 @@ export const loadWorkspaceMove = async (
       from projects p
       join event_store.streams sp on sp.stream = p.id join event_store.streams so on so.stream = p.organization
      where p.id = ${project} and ${requireCurrentAccess(actor)}`);
-  if (!row) throw notFound();
-  requirePermission(actor, 'move-workspace', row);
-  return row;
+  return requirePermittedRow(actor, 'move-workspace', row);
 };

@@ -1,7 +1,7 @@
 import { notFound, sql, type ExecutionMode, type Sql, type Tag, type Timestamp } from '#platform/kernel';
 import type { Database, KeyedQuery } from '#platform/postgres';
 import {
-  requirePermission,
+  requirePermittedRow,
   requireCurrentAccess,
   selectProjectGrants,
   selectWorkspaceGrants,
@@ -163,9 +163,7 @@ export const findWorkspace = async (
     past === null
       ? await database.rows<WorkspaceRow>(statement)
       : await database.slowRows<WorkspaceRow>(actor, sql.unkept(statement));
-  if (!row) throw notFound();
-  requirePermission(actor, permission, row);
-  return row;
+  return requirePermittedRow(actor, permission, row);
 };
 
 /** References of a command to other resources; null if it has none. */
@@ -288,7 +286,5 @@ export const loadOrganizationForNewWorkspace = async (
       left join event_store.streams sp on sp.stream = p.id
      where ${requireCurrentAccess(actor)}`;
   const row = await database.keyedRow<OrganizationForNewWorkspace>({ key: organization, column: 'key', select });
-  if (!row) throw notFound();
-  requirePermission(actor, 'create-workspace', row);
-  return row;
+  return requirePermittedRow(actor, 'create-workspace', row);
 };
