@@ -19,13 +19,7 @@ export type NewNotificationConfiguration = {
 
 /** A member that is undefined keeps its value. A token of null removes the token. */
 export type NotificationConfigurationUpdate = {
-  readonly name: string | undefined;
-  readonly destinationType: DestinationType | undefined;
-  readonly url: string | undefined;
-  readonly token: string | null | undefined;
-  readonly users: readonly string[] | undefined;
-  readonly triggers: readonly Trigger[] | undefined;
-  readonly enabled: boolean | undefined;
+  readonly [K in keyof NewNotificationConfiguration]: NewNotificationConfiguration[K] | undefined;
 };
 
 export type NotificationConfigurationOperations = {
