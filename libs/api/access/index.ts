@@ -37,7 +37,11 @@ export { findCurrentIdentity } from './authentication/identity.queries.js';
 export * from './permissions/grants.queries.js';
 export * from './permissions/resource-names.js';
 export { listSimilarNames } from './permissions/similar-names.queries.js';
-export { listInOrganization, type OrganizationList } from './permissions/organization-lists.queries.js';
+export {
+  listInOrganization,
+  toPermittedPage,
+  type OrganizationList,
+} from './permissions/organization-lists.queries.js';
 export { selectTeamGrants, type TeamGrant, type TeamGrantRequest } from './permissions/team-grants.queries.js';
 export { selectPermittedScopes } from './permissions/permitted-scopes.queries.js';
 export * from './rules.js';

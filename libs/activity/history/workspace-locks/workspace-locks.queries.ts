@@ -6,6 +6,7 @@ import {
   selectPermittedOrganization,
   isPermittedByRole,
   selectPermittedScopes,
+  toPermittedPage,
   type Actor,
 } from '#api/access';
 import { buildLimit, toListPage, type ListPage, type ListRow, type PageRequest } from '#api/json-api';
@@ -85,10 +86,7 @@ export const listCurrentLocks = async (
          cross join (select null::timestamptz as since, null::jsonb as actor, null::boolean as forced) ended) page on true
      order by page."lockedAt", page.id`,
   );
-  const [first] = rows;
-  if (!first) throw notFound();
-  requirePermission(actor, 'read-organization', { organization: first.owner });
-  return toListPage(rows);
+  return toPermittedPage(actor, 'read-organization', rows);
 };
 
 /** Returns all locks of a workspace, newest first, also of a deleted one. */

@@ -3,7 +3,29 @@ import type { Database } from '#platform/postgres';
 import { buildLimit, toListPage, type ListPage, type ListRow, type PageRequest } from '#api/json-api';
 import type { Actor } from '../callers/actor.js';
 import { selectPermittedOrganization } from './grants.queries.js';
-import { requirePermission, type Permission } from './permissions.js';
+import type { Grant } from './grants.js';
+import { requirePermission, requirePermittedRow, type Permission } from './permissions.js';
+
+type OwnedListRow = {
+  readonly id: string | null;
+  readonly total: number;
+  readonly owner: string;
+  readonly ownerGrants?: readonly Grant[];
+};
+
+/**
+ * Returns a page from the rows of a list statement whose owner is an organization or, with its grants, a resource in it.
+ * Throws `not-found` without a row, and the refusal of the permission.
+ */
+export const toPermittedPage = <Row extends OwnedListRow>(
+  actor: Actor,
+  permission: Permission,
+  rows: readonly Row[],
+): ListPage<Exclude<Row, { readonly id: null }>> => {
+  const [first] = rows;
+  requirePermittedRow(actor, permission, first && { organization: first.owner, grants: first.ownerGrants ?? [] });
+  return toListPage(rows);
+};
 
 /** A list of rows of one organization. Its SQL members can use `owner.id`, the id of the organization. */
 export type OrganizationList = {

@@ -9,15 +9,16 @@ import {
   isGrantedWorkspace,
   selectPermittedOrganization,
   isPermittedByRole,
-  type Actor,
-  type Identity,
-  type Permission,
   hasOrganizationName,
   hasWorkspaceName,
   PROJECT_NAMES,
+  toPermittedPage,
+  type Actor,
+  type Identity,
+  type Permission,
 } from '#api/access';
 import { selectOwnedTokens, type OwnedToken } from '#identity/people';
-import { buildLimit, toListPage, type ListPage, type ListRow, type SortOrder, type PageRequest } from '#api/json-api';
+import { buildLimit, type ListPage, type ListRow, type SortOrder, type PageRequest } from '#api/json-api';
 import { ERRORED_AFTER_MS } from '../agents/agent.js';
 import type { AgentPoolChanges, PoolUse, PoolScope, PoolScopes } from './agent-pool.js';
 import { isPoolUsableBy } from './usable-pools.queries.js';
@@ -227,8 +228,5 @@ export const listAgentPools = async (
                           ${sql.raw(`order by ${inner} ${direction}, ap.id`)} ${buildLimit(page)}) page on true
      ${sql.raw(`order by ${outer} ${direction}, page.id`)}`,
   );
-  const [first] = rows;
-  if (!first) throw notFound();
-  requirePermission(actor, 'read-agent-pools', { organization: first.owner });
-  return toListPage(rows);
+  return toPermittedPage(actor, 'read-agent-pools', rows);
 };

@@ -6,9 +6,10 @@ import {
   requirePermittedRow,
   requireCurrentAccess,
   selectPermittedScopes,
+  toPermittedPage,
   type Actor,
 } from '#api/access';
-import { buildLimit, toListPage, type ListPage, type ListRow, type PageRequest } from '#api/json-api';
+import { buildLimit, type ListPage, type ListRow, type PageRequest } from '#api/json-api';
 import type { AgentStatus, Ping } from './agent.js';
 
 export type AgentRow = Ping & {
@@ -121,8 +122,5 @@ export const listAgents = async (
                           order by a.created_at desc, a.id ${buildLimit(page)}) page on true
      order by page."createdAt" desc, page.id`,
   );
-  const [first] = rows;
-  if (!first) throw notFound();
-  requirePermission(actor, 'read-agent-pools', { organization: first.owner });
-  return toListPage(rows);
+  return toPermittedPage(actor, 'read-agent-pools', rows);
 };

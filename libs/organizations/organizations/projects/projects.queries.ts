@@ -1,30 +1,23 @@
-import { hasOneOfNames, notFound, sql, type ExecutionMode, type Sql, type Tag, type Timestamp } from '#platform/kernel';
+import { hasOneOfNames, sql, type ExecutionMode, type Sql, type Tag, type Timestamp } from '#platform/kernel';
 import { buildSnapshotJson, type StreamSnapshot } from '#storage/event-store';
 import type { Database } from '#platform/postgres';
 import {
   buildVisibleWorkspaceCount,
-  requirePermission,
   requirePermittedRow,
   requireCurrentAccess,
   selectProjectGrants,
   isGrantedOnProject,
   isGrantedProject,
   isPermittedByRole,
+  selectPermittedOrganization,
+  PROJECT_NAMES,
+  toPermittedPage,
   type Actor,
   type Grant,
   type Identity,
   type Permission,
-  selectPermittedOrganization,
-  PROJECT_NAMES,
 } from '#api/access';
-import {
-  buildLimit,
-  selectStoredAttributes,
-  toListPage,
-  type ListPage,
-  type ListRow,
-  type PageRequest,
-} from '#api/json-api';
+import { buildLimit, selectStoredAttributes, type ListPage, type ListRow, type PageRequest } from '#api/json-api';
 import { selectUsablePoolVersion } from '#organizations/agents';
 import { isVisibleTeam } from '#identity/people';
 import { PROJECT_TAGS, type TagFilterTerm } from '#organizations/tag-bindings';
@@ -163,8 +156,5 @@ export const listProjects = async (
                           order by ${buildOrder(sql.raw('p.name'))} ${buildLimit(page)}) page on true
      order by ${buildOrder(sql.raw('page.name'))}`,
   );
-  const [first] = rows;
-  if (!first) throw notFound();
-  requirePermission(actor, 'read-organization', { organization: first.owner });
-  return toListPage(rows);
+  return toPermittedPage(actor, 'read-organization', rows);
 };

@@ -1,13 +1,13 @@
-import { notFound, sql, type Sql } from '#platform/kernel';
+import { sql, type Sql } from '#platform/kernel';
 import type { Database } from '#platform/postgres';
 import {
-  requirePermission,
   requirePermittedRow,
   requireCurrentAccess,
   selectPermittedScopes,
+  toPermittedPage,
   type Actor,
 } from '#api/access';
-import { buildLimit, toListPage, type ListPage, type ListRow, type PageRequest } from '#api/json-api';
+import { buildLimit, type ListPage, type ListRow, type PageRequest } from '#api/json-api';
 import type { PlatformAttributes } from './registry-provider-platform.js';
 import { FROM_VERSIONS, type VersionPath } from '../versions/registry-provider-versions.queries.js';
 import { requirePrivateProvider, isProviderAt } from '../providers/registry-providers.queries.js';
@@ -68,8 +68,5 @@ export const listPlatforms = async (
                           order by l.os, l.arch ${buildLimit(page)}) page on true
      order by page.os, page.arch`,
   );
-  const [first] = rows;
-  if (!first) throw notFound();
-  requirePermission(actor, 'read-providers', { organization: first.owner });
-  return toListPage(rows);
+  return toPermittedPage(actor, 'read-providers', rows);
 };

@@ -1,14 +1,14 @@
-import { notFound, sql, type Sql, type Timestamp } from '#platform/kernel';
+import { sql, type Sql, type Timestamp } from '#platform/kernel';
 import { buildSnapshotJson, type StreamSnapshot } from '#storage/event-store';
 import type { Database } from '#platform/postgres';
 import {
-  requirePermission,
   requirePermittedRow,
   requireCurrentAccess,
   selectPermittedScopes,
+  toPermittedPage,
   type Actor,
 } from '#api/access';
-import { buildLimit, toListPage, PAGE_BYTES, type ListPage, type ListRow, type PageRequest } from '#api/json-api';
+import { buildLimit, PAGE_BYTES, type ListPage, type ListRow, type PageRequest } from '#api/json-api';
 import type { Protocol } from '#registry/provider-release/rules';
 import { VENDOR_KEY_IDS } from '#registry/provider-release';
 import type { StoredFile } from './registry-provider-version.js';
@@ -123,10 +123,7 @@ export const listVersions = async (
                           order by v.created_at desc, v.id ${buildLimit(page)}) page on true
      order by page."createdAt" desc, page.id`,
   );
-  const [first] = rows;
-  if (!first) throw notFound();
-  requirePermission(actor, 'read-providers', { organization: first.owner });
-  return toListPage(rows);
+  return toPermittedPage(actor, 'read-providers', rows);
 };
 
 export type ProviderForVersion = {

@@ -1,11 +1,11 @@
 import { notFound, sql, type ExecutionMode, type Principal, type Sql, type Timestamp } from '#platform/kernel';
 import {
-  requirePermission,
   requirePermittedRow,
   requireCurrentAccess,
   selectWorkspaceGrants,
   selectPermittedScopes,
   selectRangesOfLink,
+  toPermittedPage,
   type Actor,
   type Grant,
   type Identity,
@@ -14,7 +14,7 @@ import {
 } from '#api/access';
 import { buildSnapshotJson, type StreamSnapshot } from '#storage/event-store';
 import type { Database } from '#platform/postgres';
-import { buildLimit, toListPage, type ListPage, type ListRow, type PageRequest } from '#api/json-api';
+import { buildLimit, type ListPage, type ListRow, type PageRequest } from '#api/json-api';
 import { EXECUTION_MODE } from '#workspaces/workspaces';
 import type { ConfigurationStatus } from './configuration-version.js';
 import { FINAL_STATUSES } from '../runs/run-status.js';
@@ -106,10 +106,7 @@ export const listConfigurationVersions = async (
                           order by c.created_at desc, c.id desc ${buildLimit(page)}) page on true
      order by page."createdAt" desc, page.id desc`,
   );
-  const [first] = rows;
-  if (!first) throw notFound();
-  requirePermission(actor, 'read-configuration-version', { organization: first.owner, grants: first.ownerGrants });
-  return toListPage(rows);
+  return toPermittedPage(actor, 'read-configuration-version', rows);
 };
 
 /** The workspace of a new configuration version. */

@@ -1,13 +1,13 @@
-import { notFound, sql, type Sql } from '#platform/kernel';
+import { sql, type Sql } from '#platform/kernel';
 import type { Database } from '#platform/postgres';
 import {
-  requirePermission,
   selectGrantedWorkspaces,
   isPermittedByRole,
-  type Actor,
   selectPermittedOrganization,
+  toPermittedPage,
+  type Actor,
 } from '#api/access';
-import { buildLimit, toListPage, type ListPage, type PageRequest, type ListRow } from '#api/json-api';
+import { buildLimit, type ListPage, type PageRequest, type ListRow } from '#api/json-api';
 import { selectTagGaps } from '#organizations/tag-bindings';
 
 /** A workspace that lacks a value for reserved keys. */
@@ -81,8 +81,5 @@ export const listTagComplianceGaps = async (
     // Not prepared, because the best plan depends on the key: it is missing in nearly every workspace, or in none.
     sql.unkept(statement),
   );
-  const [first] = rows;
-  if (!first) throw notFound();
-  requirePermission(actor, 'read-reserved-tag-keys', { organization: first.owner });
-  return toListPage(rows);
+  return toPermittedPage(actor, 'read-reserved-tag-keys', rows);
 };

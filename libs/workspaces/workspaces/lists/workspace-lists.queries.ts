@@ -1,18 +1,17 @@
-import { notFound, sql, type Sql } from '#platform/kernel';
+import { sql, type Sql } from '#platform/kernel';
 import type { Database } from '#platform/postgres';
 import {
-  requirePermission,
   selectGrantedWorkspaces,
   can,
   isPermittedByRole,
+  selectPermittedOrganization,
+  toPermittedPage,
   type Actor,
   type DocumentKind,
-  selectPermittedOrganization,
 } from '#api/access';
 import {
   isNearStart,
   buildLimit,
-  toListPage,
   buildViewsAt,
   type ListPage,
   type ListRow,
@@ -206,8 +205,5 @@ export const listWorkspaces = async (
     past === null && isFast(actor, filter, page)
       ? await database.rows<ListedWorkspace>(statement)
       : await database.slowRows<ListedWorkspace>(actor, sql.unkept(statement));
-  const [first] = rows;
-  if (!first) throw notFound();
-  requirePermission(actor, 'read-organization', { organization: first.owner });
-  return toListPage(rows);
+  return toPermittedPage(actor, 'read-organization', rows);
 };

@@ -2,18 +2,18 @@ import { notFound, sql, type Sql } from '#platform/kernel';
 import { buildSnapshotJson, type StreamSnapshot } from '#storage/event-store';
 import type { Database } from '#platform/postgres';
 import {
-  requirePermission,
   requireCurrentAccess,
   selectGrantedWorkspaces,
   selectWorkspaceGrants,
   isGrantedWorkspace,
   isPermittedByRole,
   selectPermittedScopes,
+  toPermittedPage,
   type Actor,
   type Grant,
   type PermissionScope,
 } from '#api/access';
-import { buildLimit, toListPage, type ListPage, type ListRow, type PageRequest } from '#api/json-api';
+import { buildLimit, type ListPage, type ListRow, type PageRequest } from '#api/json-api';
 import { selectWorkspaceColumns, type WorkspaceRow } from '../workspaces/workspaces.queries.js';
 
 /** With `project-remote-state` the workspaces of the project, otherwise the named ones. */
@@ -77,10 +77,7 @@ export const listConsumers = async (
           join organizations o on o.id = w.organization join projects p on p.id = w.project) page on true
      order by page.name`,
   );
-  const [first] = rows;
-  if (!first) throw notFound();
-  requirePermission(actor, 'read-workspace', { organization: first.owner, grants: first.ownerGrants });
-  return toListPage(rows);
+  return toPermittedPage(actor, 'read-workspace', rows);
 };
 
 /** A workspace of the same organization that a request references. */

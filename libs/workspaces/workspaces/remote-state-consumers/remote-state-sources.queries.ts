@@ -1,16 +1,16 @@
-import { notFound, sql, type Sql } from '#platform/kernel';
+import { sql, type Sql } from '#platform/kernel';
 import type { Database } from '#platform/postgres';
 import {
   isGrantedWorkspace,
   isPermittedByRole,
   requireCurrentAccess,
-  requirePermission,
   selectPermittedScopes,
   selectWorkspaceGrants,
+  toPermittedPage,
   type Actor,
   type Grant,
 } from '#api/access';
-import { buildLimit, toListPage, type ListPage, type ListRow, type PageRequest } from '#api/json-api';
+import { buildLimit, type ListPage, type ListRow, type PageRequest } from '#api/json-api';
 import { selectWorkspaceColumns, type WorkspaceRow } from '../workspaces/workspaces.queries.js';
 
 /** A state that is shared with the project ignores the names, as in `isShared` of the permissions of runs. */
@@ -63,8 +63,5 @@ export const listSources = async (
           join organizations o on o.id = w.organization join projects p on p.id = w.project) page on true
      order by page.name`,
   );
-  const [first] = rows;
-  if (!first) throw notFound();
-  requirePermission(actor, 'read-workspace', { organization: first.owner, grants: first.ownerGrants });
-  return toListPage(rows);
+  return toPermittedPage(actor, 'read-workspace', rows);
 };
