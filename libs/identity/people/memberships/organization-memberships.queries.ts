@@ -166,7 +166,7 @@ export const listOwnMemberships = async (
 };
 
 /** A member of a team. `id` is null for users without a membership in the organization, as in old logs. */
-export type MemberRow = MembershipRow | { readonly id: null; readonly person: UserRow };
+type MemberRow = MembershipRow | { readonly id: null; readonly person: UserRow };
 
 export const loadMembers = (
   database: Database,
