@@ -112,8 +112,8 @@ export default {
       name: 'descriptions-are-not-loaded',
       comment: 'Descriptions of the API are for docs/reference/openapi.json. The product does not load them.',
       severity: 'error',
-      from: { path: '^(?:apps|libs)/', pathNot: ['\\.(?:openapi|schema)\\.ts$', '^libs/api/json-api/description/'] },
-      to: { path: ['\\.(?:openapi|schema)\\.ts$', '^libs/api/json-api/description/'] },
+      from: { path: '^(?:apps|libs)/', pathNot: ['\\.openapi\\.ts$', '^libs/api/json-api/description/'] },
+      to: { path: ['\\.openapi\\.ts$', '^libs/api/json-api/description/'] },
     },
     {
       name: 'libs-below-apps',

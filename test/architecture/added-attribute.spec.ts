@@ -166,7 +166,7 @@ describe('a filter that is added to the list of workspaces', () => {
     expect(filterEdits.map(({ file }) => file)).toEqual([
       'libs/workspaces/workspaces/lists/workspace-conditions.queries.ts',
       'libs/workspaces/workspaces/lists/workspaces.filter.ts',
-      'libs/workspaces/workspaces/workspaces/workspaces.openapi.ts',
+      'libs/workspaces/workspaces/lists/workspace-lists.openapi.ts',
     ]);
   });
 

@@ -37,9 +37,7 @@ const listNamed = (file: string): readonly string[] => {
   return [...new Set(code.match(/\b[A-Z]\w+/g))].filter((word) => types.has(word));
 };
 
-const production = globSync('libs/**/*.ts', { cwd: ROOT }).filter(
-  (file) => !/(?:[./]spec|\.openapi|\.schema)\.ts$/.test(file),
-);
+const production = globSync('libs/**/*.ts', { cwd: ROOT }).filter((file) => !/(?:[./]spec|\.openapi)\.ts$/.test(file));
 
 describe('the definition of an event', () => {
   it.each(Object.entries(BY_DEFINITION))(

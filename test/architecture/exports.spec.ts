@@ -9,7 +9,7 @@ const SOURCES = globSync('{apps,libs,test}/**/*.{ts,tsx,js}', { cwd: ROOT }).fil
 );
 
 /** Files whose exports other packages import, or tests load completely. */
-const PUBLISHED = /^libs\/packages\/|\.(?:openapi|schema)\.ts$|\/(?:index|planted)\.ts$|\.spec\.tsx?$/;
+const PUBLISHED = /^libs\/packages\/|\.openapi\.ts$|\/(?:index|planted)\.ts$|\.spec\.tsx?$/;
 
 const texts = new Map(SOURCES.map((file) => [file, readFileSync(join(ROOT, file), 'utf8')]));
 

@@ -119,7 +119,7 @@ const VIOLATIONS: readonly Planted[] = [
   {
     rule: 'descriptions-are-not-loaded',
     file: 'libs/runs/runs/runs.included.ts',
-    content: `import { schema } from './runs.schema.js'; export const included = schema;`,
+    content: `import { operations } from './runs.openapi.js'; export const included = operations;`,
   },
   {
     rule: 'release-rules-are-pure',
@@ -242,8 +242,7 @@ const LAWFUL: Readonly<Record<string, string>> = {
     export const handler: [unknown, Workspace?] = [[CommandBus, store, actor, document, LockWorkspace, run]];`,
   'libs/runs/runs/runs.queries.ts': `export const queries = 1;`,
   // Files that no process loads describe the API.
-  'libs/runs/runs/runs.schema.ts': `import { describe } from '#api/json-api/description'; export const schema = describe;`,
-  'libs/runs/runs/runs.openapi.ts': `import { schema } from './runs.schema.js'; export const operations = schema;`,
+  'libs/runs/runs/runs.openapi.ts': `import { describe } from '#api/json-api/description'; export const operations = describe;`,
   'libs/runs/runs/index.ts': `export { handler } from './runs.handler.js'; export { run } from './run.js';`,
   // Specs import anything.
   'libs/runs/runs/runs.handler.spec.ts': `

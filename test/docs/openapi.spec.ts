@@ -40,7 +40,7 @@ describe('the description of the API', () => {
   });
 
   it('gives each operation a unique name that reads well in a client', () => {
-    const names = operations.map(({ operationId }) => operationId);
+    const names = operations.map(({ description }) => description.operationId);
     expect(names.filter((name, index) => names.indexOf(name) !== index)).toEqual([]);
     expect(names.filter((name) => !/^[a-z][A-Za-z]+$/.test(name))).toEqual([]);
   });
@@ -51,7 +51,7 @@ describe('the description of the API', () => {
   });
 
   it('has summaries without a period and descriptions that are sentences', () => {
-    const texts = operations.map(({ operationId, description: { summary, description = 'Done.' } }) => ({
+    const texts = operations.map(({ description: { operationId, summary, description = 'Done.' } }) => ({
       operationId,
       isPlain: /^[A-Z].*[^.]$/.test(summary) && /^[A-Z`][^]*\.$/.test(description),
     }));
@@ -85,7 +85,7 @@ describe('the description of the API', () => {
   });
 
   it('has examples that the server accepts', () => {
-    const bodies = operations.flatMap(({ operationId, description: { body } }) =>
+    const bodies = operations.flatMap(({ description: { operationId, body } }) =>
       body && 'example' in body ? [{ operationId, ...body }] : [],
     );
     const refused = bodies.flatMap(({ operationId, schema, example }) => {

@@ -51,8 +51,8 @@ const buildResponses = (operation: DescribedOperation, documents: Documents): ob
 };
 
 const buildOperation = (operation: DescribedOperation, documents: Documents, resources: DescribedResources): object => {
-  const { route, description, operationId, tag } = operation;
-  const { summary, query, headers, body } = description;
+  const { route, description, tag } = operation;
+  const { operationId, summary, query, headers, body } = description;
   return {
     operationId,
     tags: [tag.name],
@@ -97,7 +97,7 @@ const buildPaths = (
 };
 
 const listTags = (operations: readonly DescribedOperation[]): readonly object[] => {
-  const tags = new Map(operations.map(({ tag }) => [tag.name, tag]));
+  const tags = new Map(operations.map(({ tag: { name, description } }) => [name, { name, description }]));
   return [...tags.values()].toSorted((a, b) => (a.name < b.name ? -1 : 1));
 };
 

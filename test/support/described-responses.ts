@@ -7,7 +7,7 @@ import { ROOT } from './folders.js';
 /** The path of the description from the root of the repository. */
 const DESCRIPTION = 'docs/reference/openapi.json';
 
-const REMEDY = `describe it in *.openapi.ts or *.schema.ts, and run \`npm run docs\``;
+const REMEDY = `describe it in *.openapi.ts, and run \`npm run docs\``;
 
 type DescribedMedia = {
   readonly schema?: object;

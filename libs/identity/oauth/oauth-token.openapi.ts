@@ -44,6 +44,5 @@ export const oauthTokenOperations = describeController(OauthTokenController, OAU
       unavailable: 'The issuer of the token of the pipeline cannot be reached.',
     },
     refusalContent: oauthErrors,
-    events: ['AuthenticationTokenCreated', 'WorkloadTokenIssued'],
   },
 });

@@ -1,12 +1,5 @@
 import { z } from 'zod';
-import {
-  describeController,
-  describeFile,
-  describeFormBody,
-  htmlPage,
-  nextPage,
-  pageRefusalContent as refusalContent,
-} from '#api/json-api/description';
+import { describeController, describeFile, describeFormBody, htmlPage, nextPage } from '#api/json-api/description';
 import { codeForm, linkForm, passkeyForm, passwordForm } from './pages/form-bodies.js';
 import { SignInController } from './sign-in.controller.js';
 
@@ -18,8 +11,7 @@ const returnTo = {
     .optional()
     .meta({ description: 'The path of the page to open afterwards.', example: '/account' }),
 };
-const refusals = { forbidden: 'Another site sent the form.' } as const;
-const attempts = { ...refusals, 'too-many': 'There were too many attempts.' } as const;
+const attempts = { 'too-many': 'There were too many attempts.' } as const;
 const again = { 422: htmlPage } as const;
 
 export const signInOperations = describeController(SignInController, SIGN_IN, {
@@ -32,61 +24,42 @@ export const signInOperations = describeController(SignInController, SIGN_IN, {
       confirm: z.literal('1').optional().meta({ description: 'Ask a person with a session again.' }),
       switch: z.literal('1').optional().meta({ description: 'Let another person sign in than that of the session.' }),
     },
-    answer: htmlPage,
     otherAnswers: { 303: nextPage },
-    refusalContent,
   },
   signInWithPassword: {
-    operationId: 'signInWithPassword',
     summary: 'Sign in with a password',
     body: describeFormBody(passwordForm, { login: 'ada', password: 'four random words' }),
-    answer: nextPage,
     otherAnswers: again,
     refusals: attempts,
-    refusalContent,
   },
   signInWithPasskey: {
-    operationId: 'signInWithPasskey',
     summary: 'Sign in with a passkey',
     body: describeFormBody(passkeyForm, { token: 'of-the-page', response: '{}' }),
-    answer: nextPage,
     otherAnswers: again,
-    refusals,
-    refusalContent,
   },
   showSecondFactor: {
     operationId: 'getSecondFactorPage',
     summary: 'Ask for the code after the password',
     query: returnTo,
-    answer: htmlPage,
     otherAnswers: { 303: nextPage },
-    refusalContent,
   },
   completeWithCode: {
     operationId: 'completeSignInWithCode',
     summary: 'Complete the sign-in with a code',
     body: describeFormBody(codeForm, { code: '123456' }),
-    answer: nextPage,
     otherAnswers: again,
     refusals: attempts,
-    refusalContent,
   },
   showLink: {
     operationId: 'getSignInLinkPage',
     summary: 'Show the page of a sign-in link',
     query: { ...returnTo, secret: z.string().optional().meta({ description: 'The secret of the link.' }) },
-    answer: htmlPage,
     otherAnswers: { 404: htmlPage },
-    refusalContent,
   },
   signInWithLink: {
-    operationId: 'signInWithLink',
     summary: 'Sign in with a sign-in link',
     body: describeFormBody(linkForm, { secret: 'of-the-link' }),
-    answer: nextPage,
     otherAnswers: again,
-    refusals,
-    refusalContent,
   },
   showWebauthnScript: {
     operationId: 'getWebauthnScript',

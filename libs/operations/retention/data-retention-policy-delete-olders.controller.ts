@@ -69,13 +69,13 @@ export class DataRetentionPolicyDeleteOldersController {
 
   @Delete(OF_WORKSPACE)
   @HttpCode(204)
-  removeOfWorkspace(@Param('id') workspace: string, @CurrentActor() actor: Actor): Promise<void> {
+  destroyOfWorkspace(@Param('id') workspace: string, @CurrentActor() actor: Actor): Promise<void> {
     return this.remove({ workspace }, actor);
   }
 
   @Delete(OF_ORGANIZATION)
   @HttpCode(204)
-  removeOfOrganization(@Param('organization') organization: string, @CurrentActor() actor: Actor): Promise<void> {
+  destroyOfOrganization(@Param('organization') organization: string, @CurrentActor() actor: Actor): Promise<void> {
     return this.remove({ organization }, actor);
   }
 

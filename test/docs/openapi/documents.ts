@@ -131,7 +131,7 @@ export class Documents {
 
   private find(name: string): z.ZodType {
     const resource = this.resources.get(name);
-    if (!resource) throw new Error(`no *.schema.ts defines the resource ${name}`);
+    if (!resource) throw new Error(`no *.openapi.ts defines the resource ${name}`);
     return resource.schema;
   }
 }

@@ -46,16 +46,18 @@ const EVENTS_BY_ENTRY = Map.groupBy(
 );
 
 /** Returns the events of a success. Throws if the audit entries do not determine them and the description has none. */
-const listEvents = ({ route, description, operationId }: DescribedOperation): readonly string[] => {
+const listEvents = ({ route, description }: DescribedOperation): readonly string[] => {
+  const { operationId } = description;
   const unknown = description.events?.filter((event) => !(event in eventRegistry)) ?? [];
   if (unknown.length > 0) throw new Error(`${operationId}: no module defines the event ${unknown.join(', ')}`);
   if (description.events) return description.events;
   const entries = [...new Set(route.rows.flatMap(({ trail = [] }) => trail))];
-  return entries.flatMap((entry) => {
+  const audited = entries.flatMap((entry) => {
     const events = (EVENTS_BY_ENTRY.get(entry) ?? []).map(({ event }) => event);
     if (events.length === 1) return events;
     throw new Error(`${operationId}: name the \`events\`, because \`${entry}\` records ${events.join(', ') || 'none'}`);
   });
+  return [...new Set([...audited, ...(description.include?.events ?? [])])];
 };
 
 /** Returns the permissions, audit entries and events of an operation, from the matrix and the audit catalogue. */

@@ -1,14 +1,13 @@
 import { z } from 'zod';
 import {
-  choiceParameter,
   count,
   describeAlternatives,
   describeController,
   describeFile,
   describeJson,
   exampleText,
-  listParameter,
   pageParameters,
+  parameter,
   timestamp,
 } from '#api/json-api/description';
 import { AuditTrailController } from './audit-trail.controller.js';
@@ -99,14 +98,14 @@ const parameters = {
   after: z.string().max(36).optional().meta({
     description: 'Only entries after the entry with this id. An empty value starts with the oldest entry.',
   }),
-  'filter[resource-type]': listParameter(`Only entries of these types of resources, ${NAMES}.`, {
+  'filter[resource-type]': parameter.list(`Only entries of these types of resources, ${NAMES}.`, {
     mostCharacters: 100,
   }),
-  'filter[action]': listParameter('Only entries with these actions, such as `lock`.', { mostCharacters: 100 }),
-  'filter[actor]': listParameter('Only entries of these accounts or tokens, by id or name.', {
+  'filter[action]': parameter.list('Only entries with these actions, such as `lock`.', { mostCharacters: 100 }),
+  'filter[actor]': parameter.list('Only entries of these accounts or tokens, by id or name.', {
     mostCharacters: 500,
   }),
-  'filter[resource-id]': listParameter('Only entries of resources with these ids.', { mostCharacters: 500 }),
+  'filter[resource-id]': parameter.list('Only entries of resources with these ids.', { mostCharacters: 500 }),
 };
 
 const entries = describeAlternatives(
@@ -169,7 +168,7 @@ const entryDetails = z
 const namedTrail = {
   query: {
     ...parameters,
-    format: choiceParameter(
+    format: parameter.choice(
       TRAIL_FORMATS,
       'The format of the answer, for links. It has precedence over the `Accept` header. The answer in `ndjson` is a file.',
     ),

@@ -5,7 +5,6 @@ import { PingController, TFE_VERSION } from './ping.controller.js';
 
 export const pingOperations = describeController(PingController, SERVER, {
   ping: {
-    operationId: 'ping',
     summary: 'Show the version of the API',
     answer: describeEmpty({
       headers: {

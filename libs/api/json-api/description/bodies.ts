@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import type { resourceBody } from '../body-schemas.js';
 import { JSON_API } from '../media-type.js';
 import type { BodyDescription } from './operation.js';
 
@@ -8,6 +9,20 @@ export const describeBody = <S extends z.ZodType>(schema: S, example: z.input<S>
   mediaType: JSON_API,
   example,
 });
+
+type ResourceInput = { readonly data: { readonly attributes?: unknown; readonly relationships?: unknown } };
+
+/** Describes the body of a resource by the schema that parses it (`resourceBody`), with examples of its members. */
+export const describeResourceBody = <S extends z.ZodType<unknown, ResourceInput>>(
+  schema: S,
+  attributes: z.input<S>['data']['attributes'],
+  relationships?: z.input<S>['data']['relationships'],
+): BodyDescription => {
+  const { type } = (schema as unknown as ReturnType<typeof resourceBody>).shape.data.shape;
+  const [name] = (type.unwrap().unwrap().meta()?.['enum'] ?? []) as readonly string[];
+  const example = { data: { type: name, attributes, ...(relationships ? { relationships } : {}) } };
+  return { schema, mediaType: JSON_API, example };
+};
 
 /** Describes a JSON body that the request may leave out. */
 export const describeOptionalBody = <S extends z.ZodType>(schema: S, example: z.input<S>): BodyDescription => ({

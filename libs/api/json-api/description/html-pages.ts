@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { describeEmpty, describeFile } from './answers.js';
-import type { OperationDescription } from './operation.js';
+import type { RefusalContent } from './operation.js';
 
 /** Another page that the browser requests with GET. */
 export const nextPage = describeEmpty({
@@ -10,8 +10,8 @@ export const nextPage = describeEmpty({
 
 export const htmlPage = describeFile('text/html', { description: 'A page.' });
 
-/** Members of every page: refusals are pages too, and the browser may have to sign in first. */
-export const pageRefusalContent: NonNullable<OperationDescription['refusalContent']> = {
+/** Refusals of pages are pages too. */
+export const pageRefusalContent: RefusalContent = {
   mediaType: 'text/html',
   schema: z.string().meta({ override: { contentMediaType: 'text/html' } }),
 };

@@ -1,4 +1,4 @@
-/** Descriptions of the API for docs/reference/openapi.json. Only `*.openapi.ts` and `*.schema.ts` import them. */
+/** Descriptions of the API for docs/reference/openapi.json. Only `*.openapi.ts` import them. */
 export * from './answers.js';
 export * from './attribute-schemas.js';
 export * from './bodies.js';

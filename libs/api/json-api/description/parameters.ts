@@ -8,36 +8,37 @@ const separatedByCommas = { style: 'form', explode: false } as const;
 
 type Limits = { readonly mostCharacters?: number; readonly mostValues?: number };
 
-/** Describes a parameter that `getParameter` reads. */
-export const textParameter = (description: string, { mostCharacters = MAX_PARAMETER_CHARACTERS }: Limits = {}) =>
-  z.string().max(mostCharacters).optional().meta({ description });
+/** Query parameters with a text. */
+export const parameter = {
+  /** Describes a parameter that `getParameter` reads. */
+  text: (description: string, { mostCharacters = MAX_PARAMETER_CHARACTERS }: Limits = {}) =>
+    z.string().max(mostCharacters).optional().meta({ description }),
 
-/** Describes a parameter that `requireParameter` reads. */
-export const requiredParameter = (description: string) =>
-  z.string().min(1).max(MAX_PARAMETER_CHARACTERS).meta({ description });
+  /** Describes a parameter that `requireParameter` reads. */
+  required: (description: string) => z.string().min(1).max(MAX_PARAMETER_CHARACTERS).meta({ description }),
 
-/** Describes a parameter that `getListParameter` reads. */
-export const listParameter = (
-  description: string,
-  { mostCharacters = MAX_PARAMETER_CHARACTERS, mostValues = MAX_PARAMETER_VALUES }: Limits = {},
-) =>
-  z
-    .array(z.string().max(mostCharacters))
-    .max(mostValues)
-    .optional()
-    .meta({ description: `${description} Separate values with commas.`, param: separatedByCommas });
+  /** Describes a parameter that `getListParameter` reads. */
+  list: (
+    description: string,
+    { mostCharacters = MAX_PARAMETER_CHARACTERS, mostValues = MAX_PARAMETER_VALUES }: Limits = {},
+  ) =>
+    z
+      .array(z.string().max(mostCharacters))
+      .max(mostValues)
+      .optional()
+      .meta({ description: `${description} Separate values with commas.`, param: separatedByCommas }),
 
-/** Describes a parameter with one of several values. */
-export const choiceParameter = (values: readonly string[], description: string) =>
-  z.enum(values).optional().meta({ description });
+  /** Describes a parameter with one of several values. */
+  choice: (values: readonly string[], description: string) => z.enum(values).optional().meta({ description }),
 
-/** Describes a list in one parameter with several of these values. */
-export const choicesParameter = (values: readonly string[], description: string) =>
-  z
-    .array(z.enum(values))
-    .max(MAX_PARAMETER_VALUES)
-    .optional()
-    .meta({ description: `${description} Separate values with commas.`, param: separatedByCommas });
+  /** Describes a list in one parameter with several of these values. */
+  choices: (values: readonly string[], description: string) =>
+    z
+      .array(z.enum(values))
+      .max(MAX_PARAMETER_VALUES)
+      .optional()
+      .meta({ description: `${description} Separate values with commas.`, param: separatedByCommas }),
+};
 
 /** Describes the parameters that `parsePage` reads. */
 export const pageParameters = (defaultSize = DEFAULT_PAGE_SIZE, maxSize = MAX_PAGE_SIZE) => ({

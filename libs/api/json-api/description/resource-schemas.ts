@@ -6,6 +6,8 @@ export type ResourceDescription = {
   /** The name of the schema, such as `Workspace`. Answers name resources by it. */
   readonly name: string;
   readonly type: string;
+  /** One such resource in a sentence, without an article, such as `SSH key`. */
+  readonly noun: string;
   /** An id of such a resource. */
   readonly exampleId: string;
   readonly schema: z.ZodType;
@@ -21,29 +23,42 @@ type ResourceMembers = {
   /** A sentence about what the resource is. */
   readonly description: string;
   readonly exampleId: string;
+  /** By default the words of the name: `agent pool` for `AgentPool`. */
+  readonly noun?: string;
   readonly attributes?: ObjectMembers;
   readonly relationships?: ObjectMembers;
+  /** Whether the link `self` is `/api/v2/TYPE/ID`. */
+  readonly hasSelfLink?: true;
   readonly links?: ObjectMembers;
 };
 
 const toObject = (members: ObjectMembers): z.ZodType =>
   members instanceof z.ZodType ? members : z.strictObject(members);
 
+/** A path on this server. */
+export const serverPath = (example: string) => z.string().meta({ format: 'uri-reference', examples: [example] });
+
+/** Returns `agent pool` for `AgentPool`. */
+export const toWords = (name: string): string => name.replaceAll(/(?<!^)([A-Z])/g, ' $1').toLowerCase();
+
 /**
  * Defines the schema of a resource. It is closed: a document with another member fails the test that receives it. Files
- * named `*.schema.ts` export the result.
+ * named `*.openapi.ts` export the result.
  */
 export const defineResource = ({
   name,
   type,
   description,
   exampleId,
+  noun = toWords(name),
   attributes,
   relationships,
-  links,
+  hasSelfLink,
+  links = hasSelfLink && { self: serverPath(`/api/v2/${type}/${exampleId}`) },
 }: ResourceMembers): ResourceDescription => ({
   name,
   type,
+  noun,
   exampleId,
   schema: z
     .strictObject({
@@ -78,43 +93,42 @@ const identifier = (type: string): z.ZodType => {
 
 const oneOf = (schemas: readonly z.ZodType[]): z.ZodType => (schemas.length === 1 && schemas[0]) || z.union(schemas);
 
-/** A path on this server. */
-export const serverPath = (example: string) => z.string().meta({ format: 'uri-reference', examples: [example] });
-
 const relatedLinks = z
   .strictObject({ related: serverPath('/api/v2/workspaces/ws-7hQ2vXbN4kTgYw3D') })
   .meta({ id: 'RelatedLinks' });
 
-/** A relationship to one resource or none, with a link if it has a resource with an endpoint (`toOne`). */
-export const relatedOne = (...types: readonly string[]) =>
-  z.strictObject({ data: z.union([...types.map(identifier), z.null()]), links: relatedLinks.optional() });
+/** The schemas of relationships, by what `data` has. */
+export const related = {
+  /** A relationship to one resource or none, with a link if it has a resource with an endpoint (`toOne`). */
+  one: (...types: readonly string[]) =>
+    z.strictObject({ data: z.union([...types.map(identifier), z.null()]), links: relatedLinks.optional() }),
 
-/** A relationship to one resource that always exists (`toOne`). */
-export const relatedAlways = (...types: readonly string[]) =>
-  z.strictObject({ data: oneOf(types.map(identifier)), links: relatedLinks.optional() });
+  /** A relationship to one resource that always exists (`toOne`). */
+  always: (...types: readonly string[]) =>
+    z.strictObject({ data: oneOf(types.map(identifier)), links: relatedLinks.optional() }),
 
-/** A relationship to any number of resources (`toMany`). */
-export const relatedMany = (...types: readonly string[]) =>
-  z.strictObject({ data: z.array(oneOf(types.map(identifier))), links: relatedLinks.optional() });
+  /** A relationship to any number of resources (`toMany`). */
+  many: (...types: readonly string[]) =>
+    z.strictObject({ data: z.array(oneOf(types.map(identifier))), links: relatedLinks.optional() }),
 
-/** A relationship that has no resource yet, because its feature is not built. */
-export const relatedNone = () => z.strictObject({ data: z.null() });
+  /** A relationship that has no resource yet, because its feature is not built. */
+  none: () => z.strictObject({ data: z.null() }),
 
-/** A relationship that has no resource yet, with a link to an operation that answers 404. */
-export const relatedNoneWithLink = () => z.strictObject({ data: z.null(), links: relatedLinks });
+  /** A relationship that has no resource yet, with a link to an operation that answers 404. */
+  noneWithLink: () => z.strictObject({ data: z.null(), links: relatedLinks }),
 
-/** A relationship to several resources that has none yet, because their feature is not built. */
-export const relatedEmpty = (type: string) =>
-  z.strictObject({
-    data: z
-      .array(identifier(type))
-      .max(0)
-      .meta({ examples: [[]] }),
-  });
+  /** A relationship to several resources that has none yet, because their feature is not built. */
+  empty: (type: string) =>
+    z.strictObject({
+      data: z
+        .array(identifier(type))
+        .max(0)
+        .meta({ examples: [[]] }),
+    }),
 
-/** A relationship with only a link (`linkTo`). */
-export const relatedLink = () => z.strictObject({ links: relatedLinks });
+  /** A relationship with only a link (`linkTo`). */
+  link: () => z.strictObject({ links: relatedLinks }),
 
-/** A relationship with a link, and with identifiers in documents that include the resources. */
-export const relatedIfIncluded = (type: string) =>
-  z.strictObject({ data: z.array(identifier(type)).optional(), links: relatedLinks });
+  /** A relationship with a link, and with identifiers in documents that include the resources. */
+  ifIncluded: (type: string) => z.strictObject({ data: z.array(identifier(type)).optional(), links: relatedLinks }),
+};

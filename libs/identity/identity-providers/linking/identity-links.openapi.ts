@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { describeController, htmlPage, nextPage, pageRefusalContent } from '#api/json-api/description';
+import { describeController, htmlPage, nextPage } from '#api/json-api/description';
 import { OIDC_SIGN_IN } from '../sign-in/oidc-sign-in.openapi.js';
 import { IdentityLinksController } from './identity-links.controller.js';
 
@@ -7,11 +7,8 @@ export const identityLinksOperations = describeController(IdentityLinksControlle
   start: {
     operationId: 'startIdentityLink',
     summary: 'Start to link the account with an identity provider',
-    path: { id: { description: 'The id of the provider.', example: 'idp-6hRw3YtPz9VmKc2N' } },
     query: { token: z.string().optional().meta({ description: 'The token of the account page.' }) },
-    answer: htmlPage,
     otherAnswers: { 303: nextPage, 400: htmlPage, 503: htmlPage },
     refusals: { 'not-found': 'No provider with this id is enabled.' },
-    refusalContent: pageRefusalContent,
   },
 });

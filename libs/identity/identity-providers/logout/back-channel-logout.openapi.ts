@@ -10,7 +10,6 @@ export const backChannelLogoutOperations = describeController(BackChannelLogoutC
     description:
       'OpenID Connect Back-Channel Logout 1.0. Each token counts once. `sid` ends the sessions of one session at the ' +
       'provider, `sub` without `sid` all sessions of the person with the provider.',
-    path: { provider: { description: 'The id of the provider.', example: 'idp-6hRw3YtPz9VmKc2N' } },
     body: describeFormBody(logoutForm, { logout_token: 'eyJhbGciOiJSUzI1NiIsInR5cCI6ImxvZ291dCtqd3QifQ.e30.c2ln' }),
     answer: describeEmpty({ description: 'The sessions have ended, or there were none.' }),
     refusals: {

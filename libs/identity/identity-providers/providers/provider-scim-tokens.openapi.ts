@@ -1,8 +1,8 @@
 import {
-  describeBody,
   describeController,
   describeDocument,
   describePage,
+  describeResourceBody,
   pageParameters,
 } from '#api/json-api/description';
 import { agentBody, LIST_SIZE } from '#identity/people';
@@ -22,11 +22,8 @@ export const providerScimTokensOperations = describeController(ProviderScimToken
     description:
       'The token sees and changes only users and groups that tokens of this provider created. Only this answer contains the ' +
       'token itself. The server stores a hash of it.',
-    body: describeBody(agentBody, {
-      data: { type: 'authentication-tokens', attributes: { description: 'identity provider' } },
-    }),
+    body: describeResourceBody(agentBody, { description: 'identity provider' }),
     answer: describeDocument('AuthenticationToken'),
     refusals: { unprocessable: 'An attribute is not valid, or the provider has the largest number of tokens.' },
-    events: ['AuthenticationTokenCreated'],
   },
 });

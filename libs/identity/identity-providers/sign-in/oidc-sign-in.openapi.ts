@@ -1,17 +1,19 @@
 import { z } from 'zod';
-import { describeController, describeEmpty, htmlPage, nextPage, pageRefusalContent } from '#api/json-api/description';
+import { describeController, describeEmpty, htmlPage, nextPage } from '#api/json-api/description';
 import { OidcSignInController } from './oidc-sign-in.controller.js';
+
+const provider = { description: 'The id of the provider.', example: 'idp-6hRw3YtPz9VmKc2N' };
 
 export const OIDC_SIGN_IN = {
   name: 'Sign-in with identity providers',
   description: 'Pages between this server and identity providers.',
+  path: { provider, id: provider },
 };
 
 const toProvider = describeEmpty({
   description: 'Leads to a page of the provider.',
   headers: { Location: z.string().meta({ description: 'The address of the page.', format: 'uri' }) },
 });
-const path = { provider: { description: 'The id of the provider.', example: 'idp-6hRw3YtPz9VmKc2N' } };
 const parameter = (description: string) => z.string().optional().meta({ description });
 const refusals = { 'not-found': 'No provider with this id is enabled.' } as const;
 
@@ -19,38 +21,29 @@ export const oidcSignInOperations = describeController(OidcSignInController, OID
   start: {
     operationId: 'startOidcSignIn',
     summary: 'Start a sign-in with an identity provider',
-    path,
     query: {
       return_to: parameter('The path of the page to open afterwards.'),
       confirm: parameter('`1`: the person must have authenticated at the provider in the last five minutes.'),
     },
-    answer: htmlPage,
     otherAnswers: { 303: toProvider, 400: htmlPage, 503: htmlPage },
     refusals,
-    refusalContent: pageRefusalContent,
   },
   finish: {
     operationId: 'finishOidcSignIn',
     summary: 'Finish a sign-in with an identity provider',
     description: 'The provider sends browsers here. Each sign-in ends once, in the browser in which it started.',
-    path,
     query: {
       state: parameter('Identifies the sign-in.'),
       code: parameter('Stands for the tokens of the person at the provider.'),
       iss: parameter('The issuer that answers (RFC 9207).'),
       error: parameter('Why the provider did not sign the person in.'),
     },
-    answer: htmlPage,
     otherAnswers: { 303: nextPage, 400: htmlPage, 403: htmlPage, 422: htmlPage, 503: htmlPage },
     refusals: { 'too-many': 'There were too many attempts.' },
-    refusalContent: pageRefusalContent,
   },
   signOut: {
     operationId: 'signOutAtProvider',
     summary: 'Sign out at an identity provider',
-    path,
-    answer: htmlPage,
     otherAnswers: { 303: toProvider, 404: htmlPage },
-    refusalContent: pageRefusalContent,
   },
 });

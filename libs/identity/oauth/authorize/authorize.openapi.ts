@@ -1,11 +1,5 @@
 import { z } from 'zod';
-import {
-  describeController,
-  describeFormBody,
-  htmlPage,
-  nextPage,
-  pageRefusalContent as refusalContent,
-} from '#api/json-api/description';
+import { describeController, describeFormBody, htmlPage, nextPage } from '#api/json-api/description';
 import { AuthorizeController, decisionForm } from './authorize.controller.js';
 
 export const OAUTH = {
@@ -40,18 +34,13 @@ export const authorizeOperations = describeController(AuthorizeController, OAUTH
     operationId: 'getConsentPage',
     summary: 'Ask a person whether a program gets a token',
     query,
-    answer: htmlPage,
     otherAnswers: { ...otherAnswers, 303: nextPage },
-    refusalContent,
   },
   decide: {
     operationId: 'decideAboutLogin',
     summary: 'Approve or deny that a program gets a token',
     query,
     body: describeFormBody(decisionForm, { decision: 'deny' }),
-    answer: nextPage,
     otherAnswers,
-    refusals: { forbidden: 'Another site sent the form.' },
-    refusalContent,
   },
 });

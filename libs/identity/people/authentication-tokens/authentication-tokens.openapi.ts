@@ -1,23 +1,66 @@
+import { z } from 'zod';
+import { TOKEN_ACCESS } from '#api/access';
 import {
-  choiceParameter,
+  defineResource,
   describeBody,
   describeController,
-  describeDocument,
-  describeEmpty,
   describeOptionalBody,
-  describePage,
-  pageParameters,
-  sortParameter,
-  textParameter,
+  exampleText,
   type OperationDescription,
+  pageParameters,
+  parameter,
+  related,
+  sortParameter,
+  timestamp,
 } from '#api/json-api/description';
 import { agentBody, body, onlyTokenBody, teamBody, userBody } from './authentication-tokens.body.js';
 import { AuthenticationTokensController, LIST_SIZE, ORGANIZATION_TOKENS } from './authentication-tokens.controller.js';
 import { TEAM_TOKEN_SORTS } from './authentication-tokens.queries.js';
 
+export const authenticationTokenSchema = defineResource({
+  name: 'AuthenticationToken',
+  type: 'authentication-tokens',
+  description: 'A token that authenticates requests of a user, team, organization, agent pool or run.',
+  noun: 'token',
+  exampleId: 'at-6bLq9TzNw4XcVk2R',
+  attributes: {
+    'created-at': timestamp(),
+    'last-used-at': timestamp()
+      .nullable()
+      .meta({ examples: [null] }),
+    description: exampleText('CI').nullable(),
+    token: z
+      .string()
+      .nullable()
+      .meta({
+        description: 'The token itself. Only the response that creates the token contains it.',
+        examples: [null],
+      }),
+    'expired-at': timestamp('When the token expires. Null if it never expires.').nullable(),
+    access: z
+      .enum(TOKEN_ACCESS)
+      .optional()
+      .meta({
+        description:
+          'What the token may do at most: everything that its owner may do, read it, or read audit trails only. Only tokens of users have it.',
+        examples: ['full'],
+      }),
+  },
+  relationships: {
+    'created-by': related.one('users', 'teams', 'organizations', 'agent-pools', 'workload-identities'),
+    organization: related.one('organizations').optional().meta({
+      description:
+        'The only organization in which the token has access. Null for all organizations of its owner. Only tokens of users have it.',
+    }),
+    team: related.always('teams').optional().meta({ description: 'Only tokens of teams have it.' }),
+  },
+});
+
 const AUTHENTICATION_TOKENS = {
   name: 'Authentication tokens',
   description: 'Tokens of users, teams, organizations and agent pools, and for SCIM.',
+  resource: authenticationTokenSchema,
+  idName: 'Token',
 };
 
 const DESCRIPTION = 'Only this answer contains the token itself. The server stores a hash of it.';
@@ -39,126 +82,92 @@ const RESTRICTED = {
   },
 } as const;
 
-const list = {
-  query: pageParameters(LIST_SIZE),
-  answer: describePage('AuthenticationToken'),
-} satisfies Partial<OperationDescription>;
-
-const show = { answer: describeDocument('AuthenticationToken') } satisfies Partial<OperationDescription>;
+const list = { query: pageParameters(LIST_SIZE) };
 
 const create = {
   description: DESCRIPTION,
-  answer: describeDocument('AuthenticationToken'),
   refusals: {
     unprocessable:
       'An attribute is not valid, the organization allows shorter lifetimes only, or the owner has the largest number of tokens.',
   },
-} satisfies Partial<OperationDescription>;
+} satisfies OperationDescription;
 
 const replace = {
   ...create,
   description: `The answer contains a new token, and the server deletes the previous one. ${DESCRIPTION}`,
   events: ['AuthenticationTokenCreated', 'AuthenticationTokenDestroyed'],
-} satisfies Partial<OperationDescription>;
+} satisfies OperationDescription;
 
 const ofOrganization = {
   query: {
-    token: choiceParameter(
+    token: parameter.choice(
       ORGANIZATION_TOKENS,
       '`audit-trails` means the token that reads the audit trail only. The default is the token of the organization.',
     ),
   },
-} satisfies Partial<OperationDescription>;
+} satisfies OperationDescription;
 
 export const authenticationTokensOperations = describeController(
   AuthenticationTokensController,
   AUTHENTICATION_TOKENS,
   {
-    listOfUser: { ...list, operationId: 'listUserTokens', summary: 'List the tokens of a user' },
+    listOfUser: list,
     createOfUser: {
       ...create,
-      operationId: 'createUserToken',
-      summary: 'Create a token of a user',
       description: `${DESCRIPTION} ${RESTRICTIONS}`,
       body: describeOptionalBody(userBody, RESTRICTED),
       refusals: {
         unprocessable: `${create.refusals.unprocessable} The owner of the token is no member of its organization.`,
       },
-      events: ['AuthenticationTokenCreated'],
     },
-    listOfTeam: { ...list, operationId: 'listTeamTokens', summary: 'List the tokens of a team' },
+    listOfTeam: list,
     createOfTeam: {
       ...create,
-      operationId: 'createTeamToken',
-      summary: 'Create a token of a team',
       body: describeBody(teamBody, WITH_DESCRIPTION),
       refusals: {
         unprocessable: `${create.refusals.unprocessable} Each token of a team needs another description.`,
       },
     },
     showOnlyOfTeam: {
-      ...show,
       operationId: 'getTeamToken',
       summary: 'Show the token of a team that has no description',
     },
     replaceOfTeam: {
       ...replace,
-      operationId: 'replaceTeamToken',
       summary: 'Create or replace the token of a team that has no description',
       body: describeOptionalBody(onlyTokenBody, WITH_EXPIRY),
     },
     destroyOnlyOfTeam: {
       operationId: 'deleteTeamToken',
       summary: 'Delete the token of a team that has no description',
-      answer: describeEmpty(),
     },
     listOfTeams: {
       operationId: 'listOrganizationTeamTokens',
       summary: 'List the team tokens of an organization',
       description: 'The list has the tokens that you may manage.',
       query: {
-        ...pageParameters(),
         ...sortParameter(TEAM_TOKEN_SORTS, 'The order of the list. The default is `expired-at`.'),
-        q: textParameter('Only tokens of teams with this text in their name, ignoring case.'),
+        q: parameter.text('Only tokens of teams with this text in their name, ignoring case.'),
       },
-      answer: describePage('AuthenticationToken'),
     },
-    listOfAgentPool: { ...list, operationId: 'listAgentPoolTokens', summary: 'List the tokens of an agent pool' },
-    createOfAgentPool: {
-      ...create,
-      operationId: 'createAgentPoolToken',
-      summary: 'Create a token of an agent pool',
-      body: describeBody(agentBody, WITH_DESCRIPTION),
-    },
-    listOfScim: { ...list, operationId: 'listScimTokens', summary: 'List the tokens for SCIM' },
+    listOfAgentPool: list,
+    createOfAgentPool: { ...create, body: describeBody(agentBody, WITH_DESCRIPTION) },
+    listOfScim: { ...list, summary: 'List the tokens for SCIM' },
     createOfScim: {
       ...create,
-      operationId: 'createScimToken',
       summary: 'Create a token for SCIM',
       description: `An identity provider provisions users and groups with the token, which can do nothing else. ${DESCRIPTION}`,
       body: describeBody(agentBody, WITH_DESCRIPTION),
-      events: ['AuthenticationTokenCreated'],
     },
-    showOfOrganization: {
-      ...show,
-      ...ofOrganization,
-      operationId: 'getOrganizationToken',
-      summary: 'Show the token of an organization',
-    },
+    showOfOrganization: { ...ofOrganization, summary: 'Show the token of an organization' },
     replaceOfOrganization: {
       ...replace,
       ...ofOrganization,
-      operationId: 'replaceOrganizationToken',
       summary: 'Create or replace the token of an organization',
       body: describeOptionalBody(body, WITH_DESCRIPTION),
     },
-    destroyOfOrganization: {
-      ...ofOrganization,
-      operationId: 'deleteOrganizationToken',
-      summary: 'Delete the token of an organization',
-      answer: describeEmpty(),
-    },
-    show: { ...show, operationId: 'getAuthenticationToken', summary: 'Show a token' },
-    destroy: { operationId: 'deleteAuthenticationToken', summary: 'Delete a token', answer: describeEmpty() },
+    destroyOfOrganization: { ...ofOrganization, summary: 'Delete the token of an organization' },
+    show: { operationId: 'getAuthenticationToken' },
+    destroy: { operationId: 'deleteAuthenticationToken' },
   },
 );

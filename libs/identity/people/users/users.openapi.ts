@@ -1,66 +1,98 @@
+import { z } from 'zod';
 import {
-  describeBody,
+  always,
+  defineResource,
   describeController,
-  describeDocument,
-  describeEmpty,
   describeFile,
+  describeResourceBody,
+  exampleText,
+  permissionFlags,
+  related,
+  serverPath,
 } from '#api/json-api/description';
 import { AvatarsController } from './avatars.controller.js';
 import { updateBody, UsersController } from './users.controller.js';
 
+const address = exampleText('ada@acme.test').nullable();
+
+export const userSchema = defineResource({
+  name: 'User',
+  type: 'users',
+  description: 'An account: a person, or the service account of a token of a team, an organization or an agent pool.',
+  exampleId: 'user-8Xc3kYb2TqLw9RfZ',
+  attributes: {
+    username: exampleText('ada'),
+    email: address.meta({ description: 'Null for service accounts, and for users without an address.' }),
+    'unconfirmed-email': address.meta({
+      description: 'A new address that a site administrator has not confirmed. Null if you may not see it.',
+      examples: [null],
+    }),
+    'is-service-account': z.boolean(),
+    'is-site-admin': z.boolean(),
+    'is-admin': z.boolean().meta({ description: 'The same as `is-site-admin`.' }),
+    'is-suspended': z
+      .boolean()
+      .meta({ description: 'Whether the user cannot sign in. Suspended users have no tokens.' }),
+    'avatar-url': serverPath('/api/v2/users/user-8Xc3kYb2TqLw9RfZ/avatar'),
+    'two-factor': z.strictObject({ enabled: always(false), verified: always(false) }),
+    'is-sso-login': always(false),
+    'v2-only': always(true),
+    permissions: permissionFlags(
+      'can-create-organizations',
+      'can-change-email',
+      'can-change-username',
+      'can-manage-user-tokens',
+    ),
+  },
+  relationships: { 'authentication-tokens': related.link() },
+  hasSelfLink: true,
+});
+
 const USERS = { name: 'Users', description: 'Accounts of the site.' };
 
-export const usersOperations = describeController(UsersController, USERS, {
-  account: {
-    operationId: 'getAccountDetails',
-    summary: 'Show the account of the caller',
-    description:
-      'For tokens of teams, organizations and agent pools, the document is a service account with that name.',
-    answer: describeDocument('User'),
-  },
-  update: {
-    operationId: ['updateAccount', 'updateAccountDetails'],
-    summary: 'Change the account of the caller',
-    description:
-      'A new `email` becomes the `unconfirmed-email`. It becomes the `email` at once if the caller is a site administrator.',
-    body: describeBody(updateBody, { data: { type: 'users', attributes: { username: 'ada' } } }),
-    answer: describeDocument('User'),
-    refusals: { unprocessable: 'An attribute is not valid, or another account has the username or the address.' },
-    events: ['UserUpdated'],
-  },
-  show: { operationId: 'getUser', summary: 'Show a user', answer: describeDocument('User') },
-  suspend: {
-    operationId: 'suspendUser',
-    summary: 'Suspend a user',
-    description:
-      'The server ends all tokens and sessions of the user and refuses new ones. The user keeps memberships and teams. ' +
-      'Suspending a suspended user changes nothing.',
-    answer: describeDocument('User'),
-    refusals: {
-      unprocessable: 'The user is the last active owner of an organization, or the last administrator of the site.',
+export const usersOperations = describeController(
+  UsersController,
+  { ...USERS, resource: userSchema },
+  {
+    account: {
+      operationId: 'getAccountDetails',
+      summary: 'Show the account of the caller',
+      description:
+        'For tokens of teams, organizations and agent pools, the document is a service account with that name.',
     },
-    events: ['UserSuspended', 'AuthenticationTokenDestroyed', 'SessionEnded'],
-  },
-  unsuspend: {
-    operationId: 'unsuspendUser',
-    summary: 'End the suspension of a user',
-    description: 'The user can have tokens again. Ended tokens stay ended.',
-    answer: describeDocument('User'),
-    events: ['UserUnsuspended'],
-  },
-  forget: {
-    operationId: 'forgetUser',
-    summary: 'Forget a user',
-    description:
-      'The server ends the memberships, teams and tokens of the user, and erases the name and the addresses. ' +
-      'The audit trail keeps the actions of the user under the id.',
-    answer: describeEmpty(),
-    refusals: {
-      unprocessable: 'The user is the last active owner of an organization, or the last administrator of the site.',
+    update: {
+      operationId: ['updateAccount', 'updateAccountDetails'],
+      summary: 'Change the account of the caller',
+      description:
+        'A new `email` becomes the `unconfirmed-email`. It becomes the `email` at once if the caller is a site administrator.',
+      body: describeResourceBody(updateBody, { username: 'ada' }),
+      refusals: { unprocessable: 'An attribute is not valid, or another account has the username or the address.' },
     },
-    events: ['UserForgotten', 'MembershipRemoved', 'TeamMemberRemoved', 'AuthenticationTokenDestroyed'],
+    show: {},
+    suspend: {
+      description:
+        'The server ends all tokens and sessions of the user and refuses new ones. The user keeps memberships and teams. ' +
+        'Suspending a suspended user changes nothing.',
+      refusals: {
+        unprocessable: 'The user is the last active owner of an organization, or the last administrator of the site.',
+      },
+      events: ['UserSuspended', 'AuthenticationTokenDestroyed', 'SessionEnded'],
+    },
+    unsuspend: {
+      summary: 'End the suspension of a user',
+      description: 'The user can have tokens again. Ended tokens stay ended.',
+    },
+    forget: {
+      description:
+        'The server ends the memberships, teams and tokens of the user, and erases the name and the addresses. ' +
+        'The audit trail keeps the actions of the user under the id.',
+      refusals: {
+        unprocessable: 'The user is the last active owner of an organization, or the last administrator of the site.',
+      },
+      events: ['UserForgotten', 'MembershipRemoved', 'TeamMemberRemoved', 'AuthenticationTokenDestroyed'],
+    },
   },
-});
+);
 
 export const avatarsOperations = describeController(AvatarsController, USERS, {
   show: {

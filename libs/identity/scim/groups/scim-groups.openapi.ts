@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { describeController, describeEmpty, type BodyDescription } from '#api/json-api/description';
+import { type BodyDescription, describeController } from '#api/json-api/description';
 import { scimGroupBody, scimPatchBody } from '../protocol/scim-bodies.js';
 import {
   attributeParameters,
@@ -9,7 +9,6 @@ import {
   SCIM,
   scimAnswer,
   scimListSchema,
-  scimOperation,
 } from '../protocol/scim-protocol.openapi.js';
 import { GROUP_SCHEMA, SCIM_JSON } from '../protocol/scim-schemas.js';
 import { ScimGroupsController } from './scim-groups.controller.js';
@@ -37,8 +36,9 @@ const example = {
 };
 
 const answer = scimAnswer(scimGroupSchema, example);
-const shared = {
-  ...scimOperation,
+const group = {
+  ...SCIM,
+  idName: 'ScimGroup',
   path: { id: { description: 'The id of the group.', example: 'scg-3pQw8NvYk2XbZr5T' } },
 };
 const conflict = 'Another group has the display name.';
@@ -55,10 +55,8 @@ const body: BodyDescription = {
   mediaType: SCIM_JSON,
   example: { displayName: 'developers', members: [{ value: 'user-8Xc3kYb2TqLw9RfZ' }] },
 };
-export const scimGroupsOperations = describeController(ScimGroupsController, SCIM, {
+export const scimGroupsOperations = describeController(ScimGroupsController, group, {
   list: {
-    ...scimOperation,
-    operationId: 'listScimGroups',
     summary: 'List the groups that the identity provider manages',
     query: {
       filter: z
@@ -71,8 +69,6 @@ export const scimGroupsOperations = describeController(ScimGroupsController, SCI
     answer: scimAnswer(scimListSchema(scimGroupSchema), exampleList([example])),
   },
   create: {
-    ...scimOperation,
-    operationId: 'createScimGroup',
     summary: 'Create a group for the identity provider',
     query: attributeParameters,
     body,
@@ -81,15 +77,11 @@ export const scimGroupsOperations = describeController(ScimGroupsController, SCI
     events: ['ScimGroupCreated', 'ScimGroupMembersChanged', 'MembershipCreated', 'TeamMemberAdded'],
   },
   show: {
-    ...shared,
-    operationId: 'getScimGroup',
     summary: 'Show a group to the identity provider',
     query: attributeParameters,
     answer,
   },
   replace: {
-    ...shared,
-    operationId: 'replaceScimGroup',
     summary: 'Replace a group for the identity provider',
     query: attributeParameters,
     body,
@@ -98,8 +90,6 @@ export const scimGroupsOperations = describeController(ScimGroupsController, SCI
     events,
   },
   patch: {
-    ...shared,
-    operationId: 'patchScimGroup',
     summary: 'Change a group for the identity provider',
     query: attributeParameters,
     body: {
@@ -112,11 +102,8 @@ export const scimGroupsOperations = describeController(ScimGroupsController, SCI
     events,
   },
   delete: {
-    ...shared,
-    operationId: 'deleteScimGroup',
     summary: 'Delete a group for the identity provider',
     description: 'The members leave the teams of the group.',
-    answer: describeEmpty(),
     events: ['ScimGroupDeleted', 'TeamMemberRemoved'],
   },
 });

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { describeController, describeJson, exampleText, type OperationDescription } from '#api/json-api/description';
+import { describeController, describeJson, exampleText } from '#api/json-api/description';
 import { ScimProtocolController } from './scim-protocol.controller.js';
 import {
   describeServiceProvider,
@@ -16,10 +16,6 @@ export const EXAMPLE_URL = 'https://cadastre.test/scim/v2';
 export const SCIM = {
   name: 'SCIM',
   description: 'The protocol by which an identity provider manages users and groups (RFC 7643, RFC 7644).',
-};
-
-/** Parts that all operations of SCIM share. */
-export const scimOperation = {
   refusalContent: {
     mediaType: SCIM_JSON,
     schema: z
@@ -31,7 +27,7 @@ export const scimOperation = {
       })
       .meta({ id: 'ScimError', description: 'The reason of a refusal.' }),
   },
-} satisfies Partial<OperationDescription>;
+};
 
 export const scimAnswer = (schema: z.ZodType, example: unknown) =>
   describeJson(schema, { mediaType: SCIM_JSON, example });
@@ -71,37 +67,30 @@ export const exampleList = (resources: readonly object[]) => ({
 
 export const scimProtocolOperations = describeController(ScimProtocolController, SCIM, {
   showConfiguration: {
-    ...scimOperation,
     operationId: 'getScimServiceProviderConfig',
     summary: 'Show which features of SCIM the server has',
     answer: scimAnswer(anyResource, describeServiceProvider(EXAMPLE_URL)),
   },
   listResourceTypes: {
-    ...scimOperation,
     operationId: 'listScimResourceTypes',
     summary: 'List the types of SCIM resources',
     answer: scimAnswer(scimListSchema(anyResource), exampleList(listResourceTypes(EXAMPLE_URL))),
   },
   showResourceType: {
-    ...scimOperation,
     operationId: 'getScimResourceType',
     summary: 'Show a type of SCIM resources',
     path: { id: { description: 'The name of the type.', example: 'User' } },
     answer: scimAnswer(anyResource, listResourceTypes(EXAMPLE_URL)[0]),
   },
   listSchemas: {
-    ...scimOperation,
     operationId: 'listScimSchemas',
     summary: 'List the schemas of SCIM resources',
     answer: scimAnswer(scimListSchema(anyResource), exampleList(listSchemas(EXAMPLE_URL))),
   },
   showSchema: {
-    ...scimOperation,
     operationId: 'getScimSchema',
     summary: 'Show a schema of SCIM resources',
-    path: {
-      id: { description: 'The URN of the schema.', example: 'urn:ietf:params:scim:schemas:core:2.0:User' },
-    },
+    path: { id: { description: 'The URN of the schema.', example: 'urn:ietf:params:scim:schemas:core:2.0:User' } },
     answer: scimAnswer(anyResource, listSchemas(EXAMPLE_URL)[0]),
   },
 });

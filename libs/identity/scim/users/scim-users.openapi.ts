@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { describeController, describeEmpty, type BodyDescription } from '#api/json-api/description';
+import { type BodyDescription, describeController } from '#api/json-api/description';
 import { scimUserBody, scimPatchBody } from '../protocol/scim-bodies.js';
 import {
   attributeParameters,
@@ -9,7 +9,6 @@ import {
   SCIM,
   scimAnswer,
   scimListSchema,
-  scimOperation,
 } from '../protocol/scim-protocol.openapi.js';
 import { USER_SCHEMA, SCIM_JSON } from '../protocol/scim-schemas.js';
 import { ScimUsersController } from './scim-users.controller.js';
@@ -42,8 +41,9 @@ const example = {
 };
 
 const answer = scimAnswer(scimUserSchema, example);
-const shared = {
-  ...scimOperation,
+const group = {
+  ...SCIM,
+  idName: 'ScimUser',
   path: { id: { description: 'The id of the user.', example: 'user-8Xc3kYb2TqLw9RfZ' } },
 };
 const conflict = 'Another user has the user name or the address.';
@@ -65,10 +65,8 @@ const body: BodyDescription = {
     emails: [{ value: 'ada@acme.test', primary: true }],
   },
 };
-export const scimUsersOperations = describeController(ScimUsersController, SCIM, {
+export const scimUsersOperations = describeController(ScimUsersController, group, {
   list: {
-    ...scimOperation,
-    operationId: 'listScimUsers',
     summary: 'List the users that the identity provider manages',
     query: {
       filter: z
@@ -81,8 +79,6 @@ export const scimUsersOperations = describeController(ScimUsersController, SCIM,
     answer: scimAnswer(scimListSchema(scimUserSchema), exampleList([example])),
   },
   create: {
-    ...scimOperation,
-    operationId: 'createScimUser',
     summary: 'Create a user for the identity provider',
     query: attributeParameters,
     body,
@@ -102,15 +98,11 @@ export const scimUsersOperations = describeController(ScimUsersController, SCIM,
     ],
   },
   show: {
-    ...shared,
-    operationId: 'getScimUser',
     summary: 'Show a user to the identity provider',
     query: attributeParameters,
     answer,
   },
   replace: {
-    ...shared,
-    operationId: 'replaceScimUser',
     summary: 'Replace a user for the identity provider',
     query: attributeParameters,
     body,
@@ -118,8 +110,6 @@ export const scimUsersOperations = describeController(ScimUsersController, SCIM,
     ...changed,
   },
   patch: {
-    ...shared,
-    operationId: 'patchScimUser',
     summary: 'Change a user for the identity provider',
     query: attributeParameters,
     body: {
@@ -131,13 +121,10 @@ export const scimUsersOperations = describeController(ScimUsersController, SCIM,
     ...changed,
   },
   delete: {
-    ...shared,
-    operationId: 'deleteScimUser',
     summary: 'Delete a user for the identity provider',
     description:
       'The server suspends the user, ends tokens and sessions, and removes the user from groups and their teams. If the ' +
       'identity provider creates a user with the same user name later, the user comes back with the same id.',
-    answer: describeEmpty(),
     refusals: { 'bad-request': lastOwner },
     events: [...ended, 'ScimUserUpdated', 'ScimGroupMembersChanged', 'TeamMemberRemoved', 'ScimUserDeprovisioned'],
   },

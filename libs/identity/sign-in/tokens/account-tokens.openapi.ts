@@ -1,17 +1,8 @@
 import { z } from 'zod';
-import {
-  describeController,
-  describeFormBody,
-  htmlPage,
-  nextPage,
-  pageParameters,
-  pageRefusalContent as refusalContent,
-} from '#api/json-api/description';
+import { describeController, describeFormBody, htmlPage, nextPage, pageParameters } from '#api/json-api/description';
 import { TOKEN_ACCESS } from '#api/access';
 import { ACCOUNT } from '../account/account.openapi.js';
 import { AccountTokensController, newTokenForm } from './account-tokens.controller.js';
-
-const refusals = { forbidden: 'Another site sent the form.' } as const;
 
 export const accountTokensOperations = describeController(AccountTokensController, ACCOUNT, {
   show: {
@@ -27,26 +18,19 @@ export const accountTokensOperations = describeController(AccountTokensControlle
         .optional()
         .meta({ description: 'The only organization of the token that the person creates.' }),
     },
-    answer: htmlPage,
     otherAnswers: { 303: nextPage },
-    refusalContent,
   },
   create: {
     operationId: 'createOwnToken',
     summary: 'Create a token on a page',
     description: 'Only this page contains the token itself. The server stores a hash of it.',
     body: describeFormBody(newTokenForm, { description: 'laptop', access: 'read-only', organization: 'acme' }),
-    answer: htmlPage,
     otherAnswers: { 303: nextPage, 422: htmlPage },
-    refusals,
-    refusalContent,
   },
   revoke: {
     operationId: 'revokeOwnToken',
     summary: 'Revoke a token on a page',
     path: { id: { description: 'The id of the token.', example: 'at-6bLq9TzNw4XcVk2R' } },
-    answer: nextPage,
-    refusals: { ...refusals, 'not-found': 'The token does not exist, or belongs to another person.' },
-    refusalContent,
+    refusals: { 'not-found': 'The token does not exist, or belongs to another person.' },
   },
 });

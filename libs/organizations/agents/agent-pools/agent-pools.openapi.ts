@@ -1,71 +1,80 @@
+import { z } from 'zod';
 import {
-  describeBody,
+  count,
+  defineResource,
   describeController,
-  describeDocument,
-  describeEmpty,
-  describePage,
-  includeParameter,
-  pageParameters,
+  describeResourceBody,
+  exampleText,
+  parameter,
+  related,
   sortParameter,
-  textParameter,
+  timestamp,
 } from '#api/json-api/description';
 import { createBody, updateBody } from './agent-pools.body.js';
 import { AgentPoolsController, INCLUDES } from './agent-pools.controller.js';
 import { SORTS } from './agent-pools.queries.js';
 
+export const agentPoolSchema = defineResource({
+  name: 'AgentPool',
+  type: 'agent-pools',
+  description: 'Agents that execute the runs of workspaces in networks that only the agents can reach.',
+  exampleId: 'apool-5kWz2HcXn8RqTb4M',
+  attributes: {
+    'agent-count': count('The number of agents with a ping in the last two hours that have not exited or failed.'),
+    'created-at': timestamp(),
+    name: exampleText('on-premises'),
+    'organization-scoped': z.boolean().meta({
+      description:
+        'Whether all workspaces of the organization may use the pool, except for the excluded ones. Otherwise only the allowed ones may.',
+      examples: [true],
+    }),
+    'remote-runs-enabled': z.boolean().meta({
+      description: 'Whether the agents also execute runs of workspaces with the execution mode `remote`.',
+    }),
+  },
+  relationships: {
+    agents: related.link(),
+    'allowed-projects': related.many('projects'),
+    'allowed-workspaces': related.many('workspaces'),
+    'authentication-tokens': related.link(),
+    'excluded-workspaces': related.many('workspaces'),
+    organization: related.always('organizations'),
+    workspaces: related.many('workspaces'),
+  },
+  hasSelfLink: true,
+});
+
 const AGENT_POOLS = {
   name: 'Agent pools',
   description: 'Pools of agents, and the workspaces and projects that may use them.',
+  resource: agentPoolSchema,
+  include: { values: INCLUDES, resources: ['Workspace'] },
 };
-
-const INCLUDED = ['Workspace'];
 
 export const agentPoolsOperations = describeController(AgentPoolsController, AGENT_POOLS, {
   list: {
-    operationId: 'listAgentPools',
-    summary: 'List the agent pools of an organization',
     query: {
-      ...pageParameters(),
-      ...includeParameter(INCLUDES),
       ...sortParameter(SORTS),
-      q: textParameter('Only pools with this text in their name, ignoring case.'),
-      'filter[allowed_workspaces][name]': textParameter('Only pools that the workspace with this name may use.'),
-      'filter[allowed-workspaces][name]': textParameter('Another name of `filter[allowed_workspaces][name]`.'),
-      'filter[allowed_projects][name]': textParameter('Only pools that the project with this name may use.'),
-      'filter[allowed-projects][name]': textParameter('Another name of `filter[allowed_projects][name]`.'),
+      q: parameter.text('Only pools with this text in their name, ignoring case.'),
+      'filter[allowed_workspaces][name]': parameter.text('Only pools that the workspace with this name may use.'),
+      'filter[allowed-workspaces][name]': parameter.text('Another name of `filter[allowed_workspaces][name]`.'),
+      'filter[allowed_projects][name]': parameter.text('Only pools that the project with this name may use.'),
+      'filter[allowed-projects][name]': parameter.text('Another name of `filter[allowed_projects][name]`.'),
     },
-    answer: describePage('AgentPool', { included: INCLUDED }),
   },
-  create: {
-    operationId: 'createAgentPool',
-    summary: 'Create an agent pool',
-    body: describeBody(createBody, { data: { type: 'agent-pools', attributes: { name: 'on-premises' } } }),
-    answer: describeDocument('AgentPool'),
-  },
-  show: {
-    operationId: 'getAgentPool',
-    summary: 'Show an agent pool',
-    query: includeParameter(INCLUDES),
-    answer: describeDocument('AgentPool', { included: INCLUDED }),
-  },
+  create: { body: describeResourceBody(createBody, { name: 'on-premises' }) },
+  show: {},
   update: {
-    operationId: 'updateAgentPool',
-    summary: 'Change an agent pool',
     description: 'If the request switches `remote-runs-enabled` on, the server deletes the tokens of the pool.',
-    body: describeBody(updateBody, {
-      data: {
-        type: 'agent-pools',
-        attributes: { 'organization-scoped': false },
-        relationships: { 'allowed-workspaces': { data: [{ type: 'workspaces', id: 'ws-7hQ2vXbN4kTgYw3D' }] } },
-      },
-    }),
-    answer: describeDocument('AgentPool'),
+    body: describeResourceBody(
+      updateBody,
+      { 'organization-scoped': false },
+      { 'allowed-workspaces': { data: [{ type: 'workspaces', id: 'ws-7hQ2vXbN4kTgYw3D' }] } },
+    ),
     events: ['AgentPoolUpdated', 'AuthenticationTokenDestroyed'],
   },
   destroy: {
-    operationId: 'deleteAgentPool',
     summary: 'Delete an agent pool with its tokens',
-    answer: describeEmpty(),
     refusals: { unprocessable: 'A workspace, a project or the organization uses the pool.' },
     events: ['AgentPoolDeleted', 'AuthenticationTokenDestroyed'],
   },

@@ -1,48 +1,60 @@
+import { z } from 'zod';
 import {
-  describeBody,
+  defineResource,
   describeController,
-  describeDocument,
-  describeEmpty,
   describeOptionalBody,
-  describePage,
-  pageParameters,
-  textParameter,
+  describeResourceBody,
+  exampleText,
+  parameter,
+  related,
+  timestamp,
 } from '#api/json-api/description';
+import { AGENT_STATUSES } from './agent.js';
 import { AgentsController, pingBody, registerBody } from './agents.controller.js';
 
-const AGENTS = { name: 'Agents', description: 'The agents of a pool, their registration and their status.' };
+export const agentSchema = defineResource({
+  name: 'Agent',
+  type: 'agents',
+  description: 'A process that executes the runs of the workspaces that use its pool.',
+  exampleId: 'agent-3vTq8LxNc5YbWk7R',
+  attributes: {
+    'created-at': timestamp(),
+    'ip-address': exampleText('192.0.2.10', 'The address from which the agent registered.').nullable(),
+    'last-ping-at': timestamp().nullable(),
+    name: exampleText('builder-1').nullable(),
+    status: z.enum(AGENT_STATUSES).meta({
+      description:
+        'The reported status: `unknown` after 3 minutes without a ping, and `errored` after 2 hours. `exited` stays.',
+    }),
+  },
+  relationships: { 'agent-pool': related.always('agent-pools') },
+  hasSelfLink: true,
+});
+
+const AGENTS = {
+  name: 'Agents',
+  description: 'The agents of a pool, their registration and their status.',
+  resource: agentSchema,
+};
 
 export const agentsOperations = describeController(AgentsController, AGENTS, {
   list: {
-    operationId: 'listAgents',
     summary: 'List the agents of a pool',
     query: {
-      ...pageParameters(),
-      'filter[last-ping-since]': textParameter(
+      'filter[last-ping-since]': parameter.text(
         'Only agents with a ping at or after this ISO 8601 date or time. A time without a zone is UTC.',
       ),
     },
-    answer: describePage('Agent'),
   },
-  show: { operationId: 'getAgent', summary: 'Show an agent', answer: describeDocument('Agent') },
-  destroy: {
-    operationId: 'deleteAgent',
-    summary: 'Delete an agent',
-    answer: describeEmpty(),
-    refusals: { 'precondition-failed': 'The agent is idle or busy.' },
-  },
+  show: {},
+  destroy: { refusals: { 'precondition-failed': 'The agent is idle or busy.' } },
   register: {
-    operationId: 'registerAgent',
-    summary: 'Register an agent',
     description: 'For agents, with the token of the pool.',
     body: describeOptionalBody(registerBody, { data: { type: 'agents', attributes: { name: 'builder-1' } } }),
-    answer: describeDocument('Agent'),
   },
   ping: {
-    operationId: 'pingAgent',
     summary: 'Report the status of an agent',
     description: 'For agents, with the token of the pool.',
-    body: describeBody(pingBody, { data: { type: 'agents', attributes: { status: 'idle' } } }),
-    answer: describeDocument('Agent'),
+    body: describeResourceBody(pingBody, { status: 'idle' }),
   },
 });

@@ -1,42 +1,65 @@
+import { z } from 'zod';
 import {
-  describeBody,
+  always,
+  defineResource,
   describeController,
-  describeDocument,
-  describePage,
-  includeParameter,
-  pageParameters,
-  textParameter,
+  describeResourceBody,
+  exampleText,
+  parameter,
+  related,
+  serverPath,
 } from '#api/json-api/description';
+import { ORGANIZATION_SETTINGS } from '../organizations/organization-settings.js';
 import { ORGANIZATIONS } from '../organizations/organizations.openapi.js';
 import { adminUpdateBody } from './admin-organizations.body.js';
 import { ADMIN_ORGANIZATION_INCLUDES, AdminOrganizationsController } from './admin-organizations.controller.js';
 
-const included = ['User'];
+export const administeredOrganizationSchema = defineResource({
+  name: 'AdministeredOrganization',
+  type: 'organizations',
+  description: 'An organization as site administrators see it. Its id is its name; `external-id` never changes.',
+  noun: 'organization',
+  exampleId: 'acme',
+  attributes: {
+    name: exampleText('acme'),
+    'external-id': exampleText('org-2vNk6TbYx8RzQw4C'),
+    'notification-email': exampleText('ops@acme.test'),
+    'access-beta-tools': ORGANIZATION_SETTINGS.shape.accessBetaTools,
+    'global-module-sharing': ORGANIZATION_SETTINGS.shape.globalModuleSharing,
+    'global-provider-sharing': always(false),
+    'is-disabled': always(false),
+    'sso-enabled': z.boolean().meta({ description: 'Whether people must sign in with an identity provider.' }),
+    'workspace-limit': always(null),
+    'plan-timeout': always(null),
+    'apply-timeout': always(null),
+    'terraform-build-worker-plan-timeout': always(null),
+    'terraform-build-worker-apply-timeout': always(null),
+    'terraform-worker-sudo-enabled': always(false),
+  },
+  relationships: {
+    owners: related.many('users').meta({ description: 'The active members of the owners team.' }),
+    subscription: related.always('subscriptions'),
+    'feature-set': related.always('feature-sets'),
+  },
+  links: { self: serverPath('/api/v2/admin/organizations/acme') },
+});
 
-export const adminOrganizationsOperations = describeController(AdminOrganizationsController, ORGANIZATIONS, {
+const group = {
+  ...ORGANIZATIONS,
+  resource: administeredOrganizationSchema,
+  idName: 'SiteOrganization',
+  include: { values: ADMIN_ORGANIZATION_INCLUDES, resources: ['User'] },
+};
+
+export const adminOrganizationsOperations = describeController(AdminOrganizationsController, group, {
   list: {
-    operationId: 'listSiteOrganizations',
     summary: 'List all organizations as a site administrator',
-    query: {
-      ...pageParameters(),
-      ...includeParameter(ADMIN_ORGANIZATION_INCLUDES),
-      q: textParameter('Only organizations with this text in their name or address, ignoring case.'),
-    },
-    answer: describePage('AdministeredOrganization', { included }),
+    query: { q: parameter.text('Only organizations with this text in their name or address, ignoring case.') },
   },
-  show: {
-    operationId: 'getSiteOrganization',
-    summary: 'Show an organization as a site administrator',
-    query: includeParameter(ADMIN_ORGANIZATION_INCLUDES),
-    answer: describeDocument('AdministeredOrganization', { included }),
-  },
+  show: { summary: 'Show an organization as a site administrator' },
   update: {
-    operationId: 'updateSiteOrganization',
     summary: 'Change an organization as a site administrator',
-    body: describeBody(adminUpdateBody, {
-      data: { type: 'organizations', attributes: { 'access-beta-tools': true } },
-    }),
-    answer: describeDocument('AdministeredOrganization'),
+    body: describeResourceBody(adminUpdateBody, { 'access-beta-tools': true }),
     events: ['OrganizationUpdated'],
   },
 });

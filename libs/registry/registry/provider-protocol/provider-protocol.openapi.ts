@@ -1,20 +1,9 @@
 import { z } from 'zod';
-import {
-  describeController,
-  describeEmpty,
-  describeJson,
-  exampleText,
-  type OperationDescription,
-} from '#api/json-api/description';
+import { describeController, describeEmpty, describeJson, exampleText } from '#api/json-api/description';
 import { PROTOCOLS } from '#registry/provider-release/rules';
-import { EXAMPLE_ARMOR } from '../gpg-keys/gpg-keys.schema.js';
-import { signedUrl } from '../versions/registry-provider-versions.schema.js';
+import { EXAMPLE_ARMOR } from '../gpg-keys/gpg-keys.openapi.js';
+import { signedUrl } from '../versions/registry-provider-versions.openapi.js';
 import { ProviderProtocolController } from './provider-protocol.controller.js';
-
-const PROVIDER_PROTOCOL = {
-  name: 'Provider registry protocol',
-  description: 'The protocol by which Terraform and OpenTofu install private providers.',
-};
 
 const mediaType = 'application/json';
 
@@ -51,40 +40,41 @@ const providerPackage = z.strictObject({
   }),
 });
 
-const path = {
-  namespace: { description: 'The name of the organization, in any case.', example: 'acme' },
-  name: { description: 'The name of the provider.', example: 'aws' },
-  version: { description: 'The version.', example: '1.4.0' },
-  os: { description: 'The operating system.', example: 'linux' },
-  arch: { description: 'The architecture.', example: 'amd64' },
-};
-
-const responseHeaders = { ETag: exampleText('"mPmWeoRXLeobcHMH2SqXK3mGmDo"', 'Identifies the content.') };
-
-const operation = {
-  path,
-  headers: {
-    'If-None-Match': z.string().optional().meta({ description: 'ETags of contents that the client has.' }),
+const PROVIDER_PROTOCOL = {
+  name: 'Provider registry protocol',
+  description: 'The protocol by which Terraform and OpenTofu install private providers.',
+  path: {
+    namespace: { description: 'The name of the organization, in any case.', example: 'acme' },
+    name: { description: 'The name of the provider.', example: 'aws' },
+    version: { description: 'The version.', example: '1.4.0' },
+    os: { description: 'The operating system.', example: 'linux' },
+    arch: { description: 'The architecture.', example: 'amd64' },
   },
-  otherAnswers: { 304: describeEmpty({ description: 'The client has the content.', headers: responseHeaders }) },
   refusalContent: {
     mediaType,
     schema: z
       .strictObject({ errors: z.array(exampleText('There is no provider acme/aws')) })
       .meta({ id: 'ProviderProtocolErrors', description: 'The reasons of a refusal, as texts.' }),
   },
-} satisfies Partial<OperationDescription>;
+};
+
+const responseHeaders = { ETag: exampleText('"mPmWeoRXLeobcHMH2SqXK3mGmDo"', 'Identifies the content.') };
+
+const ifChanged = {
+  headers: { 'If-None-Match': z.string().optional().meta({ description: 'ETags of contents that the client has.' }) },
+  otherAnswers: { 304: describeEmpty({ description: 'The client has the content.', headers: responseHeaders }) },
+};
 
 export const providerProtocolOperations = describeController(ProviderProtocolController, PROVIDER_PROTOCOL, {
   versions: {
-    ...operation,
+    ...ifChanged,
     operationId: 'listInstallableProviderVersions',
     summary: 'List the versions of a provider that clients can install',
     answer: describeJson(providerVersions, { mediaType, description: 'The versions.', headers: responseHeaders }),
     refusals: { conflict: 'The provider has no version to install, because a signature does not match.' },
   },
   download: {
-    ...operation,
+    ...ifChanged,
     operationId: 'getInstallableProviderPackage',
     summary: 'Show where to download a package of a provider',
     description: 'The URLs are signed: they need no token, and they expire after about a day.',

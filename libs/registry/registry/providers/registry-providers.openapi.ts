@@ -1,89 +1,92 @@
+import { z } from 'zod';
 import {
+  defineResource,
   describeBody,
   describeController,
-  describeDocument,
-  describeEmpty,
   describeList,
-  describePage,
-  includeParameter,
-  pageParameters,
-  textParameter,
-  type OperationDescription,
+  describeResourceBody,
+  exampleText,
+  parameter,
+  permissionFlags,
+  related,
+  serverPath,
+  timestamp,
 } from '#api/json-api/description';
 import { createBody, INCLUDES, RegistryProvidersController, updateBody } from './registry-providers.controller.js';
 
-const PROVIDERS = {
-  name: 'Providers',
-  description: 'Private and public providers in the registry of an organization.',
-};
+export const registryProviderSchema = defineResource({
+  name: 'RegistryProvider',
+  type: 'registry-providers',
+  description:
+    'A private provider with its versions, or the name of a public provider that the organization recommends.',
+  noun: 'provider',
+  exampleId: 'prov-2hYv8QxKb5NwTd7L',
+  attributes: {
+    name: exampleText('aws'),
+    namespace: exampleText('acme', 'Of a private provider: the name of the organization.'),
+    'registry-name': z.enum(['private', 'public']),
+    'created-at': timestamp(),
+    'updated-at': timestamp(),
+    permissions: permissionFlags('can-delete'),
+  },
+  relationships: {
+    organization: related.always('organizations'),
+    'registry-provider-versions': related.many('registry-provider-versions'),
+    'tag-bindings': related.many('tag-bindings'),
+  },
+  links: { self: serverPath('/api/v2/organizations/acme/registry-providers/private/acme/aws') },
+});
+
+export const registryProviderTagBindingSchema = defineResource({
+  name: 'RegistryProviderTagBinding',
+  type: 'tag-bindings',
+  description: 'A tag of a provider.',
+  exampleId: 'tb-0a1b2c3d4e5f6a7b',
+  attributes: { key: exampleText('env'), value: exampleText('prod', 'An empty text for a tag without a value.') },
+});
 
 /** Path parameters of a provider and of its versions and platforms. */
 export const providerPath = {
   registryName: { description: '`private` or `public`.', example: 'private' },
-  namespace: {
-    description: 'The name of the organization, or of the owner of a public provider.',
-    example: 'acme',
-  },
+  namespace: { description: 'The name of the organization, or of the owner of a public provider.', example: 'acme' },
   name: { description: 'The name of the provider.', example: 'aws' },
 };
 
-const INCLUDED = ['RegistryProviderVersion'];
+const PROVIDERS = {
+  name: 'Providers',
+  description: 'Private and public providers in the registry of an organization.',
+  resource: registryProviderSchema,
+  include: { values: INCLUDES, resources: ['RegistryProviderVersion'] },
+  path: providerPath,
+};
 
-const CURATION = 'You lack the permission, or the curation of public providers is disabled.';
-
-const document = {
-  answer: describeDocument('RegistryProvider'),
-  refusals: { forbidden: CURATION },
-} satisfies Partial<OperationDescription>;
-
-const read = {
-  ...document,
-  query: includeParameter(INCLUDES),
-  answer: describeDocument('RegistryProvider', { included: INCLUDED }),
-} satisfies Partial<OperationDescription>;
+const curation = { forbidden: 'You lack the permission, or the curation of public providers is disabled.' };
 
 export const registryProvidersOperations = describeController(RegistryProvidersController, PROVIDERS, {
   list: {
-    operationId: 'listRegistryProviders',
-    summary: 'List the providers of an organization',
     query: {
-      ...pageParameters(),
-      ...includeParameter(INCLUDES),
-      q: textParameter('Only providers with this text in their name, ignoring case.'),
-      'filter[registry_name]': textParameter('Only providers of this registry: `private` or `public`.'),
-      'filter[organization_name]': textParameter('Only providers of the organization with this name.'),
+      q: parameter.text('Only providers with this text in their name, ignoring case.'),
+      'filter[registry_name]': parameter.text('Only providers of this registry: `private` or `public`.'),
+      'filter[organization_name]': parameter.text('Only providers of the organization with this name.'),
     },
-    answer: describePage('RegistryProvider', { included: INCLUDED }),
   },
   create: {
-    ...document,
-    operationId: 'createRegistryProvider',
-    summary: 'Create a provider',
     description: 'The namespace of a private provider is the name of the organization.',
-    body: describeBody(createBody, {
-      data: {
-        type: 'registry-providers',
-        attributes: { name: 'aws', namespace: 'acme', 'registry-name': 'private' },
-      },
-    }),
+    body: describeResourceBody(createBody, { name: 'aws', namespace: 'acme', 'registry-name': 'private' }),
     refusals: {
-      ...document.refusals,
+      ...curation,
       unprocessable: 'A name is not valid, or the organization has a provider with these names.',
     },
   },
   showByPath: {
-    ...read,
     operationId: 'getRegistryProviderByName',
     summary: 'Show a provider by its name',
-    path: providerPath,
+    refusals: curation,
   },
-  show: { ...read, operationId: 'getRegistryProvider', summary: 'Show a provider' },
+  show: { refusals: curation },
   update: {
-    ...document,
-    operationId: 'updateRegistryProvider',
     summary: 'Replace the tags of a provider',
     description: 'Nothing else of a provider can change.',
-    path: providerPath,
     body: describeBody(updateBody, {
       data: {
         type: 'registry-providers',
@@ -92,18 +95,13 @@ export const registryProvidersOperations = describeController(RegistryProvidersC
         },
       },
     }),
+    refusals: curation,
   },
   tagBindings: {
     operationId: 'listRegistryProviderTagBindings',
     summary: 'List the tags of a provider',
     answer: describeList('RegistryProviderTagBinding'),
-    refusals: document.refusals,
+    refusals: curation,
   },
-  destroy: {
-    operationId: 'deleteRegistryProvider',
-    summary: 'Delete a provider with its versions',
-    path: providerPath,
-    answer: describeEmpty(),
-    refusals: document.refusals,
-  },
+  destroy: { summary: 'Delete a provider with its versions', refusals: curation },
 });

@@ -5,8 +5,8 @@ import {
   describeFileBody,
   describeRedirect,
   INVALID_LINK,
-  signedLinkParameter,
   type OperationDescription,
+  signedLinkParameter,
 } from '#api/json-api/description';
 import { ConfigurationFilesController } from './configuration-files.controller.js';
 import { CONFIGURATION_VERSIONS } from './configuration-versions.openapi.js';

@@ -1,21 +1,114 @@
+import { z } from 'zod';
 import {
-  choicesParameter,
-  describeBody,
+  always,
+  count,
+  defineResource,
   describeController,
-  describeDocument,
   describeEmpty,
   describeOptionalBody,
-  describePage,
-  includeParameter,
-  listParameter,
-  pageParameters,
-  textParameter,
+  describeResourceBody,
+  describeSettings,
+  exampleText,
   type OperationDescription,
+  parameter,
+  permissionFlags,
+  related,
+  timestamp,
 } from '#api/json-api/description';
+import { RUN_SOURCES } from './run-event.js';
+import { RUN_OPTIONS } from './run-options.js';
+import { RUN_STATUSES, STATUS_GROUPS } from './run-status.js';
 import { actionBody, createBody, progressBody } from './runs.body.js';
 import { RunsController } from './runs.controller.js';
+import { nameTimestamp } from './runs.document.js';
 import { RUN_INCLUDES } from './runs.include.js';
-import { STATUS_GROUPS } from './run-status.js';
+
+const statusTimestamps = z
+  .strictObject(Object.fromEntries(RUN_STATUSES.map((status) => [nameTimestamp(status), timestamp().optional()])))
+  .meta({
+    description: 'When the run reached each status. Statuses that it has not reached are absent.',
+    examples: [{ 'plan-queueable-at': '2026-01-31T12:30:15.123Z', 'plan-queued-at': '2026-01-31T12:30:15.123Z' }],
+  });
+
+/** Addresses are null instead of an empty list. */
+const addresses = (description: string) =>
+  z
+    .array(z.string())
+    .nullable()
+    .meta({ description, examples: [null] });
+
+const options = {
+  ...describeSettings(RUN_OPTIONS.shape),
+  'invoke-action-addrs': addresses('Addresses of the actions that the run invokes.'),
+  'policy-paths': addresses('Folders with policies. The server evaluates none.'),
+  'replace-addrs': addresses('Addresses of the resources that the run replaces.'),
+  'target-addrs': addresses('Addresses of the resources to which the run is limited.'),
+  'terraform-version': exampleText('1.13.0'),
+  variables: z
+    .array(z.strictObject({ key: exampleText('region'), value: exampleText('"eu-west-1"') }))
+    .meta({ description: 'The variables of the run itself; empty if you may not read variables.', examples: [[]] }),
+};
+
+const permissions = z
+  .strictObject({
+    ...permissionFlags('can-apply', 'can-cancel', 'can-comment', 'can-discard', 'can-force-cancel', 'can-force-execute')
+      .shape,
+    'can-override-policy-check': always(false),
+  })
+  .meta({ description: 'What the caller may do.' });
+
+export const runSchema = defineResource({
+  name: 'Run',
+  type: 'runs',
+  description: 'A plan of a configuration and its apply. Executors report their progress; the server executes nothing.',
+  exampleId: 'run-6mKd9TzPq3XvLcB8',
+  attributes: {
+    ...options,
+    actions: z
+      .strictObject({
+        'is-cancelable': z.boolean(),
+        'is-confirmable': z.boolean(),
+        'is-discardable': z.boolean(),
+        'is-force-cancelable': z.boolean(),
+      })
+      .meta({ description: 'What the status of the run allows, for callers with the permission.' }),
+    'canceled-at': timestamp('When a caller asked to cancel the run.')
+      .nullable()
+      .meta({ examples: [null] }),
+    'created-at': timestamp(),
+    'force-cancel-available-at': z
+      .string()
+      .meta({ format: 'date-time', description: 'Absent if no caller asked to cancel the run.' })
+      .optional(),
+    'has-changes': z.boolean(),
+    message: exampleText('Queued manually via the Terraform Enterprise API'),
+    permissions,
+    'position-in-queue': count('The number of runs that must end before this run starts.'),
+    source: z.enum(RUN_SOURCES),
+    status: z.enum(RUN_STATUSES),
+    'status-timestamps': statusTimestamps,
+    'trigger-reason': always('manual'),
+    'waiting-reason': exampleText('Agent pool apool-5kWz2HcXn8RqTb4M does not include this workspace in its scope')
+      .nullable()
+      .meta({ description: 'Why no executor can take the run; null if one can.', examples: [null] }),
+  },
+  relationships: {
+    apply: related.always('applies'),
+    comments: related.many('comments'),
+    'configuration-version': related.always('configuration-versions'),
+    'confirmed-by': related.one('users'),
+    'cost-estimate': related.none(),
+    'created-by': related.always('users'),
+    'input-state-version': related.none(),
+    plan: related.always('plans'),
+    'policy-checks': related.empty('policy-checks'),
+    'run-events': related.many('run-events'),
+    'task-stages': related.empty('task-stages'),
+    workspace: related.always('workspaces'),
+    'workspace-run-alerts': related.empty('workspace-run-alerts'),
+  },
+  hasSelfLink: true,
+});
 
 export const RUNS = {
   name: 'Runs',
@@ -25,106 +118,81 @@ export const RUNS = {
 /** Events of an unlock, which also decides on the state versions of the workspace. */
 const UNLOCK_EVENTS = ['WorkspaceUnlocked', 'StateVersionPromoted', 'StateVersionDiscarded'];
 
-/** Events of reads that include configuration versions. */
-const INCLUDE_EVENTS = ['ConfigurationVersionShown'];
+const group = {
+  ...RUNS,
+  resource: runSchema,
+  include: {
+    values: RUN_INCLUDES,
+    resources: ['Apply', 'Comment', 'ConfigurationVersion', 'Plan', 'User', 'Workspace'],
+    events: ['ConfigurationVersionShown'],
+  },
+};
 
-/** Names of the resources that `include` can add. */
-const included = ['Apply', 'Comment', 'ConfigurationVersion', 'Plan', 'User', 'Workspace'];
-
-const pageQuery = { ...pageParameters(), ...includeParameter(RUN_INCLUDES) };
-
-const listQuery = {
-  ...pageQuery,
-  'filter[status]': listParameter('Only runs with one of these statuses.'),
-  'filter[status_group]': choicesParameter(
+const query = {
+  'filter[status]': parameter.list('Only runs with one of these statuses.'),
+  'filter[status_group]': parameter.choices(
     Object.keys(STATUS_GROUPS),
     'Only runs with a status of one of these groups. With `filter[status]`, a run must match both.',
   ),
-  'filter[operation]': listParameter(
+  'filter[operation]': parameter.list(
     'Only runs of one of these kinds: `plan_only`, `plan_and_apply`, `save_plan`, `refresh_only`, `destroy`, `empty_apply`.',
   ),
-  'filter[source]': listParameter('Only runs with one of these sources.'),
-  'filter[agent_pool_names]': listParameter('Only runs of workspaces that use one of these agent pools.'),
-  'filter[workspace_names]': listParameter('Only runs of the workspaces with these names.'),
-  'filter[timeframe]': textParameter(
+  'filter[source]': parameter.list('Only runs with one of these sources.'),
+  'filter[agent_pool_names]': parameter.list('Only runs of workspaces that use one of these agent pools.'),
+  'filter[workspace_names]': parameter.list('Only runs of the workspaces with these names.'),
+  'filter[timeframe]': parameter.text(
     'Only runs of this period: `year` for the last twelve months, or a year of four digits.',
   ),
-  'search[user]': textParameter('Only runs of the user, team or token with this name, ignoring case.'),
-  'search[commit]': textParameter('Only runs of configurations of this commit. No configuration has one yet.'),
-  'search[basic]': textParameter(
+  'search[user]': parameter.text('Only runs of the user, team or token with this name, ignoring case.'),
+  'search[commit]': parameter.text('Only runs of configurations of this commit. No configuration has one yet.'),
+  'search[basic]': parameter.text(
     'Only runs with this id, creator or commit, or with this text in the message. Ignored beside the other searches.',
   ),
 };
 
 const list = {
   description: 'Newest first. A page that includes long comments has fewer runs than requested.',
-  query: listQuery,
-  answer: describePage('Run', { included }),
-  events: INCLUDE_EVENTS,
-} satisfies Partial<OperationDescription>;
+  query,
+} satisfies OperationDescription;
 
 const action = {
   body: describeOptionalBody(actionBody, { comment: 'Approved by the network team.' }),
   answer: describeEmpty({ description: 'The run has changed. The response has no body.' }),
-} satisfies Partial<OperationDescription>;
+} satisfies OperationDescription;
 
-export const runsOperations = describeController(RunsController, RUNS, {
+export const runsOperations = describeController(RunsController, group, {
   create: {
-    operationId: 'createRun',
-    summary: 'Create a run',
     description:
       'The run starts at once if the workspace is free. Without a configuration version, it uses the current one of the workspace.',
-    body: describeBody(createBody, {
-      data: {
-        type: 'runs',
-        attributes: { message: 'Upgrade the provider', 'plan-only': true },
-        relationships: { workspace: { data: { id: 'ws-7hQ2vXbN4kTgYw3D' } } },
-      },
-    }),
-    answer: describeDocument('Run'),
+    body: describeResourceBody(
+      createBody,
+      { message: 'Upgrade the provider', 'plan-only': true },
+      { workspace: { data: { id: 'ws-7hQ2vXbN4kTgYw3D' } } },
+    ),
     refusals: {
       unprocessable:
         'An attribute is not valid, the workspace has the execution mode `local`, or no configuration version is uploaded.',
     },
     events: ['RunCreated', 'RunQueued', 'WorkspaceLocked'],
   },
-  show: {
-    operationId: 'getRun',
-    summary: 'Show a run',
-    query: includeParameter(RUN_INCLUDES),
-    answer: describeDocument('Run', { included }),
-    events: INCLUDE_EVENTS,
-  },
-  listOfWorkspace: { ...list, operationId: 'listRuns', summary: 'List the runs of a workspace' },
-  listOfOrganization: {
-    ...list,
-    operationId: 'listOrganizationRuns',
-    summary: 'List the runs of an organization that you may read',
-  },
+  show: {},
+  listOfWorkspace: { ...list, operationId: 'listRuns' },
+  listOfOrganization: { ...list, summary: 'List the runs of an organization that you may read' },
   listOfQueue: {
     operationId: 'listRunQueue',
     summary: 'List the waiting and running runs of an organization that you may read',
     description: 'Oldest first. A page that includes long comments has fewer runs than requested.',
-    query: pageQuery,
-    answer: describePage('Run', { included }),
-    events: INCLUDE_EVENTS,
   },
   listOfPool: {
     operationId: 'listAgentPoolRuns',
     summary: 'List the runs that agents of a pool must plan, apply or stop',
     description: 'For executors, with the token of the pool. Oldest first.',
-    query: pageQuery,
-    answer: describePage('Run', { included }),
-    events: INCLUDE_EVENTS,
   },
   progress: {
     operationId: 'reportRunProgress',
     summary: 'Report the progress of a run',
     description: 'For executors, with the token of an agent pool.',
-    body: describeBody(progressBody, {
-      data: { type: 'run-progress', attributes: { status: 'planned', 'resource-additions': 2 } },
-    }),
-    answer: describeDocument('Run'),
+    body: describeResourceBody(progressBody, { status: 'planned', 'resource-additions': 2 }),
     refusals: { conflict: 'The run cannot have this status after its present one.' },
     events: [
       'RunStageReached',
@@ -142,7 +210,6 @@ export const runsOperations = describeController(RunsController, RUNS, {
   },
   apply: {
     ...action,
-    operationId: 'applyRun',
     summary: 'Confirm a run, so that an executor applies it',
     refusals: {
       conflict: 'The run does not wait for a confirmation, or its plan is saved and the workspace is locked.',
@@ -151,29 +218,23 @@ export const runsOperations = describeController(RunsController, RUNS, {
   },
   discard: {
     ...action,
-    operationId: 'discardRun',
-    summary: 'Discard a run',
     refusals: { conflict: 'The run neither waits for its turn nor for a confirmation.' },
     events: ['RunDiscarded', 'RunCommented', ...UNLOCK_EVENTS],
   },
   cancel: {
     ...action,
-    operationId: 'cancelRun',
-    summary: 'Cancel a run',
     description: 'If an executor works on the run, the server asks it to stop. Otherwise it cancels the run at once.',
     refusals: { conflict: 'The run has ended, waits for a confirmation, or is being canceled.' },
     events: ['RunCancelRequested', 'RunCanceled', 'RunCommented', ...UNLOCK_EVENTS],
   },
   forceCancel: {
     ...action,
-    operationId: 'forceCancelRun',
     summary: 'Cancel a run whose executor does not stop',
     refusals: { conflict: 'No executor works on the run, or `force-cancel-available-at` is absent or in the future.' },
     events: ['RunForceCanceled', 'RunCommented', ...UNLOCK_EVENTS],
   },
   forceExecute: {
     ...action,
-    operationId: 'forceExecuteRun',
     summary: 'Start a waiting run before the runs ahead of it',
     description: 'The server discards the runs ahead.',
     refusals: {

@@ -1,13 +1,30 @@
+import { z } from 'zod';
 import {
-  describeBody,
+  defineResource,
   describeController,
-  describeDocument,
-  describeEmpty,
-  describePage,
-  pageParameters,
+  describeResourceBody,
+  exampleText,
+  timestamp,
 } from '#api/json-api/description';
 import { createBody, updateBody } from './reserved-tag-keys.body.js';
 import { ReservedTagKeysController } from './reserved-tag-keys.controller.js';
+
+export const reservedTagKeySchema = defineResource({
+  name: 'ReservedTagKey',
+  type: 'reserved-tag-keys',
+  description: 'A tag key with a rule for the whole organization.',
+  exampleId: 'rtk-4gNtLxRzPq7WcYdK',
+  attributes: {
+    key: exampleText('cost-center'),
+    'disable-overrides': z
+      .boolean()
+      .meta({ description: 'Whether workspaces must not override the value of their project.' }),
+    'created-at': timestamp(),
+    'updated-at': timestamp(),
+    created_at: timestamp('The same as `created-at`, for clients that read this name.'),
+    updated_at: timestamp('The same as `updated-at`, for clients that read this name.'),
+  },
+});
 
 export const RESERVED_TAG_KEYS = {
   name: 'Reserved tag keys',
@@ -16,31 +33,20 @@ export const RESERVED_TAG_KEYS = {
 
 const KEY_CONFLICT = 'The organization has a reserved tag key with this key.';
 
-export const reservedTagKeysOperations = describeController(ReservedTagKeysController, RESERVED_TAG_KEYS, {
-  list: {
-    operationId: 'listReservedTagKeys',
-    summary: 'List the reserved tag keys of an organization',
-    query: pageParameters(),
-    answer: describePage('ReservedTagKey'),
+export const reservedTagKeysOperations = describeController(
+  ReservedTagKeysController,
+  { ...RESERVED_TAG_KEYS, resource: reservedTagKeySchema },
+  {
+    list: {},
+    create: {
+      summary: 'Reserve a tag key',
+      body: describeResourceBody(createBody, { key: 'cost-center', 'disable-overrides': true }),
+      refusals: { unprocessable: KEY_CONFLICT },
+    },
+    update: {
+      operationId: ['updateReservedTag', 'updateReservedTagKey'],
+      body: describeResourceBody(updateBody, { 'disable-overrides': false }),
+    },
+    destroy: { operationId: ['deleteReservedTag', 'deleteReservedTagKey'] },
   },
-  create: {
-    operationId: 'createReservedTagKey',
-    summary: 'Reserve a tag key',
-    body: describeBody(createBody, {
-      data: { type: 'reserved-tag-keys', attributes: { key: 'cost-center', 'disable-overrides': true } },
-    }),
-    answer: describeDocument('ReservedTagKey'),
-    refusals: { unprocessable: KEY_CONFLICT },
-  },
-  update: {
-    operationId: ['updateReservedTag', 'updateReservedTagKey'],
-    summary: 'Change a reserved tag key',
-    body: describeBody(updateBody, { data: { type: 'reserved-tag-keys', attributes: { 'disable-overrides': false } } }),
-    answer: describeDocument('ReservedTagKey'),
-  },
-  destroy: {
-    operationId: ['deleteReservedTag', 'deleteReservedTagKey'],
-    summary: 'Delete a reserved tag key',
-    answer: describeEmpty(),
-  },
-});
+);

@@ -2,7 +2,6 @@ import {
   asOfParameter,
   describeBody,
   describeController,
-  describeEmpty,
   describeList,
   type OperationDescription,
 } from '#api/json-api/description';
@@ -52,7 +51,6 @@ export const tagBindingsOperations = describeController(TagBindingsController, T
     ...OF_WORKSPACE,
     operationId: 'addWorkspaceTagBindings',
     summary: 'Add or change tag bindings of a workspace, without a document in the answer',
-    answer: describeEmpty(),
   },
   replaceInWorkspace: {
     body,
@@ -60,7 +58,6 @@ export const tagBindingsOperations = describeController(TagBindingsController, T
     operationId: 'replaceWorkspaceTagBindings',
     summary: 'Replace the tag bindings of a workspace',
     description: REPLACING,
-    answer: describeEmpty(),
   },
   removeFromWorkspace: {
     body,
@@ -68,13 +65,11 @@ export const tagBindingsOperations = describeController(TagBindingsController, T
     operationId: 'removeWorkspaceTagBindings',
     summary: 'Remove tag bindings of a workspace',
     description: REMOVING,
-    answer: describeEmpty(),
   },
   relateToProject: {
     ...OF_PROJECT,
     operationId: 'addProjectTagBindings',
     summary: 'Add or change tag bindings of a project, without a document in the answer',
-    answer: describeEmpty(),
   },
   replaceInProject: {
     body,
@@ -82,7 +77,6 @@ export const tagBindingsOperations = describeController(TagBindingsController, T
     operationId: 'replaceProjectTagBindings',
     summary: 'Replace the tag bindings of a project',
     description: REPLACING,
-    answer: describeEmpty(),
   },
   removeFromProject: {
     body,
@@ -90,6 +84,5 @@ export const tagBindingsOperations = describeController(TagBindingsController, T
     operationId: 'removeProjectTagBindings',
     summary: 'Remove tag bindings of a project',
     description: REMOVING,
-    answer: describeEmpty(),
   },
 });

@@ -1,50 +1,79 @@
+import { z } from 'zod';
 import {
+  count,
+  defineResource,
   describeBody,
   describeController,
-  describeDocument,
-  describeEmpty,
-  describePage,
-  includeParameter,
-  pageParameters,
-  textParameter,
+  describeResourceBody,
+  exampleText,
   type OperationDescription,
+  parameter,
+  related,
+  timestamp,
 } from '#api/json-api/description';
 import { createBody, targetBodies, updateBody } from './variable-sets.body.js';
 import { INCLUDES, VarsetsController } from './varsets.controller.js';
 
-const VARIABLE_SETS = { name: 'Variable sets', description: 'Variables that several workspaces share.' };
-
-const INCLUDED = ['Project', 'Variable', 'Workspace'];
+export const variableSetSchema = defineResource({
+  name: 'VariableSet',
+  type: 'varsets',
+  description: 'Variables that several workspaces share.',
+  exampleId: 'varset-5rLhYb9TnKx2VdQs',
+  attributes: {
+    name: exampleText('aws'),
+    description: exampleText('Credentials of the AWS account').nullable(),
+    global: z.boolean().meta({ description: 'Whether the set applies to all workspaces of the organization.' }),
+    priority: z
+      .boolean()
+      .meta({ description: 'Whether its variables win over variables of narrower scopes with the same key.' }),
+    'created-at': timestamp(),
+    'updated-at': timestamp(),
+    'var-count': count(),
+    'workspace-count': count('The number of workspaces in the relationship.'),
+    'project-count': count('The number of projects in the relationship.'),
+  },
+  relationships: {
+    organization: related.always('organizations'),
+    parent: related.always('organizations', 'projects').meta({ description: 'The owner of the set.' }),
+    vars: related.many('vars'),
+    workspaces: related.many('workspaces').meta({
+      description: 'The workspaces that the set is applied to and that you may read.',
+    }),
+    projects: related.many('projects').meta({
+      description: 'The projects that the set is applied to and that you may read.',
+    }),
+    stacks: related.many('stacks').meta({ description: 'Always empty, because there are no stacks.' }),
+  },
+  hasSelfLink: true,
+});
 
 /** If `include` has the variables, the server records that the caller has read them. */
 const READS = ['VariablesListed'];
 
-const list = {
-  query: {
-    ...pageParameters(),
-    ...includeParameter(INCLUDES),
-    q: textParameter('Only variable sets with this text in their name, ignoring case.'),
-  },
-  answer: describePage('VariableSet', { included: INCLUDED }),
-  events: READS,
-} satisfies Partial<OperationDescription>;
+const include = { values: INCLUDES, resources: ['Project', 'Variable', 'Workspace'], events: READS };
 
-const document = {
-  query: includeParameter(INCLUDES),
-  answer: describeDocument('VariableSet', { included: INCLUDED }),
-} satisfies Partial<OperationDescription>;
+const VARIABLE_SETS = {
+  name: 'Variable sets',
+  description: 'Variables that several workspaces share.',
+  resource: variableSetSchema,
+  include,
+};
+
+const list = {
+  query: { q: parameter.text('Only variable sets with this text in their name, ignoring case.') },
+};
 
 const update = {
-  ...document,
+  include,
   description:
     'A list of workspaces or projects replaces the previous one. Complete definitions of variables create variables; identifiers of variables are ignored.',
-  body: describeBody(updateBody, { data: { type: 'varsets', attributes: { priority: true } } }),
+  body: describeResourceBody(updateBody, { priority: true }),
   refusals: {
     unprocessable:
       'Another set has the name, a target does not exist or is outside of the owning project, or a set of a project would be global.',
   },
   events: ['VariableSetUpdated', 'VariableSetApplied', 'VariableSetWithdrawn', 'VariableCreated', ...READS],
-} satisfies Partial<OperationDescription>;
+} satisfies OperationDescription;
 
 const describeTargets = (kind: 'workspaces' | 'projects') =>
   describeBody(targetBodies[kind], {
@@ -52,20 +81,18 @@ const describeTargets = (kind: 'workspaces' | 'projects') =>
   });
 
 const apply = {
-  answer: describeEmpty(),
   refusals: { unprocessable: 'The set is global, or a target does not exist or is outside of the owning project.' },
   events: ['VariableSetApplied'],
-} satisfies Partial<OperationDescription>;
+} satisfies OperationDescription;
 
 const withdraw = {
   description: 'Targets that the set is not applied to are ignored.',
-  answer: describeEmpty(),
   refusals: { unprocessable: 'The set is global.' },
   events: ['VariableSetWithdrawn'],
-} satisfies Partial<OperationDescription>;
+} satisfies OperationDescription;
 
 export const varsetsOperations = describeController(VarsetsController, VARIABLE_SETS, {
-  list: { ...list, operationId: 'listVariableSets', summary: 'List the variable sets of an organization' },
+  list,
   listForWorkspace: {
     ...list,
     operationId: ['listWorkspaceVariableSets', 'listApplicableVariableSets'],
@@ -73,33 +100,24 @@ export const varsetsOperations = describeController(VarsetsController, VARIABLE_
   },
   listForProject: {
     ...list,
-    operationId: 'listProjectVariableSets',
     summary: 'List the variable sets that apply to a project',
   },
   create: {
-    ...document,
-    operationId: 'createVariableSet',
-    summary: 'Create a variable set',
+    include,
     description:
       'The relationship `parent` names the project that owns the set. Without it, the organization owns the set. Variables and targets can be in the same request.',
-    body: describeBody(createBody, {
-      data: {
-        type: 'varsets',
-        attributes: { name: 'aws', description: 'Credentials of the AWS account' },
-        relationships: { workspaces: { data: [{ type: 'workspaces', id: 'ws-7hQ2vXbN4kTgYw3D' }] } },
-      },
-    }),
+    body: describeResourceBody(
+      createBody,
+      { name: 'aws', description: 'Credentials of the AWS account' },
+      { workspaces: { data: [{ type: 'workspaces', id: 'ws-7hQ2vXbN4kTgYw3D' }] } },
+    ),
     refusals: update.refusals,
     events: ['VariableSetCreated', 'VariableSetApplied', 'VariableCreated', ...READS],
   },
-  show: { ...document, operationId: 'getVariableSet', summary: 'Show a variable set', events: READS },
-  update: { ...update, operationId: 'updateVariableSet', summary: 'Change a variable set' },
-  replace: { ...update, operationId: 'replaceVariableSet', summary: 'Change a variable set with PUT' },
-  destroy: {
-    operationId: 'deleteVariableSet',
-    summary: 'Delete a variable set with its variables',
-    answer: describeEmpty(),
-  },
+  show: {},
+  update,
+  replace: { ...update, summary: 'Change a variable set with PUT' },
+  destroy: { summary: 'Delete a variable set with its variables' },
   applyToWorkspaces: {
     ...apply,
     operationId: 'applyVariableSetToWorkspaces',

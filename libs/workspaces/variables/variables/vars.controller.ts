@@ -116,7 +116,7 @@ export class VarsController {
 
   /** Lists the effective variables of a workspace, from its own variables and those of sets. */
   @Get('workspaces/:id/all-vars')
-  async effective(
+  async listEffective(
     @Param('id') workspace: string,
     @Query() query: QueryOf,
     @Req() request: FastifyRequest,
@@ -170,7 +170,7 @@ export class VarsController {
   }
 
   @Get('varsets/:id/relationships/vars')
-  listOfSet(
+  listOfVariableSet(
     @Param('id') variableSet: string,
     @Query() query: QueryOf,
     @Req() request: FastifyRequest,
@@ -181,7 +181,7 @@ export class VarsController {
 
   @Post('varsets/:id/relationships/vars')
   @ConfigureRoute({ bodyLimit: VARIABLE_BODY_BYTES })
-  createInSet(
+  createInVariableSet(
     @Param('id') variableSet: string,
     @Body() body: unknown,
     @CurrentActor() actor: Actor,
@@ -190,7 +190,7 @@ export class VarsController {
   }
 
   @Get('varsets/:id/relationships/vars/:variable')
-  showOfSet(
+  showOfVariableSet(
     @Param('id') variableSet: string,
     @Param('variable') id: string,
     @CurrentActor() actor: Actor,
@@ -200,7 +200,7 @@ export class VarsController {
 
   @Patch('varsets/:id/relationships/vars/:variable')
   @ConfigureRoute({ bodyLimit: VARIABLE_BODY_BYTES })
-  updateOfSet(
+  updateOfVariableSet(
     @Param('id') variableSet: string,
     @Param('variable') id: string,
     @Body() body: unknown,
@@ -211,7 +211,7 @@ export class VarsController {
 
   @Delete('varsets/:id/relationships/vars/:variable')
   @HttpCode(204)
-  destroyOfSet(
+  destroyOfVariableSet(
     @Param('id') variableSet: string,
     @Param('variable') id: string,
     @CurrentActor() actor: Actor,

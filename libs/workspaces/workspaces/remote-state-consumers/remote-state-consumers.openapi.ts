@@ -1,22 +1,14 @@
-import {
-  describeBody,
-  describeController,
-  describeEmpty,
-  describePage,
-  pageParameters,
-  textParameter,
-} from '#api/json-api/description';
+import { describeBody, describeController, parameter } from '#api/json-api/description';
+import { workspaceSchema } from '../workspaces/workspaces.openapi.js';
 import { body as consumersBody, RemoteStateConsumersController } from './remote-state-consumers.controller.js';
 
 const REMOTE_STATE_CONSUMERS = {
   name: 'Remote state consumers',
   description: 'The workspaces that may read the state of a workspace.',
+  resource: workspaceSchema,
 };
 
-const change = {
-  body: describeBody(consumersBody, { data: [{ type: 'workspaces', id: 'ws-7hQ2vXbN4kTgYw3D' }] }),
-  answer: describeEmpty(),
-};
+const body = describeBody(consumersBody, { data: [{ type: 'workspaces', id: 'ws-7hQ2vXbN4kTgYw3D' }] });
 
 export const remoteStateConsumersOperations = describeController(
   RemoteStateConsumersController,
@@ -26,38 +18,34 @@ export const remoteStateConsumersOperations = describeController(
       operationId: 'listRemoteStateConsumers',
       summary: 'List the workspaces that may read the state of a workspace',
       query: {
-        ...pageParameters(),
-        show_only_configured: textParameter(
+        show_only_configured: parameter.text(
           '`true` leaves out workspaces that may read because the state is shared with the organization or the project.',
         ),
       },
-      answer: describePage('Workspace'),
     },
     listSources: {
       operationId: 'listRemoteStateSources',
       summary: 'List the workspaces whose state the runs of a workspace may read',
       query: {
-        ...pageParameters(),
-        show_only_configured: textParameter(
+        show_only_configured: parameter.text(
           '`true` leaves out workspaces that share their state with the organization or the project.',
         ),
       },
-      answer: describePage('Workspace'),
     },
     add: {
-      ...change,
+      body,
       operationId: 'addRemoteStateConsumers',
       summary: 'Let workspaces read the state of a workspace',
       events: ['RemoteStateConsumersAdded'],
     },
     replace: {
-      ...change,
+      body,
       operationId: 'replaceRemoteStateConsumers',
       summary: 'Replace the workspaces that may read the state of a workspace',
       events: ['RemoteStateConsumersAdded', 'RemoteStateConsumersRemoved'],
     },
     remove: {
-      ...change,
+      body,
       operationId: 'removeRemoteStateConsumers',
       summary: 'Stop workspaces from reading the state of a workspace',
       events: ['RemoteStateConsumersRemoved'],

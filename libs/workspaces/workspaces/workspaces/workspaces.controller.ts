@@ -156,13 +156,13 @@ export class WorkspacesController {
 
   @Delete('workspaces/:id')
   @HttpCode(204)
-  forceDeleteById(@Param('id') id: string, @CurrentActor() actor: Actor): Promise<void> {
+  destroyById(@Param('id') id: string, @CurrentActor() actor: Actor): Promise<void> {
     return this.remove({ id }, true, actor);
   }
 
   @Delete('organizations/:organization/workspaces/:name')
   @HttpCode(204)
-  forceDeleteByName(
+  destroyByName(
     @Param('organization') organization: string,
     @Param('name') name: string,
     @CurrentActor() actor: Actor,

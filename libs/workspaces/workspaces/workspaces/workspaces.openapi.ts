@@ -1,51 +1,185 @@
 import { z } from 'zod';
 import {
+  absentIfSelfHosted,
+  always,
   asOfParameter,
-  choiceParameter,
+  count,
+  defineResource,
   describeBody,
   describeController,
-  describeDocument,
-  describeEmpty,
   describeOptionalBody,
-  describePage,
-  includeParameter,
-  listParameter,
-  pageParameters,
-  sortParameter,
-  textParameter,
+  describeResourceBody,
+  describeSettings,
+  exampleText,
   type OperationDescription,
+  permissionFlags,
+  related,
+  serverPath,
+  timestamp,
 } from '#api/json-api/description';
-import { SORTS } from '../lists/workspace-lists.queries.js';
-import { LOCK_STATES, TAG_GAPS } from '../lists/workspaces.filter.js';
+import { EXECUTION_MODES } from '#platform/kernel';
+import { workspaceListParameters } from '../lists/workspace-lists.openapi.js';
+import { WORKSPACE_SETTINGS } from '../settings/workspace-settings.js';
 import { createBody, lockBody, movedBody, sshKeyBody, updateBody } from './workspaces.body.js';
 import { WorkspacesController } from './workspaces.controller.js';
 import { WORKSPACE_INCLUDES } from './workspaces.include.js';
+
+const permissions = permissionFlags(
+  'can-update',
+  'can-destroy',
+  'can-queue-run',
+  'can-read-run',
+  'can-read-variable',
+  'can-update-variable',
+  'can-read-state-versions',
+  'can-read-state-outputs',
+  'can-create-state-versions',
+  'can-queue-apply',
+  'can-queue-destroy',
+  'can-lock',
+  'can-unlock',
+  'can-force-unlock',
+  'can-read-settings',
+  'can-manage-tags',
+  'can-manage-run-tasks',
+  'can-force-delete',
+  'can-manage-assessments',
+  'can-manage-ephemeral-workspaces',
+  'can-read-assessment-results',
+  'can-read-change-requests',
+  'can-update-change-requests',
+);
+
+const vcsRepo = z.strictObject({
+  branch: exampleText('main'),
+  identifier: exampleText('acme/network'),
+  'display-identifier': exampleText('acme/network'),
+  'ingress-submodules': z.boolean(),
+  'oauth-token-id': z.string().nullable(),
+  'github-app-installation-id': z.string().nullable(),
+  'tags-regex': z.string().nullable(),
+  'repository-http-url': always(null),
+  'service-provider': always(null),
+  'webhook-url': always(null),
+});
+
+const version = exampleText('1.13.0', 'A version, a constraint, or `latest`.');
+
+/** Attributes that show settings in another form than requests and events have them, or with a description. */
+const settings = {
+  ...describeSettings(WORKSPACE_SETTINGS.shape, ['agentPoolId', 'executionMode']),
+  'assessments-enabled': absentIfSelfHosted(z.boolean()),
+  'auto-destroy-activity-duration': exampleText('14d', 'Days or hours without a run until the resources are destroyed.')
+    .nullable()
+    .meta({ examples: [null] }),
+  'auto-destroy-at': timestamp()
+    .nullable()
+    .meta({ examples: [null] }),
+  'iac-version': version,
+  'inherits-project-auto-destroy': z.boolean().meta({ examples: [true] }),
+  'setting-overwrites': z.strictObject({ 'execution-mode': z.boolean(), 'agent-pool': z.boolean() }).meta({
+    description: 'Which settings are its own. The others follow the project or the organization.',
+  }),
+  source: exampleText('tfe-api'),
+  'terraform-version': version,
+  'trigger-patterns': z.array(z.string()).meta({ examples: [[]] }),
+  'trigger-prefixes': z.array(z.string()).meta({ examples: [[]] }),
+  'vcs-repo': vcsRepo.nullable().meta({ examples: [null] }),
+  'vcs-repo-identifier': exampleText('acme/network')
+    .nullable()
+    .meta({ examples: [null] }),
+};
+
+/** Averages over the last runs; null if no counted run has ended. */
+const metric = () => count('Over the last runs; null if none has ended.').nullable();
+
+export const workspaceSchema = defineResource({
+  name: 'Workspace',
+  type: 'workspaces',
+  description: 'The state, the variables and the runs of one Terraform configuration.',
+  exampleId: 'ws-7hQ2vXbN4kTgYw3D',
+  attributes: {
+    ...settings,
+    actions: z.strictObject({ 'is-destroyable': z.boolean() }),
+    'apply-duration-average': metric(),
+    'auto-destroy-status': always(null),
+    'can-queue-destroy-plan': z.boolean(),
+    'created-at': timestamp(),
+    environment: always('default'),
+    'execution-mode': z.enum(EXECUTION_MODES).meta({ description: 'The effective mode.' }),
+    'hyok-enabled': always(false),
+    'last-assessment-result-at': always(null),
+    'latest-change-at': timestamp('When its settings, state or runs changed last.'),
+    locked: z.boolean(),
+    'locked-reason': z.string().nullable(),
+    'migration-environment': always(null),
+    name: exampleText('network'),
+    'no-code-upgrade-available': always(false),
+    'oauth-client-name': always(null),
+    operations: z.boolean().meta({ description: 'Whether the execution mode is not `local`.', examples: [true] }),
+    permissions,
+    'plan-duration-average': metric(),
+    'policy-check-failures': metric(),
+    'resource-count': count('The number of resources in the current state.'),
+    'run-failures': metric(),
+    'tag-names': z.array(exampleText('env')).meta({ description: 'Keys of its own tags.' }),
+    'updated-at': timestamp(),
+    'workspace-kpis-runs-count': metric(),
+  },
+  relationships: {
+    'agent-pool': related.one('agent-pools'),
+    'current-assessment-result': related.none(),
+    'current-configuration-version': related.one('configuration-versions'),
+    'current-run': related.one('runs'),
+    'current-state-version': related.one('state-versions'),
+    'data-retention-policy': related.one('data-retention-policy-delete-olders', 'data-retention-policy-dont-deletes'),
+    'effective-tag-bindings': related.ifIncluded('effective-tag-bindings'),
+    'latest-run': related.one('runs'),
+    'locked-by': related.one('users', 'teams', 'runs'),
+    organization: related.always('organizations'),
+    outputs: related.many('workspace-outputs'),
+    project: related.always('projects'),
+    readme: related.none(),
+    'remote-state-consumers': related.link(),
+    'ssh-key': related.one('ssh-keys'),
+    'tag-bindings': related.ifIncluded('tag-bindings'),
+    vars: related.many('vars'),
+  },
+  links: {
+    self: serverPath('/api/v2/organizations/acme/workspaces/network'),
+    'self-html': serverPath('/app/acme/workspaces/network'),
+  },
+});
 
 export const WORKSPACES = {
   name: 'Workspaces',
   description: 'Workspaces with their settings and locks, and moves between projects.',
 };
 
-/** Names of the resources that `include` can add. */
-const INCLUDED = [
-  'AgentPool',
-  'Apply',
-  'ConfigurationVersion',
-  'EffectiveTagBinding',
-  'Organization',
-  'Plan',
-  'Project',
-  'Run',
-  'StateVersion',
-  'TagBinding',
-  'Team',
-  'User',
-  'Variable',
-  'WorkspaceOutput',
-];
-
-/** Events of reads that include states, their outputs or configuration versions. */
-const INCLUDE_EVENTS = ['StateVersionShown', 'ConfigurationVersionShown'];
+const group = {
+  ...WORKSPACES,
+  resource: workspaceSchema,
+  include: {
+    values: WORKSPACE_INCLUDES,
+    resources: [
+      'AgentPool',
+      'Apply',
+      'ConfigurationVersion',
+      'EffectiveTagBinding',
+      'Organization',
+      'Plan',
+      'Project',
+      'Run',
+      'StateVersion',
+      'TagBinding',
+      'Team',
+      'User',
+      'Variable',
+      'WorkspaceOutput',
+    ],
+    events: ['StateVersionShown', 'ConfigurationVersionShown'],
+  },
+};
 
 const headers = {
   'Terraform-Version': z.string().optional().meta({
@@ -54,18 +188,11 @@ const headers = {
   }),
 };
 
-const read = {
-  query: { ...includeParameter(WORKSPACE_INCLUDES), ...asOfParameter() },
-  answer: describeDocument('Workspace', { included: INCLUDED }),
-  events: INCLUDE_EVENTS,
-} satisfies Partial<OperationDescription>;
+const read = { query: asOfParameter() };
 
 const update = {
   headers,
-  body: describeBody(updateBody, {
-    data: { type: 'workspaces', attributes: { 'auto-apply': true, description: 'Networks of all regions' } },
-  }),
-  answer: describeDocument('Workspace'),
+  body: describeResourceBody(updateBody, { 'auto-apply': true, description: 'Networks of all regions' }),
   events: [
     'WorkspaceUpdated',
     'WorkspaceMoved',
@@ -73,116 +200,53 @@ const update = {
     'WorkspaceTagUnbound',
     'RemoteStateConsumersRemoved',
   ],
-} satisfies Partial<OperationDescription>;
+} satisfies OperationDescription;
 
 const safeDelete = {
   description: 'The server deletes the workspace only if it is unlocked and manages no resources.',
-  answer: describeEmpty(),
   refusals: { conflict: 'The workspace is locked, its latest state is being processed, or it manages resources.' },
-} satisfies Partial<OperationDescription>;
+} satisfies OperationDescription;
 
 /** An unlock also decides on the state versions that were created under the lock. */
 const UNLOCK_EVENTS = ['WorkspaceUnlocked', 'StateVersionPromoted', 'StateVersionDiscarded'];
 
-const lock = { answer: describeDocument('Workspace') } satisfies Partial<OperationDescription>;
-
-const OWN_EXTENSION = 'An extension of Cadastre.';
-
-const listQuery = {
-  ...pageParameters(),
-  ...includeParameter(WORKSPACE_INCLUDES),
-  ...asOfParameter(),
-  ...sortParameter(SORTS),
-  'search[name]': textParameter('Only workspaces with this text in their name, ignoring case.'),
-  'search[wildcard-name]': textParameter('Only workspaces whose name matches. `*` stands for any text.'),
-  'search[tags]': listParameter('Only workspaces with all of these own tags.'),
-  'search[exclude-tags]': listParameter('Only workspaces with none of these own tags.'),
-  'filter[tagged]': listParameter('Only workspaces with tags of all of these keys, each with any value.'),
-  'filter[tagged][0][key]': textParameter(
-    'Only workspaces to which a tag with this key applies. For several tags, use other numbers than 0.',
-  ),
-  'filter[tagged][0][value]': textParameter(
-    'The value of the tag with the same number. Without a key, a tag of any key.',
-    { mostCharacters: 256 },
-  ),
-  'filter[project][id]': textParameter('Only workspaces of this project.'),
-  'filter[changed-since]': textParameter(
-    'Only workspaces whose `latest-change-at` is this ISO 8601 timestamp or later.',
-  ),
-  'filter[id]': listParameter(`${OWN_EXTENSION} Only workspaces with one of these ids.`),
-  'filter[tag-gaps]': choiceParameter(
-    [TAG_GAPS],
-    `${OWN_EXTENSION} Only workspaces that have no value for at least one reserved tag key.`,
-  ),
-  'filter[locked]': choiceParameter(
-    LOCK_STATES,
-    `${OWN_EXTENSION} Only workspaces that are locked (\`true\`), or only those that are not (\`false\`).`,
-  ),
-  'filter[current-run][status]': listParameter('Only workspaces whose current run has one of these statuses.'),
-};
-
-export const workspacesOperations = describeController(WorkspacesController, WORKSPACES, {
+export const workspacesOperations = describeController(WorkspacesController, group, {
   create: {
-    operationId: 'createWorkspace',
-    summary: 'Create a workspace',
     description: 'Without a project, the workspace is created in the default project of the organization.',
     headers,
-    body: describeBody(createBody, { data: { type: 'workspaces', attributes: { name: 'network' } } }),
-    answer: describeDocument('Workspace'),
+    body: describeResourceBody(createBody, { name: 'network' }),
   },
   list: {
-    operationId: 'listWorkspaces',
-    summary: 'List the workspaces of an organization',
     description: 'The list has the workspaces that you may read.',
-    query: listQuery,
-    answer: describePage('Workspace', { included: INCLUDED }),
-    events: INCLUDE_EVENTS,
+    query: workspaceListParameters,
   },
-  showById: { ...read, operationId: 'getWorkspace', summary: 'Show a workspace' },
-  showByName: { ...read, operationId: 'getWorkspaceByName', summary: 'Show a workspace by its name' },
-  updateById: { ...update, operationId: 'updateWorkspace', summary: 'Change or move a workspace' },
-  updateByName: { ...update, operationId: 'updateWorkspaceByName', summary: 'Change or move a workspace by its name' },
-  safeDeleteById: { ...safeDelete, operationId: 'safeDeleteWorkspace', summary: 'Delete a workspace if it is empty' },
+  showById: read,
+  showByName: read,
+  updateById: { ...update, summary: 'Change or move a workspace' },
+  updateByName: { ...update, summary: 'Change or move a workspace by its name' },
+  safeDeleteById: { ...safeDelete, summary: 'Delete a workspace if it is empty' },
   safeDeleteByName: {
     ...safeDelete,
-    operationId: 'safeDeleteWorkspaceByName',
     summary: 'Delete a workspace by its name if it is empty',
   },
-  forceDeleteById: {
-    operationId: 'deleteWorkspace',
-    summary: 'Delete a workspace',
-    answer: describeEmpty(),
-  },
-  forceDeleteByName: {
-    operationId: 'deleteWorkspaceByName',
-    summary: 'Delete a workspace by its name',
-    answer: describeEmpty(),
-  },
+  destroyById: {},
+  destroyByName: {},
   moveInto: {
     operationId: 'moveWorkspacesToProject',
     summary: 'Move workspaces into a project',
     description: 'The server moves all of the workspaces or none.',
     body: describeBody(movedBody, { data: [{ type: 'workspaces', id: 'ws-7hQ2vXbN4kTgYw3D' }] }),
-    answer: describeEmpty(),
     events: ['WorkspaceMoved'],
   },
   lock: {
-    ...lock,
-    operationId: 'lockWorkspace',
-    summary: 'Lock a workspace',
     body: describeOptionalBody(lockBody, { reason: 'Upgrading the provider' }),
     refusals: { conflict: 'The workspace is locked already.' },
   },
   unlock: {
-    ...lock,
-    operationId: 'unlockWorkspace',
-    summary: 'Unlock a workspace',
     refusals: { conflict: 'The workspace is not locked, or another caller holds the lock.' },
     events: UNLOCK_EVENTS,
   },
   forceUnlock: {
-    ...lock,
-    operationId: 'forceUnlockWorkspace',
     summary: 'Unlock a workspace that another caller has locked',
     refusals: { conflict: 'The workspace is not locked.' },
     events: UNLOCK_EVENTS,
@@ -191,8 +255,7 @@ export const workspacesOperations = describeController(WorkspacesController, WOR
     operationId: 'assignWorkspaceSshKey',
     summary: 'Assign or remove the SSH key of a workspace',
     description: 'The attribute `id` is the id of the key; null removes it.',
-    body: describeBody(sshKeyBody, { data: { type: 'workspaces', attributes: { id: 'sshkey-2bQx7VnKd9RtYpLc' } } }),
-    answer: describeDocument('Workspace'),
+    body: describeResourceBody(sshKeyBody, { id: 'sshkey-2bQx7VnKd9RtYpLc' }),
     events: ['WorkspaceSshKeyAssigned', 'WorkspaceSshKeyUnassigned'],
   },
 });

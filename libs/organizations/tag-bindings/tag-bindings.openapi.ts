@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { defineResource, exampleText, serverPath, principal, timestamp } from '#api/json-api/description';
+import { defineResource, exampleText, principal, serverPath, timestamp } from '#api/json-api/description';
 
 const attributes = {
   key: exampleText('env'),

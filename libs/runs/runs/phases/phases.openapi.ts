@@ -1,7 +1,18 @@
 import { z } from 'zod';
+import {
+  always,
+  count,
+  defineResource,
+  describeController,
+  describeNoAnswer,
+  related,
+  serverPath,
+  timestamp,
+} from '#api/json-api/description';
 import { EXECUTION_MODES } from '#platform/kernel';
-import { always, count, defineResource, relatedEmpty, serverPath, timestamp } from '#api/json-api/description';
+import { AppliesController } from './applies.controller.js';
 import { PHASE_STATUSES } from './phases.js';
+import { PlansController } from './plans.controller.js';
 
 const phaseAttributes = {
   'execution-details': z.strictObject({
@@ -36,7 +47,7 @@ export const planSchema = defineResource({
     'generated-configuration': always(false),
     'has-changes': z.boolean(),
   },
-  relationships: { exports: relatedEmpty('plan-exports'), 'state-versions': relatedEmpty('state-versions') },
+  relationships: { exports: related.empty('plan-exports'), 'state-versions': related.empty('state-versions') },
   links: {
     self: serverPath('/api/v2/plans/plan-6mKd9TzPq3XvLcB8'),
     'json-output': serverPath('/api/v2/plans/plan-6mKd9TzPq3XvLcB8/json-output'),
@@ -49,6 +60,28 @@ export const applySchema = defineResource({
   description: 'The apply of a run: its status and the numbers of changes.',
   exampleId: 'apply-6mKd9TzPq3XvLcB8',
   attributes: phaseAttributes,
-  relationships: { 'state-versions': relatedEmpty('state-versions') },
-  links: { self: serverPath('/api/v2/applies/apply-6mKd9TzPq3XvLcB8') },
+  relationships: { 'state-versions': related.empty('state-versions') },
+  hasSelfLink: true,
+});
+
+const PLANS = { name: 'Plans', description: 'The plans of runs.', resource: planSchema };
+
+export const plansOperations = describeController(PlansController, PLANS, {
+  show: {},
+  showByRun: { operationId: 'getPlanOfRun', summary: 'Show the plan of a run' },
+  json: {
+    operationId: 'readPlanJson',
+    summary: 'Read the JSON output of a plan, which the server does not have',
+    description:
+      'The answer is always 404: executors report only the numbers of changes, because a plan can contain secrets.',
+    answer: describeNoAnswer(),
+    refusals: { 'not-found': 'The JSON output of this plan is not available.' },
+  },
+});
+
+const APPLIES = { name: 'Applies', description: 'The applies of runs.', resource: applySchema };
+
+export const appliesOperations = describeController(AppliesController, APPLIES, {
+  show: {},
+  showByRun: { operationId: 'getApplyOfRun', summary: 'Show the apply of a run' },
 });
