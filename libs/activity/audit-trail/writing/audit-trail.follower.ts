@@ -13,7 +13,6 @@ import {
   type TrailTransition,
 } from './trail.js';
 import { ENTRY_INDEXES } from '../blocks/entry-indexes.queries.js';
-import { toEntryColumns } from './stored-entry.js';
 import { countCompleteBlocks, insertBlock } from '../blocks/trail-blocks.js';
 import { removeExpired } from '../settings/entry-retention.queries.js';
 
@@ -97,18 +96,12 @@ const insertEntries = (entries: readonly NumberedEntry[]): Sql => sql`
   insert into audit_trail_entries
          (ordinal, organization, timestamp, id, accessor, resource_type, action, resource_id, actor_name, auth_type,
           impersonator, request, address, user_agent, meta, entry)
-  select ordinal, organization, timestamp::timestamptz, id, accessor, "resourceType", action, "resourceId", "actorName",
-         "authType", impersonator, request, address, "userAgent", meta,
-         case when ${IS_EARLIER_TRAIL} then jsonb_build_object(
-           'id', id, 'version', '0', 'type', 'Resource', 'timestamp', timestamp,
-           'auth', jsonb_build_object('accessor_id', accessor, 'description', "actorName", 'type', "authType",
-                                      'impersonator_id', impersonator, 'organization_id', organization),
-           'request', jsonb_build_object('id', request, 'address', address, 'user_agent', "userAgent"),
-           'resource', jsonb_build_object('id', "resourceId", 'type', "resourceType", 'action', action, 'meta', meta)) end
-    from jsonb_to_recordset(${sql.json(entries.map(toEntryColumns))}::jsonb) as list (
-           ordinal bigint, organization text, timestamp text, id uuid, accessor text, "resourceType" text, action text,
-           "resourceId" text, "actorName" text, "authType" text, impersonator text, request text, address text,
-           "userAgent" text, meta jsonb)`;
+  select ordinal, auth ->> 'organization_id', (entry ->> 'timestamp')::timestamptz, (entry ->> 'id')::uuid,
+         auth ->> 'accessor_id', resource ->> 'type', resource ->> 'action', resource ->> 'id', auth ->> 'description',
+         auth ->> 'type', auth ->> 'impersonator_id', request ->> 'id', request ->> 'address', request ->> 'user_agent',
+         nullif(resource -> 'meta', 'null'), case when ${IS_EARLIER_TRAIL} then entry end
+    from jsonb_to_recordset(${sql.json(entries)}::jsonb) as list (ordinal bigint, entry jsonb),
+         jsonb_to_record(entry) as members (auth jsonb, request jsonb, resource jsonb)`;
 
 /**
  * Inserts actors whose name differs from their id, so that filters find them by name; names of run tokens equal their

@@ -1,9 +1,12 @@
 import { sql, type Timestamp } from '#platform/kernel';
 import type { TrailEntry } from './trail-entry.js';
-import type { NumberedEntry } from './trail.js';
 
-/** The columns of an entry. Everything else in an entry is the same in all. */
-type EntryColumns = {
+/**
+ * A row of views.audit_trail_entries: what differs between entries. `entry` is the whole entry in rows of version 1, which
+ * lack the last seven columns, and in rows that were written before the upgrade to version 2 was complete. It is null in
+ * all others.
+ */
+export type EntryRow = {
   readonly ordinal: number;
   readonly organization: string;
   readonly timestamp: Timestamp;
@@ -19,40 +22,14 @@ type EntryColumns = {
   readonly address: string | null;
   readonly userAgent: string | null;
   readonly meta: TrailEntry['resource']['meta'];
+  readonly entry: TrailEntry | null;
 };
-
-/**
- * A row of views.audit_trail_entries. `entry` is the whole entry in rows of version 1, which lack the last seven columns,
- * and in rows that were written before the upgrade to version 2 was complete. It is null in all others.
- */
-export type EntryRow = EntryColumns & { readonly entry: TrailEntry | null };
 
 /** The columns of an entry `e`, named as in EntryRow. */
 export const ENTRY_COLUMNS = sql.raw(`
   e.ordinal, e.organization, e.timestamp, e.id, e.accessor, e.resource_type as "resourceType", e.action,
   e.resource_id as "resourceId", e.actor_name as "actorName", e.auth_type as "authType", e.impersonator, e.request,
   e.address, e.user_agent as "userAgent", e.meta, e.entry`);
-
-export const toEntryColumns = ({ ordinal, entry }: NumberedEntry): EntryColumns => {
-  const { id, timestamp, auth, request, resource } = entry;
-  return {
-    ordinal,
-    organization: auth.organization_id,
-    timestamp,
-    id,
-    accessor: auth.accessor_id,
-    resourceType: resource.type,
-    action: resource.action,
-    resourceId: resource.id,
-    actorName: auth.description,
-    authType: auth.type,
-    impersonator: auth.impersonator_id,
-    request: request.id,
-    address: request.address,
-    userAgent: request.user_agent,
-    meta: resource.meta,
-  };
-};
 
 export const toTrailEntry = (row: EntryRow): TrailEntry =>
   row.entry ?? {
