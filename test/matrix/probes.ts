@@ -19,6 +19,8 @@ export type Probe = (scene: Scene) => Promise<ApiResponse>;
 
 export type PermissionMap = {
   readonly probes: Readonly<Record<string, Probe>>;
+  /** Keys whose probes can follow each other in one scene. The other probes need a scene of their own. */
+  readonly sharing: readonly string[];
   /** Permissions by key, for keys without an endpoint. */
   readonly byTable: Readonly<Record<string, Permission>>;
   /** Keys that Cadastre does not implement, which are always false. */
@@ -98,6 +100,17 @@ export const OF_WORKSPACE: PermissionMap = {
       return api.post(of(id, '/state-versions'), newStateVersion(stateFile(), { inline: true }));
     },
   },
+  sharing: [
+    'can-update',
+    'can-read-settings',
+    'can-manage-assessments',
+    'can-manage-ephemeral-workspaces',
+    'can-manage-tags',
+    'can-read-run',
+    'can-read-variable',
+    'can-update-variable',
+    'can-read-state-versions',
+  ],
   byTable: { 'can-manage-run-tasks': 'manage-run-tasks', 'can-read-assessment-results': 'read-runs' },
   never: ['can-read-change-requests', 'can-update-change-requests'],
 };
@@ -157,6 +170,7 @@ export const OF_ORGANIZATION: PermissionMap = {
     'can-read-audit-trail': ({ api }) => api.get(`${ACME}/audit-trail`),
     'can-manage-auditing': ({ api }) => api.get(`${ACME}/audit-trail-settings`),
   },
+  sharing: [],
   byTable: {
     'can-create-workspace-migration': 'create-workspace',
     'can-manage-run-tasks': 'manage-run-tasks',
@@ -198,7 +212,12 @@ const sumsOf = (name: string): Buffer => {
   return Buffer.from(`${shasum}  ${filename}\n`);
 };
 
-const onlyProbes = (probes: PermissionMap['probes']): PermissionMap => ({ probes, byTable: {}, never: [] });
+const onlyProbes = (probes: PermissionMap['probes']): PermissionMap => ({
+  probes,
+  sharing: [],
+  byTable: {},
+  never: [],
+});
 
 /** The id of the scene is the name of a provider that has a version with a platform. */
 export const OF_PROVIDER = onlyProbes({ 'can-delete': deletes() });
