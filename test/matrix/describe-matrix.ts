@@ -1,10 +1,9 @@
 import { isDeepStrictEqual } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { AdjustableClock } from '../support/clocks.js';
 import { findDescribedOperation } from '../support/described-responses.js';
 import { logLength } from '../support/event-log.js';
 import { REACHES_RECEIVERS } from '../support/notification-receiver.js';
-import { startTestServer, type ApiResponse, type TestServer } from '../support/server.js';
+import type { ApiResponse } from '../support/server.js';
 import {
   addressOf,
   answerOf,
@@ -21,7 +20,7 @@ import {
 import { CALLERS } from './callers.js';
 import { logEnd, shownIn, tracesOf, tracesSince, type RecordedTraces } from './trail.js';
 import type { MatrixCallerInWorld, MatrixWorld } from './shared-world.js';
-import { createCallers } from './world.js';
+import { startMatrixWorld } from './world.js';
 
 const CONCURRENCY = 8;
 
@@ -189,17 +188,14 @@ export const describeMatrix = (
   more?: (results: MatrixResults) => void,
 ): void => {
   const answers = new Map<string, MatrixResponses>();
-  let server: TestServer;
   let world: MatrixWorld;
 
   beforeAll(async () => {
-    const clock = new AdjustableClock();
-    server = await startTestServer({ clock, followers: true, env: REACHES_RECEIVERS });
-    world = await createCallers(server, clock);
+    world = await startMatrixWorld({ env: REACHES_RECEIVERS });
   });
 
   afterAll(async () => {
-    await server.close();
+    await world.server.close();
     const cells = [...answers.values()].reduce((sum, { size }) => sum + size, 0);
     process.stdout.write(`matrix of ${name}: ${answers.size} rows, ${CALLERS.length} callers, ${cells} cells\n`);
   });

@@ -1,5 +1,4 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { AdjustableClock } from '../support/clocks.js';
 import {
   expectStatus,
   flatTags,
@@ -16,10 +15,10 @@ import {
   resource,
   runBody,
 } from '../support/seeds.js';
-import { startTestServer, type ApiResponse, type ApiTestClient, type TestServer } from '../support/server.js';
+import type { ApiResponse, ApiTestClient, TestServer } from '../support/server.js';
 import { newSshKey, newVariable, type MatrixWorld } from './shared-world.js';
 import { getTarget } from './targets.js';
-import { createCallers } from './world.js';
+import { startMatrixWorld } from './world.js';
 
 let server: TestServer;
 let world: MatrixWorld;
@@ -27,9 +26,8 @@ let world: MatrixWorld;
 let foreign: Readonly<Record<string, string>>;
 
 beforeAll(async () => {
-  const clock = new AdjustableClock();
-  server = await startTestServer({ clock, followers: true });
-  world = await createCallers(server, clock);
+  world = await startMatrixWorld();
+  ({ server } = world);
   const project = await makeProject(server, 'rival', 'hidden');
   const workspace = await makeWorkspace(
     server,

@@ -75,7 +75,7 @@ type MatrixRequestOptions = {
   readonly successes?: string;
   /** Prepares the target for callers with the permissions. */
   readonly before?: (cell: Cell) => Promise<unknown>;
-  /** Run before and after all requests of the row. */
+  /** Run before and after all requests of the row. The ids of the world are the same in each server, so remember by server. */
   readonly setUp?: (world: MatrixWorld) => Promise<unknown>;
   readonly tearDown?: (world: MatrixWorld) => Promise<unknown>;
   /** Returns the names in the list for this caller. The total count must match. */

@@ -1,8 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import type { Permission } from '#api/access';
-import { AdjustableClock } from '../support/clocks.js';
 import { expectStatus, resource } from '../support/seeds.js';
-import { startTestServer, type ApiResponse, type TestServer } from '../support/server.js';
+import type { ApiResponse } from '../support/server.js';
 import type { MatrixCallerInWorld, MatrixWorld } from './shared-world.js';
 import { expectedOf, type MatrixTarget } from './matrix.js';
 import {
@@ -20,18 +19,15 @@ import {
 import { pathOfProvider } from '../support/registry.js';
 import { registryProvider } from './rows/registry.js';
 import { organization, workspace } from './targets.js';
-import { createCallers } from './world.js';
+import { startMatrixWorld } from './world.js';
 
-let server: TestServer;
 let world: MatrixWorld;
 
 beforeAll(async () => {
-  const clock = new AdjustableClock();
-  server = await startTestServer({ clock, followers: true });
-  world = await createCallers(server, clock);
+  world = await startMatrixWorld();
 });
 
-afterAll(() => server.close());
+afterAll(() => world.server.close());
 
 /** Only 403 and 404 mean that a permission is missing. */
 const isRefused = ({ status }: ApiResponse): boolean => status === 403 || status === 404;
@@ -148,7 +144,7 @@ describe('a permission that depends on a setting', () => {
 
   it('is can-force-delete, if the organization allows it for admins', async () => {
     const letThem = resource('organizations', { 'allow-force-delete-workspaces': true });
-    expectStatus(await server.patch('/api/v2/organizations/acme', letThem), 200);
+    expectStatus(await world.server.patch('/api/v2/organizations/acme', letThem), 200);
     expect(await findWrongFlags(ofWorkspace, 'can-force-delete', forceDelete)).toEqual([]);
   });
 
@@ -156,7 +152,7 @@ describe('a permission that depends on a setting', () => {
     const forbidDestroy = resource('workspaces', { 'allow-destroy-plan': false });
     for (const caller of readersOf(ofWorkspace)) {
       const scene = await ofWorkspace.sceneFor(caller);
-      expectStatus(await server.patch(`/api/v2/workspaces/${scene.id}`, forbidDestroy), 200);
+      expectStatus(await world.server.patch(`/api/v2/workspaces/${scene.id}`, forbidDestroy), 200);
       const { status } = await queueDestroy(scene);
       const { 'can-queue-destroy': flag } = await permissionsIn(scene, ofWorkspace);
       expect([caller.name, flag, status < 300]).toEqual([caller.name, false, false]);

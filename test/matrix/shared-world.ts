@@ -161,13 +161,13 @@ export const makeSpeculativeRun = async (server: TestServer, workspace: string):
   return makeRun(server, workspace, { 'plan-only': true });
 };
 
-/** Returns a client with the token that the executor of the run gets. */
-export const createCallerFor = async (
+/** Returns the token that the executor of the run gets. */
+export const makeRunToken = async (
   run: string,
   { server, pool }: Pick<MatrixWorld, 'server' | 'pool'>,
-): Promise<ApiTestClient> => {
+): Promise<string> => {
   const agents = server.as(await makeAgentToken(server, pool));
-  return server.as(await makeToken(agents, `/api/v2/runs/${run}/authentication-tokens`));
+  return makeToken(agents, `/api/v2/runs/${run}/authentication-tokens`);
 };
 
 /** Creates a provider with a version that can be installed. `spareKey` belongs to no organization. */

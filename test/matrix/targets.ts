@@ -14,7 +14,7 @@ import {
   grantAccess,
   addStateConsumer,
   makeSpeculativeRun,
-  createCallerFor,
+  makeRunToken,
   type MatrixCallerInWorld,
   type SharedResources,
   type MatrixWorld,
@@ -70,7 +70,9 @@ export const speakingIn = async (
   { run }: MatrixCallerInWorld,
   world: MatrixWorld,
 ): Promise<Pick<FreshResource, 'api'>> =>
-  run === 'own' ? { api: await createCallerFor(await makeSpeculativeRun(world.server, workspace), world) } : {};
+  run === 'own'
+    ? { api: world.server.as(await makeRunToken(await makeSpeculativeRun(world.server, workspace), world)) }
+    : {};
 
 export const site: MatrixTarget = { scope: () => SITE_SCOPE, params: () => ({}) };
 

@@ -1,14 +1,20 @@
-import { signInTestUser } from '../support/sessions.js';
+import { createTestSession } from '../support/sessions.js';
 import { ensureUser, issueUserToken } from '#identity/people';
 import { toAttributes } from '#api/json-api';
-import type { AdjustableClock } from '../support/clocks.js';
+import { AdjustableClock } from '../support/clocks.js';
 import { expectStatus, makeAgentToken, makeMember, makeTeam, makeToken, resource } from '../support/seeds.js';
-import type { TestServer } from '../support/server.js';
+import {
+  startTestServer,
+  type ServerData,
+  type TestCredential,
+  type TestServer,
+  type TestServerOptions,
+} from '../support/server.js';
 import { CALLERS, type MatrixCaller } from './callers.js';
 import {
   grantAccess,
   setUpSharedWorld,
-  createCallerFor,
+  makeRunToken,
   type MatrixCallerInWorld,
   type SharedWorld,
   type MatrixWorld,
@@ -17,7 +23,7 @@ import { registerAgent } from './targets.js';
 import { TOKEN_OWNERS } from './token-owners.js';
 
 /** Properties of a caller that exist after its creation. */
-type Arrival = Pick<MatrixCallerInWorld, 'api' | 'id' | 'membership' | 'team'>;
+type Arrival = Pick<MatrixCallerInWorld, 'id' | 'membership' | 'team'> & { readonly credential: TestCredential };
 
 const NOBODY = { membership: '', team: '' };
 
@@ -48,8 +54,8 @@ const invite = async (land: SharedWorld, name: string, team: string): Promise<Ar
   const membershipDocument = expectStatus(await server.get(`/api/v2/organization-memberships/${membership}`), 200).body
     .data;
   const id = membershipDocument.relationships.user.data.id as string;
-  const token = await makeToken(server, `/api/v2/users/${id}/authentication-tokens`);
-  return { api: server.as(token), id, membership, team };
+  const credential = await makeToken(server, `/api/v2/users/${id}/authentication-tokens`);
+  return { credential, id, membership, team };
 };
 
 const ownersToken = async ({ server, acme, unique }: SharedWorld): Promise<string> => {
@@ -61,7 +67,7 @@ const ownersToken = async ({ server, acme, unique }: SharedWorld): Promise<strin
 const siteAdmin = async (name: string, { server }: SharedWorld): Promise<Arrival> => {
   const { runtime, store } = server;
   const { id } = await ensureUser(store, runtime.ids, name, true);
-  return { ...NOBODY, api: server.as(await issueUserToken(store, runtime.ids, id, 'for the matrix')), id };
+  return { ...NOBODY, credential: await issueUserToken(store, runtime.ids, id, 'for the matrix'), id };
 };
 
 const personIn = async (caller: MatrixCaller, name: string, land: SharedWorld): Promise<Arrival> => {
@@ -71,8 +77,8 @@ const personIn = async (caller: MatrixCaller, name: string, land: SharedWorld): 
   const [organization, team] = caller.foreign
     ? [rival.name, rival.ownersTeam]
     : [acme.name, isOwner(caller) ? acme.ownersTeam : await teamFor(caller, name, land)];
-  const { id, membership, ...api } = await makeMember(server, organization, name, [team]);
-  return { api: caller.session ? await signInTestUser(server, id) : api, id, membership, team };
+  const { id, membership, token } = await makeMember(server, organization, name, [team]);
+  return { credential: caller.session ? await createTestSession(server, id) : token, id, membership, team };
 };
 
 const isOwner = ({ roles }: MatrixCaller): boolean => roles.includes('owner');
@@ -80,22 +86,22 @@ const isOwner = ({ roles }: MatrixCaller): boolean => roles.includes('owner');
 const teamIn = async (caller: MatrixCaller, name: string, land: SharedWorld): Promise<Arrival> => {
   const { server, acme } = land;
   if (isOwner(caller)) {
-    return { ...NOBODY, api: server.as(await ownersToken(land)), id: acme.ownersTeam, team: acme.ownersTeam };
+    return { ...NOBODY, credential: await ownersToken(land), id: acme.ownersTeam, team: acme.ownersTeam };
   }
   const team = await teamFor(caller, name, land);
-  const api = server.as(await makeToken(server, `/api/v2/teams/${team}/authentication-token`));
-  return { ...NOBODY, api, id: team, team };
+  const credential = await makeToken(server, `/api/v2/teams/${team}/authentication-token`);
+  return { ...NOBODY, credential, id: team, team };
 };
 
 const organizationIn = async ({ authentication }: MatrixCaller, { server, acme }: SharedWorld): Promise<Arrival> => {
   const kind = authentication === 'audit-trails' ? '?token=audit-trails' : '';
   const path = `/api/v2/organizations/${acme.name}/authentication-token${kind}`;
-  return { ...NOBODY, api: server.as(await makeToken(server, path)), id: acme.id };
+  return { ...NOBODY, credential: await makeToken(server, path), id: acme.id };
 };
 
 const agentIn = async ({ server, pool }: SharedWorld): Promise<Arrival> => ({
   ...NOBODY,
-  api: server.as(await makeAgentToken(server, pool)),
+  credential: await makeAgentToken(server, pool),
   id: pool,
 });
 
@@ -103,13 +109,13 @@ const RUNS = { own: 'run', consumer: 'runBeside', stranger: 'runFar' } as const;
 
 const runIn = async ({ run = 'stranger' }: MatrixCaller, land: SharedWorld): Promise<Arrival> => {
   const id = land.resources[RUNS[run]];
-  return { ...NOBODY, api: await createCallerFor(id, land), id };
+  return { ...NOBODY, credential: await makeRunToken(id, land), id };
 };
 
 const createScimCaller = async (name: string, { server }: SharedWorld): Promise<Arrival> => {
   const body = resource('authentication-tokens', { description: name });
   const { id, attributes } = expectStatus(await server.post('/api/v2/admin/scim-tokens', body), 201).body.data;
-  return { ...NOBODY, api: server.as(attributes.token as string), id: id as string };
+  return { ...NOBODY, credential: attributes.token as string, id: id as string };
 };
 
 /** Creates a user whose token is missing, wrong, expired or revoked. */
@@ -120,17 +126,17 @@ const createInvalidCaller = async (
 ): Promise<Arrival> => {
   const { runtime, store } = server;
   const { id } = await ensureUser(store, runtime.ids, kind.replaceAll(' ', '-'), true);
-  if (kind === 'without a token') return { ...NOBODY, api: server.as(null), id };
-  if (kind === 'with a wrong token') return { ...NOBODY, api: server.as('wrong.atlasv1.wrong'), id };
+  if (kind === 'without a token') return { ...NOBODY, credential: null, id };
+  if (kind === 'with a wrong token') return { ...NOBODY, credential: 'wrong.atlasv1.wrong', id };
   const end = new Date(clock.now().getTime() + 60_000).toISOString();
   const attributes = kind === 'with an expired token' ? { 'expired-at': end } : {};
   const path = `/api/v2/users/${id}/authentication-tokens`;
   const token = expectStatus(await server.post(path, resource('authentication-tokens', attributes)), 201).body.data;
-  const api = server.as(token.attributes.token as string);
-  expectStatus(await api.get('/api/v2/account/details'), 200);
+  const credential = token.attributes.token as string;
+  expectStatus(await server.as(credential).get('/api/v2/account/details'), 200);
   if (kind === 'with a revoked token')
     expectStatus(await server.delete(`/api/v2/authentication-tokens/${token.id as string}`), 204);
-  return { ...NOBODY, api, id };
+  return { ...NOBODY, credential, id };
 };
 
 const arrive = (caller: MatrixCaller, name: string, clock: AdjustableClock, land: SharedWorld): Promise<Arrival> => {
@@ -167,16 +173,49 @@ const createOwnerTokens = async (world: MatrixWorld): Promise<MatrixWorld['token
   return Object.fromEntries(await Promise.all(creations));
 };
 
-export const createCallers = async (server: TestServer, clock: AdjustableClock): Promise<MatrixWorld> => {
+type KeptCaller = MatrixCallerInWorld & Arrival;
+
+type KeptWorld = {
+  readonly world: Omit<MatrixWorld, 'callers'> & { readonly callers: readonly KeptCaller[] };
+  readonly data: ServerData;
+  readonly offsetMs: number;
+};
+
+const createCallers = async (server: TestServer, clock: AdjustableClock): Promise<KeptWorld['world']> => {
   const land = await setUpSharedWorld(server);
-  const callers: MatrixCallerInWorld[] = [];
+  const callers: KeptCaller[] = [];
   for (const [index, caller] of CALLERS.entries()) {
     const short = `caller-${index}`;
-    callers.push({ ...caller, short, ...(await arrive(caller, short, clock, land)) });
+    const arrival = await arrive(caller, short, clock, land);
+    callers.push({ ...caller, short, ...arrival, api: server.as(arrival.credential) });
   }
   const pass = (ms: number): void => clock.pass({ ms });
   // Lets the token with an expiry expire.
   pass(120_000);
   const peopled = { ...land, callers, tokens: {}, agent: '', pass };
   return { ...peopled, tokens: await createOwnerTokens(peopled), agent: await registerAgent(peopled) };
+};
+
+const createWorld = async (): Promise<KeptWorld> => {
+  const clock = new AdjustableClock();
+  const server = await startTestServer({ clock, followers: true });
+  const world = await createCallers(server, clock);
+  return { world, data: await server.stop(), offsetMs: clock.offsetMs };
+};
+
+let kept: Promise<KeptWorld> | null = null;
+
+/**
+ * Starts a server with all callers. A worker creates them once, and each file gets a copy: the 450 requests of the creation
+ * take several seconds.
+ */
+export const startMatrixWorld = async (options: Pick<TestServerOptions, 'env'> = {}): Promise<MatrixWorld> => {
+  kept ??= createWorld();
+  const { world, data, offsetMs } = await kept;
+  const clock = new AdjustableClock();
+  const pass = (ms: number): void => clock.pass({ ms });
+  pass(offsetMs);
+  const server = await startTestServer({ ...options, clock, followers: true, copyOf: data });
+  const callers = world.callers.map((caller) => ({ ...caller, api: server.as(caller.credential) }));
+  return { ...world, server, callers, pass };
 };

@@ -1,4 +1,4 @@
-import { mkdtemp, rm } from 'node:fs/promises';
+import { cp, mkdtemp, rm } from 'node:fs/promises';
 import http, { type IncomingMessage } from 'node:http';
 import { join } from 'node:path';
 import type { Abstract } from '@nestjs/common';
@@ -17,7 +17,7 @@ import { buildHttpOptions } from '../../apps/gateway/src/gateway.js';
 import { GatewayModule } from '../../apps/gateway/src/gateway.module.js';
 import { createRuntime, type Runtime } from '../../apps/runtime.js';
 import { moduleDefinitions, createFileSweepers } from '../../apps/modules.js';
-import { freshDatabase } from './database.js';
+import { copyDatabase, freshDatabase } from './database.js';
 import { freePorts } from './free-ports.js';
 import { checkDescribedResponse, type CheckedResponse } from './described-responses.js';
 import { isPublished, readPublished, type PublishedContent } from './published-contents.js';
@@ -32,7 +32,7 @@ export type ApiResponse = {
 };
 
 /** A token, or a session as a browser sends it from a page of the origin. Null for none. */
-type TestCredential = string | null | { readonly session: string; readonly origin: string };
+export type TestCredential = string | null | { readonly session: string; readonly origin: string };
 
 const toCredentialHeaders = (credential: TestCredential): Record<string, string> => {
   if (credential === null) return {};
@@ -51,6 +51,9 @@ export type ApiTestClient = {
   as(credential: TestCredential): ApiTestClient;
 };
 
+/** The database and the files of a server that has stopped. */
+export type ServerData = { readonly database: string; readonly folder: string };
+
 export type TestServer = ApiTestClient & {
   readonly url: string;
   readonly adminToken: string;
@@ -62,9 +65,13 @@ export type TestServer = ApiTestClient & {
   /** Returns the instance that the server injects for a class. */
   resolve<T>(type: Abstract<T>): T;
   close(): Promise<void>;
+  /** Stops the server. Returns its data, with which other servers of this worker can start. */
+  stop(): Promise<ServerData>;
 };
 
 export type TestServerOptions = {
+  /** What the server starts with. The default is an empty site. */
+  readonly copyOf?: ServerData;
   readonly env?: Readonly<Record<string, string>>;
   readonly clock?: Clock;
   readonly ids?: Ids;
@@ -174,8 +181,9 @@ const settingsFor = (env: Readonly<Record<string, string>>, dataFolder: string, 
 
 /** Starts the gateway on a free port with a database of its own, without mocks. */
 export const startTestServer = async (options: TestServerOptions = {}): Promise<TestServer> => {
-  const testDatabase = await freshDatabase();
+  const testDatabase = await (options.copyOf ? copyDatabase(options.copyOf.database) : freshDatabase());
   const dataFolder = await mkdtemp(join(DATA, 'cadastre-server-'));
+  if (options.copyOf) await cp(options.copyOf.folder, dataFolder, { recursive: true });
   const port = options.forBrowsers ? (await freePorts())[0] : 0;
   const publicUrl = port === 0 ? {} : { CADASTRE_PUBLIC_URL: `http://localhost:${port}` };
   const settings = settingsFor({ ...publicUrl, ...options.env }, dataFolder, testDatabase.url);
@@ -201,6 +209,13 @@ export const startTestServer = async (options: TestServerOptions = {}): Promise<
   const runners = followers.map((follower) => new FollowerRunner(runtime.store, follower, logger));
   for (const runner of runners) runner.start();
   const url = port === 0 ? await app.getUrl() : settings.publicUrl;
+  const stop = async (): Promise<ServerData> => {
+    await app.close();
+    await Promise.all(runners.map((runner) => runner.stop()));
+    await runtime.close();
+    release(server);
+    return { database: testDatabase.name, folder: dataFolder };
+  };
   const server: TestServer = {
     ...createApiTestClient(url, ADMIN_TOKEN),
     url,
@@ -211,20 +226,18 @@ export const startTestServer = async (options: TestServerOptions = {}): Promise<
     authenticator: app.get(Authenticator, { strict: false }),
     uses: app.get(TokenUsageRecorder, { strict: false }),
     resolve: (type) => app.get(type, { strict: false }),
+    stop,
     close: async () => {
-      await app.close();
-      await Promise.all(runners.map((runner) => runner.stop()));
-      await runtime.close();
+      await stop();
       await testDatabase.drop();
       await rm(dataFolder, { recursive: true, force: true });
-      release(server);
     },
   };
   return server;
 };
 
 /**
- * Removes the members of a closed server. Specs keep it in a variable of their module, which its process never unloads, and each
+ * Removes the members of a stopped server. Specs keep it in a variable of their module, which its process never unloads, and each
  * application takes 5 MB: 200 files would leave a worker with 1 GB that every collection of garbage marks.
  */
 const release = (server: TestServer): void => {

@@ -1,6 +1,6 @@
 import { createPersonContext } from '#api/access';
 import { startSession, type SignIn, type StartedSession } from '#identity/people';
-import type { ApiTestClient, TestServer } from './server.js';
+import type { ApiTestClient, TestCredential, TestServer } from './server.js';
 
 /** What the browser of a test sends as the program that it is. */
 const BROWSER = 'Mozilla/5.0 (test)';
@@ -24,12 +24,19 @@ export const startTestSession = async (
   return started;
 };
 
+/** Returns a new session of the user, as a page of the site sends it. */
+export const createTestSession = async (
+  server: TestServer,
+  user: string,
+  signIn: Partial<SignIn> = {},
+): Promise<TestCredential> => {
+  const { secret } = await startTestSession(server, user, signIn);
+  return { session: secret, origin: server.runtime.settings.publicUrl };
+};
+
 /** Returns a client that sends a new session of the user, as a page of the site does. */
 export const signInTestUser = async (
   server: TestServer,
   user: string,
   signIn: Partial<SignIn> = {},
-): Promise<ApiTestClient> => {
-  const { secret } = await startTestSession(server, user, signIn);
-  return server.as({ session: secret, origin: server.runtime.settings.publicUrl });
-};
+): Promise<ApiTestClient> => server.as(await createTestSession(server, user, signIn));

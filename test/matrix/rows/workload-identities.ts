@@ -1,6 +1,7 @@
 import { makeWorkloadIdentity, workloadIdentityBody } from '../../support/workload-identities.js';
 import { resource } from '../../support/seeds.js';
 import type { MatrixRow, MatrixTarget } from '../matrix.js';
+import type { MatrixWorld } from '../shared-world.js';
 import { openTeam, ownersTeam, ownTeam, secretTeam, tokensOfOwnTeam } from '../targets.js';
 
 /** The same permissions as for tokens of the team (rows/tokens.ts). */
@@ -24,11 +25,17 @@ const TEAMS = [
 }[];
 
 /** Ids of identities that no request changes, by team. */
-const shared = new Map<string, string>();
+const sharedBy = new WeakMap<MatrixWorld['server'], Map<string, string>>();
+
+const getShared = ({ server }: MatrixWorld): Map<string, string> => {
+  const shared = sharedBy.get(server) ?? new Map<string, string>();
+  sharedBy.set(server, shared);
+  return shared;
+};
 
 const identityOf = (team: MatrixTarget): MatrixTarget => ({
   scope: team.scope,
-  params: (caller, world) => ({ id: shared.get(team.params(caller, world)['id'] ?? '') ?? '' }),
+  params: (caller, world) => ({ id: getShared(world).get(team.params(caller, world)['id'] ?? '') ?? '' }),
   fresh: async (caller, world) => {
     const { id = '' } = team.params(caller, world);
     return { params: { id: await makeWorkloadIdentity(world.server, id, world.unique('identity')) } };
@@ -38,6 +45,7 @@ const identityOf = (team: MatrixTarget): MatrixTarget => ({
 const makeShared =
   (team: MatrixTarget): NonNullable<MatrixRow['setUp']> =>
   async (world) => {
+    const shared = getShared(world);
     for (const caller of world.callers) {
       const { id = '' } = team.params(caller, world);
       if (!shared.has(id)) shared.set(id, await makeWorkloadIdentity(world.server, id, 'shared'));
