@@ -81,8 +81,8 @@ const makeShared =
   (owner: NotificationOwner): NonNullable<MatrixRow['setUp']> =>
   async (world) => {
     const shared = getShared(world);
-    for (const caller of world.callers) {
-      const address = addressOwner(owner, caller, world);
+    // Most owners are the same for all callers.
+    for (const address of new Set(world.callers.map((caller) => addressOwner(owner, caller, world)))) {
       if (!shared.has(address)) shared.set(address, await make(world, address, 'shared'));
       await clear(world, address);
     }
