@@ -62,7 +62,7 @@ const listDifferences = async (session: DatabaseSession, view: RebuildableView):
  * Compares views with the log, one after the other, on two connections. A connection of its own for each of 45 views took half of
  * the time of `verify` on a small site, because each one loads the catalog again.
  */
-export class ViewVerifier {
+class ViewVerifier {
   private constructor(
     private readonly store: EventStore,
     private readonly reader: DatabaseSession,
