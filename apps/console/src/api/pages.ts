@@ -1,16 +1,13 @@
 import { infiniteQueryOptions, type QueryKey } from '@tanstack/react-query';
+import type { ONCE } from './once.js';
 
-export type PageOfList = { readonly meta: { readonly pagination: { readonly 'next-page': number | null } } };
+type PageOfList = { readonly meta: { readonly pagination: { readonly 'next-page': number | null } } };
 export type PageParameters = { readonly 'page[number]': number; readonly 'page[size]': number };
 
 /** The largest page of the API. */
 const PAGE_SIZE = 100;
 
-type PagedOptions = {
-  readonly staleTime?: number;
-  readonly refetchInterval?: number;
-  readonly refetchOnWindowFocus?: boolean;
-};
+type PagedOptions = Partial<typeof ONCE> & { readonly refetchInterval?: number };
 
 /** A list that the person reads page by page. `readPage` gets the parameters of the page, and can make it smaller. */
 export const pagedQuery = <P extends PageOfList>(
