@@ -3,6 +3,7 @@ export {
   loadParentWithCount,
   type ParentOrganization,
 } from './permissions/parent-organization.queries.js';
+export { changeResource, createResource } from './commands/resource.writes.js';
 export { OutdatedAccessFilter, repeatWhileAccessChanges } from './authentication/outdated-access.filter.js';
 export * from './access.module.js';
 export * from './authentication/authenticate.guard.js';

@@ -6,28 +6,12 @@ import {
   decideWrite,
   expectVersion,
   getFirstRow,
-  newStream,
-  type LoadedStream,
   type OperationTable,
-  type StreamWrite,
 } from '#storage/event-store';
-import { createEventContext } from '#api/access';
-import { dataRetentionPolicy, type DataRetentionPolicyState } from '#organizations/data-retention-policies';
+import { createEventContext, changeResource } from '#api/access';
+import { dataRetentionPolicy } from '#organizations/data-retention-policies';
 import { ChangeDataRetentionPolicy, type DataRetentionPolicyOperations } from './data-retention-policies.commands.js';
-import {
-  selectPolicyById,
-  loadPolicyForCommand,
-  type PolicyForCommand,
-  type PolicyRow,
-} from './data-retention-policies.queries.js';
-
-type LoadedPolicy = LoadedStream<DataRetentionPolicyState> & { readonly row: PolicyForCommand };
-
-/** Locks the organization before the workspace, as all appends do. In another order, two appends could deadlock. */
-const buildPreconditions = ({ preconditions }: PolicyForCommand): StreamWrite[] =>
-  preconditions
-    .toSorted((a, b) => (a.stream < b.stream ? -1 : 1))
-    .map(({ stream, version }) => expectVersion(stream, version));
+import { selectPolicyById, loadPolicyForCommand, type PolicyRow } from './data-retention-policies.queries.js';
 
 @CommandHandler(ChangeDataRetentionPolicy)
 export class DataRetentionPoliciesHandler extends AggregateHandler<DataRetentionPolicyOperations> {
@@ -47,19 +31,17 @@ export class DataRetentionPoliciesHandler extends AggregateHandler<DataRetention
 
   private async set(input: DataRetentionPolicyOperations['SetDataRetentionPolicy']['input']): Promise<PolicyRow> {
     const { owner, deleteOlderThanDays, actor } = input;
-    const { rows } = await this.store.handle({
-      decider: dataRetentionPolicy,
-      load: async (): Promise<LoadedPolicy> => {
+    const rows = await changeResource(this.store, dataRetentionPolicy, {
+      actor,
+      load: async () => {
         const row = await loadPolicyForCommand(this.store.database, actor, owner);
-        if (row.policy === null) return { ...newStream(this.ids.next('drp'), dataRetentionPolicy), row };
-        return { ...(await this.store.restore(row.policy, dataRetentionPolicy, row.snapshot ?? undefined)), row };
+        return { ...row, id: row.policy ?? this.ids.next('drp') };
       },
-      command: ({ row: { target, organizationName } }) =>
-        ({ type: 'SetDataRetentionPolicy', data: { target, organizationName, deleteOlderThanDays } }) as const,
-      organization: ({ row }) => row.organization,
-      preconditions: ({ row }) => buildPreconditions(row),
-      context: createEventContext(actor),
-      read: ({ stream }) => [selectPolicyById(stream)],
+      command: ({ target, organizationName }) => ({
+        type: 'SetDataRetentionPolicy',
+        data: { target, organizationName, deleteOlderThanDays },
+      }),
+      read: ({ id }) => [selectPolicyById(id)],
     });
     return getFirstRow<PolicyRow>(rows);
   }
@@ -68,10 +50,11 @@ export class DataRetentionPoliciesHandler extends AggregateHandler<DataRetention
     const { owner, actor } = input;
     const row = await loadPolicyForCommand(this.store.database, actor, owner);
     if (row.policy === null) return;
-    const loaded = await this.store.restore(row.policy, dataRetentionPolicy, row.snapshot ?? undefined);
+    const loaded = await this.store.restore(row.policy, dataRetentionPolicy, row.snapshot);
     const { organizationName, organization } = row;
     const command = { type: 'RemoveDataRetentionPolicy', data: { organizationName } } as const;
     const write = decideWrite(dataRetentionPolicy, loaded, organization, command);
-    await this.store.append([...buildPreconditions(row), write], createEventContext(actor));
+    const preconditions = row.preconditions.map(({ stream, version }) => expectVersion(stream, version));
+    await this.store.append([...preconditions, write], createEventContext(actor));
   }
 }

@@ -75,7 +75,7 @@ export const findEffectivePolicy = async (database: Database, actor: Actor, of: 
 };
 
 /** The state that a decision needs besides the stream of the policy. */
-export type PolicyForCommand = PolicyScope & {
+type PolicyForCommand = PolicyScope & {
   readonly target: RetentionTarget;
   readonly organizationName: string;
   /** Null if the owner has no policy of its own. */

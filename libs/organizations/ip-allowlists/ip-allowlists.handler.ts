@@ -3,14 +3,12 @@ import { Ids, unprocessable, type Sql } from '#platform/kernel';
 import {
   AggregateHandler,
   EventStore,
-  expectVersion,
   getFirstRow,
   getFirstRowOrNull,
-  newStream,
   type OperationTable,
 } from '#storage/event-store';
-import { createEventContext, type Actor } from '#api/access';
-import { getViolatedConstraint, refuseTakenName } from '#platform/postgres';
+import { type Actor, createResource, changeResource } from '#api/access';
+import { getViolatedConstraint, refuseTakenName, type DatabaseRow } from '#platform/postgres';
 import { ipAllowlist, type IpAllowlistCommand } from './ip-allowlist.js';
 import { ChangeIpAllowlist, type IpAllowlistOperations } from './ip-allowlists.commands.js';
 import {
@@ -99,30 +97,23 @@ export class IpAllowlistsHandler extends AggregateHandler<IpAllowlistOperations>
     super();
   }
 
-  private async create({
-    organization,
-    list,
-    actor,
-  }: IpAllowlistOperations['CreateIpAllowlist']['input']): Promise<IpAllowlistRow> {
+  private async create(input: IpAllowlistOperations['CreateIpAllowlist']['input']): Promise<IpAllowlistRow> {
+    const { organization, list, actor } = input;
     const id = this.ids.next('crl');
     const ranges = list.ranges.map((range) => ({ ...range, id: this.ids.next('cidr') }));
-    const { rows } = await this.store
-      .handle({
-        decider: ipAllowlist,
-        load: async () => {
-          const parent = await loadOrganizationForIpAllowlist(this.store.database, actor, organization);
-          if (parent.existing >= MAX_LISTS) {
-            throw unprocessable(`An organization can have at most ${MAX_LISTS} IP allowlists. Delete one`);
-          }
-          return { ...newStream(id, ipAllowlist), parent };
-        },
-        command: () => ({ type: 'CreateIpAllowlist', data: { ...list, ranges, keep: getKeptAddress(actor) } }) as const,
-        organization: ({ parent }) => parent.organization,
-        preconditions: ({ parent }) => [expectVersion(parent.organization, parent.version)],
-        context: createEventContext(actor),
-        read: () => [selectIpAllowlistById(id)],
-      })
-      .catch(refuseSecondList);
+    const rows = await createResource(this.store, ipAllowlist, {
+      id,
+      actor,
+      load: async () => {
+        const parent = await loadOrganizationForIpAllowlist(this.store.database, actor, organization);
+        if (parent.existing >= MAX_LISTS) {
+          throw unprocessable(`An organization can have at most ${MAX_LISTS} IP allowlists. Delete one`);
+        }
+        return parent;
+      },
+      command: { type: 'CreateIpAllowlist', data: { ...list, ranges, keep: getKeptAddress(actor) } },
+      read: () => [selectIpAllowlistById(id)],
+    }).catch(refuseSecondList);
     return getFirstRow<IpAllowlistRow>(rows);
   }
 
@@ -130,23 +121,17 @@ export class IpAllowlistsHandler extends AggregateHandler<IpAllowlistOperations>
     return getFirstRowOrNull<AllowedRangeRow>(await this.change({ ...change, read: [selectAllowedRangeById(range)] }));
   }
 
-  private async change({ target, command, actor, read }: ListChange) {
+  private change({ target, command, actor, read }: ListChange): Promise<readonly DatabaseRow[][]> {
     const pools = getNamedPools(command);
-    const { rows } = await this.store
-      .handle({
-        decider: ipAllowlist,
-        load: async () => {
-          const row = await loadIpAllowlist(this.store.database, actor, target, pools);
-          requirePools(pools, row.agentPools);
-          return { ...(await this.store.restore(row.id, ipAllowlist, row.snapshot)), row };
-        },
-        command: () => command,
-        organization: ({ row }) => row.organization,
-        preconditions: ({ row }) => row.preconditions.map(({ stream, version }) => expectVersion(stream, version)),
-        context: createEventContext(actor),
-        read: () => read,
-      })
-      .catch(refuseSecondList);
-    return rows;
+    return changeResource(this.store, ipAllowlist, {
+      actor,
+      load: async () => {
+        const row = await loadIpAllowlist(this.store.database, actor, target, pools);
+        requirePools(pools, row.agentPools);
+        return row;
+      },
+      command,
+      read: () => read,
+    }).catch(refuseSecondList);
   }
 }

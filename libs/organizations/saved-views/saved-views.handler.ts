@@ -3,13 +3,11 @@ import { Ids, unprocessable } from '#platform/kernel';
 import {
   AggregateHandler,
   EventStore,
-  expectVersion,
   getFirstRow,
   getFirstRowOrNull,
-  newStream,
   type OperationTable,
 } from '#storage/event-store';
-import { createEventContext, type Actor, type Permission } from '#api/access';
+import { type Actor, type Permission, createResource, changeResource } from '#api/access';
 import { refuseTakenName } from '#platform/postgres';
 import { savedView, type SavedViewCommand } from './saved-view.js';
 import { ChangeSavedView, type SavedViewOperations } from './saved-views.commands.js';
@@ -45,29 +43,22 @@ export class SavedViewsHandler extends AggregateHandler<SavedViewOperations> {
     super();
   }
 
-  private async create({
-    organization,
-    content,
-    actor,
-  }: SavedViewOperations['CreateSavedView']['input']): Promise<SavedViewRow> {
+  private async create(input: SavedViewOperations['CreateSavedView']['input']): Promise<SavedViewRow> {
+    const { organization, content, actor } = input;
     const id = this.ids.next('sview');
-    const { rows } = await this.store
-      .handle({
-        decider: savedView,
-        load: async () => {
-          const parent = await loadOrganizationForSavedView(this.store.database, actor, organization);
-          if (parent.existing >= MAX_VIEWS) {
-            throw unprocessable(`You can save at most ${MAX_VIEWS} views in an organization. Delete one`);
-          }
-          return { ...newStream(id, savedView), parent };
-        },
-        command: () => ({ type: 'CreateSavedView', data: { ...content, createdBy: actor.id } }) as const,
-        organization: ({ parent }) => parent.organization,
-        preconditions: ({ parent }) => [expectVersion(parent.organization, parent.version)],
-        context: createEventContext(actor),
-        read: () => [selectSavedViewById(id)],
-      })
-      .catch(refuseTaken);
+    const rows = await createResource(this.store, savedView, {
+      id,
+      actor,
+      load: async () => {
+        const parent = await loadOrganizationForSavedView(this.store.database, actor, organization);
+        if (parent.existing >= MAX_VIEWS) {
+          throw unprocessable(`You can save at most ${MAX_VIEWS} views in an organization. Delete one`);
+        }
+        return parent;
+      },
+      command: { type: 'CreateSavedView', data: { ...content, createdBy: actor.id } },
+      read: () => [selectSavedViewById(id)],
+    }).catch(refuseTaken);
     return getFirstRow<SavedViewRow>(rows);
   }
 
@@ -77,20 +68,12 @@ export class SavedViewsHandler extends AggregateHandler<SavedViewOperations> {
     permission: Permission,
     actor: Actor,
   ): Promise<SavedViewRow | null> {
-    const { rows } = await this.store
-      .handle({
-        decider: savedView,
-        load: async () => {
-          const row = await findSavedView(this.store.database, actor, permission, id);
-          return { ...(await this.store.restore(id, savedView, row.snapshot)), row };
-        },
-        command: () => command,
-        organization: ({ row }) => row.organization,
-        preconditions: ({ row }) => row.preconditions.map(({ stream, version }) => expectVersion(stream, version)),
-        context: createEventContext(actor),
-        read: () => [selectSavedViewById(id)],
-      })
-      .catch(refuseTaken);
+    const rows = await changeResource(this.store, savedView, {
+      actor,
+      load: () => findSavedView(this.store.database, actor, permission, id),
+      command,
+      read: () => [selectSavedViewById(id)],
+    }).catch(refuseTaken);
     return getFirstRowOrNull<SavedViewRow>(rows);
   }
 }

@@ -1,17 +1,15 @@
 import { CommandHandler } from '@nestjs/cqrs';
-import { Ids, type Sql } from '#platform/kernel';
+import { Ids } from '#platform/kernel';
 import {
   AggregateCommand,
   AggregateHandler,
   EventStore,
-  expectVersion,
   getFirstRow,
   getFirstRowOrNull,
-  newStream,
   type Operation,
   type OperationTable,
 } from '#storage/event-store';
-import { createEventContext, loadParentOrganization, type Actor } from '#api/access';
+import { loadParentOrganization, type Actor, createResource, changeResource } from '#api/access';
 import { Vault } from '#storage/vault';
 import { checkPrivateKey, sshKey, type SshKeyCommand } from './ssh-key.js';
 import { findSshKey, selectSshKeyById, type SshKeyRow } from './ssh-keys.view.js';
@@ -59,18 +57,16 @@ export class SshKeysHandler extends AggregateHandler<SshKeyOperations> {
   private async create(input: SshKeyOperations['CreateSshKey']['input']): Promise<SshKeyRow> {
     const { organization, name, privateKey, actor } = input;
     const id = this.ids.next('sshkey');
-    const { rows } = await this.store.handle({
-      decider: sshKey,
+    const rows = await createResource(this.store, sshKey, {
+      id,
+      actor,
       load: async () => {
         const parent = await loadParentOrganization(this.store.database, actor, 'manage-ssh-keys', organization);
         checkPrivateKey(privateKey);
-        return { ...newStream(id, sshKey), parent };
+        return parent;
       },
-      command: () => ({ type: 'CreateSshKey', data: { name } }) as const,
-      organization: ({ parent }) => parent.organization,
-      preconditions: ({ parent }) => [expectVersion(parent.organization, parent.version)],
-      context: createEventContext(actor),
-      read: ({ parent }) => [selectSshKeyById(id), this.vault.storeSecret(id, parent.organization, privateKey)],
+      command: { type: 'CreateSshKey', data: { name } },
+      read: (parent) => [selectSshKeyById(id), this.vault.storeSecret(id, parent.organization, privateKey)],
     });
     return getFirstRow<SshKeyRow>(rows);
   }
@@ -82,20 +78,17 @@ export class SshKeysHandler extends AggregateHandler<SshKeyOperations> {
     privateKey: string | undefined,
     actor: Actor,
   ): Promise<SshKeyRow | null> {
-    const { rows } = await this.store.handle({
-      decider: sshKey,
+    const rows = await changeResource(this.store, sshKey, {
+      actor,
       load: async () => {
         const row = await findSshKey(this.store.database, actor, 'manage-ssh-keys', id);
         if (privateKey !== undefined) checkPrivateKey(privateKey);
-        return { ...(await this.store.restore(id, sshKey, row.snapshot)), row };
+        return row;
       },
-      command: () => command,
-      organization: ({ row }) => row.organization,
-      preconditions: ({ row }) => row.preconditions.map(({ stream, version }) => expectVersion(stream, version)),
-      context: createEventContext(actor),
-      read: ({ row }): readonly Sql[] => [
+      command,
+      read: ({ organization }) => [
         selectSshKeyById(id),
-        ...(privateKey === undefined ? [] : [this.vault.storeSecret(id, row.organization, privateKey)]),
+        ...(privateKey === undefined ? [] : [this.vault.storeSecret(id, organization, privateKey)]),
       ],
     });
     return getFirstRowOrNull<SshKeyRow>(rows);

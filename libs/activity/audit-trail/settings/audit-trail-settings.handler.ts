@@ -1,16 +1,8 @@
 import { CommandHandler } from '@nestjs/cqrs';
 import { conflict, unavailable, type Sql } from '#platform/kernel';
-import {
-  AggregateHandler,
-  EventStore,
-  expectVersion,
-  getFirstRow,
-  newStream,
-  type LoadedStream,
-  type OperationTable,
-} from '#storage/event-store';
+import { AggregateHandler, EventStore, getFirstRow, type OperationTable } from '#storage/event-store';
 import type { DatabaseRow } from '#platform/postgres';
-import { createEventContext, type Actor } from '#api/access';
+import { changeResource, type Actor } from '#api/access';
 import { hasTestEntry, selectAuditConfiguration, type AuditConfigurationRow } from './audit-configurations.queries.js';
 import { waitForTrail } from '../wait-for-trail.queries.js';
 import { hasTrail } from './audit-trail.entitlement.js';
@@ -23,13 +15,11 @@ import {
   type TrailSettingsRow,
 } from './audit-trail-settings.queries.js';
 
-type LoadedTrailSettings = LoadedStream<TrailSettingsState> & { readonly settings: TrailSettingsForCommand };
-
 type TrailSettingsTask = {
   /** The name of the organization. */
   readonly organization: string;
   readonly actor: Actor;
-  readonly command: (loaded: LoadedTrailSettings) => TrailSettingsCommand;
+  readonly command: (row: TrailSettingsForCommand, state: TrailSettingsState) => TrailSettingsCommand;
   /** Selects the row of the response, for the organization with this id. */
   readonly read: (organization: string) => Sql;
 };
@@ -50,10 +40,10 @@ export class AuditTrailSettingsHandler extends AggregateHandler<TrailSettingsOpe
     input: TrailSettingsOperations['ChangeAuditTrailRetention']['input'],
   ): Promise<TrailSettingsRow> {
     const { organization, retentionDays, actor } = input;
-    const { rows } = await this.append({
+    const rows = await this.change({
       organization,
       actor,
-      command: ({ state }) => ({
+      command: (_, state) => ({
         type: 'ChangeAuditTrailRetention',
         data: { retentionDays: retentionDays === undefined ? state.retentionDays : retentionDays },
       }),
@@ -64,26 +54,26 @@ export class AuditTrailSettingsHandler extends AggregateHandler<TrailSettingsOpe
 
   private async switch(input: TrailSettingsOperations['SwitchAuditTrail']['input']): Promise<AuditConfigurationRow> {
     const { organization, enabled, actor } = input;
-    const { rows } = await this.append({
+    const rows = await this.change({
       organization,
       actor,
-      command: ({ state }) => ({ type: 'SwitchAuditTrail', data: { enabled: enabled ?? state.enabled } }),
+      command: (_, state) => ({ type: 'SwitchAuditTrail', data: { enabled: enabled ?? state.enabled } }),
       read: selectAuditConfiguration,
     });
     return getFirstRow<AuditConfigurationRow>(rows);
   }
 
   private async test({ organization, actor }: TrailSettingsOperations['TestAuditTrail']['input']): Promise<string> {
-    const { loaded } = await this.append({
+    const rows = await this.change({
       organization,
       actor,
-      command: ({ settings }) => {
-        if (!hasTrail(settings.featureSet)) throw conflict('The organization is not entitled to an audit trail');
+      command: ({ featureSet }) => {
+        if (!hasTrail(featureSet)) throw conflict('The organization is not entitled to an audit trail');
         return { type: 'TestAuditTrail', data: {} };
       },
       read: selectAuditConfiguration,
     });
-    const id = loaded.settings.organization;
+    const { organization: id } = getFirstRow<AuditConfigurationRow>(rows);
     await waitForTrail(this.store, id);
     const request = actor.request.id ?? '';
     const isRecorded = await hasTestEntry(this.store.database, id, request);
@@ -91,29 +81,12 @@ export class AuditTrailSettingsHandler extends AggregateHandler<TrailSettingsOpe
     return request;
   }
 
-  private append({
-    organization,
-    actor,
-    command,
-    read,
-  }: TrailSettingsTask): Promise<{ readonly loaded: LoadedTrailSettings; readonly rows: readonly DatabaseRow[][] }> {
-    const { store } = this;
-    return store.handle({
-      decider: trailSettings,
-      load: async (): Promise<LoadedTrailSettings> => {
-        const settings = await loadTrailSettingsForCommand(store.database, actor, organization);
-        const { stream, snapshot } = settings;
-        const loaded = snapshot
-          ? await store.restore(stream, trailSettings, snapshot)
-          : newStream(stream, trailSettings);
-        return { ...loaded, settings };
-      },
+  private change({ organization, actor, command, read }: TrailSettingsTask): Promise<readonly DatabaseRow[][]> {
+    return changeResource(this.store, trailSettings, {
+      actor,
+      load: () => loadTrailSettingsForCommand(this.store.database, actor, organization),
       command,
-      organization: ({ settings }) => settings.organization,
-      preconditions: ({ settings }) =>
-        settings.preconditions.map(({ stream, version }) => expectVersion(stream, version)),
-      context: createEventContext(actor),
-      read: ({ settings }) => [read(settings.organization)],
+      read: (row) => [read(row.organization)],
     });
   }
 }

@@ -40,7 +40,8 @@ export const findTrailSettings = async (database: Database, actor: Actor, name: 
 export type TrailSettingsForCommand = {
   readonly organization: string;
   readonly featureSet: FeatureSet;
-  readonly stream: string;
+  /** Id of the stream. */
+  readonly id: string;
   readonly snapshot: StreamSnapshot | null;
   /** Version of the organization, which another request may delete. */
   readonly preconditions: readonly StreamVersion[];
@@ -51,11 +52,11 @@ export const loadTrailSettingsForCommand = async (
   actor: Actor,
   name: string,
 ): Promise<TrailSettingsForCommand> => {
-  const row = await database.row<Omit<TrailSettingsForCommand, 'stream'>>(sql`
+  const row = await database.row<Omit<TrailSettingsForCommand, 'id'>>(sql`
     select o.id as organization, o.feature_set as "featureSet", ${selectSnapshotJson("replace(o.id, 'org-', 'atrail-')")} as snapshot,
            ${selectStreamVersions(sql`array[o.id]`)} as preconditions
       from organizations o where ${hasOrganizationName('o', name)} and ${requireCurrentAccess(actor)}`);
   if (!row) throw notFound();
   requirePermission(actor, 'manage-audit-trail', row);
-  return { ...row, stream: toTrailSettingsStream(row.organization) };
+  return { ...row, id: toTrailSettingsStream(row.organization) };
 };

@@ -14,7 +14,7 @@ import {
   type StreamVersion,
   type StreamWrite,
 } from '#storage/event-store';
-import { createEventContext } from '#api/access';
+import { createEventContext, changeResource } from '#api/access';
 import { Database } from '#platform/postgres';
 import { MAIL_HOST, parseHost, type Destination, type DestinationType } from './destinations.js';
 import { notificationConfiguration } from './notification-configuration.js';
@@ -141,16 +141,10 @@ export class NotificationConfigurationsHandler extends AggregateHandler<Notifica
   }
 
   private async delete({ id, actor }: Input<'DeleteNotificationConfiguration'>): Promise<void> {
-    await this.store.handle({
-      decider: notificationConfiguration,
-      load: async () => {
-        const row = await loadConfiguration(this.database, actor, id);
-        return { ...(await this.store.restore(id, notificationConfiguration, row.snapshot)), row };
-      },
-      command: () => ({ type: 'DeleteNotificationConfiguration', data: {} }) as const,
-      organization: ({ row }) => row.organization,
-      preconditions: ({ row }) => toPreconditions(row.preconditions),
-      context: createEventContext(actor),
+    await changeResource(this.store, notificationConfiguration, {
+      actor,
+      load: () => loadConfiguration(this.database, actor, id),
+      command: { type: 'DeleteNotificationConfiguration', data: {} },
     });
   }
 

@@ -1,12 +1,13 @@
 import { sql, type Sql } from '#platform/kernel';
 import { hasOrganizationName } from './resource-names.js';
 import type { Database } from '#platform/postgres';
+import { selectStreamVersions, type StreamVersion } from '#storage/event-store';
 import type { Actor } from '../callers/actor.js';
 import { requireCurrentAccess } from './access-epochs.queries.js';
 import { requirePermittedRow, type Permission } from './permissions.js';
 
-/** The organization of a new resource, with the version of its stream as a precondition of the append. */
-export type ParentOrganization = { readonly organization: string; readonly version: number };
+/** The organization of a new resource, with the version of its stream. */
+export type ParentOrganization = { readonly organization: string; readonly preconditions: readonly StreamVersion[] };
 
 /** Returns the organization with this name. Throws if the caller lacks the permission in it. */
 export const loadParentOrganization = async (
@@ -16,7 +17,7 @@ export const loadParentOrganization = async (
   name: string,
 ): Promise<ParentOrganization> => {
   const row = await database.row<ParentOrganization>(sql`
-    select o.id as organization, s.version from organizations o join event_store.streams s on s.stream = o.id
+    select o.id as organization, ${selectStreamVersions(sql.raw('array[o.id]'))} as preconditions from organizations o
      where ${hasOrganizationName('o', name)} and ${requireCurrentAccess(actor)}`);
   return requirePermittedRow(actor, permission, row);
 };
@@ -33,8 +34,8 @@ export const loadParentWithCount = async (
   count: Sql,
 ): Promise<ParentOrganization & { readonly existing: number }> => {
   const row = await database.row<ParentOrganization & { readonly existing: number }>(sql`
-    select o.id as organization, s.version, (${count}) as existing
-      from organizations o join event_store.streams s on s.stream = o.id
+    select o.id as organization, ${selectStreamVersions(sql.raw('array[o.id]'))} as preconditions, (${count}) as existing
+      from organizations o
      where ${hasOrganizationName('o', name)} and ${requireCurrentAccess(actor)}`);
   return requirePermittedRow(actor, permission, row);
 };

@@ -1,16 +1,15 @@
 import { CommandHandler } from '@nestjs/cqrs';
-import { Ids, requireActive, unprocessable, type Sql } from '#platform/kernel';
+import { Ids, unprocessable, type Sql } from '#platform/kernel';
 import {
   AggregateHandler,
   EventStore,
   getFirstRow,
   lockStream,
-  newStream,
   raiseConflictWhen,
   type OperationTable,
 } from '#storage/event-store';
 import { refuseTakenName } from '#platform/postgres';
-import { createEventContext, type Actor } from '#api/access';
+import { type Actor, createResource, changeResource } from '#api/access';
 import { prepareTokenDestruction } from '#identity/people';
 import { Vault } from '#storage/vault';
 import { ProviderConnections } from '../protocol/provider-connections.service.js';
@@ -64,22 +63,19 @@ export class IdentityProvidersHandler extends AggregateHandler<IdentityProviderO
     const { settings, clientSecret = null, actor } = input;
     const id = this.ids.next('idp');
     const data = { ...settings, hasClientSecret: clientSecret !== null };
-    const { rows } = await this.store
-      .handle({
-        decider: identityProvider,
-        load: async () => {
-          const present = await listProviders(this.store.database, actor);
-          if (present.length >= MAX_PROVIDERS) refuseLimit();
-          await this.checkProvider(data, { enabled: true });
-          return newStream(id, identityProvider);
-        },
-        command: () => ({ type: 'CreateIdentityProvider', data }) as const,
-        organization: () => null,
-        context: createEventContext(actor),
-        conditions: () => [lockStream(PROVIDERS), raiseConflictWhen(hasProviders(MAX_PROVIDERS))],
-        read: () => [selectProviderById(id), ...this.storeSecret(id, clientSecret)],
-      })
-      .catch(refuseTaken);
+    const rows = await createResource(this.store, identityProvider, {
+      id,
+      actor,
+      load: async () => {
+        const present = await listProviders(this.store.database, actor);
+        if (present.length >= MAX_PROVIDERS) refuseLimit();
+        await this.checkProvider(data, { enabled: true });
+        return { organization: null };
+      },
+      command: { type: 'CreateIdentityProvider', data },
+      conditions: () => [lockStream(PROVIDERS), raiseConflictWhen(hasProviders(MAX_PROVIDERS))],
+      read: () => [selectProviderById(id), ...this.storeSecret(id, clientSecret)],
+    }).catch(refuseTaken);
     return getFirstRow<IdentityProviderRow>(rows);
   }
 
@@ -88,39 +84,31 @@ export class IdentityProvidersHandler extends AggregateHandler<IdentityProviderO
   ): Promise<IdentityProviderRow> {
     const { id, settings, clientSecret, actor } = input;
     const changes = clientSecret === undefined ? settings : { ...settings, hasClientSecret: clientSecret !== null };
-    const { rows } = await this.store
-      .handle({
-        decider: identityProvider,
-        load: async () => {
-          const { snapshot } = await this.load(id, actor);
-          const loaded = await this.store.restore(id, identityProvider, snapshot);
-          await this.checkProvider(changes, requireActive(loaded.state));
-          return loaded;
-        },
-        command: () =>
-          ({ type: 'UpdateIdentityProvider', data: { changes, secretReplaced: Boolean(clientSecret) } }) as const,
-        organization: () => null,
-        context: createEventContext(actor),
-        read: () => [selectProviderById(id), ...this.storeSecret(id, clientSecret)],
-      })
-      .catch(refuseTaken);
+    const rows = await changeResource(this.store, identityProvider, {
+      actor,
+      load: async () => {
+        const provider = await this.load(id, actor);
+        await this.checkProvider(changes, provider.settings);
+        return { ...provider, organization: null };
+      },
+      command: { type: 'UpdateIdentityProvider', data: { changes, secretReplaced: Boolean(clientSecret) } },
+      read: () => [selectProviderById(id), ...this.storeSecret(id, clientSecret)],
+    }).catch(refuseTaken);
     return getFirstRow<IdentityProviderRow>(rows);
   }
 
   /** Deletes the tokens of the provider for SCIM in the same append. */
   private async delete({ id, actor }: IdentityProviderOperations['DeleteIdentityProvider']['input']): Promise<void> {
-    await this.store.handle({
-      decider: identityProvider,
+    await changeResource(this.store, identityProvider, {
+      actor,
       load: async () => {
         const provider = await this.load(id, actor);
-        const tokens = await prepareTokenDestruction(this.store, id, provider.tokens);
-        return { ...(await this.store.restore(id, identityProvider, provider.snapshot)), tokens };
+        const destruction = await prepareTokenDestruction(this.store, id, provider.tokens);
+        return { ...provider, organization: null, destruction };
       },
-      command: () => ({ type: 'DeleteIdentityProvider', data: {} }) as const,
-      organization: () => null,
-      preconditions: ({ tokens }) => tokens.writes,
-      context: createEventContext(actor),
-      read: ({ tokens }) => tokens.statements,
+      command: { type: 'DeleteIdentityProvider', data: {} },
+      writes: ({ destruction }) => destruction.writes,
+      read: ({ destruction }) => destruction.statements,
     });
   }
 

@@ -3,7 +3,7 @@ import { CommandHandler } from '@nestjs/cqrs';
 import { checkQuota, Clock, Ids, Quotas, Refusal, unprocessable } from '#platform/kernel';
 import { AggregateHandler, EventStore, decideWrite, expectVersion, type OperationTable } from '#storage/event-store';
 import { getViolatedConstraint } from '#platform/postgres';
-import { createEventContext, UNRESTRICTED } from '#api/access';
+import { createEventContext, UNRESTRICTED, changeResource } from '#api/access';
 import { authenticationToken } from './authentication-token.js';
 import { ChangeAuthenticationToken, type AuthenticationTokenOperations } from './authentication-tokens.commands.js';
 import { loadOwnerForNewToken, findAuthenticationToken } from './authentication-tokens.queries.js';
@@ -86,17 +86,11 @@ export class AuthenticationTokensHandler extends AggregateHandler<Authentication
     return newToken.issued(rows);
   }
 
-  private async destroy(input: AuthenticationTokenOperations['DestroyToken']['input']): Promise<void> {
-    const { target, actor } = input;
-    await this.store.handle({
-      decider: authenticationToken,
-      load: async () => {
-        const token = await findAuthenticationToken(this.store.database, actor, target);
-        return { ...(await this.store.restore(token.id, authenticationToken, token.snapshot)), token };
-      },
-      command: ({ token }) => createDestruction(token.organizations),
-      organization: ({ token }) => token.organization,
-      context: createEventContext(actor),
+  private async destroy({ target, actor }: AuthenticationTokenOperations['DestroyToken']['input']): Promise<void> {
+    await changeResource(this.store, authenticationToken, {
+      actor,
+      load: () => findAuthenticationToken(this.store.database, actor, target),
+      command: ({ organizations }) => createDestruction(organizations),
     });
   }
 }

@@ -1,7 +1,7 @@
 import { CommandHandler } from '@nestjs/cqrs';
 import { Ids, Quotas } from '#platform/kernel';
 import { AggregateHandler, EventStore, getFirstRow, type OperationTable } from '#storage/event-store';
-import { createEventContext } from '#api/access';
+import { changeResource } from '#api/access';
 import { inviteMember } from './invite-member.operation.js';
 import { membership } from './membership.js';
 import { ChangeMembership, type MembershipOperations } from './organization-memberships.commands.js';
@@ -29,15 +29,10 @@ export class OrganizationMembershipsHandler extends AggregateHandler<MembershipO
   }
 
   private async accept({ id, actor }: MembershipOperations['AcceptMembership']['input']): Promise<MembershipRow> {
-    const { rows } = await this.store.handle({
-      decider: membership,
-      load: async () => {
-        const row = await loadMembershipForCommand(this.store.database, actor, () => 'accept-membership', id);
-        return { ...(await this.store.restore(id, membership, row.snapshot)), row };
-      },
-      command: ({ row }) => ({ type: 'AcceptMembership', data: { username: row.username } }) as const,
-      organization: ({ row }) => row.organization,
-      context: createEventContext(actor),
+    const rows = await changeResource(this.store, membership, {
+      actor,
+      load: () => loadMembershipForCommand(this.store.database, actor, () => 'accept-membership', id),
+      command: ({ username }) => ({ type: 'AcceptMembership', data: { username } }),
       read: () => [selectMembershipById(id, actor)],
     });
     return getFirstRow<MembershipRow>(rows);

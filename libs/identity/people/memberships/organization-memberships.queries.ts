@@ -240,6 +240,7 @@ type TeamToLeave = TeamScope & {
 };
 
 export type MembershipForCommand = PermissionScope & {
+  readonly id: string;
   readonly organization: string;
   readonly user: string;
   readonly username: string;
@@ -255,7 +256,7 @@ export const loadMembershipForCommand = async (
   id: string,
 ): Promise<MembershipForCommand> => {
   const row = await database.row<MembershipForCommand>(sql`
-    select m.organization, u.id as "user", u.username, ${selectInvitation('m')} as invitation, ${buildSnapshotJson('s')} as snapshot,
+    select m.id, m.organization, u.id as "user", u.username, ${selectInvitation('m')} as invitation, ${buildSnapshotJson('s')} as snapshot,
            -- Sorted by id as well, because the command writes to each of these streams.
            coalesce((select jsonb_agg(to_jsonb(team) order by team.id) from (
              select t.id, ${selectTeamScopeColumns(actor)}, ${selectOwners(sql.raw('t.id'))} as owners, ${buildSnapshotJson('ts')} as snapshot

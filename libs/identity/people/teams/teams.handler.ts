@@ -6,20 +6,19 @@ import {
   getFirstRow,
   getFirstRowOrNull,
   raiseConflictWhen,
-  newStream,
   expectVersion,
-  type LoadedStream,
   type OperationTable,
   type StreamWrite,
 } from '#storage/event-store';
 import { refuseTakenName } from '#platform/postgres';
 import {
-  createEventContext,
   requirePermission,
   NO_ORGANIZATION_ACCESS,
   loadParentOrganization,
   type Actor,
   type Permission,
+  createResource,
+  changeResource,
 } from '#api/access';
 import {
   prepareTokenDestruction,
@@ -49,14 +48,15 @@ const changesOrganizationAccess = (before: TeamForCommand['organizationAccess'],
   Object.keys(pickChangedAccess(before, changes)).length > 0;
 
 /** Loads a team. Rejects callers without the permission. */
+/** Returns a team. Rejects callers without the permission. */
 const loadTeam = async <More extends object>(
-  store: EventStore,
+  { database }: EventStore,
   { id, permission, actor }: { readonly id: string; readonly permission: Permission; readonly actor: Actor },
-  more: Sql = sql.empty,
-) => {
-  const row = await loadTeamForCommand<More>(store.database, actor, id, more);
+  more: Sql,
+): Promise<TeamForCommand & More> => {
+  const row = await loadTeamForCommand<More>(database, actor, id, more);
   requireTeamChange(actor, permission, row);
-  return { ...(await store.restore(id, team, row.snapshot)), row };
+  return row;
 };
 
 /**
@@ -75,20 +75,19 @@ const refuseManySsoTeams = async ({ database }: EventStore, organization: string
 };
 
 /** A team with an `sso-team-id` is one of those that count already. */
-const hasSsoTeamId = (state: typeof team.initial): boolean => 'ssoTeamId' in state && state.ssoTeamId !== null;
+/** A team with an `sso-team-id` is one of those that count already. */
+const HAS_SSO_TEAM = sql.raw(', t.sso_team_id is not null as "hasSsoTeam"');
 
 const TOKENS = sql`, ${selectOwnedTokens(sql.raw('t.id'))} as tokens`;
 
-type LoadedTeam = LoadedStream<typeof team.initial> & {
-  readonly row: TeamForCommand & { readonly referencedMembers: readonly ReferencedMember[] };
-};
+type TeamWithMembers = TeamForCommand & { readonly referencedMembers: readonly ReferencedMember[] };
 
 /** Requires that the organization and the memberships do not change while members are added. */
 const buildAddPreconditions = ({
   organization,
   organizationVersion,
   referencedMembers,
-}: LoadedTeam['row']): StreamWrite[] => [
+}: TeamWithMembers): StreamWrite[] => [
   expectVersion(organization, organizationVersion),
   ...referencedMembers.flatMap(({ membership, version }) =>
     membership !== null && version !== null ? [expectVersion(membership, version)] : [],
@@ -122,96 +121,85 @@ export class TeamsHandler extends AggregateHandler<TeamOperations> {
   private async create(input: TeamOperations['CreateTeam']['input']): Promise<TeamDetailsRow> {
     const { organization, data, actor } = input;
     const id = this.ids.next('team');
-    const { rows } = await this.store
-      .handle({
-        decider: team,
-        load: async () => {
-          const parent = await loadParentOrganization(this.store.database, actor, 'manage-teams', organization);
-          if (changesOrganizationAccess(NO_ORGANIZATION_ACCESS, data))
-            requirePermission(actor, 'manage-organization-access', parent);
-          if (typeof data.ssoTeamId === 'string') await refuseManySsoTeams(this.store, parent.organization, id);
-          return { ...newStream(id, team), parent };
-        },
-        command: () => ({ type: 'CreateTeam', data }) as const,
-        organization: ({ parent }) => parent.organization,
-        preconditions: ({ parent }) => [expectVersion(parent.organization, parent.version)],
-        context: createEventContext(actor),
-        read: () => [selectTeamById(id, actor)],
-      })
-      .catch(refuseTaken);
+    const rows = await createResource(this.store, team, {
+      id,
+      actor,
+      load: async () => {
+        const parent = await loadParentOrganization(this.store.database, actor, 'manage-teams', organization);
+        if (changesOrganizationAccess(NO_ORGANIZATION_ACCESS, data))
+          requirePermission(actor, 'manage-organization-access', parent);
+        if (typeof data.ssoTeamId === 'string') await refuseManySsoTeams(this.store, parent.organization, id);
+        return parent;
+      },
+      command: { type: 'CreateTeam', data },
+      read: () => [selectTeamById(id, actor)],
+    }).catch(refuseTaken);
     return getFirstRow<TeamDetailsRow>(rows);
   }
 
   private async update(input: TeamOperations['UpdateTeam']['input']): Promise<TeamDetailsRow | null> {
     const { id, changes, actor } = input;
-    const { rows } = await this.store
-      .handle({
-        decider: team,
-        load: async () => {
-          const loaded = await loadTeam(this.store, { id, permission: 'manage-teams', actor });
-          if (changesOrganizationAccess(loaded.row.organizationAccess, changes))
-            requirePermission(actor, 'manage-organization-access', loaded.row);
-          if (typeof changes.ssoTeamId === 'string' && !hasSsoTeamId(loaded.state)) {
-            await refuseManySsoTeams(this.store, loaded.row.organization, id);
-          }
-          return loaded;
-        },
-        command: ({ row }) => ({ type: 'UpdateTeam', data: { changes, ofOwners: row.isOwners } }) as const,
-        organization: ({ row }) => row.organization,
-        context: createEventContext(actor),
-        read: () => [selectTeamById(id, actor)],
-      })
-      .catch(refuseTaken);
+    const rows = await changeResource(this.store, team, {
+      actor,
+      load: async () => {
+        const target = { id, permission: 'manage-teams', actor } as const;
+        const row = await loadTeam<{ hasSsoTeam: boolean }>(this.store, target, HAS_SSO_TEAM);
+        if (changesOrganizationAccess(row.organizationAccess, changes))
+          requirePermission(actor, 'manage-organization-access', row);
+        if (typeof changes.ssoTeamId === 'string' && !row.hasSsoTeam) {
+          await refuseManySsoTeams(this.store, row.organization, id);
+        }
+        return row;
+      },
+      command: ({ isOwners }) => ({ type: 'UpdateTeam', data: { changes, ofOwners: isOwners } }),
+      read: () => [selectTeamById(id, actor)],
+    }).catch(refuseTaken);
     return getFirstRowOrNull<TeamDetailsRow>(rows);
   }
 
   /** Deletes the team and its tokens in one append. */
   private async delete({ id, actor }: TeamOperations['DeleteTeam']['input']): Promise<void> {
-    await this.store.handle({
-      decider: team,
+    await changeResource(this.store, team, {
+      actor,
       load: async () => {
         const target = { id, permission: 'manage-teams', actor } as const;
-        const loaded = await loadTeam<{ tokens: OwnedToken[] }>(this.store, target, TOKENS);
-        return { ...loaded, tokens: await prepareTokenDestruction(this.store, id, loaded.row.tokens) };
+        const row = await loadTeam<{ tokens: OwnedToken[] }>(this.store, target, TOKENS);
+        return { ...row, destruction: await prepareTokenDestruction(this.store, id, row.tokens) };
       },
-      command: ({ row }) => ({ type: 'DeleteTeam', data: { ofOwners: row.isOwners } }) as const,
-      organization: ({ row }) => row.organization,
-      preconditions: ({ tokens }) => tokens.writes,
-      context: createEventContext(actor),
-      read: ({ tokens }) => tokens.statements,
+      command: ({ isOwners }) => ({ type: 'DeleteTeam', data: { ofOwners: isOwners } }),
+      writes: ({ destruction }) => destruction.writes,
+      read: ({ destruction }) => destruction.statements,
     });
   }
 
   private async addMembers({ id, members, actor }: TeamOperations['AddTeamMembers']['input']): Promise<void> {
-    await this.store.handle({
-      decider: team,
+    await changeResource(this.store, team, {
+      actor,
       load: async () => {
-        const loaded = await this.loadForMembers(id, members, actor);
-        refuseNonMembers(members, loaded.row.referencedMembers);
-        return loaded;
+        const row = await this.loadForMembers(id, members, actor);
+        refuseNonMembers(members, row.referencedMembers);
+        return row;
       },
-      command: ({ row }) => ({ type: 'AddTeamMembers', data: { members: row.referencedMembers } }) as const,
-      organization: ({ row }) => row.organization,
-      preconditions: ({ row }) => buildAddPreconditions(row),
-      context: createEventContext(actor),
+      command: ({ referencedMembers }) => ({ type: 'AddTeamMembers', data: { members: referencedMembers } }),
+      writes: buildAddPreconditions,
     });
   }
 
   private async removeMembers({ id, members, actor }: TeamOperations['RemoveTeamMembers']['input']): Promise<void> {
-    await this.store.handle({
-      decider: team,
+    await changeResource(this.store, team, {
+      actor,
       load: () => this.loadForMembers(id, members, actor),
-      command: ({ row: { referencedMembers, owners } }) =>
-        ({ type: 'RemoveTeamMembers', data: { members: referencedMembers, owners } }) as const,
-      organization: ({ row }) => row.organization,
-      context: createEventContext(actor),
+      command: ({ referencedMembers, owners }) => ({
+        type: 'RemoveTeamMembers',
+        data: { members: referencedMembers, owners },
+      }),
       // The stream of the owners team covers concurrent removals from the team. This check covers concurrent changes of
       // memberships.
-      read: ({ row }) => (row.owners ? [raiseConflictWhen(isOwnerless(id))] : []),
+      read: ({ owners }) => (owners ? [raiseConflictWhen(isOwnerless(id))] : []),
     });
   }
 
-  private loadForMembers(id: string, members: MemberReferences, actor: Actor): Promise<LoadedTeam> {
+  private loadForMembers(id: string, members: MemberReferences, actor: Actor): Promise<TeamWithMembers> {
     const target = { id, permission: 'manage-team-membership', actor } as const;
     return loadTeam<{ referencedMembers: ReferencedMember[] }>(this.store, target, selectReferencedMembers(members));
   }

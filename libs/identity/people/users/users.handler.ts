@@ -3,7 +3,14 @@ import { unprocessable } from '#platform/kernel';
 import { AggregateHandler, EventStore, getFirstRow, type OperationTable } from '#storage/event-store';
 import { NameEraser } from '#storage/personal-data';
 import { getViolatedConstraint } from '#platform/postgres';
-import { createEventContext, requirePermission, requireCurrentAccess, can, SITE_SCOPE } from '#api/access';
+import {
+  createEventContext,
+  requirePermission,
+  requireCurrentAccess,
+  can,
+  SITE_SCOPE,
+  changeResource,
+} from '#api/access';
 import { user } from './user.js';
 import { ChangeUser, type UserOperations } from './users.commands.js';
 import { forgetUser } from './users.forget.js';
@@ -41,21 +48,16 @@ export class UsersHandler extends AggregateHandler<UserOperations> {
   }
 
   private async update({ changes, actor }: UserOperations['UpdateUser']['input']): Promise<UserRow> {
-    const { rows } = await this.store
-      .handle({
-        decider: user,
-        load: async () => {
-          const snapshot = await loadUserForCommand(this.store.database, actor, 'update-account', actor.id);
-          return this.store.restore(actor.id, user, snapshot);
-        },
-        // Invitations go to addresses: an unproven address must not receive another person's invitation.
-        command: () =>
-          ({ type: 'UpdateUser', data: { changes, confirmsEmail: can(actor, 'change-email', SITE_SCOPE) } }) as const,
-        organization: () => null,
-        context: createEventContext(actor),
-        read: () => [selectUserById(actor.id)],
-      })
-      .catch(refuseTaken);
+    const rows = await changeResource(this.store, user, {
+      actor,
+      load: async () => {
+        const snapshot = await loadUserForCommand(this.store.database, actor, 'update-account', actor.id);
+        return { id: actor.id, organization: null, snapshot };
+      },
+      // Invitations go to addresses: an unproven address must not receive another person's invitation.
+      command: { type: 'UpdateUser', data: { changes, confirmsEmail: can(actor, 'change-email', SITE_SCOPE) } },
+      read: () => [selectUserById(actor.id)],
+    }).catch(refuseTaken);
     return getFirstRow<UserRow>(rows);
   }
 

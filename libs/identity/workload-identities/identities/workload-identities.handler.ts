@@ -3,16 +3,12 @@ import { Ids, unprocessable } from '#platform/kernel';
 import {
   AggregateHandler,
   EventStore,
-  expectVersion,
   getFirstRow,
   getFirstRowOrNull,
-  newStream,
   type OperationTable,
-  type StreamVersion,
-  type StreamWrite,
 } from '#storage/event-store';
 import { refuseTakenName } from '#platform/postgres';
-import { createEventContext, type Actor } from '#api/access';
+import { type Actor, createResource, changeResource } from '#api/access';
 import { prepareWorkloadTokenDestruction, type TokenDestruction } from '#identity/people';
 import { ChangeWorkloadIdentity, type WorkloadIdentityOperations } from './workload-identities.commands.js';
 import {
@@ -35,9 +31,6 @@ type WorkloadIdentityChange = Extract<
 const NO_TOKENS: TokenDestruction = { writes: [], statements: [] };
 
 const refuseTaken = refuseTakenName('workload_identities_team_name_key');
-
-const toPreconditions = (versions: readonly StreamVersion[]): StreamWrite[] =>
-  versions.map(({ stream, version }) => expectVersion(stream, version));
 
 /** Returns whether the command ends the tokens of the identity. */
 const mustEndTokens = (command: WorkloadIdentityChange): boolean =>
@@ -66,43 +59,34 @@ export class WorkloadIdentitiesHandler extends AggregateHandler<WorkloadIdentity
   ): Promise<WorkloadIdentityRow> {
     const { team, settings, actor } = input;
     const id = this.ids.next('wid');
-    const { rows } = await this.store
-      .handle({
-        decider: workloadIdentity,
-        load: async () => {
-          const parent = await loadTeamForNewIdentity(this.store.database, actor, team);
-          if (parent.existing >= MAX_IDENTITIES_PER_TEAM) {
-            throw unprocessable(`A team can have at most ${MAX_IDENTITIES_PER_TEAM} workload identities. Delete one`);
-          }
-          return { ...newStream(id, workloadIdentity), parent };
-        },
-        command: () => ({ type: 'CreateWorkloadIdentity', data: { team, settings } }) as const,
-        organization: ({ parent }) => parent.organization,
-        preconditions: ({ parent }) => toPreconditions(parent.preconditions),
-        context: createEventContext(actor),
-        read: () => [selectWorkloadIdentityById(id)],
-      })
-      .catch(refuseTaken);
+    const rows = await createResource(this.store, workloadIdentity, {
+      id,
+      actor,
+      load: async () => {
+        const parent = await loadTeamForNewIdentity(this.store.database, actor, team);
+        if (parent.existing >= MAX_IDENTITIES_PER_TEAM) {
+          throw unprocessable(`A team can have at most ${MAX_IDENTITIES_PER_TEAM} workload identities. Delete one`);
+        }
+        return parent;
+      },
+      command: { type: 'CreateWorkloadIdentity', data: { team, settings } },
+      read: () => [selectWorkloadIdentityById(id)],
+    }).catch(refuseTaken);
     return getFirstRow<WorkloadIdentityRow>(rows);
   }
 
   private async change(id: string, command: WorkloadIdentityChange, actor: Actor): Promise<WorkloadIdentityRow | null> {
     const endsTokens = mustEndTokens(command);
-    const { rows } = await this.store
-      .handle({
-        decider: workloadIdentity,
-        load: async () => {
-          const row = await loadWorkloadIdentity(this.store.database, actor, id, { endsTokens });
-          const loaded = await this.store.restore(id, workloadIdentity, row.snapshot);
-          return { ...loaded, row, ended: endsTokens ? await this.prepareTokenEnds(row) : NO_TOKENS };
-        },
-        command: () => command,
-        organization: ({ row }) => row.organization,
-        preconditions: ({ row, ended }) => [...toPreconditions(row.preconditions), ...ended.writes],
-        context: createEventContext(actor),
-        read: ({ ended }) => [selectWorkloadIdentityById(id), ...ended.statements],
-      })
-      .catch(refuseTaken);
+    const rows = await changeResource(this.store, workloadIdentity, {
+      actor,
+      load: async () => {
+        const row = await loadWorkloadIdentity(this.store.database, actor, id, { endsTokens });
+        return { ...row, ended: endsTokens ? await this.prepareTokenEnds(row) : NO_TOKENS };
+      },
+      command,
+      writes: ({ ended }) => ended.writes,
+      read: ({ ended }) => [selectWorkloadIdentityById(id), ...ended.statements],
+    }).catch(refuseTaken);
     return getFirstRowOrNull<WorkloadIdentityRow>(rows);
   }
 

@@ -6,13 +6,12 @@ import {
   getFirstRow,
   getFirstRowOrNull,
   raiseConflictWhen,
-  newStream,
   expectVersion,
   type OperationTable,
   type StreamWrite,
 } from '#storage/event-store';
 import { refuseTakenName } from '#platform/postgres';
-import { createEventContext } from '#api/access';
+import { createResource, changeResource } from '#api/access';
 import { prepareTokenDestruction, type TokenDestruction } from '#identity/people';
 import { agentPool, SCOPES, type AgentPoolChanges, type PoolScope, type PoolScopes } from './agent-pool.js';
 import { ChangeAgentPool, type AgentPoolOperations } from './agent-pools.commands.js';
@@ -81,42 +80,34 @@ export class AgentPoolsHandler extends AggregateHandler<AgentPoolOperations> {
   private async create(input: AgentPoolOperations['CreateAgentPool']['input']): Promise<AgentPoolRow> {
     const { organization, settings, actor } = input;
     const id = this.ids.next('apool');
-    const { rows } = await this.store
-      .handle({
-        decider: agentPool,
-        load: async () => {
-          const parent = await loadOrganizationForAgentPool(this.store.database, actor, organization, settings);
-          checkTargets(settings, parent.targets);
-          return { ...newStream(id, agentPool), parent };
-        },
-        command: () => ({ type: 'CreateAgentPool', data: settings }) as const,
-        organization: ({ parent }) => parent.organization,
-        preconditions: ({ parent }) => buildPreconditions(parent),
-        context: createEventContext(actor),
-        read: () => [selectAgentPoolById(id, { actor, now: this.clock.now() })],
-      })
-      .catch(refuseTaken);
+    const rows = await createResource(this.store, agentPool, {
+      id,
+      actor,
+      load: async () => {
+        const parent = await loadOrganizationForAgentPool(this.store.database, actor, organization, settings);
+        checkTargets(settings, parent.targets);
+        return parent;
+      },
+      command: { type: 'CreateAgentPool', data: settings },
+      writes: buildPreconditions,
+      read: () => [selectAgentPoolById(id, { actor, now: this.clock.now() })],
+    }).catch(refuseTaken);
     return getFirstRow<AgentPoolRow>(rows);
   }
 
   private async update(input: AgentPoolOperations['UpdateAgentPool']['input']): Promise<AgentPoolRow | null> {
     const { id, changes, actor } = input;
-    const { rows } = await this.store
-      .handle({
-        decider: agentPool,
-        load: async () => {
-          const pool = await loadAgentPoolForCommand(this.store.database, actor, id, changes);
-          checkTargets(changes, pool.targets);
-          const tokens = await this.prepareTokenDestructionFor(id, pool, changes);
-          return { ...(await this.store.restore(id, agentPool, pool.snapshot)), pool, tokens };
-        },
-        command: () => ({ type: 'UpdateAgentPool', data: { changes } }) as const,
-        organization: ({ pool }) => pool.organization,
-        preconditions: ({ pool, tokens }) => [...buildPreconditions(pool), ...tokens.writes],
-        context: createEventContext(actor),
-        read: ({ tokens }) => [selectAgentPoolById(id, { actor, now: this.clock.now() }), ...tokens.statements],
-      })
-      .catch(refuseTaken);
+    const rows = await changeResource(this.store, agentPool, {
+      actor,
+      load: async () => {
+        const pool = await loadAgentPoolForCommand(this.store.database, actor, id, changes);
+        checkTargets(changes, pool.targets);
+        return { ...pool, destruction: await this.prepareTokenDestructionFor(id, pool, changes) };
+      },
+      command: { type: 'UpdateAgentPool', data: { changes } },
+      writes: (pool) => [...buildPreconditions(pool), ...pool.destruction.writes],
+      read: ({ destruction }) => [selectAgentPoolById(id, { actor, now: this.clock.now() }), ...destruction.statements],
+    }).catch(refuseTaken);
     return getFirstRowOrNull<AgentPoolRow>(rows);
   }
 
@@ -136,19 +127,16 @@ export class AgentPoolsHandler extends AggregateHandler<AgentPoolOperations> {
 
   /** Deletes the tokens of the pool in the same append. */
   private async delete({ id, actor }: AgentPoolOperations['DeleteAgentPool']['input']): Promise<void> {
-    await this.store.handle({
-      decider: agentPool,
+    await changeResource(this.store, agentPool, {
+      actor,
       load: async () => {
         const pool = await loadAgentPoolForCommand(this.store.database, actor, id, {});
-        const tokens = await prepareTokenDestruction(this.store, id, pool.tokens);
-        return { ...(await this.store.restore(id, agentPool, pool.snapshot)), pool, tokens };
+        return { ...pool, destruction: await prepareTokenDestruction(this.store, id, pool.tokens) };
       },
-      command: ({ pool: { use } }) => ({ type: 'DeleteAgentPool', data: { use } }) as const,
-      organization: ({ pool }) => pool.organization,
-      preconditions: ({ tokens }) => tokens.writes,
-      context: createEventContext(actor),
+      command: ({ use }) => ({ type: 'DeleteAgentPool', data: { use } }),
+      writes: ({ destruction }) => destruction.writes,
       // Another request can assign the pool between the count and the lock of the stream.
-      read: ({ pool, tokens }) => [...tokens.statements, raiseConflictWhen(isUsed(id, pool.organization))],
+      read: ({ organization, destruction }) => [...destruction.statements, raiseConflictWhen(isUsed(id, organization))],
     });
   }
 }

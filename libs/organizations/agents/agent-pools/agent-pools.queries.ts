@@ -133,6 +133,7 @@ export const loadOrganizationForAgentPool = async (
 };
 
 export type AgentPoolForCommand = OrganizationForAgentPool & {
+  readonly id: string;
   /** The value before the command. */
   readonly remoteRunsEnabled: boolean;
   readonly use: PoolUse;
@@ -161,7 +162,7 @@ export const loadAgentPoolForCommand = async (
 ): Promise<AgentPoolForCommand> => {
   const use = selectPoolUsers(id, sql.raw('o.id'));
   const row = await database.row<AgentPoolForCommand>(sql`
-    select o.id as organization, so.version as "organizationVersion", ${selectTargets(changes)},
+    select ap.id, o.id as organization, so.version as "organizationVersion", ${selectTargets(changes)},
            ap.remote_runs_enabled as "remoteRunsEnabled",
            jsonb_build_object('workspaces', (select count(*) ${use.workspaces}),
                               'projects', (select count(*) ${use.projects}),

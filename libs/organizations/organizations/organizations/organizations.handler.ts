@@ -25,6 +25,7 @@ import {
   SITE_SCOPE,
   type Actor,
   type Permission,
+  changeResource,
 } from '#api/access';
 import { expectPoolVersion } from '#organizations/agents';
 import { organization, ORGANIZATION_POOL_POINTER, type OrganizationCommand } from './organization.js';
@@ -134,20 +135,16 @@ export class OrganizationsHandler extends AggregateHandler<OrganizationOperation
   /** Resolves to null if the organization has been deleted meanwhile. */
   private async append(task: OrganizationTask): Promise<OrganizationWithTtlPolicies | null> {
     const { name, actor, permission, command, pool = null } = task;
-    const { rows } = await this.store
-      .handle({
-        decider: organization,
-        load: async () => {
-          const row = await loadOrganizationForCommand(this.store.database, actor, permission, name, pool);
-          return { ...(await this.store.restore(row.id, organization, row.snapshot)), row };
-        },
-        command: () => command,
-        organization: ({ stream }) => stream,
-        preconditions: ({ row }) => expectPoolVersion(pool, row.poolVersion, { pointer: ORGANIZATION_POOL_POINTER }),
-        context: createEventContext(actor),
-        read: ({ stream }) => [selectOrganizationById(stream)],
-      })
-      .catch(refuseTaken);
+    const rows = await changeResource(this.store, organization, {
+      actor,
+      load: async () => {
+        const row = await loadOrganizationForCommand(this.store.database, actor, permission, name, pool);
+        return { ...row, organization: row.id };
+      },
+      command,
+      writes: (row) => expectPoolVersion(pool, row.poolVersion, { pointer: ORGANIZATION_POOL_POINTER }),
+      read: ({ id }) => [selectOrganizationById(id)],
+    }).catch(refuseTaken);
     return getFirstRowOrNull<OrganizationWithTtlPolicies>(rows);
   }
 }

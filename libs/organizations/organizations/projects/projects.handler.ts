@@ -6,12 +6,11 @@ import {
   expectVersion,
   getFirstRow,
   getFirstRowOrNull,
-  newStream,
   raiseConflictWhen,
   type OperationTable,
 } from '#storage/event-store';
 import { castRows, refuseTakenName, type DatabaseRow } from '#platform/postgres';
-import { createEventContext, requirePermission, type Actor, type Permission } from '#api/access';
+import { requirePermission, type Actor, type Permission, createResource, changeResource } from '#api/access';
 import { expectPoolVersion } from '#organizations/agents';
 import { selectProjectBindings, type BindingRow } from '#organizations/tag-bindings';
 import { loadOrganizationForCommand } from '../organizations/organizations.queries.js';
@@ -73,23 +72,21 @@ export class ProjectsHandler extends AggregateHandler<ProjectOperations> {
     const { organization, data, actor } = input;
     const id = this.ids.next('prj');
     const pool = getPool(data);
-    const { rows } = await this.store
-      .handle({
-        decider: project,
-        load: async () => ({
-          ...newStream(id, project),
-          owner: await loadOrganizationForCommand(this.store.database, actor, 'create-project', organization, pool),
-        }),
-        command: () => ({ type: 'CreateProject', data }) as const,
-        organization: ({ owner }) => owner.id,
-        preconditions: ({ owner }) => [
-          expectVersion(owner.id, owner.snapshot.version),
-          ...expectPoolVersion(pool, owner.poolVersion, { pointer: PROJECT_POOL_POINTER }),
-        ],
-        context: createEventContext(actor),
-        read: () => [selectProjectById(id, actor)],
-      })
-      .catch(refuseTaken);
+    const rows = await createResource(this.store, project, {
+      id,
+      actor,
+      load: async () => {
+        const { database } = this.store;
+        const owner = await loadOrganizationForCommand(database, actor, 'create-project', organization, pool);
+        return { ...owner, organization: owner.id };
+      },
+      command: { type: 'CreateProject', data },
+      writes: (owner) => [
+        expectVersion(owner.id, owner.snapshot.version),
+        ...expectPoolVersion(pool, owner.poolVersion, { pointer: PROJECT_POOL_POINTER }),
+      ],
+      read: () => [selectProjectById(id, actor)],
+    }).catch(refuseTaken);
     return getFirstRow<ProjectRow>(rows);
   }
 
@@ -140,7 +137,7 @@ export class ProjectsHandler extends AggregateHandler<ProjectOperations> {
   /**
    * Appends the events of a command, and resolves to the rows that the query `read` returns in the same transaction.
    */
-  private async append({
+  private append({
     id,
     actor,
     permission,
@@ -150,24 +147,19 @@ export class ProjectsHandler extends AggregateHandler<ProjectOperations> {
     insertsBindings = false,
     read,
   }: ProjectTask): Promise<readonly DatabaseRow[][]> {
-    const { rows } = await this.store
-      .handle({
-        decider: project,
-        load: async () => {
-          const row = await findProject(this.store.database, actor, permission, id, pool);
-          authorize?.(row);
-          return { ...(await this.store.restore(id, project, row.snapshot)), row };
-        },
-        command: ({ row }) => command(row),
-        organization: ({ row }) => row.organization,
-        preconditions: ({ row }) => [
-          ...(insertsBindings ? [expectVersion(row.organization, row.organizationVersion)] : []),
-          ...expectPoolVersion(pool, row.poolVersion, { pointer: PROJECT_POOL_POINTER }),
-        ],
-        context: createEventContext(actor),
-        read: () => read,
-      })
-      .catch(refuseTaken);
-    return rows;
+    return changeResource(this.store, project, {
+      actor,
+      load: async () => {
+        const row = await findProject(this.store.database, actor, permission, id, pool);
+        authorize?.(row);
+        return row;
+      },
+      command,
+      writes: (row) => [
+        ...(insertsBindings ? [expectVersion(row.organization, row.organizationVersion)] : []),
+        ...expectPoolVersion(pool, row.poolVersion, { pointer: PROJECT_POOL_POINTER }),
+      ],
+      read: () => read,
+    }).catch(refuseTaken);
   }
 }

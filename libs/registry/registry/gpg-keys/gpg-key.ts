@@ -13,7 +13,7 @@ export type GpgKeyEvent =
   | Message<'GpgKeyRenewed', { keyId: string; asciiArmor: string }>
   | Message<'GpgKeyRemoved', { keyId: string }>;
 
-export type GpgKeyCommand =
+type GpgKeyCommand =
   | Message<'AddGpgKey', { keyId: string; asciiArmor: string }>
   | Message<'RenewGpgKey', { asciiArmor: string }>
   | Message<'RemoveGpgKey', Record<never, never>>;

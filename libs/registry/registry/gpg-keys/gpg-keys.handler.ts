@@ -10,11 +10,17 @@ import {
   type OperationTable,
 } from '#storage/event-store';
 import { getViolatedConstraint, refuseTakenName } from '#platform/postgres';
-import { createEventContext, loadParentOrganization } from '#api/access';
+import { createEventContext, loadParentOrganization, createResource, changeResource, type Actor } from '#api/access';
 import { checkRenewal, readPublicKey } from '#registry/provider-release';
-import { gpgKey, type GpgKeyCommand } from './gpg-key.js';
+import { gpgKey } from './gpg-key.js';
 import { ChangeGpgKey, type GpgKeyOperations } from './gpg-keys.commands.js';
-import { findGpgKey, findGpgKeyOfOrganization, selectGpgKeyById, type GpgKeyRow } from './gpg-keys.queries.js';
+import {
+  findGpgKey,
+  findGpgKeyOfOrganization,
+  selectGpgKeyById,
+  type GpgKeyRow,
+  type GpgKeyForCommand,
+} from './gpg-keys.queries.js';
 
 /**
  * Returns 403 for a namespace that the caller cannot use, because go-tfe drops the text of a 404. A
@@ -64,55 +70,48 @@ export class GpgKeysHandler extends AggregateHandler<GpgKeyOperations> {
 
   private async addNew({ namespace, asciiArmor, actor }: GpgKeyOperations['AddGpgKey']['input']): Promise<GpgKeyRow> {
     const id = this.ids.next('gpgkey');
-    const { rows } = await this.store.handle({
-      decider: gpgKey,
+    const rows = await createResource(this.store, gpgKey, {
+      id,
+      actor,
       load: async () => {
         const parent = await loadParentOrganization(this.store.database, actor, 'manage-providers', namespace);
         const { keyId } = await readPublicKey(asciiArmor, this.clock.now());
-        return { ...newStream(id, gpgKey), parent, keyId };
+        return { ...parent, keyId };
       },
-      command: ({ keyId }): GpgKeyCommand => ({ type: 'AddGpgKey', data: { keyId, asciiArmor } }),
-      organization: ({ parent }) => parent.organization,
-      preconditions: ({ parent }) => [expectVersion(parent.organization, parent.version)],
-      context: createEventContext(actor),
-      read: ({ stream }) => [selectGpgKeyById(stream)],
+      command: ({ keyId }) => ({ type: 'AddGpgKey', data: { keyId, asciiArmor } }),
+      read: () => [selectGpgKeyById(id)],
     });
     return getFirstRow<GpgKeyRow>(rows);
   }
 
-  private async renewPresent(input: GpgKeyOperations['AddGpgKey']['input']): Promise<GpgKeyRow> {
-    const { namespace, asciiArmor, actor } = input;
-    const { rows } = await this.store.handle({
-      decider: gpgKey,
-      load: async () => {
-        const parent = await loadParentOrganization(this.store.database, actor, 'manage-providers', namespace);
-        const { keyId } = await readPublicKey(asciiArmor, this.clock.now());
-        const present = await findGpgKeyOfOrganization(this.store.database, parent.organization, keyId);
-        if (!present) throw createTakenKeyRefusal();
-        await requireRenewal(present, asciiArmor);
-        return { ...(await this.store.restore(present.id, gpgKey, present.snapshot)), parent };
-      },
-      command: () => ({ type: 'RenewGpgKey', data: { asciiArmor } }) as const,
-      organization: ({ parent }) => parent.organization,
-      context: createEventContext(actor),
-      read: ({ stream }) => [selectGpgKeyById(stream)],
+  private renewPresent({ namespace, asciiArmor, actor }: GpgKeyOperations['AddGpgKey']['input']): Promise<GpgKeyRow> {
+    return this.renewKey(asciiArmor, actor, async () => {
+      const { organization } = await loadParentOrganization(this.store.database, actor, 'manage-providers', namespace);
+      const { keyId } = await readPublicKey(asciiArmor, this.clock.now());
+      const present = await findGpgKeyOfOrganization(this.store.database, organization, keyId);
+      if (!present) throw createTakenKeyRefusal();
+      return present;
     });
-    return getFirstRow<GpgKeyRow>(rows);
   }
 
-  private async renew({ path, asciiArmor, actor }: GpgKeyOperations['RenewGpgKey']['input']): Promise<GpgKeyRow> {
-    const { rows } = await this.store.handle({
-      decider: gpgKey,
+  private renew({ path, asciiArmor, actor }: GpgKeyOperations['RenewGpgKey']['input']): Promise<GpgKeyRow> {
+    return this.renewKey(asciiArmor, actor, async () => {
+      const row = await findGpgKey(this.store.database, actor, 'manage-providers', path);
+      await readPublicKey(asciiArmor, this.clock.now());
+      return row;
+    });
+  }
+
+  private async renewKey(asciiArmor: string, actor: Actor, find: () => Promise<GpgKeyForCommand>): Promise<GpgKeyRow> {
+    const rows = await changeResource(this.store, gpgKey, {
+      actor,
       load: async () => {
-        const row = await findGpgKey(this.store.database, actor, 'manage-providers', path);
-        await readPublicKey(asciiArmor, this.clock.now());
+        const row = await find();
         await requireRenewal(row, asciiArmor);
-        return { ...(await this.store.restore(row.id, gpgKey, row.snapshot)), row };
+        return row;
       },
-      command: () => ({ type: 'RenewGpgKey', data: { asciiArmor } }) as const,
-      organization: ({ row }) => row.organization,
-      context: createEventContext(actor),
-      read: ({ stream }) => [selectGpgKeyById(stream)],
+      command: { type: 'RenewGpgKey', data: { asciiArmor } },
+      read: ({ id }) => [selectGpgKeyById(id)],
     });
     return getFirstRow<GpgKeyRow>(rows);
   }
@@ -134,7 +133,7 @@ export class GpgKeysHandler extends AggregateHandler<GpgKeyOperations> {
     const { rows } = await this.store.append(
       [
         expectVersion(row.organization, row.organizationVersion),
-        expectVersion(parent.organization, parent.version),
+        ...parent.preconditions.map(({ stream, version }) => expectVersion(stream, version)),
         decideWrite(gpgKey, loaded, row.organization, { type: 'RemoveGpgKey', data: {} }),
         decideWrite(gpgKey, newStream(id, gpgKey), parent.organization, {
           type: 'AddGpgKey',
@@ -148,15 +147,10 @@ export class GpgKeysHandler extends AggregateHandler<GpgKeyOperations> {
   }
 
   private async remove({ path, actor }: GpgKeyOperations['RemoveGpgKey']['input']): Promise<void> {
-    await this.store.handle({
-      decider: gpgKey,
-      load: async () => {
-        const row = await findGpgKey(this.store.database, actor, 'manage-providers', path);
-        return { ...(await this.store.restore(row.id, gpgKey, row.snapshot)), row };
-      },
-      command: () => ({ type: 'RemoveGpgKey', data: {} }) as const,
-      organization: ({ row }) => row.organization,
-      context: createEventContext(actor),
+    await changeResource(this.store, gpgKey, {
+      actor,
+      load: () => findGpgKey(this.store.database, actor, 'manage-providers', path),
+      command: { type: 'RemoveGpgKey', data: {} },
     });
   }
 }

@@ -36,7 +36,7 @@ export const selectGpgKeyById = (id: string): Sql => sql`select ${columns} ${FRO
 
 export const selectGpgKeysByIds = (ids: Sql): Sql => sql`select ${columns} ${FROM} where k.id = any (${ids})`;
 
-type GpgKeyForCommand = GpgKeyRow & { readonly organizationVersion: number; readonly snapshot: StreamSnapshot };
+export type GpgKeyForCommand = GpgKeyRow & { readonly organizationVersion: number; readonly snapshot: StreamSnapshot };
 
 const selectForCommand = (condition: Sql): Sql => sql`
   select ${columns}, so.version as "organizationVersion", ${buildSnapshotJson('s')} as snapshot

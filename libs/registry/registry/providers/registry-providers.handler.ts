@@ -6,12 +6,18 @@ import {
   decideWrite,
   expectVersion,
   getFirstRow,
-  newStream,
   type OperationTable,
   type StreamWrite,
 } from '#storage/event-store';
 import { refuseTakenName } from '#platform/postgres';
-import { createEventContext, loadParentOrganization, type Actor, type ParentOrganization } from '#api/access';
+import {
+  createEventContext,
+  loadParentOrganization,
+  type Actor,
+  type ParentOrganization,
+  createResource,
+  changeResource,
+} from '#api/access';
 import { registryProvider } from './registry-provider.js';
 import { ChangeRegistryProvider, type RegistryProviderOperations } from './registry-providers.commands.js';
 import { registryProviderVersion } from '../versions/registry-provider-version.js';
@@ -48,23 +54,16 @@ export class RegistryProvidersHandler extends AggregateHandler<RegistryProviderO
       actor,
     } = input;
     const id = this.ids.next('prov');
-    const { rows } = await this.store
-      .handle({
-        decider: registryProvider,
-        load: async () => {
-          const parent = await this.loadParent(organization, { registryName, namespace }, actor);
-          return { ...newStream(id, registryProvider), parent };
-        },
-        command: () => {
-          const data = { name, namespace: registryName === 'public' ? namespace : null };
-          return { type: 'CreateRegistryProvider', data } as const;
-        },
-        organization: ({ parent }) => parent.organization,
-        preconditions: ({ parent }) => [expectVersion(parent.organization, parent.version)],
-        context: createEventContext(actor),
-        read: () => [selectRegistryProviderById(id)],
-      })
-      .catch(refuseTakenName('registry_providers_names_key'));
+    const rows = await createResource(this.store, registryProvider, {
+      id,
+      actor,
+      load: () => this.loadParent(organization, { registryName, namespace }, actor),
+      command: {
+        type: 'CreateRegistryProvider',
+        data: { name, namespace: registryName === 'public' ? namespace : null },
+      },
+      read: () => [selectRegistryProviderById(id)],
+    }).catch(refuseTakenName('registry_providers_names_key'));
     return getFirstRow<RegistryProviderRow>(rows);
   }
 
@@ -82,20 +81,15 @@ export class RegistryProvidersHandler extends AggregateHandler<RegistryProviderO
 
   private async tag(input: RegistryProviderOperations['TagRegistryProvider']['input']): Promise<RegistryProviderRow> {
     const { path, bindings, actor } = input;
-    const { rows } = await this.store.handle({
-      decider: registryProvider,
-      load: async () => {
-        const row = await loadRegistryProviderForCommand(this.store.database, actor, path);
-        return { ...(await this.store.restore(row.id, registryProvider, row.snapshot)), row };
-      },
-      command: ({ state }) => {
+    const rows = await changeResource(this.store, registryProvider, {
+      actor,
+      load: () => loadRegistryProviderForCommand(this.store.database, actor, path),
+      command: (_, state) => {
         const current = state.status === 'active' ? state.tags : [];
-        return { type: 'TagRegistryProvider', data: { bindings: bindings ?? current } } as const;
+        return { type: 'TagRegistryProvider', data: { bindings: bindings ?? current } };
       },
-      organization: ({ row }) => row.organization,
-      preconditions: ({ row }) => [expectVersion(row.organization, row.organizationVersion)],
-      context: createEventContext(actor),
-      read: ({ row }) => [selectRegistryProviderById(row.id)],
+      writes: ({ organization, organizationVersion }) => [expectVersion(organization, organizationVersion)],
+      read: ({ id }) => [selectRegistryProviderById(id)],
     });
     return getFirstRow<RegistryProviderRow>(rows);
   }

@@ -1,5 +1,5 @@
 import { foldName, forbidden, hasSameName, notFound, sql, type Sql, type Tag, type Timestamp } from '#platform/kernel';
-import { buildSnapshotJson, type StreamSnapshot } from '#storage/event-store';
+import { buildSnapshotJson, type StreamSnapshot, selectStreamVersions } from '#storage/event-store';
 import type { Database } from '#platform/postgres';
 import {
   verifyCurrentAccess,
@@ -84,8 +84,9 @@ export const loadCuratingOrganization = async (
   name: string,
 ): Promise<ParentOrganization> => {
   const row = await database.row<ParentOrganization & { readonly curating: boolean }>(sql`
-    select o.id as organization, s.version, ${IS_CURATING} as curating
-      from organizations o join event_store.streams s on s.stream = o.id
+    select o.id as organization, ${selectStreamVersions(sql.raw('array[o.id]'))} as preconditions,
+           ${IS_CURATING} as curating
+      from organizations o
      where ${hasOrganizationName('o', name)} and ${requireCurrentAccess(actor)}`);
   if (!row) throw notFound();
   requirePermission(actor, 'read-providers', row);

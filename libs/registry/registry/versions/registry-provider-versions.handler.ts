@@ -5,13 +5,11 @@ import {
   EventStore,
   expectVersion,
   getFirstRow,
-  newStream,
-  type LoadedStream,
   type OperationTable,
   type StreamWrite,
 } from '#storage/event-store';
 import { refuseTakenName, type DatabaseRow } from '#platform/postgres';
-import { createEventContext, type Actor } from '#api/access';
+import { type Actor, createResource, changeResource } from '#api/access';
 import type { PlatformAttributes } from '../platforms/registry-provider-platform.js';
 import {
   registryProviderVersion,
@@ -24,7 +22,6 @@ import {
   loadVersionForCommand,
   type ProviderForVersion,
   type RegistryProviderVersionRow,
-  type VersionForCommand,
   type VersionPath,
 } from './registry-provider-versions.queries.js';
 import {
@@ -47,8 +44,6 @@ const buildPreconditions = (parents: ProviderForVersion): StreamWrite[] => [
   expectVersion(parents.provider, parents.providerVersion),
 ];
 
-type LoadedVersion = LoadedStream<RegistryProviderVersionState> & { readonly row: VersionForCommand };
-
 const findPlatform = (
   state: RegistryProviderVersionState,
   { os, arch }: Pick<PlatformAttributes, 'os' | 'arch'>,
@@ -64,11 +59,11 @@ export class RegistryProviderVersionsHandler extends AggregateHandler<RegistryPr
   protected readonly operations: OperationTable<RegistryProviderVersionOperations> = {
     CreateVersion: (input) => this.create(input),
     DeleteVersion: async ({ path, actor }) => {
-      await this.append(path, actor, () => ({ type: 'DeleteVersion', data: {} }));
+      await this.change(path, actor, () => ({ type: 'DeleteVersion', data: {} }));
     },
     CreatePlatform: (input) => this.createPlatform(input),
     DeletePlatform: async ({ path, actor }) => {
-      await this.append(path, actor, ({ state }) => ({
+      await this.change(path, actor, (state) => ({
         type: 'DeletePlatform',
         data: { platform: findPlatform(state, path) },
       }));
@@ -90,21 +85,17 @@ export class RegistryProviderVersionsHandler extends AggregateHandler<RegistryPr
     const { path, attributes, actor } = input;
     await requirePrivateProvider(this.store.database, actor, path);
     const id = this.ids.next('provver');
-    const { rows } = await this.store
-      .handle({
-        decider: registryProviderVersion,
-        load: async () => ({
-          ...newStream(id, registryProviderVersion),
-          parent: await loadProviderForNewVersion(this.store.database, actor, path),
-        }),
-        command: ({ parent: { provider, providerName: name, siblings } }) =>
-          ({ type: 'CreateVersion', data: { provider, name, siblings, ...attributes } }) as const,
-        organization: ({ parent }) => parent.organization,
-        preconditions: ({ parent }) => buildPreconditions(parent),
-        context: createEventContext(actor),
-        read: () => [selectVersionById(id)],
-      })
-      .catch(refuseTakenName('registry_provider_versions_provider_precedence_key', 'version'));
+    const rows = await createResource(this.store, registryProviderVersion, {
+      id,
+      actor,
+      load: () => loadProviderForNewVersion(this.store.database, actor, path),
+      command: ({ provider, providerName: name, siblings }) => ({
+        type: 'CreateVersion',
+        data: { provider, name, siblings, ...attributes },
+      }),
+      writes: buildPreconditions,
+      read: () => [selectVersionById(id)],
+    }).catch(refuseTakenName('registry_provider_versions_provider_precedence_key', 'version'));
     return getFirstRow<RegistryProviderVersionRow>(rows);
   }
 
@@ -114,7 +105,7 @@ export class RegistryProviderVersionsHandler extends AggregateHandler<RegistryPr
     const { path, attributes, actor } = input;
     const platform = this.ids.next('provpltfrm');
     const command = { type: 'CreatePlatform', data: { ...attributes, platform } } as const;
-    const rows = await this.append(path, actor, () => command, [selectPlatformById(platform)]);
+    const rows = await this.change(path, actor, () => command, [selectPlatformById(platform)]);
     return getFirstRow<RegistryProviderPlatformRow>(rows);
   }
 
@@ -122,25 +113,19 @@ export class RegistryProviderVersionsHandler extends AggregateHandler<RegistryPr
    * Executes a command on the version at that path. Appends the events of a command, and resolves to the rows that the
    * query `read` returns in the same transaction.
    */
-  private async append(
+  private async change(
     path: VersionPath,
     actor: Actor,
-    command: (loaded: LoadedVersion) => RegistryProviderVersionCommand,
+    toCommand: (state: RegistryProviderVersionState) => RegistryProviderVersionCommand,
     read: readonly Sql[] = [],
   ): Promise<readonly DatabaseRow[][]> {
     await requirePrivateProvider(this.store.database, actor, path);
-    const { rows } = await this.store.handle({
-      decider: registryProviderVersion,
-      load: async (): Promise<LoadedVersion> => {
-        const row = await loadVersionForCommand(this.store.database, actor, path);
-        return { ...(await this.store.restore(row.id, registryProviderVersion, row.snapshot)), row };
-      },
-      command,
-      organization: ({ row }) => row.organization,
-      preconditions: ({ row }) => buildPreconditions(row),
-      context: createEventContext(actor),
+    return changeResource(this.store, registryProviderVersion, {
+      actor,
+      load: () => loadVersionForCommand(this.store.database, actor, path),
+      command: (_, state) => toCommand(state),
+      writes: buildPreconditions,
       read: () => read,
     });
-    return rows;
   }
 }

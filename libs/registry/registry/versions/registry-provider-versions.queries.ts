@@ -156,7 +156,7 @@ export const loadProviderForNewVersion = async (
   return requirePermittedRow(actor, 'manage-providers', row);
 };
 
-export type VersionForCommand = ProviderForVersion & { readonly id: string; readonly snapshot: StreamSnapshot };
+type VersionForCommand = ProviderForVersion & { readonly id: string; readonly snapshot: StreamSnapshot };
 
 export const loadVersionForCommand = async (
   database: Database,

@@ -1,6 +1,6 @@
 import { unprocessable, type Ids } from '#platform/kernel';
 import { expectVersion, getFirstRow, type EventStore } from '#storage/event-store';
-import { createEventContext, toActingPrincipal, type Actor } from '#api/access';
+import { toActingPrincipal, type Actor, changeResource } from '#api/access';
 import { selectCommentById, type CommentRow } from '../run-events/run-events.queries.js';
 import { run, type RunCommand } from '../runs/run.js';
 import type { RunOperations } from '../runs/runs.commands.js';
@@ -31,22 +31,20 @@ export const commentRun = async (
   { id, body, actor }: RunOperations['CommentRun']['input'],
 ): Promise<CommentRow> => {
   const comment = ids.next('wsc');
-  const { rows } = await store.handle({
-    decider: run,
+  const rows = await changeResource(store, run, {
+    actor,
     load: async () => {
       const row = await loadRunForCommand(store.database, actor, id);
       authorizeRunCommand(actor, 'CommentRun', row);
       // The append checks the run's version, so comments that arrive together are counted.
       checkCommentLimit(row.comments, body);
-      return { ...(await store.restore(id, run, row.snapshot)), row };
+      return row;
     },
-    command: () => createCommentCommand(comment, body, actor),
-    organization: ({ row }) => row.organization,
-    preconditions: ({ row }) => [
+    command: createCommentCommand(comment, body, actor),
+    writes: (row) => [
       expectVersion(row.organization, row.organizationVersion),
       expectVersion(row.workspace, row.workspaceSnapshot.version),
     ],
-    context: createEventContext(actor),
     read: () => [selectCommentById(comment)],
   });
   return getFirstRow<CommentRow>(rows);

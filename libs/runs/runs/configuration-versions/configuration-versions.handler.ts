@@ -1,14 +1,12 @@
 import { CommandHandler } from '@nestjs/cqrs';
 import { Ids } from '#platform/kernel';
-import { can, createEventContext, toActingPrincipal, type Actor, type Permission } from '#api/access';
+import { can, toActingPrincipal, type Actor, type Permission, createResource, changeResource } from '#api/access';
 import { limitUpload, MIB } from '#storage/blob-store';
 import {
   AggregateHandler,
   EventStore,
-  expectVersion,
   getFirstRow,
   getFirstRowOrNull,
-  newStream,
   raiseConflictWhen,
   type OperationTable,
 } from '#storage/event-store';
@@ -79,27 +77,19 @@ export class ConfigurationVersionsHandler extends AggregateHandler<Configuration
   ): Promise<ConfigurationVersionRow> {
     const { newVersion, actor } = input;
     const id = this.ids.next('cv');
-    const { rows } = await this.store.handle({
-      decider: configurationVersion,
-      load: async () => ({
-        ...newStream(id, configurationVersion),
-        parent: await loadWorkspaceForNewConfiguration(this.store.database, actor, newVersion.workspace),
-      }),
-      command: ({ parent }): ConfigurationVersionCommand => ({
+    const rows = await createResource(this.store, configurationVersion, {
+      id,
+      actor,
+      load: () => loadWorkspaceForNewConfiguration(this.store.database, actor, newVersion.workspace),
+      command: (workspace) => ({
         type: 'CreateConfigurationVersion',
         data: {
           ...newVersion,
           source: 'tfe-api',
           createdBy: toActingPrincipal(actor),
-          mayApply: can(actor, 'apply-run', parent),
+          mayApply: can(actor, 'apply-run', workspace),
         },
       }),
-      organization: ({ parent }) => parent.organization,
-      preconditions: ({ parent }) => [
-        expectVersion(parent.organization, parent.organizationVersion),
-        expectVersion(newVersion.workspace, parent.workspaceVersion),
-      ],
-      context: createEventContext(actor),
       read: () => [selectConfigurationVersionById(id, actor)],
     });
     return getFirstRow<ConfigurationVersionRow>(rows);
@@ -109,15 +99,10 @@ export class ConfigurationVersionsHandler extends AggregateHandler<Configuration
     { id, actor }: { readonly id: string; readonly actor: Actor },
     { permission, command, removesArchive }: ConfigurationTask,
   ): Promise<ConfigurationVersionRow | null> {
-    const { rows } = await this.store.handle({
-      decider: configurationVersion,
-      load: async () => {
-        const row = await loadConfigurationForCommand(this.store.database, actor, permission, id);
-        return { ...(await this.store.restore(id, configurationVersion, row.snapshot)), row };
-      },
-      command: ({ row }) => command(row),
-      organization: ({ row }) => row.organization,
-      context: createEventContext(actor),
+    const rows = await changeResource(this.store, configurationVersion, {
+      actor,
+      load: () => loadConfigurationForCommand(this.store.database, actor, permission, id),
+      command,
       read: () => [
         selectConfigurationVersionById(id, actor),
         ...(removesArchive ? [raiseConflictWhen(isConfigurationInUse(id))] : []),

@@ -12,7 +12,7 @@ import {
   type Permission,
   type PermissionScope,
 } from '#api/access';
-import { buildSnapshotJson, type StreamSnapshot } from '#storage/event-store';
+import { buildSnapshotJson, type StreamSnapshot, selectStreamVersions, type StreamVersion } from '#storage/event-store';
 import type { Database } from '#platform/postgres';
 import { buildLimit, type ListPage, type ListRow, type PageRequest } from '#api/json-api';
 import { EXECUTION_MODE } from '#workspaces/workspaces';
@@ -112,8 +112,7 @@ export const listConfigurationVersions = async (
 /** The workspace of a new configuration version. */
 type WorkspaceForNewConfiguration = PermissionScope & {
   readonly organization: string;
-  readonly organizationVersion: number;
-  readonly workspaceVersion: number;
+  readonly preconditions: readonly StreamVersion[];
 };
 
 export const loadWorkspaceForNewConfiguration = async (
@@ -122,16 +121,15 @@ export const loadWorkspaceForNewConfiguration = async (
   workspace: string,
 ): Promise<WorkspaceForNewConfiguration> => {
   const row = await database.row<WorkspaceForNewConfiguration>(sql`
-    select w.organization, so.version as "organizationVersion", sw.version as "workspaceVersion",
+    select w.organization, ${selectStreamVersions(sql.raw('array[w.organization, w.id]'))} as preconditions,
            ${selectGrants(actor)} as grants
-      from workspaces w join event_store.streams sw on sw.stream = w.id
-      join event_store.streams so on so.stream = w.organization
-     where w.id = ${workspace} and ${requireCurrentAccess(actor)}`);
+      from workspaces w where w.id = ${workspace} and ${requireCurrentAccess(actor)}`);
   return requirePermittedRow(actor, 'create-configuration-version', row);
 };
 
 /** The facts for a decision besides the state of the stream. */
 export type ConfigurationForCommand = {
+  readonly id: string;
   readonly organization: string;
   readonly isInUse: boolean;
   readonly isCurrent: boolean;
@@ -145,7 +143,7 @@ export const loadConfigurationForCommand = async (
   id: string,
 ): Promise<ConfigurationForCommand> => {
   const row = await database.row<ConfigurationForCommand & PermissionScope & { organization: string }>(sql`
-    select c.organization, ${IN_USE} as "isInUse", ${IS_CURRENT} as "isCurrent", ${selectGrants(actor)} as grants,
+    select c.id, c.organization, ${IN_USE} as "isInUse", ${IS_CURRENT} as "isCurrent", ${selectGrants(actor)} as grants,
            ${buildSnapshotJson('s')} as snapshot
       from configuration_versions c join workspaces w on w.id = c.workspace join event_store.streams s on s.stream = c.id
      where c.id = ${id} and ${requireCurrentAccess(actor)}`);

@@ -1,5 +1,5 @@
 import { CommandHandler } from '@nestjs/cqrs';
-import { createEventContext, type Actor } from '#api/access';
+import { type Actor, changeResource } from '#api/access';
 import {
   AggregateHandler,
   EventStore,
@@ -54,16 +54,11 @@ export class BackingDataHandler extends AggregateHandler<BackingDataOperations> 
     { stateVersion, actor }: { readonly stateVersion: string; readonly actor: Actor },
     { command, preconditions }: BackingDataTask,
   ): Promise<StateVersionRow | null> {
-    const { rows } = await this.store.handle({
-      decider: backingData,
-      load: async () => {
-        const row = await loadBackingDataForCommand(this.store.database, actor, stateVersion);
-        return { ...(await this.store.restore(stateVersion, backingData, row.snapshot ?? undefined)), row };
-      },
-      command: ({ row }) => command(row),
-      organization: ({ row }) => row.organization,
-      preconditions: ({ row }) => preconditions(row),
-      context: createEventContext(actor),
+    const rows = await changeResource(this.store, backingData, {
+      actor,
+      load: () => loadBackingDataForCommand(this.store.database, actor, stateVersion),
+      command,
+      writes: preconditions,
       read: () => [selectStateVersionById(stateVersion, actor)],
     });
     return getFirstRowOrNull<StateVersionRow>(rows);

@@ -3,15 +3,13 @@ import { Ids } from '#platform/kernel';
 import {
   AggregateHandler,
   EventStore,
-  expectVersion,
   getFirstRow,
   getFirstRowOrNull,
   lockStream,
-  newStream,
   type OperationTable,
 } from '#storage/event-store';
 import { refuseTakenName } from '#platform/postgres';
-import { createEventContext, loadParentOrganization, type Actor } from '#api/access';
+import { loadParentOrganization, type Actor, createResource, changeResource } from '#api/access';
 import { reservedTagKey, type ReservedTagKeyCommand } from './reserved-tag-key.js';
 import { ChangeReservedTagKey, type ReservedTagKeyOperations } from './reserved-tag-keys.commands.js';
 import { selectReservedTagKeyById, findReservedTagKey, type ReservedTagKeyRow } from './reserved-tag-keys.queries.js';
@@ -43,40 +41,25 @@ export class ReservedTagKeysHandler extends AggregateHandler<ReservedTagKeyOpera
   private async create(input: ReservedTagKeyOperations['CreateReservedTagKey']['input']): Promise<ReservedTagKeyRow> {
     const { organization, data, actor } = input;
     const id = this.ids.next('rtk');
-    const { rows } = await this.store
-      .handle({
-        decider: reservedTagKey,
-        load: async () => {
-          const parent = await loadParentOrganization(this.store.database, actor, PERMISSION, organization);
-          return { ...newStream(id, reservedTagKey), parent };
-        },
-        command: () => ({ type: 'CreateReservedTagKey', data }) as const,
-        organization: ({ parent }) => parent.organization,
-        preconditions: ({ parent }) => [expectVersion(parent.organization, parent.version)],
-        conditions: ({ parent }) => [lockStream(parent.organization)],
-        context: createEventContext(actor),
-        read: () => [selectReservedTagKeyById(id)],
-      })
-      .catch(refuseTaken);
+    const rows = await createResource(this.store, reservedTagKey, {
+      id,
+      actor,
+      load: () => loadParentOrganization(this.store.database, actor, PERMISSION, organization),
+      command: { type: 'CreateReservedTagKey', data },
+      conditions: (parent) => [lockStream(parent.organization)],
+      read: () => [selectReservedTagKeyById(id)],
+    }).catch(refuseTaken);
     return getFirstRow<ReservedTagKeyRow>(rows);
   }
 
   private async updateOrDelete(id: string, command: UpdateOrDelete, actor: Actor): Promise<ReservedTagKeyRow | null> {
-    const { rows } = await this.store
-      .handle({
-        decider: reservedTagKey,
-        load: async () => {
-          const row = await findReservedTagKey(this.store.database, actor, PERMISSION, id);
-          return { ...(await this.store.restore(id, reservedTagKey, row.snapshot)), row };
-        },
-        command: () => command,
-        organization: ({ row }) => row.organization,
-        preconditions: ({ row }) => row.preconditions.map(({ stream, version }) => expectVersion(stream, version)),
-        conditions: ({ row }) => [lockStream(row.organization)],
-        context: createEventContext(actor),
-        read: () => [selectReservedTagKeyById(id)],
-      })
-      .catch(refuseTaken);
+    const rows = await changeResource(this.store, reservedTagKey, {
+      actor,
+      load: () => findReservedTagKey(this.store.database, actor, PERMISSION, id),
+      command,
+      conditions: ({ organization }) => [lockStream(organization)],
+      read: () => [selectReservedTagKeyById(id)],
+    }).catch(refuseTaken);
     return getFirstRowOrNull<ReservedTagKeyRow>(rows);
   }
 }

@@ -3,13 +3,11 @@ import { collectRefusals, Ids } from '#platform/kernel';
 import {
   AggregateHandler,
   EventStore,
-  expectVersion,
   getFirstRow,
   getFirstRowOrNull,
-  newStream,
   type OperationTable,
 } from '#storage/event-store';
-import { createEventContext } from '#api/access';
+import { createResource, changeResource } from '#api/access';
 import { Vault } from '#storage/vault';
 import { addToStored, checkValueLimit, checkVariable, findSecretToStore, variable } from './variable.js';
 import { ChangeVariable, type VariableOperations } from './variables.commands.js';
@@ -39,69 +37,51 @@ export class VariablesHandler extends AggregateHandler<VariableOperations> {
 
   private async create({ target, data, actor }: VariableOperations['CreateVariable']['input']): Promise<VariableRow> {
     const id = this.ids.next('var');
-    const { rows } = await this.store
-      .handle({
-        decider: variable,
-        load: async () => {
-          const owner = await loadOwnerForNewVariable(this.store.database, actor, target);
-          collectRefusals(
-            () => addToStored(owner.storedVariables, data),
-            () => checkVariable(data),
-          );
-          return { ...newStream(id, variable), owner };
-        },
-        command: ({ owner }) =>
-          ({ type: 'CreateVariable', data: { ...data, owner: { type: owner.type, id: owner.owner } } }) as const,
-        organization: ({ owner }) => owner.organization,
-        preconditions: ({ owner }) => owner.preconditions.map(({ stream, version }) => expectVersion(stream, version)),
-        context: createEventContext(actor),
-        read: ({ owner }) => [
-          selectVariableById(id),
-          ...(data.sensitive ? [this.vault.storeSecret(id, owner.organization, data.value)] : []),
-        ],
-      })
-      .catch(refuseTakenKey);
+    const rows = await createResource(this.store, variable, {
+      id,
+      actor,
+      load: async () => {
+        const owner = await loadOwnerForNewVariable(this.store.database, actor, target);
+        collectRefusals(
+          () => addToStored(owner.storedVariables, data),
+          () => checkVariable(data),
+        );
+        return owner;
+      },
+      command: ({ type, owner }) => ({ type: 'CreateVariable', data: { ...data, owner: { type, id: owner } } }),
+      read: ({ organization }) => [
+        selectVariableById(id),
+        ...(data.sensitive ? [this.vault.storeSecret(id, organization, data.value)] : []),
+      ],
+    }).catch(refuseTakenKey);
     return getFirstRow<VariableRow>(rows);
   }
 
   private async update(input: VariableOperations['UpdateVariable']['input']): Promise<VariableRow | null> {
     const { target, id, changes, actor } = input;
     const command = { type: 'UpdateVariable', data: { changes } } as const;
-    const { rows } = await this.store
-      .handle({
-        decider: variable,
-        load: async () => {
-          const row = await loadVariableForCommand(this.store.database, actor, target, id);
-          const loaded = await this.store.restore(id, variable, row.snapshot);
-          const secret = findSecretToStore(command, loaded.state);
-          if (secret === null) checkValueLimit(row.storedVariables, changes.value);
-          return { ...loaded, row, secret };
-        },
-        command: () => command,
-        organization: ({ row }) => row.organization,
-        // If the owner is deleted meanwhile, nothing would delete the new secret from the vault.
-        preconditions: ({ row }) => row.preconditions.map(({ stream, version }) => expectVersion(stream, version)),
-        context: createEventContext(actor),
-        read: ({ row, secret }) => [
-          selectVariableById(id),
-          ...(secret === null ? [] : [this.vault.storeSecret(id, row.organization, secret)]),
-        ],
-      })
-      .catch(refuseTakenKey);
+    const rows = await changeResource(this.store, variable, {
+      actor,
+      // If the owner is deleted meanwhile, nothing would delete the new secret from the vault. Therefore the row lists
+      // the owner's version.
+      load: () => loadVariableForCommand(this.store.database, actor, target, id),
+      command: ({ storedVariables }, state) => {
+        if (findSecretToStore(command, state) === null) checkValueLimit(storedVariables, changes.value);
+        return command;
+      },
+      read: ({ organization }, state) => {
+        const secret = findSecretToStore(command, state);
+        return [selectVariableById(id), ...(secret === null ? [] : [this.vault.storeSecret(id, organization, secret)])];
+      },
+    }).catch(refuseTakenKey);
     return getFirstRowOrNull<VariableRow>(rows);
   }
 
   private async delete({ target, id, actor }: VariableOperations['DeleteVariable']['input']): Promise<void> {
-    await this.store.handle({
-      decider: variable,
-      load: async () => {
-        const row = await loadVariableForCommand(this.store.database, actor, target, id);
-        return { ...(await this.store.restore(id, variable, row.snapshot)), row };
-      },
-      command: () => ({ type: 'DeleteVariable', data: {} }) as const,
-      organization: ({ row }) => row.organization,
-      preconditions: ({ row }) => row.preconditions.map(({ stream, version }) => expectVersion(stream, version)),
-      context: createEventContext(actor),
+    await changeResource(this.store, variable, {
+      actor,
+      load: () => loadVariableForCommand(this.store.database, actor, target, id),
+      command: { type: 'DeleteVariable', data: {} },
     });
   }
 }

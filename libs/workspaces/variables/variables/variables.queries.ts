@@ -240,17 +240,19 @@ export const loadOwnerForNewVariable = async (
         from (${selectOwner(actor, target)}) owner`),
   );
 
+type VariableForCommand = OwnerForVariable & { readonly id: string; readonly snapshot: StreamSnapshot };
+
 export const loadVariableForCommand = async (
   database: Database,
   actor: Actor,
   target: OwnerTarget,
   id: string,
-): Promise<OwnerForVariable & { readonly snapshot: StreamSnapshot }> =>
+): Promise<VariableForCommand> =>
   requireVariablePermission(
     actor,
     'write',
-    await database.row<OwnerForVariable & { readonly snapshot: StreamSnapshot }>(sql`
-      select owner.id as owner, owner.type, owner.organization, owner.grants,
+    await database.row<VariableForCommand>(sql`
+      select v.id, owner.id as owner, owner.type, owner.organization, owner.grants,
              ${selectStreamVersions(sql.raw('owner.streams'))} as preconditions, ${selectStoredVariables('owner.id', id)} as "storedVariables",
              ${buildSnapshotJson('st')} as snapshot
         from (${selectOwner(actor, target)}) owner join variables v on v.owner = owner.id and v.id = ${id}

@@ -1,6 +1,6 @@
 import { BINDING_POINTERS, unprocessable, type Ids } from '#platform/kernel';
-import { expectVersion, getFirstRow, newStream, type EventStore } from '#storage/event-store';
-import { createEventContext } from '#api/access';
+import { expectVersion, getFirstRow, type EventStore } from '#storage/event-store';
+import { createResource } from '#api/access';
 import { expectPoolVersion } from '#organizations/agents';
 import { listTagIds, raiseConflictWhenFixedKeysChanged, resolveTagNames } from '#organizations/tag-bindings';
 import type { SettingsInput } from '../settings/workspace-settings.js';
@@ -58,26 +58,20 @@ export const createWorkspace = async (
     tagIds: listTagIds(data.flatTags),
   };
   const settings = { ...getDefaults(dependencies, data.settings), ...data.settings };
-  const { rows } = await store
-    .handle({
-      decider: workspace,
-      load: async () => ({
-        ...newStream(id, workspace),
-        parent: await loadOrganizationForNewWorkspace(store.database, actor, organization, references),
-      }),
-      command: ({ parent }) => toCreateCommand(data, settings, parent),
-      organization: ({ parent }) => parent.organization,
-      preconditions: ({ parent }) => [
-        expectVersion(parent.organization, parent.organizationVersion),
-        ...(parent.project && parent.projectVersion ? [expectVersion(parent.project, parent.projectVersion)] : []),
-        ...expectPoolVersion(references.pool, parent.poolVersion, POOL_ERROR_TEXTS),
-      ],
-      context: createEventContext(actor),
-      read: ({ parent: { project, fixed } }) => [
-        selectWorkspaceById(id, actor),
-        ...(references.tags && project ? [raiseConflictWhenFixedKeysChanged(project, fixed)] : []),
-      ],
-    })
-    .catch(refuseTakenWorkspaceName);
+  const rows = await createResource(store, workspace, {
+    id,
+    actor,
+    load: () => loadOrganizationForNewWorkspace(store.database, actor, organization, references),
+    command: (parent) => toCreateCommand(data, settings, parent),
+    writes: (parent) => [
+      expectVersion(parent.organization, parent.organizationVersion),
+      ...(parent.project && parent.projectVersion ? [expectVersion(parent.project, parent.projectVersion)] : []),
+      ...expectPoolVersion(references.pool, parent.poolVersion, POOL_ERROR_TEXTS),
+    ],
+    read: ({ project, fixed }) => [
+      selectWorkspaceById(id, actor),
+      ...(references.tags && project ? [raiseConflictWhenFixedKeysChanged(project, fixed)] : []),
+    ],
+  }).catch(refuseTakenWorkspaceName);
   return getFirstRow<WorkspaceRow>(rows);
 };
