@@ -1,5 +1,11 @@
 import { Module, type DynamicModule } from '@nestjs/common';
 import { CqrsModule } from '@nestjs/cqrs';
+import type { EventRegistry } from '#platform/kernel';
+import { defineAggregate, toProjection, type ModuleDefinition } from '#storage/event-store';
+import { auditConfigurations } from './settings/audit-configurations.projection.js';
+import { createAuditTrailFollower } from './writing/audit-trail.follower.js';
+import { trailSettings, trailSettingsEvents } from './settings/audit-trail-settings.js';
+import { auditTrailSettings } from './settings/audit-trail-settings.projection.js';
 import { AuditConfigurationsController } from './settings/audit-configurations.controller.js';
 import { AuditTrailController } from './reading/audit-trail.controller.js';
 import { OrganizationAuditTrailController } from './reading/organization-audit-trail.controller.js';
@@ -11,6 +17,33 @@ import { TrailPageReader } from './reading/trail-pages.reader.js';
 import { AuditTrailSettingsController } from './settings/audit-trail-settings.controller.js';
 import { ENTRY_VISIBILITY, type EntryVisibility } from './writing/trail-entry.js';
 import { AuditTrailSettingsHandler } from './settings/audit-trail-settings.handler.js';
+
+/**
+ * Settings of audit trails. Their events have audit entries like others, so this module comes before the audit trail
+ * itself.
+ */
+export const auditTrailSettingsDefinition: ModuleDefinition = {
+  name: 'audit-trail-settings',
+  kinds: trailSettingsEvents,
+  aggregates: [defineAggregate('atrail', trailSettings)],
+  projections: [toProjection(auditTrailSettings), toProjection(auditConfigurations)],
+  followers: [],
+  // A migration of the audit trail creates its tables.
+  migrations: null,
+};
+
+/** The module has no events of its own; its follower records the events of the registry. */
+export const createAuditTrailDefinition = (registry: EventRegistry): ModuleDefinition => ({
+  name: 'audit-trail',
+  kinds: {},
+  aggregates: [],
+  projections: [],
+  followers: [createAuditTrailFollower(registry)],
+  migrations: new URL('./sql/', import.meta.url),
+  tablesOutsideLog: [
+    { table: 'audit_trail.walks', backup: 'empty', because: 'it contains the state of readers that read page by page' },
+  ],
+});
 
 type AuditTrailOptions = {
   readonly auditClientDetails: boolean;

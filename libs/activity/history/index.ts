@@ -1,2 +1,1 @@
-export { HistoryModule } from './history.module.js';
-export { createHistoryDefinition } from './history.definition.js';
+export { HistoryModule, createHistoryDefinition } from './history.module.js';

@@ -1,2 +1,1 @@
-export { liveEventsDefinition } from './live-events.definition.js';
-export { LiveEventsModule, type LiveEventsOptions } from './live-events.module.js';
+export { liveEventsDefinition, LiveEventsModule, type LiveEventsOptions } from './live-events.module.js';

@@ -1,9 +1,20 @@
 import { Module, type DynamicModule } from '@nestjs/common';
-import { Authenticator } from '#api/access';
-import { EventStore } from '#storage/event-store';
 import { Clock } from '#platform/kernel';
+import { toProjection, type ModuleDefinition, EventStore } from '#storage/event-store';
+import { Authenticator } from '#api/access';
+import { grantedScopes } from './scopes/granted-scopes.projection.js';
 import { EventsController } from './events/events.controller.js';
 import { LIVE_STREAM_LIMITS, LiveStreams } from './events/live.streams.js';
+
+/** The view of live streams. The module has no events of its own. */
+export const liveEventsDefinition: ModuleDefinition = {
+  name: 'live-events',
+  kinds: {},
+  aggregates: [],
+  projections: [toProjection(grantedScopes)],
+  followers: [],
+  migrations: new URL('./sql/', import.meta.url),
+};
 
 export type LiveEventsOptions = {
   /** Open streams of this process, and of one caller. */

@@ -1,6 +1,9 @@
 export type { NotificationConfigurationEvent } from './configurations/notification-configuration.js';
-export { createNotificationDeliveriesDefinition, notificationsDefinition } from './notifications.definition.js';
-export { NotificationsModule } from './notifications.module.js';
+export {
+  createNotificationDeliveriesDefinition,
+  notificationsDefinition,
+  NotificationsModule,
+} from './notifications.module.js';
 export {
   createNotificationDeliveriesJob,
   type NotificationDeliveriesDependencies,

@@ -1,11 +1,14 @@
 import { Module, type DynamicModule } from '@nestjs/common';
 import { CqrsModule } from '@nestjs/cqrs';
-import { EventStore } from '#storage/event-store';
 import { Clock, Ids, Quotas } from '#platform/kernel';
 import { Database } from '#platform/postgres';
+import { defineAggregate, toProjection, type ModuleDefinition, EventStore } from '#storage/event-store';
 import { GroupStatements } from '#identity/scim';
 import { SignInFlow, SignInOptions, SignInTokens } from '#identity/sign-in';
 import { Vault } from '#storage/vault';
+import { identityProvider, identityProviderEvents } from './providers/identity-provider.js';
+import { identityProviders, providerSecrets } from './providers/identity-providers.projection.js';
+import { statedGroups } from './sign-in/stated-groups.projection.js';
 import { IdentityLinksController } from './linking/identity-links.controller.js';
 import { BackChannelLogoutController } from './logout/back-channel-logout.controller.js';
 import { BackChannelLogout } from './logout/back-channel-logout.service.js';
@@ -24,6 +27,22 @@ import { PendingSignIns } from './sign-in/pending-sign-ins.service.js';
 import { ProvisionedUsers } from './sign-in/provisioned-users.port.js';
 import { SignInGroups } from './sign-in/sign-in-groups.service.js';
 import { ScimUsers } from './sign-in/scim-users.service.js';
+
+export const identityProvidersDefinition: ModuleDefinition = {
+  name: 'identity-providers',
+  kinds: identityProviderEvents,
+  aggregates: [defineAggregate('idp', identityProvider)],
+  projections: [toProjection(identityProviders), toProjection(providerSecrets), toProjection(statedGroups)],
+  followers: [],
+  migrations: new URL('./sql/', import.meta.url),
+  tablesOutsideLog: [
+    {
+      table: 'identity_providers.stated_groups',
+      backup: 'rows',
+      organizationExport: { without: 'people keep their accounts at identity providers at the site' },
+    },
+  ],
+};
 
 export type IdentityProvidersOptions = {
   readonly publicUrl: string;

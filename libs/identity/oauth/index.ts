@@ -1,4 +1,3 @@
-export { OauthModule } from './oauth.module.js';
-export { oauthDefinition } from './oauth.definition.js';
+export { OauthModule, oauthDefinition } from './oauth.module.js';
 export type { OauthOptions } from './oauth.options.js';
 export { oauthErrorFormats } from './protocol/oauth-errors.renderer.js';

@@ -11,7 +11,7 @@ export {
 } from './operator/accounts.operator.js';
 export { publishedTeams } from './teams/teams.published.js';
 export { MembershipOrganizations } from './memberships/membership-organizations.port.js';
-export { PeopleModule } from './people.module.js';
+export { PeopleModule, peopleDefinition } from './people.module.js';
 export {
   ADMIN_USERNAME,
   ensureAdmin,
@@ -39,7 +39,6 @@ export {
   type ImportedTeam,
   type MovedAccount,
 } from './operator/moved-accounts.operator.js';
-export { peopleDefinition } from './people.definition.js';
 export { computeExpiry, type TokenLifetime } from './authentication-tokens/token-lifetime.js';
 export type { TeamDeleted } from './teams/team.js';
 export type { UserChanges, UserEvent, UserForgotten } from './users/user.js';

@@ -1,6 +1,5 @@
 export { scimErrors } from './protocol/scim-errors.renderer.js';
-export { createScimDefinition } from './scim.definition.js';
-export { ScimModule } from './scim.module.js';
+export { createScimDefinition, ScimModule } from './scim.module.js';
 export { GroupStatements, type GroupReference, type GroupsOfUser } from './groups/group-statements.port.js';
 export { listGroupKeys } from './groups/scim-groups.queries.js';
 export { UserSignInMethods } from './users/user-sign-in-methods.port.js';

@@ -1,6 +1,5 @@
-export { SignInModule, type SignInModuleOptions } from './sign-in.module.js';
+export { SignInModule, type SignInModuleOptions, signInDefinition } from './sign-in.module.js';
 export { createAccountMailsJob } from './notices/account-mails.job.js';
-export { signInDefinition } from './sign-in.definition.js';
 export { AccountService } from './account/account.service.js';
 export { formatCookie, formatRemovedCookie, readCookie } from './flow/sign-in-cookies.js';
 export { getNextPath } from './flow/next-path.js';

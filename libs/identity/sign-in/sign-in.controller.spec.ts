@@ -11,7 +11,7 @@ import { expectViewsMatchLog } from '../../../test/support/views-match-log.js';
 import { SECOND_FACTOR_COOKIE } from './flow/sign-in-cookies.js';
 import { createSignInLink } from './links/sign-in-links.operator.js';
 import { enableTotp, FormClient, makeLink, makePerson, PASSWORD, signInByLink } from '../../../test/support/sign-in.js';
-import { signInDefinition } from './sign-in.definition.js';
+import { signInDefinition } from './sign-in.module.js';
 import { computeTotpCode } from './totp/totp.codes.js';
 
 const clock = new FixedClock();

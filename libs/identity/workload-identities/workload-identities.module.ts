@@ -1,8 +1,12 @@
 import { Module, type DynamicModule } from '@nestjs/common';
 import { CqrsModule } from '@nestjs/cqrs';
-import { EventStore } from '#storage/event-store';
 import { Clock, Ids } from '#platform/kernel';
 import { createOutboundFetch, PrivateHosts } from '#platform/outbound';
+import { defineAggregate, toProjection, type ModuleDefinition, EventStore } from '#storage/event-store';
+import { workloadIdentityEvents } from './identities/workload-identities.events.js';
+import { WORKLOAD_IDENTITY_NAMES } from './identities/workload-identity-names.js';
+import { workloadIdentities, workloadIdentityNames } from './identities/workload-identities.projection.js';
+import { workloadIdentity } from './identities/workload-identity.js';
 import { FailedExchanges } from './exchange/failed-exchanges.limiter.js';
 import { IssuerKeys, KEY_LIMITS } from './exchange/issuer-keys.service.js';
 import { SubjectTokenVerifier } from './exchange/subject-token.verifier.js';
@@ -10,6 +14,16 @@ import { TokenExchange } from './exchange/token-exchange.service.js';
 import { WorkloadIdentitiesController } from './identities/workload-identities.controller.js';
 import { WorkloadIdentitiesHandler } from './identities/workload-identities.handler.js';
 import { PUBLIC_URL } from './workload-identities.options.js';
+
+export const workloadIdentitiesDefinition: ModuleDefinition = {
+  name: 'workload-identities',
+  kinds: workloadIdentityEvents,
+  aggregates: [defineAggregate('wid', workloadIdentity)],
+  projections: [toProjection(workloadIdentities), toProjection(workloadIdentityNames)],
+  followers: [],
+  uniqueNames: [WORKLOAD_IDENTITY_NAMES],
+  migrations: new URL('./sql/', import.meta.url),
+};
 
 type WorkloadIdentitiesOptions = {
   readonly publicUrl: string;

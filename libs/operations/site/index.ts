@@ -1,5 +1,4 @@
 export { createJobRecorder } from './records/job-runs.queries.js';
 export { readLogEnd, recordVerification } from './records/verifications.queries.js';
-export { siteDefinition } from './site.definition.js';
-export { SiteModule } from './site.module.js';
+export { siteDefinition, SiteModule } from './site.module.js';
 export type { SiteFacts, SiteSetting } from './status/site-facts.js';

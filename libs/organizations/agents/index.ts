@@ -1,7 +1,6 @@
 export { AgentPoolWorkspaces } from './agent-pools/agent-pool-workspaces.port.js';
 export { selectRelatedAgentPools } from './agent-pools/agent-pools.related.js';
 export type { AgentPoolDeleted } from './agent-pools/agent-pool.js';
-export { AgentsModule } from './agents.module.js';
-export { agentsDefinition } from './agents.definition.js';
+export { AgentsModule, agentsDefinition } from './agents.module.js';
 export { AGENT_POOL_NAMES } from './agent-pools/agent-pool-names.js';
 export { expectPoolVersion, isPoolUsableBy, selectUsablePoolVersion } from './agent-pools/usable-pools.queries.js';

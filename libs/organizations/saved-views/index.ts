@@ -1,3 +1,2 @@
 export type { SavedViewEvent } from './saved-view.js';
-export { SavedViewsModule } from './saved-views.module.js';
-export { savedViewsDefinition } from './saved-views.definition.js';
+export { SavedViewsModule, savedViewsDefinition } from './saved-views.module.js';

@@ -1,6 +1,5 @@
 export { createAbandonedUploadsJob } from './release-files/abandoned-uploads.job.js';
 export { createDeletedProvidersJob } from './providers/deleted-providers.job.js';
 export { publishedRegistry } from './registry.published.js';
-export { RegistryModule } from './registry.module.js';
-export { registryDefinition } from './registry.definition.js';
+export { RegistryModule, registryDefinition } from './registry.module.js';
 export { createReleaseSweeper } from './release-files/release-sweeper.follower.js';

@@ -2,8 +2,7 @@ export type { ConfigurationVersionEvent } from './configuration-versions/configu
 export type { RunEvent } from './runs/run-event.js';
 export { CONFIGURATION_FILES } from './configuration-versions/configuration-version.files.js';
 export { createConfigurationSweeper } from './configuration-versions/configuration-sweeper.follower.js';
-export { RunsModule, type RunsOptions } from './runs.module.js';
-export { runsDefinition } from './runs.definition.js';
+export { RunsModule, type RunsOptions, runsDefinition } from './runs.module.js';
 export { createWaitingRemoteRunsJob } from './queue/waiting-remote-runs.job.js';
 export { isConfigurationInUse } from './configuration-versions/configuration-versions.queries.js';
 export {

@@ -2,8 +2,18 @@ import { Module, type DynamicModule } from '@nestjs/common';
 import { CqrsModule } from '@nestjs/cqrs';
 import type { EncryptionKeys } from '#platform/encryption';
 import { Clock } from '#platform/kernel';
+import { defineAggregate, toProjection, type ModuleDefinition } from '#storage/event-store';
 import { EncryptedBlobs, SignedLinks, type BlobStore } from '#storage/blob-store';
 import { CurrentRuns } from '#workspaces/workspaces';
+import { configurationVersion, configurationVersionEvents } from './configuration-versions/configuration-version.js';
+import { configurationVersions } from './configuration-versions/configuration-versions.projection.js';
+import { selectOrganizationFiles } from './configuration-versions/organization-files.queries.js';
+import { configurationReads } from './reads.events.js';
+import { run } from './runs/run.js';
+import { runTokens } from './run-tokens/run-tokens.projection.js';
+import { runQueueFollower } from './queue/run-queue.follower.js';
+import { runEvents } from './runs.events.js';
+import { runs, runSecrets } from './runs.projection.js';
 import { AppliesController } from './phases/applies.controller.js';
 import { CommentsController } from './comments/comments.controller.js';
 import { ConfigurationFiles } from './configuration-versions/configuration-version.files.js';
@@ -21,6 +31,33 @@ import { RunVariables } from './runs/runs.variables.js';
 import { RunsController } from './runs/runs.controller.js';
 import { RunsHandler } from './runs/runs.handler.js';
 import { TaskStagesController } from './phases/task-stages.controller.js';
+
+/** Runs, their plans, applies and comments, and the configuration versions that they use. */
+export const runsDefinition: ModuleDefinition = {
+  name: 'runs',
+  kinds: {
+    ...runEvents,
+    ...configurationVersionEvents,
+    ...configurationReads,
+  },
+  aggregates: [defineAggregate('run', run), defineAggregate('cv', configurationVersion)],
+  projections: [
+    toProjection(runSecrets),
+    toProjection(runTokens),
+    toProjection(runs),
+    toProjection(configurationVersions),
+  ],
+  followers: [runQueueFollower],
+  migrations: new URL('./sql/', import.meta.url),
+  tablesOutsideLog: [
+    {
+      table: 'runs.kept_archives',
+      backup: 'rows',
+      organizationExport: { without: 'a follower fills it from the events' },
+    },
+  ],
+  selectOrganizationFiles,
+};
 
 export type RunsOptions = {
   /** Stores the archives of configuration versions. */

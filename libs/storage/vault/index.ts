@@ -1,3 +1,2 @@
 export { buildSecretDeletion, selectEncryptedSecret, Vault } from './vault.js';
-export { VaultModule } from './vault.module.js';
-export { vaultDefinition } from './vault.definition.js';
+export { VaultModule, vaultDefinition } from './vault.module.js';

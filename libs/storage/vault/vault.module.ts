@@ -1,7 +1,20 @@
 import { Global, Module, type DynamicModule } from '@nestjs/common';
 import type { EncryptionKeys } from '#platform/encryption';
 import { Database } from '#platform/postgres';
-import { Vault } from './vault.js';
+import { toProjection, type ModuleDefinition } from '#storage/event-store';
+import { vault } from './vault.projection.js';
+import { PURPOSE, Vault } from './vault.js';
+
+export const vaultDefinition: ModuleDefinition = {
+  name: 'vault',
+  kinds: {},
+  aggregates: [],
+  projections: [toProjection(vault)],
+  followers: [],
+  migrations: new URL('./sql/', import.meta.url),
+  tablesOutsideLog: [{ table: 'vault.secrets', backup: 'rows', organizationExport: 'rows' }],
+  encryptedColumns: [{ table: 'vault.secrets', id: 'id', column: 'sealed', purpose: PURPOSE }],
+};
 
 /** Provides the vault to every module. */
 @Global()

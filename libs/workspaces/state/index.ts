@@ -1,8 +1,7 @@
 export { createAbandonedStateVersionsJob } from './uploads/abandoned-state-versions.job.js';
 export { STATE_FILES, StateFiles } from './files/state.files.js';
-export { StateModule, type StateOptions } from './state.module.js';
+export { StateModule, type StateOptions, stateDefinition } from './state.module.js';
 export { createStateSweeper } from './files/state-sweeper.follower.js';
-export { stateDefinition } from './state.definition.js';
 export {
   IS_STATE_NEEDED,
   preparePermanentDeletion,

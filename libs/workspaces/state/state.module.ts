@@ -2,8 +2,13 @@ import { Module, type DynamicModule } from '@nestjs/common';
 import { CqrsModule } from '@nestjs/cqrs';
 import type { EncryptionKeys } from '#platform/encryption';
 import { Clock } from '#platform/kernel';
+import { defineAggregate, toProjection, type ModuleDefinition } from '#storage/event-store';
 import { EncryptedBlobs, SignedLinks, type BlobStore } from '#storage/blob-store';
 import { CurrentStates } from '#workspaces/workspaces';
+import { backingData, backingDataEvents } from './backing-data/backing-data.js';
+import { selectOrganizationFiles } from './files/organization-files.queries.js';
+import { stateReads } from './reads.events.js';
+import { stateVersionOutputs, stateVersions } from './state.projection.js';
 import { BackingDataHandler } from './backing-data/backing-data.handler.js';
 import { InlineStateLimit } from './uploads/inline-state.limit.js';
 import { ResourcesController } from './outputs/resources.controller.js';
@@ -18,6 +23,25 @@ import { StateFiles } from './files/state.files.js';
 import { StateLinks } from './files/state.links.js';
 import { StateReaders } from './reading/state-reader.threads.js';
 import { StateUploads } from './uploads/state.uploads.js';
+
+/** Views and files of state. The rules of state versions, and so most events, belong to the workspace. */
+export const stateDefinition: ModuleDefinition = {
+  name: 'state',
+  kinds: { ...backingDataEvents, ...stateReads },
+  aggregates: [defineAggregate('sv', backingData)],
+  projections: [toProjection(stateVersions), toProjection(stateVersionOutputs)],
+  // The sweeper is not listed, because it needs the blob store, which only the processes have (apps/modules.ts).
+  followers: [],
+  migrations: new URL('./sql/', import.meta.url),
+  tablesOutsideLog: [
+    {
+      table: 'state.kept_files',
+      backup: 'rows',
+      organizationExport: { without: 'a follower fills it from the events' },
+    },
+  ],
+  selectOrganizationFiles,
+};
 
 export type StateOptions = {
   /** Store of the files. This module encrypts them before they are stored. */

@@ -1,4 +1,3 @@
 export type { ReservedTagKeyEvent } from './reserved-tag-keys/reserved-tag-key.js';
 export { publishedReservedTagKeys } from './reserved-tag-keys/reserved-tag-keys.published.js';
-export { TagsModule } from './tags.module.js';
-export { tagsDefinition } from './tags.definition.js';
+export { TagsModule, tagsDefinition } from './tags.module.js';

@@ -1,3 +1,2 @@
 export type { VariableEvent } from './variables/variable.js';
-export { VariablesModule } from './variables.module.js';
-export { variablesDefinition } from './variables.definition.js';
+export { VariablesModule, variablesDefinition } from './variables.module.js';

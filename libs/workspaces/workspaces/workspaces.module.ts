@@ -1,12 +1,34 @@
 import { Module, type DynamicModule } from '@nestjs/common';
 import { CqrsModule } from '@nestjs/cqrs';
+import { defineAggregate, toProjection, type ModuleDefinition } from '#storage/event-store';
+import { WORKSPACE_NAMES } from '#api/access';
 import { AgentPoolWorkspaces } from '#organizations/agents';
+import { remoteStateConsumers } from './remote-state-consumers/remote-state-consumers.projection.js';
+import { workspace } from './workspaces/workspace.js';
+import { workspaceEvents } from './workspaces.events.js';
+import { workspaceCounts, workspaceNames, workspaces, workspaceTags } from './workspaces.projection.js';
 import { RemoteStateConsumersController } from './remote-state-consumers/remote-state-consumers.controller.js';
 import { TerraformVersionsController } from './tool-versions/terraform-versions.controller.js';
 import { ToolReleases } from './tool-versions/tool-releases.catalogue.js';
 import { selectRelatedWorkspaces } from './workspaces/workspaces.related.js';
 import { WorkspacesController } from './workspaces/workspaces.controller.js';
 import { GLOBAL_REMOTE_STATE, WorkspacesHandler } from './workspaces/workspaces.handler.js';
+
+export const workspacesDefinition: ModuleDefinition = {
+  name: 'workspaces',
+  kinds: workspaceEvents,
+  aggregates: [defineAggregate('ws', workspace)],
+  projections: [
+    toProjection(workspaces),
+    toProjection(workspaceNames),
+    toProjection(workspaceTags),
+    toProjection(workspaceCounts),
+    toProjection(remoteStateConsumers),
+  ],
+  followers: [],
+  uniqueNames: [WORKSPACE_NAMES],
+  migrations: new URL('./sql/', import.meta.url),
+};
 
 type WorkspacesOptions = {
   /** Tool releases that workspaces may choose besides the built-in ones. */

@@ -15,7 +15,7 @@ import {
 } from '../../../test/support/seeds.js';
 import { startTestServer, type TestServer } from '../../../test/support/server.js';
 import { expectViewsMatchLog } from '../../../test/support/views-match-log.js';
-import { workspacesDefinition } from './workspaces.definition.js';
+import { workspacesDefinition } from './workspaces.module.js';
 import { workspaces } from './workspaces.projection.js';
 
 let server: TestServer;

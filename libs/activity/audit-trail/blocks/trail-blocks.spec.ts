@@ -6,7 +6,7 @@ import { createAuditedOrganization, type AuditedOrganization } from '../../../..
 import { AdjustableClock } from '../../../../test/support/clocks.js';
 import { runJobOnce } from '../../../../test/support/scheduled-jobs.js';
 import { startTestServer, type TestServer } from '../../../../test/support/server.js';
-import { createAuditTrailDefinition } from '../audit-trail.definition.js';
+import { createAuditTrailDefinition } from '../audit-trail.module.js';
 import { createPruningJob } from '../retention/pruning.job.js';
 import { DAY_MS, listIds, listStoredEntries, readTrail, requestTrail } from '../spec.js';
 import { ENTRIES_PER_BLOCK } from './trail-blocks.js';

@@ -15,7 +15,7 @@ import {
   resource,
 } from '../../../../test/support/seeds.js';
 import { startTestServer, type ApiTestClient, type TestServer } from '../../../../test/support/server.js';
-import { createAuditTrailDefinition } from '../audit-trail.definition.js';
+import { createAuditTrailDefinition } from '../audit-trail.module.js';
 import { formatAction, listActions, requestTrail, DAY_MS, listIds, readTrail, type TestTrailPage } from '../spec.js';
 
 let server: TestServer;

@@ -6,7 +6,7 @@ import { AdjustableClock } from '../../../../test/support/clocks.js';
 import { waitForFollowers } from '../../../../test/support/event-log.js';
 import { expectStatus, makeMember, makeToken } from '../../../../test/support/seeds.js';
 import { startTestServer, type ApiTestClient, type TestServer } from '../../../../test/support/server.js';
-import { createAuditTrailDefinition } from '../audit-trail.definition.js';
+import { createAuditTrailDefinition } from '../audit-trail.module.js';
 import { DAY_MS, listActions, type TestTrailPage } from '../spec.js';
 
 let server: TestServer;

@@ -22,7 +22,7 @@ import { runJobOnce } from '../../../../test/support/scheduled-jobs.js';
 import { startTestServer, type ApiTestClient, type TestServer } from '../../../../test/support/server.js';
 import { runBetween } from '../../../../test/support/interleaving.js';
 import { createPruningJob } from '../retention/pruning.job.js';
-import { auditTrailSettingsDefinition, createAuditTrailDefinition } from '../audit-trail.definition.js';
+import { auditTrailSettingsDefinition, createAuditTrailDefinition } from '../audit-trail.module.js';
 import { listActions, DAY_MS, readTrail } from '../spec.js';
 
 let server: TestServer;

@@ -8,7 +8,7 @@ import { makeOrganization } from '../../../../test/support/seeds.js';
 import { runJobOnce } from '../../../../test/support/scheduled-jobs.js';
 import { startTestServer, type TestServer } from '../../../../test/support/server.js';
 import { createPruningJob } from '../retention/pruning.job.js';
-import { createAuditTrailDefinition } from '../audit-trail.definition.js';
+import { createAuditTrailDefinition } from '../audit-trail.module.js';
 import { listActions, DAY_MS, listIds, readTrail } from '../spec.js';
 
 let server: TestServer;

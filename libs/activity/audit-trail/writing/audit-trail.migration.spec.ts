@@ -8,7 +8,7 @@ import { act, createAuditedOrganization } from '../../../../test/support/audited
 import { waitForFollowers } from '../../../../test/support/event-log.js';
 import { makeOrganization, makeWorkspace } from '../../../../test/support/seeds.js';
 import { startTestServer, type TestServer } from '../../../../test/support/server.js';
-import { createAuditTrailDefinition } from '../audit-trail.definition.js';
+import { createAuditTrailDefinition } from '../audit-trail.module.js';
 import { listStoredEntries, readLines, readTrail } from '../spec.js';
 
 const statementsOf = (text: string): readonly Sql[] =>

@@ -3,7 +3,7 @@ import { rebuildView, verifyView, listViews } from '#storage/event-store';
 import { createAuditTrailDefinition } from '#activity/audit-trail';
 import { expectStatus, makeOrganization, makeOrganizationToken, resource } from '../../../../test/support/seeds.js';
 import { startTestServer, type TestServer } from '../../../../test/support/server.js';
-import { factsDefinition } from '../facts.definition.js';
+import { factsDefinition } from '../facts.module.js';
 import { registerSource, SOURCE } from '../spec.js';
 
 let server: TestServer;

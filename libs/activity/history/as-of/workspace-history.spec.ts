@@ -28,7 +28,7 @@ import { newStateVersion, stateFile } from '../../../../test/support/state-file.
 import { toFieldCode } from '../writing/history.field-codes.js';
 import { listFields } from '../writing/history-fields.js';
 import { waitForHistory } from '../writing/history.follower.js';
-import { createHistoryDefinition } from '../history.definition.js';
+import { createHistoryDefinition } from '../history.module.js';
 
 const clock = new FixedClock();
 let server: TestServer;

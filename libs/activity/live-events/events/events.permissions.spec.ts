@@ -25,7 +25,7 @@ import { startTestSession } from '../../../../test/support/sessions.js';
 import { newStateVersion, stateFile } from '../../../../test/support/state-file.js';
 import { expectViewsMatchLog } from '../../../../test/support/views-match-log.js';
 import { makeWorkloadIdentity } from '../../../../test/support/workload-identities.js';
-import { liveEventsDefinition } from '../live-events.definition.js';
+import { liveEventsDefinition } from '../live-events.module.js';
 
 let server: TestServer;
 const clock = new AdjustableClock();

@@ -12,7 +12,7 @@ import { expectStatus, resource } from '../../../../test/support/seeds.js';
 import { startTestServer, type TestServer } from '../../../../test/support/server.js';
 import { FormClient, makeLink, PASSWORD, signInByLink } from '../../../../test/support/sign-in.js';
 import { expectViewsMatchLog } from '../../../../test/support/views-match-log.js';
-import { identityProvidersDefinition } from '../identity-providers.definition.js';
+import { identityProvidersDefinition } from '../identity-providers.module.js';
 
 const clock = new AdjustableClock();
 let server: TestServer;

@@ -6,7 +6,7 @@ import { addIdentityProvider, CLIENT_SECRET } from '../../../../test/support/ide
 import { expectStatus, makeOrganization, makeMember, makeToken, resource } from '../../../../test/support/seeds.js';
 import { startTestServer, type ApiResponse, type TestServer } from '../../../../test/support/server.js';
 import { expectViewsMatchLog } from '../../../../test/support/views-match-log.js';
-import { identityProvidersDefinition } from '../identity-providers.definition.js';
+import { identityProvidersDefinition } from '../identity-providers.module.js';
 import { MAX_PROVIDERS } from './identity-providers.handler.js';
 
 const PATH = '/api/v2/admin/identity-providers';

@@ -25,7 +25,7 @@ import {
 } from '../../../../test/support/server.js';
 import { expectViewsMatchLog } from '../../../../test/support/views-match-log.js';
 import { ensureUser, issueUserToken, makeOwner } from '../operator/people.operator.js';
-import { peopleDefinition } from '../people.definition.js';
+import { peopleDefinition } from '../people.module.js';
 import { can } from '#api/access';
 
 const clock = new FixedClock();

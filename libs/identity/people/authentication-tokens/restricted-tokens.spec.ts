@@ -23,7 +23,7 @@ import {
 } from '../../../../test/support/server.js';
 import { newStateVersion, stateFile } from '../../../../test/support/state-file.js';
 import { expectViewsMatchLog } from '../../../../test/support/views-match-log.js';
-import { peopleDefinition } from '../people.definition.js';
+import { peopleDefinition } from '../people.module.js';
 
 let server: TestServer;
 let acme: SeededOrganization;

@@ -23,7 +23,7 @@ import {
 } from '../../../../test/support/server.js';
 import { peopleEvents } from '../people.events.js';
 import { ensureUser, issueUserToken, makeOwner } from '../operator/people.operator.js';
-import { peopleDefinition } from '../people.definition.js';
+import { peopleDefinition } from '../people.module.js';
 
 const clock = new AdjustableClock();
 let server: TestServer;

@@ -17,7 +17,7 @@ import {
   type TestServer,
 } from '../../../../test/support/server.js';
 import { expectViewsMatchLog } from '../../../../test/support/views-match-log.js';
-import { peopleDefinition } from '../people.definition.js';
+import { peopleDefinition } from '../people.module.js';
 import { createEndedSessionsJob } from './ended-sessions.job.js';
 import { MAX_SESSIONS } from './sessions.writes.js';
 

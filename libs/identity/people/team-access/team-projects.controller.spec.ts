@@ -19,7 +19,7 @@ import {
   type TestServer,
 } from '../../../../test/support/server.js';
 import { expectViewsMatchLog } from '../../../../test/support/views-match-log.js';
-import { peopleDefinition } from '../people.definition.js';
+import { peopleDefinition } from '../people.module.js';
 
 let server: TestServer;
 let acme: SeededOrganization;

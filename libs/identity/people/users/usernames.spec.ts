@@ -15,7 +15,7 @@ import {
 import { startTestServer, type ApiTestClient, type TestServer } from '../../../../test/support/server.js';
 import { listTokensOf, previewForget } from '../operator/accounts.operator.js';
 import { ensureUser, forgetUserByName } from '../operator/people.operator.js';
-import { peopleDefinition } from '../people.definition.js';
+import { peopleDefinition } from '../people.module.js';
 import { findUserByLogin } from './user-login.queries.js';
 import { USER_NAMES } from './user-names.js';
 

@@ -12,7 +12,7 @@ import {
   resource,
 } from '../../../../test/support/seeds.js';
 import { expectViewsMatchLog } from '../../../../test/support/views-match-log.js';
-import { createScimDefinition } from '../scim.definition.js';
+import { createScimDefinition } from '../scim.module.js';
 import { GroupStatements } from './group-statements.port.js';
 import { startTestServer, type ApiTestClient, type TestServer } from '../../../../test/support/server.js';
 

@@ -14,7 +14,7 @@ import { signInTestUser } from '../../../../test/support/sessions.js';
 import { expectViewsMatchLog } from '../../../../test/support/views-match-log.js';
 import { toMethodsStream } from '../../sign-in/methods/sign-in-methods.js';
 import { GroupStatements } from '../groups/group-statements.port.js';
-import { createScimDefinition } from '../scim.definition.js';
+import { createScimDefinition } from '../scim.module.js';
 import { findUserByExternalId } from './scim-users.queries.js';
 
 let server: TestServer;

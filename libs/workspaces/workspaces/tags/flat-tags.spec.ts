@@ -21,7 +21,7 @@ import {
 import { expectViewsMatchLog } from '../../../../test/support/views-match-log.js';
 import { DEFAULT_SETTINGS } from '../settings/settings.js';
 import { workspace } from '../workspaces/workspace.js';
-import { workspacesDefinition } from '../workspaces.definition.js';
+import { workspacesDefinition } from '../workspaces.module.js';
 
 const PATH = '/api/v2/organizations/acme/tags';
 
