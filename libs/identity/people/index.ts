@@ -82,7 +82,7 @@ export {
   type SignInDependencies,
   type StartedSession,
 } from './sessions/sessions.writes.js';
-export { ChangeAuthenticationToken } from './authentication-tokens/authentication-tokens.commands.js';
+export { ChangeAuthenticationToken } from './authentication-tokens/authentication-tokens.handler.js';
 export { listTokens, selectTokenOwner, type TokenRow } from './authentication-tokens/authentication-tokens.queries.js';
 export { agentBody, parseDescribedToken } from './authentication-tokens/authentication-tokens.body.js';
 export { LIST_SIZE } from './authentication-tokens/authentication-tokens.controller.js';

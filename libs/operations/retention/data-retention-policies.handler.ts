@@ -1,6 +1,9 @@
 import { CommandHandler } from '@nestjs/cqrs';
 import { Ids } from '#platform/kernel';
+import { type Actor, createEventContext, changeResource } from '#api/access';
 import {
+  AggregateCommand,
+  type Operation,
   AggregateHandler,
   EventStore,
   decideWrite,
@@ -8,10 +11,28 @@ import {
   getFirstRow,
   type OperationTable,
 } from '#storage/event-store';
-import { createEventContext, changeResource } from '#api/access';
 import { dataRetentionPolicy } from '#organizations/data-retention-policies';
-import { ChangeDataRetentionPolicy, type DataRetentionPolicyOperations } from './data-retention-policies.commands.js';
-import { selectPolicyById, loadPolicyForCommand, type PolicyRow } from './data-retention-policies.queries.js';
+import {
+  type PolicyOwner,
+  type PolicyRow,
+  selectPolicyById,
+  loadPolicyForCommand,
+} from './data-retention-policies.queries.js';
+
+type DataRetentionPolicyOperations = {
+  /** Creates the policy, or changes the existing one. If `deleteOlderThanDays` is null, no data is deleted. */
+  SetDataRetentionPolicy: Operation<
+    { owner: PolicyOwner; deleteOlderThanDays: number | null; actor: Actor },
+    PolicyRow
+  >;
+  /** Does nothing if there is no policy. */
+  RemoveDataRetentionPolicy: Operation<{ owner: PolicyOwner; actor: Actor }, void>;
+};
+
+export class ChangeDataRetentionPolicy<T extends keyof DataRetentionPolicyOperations> extends AggregateCommand<
+  DataRetentionPolicyOperations,
+  T
+> {}
 
 @CommandHandler(ChangeDataRetentionPolicy)
 export class DataRetentionPoliciesHandler extends AggregateHandler<DataRetentionPolicyOperations> {

@@ -4,7 +4,7 @@ import { CurrentActor, type Actor } from '#api/access';
 import { Database } from '#platform/postgres';
 import { renderDocument, type Document } from '#api/json-api';
 import { FIRST_TYPE, parsePolicy } from './data-retention-policies.body.js';
-import { ChangeDataRetentionPolicy } from './data-retention-policies.commands.js';
+import { ChangeDataRetentionPolicy } from './data-retention-policies.handler.js';
 import { renderPolicy } from './data-retention-policies.document.js';
 import { findEffectivePolicy, type PolicyOwner } from './data-retention-policies.queries.js';
 

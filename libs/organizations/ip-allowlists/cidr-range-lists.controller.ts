@@ -14,7 +14,7 @@ import {
   type QueryParameters as QueryOf,
 } from '#api/json-api';
 import { agentPoolsBody, createBody, toListChanges, toNewList, updateBody } from './ip-allowlists.body.js';
-import { ChangeIpAllowlist } from './ip-allowlists.commands.js';
+import { ChangeIpAllowlist } from './ip-allowlists.handler.js';
 import { renderIpAllowlist } from './ip-allowlists.document.js';
 import { findIpAllowlist, listIpAllowlists } from './ip-allowlists.queries.js';
 

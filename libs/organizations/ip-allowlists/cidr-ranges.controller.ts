@@ -14,7 +14,7 @@ import {
   type QueryParameters as QueryOf,
 } from '#api/json-api';
 import { createRangeBody, toRange, toRangeChanges, updateRangeBody } from './ip-allowlists.body.js';
-import { ChangeIpAllowlist } from './ip-allowlists.commands.js';
+import { ChangeIpAllowlist } from './ip-allowlists.handler.js';
 import { renderAllowedRange } from './ip-allowlists.document.js';
 import { findAllowedRange, listAllowedRanges } from './ip-allowlists.queries.js';
 

@@ -8,7 +8,7 @@ import {
   unsupportedMember,
 } from '#api/json-api';
 import { ENFORCEMENT_SCOPES, MAX_RANGES, type AllowedRangeContent, type IpAllowlistContent } from './ip-allowlist.js';
-import type { NewIpAllowlist } from './ip-allowlists.commands.js';
+import type { NewIpAllowlist } from './ip-allowlists.handler.js';
 
 const LISTS = 'cidr-range-lists';
 const RANGES = 'cidr-ranges';

@@ -1,25 +1,60 @@
 import { CommandHandler } from '@nestjs/cqrs';
 import { Ids, unprocessable, type Sql } from '#platform/kernel';
+import { getViolatedConstraint, refuseTakenName, type DatabaseRow } from '#platform/postgres';
+import { type Actor, createResource, changeResource } from '#api/access';
 import {
+  AggregateCommand,
+  type Operation,
   AggregateHandler,
   EventStore,
   getFirstRow,
   getFirstRowOrNull,
   type OperationTable,
 } from '#storage/event-store';
-import { type Actor, createResource, changeResource } from '#api/access';
-import { getViolatedConstraint, refuseTakenName, type DatabaseRow } from '#platform/postgres';
-import { ipAllowlist, type IpAllowlistCommand } from './ip-allowlist.js';
-import { ChangeIpAllowlist, type IpAllowlistOperations } from './ip-allowlists.commands.js';
 import {
+  type AllowedRangeContent,
+  type IpAllowlistContent,
+  ipAllowlist,
+  type IpAllowlistCommand,
+} from './ip-allowlist.js';
+import {
+  type AllowedRangeRow,
+  type IpAllowlistRow,
   loadIpAllowlist,
   loadOrganizationForIpAllowlist,
   selectAllowedRangeById,
   selectIpAllowlistById,
-  type AllowedRangeRow,
-  type IpAllowlistRow,
   type IpAllowlistTarget,
 } from './ip-allowlists.queries.js';
+
+export type NewIpAllowlist = IpAllowlistContent & { readonly ranges: readonly AllowedRangeContent[] };
+
+/** `agentPools` are ids. */
+type ChangeAgentPools = Operation<{ list: string; agentPools: readonly string[]; actor: Actor }, void>;
+
+type IpAllowlistOperations = {
+  CreateIpAllowlist: Operation<{ organization: string; list: NewIpAllowlist; actor: Actor }, IpAllowlistRow>;
+  /** An attribute that is absent keeps its value. Resolves to null if the list has been deleted meanwhile. */
+  UpdateIpAllowlist: Operation<
+    { list: string; changes: Partial<IpAllowlistContent>; actor: Actor },
+    IpAllowlistRow | null
+  >;
+  DeleteIpAllowlist: Operation<{ list: string; actor: Actor }, void>;
+  AssignAgentPools: ChangeAgentPools;
+  UnassignAgentPools: ChangeAgentPools;
+  AddAllowedRange: Operation<{ list: string; range: AllowedRangeContent; actor: Actor }, AllowedRangeRow | null>;
+  /** An attribute that is absent keeps its value. Resolves to null if the range has been removed meanwhile. */
+  UpdateAllowedRange: Operation<
+    { range: string; changes: Partial<AllowedRangeContent>; actor: Actor },
+    AllowedRangeRow | null
+  >;
+  RemoveAllowedRange: Operation<{ range: string; actor: Actor }, void>;
+};
+
+export class ChangeIpAllowlist<T extends keyof IpAllowlistOperations> extends AggregateCommand<
+  IpAllowlistOperations,
+  T
+> {}
 
 /** The limit for an organization. Simultaneous requests can exceed it by their number, which is harmless. */
 const MAX_LISTS = 20;

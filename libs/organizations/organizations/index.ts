@@ -8,7 +8,7 @@ export type { OrganizationRow } from './organizations/organizations.queries.js';
 export type { ProjectRow } from './projects/projects.queries.js';
 export { hasOrganizations } from './organizations/existing-organizations.queries.js';
 export { selectRelatedOrganizations, selectRelatedProjects } from './organizations.related.js';
-export { ChangeProject } from './projects/projects.commands.js';
+export { ChangeProject } from './projects/projects.handler.js';
 export { prepareOrganization } from './organizations/new-organization.writes.js';
 export {
   completeImport,

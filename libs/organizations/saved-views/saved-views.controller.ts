@@ -15,7 +15,7 @@ import {
   type Document,
   type Resource,
 } from '#api/json-api';
-import { ChangeSavedView } from './saved-views.commands.js';
+import { ChangeSavedView } from './saved-views.handler.js';
 import { findSavedView, listSavedViews, type SavedViewRow } from './saved-views.queries.js';
 
 export const createBody = resourceBody(

@@ -1,22 +1,32 @@
 import { CommandHandler } from '@nestjs/cqrs';
 import { Ids, unprocessable } from '#platform/kernel';
+import { refuseTakenName } from '#platform/postgres';
+import { type Actor, type Permission, createResource, changeResource } from '#api/access';
 import {
+  AggregateCommand,
+  type Operation,
   AggregateHandler,
   EventStore,
   getFirstRow,
   getFirstRowOrNull,
   type OperationTable,
 } from '#storage/event-store';
-import { type Actor, type Permission, createResource, changeResource } from '#api/access';
-import { refuseTakenName } from '#platform/postgres';
-import { savedView, type SavedViewCommand } from './saved-view.js';
-import { ChangeSavedView, type SavedViewOperations } from './saved-views.commands.js';
+import { type SavedViewContent, savedView, type SavedViewCommand } from './saved-view.js';
 import {
+  type SavedViewRow,
   findSavedView,
   loadOrganizationForSavedView,
   selectSavedViewById,
-  type SavedViewRow,
 } from './saved-views.queries.js';
+
+type SavedViewOperations = {
+  CreateSavedView: Operation<{ organization: string; content: SavedViewContent; actor: Actor }, SavedViewRow>;
+  /** An attribute that is absent keeps its value. Resolves to null if the view has been deleted meanwhile. */
+  UpdateSavedView: Operation<{ id: string; changes: Partial<SavedViewContent>; actor: Actor }, SavedViewRow | null>;
+  DeleteSavedView: Operation<{ id: string; actor: Actor }, void>;
+};
+
+export class ChangeSavedView<T extends keyof SavedViewOperations> extends AggregateCommand<SavedViewOperations, T> {}
 
 /** The limit for a person in an organization. Simultaneous requests can exceed it by their number, which is harmless. */
 const MAX_VIEWS = 100;

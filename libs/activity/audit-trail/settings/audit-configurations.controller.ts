@@ -13,7 +13,7 @@ import {
   type Resource,
 } from '#api/json-api';
 import { findAuditConfiguration, type AuditConfigurationRow } from './audit-configurations.queries.js';
-import { ChangeTrailSettings } from './audit-trail-settings.commands.js';
+import { ChangeTrailSettings } from './audit-trail-settings.handler.js';
 import { toTrailSettingsStream } from './audit-trail-settings.js';
 
 const TYPE = 'audit-configurations';

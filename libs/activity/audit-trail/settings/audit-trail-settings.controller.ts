@@ -4,7 +4,7 @@ import { z } from 'zod';
 import { CurrentActor, type Actor } from '#api/access';
 import { Database } from '#platform/postgres';
 import { renderDocument, parseBody, resourceBody, type Document, type Resource } from '#api/json-api';
-import { ChangeTrailSettings } from './audit-trail-settings.commands.js';
+import { ChangeTrailSettings } from './audit-trail-settings.handler.js';
 import { findTrailSettings, type TrailSettingsRow } from './audit-trail-settings.queries.js';
 import { toTrailSettingsStream } from './audit-trail-settings.js';
 

@@ -1,19 +1,45 @@
 import { CommandHandler } from '@nestjs/cqrs';
 import { conflict, unavailable, type Sql } from '#platform/kernel';
-import { AggregateHandler, EventStore, getFirstRow, type OperationTable } from '#storage/event-store';
 import type { DatabaseRow } from '#platform/postgres';
-import { changeResource, type Actor } from '#api/access';
-import { hasTestEntry, selectAuditConfiguration, type AuditConfigurationRow } from './audit-configurations.queries.js';
-import { waitForTrail } from '../wait-for-trail.queries.js';
-import { hasTrail } from './audit-trail.entitlement.js';
-import { trailSettings, type TrailSettingsState, type TrailSettingsCommand } from './audit-trail-settings.js';
-import { ChangeTrailSettings, type TrailSettingsOperations } from './audit-trail-settings.commands.js';
+import { type Actor, changeResource } from '#api/access';
 import {
+  AggregateCommand,
+  type Operation,
+  AggregateHandler,
+  EventStore,
+  getFirstRow,
+  type OperationTable,
+} from '#storage/event-store';
+import { waitForTrail } from '../wait-for-trail.queries.js';
+import { type AuditConfigurationRow, hasTestEntry, selectAuditConfiguration } from './audit-configurations.queries.js';
+import {
+  type TrailSettingsRow,
   loadTrailSettingsForCommand,
   selectTrailSettings,
   type TrailSettingsForCommand,
-  type TrailSettingsRow,
 } from './audit-trail-settings.queries.js';
+import { hasTrail } from './audit-trail.entitlement.js';
+import { trailSettings, type TrailSettingsState, type TrailSettingsCommand } from './audit-trail-settings.js';
+
+/** `organization` is the name of the organization. A setting that is undefined keeps its value. */
+type TrailSettingsOperations = {
+  /** `retentionDays`: null keeps entries forever. */
+  ChangeAuditTrailRetention: Operation<
+    { organization: string; retentionDays: number | null | undefined; actor: Actor },
+    TrailSettingsRow
+  >;
+  SwitchAuditTrail: Operation<
+    { organization: string; enabled: boolean | undefined; actor: Actor },
+    AuditConfigurationRow
+  >;
+  /** Records an entry and reads it back. Resolves to the request id, which the entry contains. */
+  TestAuditTrail: Operation<{ organization: string; actor: Actor }, string>;
+};
+
+export class ChangeTrailSettings<T extends keyof TrailSettingsOperations> extends AggregateCommand<
+  TrailSettingsOperations,
+  T
+> {}
 
 type TrailSettingsTask = {
   /** The name of the organization. */

@@ -1,16 +1,35 @@
 import { CommandHandler } from '@nestjs/cqrs';
 import { Ids } from '#platform/kernel';
-import { AggregateHandler, EventStore, getFirstRow, type OperationTable } from '#storage/event-store';
 import { refuseTakenName } from '#platform/postgres';
-import { createResource, changeResource } from '#api/access';
-import { auditFactSource } from './audit-fact-source.js';
-import { ChangeAuditFactSource, type AuditFactSourceOperations } from './audit-fact-sources.commands.js';
+import { type Actor, createResource, changeResource } from '#api/access';
 import {
+  AggregateCommand,
+  type Operation,
+  AggregateHandler,
+  EventStore,
+  getFirstRow,
+  type OperationTable,
+} from '#storage/event-store';
+import {
+  type AuditFactSourceRow,
   selectAuditFactSourceById,
   findAuditFactSource,
   loadOrganizationForNewSource,
-  type AuditFactSourceRow,
 } from './audit-fact-sources.queries.js';
+import { auditFactSource } from './audit-fact-source.js';
+
+type AuditFactSourceOperations = {
+  RegisterAuditFactSource: Operation<
+    { organization: string; source: string; description: string; actor: Actor },
+    AuditFactSourceRow
+  >;
+  RemoveAuditFactSource: Operation<{ id: string; actor: Actor }, void>;
+};
+
+export class ChangeAuditFactSource<T extends keyof AuditFactSourceOperations> extends AggregateCommand<
+  AuditFactSourceOperations,
+  T
+> {}
 
 const refuseTaken = refuseTakenName('audit_fact_sources_organization_source_key', 'source');
 

@@ -6,7 +6,7 @@ import { notFound } from '#platform/kernel';
 import { parseBody, renderDocument, renderList, slicePage, type Document } from '#api/json-api';
 import { Database } from '#platform/postgres';
 import { createBody, updateBody } from './identity-providers.body.js';
-import { ChangeIdentityProvider } from './identity-providers.commands.js';
+import { ChangeIdentityProvider } from './identity-providers.handler.js';
 import { renderIdentityProvider } from './identity-providers.document.js';
 import { findProviderForActor, listProviders, type IdentityProviderRow } from './identity-providers.queries.js';
 import { ProviderDirectory, SETTINGS_PROVIDER_ID } from './provider-directory.service.js';

@@ -1,6 +1,9 @@
 import { CommandHandler } from '@nestjs/cqrs';
 import { Ids, unprocessable, type Sql } from '#platform/kernel';
+import { refuseTakenName } from '#platform/postgres';
 import {
+  AggregateCommand,
+  type Operation,
   AggregateHandler,
   EventStore,
   getFirstRow,
@@ -8,24 +11,42 @@ import {
   raiseConflictWhen,
   type OperationTable,
 } from '#storage/event-store';
-import { refuseTakenName } from '#platform/postgres';
 import { type Actor, createResource, changeResource } from '#api/access';
 import { prepareTokenDestruction } from '#identity/people';
 import { Vault } from '#storage/vault';
+import { type ProviderChanges, type ProviderSettings, checkProviderSettings } from '../protocol/provider-settings.js';
 import { ProviderConnections } from '../protocol/provider-connections.service.js';
 import { ProviderFault } from '../protocol/provider-fault.js';
-import { identityProvider } from './identity-provider.js';
-import { ChangeIdentityProvider, type IdentityProviderOperations } from './identity-providers.commands.js';
 import {
+  type IdentityProviderRow,
   hasProviders,
   listProviders,
   loadProviderForCommand,
   selectProviderById,
-  type IdentityProviderRow,
   type ProviderForCommand,
 } from './identity-providers.queries.js';
+import { identityProvider } from './identity-provider.js';
 import { ProviderDirectory, SETTINGS_PROVIDER_ID } from './provider-directory.service.js';
-import { checkProviderSettings, type ProviderChanges } from '../protocol/provider-settings.js';
+
+/** `clientSecret`: undefined to keep the present one, null for none. */
+type ProviderInput<Settings> = {
+  readonly settings: Settings;
+  readonly clientSecret: string | null | undefined;
+  readonly actor: Actor;
+};
+
+type RequiredSettings = Pick<ProviderSettings, 'name' | 'issuer' | 'clientId'>;
+
+type IdentityProviderOperations = {
+  CreateIdentityProvider: Operation<ProviderInput<ProviderChanges & RequiredSettings>, IdentityProviderRow>;
+  UpdateIdentityProvider: Operation<ProviderInput<ProviderChanges> & { id: string }, IdentityProviderRow>;
+  DeleteIdentityProvider: Operation<{ id: string; actor: Actor }, void>;
+};
+
+export class ChangeIdentityProvider<T extends keyof IdentityProviderOperations> extends AggregateCommand<
+  IdentityProviderOperations,
+  T
+> {}
 
 /** The most providers that administrators can create. */
 export const MAX_PROVIDERS = 20;

@@ -10,7 +10,7 @@ import {
   typeSchema,
   unsupportedMember,
 } from '#api/json-api';
-import type { TokenInput } from './authentication-tokens.commands.js';
+import type { TokenInput } from './authentication-tokens.handler.js';
 import type { RestrictionInput } from './authentication-tokens.writes.js';
 import { checkExpiry } from './token-lifetime.js';
 

@@ -18,7 +18,7 @@ import { LimitAccessChanges, RequireRecentSignIn, CurrentActor, type Actor } fro
 import { ReadRecorder } from '#api/reads';
 import { agentBody, body, onlyTokenBody, parseToken, parseUserToken, teamBody } from './authentication-tokens.body.js';
 import { renderAuthenticationToken } from './authentication-tokens.document.js';
-import { ChangeAuthenticationToken, type TokenInput } from './authentication-tokens.commands.js';
+import { ChangeAuthenticationToken, type TokenInput } from './authentication-tokens.handler.js';
 import type { RestrictionInput } from './authentication-tokens.writes.js';
 import {
   listTeamTokens,

@@ -1,19 +1,48 @@
 import { Inject } from '@nestjs/common';
 import { CommandHandler } from '@nestjs/cqrs';
-import { checkQuota, Clock, Ids, Quotas, Refusal, unprocessable } from '#platform/kernel';
-import { AggregateHandler, EventStore, decideWrite, expectVersion, type OperationTable } from '#storage/event-store';
+import { type Timestamp, checkQuota, Clock, Ids, Quotas, Refusal, unprocessable } from '#platform/kernel';
 import { getViolatedConstraint } from '#platform/postgres';
-import { createEventContext, UNRESTRICTED, changeResource } from '#api/access';
-import { authenticationToken } from './authentication-token.js';
-import { ChangeAuthenticationToken, type AuthenticationTokenOperations } from './authentication-tokens.commands.js';
-import { loadOwnerForNewToken, findAuthenticationToken } from './authentication-tokens.queries.js';
+import { type Actor, createEventContext, UNRESTRICTED, changeResource } from '#api/access';
 import {
+  AggregateCommand,
+  type Operation,
+  AggregateHandler,
+  EventStore,
+  decideWrite,
+  expectVersion,
+  type OperationTable,
+} from '#storage/event-store';
+import { type TokenOwner, loadOwnerForNewToken, findAuthenticationToken } from './authentication-tokens.queries.js';
+import {
+  type IssuedToken,
+  type RestrictionInput,
   createRestriction,
   listTrailsOfNewToken,
   prepareNewToken,
-  type IssuedToken,
 } from './authentication-tokens.writes.js';
+import { authenticationToken } from './authentication-token.js';
 import { checkExpiry, checkTtl, computeExpiry, type TokenLifetime } from './token-lifetime.js';
+
+/** The attributes of a token in a request. */
+export type TokenInput = { readonly description: string | null; readonly expiredAt: Timestamp | null };
+
+type AuthenticationTokenOperations = {
+  /**
+   * If `replaces` is true, the owner's current token is destroyed in the same append. Without a restriction, the token has
+   * all access of its owner.
+   */
+  IssueToken: Operation<
+    { owner: TokenOwner; token: TokenInput; restriction?: RestrictionInput; replaces: boolean; actor: Actor },
+    IssuedToken
+  >;
+  /** `target`: the id of the token, or its owner if the owner has only one. */
+  DestroyToken: Operation<{ target: string | TokenOwner; actor: Actor }, void>;
+};
+
+export class ChangeAuthenticationToken<T extends keyof AuthenticationTokenOperations> extends AggregateCommand<
+  AuthenticationTokenOperations,
+  T
+> {}
 
 /** Injection token of a setting: the lifetime of tokens whose request names no expiry time. */
 export const TOKEN_LIFETIME = 'cadastre:token-lifetime';

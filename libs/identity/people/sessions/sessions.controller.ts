@@ -4,7 +4,7 @@ import type { FastifyRequest } from 'fastify';
 import { CurrentActor, LimitAccessChanges, type Actor } from '#api/access';
 import { parsePage, renderDocument, renderPage, type Document, type QueryParameters as QueryOf } from '#api/json-api';
 import { Database } from '#platform/postgres';
-import { ChangeSession } from './sessions.commands.js';
+import { ChangeSession } from './sessions.handler.js';
 import { renderSession } from './sessions.document.js';
 import { findSession, listSessions } from './sessions.queries.js';
 

@@ -1,9 +1,23 @@
 import { CommandHandler } from '@nestjs/cqrs';
-import { AggregateHandler, EventStore, type OperationTable } from '#storage/event-store';
-import { createEventContext, type Actor } from '#api/access';
-import { ChangeSession, type SessionOperations } from './sessions.commands.js';
+import { type Actor, createEventContext } from '#api/access';
+import {
+  AggregateCommand,
+  type Operation,
+  AggregateHandler,
+  EventStore,
+  type OperationTable,
+} from '#storage/event-store';
 import { loadSessionsToEnd } from './sessions.queries.js';
 import { prepareSessionEnds } from './sessions.writes.js';
+
+type SessionOperations = {
+  /** Ends one session. */
+  EndSession: Operation<{ id: string; actor: Actor }, void>;
+  /** Ends all sessions of a person. */
+  EndSessions: Operation<{ user: string; actor: Actor }, void>;
+};
+
+export class ChangeSession<T extends keyof SessionOperations> extends AggregateCommand<SessionOperations, T> {}
 
 @CommandHandler(ChangeSession)
 export class SessionsHandler extends AggregateHandler<SessionOperations> {

@@ -1,17 +1,41 @@
 import { CommandHandler } from '@nestjs/cqrs';
-import { Ids } from '#platform/kernel';
+import { type DataOf, Ids } from '#platform/kernel';
+import type { Actor } from '#api/access';
 import {
+  AggregateCommand,
+  type Operation,
   getFirstRow,
   getFirstRowOrNull,
   AggregateHandler,
   EventStore,
   type OperationTable,
 } from '#storage/event-store';
-import type { Actor } from '#api/access';
-import { addTeamAccess, changeTeamAccess } from './team-access.operations.js';
 import type { TeamProjectRow } from './team-access.queries.js';
-import { teamProject, type TeamProjectCommand } from './team-project.js';
-import { ChangeTeamProject, type TeamProjectOperations } from './team-projects.commands.js';
+import { type TeamProjectCommand, teamProject } from './team-project.js';
+import { addTeamAccess, changeTeamAccess } from './team-access.operations.js';
+
+type TeamProjectOperations = {
+  AddTeamProject: Operation<
+    {
+      team: string;
+      project: string;
+      terms: Pick<DataOf<TeamProjectCommand, 'AddTeamProject'>, 'access' | 'fields'>;
+      actor: Actor;
+    },
+    TeamProjectRow
+  >;
+  /** Resolves to null if the access has been removed meanwhile. */
+  UpdateTeamProject: Operation<
+    { id: string; data: Omit<DataOf<TeamProjectCommand, 'UpdateTeamProject'>, 'teamName'>; actor: Actor },
+    TeamProjectRow | null
+  >;
+  RemoveTeamProject: Operation<{ id: string; actor: Actor }, void>;
+};
+
+export class ChangeTeamProject<T extends keyof TeamProjectOperations> extends AggregateCommand<
+  TeamProjectOperations,
+  T
+> {}
 
 @CommandHandler(ChangeTeamProject)
 export class TeamProjectsHandler extends AggregateHandler<TeamProjectOperations> {

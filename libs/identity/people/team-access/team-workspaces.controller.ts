@@ -15,7 +15,7 @@ import {
   type QueryParameters as QueryOf,
 } from '#api/json-api';
 import { ConfigureRoute, CurrentActor, type Actor } from '#api/access';
-import { ChangeTeamWorkspace } from './team-workspaces.commands.js';
+import { ChangeTeamWorkspace } from './team-workspaces.handler.js';
 import { listTeamAccesses, findTeamAccess } from './team-access.queries.js';
 import { renderTeamWorkspace } from './team-access.document.js';
 import { checkAttributes, createBody, toAccessFields, updateBody } from './team-workspaces.body.js';

@@ -1,17 +1,41 @@
 import { CommandHandler } from '@nestjs/cqrs';
-import { Ids } from '#platform/kernel';
+import { type DataOf, Ids } from '#platform/kernel';
+import type { Actor } from '#api/access';
 import {
+  AggregateCommand,
+  type Operation,
   getFirstRow,
   getFirstRowOrNull,
   AggregateHandler,
   EventStore,
   type OperationTable,
 } from '#storage/event-store';
-import type { Actor } from '#api/access';
-import { addTeamAccess, changeTeamAccess } from './team-access.operations.js';
 import type { TeamWorkspaceRow } from './team-access.queries.js';
-import { teamWorkspace, type TeamWorkspaceCommand } from './team-workspace.js';
-import { ChangeTeamWorkspace, type TeamWorkspaceOperations } from './team-workspaces.commands.js';
+import { type TeamWorkspaceCommand, teamWorkspace } from './team-workspace.js';
+import { addTeamAccess, changeTeamAccess } from './team-access.operations.js';
+
+type TeamWorkspaceOperations = {
+  AddTeamWorkspace: Operation<
+    {
+      team: string;
+      workspace: string;
+      terms: Pick<DataOf<TeamWorkspaceCommand, 'AddTeamWorkspace'>, 'access' | 'fields'>;
+      actor: Actor;
+    },
+    TeamWorkspaceRow
+  >;
+  /** Resolves to null if the access has been removed meanwhile. */
+  UpdateTeamWorkspace: Operation<
+    { id: string; data: Omit<DataOf<TeamWorkspaceCommand, 'UpdateTeamWorkspace'>, 'teamName'>; actor: Actor },
+    TeamWorkspaceRow | null
+  >;
+  RemoveTeamWorkspace: Operation<{ id: string; actor: Actor }, void>;
+};
+
+export class ChangeTeamWorkspace<T extends keyof TeamWorkspaceOperations> extends AggregateCommand<
+  TeamWorkspaceOperations,
+  T
+> {}
 
 @CommandHandler(ChangeTeamWorkspace)
 export class TeamWorkspacesHandler extends AggregateHandler<TeamWorkspaceOperations> {

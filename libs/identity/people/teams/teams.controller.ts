@@ -32,7 +32,7 @@ import { loadMembers } from '../memberships/organization-memberships.queries.js'
 import type { PeopleRead } from '../reads.events.js';
 import { checkTeam, VISIBILITIES, type TeamChanges } from './team.js';
 import { renderTeam } from './teams.document.js';
-import { ChangeTeam } from './teams.commands.js';
+import { ChangeTeam } from './teams.handler.js';
 import { listTeams, findTeam, type MemberReferences, type TeamDetailsRow } from './teams.queries.js';
 import { renderUser } from '../users/users.document.js';
 

@@ -1,6 +1,18 @@
 import { CommandHandler } from '@nestjs/cqrs';
-import { Ids, sql, unprocessable, type Sql } from '#platform/kernel';
+import { type DataOf, Ids, sql, unprocessable, type Sql } from '#platform/kernel';
+import { refuseTakenName } from '#platform/postgres';
 import {
+  type Actor,
+  requirePermission,
+  NO_ORGANIZATION_ACCESS,
+  loadParentOrganization,
+  type Permission,
+  createResource,
+  changeResource,
+} from '#api/access';
+import {
+  AggregateCommand,
+  type Operation,
   AggregateHandler,
   EventStore,
   getFirstRow,
@@ -10,34 +22,39 @@ import {
   type OperationTable,
   type StreamWrite,
 } from '#storage/event-store';
-import { refuseTakenName } from '#platform/postgres';
-import {
-  requirePermission,
-  NO_ORGANIZATION_ACCESS,
-  loadParentOrganization,
-  type Actor,
-  type Permission,
-  createResource,
-  changeResource,
-} from '#api/access';
 import {
   prepareTokenDestruction,
   selectOwnedTokens,
   type OwnedToken,
 } from '../authentication-tokens/authentication-tokens.writes.js';
-import { team, pickChangedAccess, type TeamChanges } from './team.js';
-import { ChangeTeam, type TeamOperations } from './teams.commands.js';
 import { requireTeamChange } from '../team-access/team-permission.js';
+import { type TeamChanges, type TeamCommand, team, pickChangedAccess } from './team.js';
 import {
+  type MemberReferences,
+  type TeamDetailsRow,
   isOwnerless,
   selectReferencedMembers,
   selectTeamById,
   loadTeamForCommand,
   type ReferencedMember,
-  type MemberReferences,
-  type TeamDetailsRow,
   type TeamForCommand,
 } from './teams.queries.js';
+
+type MembersInput = { id: string; members: MemberReferences; actor: Actor };
+
+type TeamOperations = {
+  CreateTeam: Operation<
+    { organization: string; data: DataOf<TeamCommand, 'CreateTeam'>; actor: Actor },
+    TeamDetailsRow
+  >;
+  /** Resolves to null if the team has been deleted meanwhile. */
+  UpdateTeam: Operation<{ id: string; changes: TeamChanges; actor: Actor }, TeamDetailsRow | null>;
+  DeleteTeam: Operation<{ id: string; actor: Actor }, void>;
+  AddTeamMembers: Operation<MembersInput, void>;
+  RemoveTeamMembers: Operation<MembersInput, void>;
+};
+
+export class ChangeTeam<T extends keyof TeamOperations> extends AggregateCommand<TeamOperations, T> {}
 
 /** The most teams of an organization with an `sso-team-id`. */
 export const MAX_SSO_TEAMS = 100;

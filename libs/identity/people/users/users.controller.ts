@@ -12,7 +12,7 @@ import {
   type Document,
 } from '#api/json-api';
 import { LimitAccessChanges, CurrentActor, type Actor } from '#api/access';
-import { ChangeUser } from './users.commands.js';
+import { ChangeUser } from './users.handler.js';
 import { renderUser } from './users.document.js';
 import { findOwnAccount, findUser, type UserRow } from './users.queries.js';
 

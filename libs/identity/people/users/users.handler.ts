@@ -1,9 +1,8 @@
 import { CommandHandler } from '@nestjs/cqrs';
 import { unprocessable } from '#platform/kernel';
-import { AggregateHandler, EventStore, getFirstRow, type OperationTable } from '#storage/event-store';
-import { NameEraser } from '#storage/personal-data';
 import { getViolatedConstraint } from '#platform/postgres';
 import {
+  type Actor,
   createEventContext,
   requirePermission,
   requireCurrentAccess,
@@ -11,17 +10,37 @@ import {
   SITE_SCOPE,
   changeResource,
 } from '#api/access';
-import { user } from './user.js';
-import { ChangeUser, type UserOperations } from './users.commands.js';
-import { forgetUser } from './users.forget.js';
-import { changeSuspension, type SuspensionRequest } from './suspend-user.operation.js';
 import {
+  AggregateCommand,
+  type Operation,
+  AggregateHandler,
+  EventStore,
+  getFirstRow,
+  type OperationTable,
+} from '#storage/event-store';
+import { NameEraser } from '#storage/personal-data';
+import { type UserChanges, user } from './user.js';
+import {
+  type UserRow,
   selectUserById,
   loadUserForCommand,
   loadUserToForget,
   loadUserToSuspend,
-  type UserRow,
 } from './users.queries.js';
+import { forgetUser } from './users.forget.js';
+import { changeSuspension, type SuspensionRequest } from './suspend-user.operation.js';
+
+type UserOperations = {
+  /** Changes the caller's own account. */
+  UpdateUser: Operation<{ changes: UserChanges; actor: Actor }, UserRow>;
+  /** For site administrators: erases the person from the site. */
+  ForgetUser: Operation<{ id: string; actor: Actor }, void>;
+  /** For site administrators: ends the user's tokens and refuses new ones. */
+  SuspendUser: Operation<{ id: string; actor: Actor }, UserRow>;
+  UnsuspendUser: Operation<{ id: string; actor: Actor }, UserRow>;
+};
+
+export class ChangeUser<T extends keyof UserOperations> extends AggregateCommand<UserOperations, T> {}
 
 /** For `catch`: refuses the unique attribute that is already taken; rethrows other errors. */
 export const refuseTaken = (error: unknown): never => {

@@ -30,7 +30,7 @@ import {
 import { SCIM_BASE_URL } from '../protocol/scim-protocol.controller.js';
 import { MAX_BODY_BYTES, SCIM_JSON } from '../protocol/scim-schemas.js';
 import { renderScimGroup } from './scim-groups.document.js';
-import { ChangeScimGroup } from './scim-groups.commands.js';
+import { ChangeScimGroup } from './scim-groups.handler.js';
 import { findScimGroup, listScimGroups, type ScimGroupRow } from './scim-groups.queries.js';
 
 @Controller('scim/v2/Groups')

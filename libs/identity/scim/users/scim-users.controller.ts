@@ -29,7 +29,7 @@ import {
 import { SCIM_BASE_URL } from '../protocol/scim-protocol.controller.js';
 import { SCIM_JSON } from '../protocol/scim-schemas.js';
 import { renderScimUser } from './scim-users.document.js';
-import { ChangeScimUser } from './scim-users.commands.js';
+import { ChangeScimUser } from './scim-users.handler.js';
 import { findScimUser, listScimUsers, type ScimUserRow } from './scim-users.queries.js';
 
 @Controller('scim/v2/Users')

@@ -14,7 +14,7 @@ import {
   type ProviderSubject,
 } from '../identities/linked-identities.queries.js';
 import { deletePassword, storePassword } from '../methods/secrets.queries.js';
-import { ChangeSignInMethods, type MethodsChange } from '../methods/sign-in-methods.commands.js';
+import { ChangeSignInMethods, type MethodsChange } from '../methods/sign-in-methods.handler.js';
 import type { PasskeyAnswer } from '../passkeys/passkey-ceremonies.service.js';
 import { deletePasskey, insertPasskey, renamePasskey } from '../passkeys/passkeys.queries.js';
 import { checkPassword } from '../passwords/password-rules.js';

@@ -14,7 +14,7 @@ import { Refusal, sql, type Clock, type EventContext, type Ids } from '#platform
 import { endSessions, revokeTokensOf, startSession, type SignIn } from '#identity/people';
 import { admitAttempt, countByAddress, forgiveAttempts, type AttemptCounter } from '../attempts/attempts.queries.js';
 import { useSignInLink } from '../links/sign-in-links.operator.js';
-import { ChangeSignInMethods, createMethodsReset, type MethodsChange } from '../methods/sign-in-methods.commands.js';
+import { ChangeSignInMethods, createMethodsReset, type MethodsChange } from '../methods/sign-in-methods.handler.js';
 import type { FailedMethod, LinkedIdentity } from '../methods/sign-in-methods.js';
 import { recordPasskeyUse } from '../passkeys/passkeys.queries.js';
 import type { PasskeyAnswer, PasskeyCeremonies } from '../passkeys/passkey-ceremonies.service.js';

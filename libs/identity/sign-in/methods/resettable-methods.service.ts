@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { CommandBus } from '@nestjs/cqrs';
 import type { EventContext } from '#platform/kernel';
 import type { UserSignInMethods } from '#identity/scim';
-import { createMethodsReset } from './sign-in-methods.commands.js';
+import { createMethodsReset } from './sign-in-methods.handler.js';
 
 /** Resets the sign-in methods of users that an identity provider has deleted. */
 @Injectable()

@@ -1,6 +1,8 @@
 import { CommandHandler } from '@nestjs/cqrs';
-import { notFound, sql, type Sql } from '#platform/kernel';
+import { type EventContext, type Sql, notFound, sql } from '#platform/kernel';
 import {
+  AggregateCommand,
+  type Operation,
   AggregateHandler,
   decideWrite,
   EventStore,
@@ -8,8 +10,44 @@ import {
   type OperationTable,
 } from '#storage/event-store';
 import { loadPersonWithSessions, prepareSessionEnds } from '#identity/people';
-import { ChangeSignInMethods, type MethodsChange, type SignInMethodsOperations } from './sign-in-methods.commands.js';
-import { signInMethods, toMethodsStream } from './sign-in-methods.js';
+import { deleteAllMethods } from './secrets.queries.js';
+import { type SignInMethodsCommand, type SignInPerson, signInMethods, toMethodsStream } from './sign-in-methods.js';
+
+export type MethodsChange = {
+  readonly user: string;
+  /** Returns the command for the person, whose name and organizations the events contain. */
+  readonly command: (person: SignInPerson) => SignInMethodsCommand;
+  readonly createContext: (person: { readonly id: string; readonly username: string }) => EventContext;
+  /** Statements that change secrets. They run in the transaction of the events. */
+  readonly secrets?: readonly Sql[];
+  /** Whether a suspended person counts as unknown. Default: false. */
+  readonly refusesSuspended?: boolean;
+};
+
+type SignInMethodsOperations = {
+  /** Records a sign-in, a failure, or a name. No session ends. */
+  RecordSignIn: Operation<MethodsChange, void>;
+  /** Changes the methods. All sessions of the person end except one. */
+  ChangeFactors: Operation<MethodsChange & { exceptSession: string | null }, void>;
+};
+
+export class ChangeSignInMethods<T extends keyof SignInMethodsOperations> extends AggregateCommand<
+  SignInMethodsOperations,
+  T
+> {}
+
+/** Returns the command that removes every sign-in method of a user, and ends all sessions. */
+export const createMethodsReset = (
+  user: string,
+  createContext: MethodsChange['createContext'],
+): ChangeSignInMethods<'ChangeFactors'> =>
+  new ChangeSignInMethods('ChangeFactors', {
+    user,
+    exceptSession: null,
+    command: (person) => ({ type: 'ResetSignInMethods', data: person }),
+    createContext,
+    secrets: deleteAllMethods(user),
+  });
 
 /** Fails an append if the person was suspended in between. */
 const refuseSuspended = (user: string): Sql =>

@@ -7,7 +7,7 @@ import { parseBody, renderDocument, renderList, type Document, type Resource } f
 import { Database } from '#platform/postgres';
 import { PUBLIC_URL } from '../workload-identities.options.js';
 import { createBody, toSettings, updateBody } from './workload-identities.body.js';
-import { ChangeWorkloadIdentity } from './workload-identities.commands.js';
+import { ChangeWorkloadIdentity } from './workload-identities.handler.js';
 import { renderWorkloadIdentity } from './workload-identities.document.js';
 import {
   findWorkloadIdentity,

@@ -1,24 +1,46 @@
 import { CommandHandler } from '@nestjs/cqrs';
 import { Ids, unprocessable } from '#platform/kernel';
+import { refuseTakenName } from '#platform/postgres';
+import { type Actor, createResource, changeResource } from '#api/access';
 import {
+  AggregateCommand,
+  type Operation,
   AggregateHandler,
   EventStore,
   getFirstRow,
   getFirstRowOrNull,
   type OperationTable,
 } from '#storage/event-store';
-import { refuseTakenName } from '#platform/postgres';
-import { type Actor, createResource, changeResource } from '#api/access';
 import { prepareWorkloadTokenDestruction, type TokenDestruction } from '#identity/people';
-import { ChangeWorkloadIdentity, type WorkloadIdentityOperations } from './workload-identities.commands.js';
 import {
+  type WorkloadIdentityRow,
   loadTeamForNewIdentity,
   loadWorkloadIdentity,
   selectWorkloadIdentityById,
   type WorkloadIdentityForCommand,
-  type WorkloadIdentityRow,
 } from './workload-identities.queries.js';
-import { workloadIdentity, type WorkloadIdentityCommand } from './workload-identity.js';
+import {
+  type NewWorkloadIdentity,
+  type WorkloadIdentityChanges,
+  workloadIdentity,
+  type WorkloadIdentityCommand,
+} from './workload-identity.js';
+
+type WorkloadIdentityOperations = {
+  CreateWorkloadIdentity: Operation<{ team: string; settings: NewWorkloadIdentity; actor: Actor }, WorkloadIdentityRow>;
+  /** Disabling an identity ends its tokens. Resolves to null if it has been deleted meanwhile. */
+  UpdateWorkloadIdentity: Operation<
+    { id: string; changes: WorkloadIdentityChanges; actor: Actor },
+    WorkloadIdentityRow | null
+  >;
+  /** Also ends the tokens of the identity. */
+  DeleteWorkloadIdentity: Operation<{ id: string; actor: Actor }, void>;
+};
+
+export class ChangeWorkloadIdentity<T extends keyof WorkloadIdentityOperations> extends AggregateCommand<
+  WorkloadIdentityOperations,
+  T
+> {}
 
 /** The most identities of a team: a list of this size is still readable. */
 export const MAX_IDENTITIES_PER_TEAM = 100;

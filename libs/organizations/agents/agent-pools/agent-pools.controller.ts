@@ -17,7 +17,7 @@ import {
 } from '#api/json-api';
 import { AgentPoolWorkspaces } from './agent-pool-workspaces.port.js';
 import { toAgentPoolChanges, createBody, updateBody } from './agent-pools.body.js';
-import { ChangeAgentPool } from './agent-pools.commands.js';
+import { ChangeAgentPool } from './agent-pools.handler.js';
 import { renderAgentPool } from './agent-pools.document.js';
 import { AGENT_POOL_FILTERS, parseAgentPoolFilter } from './agent-pools.filter.js';
 

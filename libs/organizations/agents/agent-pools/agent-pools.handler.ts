@@ -1,6 +1,10 @@
 import { CommandHandler } from '@nestjs/cqrs';
 import { Clock, Ids, Refusal } from '#platform/kernel';
+import { refuseTakenName } from '#platform/postgres';
+import { type Actor, createResource, changeResource } from '#api/access';
 import {
+  AggregateCommand,
+  type Operation,
   AggregateHandler,
   EventStore,
   getFirstRow,
@@ -10,21 +14,34 @@ import {
   type OperationTable,
   type StreamWrite,
 } from '#storage/event-store';
-import { refuseTakenName } from '#platform/postgres';
-import { createResource, changeResource } from '#api/access';
 import { prepareTokenDestruction, type TokenDestruction } from '#identity/people';
-import { agentPool, SCOPES, type AgentPoolChanges, type PoolScope, type PoolScopes } from './agent-pool.js';
-import { ChangeAgentPool, type AgentPoolOperations } from './agent-pools.commands.js';
+import { type AgentPoolChanges, agentPool, SCOPES, type PoolScope, type PoolScopes } from './agent-pool.js';
 import {
+  type AgentPoolRow,
   selectAgentPoolById,
   loadAgentPoolForCommand,
   isUsed,
   loadOrganizationForAgentPool,
   type AgentPoolForCommand,
-  type AgentPoolRow,
   type OrganizationForAgentPool,
   type ScopeTarget,
 } from './agent-pools.queries.js';
+
+type AgentPoolOperations = {
+  CreateAgentPool: Operation<
+    {
+      organization: string;
+      settings: AgentPoolChanges & { name: string };
+      actor: Actor;
+    },
+    AgentPoolRow
+  >;
+  /** Resolves to null if the pool has been deleted meanwhile. */
+  UpdateAgentPool: Operation<{ id: string; changes: AgentPoolChanges; actor: Actor }, AgentPoolRow | null>;
+  DeleteAgentPool: Operation<{ id: string; actor: Actor }, void>;
+};
+
+export class ChangeAgentPool<T extends keyof AgentPoolOperations> extends AggregateCommand<AgentPoolOperations, T> {}
 
 const refuseTaken = refuseTakenName('agent_pools_organization_name_key');
 

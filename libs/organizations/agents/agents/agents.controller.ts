@@ -19,7 +19,7 @@ import {
   type Resource,
 } from '#api/json-api';
 import { AGENT_STATUSES, computeAgentStatus } from './agent.js';
-import { ChangeAgent } from './agents.commands.js';
+import { ChangeAgent } from './agents.handler.js';
 import { findAgent, listAgents, recordPing, type AgentRow } from './agents.queries.js';
 
 export const registerBody = resourceBody('agents', z.object({ name: text(255).nullish() }).default({}));

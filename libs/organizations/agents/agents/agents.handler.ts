@@ -1,10 +1,24 @@
 import { CommandHandler } from '@nestjs/cqrs';
 import { Clock, Ids } from '#platform/kernel';
-import { AggregateHandler, EventStore, getFirstRow, type OperationTable } from '#storage/event-store';
-import { createResource, changeResource } from '#api/access';
+import { type Actor, createResource, changeResource } from '#api/access';
+import {
+  AggregateCommand,
+  type Operation,
+  AggregateHandler,
+  EventStore,
+  getFirstRow,
+  type OperationTable,
+} from '#storage/event-store';
+import { type AgentRow, selectAgentById, loadAgentForCommand, upsertPing, loadPoolForAgent } from './agents.queries.js';
 import { agent, computeAgentStatus } from './agent.js';
-import { ChangeAgent, type AgentOperations } from './agents.commands.js';
-import { selectAgentById, loadAgentForCommand, upsertPing, loadPoolForAgent, type AgentRow } from './agents.queries.js';
+
+type AgentOperations = {
+  /** The actor is the agent pool whose token the agent has. */
+  RegisterAgent: Operation<{ pool: string; name: string | null; actor: Actor }, AgentRow>;
+  DeregisterAgent: Operation<{ id: string; actor: Actor }, void>;
+};
+
+export class ChangeAgent<T extends keyof AgentOperations> extends AggregateCommand<AgentOperations, T> {}
 
 @CommandHandler(ChangeAgent)
 export class AgentsHandler extends AggregateHandler<AgentOperations> {

@@ -18,7 +18,7 @@ import {
   type QueryParameters as QueryOf,
   type Resource,
 } from '#api/json-api';
-import { ChangeOrganization } from '../organizations/organizations.commands.js';
+import { ChangeOrganization } from '../organizations/organizations.handler.js';
 import {
   findAdministeredOrganization,
   listAdministeredOrganizations,

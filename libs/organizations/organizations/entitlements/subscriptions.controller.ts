@@ -16,7 +16,7 @@ import {
 } from '#api/json-api';
 import { renderFeatureSet } from './feature-sets.controller.js';
 import { FEATURE_SETS } from '../organizations/organization.js';
-import { ChangeOrganization } from '../organizations/organizations.commands.js';
+import { ChangeOrganization } from '../organizations/organizations.handler.js';
 import { findOrganization, type OrganizationRow } from '../organizations/organizations.queries.js';
 
 /** Attributes of the vendor's plans (go-tfe v2.4.0, `Subscriptions_attributes`). */

@@ -21,7 +21,7 @@ import { renderEntitlementSet } from '../entitlements/entitlement-sets.controlle
 import { renderSubscription } from '../entitlements/subscriptions.controller.js';
 import type { FeatureSet } from './organization.js';
 import { toOrganizationChanges, createBody, updateBody } from './organizations.body.js';
-import { ChangeOrganization } from './organizations.commands.js';
+import { ChangeOrganization } from './organizations.handler.js';
 import { renderOrganization } from './organizations.document.js';
 import { listOrganizations, findOrganization, type OrganizationRow } from './organizations.queries.js';
 import { selectRelatedProjects } from '../organizations.related.js';

@@ -1,5 +1,6 @@
 import { CommandHandler } from '@nestjs/cqrs';
 import {
+  type DataOf,
   checkQuota,
   forbidden,
   Ids,
@@ -8,34 +9,80 @@ import {
   Quotas,
   sql,
 } from '#platform/kernel';
-import {
-  AggregateHandler,
-  EventStore,
-  getFirstRow,
-  getFirstRowOrNull,
-  type OperationTable,
-} from '#storage/event-store';
 import { refuseTakenName } from '#platform/postgres';
 import {
+  type Actor,
   verifyCurrentAccess,
   createEventContext,
   countOwned,
   requirePermission,
   requireCurrentAccess,
   SITE_SCOPE,
-  type Actor,
   type Permission,
   changeResource,
 } from '#api/access';
-import { expectPoolVersion } from '#organizations/agents';
-import { organization, ORGANIZATION_POOL_POINTER, type OrganizationCommand } from './organization.js';
-import { ChangeOrganization, type OrganizationOperations } from './organizations.commands.js';
 import {
+  AggregateCommand,
+  type Operation,
+  AggregateHandler,
+  EventStore,
+  getFirstRow,
+  getFirstRowOrNull,
+  type OperationTable,
+} from '#storage/event-store';
+import { expectPoolVersion } from '#organizations/agents';
+import {
+  type FeatureSet,
+  type OrganizationChanges,
+  type OrganizationCommand,
+  organization,
+  ORGANIZATION_POOL_POINTER,
+} from './organization.js';
+import {
+  type OrganizationWithTtlPolicies,
   selectOrganizationById,
   loadOrganizationForCommand,
-  type OrganizationWithTtlPolicies,
 } from './organizations.queries.js';
 import { prepareOrganization } from './new-organization.writes.js';
+
+/**
+ * Operations on an existing organization identify it by its name, and resolve to null if it has been deleted meanwhile.
+ */
+type OrganizationOperations = {
+  CreateOrganization: Operation<
+    {
+      name: string;
+      email: string;
+      featureSet: FeatureSet;
+      settings: Omit<OrganizationChanges, 'name' | 'email'>;
+      actor: Actor;
+    },
+    OrganizationWithTtlPolicies
+  >;
+  UpdateOrganization: Operation<
+    { name: string; changes: OrganizationChanges; actor: Actor },
+    OrganizationWithTtlPolicies | null
+  >;
+  /** The changes that site administrators make, which owners cannot. */
+  UpdateAsSiteAdmin: Operation<
+    { name: string; changes: OrganizationChanges; actor: Actor },
+    OrganizationWithTtlPolicies | null
+  >;
+  ChangeFeatureSet: Operation<
+    { name: string; featureSet: FeatureSet; actor: Actor },
+    OrganizationWithTtlPolicies | null
+  >;
+  ChangeTokenTtlPolicies: Operation<
+    { name: string; maxTtls: DataOf<OrganizationCommand, 'ChangeTokenTtlPolicies'>['maxTtls']; actor: Actor },
+    OrganizationWithTtlPolicies | null
+  >;
+  DeleteOrganization: Operation<{ name: string; actor: Actor }, void>;
+};
+
+export class ChangeOrganization<T extends keyof OrganizationOperations> extends AggregateCommand<
+  OrganizationOperations,
+  T
+> {}
 
 /** A change of one existing organization. */
 type OrganizationTask = {

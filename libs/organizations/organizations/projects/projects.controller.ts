@@ -18,7 +18,7 @@ import {
 } from '#api/json-api';
 import { selectRelatedProjectTagBindings } from '#organizations/tag-bindings';
 import { toProjectBindings, createBody, toProjectInput, updateBody } from './projects.body.js';
-import { ChangeProject } from './projects.commands.js';
+import { ChangeProject } from './projects.handler.js';
 import { renderProject, type ProjectIncludes } from './projects.document.js';
 import { parseProjectFilter, PROJECT_FILTERS } from './projects.filter.js';
 import { listProjects, findProject, type ProjectRow } from './projects.queries.js';

@@ -1,6 +1,10 @@
 import { CommandHandler } from '@nestjs/cqrs';
-import { Ids, sql, type DataOf, type Sql } from '#platform/kernel';
+import { type DataOf, Ids, sql, type Sql } from '#platform/kernel';
+import { castRows, refuseTakenName, type DatabaseRow } from '#platform/postgres';
+import { type Actor, requirePermission, type Permission, createResource, changeResource } from '#api/access';
 import {
+  AggregateCommand,
+  type Operation,
   AggregateHandler,
   EventStore,
   expectVersion,
@@ -9,14 +13,31 @@ import {
   raiseConflictWhen,
   type OperationTable,
 } from '#storage/event-store';
-import { castRows, refuseTakenName, type DatabaseRow } from '#platform/postgres';
-import { requirePermission, type Actor, type Permission, createResource, changeResource } from '#api/access';
+import { type BindingRow, selectProjectBindings } from '#organizations/tag-bindings';
 import { expectPoolVersion } from '#organizations/agents';
-import { selectProjectBindings, type BindingRow } from '#organizations/tag-bindings';
 import { loadOrganizationForCommand } from '../organizations/organizations.queries.js';
-import { PROJECT_POOL_POINTER, project, type ProjectCommand } from './project.js';
-import { ChangeProject, type ProjectOperations } from './projects.commands.js';
-import { selectProjectById, findProject, type ProjectForCommand, type ProjectRow } from './projects.queries.js';
+import { type ProjectCommand, PROJECT_POOL_POINTER, project } from './project.js';
+import { type ProjectRow, selectProjectById, findProject, type ProjectForCommand } from './projects.queries.js';
+
+type ProjectOperations = {
+  CreateProject: Operation<
+    { organization: string; data: DataOf<ProjectCommand, 'CreateProject'>; actor: Actor },
+    ProjectRow
+  >;
+  /** Resolves to null if the project has been deleted meanwhile. */
+  UpdateProject: Operation<
+    { id: string; data: DataOf<ProjectCommand, 'UpdateProject'>; actor: Actor },
+    ProjectRow | null
+  >;
+  /** Resolves to all bindings of the project. */
+  BindProjectTags: Operation<
+    { id: string; data: DataOf<ProjectCommand, 'BindProjectTags'>; actor: Actor },
+    readonly BindingRow[]
+  >;
+  DeleteProject: Operation<{ id: string; actor: Actor }, void>;
+};
+
+export class ChangeProject<T extends keyof ProjectOperations> extends AggregateCommand<ProjectOperations, T> {}
 
 type CommandedProjectChanges = DataOf<ProjectCommand, 'UpdateProject'>['changes'];
 

@@ -14,7 +14,7 @@ import {
   type Resource,
 } from '#api/json-api';
 import { notFound } from '#platform/kernel';
-import { ChangeOrganization } from '../organizations/organizations.commands.js';
+import { ChangeOrganization } from '../organizations/organizations.handler.js';
 import { findOrganization, type OrganizationWithTtlPolicies } from '../organizations/organizations.queries.js';
 import { policiesBody, toMaxTtls } from './token-ttl-policies.body.js';
 import { LIMITED_TOKENS } from './token-ttl-policy.js';

@@ -17,7 +17,7 @@ import {
   type Document,
   type QueryParameters as QueryOf,
 } from '#api/json-api';
-import { ChangeGpgKey } from './gpg-keys.commands.js';
+import { ChangeGpgKey } from './gpg-keys.handler.js';
 import { renderGpgKey } from './gpg-keys.document.js';
 import { findGpgKey, listGpgKeys, type GpgKeyPath } from './gpg-keys.queries.js';
 

@@ -1,6 +1,10 @@
 import { CommandHandler } from '@nestjs/cqrs';
 import { Clock, forbidden, Ids, Refusal, unprocessable } from '#platform/kernel';
+import { getViolatedConstraint, refuseTakenName } from '#platform/postgres';
+import { type Actor, createEventContext, loadParentOrganization, createResource, changeResource } from '#api/access';
 import {
+  AggregateCommand,
+  type Operation,
   AggregateHandler,
   EventStore,
   decideWrite,
@@ -9,18 +13,28 @@ import {
   newStream,
   type OperationTable,
 } from '#storage/event-store';
-import { getViolatedConstraint, refuseTakenName } from '#platform/postgres';
-import { createEventContext, loadParentOrganization, createResource, changeResource, type Actor } from '#api/access';
 import { checkRenewal, readPublicKey } from '#registry/provider-release';
-import { gpgKey } from './gpg-key.js';
-import { ChangeGpgKey, type GpgKeyOperations } from './gpg-keys.commands.js';
 import {
+  type GpgKeyPath,
+  type GpgKeyRow,
   findGpgKey,
   findGpgKeyOfOrganization,
   selectGpgKeyById,
-  type GpgKeyRow,
   type GpgKeyForCommand,
 } from './gpg-keys.queries.js';
+import { gpgKey } from './gpg-key.js';
+
+type GpgKeyOperations = {
+  /** Adds a key, or renews the text of a key that the organization has. */
+  AddGpgKey: Operation<{ namespace: string; asciiArmor: string; actor: Actor }, GpgKeyRow>;
+  /** Replaces the text of a key by a later copy of the same key. */
+  RenewGpgKey: Operation<{ path: GpgKeyPath; asciiArmor: string; actor: Actor }, GpgKeyRow>;
+  /** Moves a key to another organization. */
+  MoveGpgKey: Operation<{ path: GpgKeyPath; namespace: string; actor: Actor }, GpgKeyRow>;
+  RemoveGpgKey: Operation<{ path: GpgKeyPath; actor: Actor }, void>;
+};
+
+export class ChangeGpgKey<T extends keyof GpgKeyOperations> extends AggregateCommand<GpgKeyOperations, T> {}
 
 /**
  * Returns 403 for a namespace that the caller cannot use, because go-tfe drops the text of a 404. A

@@ -20,7 +20,7 @@ import {
   text,
 } from '#api/json-api';
 import { toBindings, tagBindingsInput } from '#organizations/tag-bindings';
-import { ChangeRegistryProvider } from './registry-providers.commands.js';
+import { ChangeRegistryProvider } from './registry-providers.handler.js';
 import { selectRelatedVersions } from '../versions/registry-provider-versions.related.js';
 import { renderProviderBindings, renderRegistryProvider } from './registry-providers.document.js';
 import {

@@ -1,6 +1,17 @@
 import { CommandHandler } from '@nestjs/cqrs';
-import { hasSameName, Ids, unprocessable } from '#platform/kernel';
+import { type Tag, hasSameName, Ids, unprocessable } from '#platform/kernel';
+import { refuseTakenName } from '#platform/postgres';
 import {
+  type Actor,
+  createEventContext,
+  loadParentOrganization,
+  type ParentOrganization,
+  createResource,
+  changeResource,
+} from '#api/access';
+import {
+  AggregateCommand,
+  type Operation,
   AggregateHandler,
   EventStore,
   decideWrite,
@@ -9,26 +20,38 @@ import {
   type OperationTable,
   type StreamWrite,
 } from '#storage/event-store';
-import { refuseTakenName } from '#platform/postgres';
-import {
-  createEventContext,
-  loadParentOrganization,
-  type Actor,
-  type ParentOrganization,
-  createResource,
-  changeResource,
-} from '#api/access';
-import { registryProvider } from './registry-provider.js';
-import { ChangeRegistryProvider, type RegistryProviderOperations } from './registry-providers.commands.js';
 import { registryProviderVersion } from '../versions/registry-provider-version.js';
 import {
+  type ProviderPath,
+  type RegistryProviderRow,
   loadCuratingOrganization,
   selectRegistryProviderById,
   loadRegistryProviderForCommand,
   VERSIONS_PER_DELETION,
-  type ProviderPath,
-  type RegistryProviderRow,
 } from './registry-providers.queries.js';
+import { registryProvider } from './registry-provider.js';
+
+type RegistryProviderOperations = {
+  CreateRegistryProvider: Operation<
+    {
+      organization: string;
+      names: Pick<ProviderPath, 'registryName' | 'namespace' | 'name'>;
+      actor: Actor;
+    },
+    RegistryProviderRow
+  >;
+  /** Replaces the tags of a provider. If `bindings` is undefined, the tags stay unchanged. */
+  TagRegistryProvider: Operation<
+    { path: ProviderPath; bindings: readonly Tag[] | undefined; actor: Actor },
+    RegistryProviderRow
+  >;
+  DeleteRegistryProvider: Operation<{ path: ProviderPath; actor: Actor }, void>;
+};
+
+export class ChangeRegistryProvider<T extends keyof RegistryProviderOperations> extends AggregateCommand<
+  RegistryProviderOperations,
+  T
+> {}
 
 @CommandHandler(ChangeRegistryProvider)
 export class RegistryProvidersHandler extends AggregateHandler<RegistryProviderOperations> {

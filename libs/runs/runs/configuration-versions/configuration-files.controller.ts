@@ -31,7 +31,7 @@ import { Database } from '#platform/postgres';
 import { ReadRecorder, releaseOnceRecorded } from '#api/reads';
 import { ConfigurationFiles } from './configuration-version.files.js';
 import { ConfigurationLinks, type DownloadAccessor } from './configuration-version.links.js';
-import { ChangeConfigurationVersion } from './configuration-versions.commands.js';
+import { ChangeConfigurationVersion } from './configuration-versions.handler.js';
 import {
   findConfigurationVersion,
   findLinkedConfiguration,

@@ -18,7 +18,7 @@ import {
 import { ReadRecorder } from '#api/reads';
 import { ConfigurationLinks } from './configuration-version.links.js';
 import { renderConfigurationVersion } from './configuration-versions.document.js';
-import { ChangeConfigurationVersion } from './configuration-versions.commands.js';
+import { ChangeConfigurationVersion } from './configuration-versions.handler.js';
 import {
   findConfigurationVersion,
   listConfigurationVersions,

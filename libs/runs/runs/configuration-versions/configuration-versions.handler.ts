@@ -1,8 +1,10 @@
+import type { Readable } from 'node:stream';
 import { CommandHandler } from '@nestjs/cqrs';
 import { Ids } from '#platform/kernel';
-import { can, toActingPrincipal, type Actor, type Permission, createResource, changeResource } from '#api/access';
-import { limitUpload, MIB } from '#storage/blob-store';
+import { type Actor, can, toActingPrincipal, type Permission, createResource, changeResource } from '#api/access';
 import {
+  AggregateCommand,
+  type Operation,
   AggregateHandler,
   EventStore,
   getFirstRow,
@@ -10,17 +12,43 @@ import {
   raiseConflictWhen,
   type OperationTable,
 } from '#storage/event-store';
-import { configurationVersion, type ConfigurationVersionCommand } from './configuration-version.js';
-import { ConfigurationUploads } from './configuration-version.uploads.js';
-import { ChangeConfigurationVersion, type ConfigurationVersionOperations } from './configuration-versions.commands.js';
+import { limitUpload, MIB } from '#storage/blob-store';
 import {
+  type ConfigurationVersionRow,
   isConfigurationInUse,
   loadConfigurationForCommand,
   loadWorkspaceForNewConfiguration,
   selectConfigurationVersionById,
   type ConfigurationForCommand,
-  type ConfigurationVersionRow,
 } from './configuration-versions.queries.js';
+import { configurationVersion, type ConfigurationVersionCommand } from './configuration-version.js';
+import { ConfigurationUploads } from './configuration-version.uploads.js';
+
+type NewConfigurationVersion = {
+  readonly workspace: string;
+  readonly autoQueueRuns: boolean;
+  readonly speculative: boolean;
+  readonly provisional: boolean;
+};
+
+/** A change of one existing configuration version. Resolves to null if the version has been deleted meanwhile. */
+type ConfigurationChange = Operation<{ id: string; actor: Actor }, ConfigurationVersionRow | null>;
+
+type ConfigurationVersionOperations = {
+  CreateConfigurationVersion: Operation<{ newVersion: NewConfigurationVersion; actor: Actor }, ConfigurationVersionRow>;
+  ArchiveConfiguration: ConfigurationChange;
+  SoftDeleteConfiguration: ConfigurationChange;
+  RestoreConfiguration: ConfigurationChange;
+  DeleteConfigurationPermanently: ConfigurationChange;
+  /** Receives an archive for which a signed link was issued. */
+  /** `address`: the address of the client. */
+  ReceiveConfiguration: Operation<{ id: string; content: Readable; address: string | null }, void>;
+};
+
+export class ChangeConfigurationVersion<T extends keyof ConfigurationVersionOperations> extends AggregateCommand<
+  ConfigurationVersionOperations,
+  T
+> {}
 
 /** The server only passes archives on, so this limit protects the disk and nothing else. */
 const UPLOAD_LIMIT = 512 * MIB;

@@ -1,6 +1,8 @@
 import { CommandHandler } from '@nestjs/cqrs';
 import { type Actor, changeResource } from '#api/access';
 import {
+  AggregateCommand,
+  type Operation,
   AggregateHandler,
   EventStore,
   expectVersion,
@@ -9,13 +11,26 @@ import {
   type StreamWrite,
 } from '#storage/event-store';
 import {
+  type StateVersionRow,
   loadBackingDataForCommand,
   selectStateVersionById,
   type BackingDataForCommand,
-  type StateVersionRow,
 } from '../state-versions/state-versions.queries.js';
 import { backingData, type BackingDataCommand } from './backing-data.js';
-import { ChangeBackingData, type BackingDataOperations } from './backing-data.commands.js';
+
+/** Resolves to null if the workspace of the state version has been deleted meanwhile. */
+type BackingDataOperation = Operation<{ stateVersion: string; actor: Actor }, StateVersionRow | null>;
+
+type BackingDataOperations = {
+  SoftDeleteData: BackingDataOperation;
+  RestoreData: BackingDataOperation;
+  DeleteDataPermanently: BackingDataOperation;
+};
+
+export class ChangeBackingData<T extends keyof BackingDataOperations> extends AggregateCommand<
+  BackingDataOperations,
+  T
+> {}
 
 type BackingDataTask = {
   readonly command: (row: BackingDataForCommand) => BackingDataCommand;

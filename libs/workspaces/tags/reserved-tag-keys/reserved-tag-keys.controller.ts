@@ -6,7 +6,7 @@ import { Database } from '#platform/postgres';
 import { notFound } from '#platform/kernel';
 import { renderDocument, renderList, parseBody, omitNullish, fromAttributes, type Document } from '#api/json-api';
 import { createBody, updateBody } from './reserved-tag-keys.body.js';
-import { ChangeReservedTagKey } from './reserved-tag-keys.commands.js';
+import { ChangeReservedTagKey } from './reserved-tag-keys.handler.js';
 import { renderReservedTagKey } from './reserved-tag-keys.document.js';
 import { listReservedTagKeys } from './reserved-tag-keys.queries.js';
 

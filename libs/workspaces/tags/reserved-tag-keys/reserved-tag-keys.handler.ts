@@ -1,6 +1,10 @@
 import { CommandHandler } from '@nestjs/cqrs';
-import { Ids } from '#platform/kernel';
+import { type DataOf, Ids } from '#platform/kernel';
+import { refuseTakenName } from '#platform/postgres';
+import { type Actor, loadParentOrganization, createResource, changeResource } from '#api/access';
 import {
+  AggregateCommand,
+  type Operation,
   AggregateHandler,
   EventStore,
   getFirstRow,
@@ -8,11 +12,26 @@ import {
   lockStream,
   type OperationTable,
 } from '#storage/event-store';
-import { refuseTakenName } from '#platform/postgres';
-import { loadParentOrganization, type Actor, createResource, changeResource } from '#api/access';
-import { reservedTagKey, type ReservedTagKeyCommand } from './reserved-tag-key.js';
-import { ChangeReservedTagKey, type ReservedTagKeyOperations } from './reserved-tag-keys.commands.js';
-import { selectReservedTagKeyById, findReservedTagKey, type ReservedTagKeyRow } from './reserved-tag-keys.queries.js';
+import { type ReservedTagKeyCommand, reservedTagKey } from './reserved-tag-key.js';
+import { type ReservedTagKeyRow, selectReservedTagKeyById, findReservedTagKey } from './reserved-tag-keys.queries.js';
+
+type ReservedTagKeyOperations = {
+  CreateReservedTagKey: Operation<
+    { organization: string; data: DataOf<ReservedTagKeyCommand, 'CreateReservedTagKey'>; actor: Actor },
+    ReservedTagKeyRow
+  >;
+  /** Resolves to null if the key has been deleted meanwhile. */
+  UpdateReservedTagKey: Operation<
+    { id: string; data: DataOf<ReservedTagKeyCommand, 'UpdateReservedTagKey'>; actor: Actor },
+    ReservedTagKeyRow | null
+  >;
+  DeleteReservedTagKey: Operation<{ id: string; actor: Actor }, void>;
+};
+
+export class ChangeReservedTagKey<T extends keyof ReservedTagKeyOperations> extends AggregateCommand<
+  ReservedTagKeyOperations,
+  T
+> {}
 
 const PERMISSION = 'manage-reserved-tag-keys';
 

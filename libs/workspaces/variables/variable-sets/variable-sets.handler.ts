@@ -1,6 +1,10 @@
 import { CommandHandler } from '@nestjs/cqrs';
-import { Ids, Refusal, unprocessable, type Problem } from '#platform/kernel';
+import { type DataOf, Ids, Refusal, unprocessable, type Problem } from '#platform/kernel';
+import { refuseTakenName } from '#platform/postgres';
+import { type Actor, createEventContext } from '#api/access';
 import {
+  AggregateCommand,
+  type Operation,
   AggregateHandler,
   EventStore,
   decideWrite,
@@ -11,28 +15,56 @@ import {
   type OperationTable,
   type StreamWrite,
 } from '#storage/event-store';
-import { refuseTakenName } from '#platform/postgres';
-import { createEventContext, type Actor } from '#api/access';
 import { Vault } from '#storage/vault';
-import { addToStored, variable, type NewVariable } from '../variables/variable.js';
+import { type NewVariable, addToStored, variable } from '../variables/variable.js';
 import { refuseTakenKey } from '../variables/variables.refusals.js';
 import {
+  type VariableSetCommand,
+  type VariableSetTargets,
   NO_TARGETS,
   VARIABLE_SET_TARGET_KINDS,
   variableSet,
-  type VariableSetCommand,
   type VariableSetState,
   type VariableSetTargetKind,
-  type VariableSetTargets,
 } from './variable-set.js';
-import { ChangeVariableSet, type VariableSetOperations } from './variable-sets.commands.js';
 import {
+  type VariableSetRow,
   loadOrganizationForVariableSet,
   loadVariableSetForCommand,
   selectVariableSetById,
   type OrganizationForVariableSet,
-  type VariableSetRow,
 } from './variable-sets.queries.js';
+
+type VariableSetOperations = {
+  /** `variables` are created in the same append. */
+  CreateVariableSet: Operation<
+    {
+      organization: string;
+      data: DataOf<VariableSetCommand, 'CreateVariableSet'>;
+      variables: readonly NewVariable[];
+      actor: Actor;
+    },
+    VariableSetRow
+  >;
+  /** `variables` are added in the same append. Resolves to null if the set has been deleted meanwhile. */
+  UpdateVariableSet: Operation<
+    {
+      id: string;
+      data: DataOf<VariableSetCommand, 'UpdateVariableSet'>;
+      variables: readonly NewVariable[];
+      actor: Actor;
+    },
+    VariableSetRow | null
+  >;
+  ApplyVariableSet: Operation<{ id: string; targets: VariableSetTargets; actor: Actor }, void>;
+  WithdrawVariableSet: Operation<{ id: string; targets: VariableSetTargets; actor: Actor }, void>;
+  DeleteVariableSet: Operation<{ id: string; actor: Actor }, void>;
+};
+
+export class ChangeVariableSet<T extends keyof VariableSetOperations> extends AggregateCommand<
+  VariableSetOperations,
+  T
+> {}
 
 /** A command to a variable set, with the variables that the same append creates. */
 type VariableSetTask = {

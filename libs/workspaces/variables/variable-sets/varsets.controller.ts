@@ -31,7 +31,7 @@ import {
   toNewVariables,
 } from './variable-sets.body.js';
 import { checkVariableSet, NO_TARGETS, type VariableSetTargetKind } from './variable-set.js';
-import { ChangeVariableSet } from './variable-sets.commands.js';
+import { ChangeVariableSet } from './variable-sets.handler.js';
 import { renderVariableSet } from './variable-sets.document.js';
 import {
   listSetsReaching,

@@ -1,23 +1,46 @@
 import { CommandHandler } from '@nestjs/cqrs';
 import { collectRefusals, Ids } from '#platform/kernel';
+import { type Actor, createResource, changeResource } from '#api/access';
 import {
+  AggregateCommand,
+  type Operation,
   AggregateHandler,
   EventStore,
   getFirstRow,
   getFirstRowOrNull,
   type OperationTable,
 } from '#storage/event-store';
-import { createResource, changeResource } from '#api/access';
 import { Vault } from '#storage/vault';
-import { addToStored, checkValueLimit, checkVariable, findSecretToStore, variable } from './variable.js';
-import { ChangeVariable, type VariableOperations } from './variables.commands.js';
 import {
+  type NewVariable,
+  type VariableChanges,
+  addToStored,
+  checkValueLimit,
+  checkVariable,
+  findSecretToStore,
+  variable,
+} from './variable.js';
+import {
+  type OwnerTarget,
+  type VariableRow,
   loadOwnerForNewVariable,
   loadVariableForCommand,
   selectVariableById,
-  type VariableRow,
 } from './variables.queries.js';
 import { refuseTakenKey } from './variables.refusals.js';
+
+/** `target` is the workspace or the variable set that owns the variable. */
+type VariableOperations = {
+  CreateVariable: Operation<{ target: OwnerTarget; data: NewVariable; actor: Actor }, VariableRow>;
+  /** Resolves to null if the variable has been deleted meanwhile. */
+  UpdateVariable: Operation<
+    { target: OwnerTarget; id: string; changes: VariableChanges; actor: Actor },
+    VariableRow | null
+  >;
+  DeleteVariable: Operation<{ target: OwnerTarget; id: string; actor: Actor }, void>;
+};
+
+export class ChangeVariable<T extends keyof VariableOperations> extends AggregateCommand<VariableOperations, T> {}
 
 @CommandHandler(ChangeVariable)
 export class VariablesHandler extends AggregateHandler<VariableOperations> {

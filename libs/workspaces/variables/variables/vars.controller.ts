@@ -21,7 +21,7 @@ import { ReadRecorder } from '#api/reads';
 import type { VariableRead } from '../reads.events.js';
 import { toVariableChanges, createAnywhereBody, createBody, updateBody } from './variables.body.js';
 import { renderVariable } from './variables.document.js';
-import { ChangeVariable } from './variables.commands.js';
+import { ChangeVariable } from './variables.handler.js';
 import {
   listEffectiveVariables,
   listVariables,
