@@ -3,7 +3,7 @@ import { CqrsModule } from '@nestjs/cqrs';
 import type { Settings } from '#platform/settings';
 import { defineAggregate, toProjection, type ModuleDefinition } from '#storage/event-store';
 import { auditFactSource, auditFactSourceEvents } from './sources/audit-fact-source.js';
-import { auditFactSources } from './sources/audit-fact-sources.projection.js';
+import { auditFactSources } from './sources/audit-fact-sources.view.js';
 import { factEvents } from './facts/facts.events.js';
 import { AuditFactsController } from './facts/audit-facts.controller.js';
 import { AuditFactSourcesController } from './sources/audit-fact-sources.controller.js';

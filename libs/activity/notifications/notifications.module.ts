@@ -10,7 +10,7 @@ import { notificationConfigurationEvents } from './configurations/notification-c
 import {
   endedNotificationConfigurations,
   notificationConfigurations,
-} from './configurations/notification-configurations.projection.js';
+} from './configurations/notification-configurations.view.js';
 import { RESPONSES_PURPOSE, NotificationSecrets } from './configurations/notification-secrets.service.js';
 import { createNotificationsFollower } from './deliveries/notifications.follower.js';
 import { NotificationConfigurationsController } from './configurations/notification-configurations.controller.js';

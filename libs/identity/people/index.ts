@@ -72,7 +72,7 @@ export {
   loadPersonWithSessions,
   selectActiveOrganizations,
   selectOwnedSessions,
-} from './sessions/sessions.queries.js';
+} from './sessions/sessions.view.js';
 export {
   endSessions,
   prepareSessionEnds,

@@ -11,11 +11,11 @@ import { authenticationToken } from './authentication-tokens/authentication-toke
 import { membership } from './memberships/membership.js';
 import { peopleReads } from './reads.events.js';
 import { session, sessionEvents } from './sessions/session.js';
-import { sessions } from './sessions/sessions.projection.js';
+import { sessions } from './sessions/sessions.view.js';
 import { team } from './teams/team.js';
 import { TEAM_NAMES } from './teams/team-names.js';
 import { teamAccessEvents } from './team-access/team-access.events.js';
-import { teamProjects, teamWorkspaces } from './team-access/team-access.projection.js';
+import { teamProjects, teamWorkspaces } from './team-access/team-access.view.js';
 import { teamProject } from './team-access/team-project.js';
 import { teamWorkspace } from './team-access/team-workspace.js';
 import { USER_NAMES } from './users/user-names.js';

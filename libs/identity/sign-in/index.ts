@@ -11,7 +11,7 @@ export {
   IDENTITY_RACE,
   listLinkedIdentities,
   type ProviderSubject,
-} from './identities/linked-identities.queries.js';
+} from './identities/linked-identities.view.js';
 export { prepareIdentityLink } from './identities/linked-identities.writes.js';
 export type { SignInRefused } from './refusals/refused-sign-ins.js';
 export { createSignInLink, type SignInLink, type SignInLinkRequest } from './links/sign-in-links.operator.js';

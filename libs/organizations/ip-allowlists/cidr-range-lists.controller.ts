@@ -16,7 +16,7 @@ import {
 import { agentPoolsBody, createBody, toListChanges, toNewList, updateBody } from './ip-allowlists.body.js';
 import { ChangeIpAllowlist } from './ip-allowlists.handler.js';
 import { renderIpAllowlist } from './ip-allowlists.document.js';
-import { findIpAllowlist, listIpAllowlists } from './ip-allowlists.queries.js';
+import { findIpAllowlist, listIpAllowlists } from './ip-allowlists.view.js';
 
 @Controller('api/v2')
 export class CidrRangeListsController {

@@ -16,7 +16,7 @@ import {
 import { createRangeBody, toRange, toRangeChanges, updateRangeBody } from './ip-allowlists.body.js';
 import { ChangeIpAllowlist } from './ip-allowlists.handler.js';
 import { renderAllowedRange } from './ip-allowlists.document.js';
-import { findAllowedRange, listAllowedRanges } from './ip-allowlists.queries.js';
+import { findAllowedRange, listAllowedRanges } from './ip-allowlists.view.js';
 
 @Controller('api/v2')
 export class CidrRangesController {

@@ -1,5 +1,5 @@
 import { toMany, type Resource } from '#api/json-api';
-import type { AllowedRangeRow, IpAllowlistRow } from './ip-allowlists.queries.js';
+import type { AllowedRangeRow, IpAllowlistRow } from './ip-allowlists.view.js';
 
 export const renderIpAllowlist = (row: IpAllowlistRow): Resource => ({
   id: row.id,

@@ -25,7 +25,7 @@ import {
   selectAllowedRangeById,
   selectIpAllowlistById,
   type IpAllowlistTarget,
-} from './ip-allowlists.queries.js';
+} from './ip-allowlists.view.js';
 
 export type NewIpAllowlist = IpAllowlistContent & { readonly ranges: readonly AllowedRangeContent[] };
 

@@ -4,7 +4,7 @@ import { defineAggregate, toProjection, type ModuleDefinition } from '#storage/e
 import { IP_ALLOWLIST_NAMES } from './ip-allowlist-names.js';
 import { ipAllowlist } from './ip-allowlist.js';
 import { ipAllowlistEvents } from './ip-allowlists.events.js';
-import { ipAllowlistEpochs, ipAllowlistNames, ipAllowlistRanges, ipAllowlists } from './ip-allowlists.projection.js';
+import { ipAllowlistEpochs, ipAllowlistNames, ipAllowlistRanges, ipAllowlists } from './ip-allowlists.view.js';
 import { CidrRangeListsController } from './cidr-range-lists.controller.js';
 import { CidrRangesController } from './cidr-ranges.controller.js';
 import { IpAllowlistsHandler } from './ip-allowlists.handler.js';

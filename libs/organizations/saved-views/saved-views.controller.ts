@@ -16,7 +16,7 @@ import {
   type Resource,
 } from '#api/json-api';
 import { ChangeSavedView } from './saved-views.handler.js';
-import { findSavedView, listSavedViews, type SavedViewRow } from './saved-views.queries.js';
+import { findSavedView, listSavedViews, type SavedViewRow } from './saved-views.view.js';
 
 export const createBody = resourceBody(
   'saved-views',

@@ -17,7 +17,7 @@ import {
   findSavedView,
   loadOrganizationForSavedView,
   selectSavedViewById,
-} from './saved-views.queries.js';
+} from './saved-views.view.js';
 
 type SavedViewOperations = {
   CreateSavedView: Operation<{ organization: string; content: SavedViewContent; actor: Actor }, SavedViewRow>;

@@ -2,7 +2,7 @@ import { Module } from '@nestjs/common';
 import { CqrsModule } from '@nestjs/cqrs';
 import { defineAggregate, toProjection, type ModuleDefinition } from '#storage/event-store';
 import { reservedTagKey, tagEvents } from './reserved-tag-keys/reserved-tag-key.js';
-import { reservedTagKeys } from './reserved-tag-keys/reserved-tag-keys.projection.js';
+import { reservedTagKeys } from './reserved-tag-keys/reserved-tag-keys.view.js';
 import { EffectiveTagBindingsController } from './tag-bindings/effective-tag-bindings.controller.js';
 import { ReservedTagKeysController } from './reserved-tag-keys/reserved-tag-keys.controller.js';
 import { ReservedTagKeysHandler } from './reserved-tag-keys/reserved-tag-keys.handler.js';

@@ -6,7 +6,7 @@ export { CurrentRuns } from './ports/current-runs.port.js';
 export { CurrentStates } from './ports/current-states.port.js';
 export { WorkspaceVariables } from './ports/workspace-variables.port.js';
 export { AGENT_POOL, EXECUTION_MODE } from './settings/execution.queries.js';
-export { buildLockSnapshotJson, type LockSnapshot } from './lock/lock.queries.js';
+export { buildLockSnapshotJson, type LockSnapshot } from './lock/lock.view.js';
 export type { OutputSummary, StateSummary } from './workspaces/state-head.js';
 export { ToolReleases } from './tool-versions/tool-releases.catalogue.js';
 export { failStateVersion } from './workspaces/change-workspace.operation.js';

@@ -3,7 +3,7 @@ import { CqrsModule } from '@nestjs/cqrs';
 import { defineAggregate, toProjection, type ModuleDefinition } from '#storage/event-store';
 import { WORKSPACE_NAMES } from '#api/access';
 import { AgentPoolWorkspaces } from '#organizations/agents';
-import { remoteStateConsumers } from './remote-state-consumers/remote-state-consumers.projection.js';
+import { remoteStateConsumers } from './remote-state-consumers/remote-state-consumers.view.js';
 import { workspace } from './workspaces/workspace.js';
 import { workspaceEvents } from './workspaces.events.js';
 import { workspaceCounts, workspaceNames, workspaces, workspaceTags } from './workspaces.projection.js';

@@ -10,7 +10,7 @@ import {
 } from '#platform/kernel';
 import { WORKSPACE_NAMES } from '#api/access';
 import type { SshKeyEvent } from '#organizations/ssh-keys';
-import { clearLock, deleteWorkspace, deleteWorkspacesOf, setLock, setLocks } from './lock/lock.projection.js';
+import { clearLock, deleteWorkspace, deleteWorkspacesOf, setLock, setLocks } from './lock/lock.view.js';
 import { WORKSPACE_SETTINGS } from './settings/workspace-settings.js';
 import type { TagEvent } from './tags/tags.js';
 import type { WorkspaceEvent } from './workspaces/workspace.js';

@@ -12,7 +12,7 @@ import {
   type Document,
   type Resource,
 } from '#api/json-api';
-import { findAuditConfiguration, type AuditConfigurationRow } from './audit-configurations.queries.js';
+import { findAuditConfiguration, type AuditConfigurationRow } from './audit-configurations.view.js';
 import { ChangeTrailSettings } from './audit-trail-settings.handler.js';
 import { toTrailSettingsStream } from './audit-trail-settings.js';
 

@@ -5,7 +5,7 @@ import { CurrentActor, type Actor } from '#api/access';
 import { Database } from '#platform/postgres';
 import { renderDocument, parseBody, resourceBody, type Document, type Resource } from '#api/json-api';
 import { ChangeTrailSettings } from './audit-trail-settings.handler.js';
-import { findTrailSettings, type TrailSettingsRow } from './audit-trail-settings.queries.js';
+import { findTrailSettings, type TrailSettingsRow } from './audit-trail-settings.view.js';
 import { toTrailSettingsStream } from './audit-trail-settings.js';
 
 const TYPE = 'audit-trail-settings';

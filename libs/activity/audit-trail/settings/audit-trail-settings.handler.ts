@@ -11,13 +11,13 @@ import {
   type OperationTable,
 } from '#storage/event-store';
 import { waitForTrail } from '../wait-for-trail.queries.js';
-import { type AuditConfigurationRow, hasTestEntry, selectAuditConfiguration } from './audit-configurations.queries.js';
+import { type AuditConfigurationRow, hasTestEntry, selectAuditConfiguration } from './audit-configurations.view.js';
 import {
   type TrailSettingsRow,
   loadTrailSettingsForCommand,
   selectTrailSettings,
   type TrailSettingsForCommand,
-} from './audit-trail-settings.queries.js';
+} from './audit-trail-settings.view.js';
 import { hasTrail } from './audit-trail.entitlement.js';
 import { trailSettings, type TrailSettingsState, type TrailSettingsCommand } from './audit-trail-settings.js';
 

@@ -2,7 +2,7 @@ import { Refusal, formatTimestamp, unprocessable, type Problem, type Sql } from 
 import type { EventStore } from '#storage/event-store';
 import { isUnstorable } from '#platform/postgres';
 import { parseInboundEvent, type ConsumedMessage, type MessageHandler, type MessageResult } from '#storage/message-log';
-import { findRegisteredSources, toSourceKey } from '../sources/audit-fact-sources.queries.js';
+import { findRegisteredSources, toSourceKey } from '../sources/audit-fact-sources.view.js';
 import { parseFact } from './facts.body.js';
 import { loadFactCounts, buildFactCountStatements, toInterval, toCountKey, type FactCount } from './facts.limit.js';
 import { findOrganizationsByNameOrId, findRecordedIds } from './facts.queries.js';

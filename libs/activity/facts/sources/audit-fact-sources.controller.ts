@@ -6,7 +6,7 @@ import { CurrentActor, type Actor } from '#api/access';
 import { Database } from '#platform/postgres';
 import { renderDocument, renderList, parseBody, resourceBody, type Document, type Resource } from '#api/json-api';
 import { ChangeAuditFactSource } from './audit-fact-sources.handler.js';
-import { findAuditFactSource, listAuditFactSources, type AuditFactSourceRow } from './audit-fact-sources.queries.js';
+import { findAuditFactSource, listAuditFactSources, type AuditFactSourceRow } from './audit-fact-sources.view.js';
 
 export const createBody = resourceBody(
   'audit-fact-sources',

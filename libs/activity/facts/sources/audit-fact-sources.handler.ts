@@ -15,7 +15,7 @@ import {
   selectAuditFactSourceById,
   findAuditFactSource,
   loadOrganizationForNewSource,
-} from './audit-fact-sources.queries.js';
+} from './audit-fact-sources.view.js';
 import { auditFactSource } from './audit-fact-source.js';
 
 type AuditFactSourceOperations = {

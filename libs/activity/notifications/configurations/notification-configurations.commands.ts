@@ -1,7 +1,7 @@
 import type { Actor } from '#api/access';
 import { AggregateCommand, type Operation } from '#storage/event-store';
 import type { DestinationType } from './destinations.js';
-import type { NotificationConfigurationRow } from './notification-configurations.queries.js';
+import type { NotificationConfigurationRow } from './notification-configurations.view.js';
 import type { SubscribableReference } from './subscribables.queries.js';
 import type { Trigger } from './triggers.js';
 

@@ -12,7 +12,7 @@ import {
   updateBody,
 } from './notification-configurations.body.js';
 import { ChangeNotificationConfiguration } from './notification-configurations.commands.js';
-import { findConfiguration, listConfigurations } from './notification-configurations.queries.js';
+import { findConfiguration, listConfigurations } from './notification-configurations.view.js';
 import { NotificationConfigurationsRenderer } from './notification-configurations.renderer.js';
 import type { SubscribableReference } from './subscribables.queries.js';
 

@@ -27,7 +27,7 @@ import {
   selectConfigurationById,
   type NotificationConfigurationForCommand,
   type NotificationConfigurationRow,
-} from './notification-configurations.queries.js';
+} from './notification-configurations.view.js';
 import { NotificationSecrets } from './notification-secrets.service.js';
 import { hasConfigurations, loadSubscribable } from './subscribables.queries.js';
 import {

@@ -1,6 +1,6 @@
 import { toMany, toOne, type Resource } from '#api/json-api';
 import type { DeliveryResponse } from '../deliveries/notification.sender.js';
-import type { NotificationConfigurationRow } from './notification-configurations.queries.js';
+import type { NotificationConfigurationRow } from './notification-configurations.view.js';
 import type { NotificationSecrets } from './notification-secrets.service.js';
 
 /** Renders a response with the members of the vendor's API, where all values but the headers are texts. */

@@ -3,7 +3,7 @@ import type { Sql } from '#platform/kernel';
 import type { Vault } from '#storage/vault';
 import type { DeliveryResponse } from '../deliveries/notification.sender.js';
 import type { Destination } from './destinations.js';
-import type { EncryptedResponse } from './notification-configurations.queries.js';
+import type { EncryptedResponse } from './notification-configurations.view.js';
 
 /** Part of the key derivation: with another value, no existing response can be decrypted. */
 export const RESPONSES_PURPOSE = 'notification responses';

@@ -2,7 +2,7 @@ import { sql, type Sql, type Timestamp, type SentTrigger } from '#platform/kerne
 import type { MailRecipient } from '#identity/people';
 import { selectEncryptedSecret } from '#storage/vault';
 import type { DestinationType } from '../configurations/destinations.js';
-import { RECIPIENTS } from '../configurations/notification-configurations.queries.js';
+import { RECIPIENTS } from '../configurations/notification-configurations.view.js';
 import type { MailProgress } from './mail-notification.sender.js';
 import type { DeliverySubject } from './notifications.follower.js';
 

@@ -7,7 +7,7 @@ import { findUserByIdentity, isChallengeUsed, useChallenge } from '#identity/sig
 import type { LogoutClaims } from '../protocol/logout-claims.js';
 import { CLOCK_TOLERANCE_SECONDS, LOGOUT_TOKEN_SECONDS, OidcFlow } from '../sign-in/oidc-flow.service.js';
 import { ProviderFault } from '../protocol/provider-fault.js';
-import type { IdentityProviderRow } from '../providers/identity-providers.queries.js';
+import type { IdentityProviderRow } from '../providers/identity-providers.view.js';
 
 const createUsedFault = (): ProviderFault => new ProviderFault('invalid', 'the logout token was used before');
 

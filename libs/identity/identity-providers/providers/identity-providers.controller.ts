@@ -8,7 +8,7 @@ import { Database } from '#platform/postgres';
 import { createBody, updateBody } from './identity-providers.body.js';
 import { ChangeIdentityProvider } from './identity-providers.handler.js';
 import { renderIdentityProvider } from './identity-providers.document.js';
-import { findProviderForActor, listProviders, type IdentityProviderRow } from './identity-providers.queries.js';
+import { findProviderForActor, listProviders, type IdentityProviderRow } from './identity-providers.view.js';
 import { ProviderDirectory, SETTINGS_PROVIDER_ID } from './provider-directory.service.js';
 import { PROVIDER_SETTINGS } from '../protocol/provider-settings.js';
 

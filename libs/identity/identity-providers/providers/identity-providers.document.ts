@@ -1,5 +1,5 @@
 import { toAttributes, type Resource } from '#api/json-api';
-import type { IdentityProviderRow } from './identity-providers.queries.js';
+import type { IdentityProviderRow } from './identity-providers.view.js';
 import { SETTINGS_PROVIDER_ID } from './provider-directory.service.js';
 
 /**

@@ -24,7 +24,7 @@ import {
   loadProviderForCommand,
   selectProviderById,
   type ProviderForCommand,
-} from './identity-providers.queries.js';
+} from './identity-providers.view.js';
 import { identityProvider } from './identity-provider.js';
 import { ProviderDirectory, SETTINGS_PROVIDER_ID } from './provider-directory.service.js';
 

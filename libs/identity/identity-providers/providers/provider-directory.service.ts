@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import type { Database } from '#platform/postgres';
 import type { Vault } from '#storage/vault';
-import { findEnabledProvider, listEnabledProviders, type IdentityProviderRow } from './identity-providers.queries.js';
+import { findEnabledProvider, listEnabledProviders, type IdentityProviderRow } from './identity-providers.view.js';
 import type { ProviderSettings } from '../protocol/provider-settings.js';
 
 /** The id of the provider that the settings of the server describe. */

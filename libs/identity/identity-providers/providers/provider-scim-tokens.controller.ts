@@ -12,7 +12,7 @@ import {
   renderAuthenticationToken,
 } from '#identity/people';
 import { Database } from '#platform/postgres';
-import { findProviderForActor } from './identity-providers.queries.js';
+import { findProviderForActor } from './identity-providers.view.js';
 import { ProviderDirectory, SETTINGS_PROVIDER_ID } from './provider-directory.service.js';
 
 /** The tokens for SCIM of one identity provider. They see only the users and groups that tokens of the provider created. */

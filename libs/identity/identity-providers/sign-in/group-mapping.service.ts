@@ -3,11 +3,11 @@ import { Clock, Ids, Refusal } from '#platform/kernel';
 import { EventStore } from '#storage/event-store';
 import { createSystemContext } from '#api/access';
 import { mapGroupsToTeams, type UserGroups } from '#identity/people';
-import type { IdentityProviderRow } from '../providers/identity-providers.queries.js';
+import type { IdentityProviderRow } from '../providers/identity-providers.view.js';
 import { ProviderDirectory } from '../providers/provider-directory.service.js';
 import { ProvisionedUsers } from './provisioned-users.port.js';
 import { listManagedOwnersGroups, listOwnersGroups, selectMappedGroups, type MappedGroups } from './mapped-groups.js';
-import { listStatements, storeMappedStatement, storeStatedGroups } from './stated-groups.queries.js';
+import { listStatements, storeMappedStatement, storeStatedGroups } from './stated-groups.view.js';
 
 type GroupsOfSignIn = {
   readonly user: string;

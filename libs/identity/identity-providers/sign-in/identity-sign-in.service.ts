@@ -23,7 +23,7 @@ import {
   type SignInRequest,
 } from '#identity/sign-in';
 import type { IdentityClaims } from '../protocol/identity-claims.js';
-import type { IdentityProviderRow } from '../providers/identity-providers.queries.js';
+import type { IdentityProviderRow } from '../providers/identity-providers.view.js';
 import type { ProviderDirectory } from '../providers/provider-directory.service.js';
 import type { GroupMapping } from './group-mapping.service.js';
 import type { ProvisionedUsers } from './provisioned-users.port.js';

@@ -19,7 +19,7 @@ import {
 } from 'openid-client';
 import type { Clock } from '#platform/kernel';
 import { getCallbackPath } from '../providers/identity-providers.document.js';
-import type { IdentityProviderRow } from '../providers/identity-providers.queries.js';
+import type { IdentityProviderRow } from '../providers/identity-providers.view.js';
 import type { ProviderDirectory } from '../providers/provider-directory.service.js';
 import { isLogoutType, parseLogoutClaims, type LogoutClaims } from '../protocol/logout-claims.js';
 import { needsMoreClaims, parseIdentityClaims, type IdentityClaims } from '../protocol/identity-claims.js';

@@ -8,7 +8,7 @@ import { countOidcResult } from '../identity-providers.metrics.js';
 import type { IdentityClaims } from '../protocol/identity-claims.js';
 import { OidcFlow } from './oidc-flow.service.js';
 import { ProviderFault } from '../protocol/provider-fault.js';
-import type { IdentityProviderRow } from '../providers/identity-providers.queries.js';
+import type { IdentityProviderRow } from '../providers/identity-providers.view.js';
 import { ProviderDirectory } from '../providers/provider-directory.service.js';
 import { IdentitySignIn } from './identity-sign-in.service.js';
 import { renderExpiredPage, renderNoSignOutPage, renderRefusedPage } from './oidc-pages.renderer.js';

@@ -4,7 +4,7 @@ import { sendPage } from '#api/pages';
 import { countOidcResult } from '../identity-providers.metrics.js';
 import { OidcFlow } from './oidc-flow.service.js';
 import { ProviderFault } from '../protocol/provider-fault.js';
-import type { IdentityProviderRow } from '../providers/identity-providers.queries.js';
+import type { IdentityProviderRow } from '../providers/identity-providers.view.js';
 import { renderFaultPage, type StatusPage } from './oidc-pages.renderer.js';
 import { PendingSignIns, type OidcPurpose } from './pending-sign-ins.service.js';
 

@@ -5,15 +5,10 @@ import type { EventStore } from '#storage/event-store';
 import { endSessions, listSessionsOfOtherProviders, mapGroupsToTeams } from '#identity/people';
 import type { ScheduledJob } from '#platform/postgres';
 import { listGroupKeys } from '#identity/scim';
-import { listEnabledProviders } from '../providers/identity-providers.queries.js';
+import { listEnabledProviders } from '../providers/identity-providers.view.js';
 import { SETTINGS_PROVIDER_ID } from '../providers/provider-directory.service.js';
 import { listManagedOwnersGroups } from './mapped-groups.js';
-import {
-  deleteStatements,
-  listStatements,
-  listUsersToReconcile,
-  markStatementsMapped,
-} from './stated-groups.queries.js';
+import { deleteStatements, listStatements, listUsersToReconcile, markStatementsMapped } from './stated-groups.view.js';
 
 const EVERY_MS = 10_000;
 const MAX_PER_STEP = 100;

@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import type { Sql } from '#platform/kernel';
 import type { Database } from '#platform/postgres';
 import type { GroupReference, GroupsOfUser, GroupStatements } from '#identity/scim';
-import { isStatedGroup, listCountedGroups } from './stated-groups.queries.js';
+import { isStatedGroup, listCountedGroups } from './stated-groups.view.js';
 
 /** The groups that providers of OpenID Connect have stated at the last sign-ins of people. */
 @Injectable()

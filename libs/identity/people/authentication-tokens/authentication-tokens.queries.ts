@@ -14,7 +14,7 @@ import {
   type TokenKind,
   hasOrganizationName,
 } from '#api/access';
-import { selectActiveOrganizations } from '../sessions/sessions.queries.js';
+import { selectActiveOrganizations } from '../sessions/sessions.view.js';
 import { requireTeamChange, type TeamScope } from '../team-access/team-permission.js';
 import { isVisibleTeam, selectTeamScope } from '../teams/teams.queries.js';
 

@@ -8,7 +8,7 @@ import {
   type OwnedToken,
 } from '../authentication-tokens/authentication-tokens.writes.js';
 import { selectTokenTrails } from '../authentication-tokens/authentication-tokens.queries.js';
-import { selectActiveOrganizations } from '../sessions/sessions.queries.js';
+import { selectActiveOrganizations } from '../sessions/sessions.view.js';
 import { hasUsername } from '../users/user-names.js';
 import { loadUserToForget, type UserToForget } from '../users/users.queries.js';
 

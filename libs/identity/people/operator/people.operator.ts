@@ -18,7 +18,7 @@ import {
   type RestrictionInput,
 } from '../authentication-tokens/authentication-tokens.writes.js';
 import { membership } from '../memberships/membership.js';
-import { selectActiveOrganizations } from '../sessions/sessions.queries.js';
+import { selectActiveOrganizations } from '../sessions/sessions.view.js';
 import { team } from '../teams/team.js';
 import { user } from '../users/user.js';
 import { forgetUser, type ForgetDependencies } from '../users/users.forget.js';

@@ -1,7 +1,7 @@
 import { sql } from '#platform/kernel';
 import { requireCurrentAccess, type Actor } from '#api/access';
 import type { Database } from '#platform/postgres';
-import { SESSION, type SessionRow } from './sessions.queries.js';
+import { SESSION, type SessionRow } from './sessions.view.js';
 
 /** Returns the caller's own sessions, newest first. A person has at most MAX_SESSIONS. */
 export const listOwnSessions = (database: Database, actor: Actor): Promise<SessionRow[]> =>

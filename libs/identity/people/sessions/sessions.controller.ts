@@ -6,7 +6,7 @@ import { parsePage, renderDocument, renderPage, type Document, type QueryParamet
 import { Database } from '#platform/postgres';
 import { ChangeSession } from './sessions.handler.js';
 import { renderSession } from './sessions.document.js';
-import { findSession, listSessions } from './sessions.queries.js';
+import { findSession, listSessions } from './sessions.view.js';
 
 @Controller('api/v2')
 export class SessionsController {

@@ -1,6 +1,6 @@
 import type { Actor } from '#api/access';
 import { toOne, type Resource } from '#api/json-api';
-import type { SessionRow } from './sessions.queries.js';
+import type { SessionRow } from './sessions.view.js';
 
 export const renderSession = (session: SessionRow, actor: Actor): Resource => ({
   id: session.id,

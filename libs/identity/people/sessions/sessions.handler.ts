@@ -7,7 +7,7 @@ import {
   EventStore,
   type OperationTable,
 } from '#storage/event-store';
-import { loadSessionsToEnd } from './sessions.queries.js';
+import { loadSessionsToEnd } from './sessions.view.js';
 import { prepareSessionEnds } from './sessions.writes.js';
 
 type SessionOperations = {

@@ -17,7 +17,7 @@ import {
   selectActiveOrganizations,
   type OwnedSession,
   type PersonWithSessions,
-} from './sessions.queries.js';
+} from './sessions.view.js';
 
 /** The most sessions of a person. The next sign-in ends the oldest ones. */
 export const MAX_SESSIONS = 50;

@@ -1,6 +1,6 @@
 import { toAttributes, toOne, type Resource } from '#api/json-api';
 import { expandAccess } from './team-access.js';
-import type { AccessTargetKind, TeamProjectRow, TeamWorkspaceRow } from './team-access.queries.js';
+import type { AccessTargetKind, TeamProjectRow, TeamWorkspaceRow } from './team-access.view.js';
 import { PROJECT_ACCESS_SCALE } from './team-project.js';
 import { WORKSPACE_ACCESS_SCALE } from './team-workspace.js';
 

@@ -8,7 +8,7 @@ import {
   selectTeamAccessById,
   findTeamAccess,
   type AccessTargetKind,
-} from './team-access.queries.js';
+} from './team-access.view.js';
 
 /** Refuses a second access of the same team to the same workspace or project. */
 const refuseSecond = (error: unknown): never => {

@@ -16,7 +16,7 @@ import {
 } from '#api/json-api';
 import { ConfigureRoute, CurrentActor, type Actor } from '#api/access';
 import { ChangeTeamProject } from './team-projects.handler.js';
-import { listTeamAccesses, findTeamAccess } from './team-access.queries.js';
+import { listTeamAccesses, findTeamAccess } from './team-access.view.js';
 import { renderTeamProject } from './team-access.document.js';
 import { checkAttributes, createBody, toAccessFields, updateBody } from './team-projects.body.js';
 

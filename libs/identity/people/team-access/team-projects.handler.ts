@@ -10,7 +10,7 @@ import {
   EventStore,
   type OperationTable,
 } from '#storage/event-store';
-import type { TeamProjectRow } from './team-access.queries.js';
+import type { TeamProjectRow } from './team-access.view.js';
 import { type TeamProjectCommand, teamProject } from './team-project.js';
 import { addTeamAccess, changeTeamAccess } from './team-access.operations.js';
 

@@ -16,7 +16,7 @@ import {
 } from '#api/json-api';
 import { ConfigureRoute, CurrentActor, type Actor } from '#api/access';
 import { ChangeTeamWorkspace } from './team-workspaces.handler.js';
-import { listTeamAccesses, findTeamAccess } from './team-access.queries.js';
+import { listTeamAccesses, findTeamAccess } from './team-access.view.js';
 import { renderTeamWorkspace } from './team-access.document.js';
 import { checkAttributes, createBody, toAccessFields, updateBody } from './team-workspaces.body.js';
 

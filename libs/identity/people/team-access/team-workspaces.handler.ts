@@ -10,7 +10,7 @@ import {
   EventStore,
   type OperationTable,
 } from '#storage/event-store';
-import type { TeamWorkspaceRow } from './team-access.queries.js';
+import type { TeamWorkspaceRow } from './team-access.view.js';
 import { type TeamWorkspaceCommand, teamWorkspace } from './team-workspace.js';
 import { addTeamAccess, changeTeamAccess } from './team-access.operations.js';
 

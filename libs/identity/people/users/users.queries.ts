@@ -13,7 +13,7 @@ import {
 import { selectOwnedTokens, type OwnedToken } from '../authentication-tokens/authentication-tokens.writes.js';
 import type { Invitation } from '../memberships/membership.js';
 import { selectInvitation, selectInvitationAddress } from '../memberships/visible-accounts.queries.js';
-import { selectActiveOrganizations, selectOwnedSessions, type OwnedSession } from '../sessions/sessions.queries.js';
+import { selectActiveOrganizations, selectOwnedSessions, type OwnedSession } from '../sessions/sessions.view.js';
 import { selectOwners } from '../teams/teams.queries.js';
 
 export type UserRow = {

@@ -1,6 +1,6 @@
 import { html, renderTime, type Html } from '#api/pages';
 import type { SignInOption } from '../flow/sign-in-options.js';
-import type { LinkedIdentityRow } from '../identities/linked-identities.queries.js';
+import type { LinkedIdentityRow } from '../identities/linked-identities.view.js';
 
 /** `linkToken` proves that the page of this person led to the start of a link. */
 export type Linking = {

@@ -6,7 +6,7 @@ import { listClosedOrganizations, listOwnSessions } from '#identity/people';
 import { loadMethodsOverview } from '../flow/accounts.queries.js';
 import { SignInOptions } from '../flow/sign-in-options.js';
 import { SignInTokens } from '../sign-in-tokens.service.js';
-import { listLinkedIdentities } from '../identities/linked-identities.queries.js';
+import { listLinkedIdentities } from '../identities/linked-identities.view.js';
 import { PasskeyCeremonies } from '../passkeys/passkey-ceremonies.service.js';
 import { listAccountChanges } from '../notices/account-notices.queries.js';
 import { listPasskeys } from '../passkeys/passkeys.queries.js';

@@ -12,8 +12,8 @@ import {
   IDENTITY_RACE,
   listLinkedIdentities,
   type ProviderSubject,
-} from '../identities/linked-identities.queries.js';
-import { deletePassword, storePassword } from '../methods/secrets.queries.js';
+} from '../identities/linked-identities.view.js';
+import { deletePassword, storePassword } from '../methods/secrets.view.js';
 import { ChangeSignInMethods, type MethodsChange } from '../methods/sign-in-methods.handler.js';
 import type { PasskeyAnswer } from '../passkeys/passkey-ceremonies.service.js';
 import { deletePasskey, insertPasskey, renamePasskey } from '../passkeys/passkeys.queries.js';

@@ -10,7 +10,7 @@ import {
   type OperationTable,
 } from '#storage/event-store';
 import { loadPersonWithSessions, prepareSessionEnds } from '#identity/people';
-import { deleteAllMethods } from './secrets.queries.js';
+import { deleteAllMethods } from './secrets.view.js';
 import { type SignInMethodsCommand, type SignInPerson, signInMethods, toMethodsStream } from './sign-in-methods.js';
 
 export type MethodsChange = {

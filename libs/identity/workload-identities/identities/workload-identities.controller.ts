@@ -9,11 +9,7 @@ import { PUBLIC_URL } from '../workload-identities.options.js';
 import { createBody, toSettings, updateBody } from './workload-identities.body.js';
 import { ChangeWorkloadIdentity } from './workload-identities.handler.js';
 import { renderWorkloadIdentity } from './workload-identities.document.js';
-import {
-  findWorkloadIdentity,
-  listWorkloadIdentities,
-  type WorkloadIdentityRow,
-} from './workload-identities.queries.js';
+import { findWorkloadIdentity, listWorkloadIdentities, type WorkloadIdentityRow } from './workload-identities.view.js';
 import { checkWorkloadIdentity } from './workload-identity.js';
 
 @Controller('api/v2')

@@ -1,5 +1,5 @@
 import { toOne, type Resource } from '#api/json-api';
-import type { WorkloadIdentityRow } from './workload-identities.queries.js';
+import type { WorkloadIdentityRow } from './workload-identities.view.js';
 
 /** `publicUrl` is the audience of identities that name none. */
 export const renderWorkloadIdentity = (row: WorkloadIdentityRow, publicUrl: string): Resource => ({

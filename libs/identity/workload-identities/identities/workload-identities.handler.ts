@@ -18,7 +18,7 @@ import {
   loadWorkloadIdentity,
   selectWorkloadIdentityById,
   type WorkloadIdentityForCommand,
-} from './workload-identities.queries.js';
+} from './workload-identities.view.js';
 import {
   type NewWorkloadIdentity,
   type WorkloadIdentityChanges,

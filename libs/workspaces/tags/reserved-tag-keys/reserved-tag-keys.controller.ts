@@ -8,7 +8,7 @@ import { renderDocument, renderList, parseBody, omitNullish, fromAttributes, typ
 import { createBody, updateBody } from './reserved-tag-keys.body.js';
 import { ChangeReservedTagKey } from './reserved-tag-keys.handler.js';
 import { renderReservedTagKey } from './reserved-tag-keys.document.js';
-import { listReservedTagKeys } from './reserved-tag-keys.queries.js';
+import { listReservedTagKeys } from './reserved-tag-keys.view.js';
 
 /** Some clients use one path, and some the other. */
 const BY_ID = ['reserved-tags/:id', 'reserved-tag-keys/:id'];

@@ -1,5 +1,5 @@
 import type { Resource } from '#api/json-api';
-import type { ReservedTagKeyRow } from './reserved-tag-keys.queries.js';
+import type { ReservedTagKeyRow } from './reserved-tag-keys.view.js';
 
 export const renderReservedTagKey = ({
   id,

@@ -13,7 +13,7 @@ import {
   type OperationTable,
 } from '#storage/event-store';
 import { type ReservedTagKeyCommand, reservedTagKey } from './reserved-tag-key.js';
-import { type ReservedTagKeyRow, selectReservedTagKeyById, findReservedTagKey } from './reserved-tag-keys.queries.js';
+import { type ReservedTagKeyRow, selectReservedTagKeyById, findReservedTagKey } from './reserved-tag-keys.view.js';
 
 type ReservedTagKeyOperations = {
   CreateReservedTagKey: Operation<

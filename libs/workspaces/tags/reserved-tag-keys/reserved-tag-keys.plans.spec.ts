@@ -12,7 +12,7 @@ import {
 } from '../../../../test/support/plans.js';
 import type { TestServer } from '../../../../test/support/server.js';
 import { listTagComplianceGaps, type GapFilter } from '../compliance/tag-compliance-gaps.queries.js';
-import { listReservedTagKeys } from './reserved-tag-keys.queries.js';
+import { listReservedTagKeys } from './reserved-tag-keys.view.js';
 import { loadReservationPreview } from '../compliance/tag-overrides.queries.js';
 
 /**

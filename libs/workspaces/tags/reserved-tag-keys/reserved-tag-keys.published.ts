@@ -2,7 +2,7 @@ import { sql, type Sql } from '#platform/kernel';
 import { defineKeyedDocuments, renderDocument } from '#api/json-api';
 import type { PublishedResource } from '#api/state-topics';
 import { renderReservedTagKey } from './reserved-tag-keys.document.js';
-import { selectReservedTagKeysByIds, type ReservedTagKeyRow } from './reserved-tag-keys.queries.js';
+import { selectReservedTagKeysByIds, type ReservedTagKeyRow } from './reserved-tag-keys.view.js';
 
 /** The latest document of each reserved tag key, for its state topic. */
 export const publishedReservedTagKeys: PublishedResource = {

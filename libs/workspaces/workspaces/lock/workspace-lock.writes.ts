@@ -1,6 +1,6 @@
 import type { ActingPrincipal } from '#api/access';
 import { expectVersion, decideWrite, type EventStore, type StreamWrite } from '#storage/event-store';
-import type { LockSnapshot } from './lock.queries.js';
+import type { LockSnapshot } from './lock.view.js';
 import { workspace, type WorkspaceCommand } from '../workspaces/workspace.js';
 
 /** The lock of one workspace, for runs: their events and the events of the lock are appended together. */

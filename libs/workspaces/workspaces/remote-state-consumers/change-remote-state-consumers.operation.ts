@@ -1,7 +1,7 @@
 import { Refusal, type Problem } from '#platform/kernel';
 import { decideWrite, expectVersion, type EventStore, type StreamWrite } from '#storage/event-store';
 import { createEventContext, requirePermission, can, type Actor, type Permission } from '#api/access';
-import { loadConsumersForCommand, type ConsumersForCommand } from './remote-state-consumers.queries.js';
+import { loadConsumersForCommand, type ConsumersForCommand } from './remote-state-consumers.view.js';
 import type { ConsumerCommand } from './remote-state-consumers.js';
 import { workspace } from '../workspaces/workspace.js';
 import type { WorkspaceOperations } from '../workspaces/workspaces.commands.js';

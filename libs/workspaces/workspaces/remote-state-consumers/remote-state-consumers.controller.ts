@@ -15,7 +15,7 @@ import {
 } from '#api/json-api';
 import { ChangeWorkspace } from '../workspaces/workspaces.commands.js';
 import type { ConsumerCommand } from './remote-state-consumers.js';
-import { listConsumers } from './remote-state-consumers.queries.js';
+import { listConsumers } from './remote-state-consumers.view.js';
 import { listSources } from './remote-state-sources.queries.js';
 import { renderWorkspace } from '../workspaces/workspaces.document.js';
 

@@ -22,7 +22,7 @@ import { selectFixedKeys, PROJECT_TAGS, selectTagNames, type TagNames } from '#o
 import { selectSshKeyVersion } from '#organizations/ssh-keys';
 import { AGENT_POOL, EXECUTION_MODE, INHERITED_MODE } from '../settings/execution.queries.js';
 import type { WorkspaceLockState } from './workspace-state.js';
-import { buildLockSnapshotJson, type LockSnapshot } from '../lock/lock.queries.js';
+import { buildLockSnapshotJson, type LockSnapshot } from '../lock/lock.view.js';
 import { WORKSPACE_SETTINGS, type WorkspaceSettings } from '../settings/workspace-settings.js';
 import type { FixedTagKey } from '../tags/tags.js';
 

@@ -1,6 +1,6 @@
-import { sql, type Sql, type Timestamp } from '#platform/kernel';
-import { selectStreamVersions, buildSnapshotJson, type StreamVersion, type StreamSnapshot } from '#storage/event-store';
+import { sql, type Projection, type OrganizationDeleted, type Sql, type Timestamp } from '#platform/kernel';
 import type { Database } from '#platform/postgres';
+import { selectStreamVersions, buildSnapshotJson, type StreamVersion, type StreamSnapshot } from '#storage/event-store';
 import {
   listInOrganization,
   loadParentWithCount,
@@ -9,6 +9,20 @@ import {
   type Actor,
 } from '#api/access';
 import type { ListPage, PageRequest } from '#api/json-api';
+import type { AuditFactSourceEvent } from './audit-fact-source.js';
+
+export const auditFactSources: Projection<AuditFactSourceEvent | OrganizationDeleted> = {
+  name: 'audit_fact_sources',
+  version: 1,
+  tables: ['audit_fact_sources'],
+  on: {
+    AuditFactSourceRegistered: ({ source, description }, { stream, organization, time }) => sql`
+      insert into audit_fact_sources (id, organization, source, description, created_at)
+      values (${stream}, ${organization}, ${source}, ${description}, ${time})`,
+    AuditFactSourceRemoved: (_, { stream }) => sql`delete from audit_fact_sources where id = ${stream}`,
+    OrganizationDeleted: (_, { stream }) => sql`delete from audit_fact_sources where organization = ${stream}`,
+  },
+};
 
 export type AuditFactSourceRow = {
   readonly id: string;

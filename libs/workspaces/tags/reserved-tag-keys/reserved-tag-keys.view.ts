@@ -1,6 +1,6 @@
-import { sql, type Sql, type Timestamp } from '#platform/kernel';
-import { selectStreamVersions, buildSnapshotJson, type StreamVersion, type StreamSnapshot } from '#storage/event-store';
+import { sql, type Projection, type OrganizationDeleted, type Sql, type Timestamp } from '#platform/kernel';
 import type { Database } from '#platform/postgres';
+import { selectStreamVersions, buildSnapshotJson, type StreamVersion, type StreamSnapshot } from '#storage/event-store';
 import {
   requirePermittedRow,
   requireCurrentAccess,
@@ -9,6 +9,24 @@ import {
   type Permission,
 } from '#api/access';
 import type { ListPage, PageRequest } from '#api/json-api';
+import type { ReservedTagKeyEvent } from './reserved-tag-key.js';
+
+export const reservedTagKeys: Projection<ReservedTagKeyEvent | OrganizationDeleted> = {
+  name: 'reserved_tag_keys',
+  version: 1,
+  tables: ['reserved_tag_keys'],
+  on: {
+    ReservedTagKeyCreated: ({ key, disableOverrides }, { stream, organization, time }) => sql`
+      insert into reserved_tag_keys (id, organization, key, disable_overrides, created_at, updated_at)
+      values (${stream}, ${organization}, ${key}, ${disableOverrides}, ${time}, ${time})`,
+    ReservedTagKeyUpdated: ({ to }, { stream, time }) => sql`
+      update reserved_tag_keys
+         set key = ${to.key}, disable_overrides = ${to.disableOverrides}, updated_at = ${time}
+       where id = ${stream}`,
+    ReservedTagKeyDeleted: (_, { stream }) => sql`delete from reserved_tag_keys where id = ${stream}`,
+    OrganizationDeleted: (_, { stream }) => sql`delete from reserved_tag_keys where organization = ${stream}`,
+  },
+};
 
 export type ReservedTagKeyRow = {
   readonly id: string;

@@ -1,4 +1,12 @@
-import { sql, type Sql } from '#platform/kernel';
+import { type Projection, sql, type Sql } from '#platform/kernel';
+import type { UserForgotten } from '#identity/people';
+
+/** A projection without tables: it deletes secrets, which are no view, and a rebuild does not run it again. */
+export const signInSecrets: Projection<UserForgotten> = {
+  name: 'sign_in_secrets',
+  tables: [],
+  on: { UserForgotten: (_, { stream }) => deleteAllMethods(stream) },
+};
 
 /** Returns statements that delete every way to sign in, and the links. */
 export const deleteAllMethods = (user: string): readonly Sql[] => [

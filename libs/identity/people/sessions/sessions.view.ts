@@ -1,9 +1,25 @@
-import { notFound, sql, type Sql, type Timestamp } from '#platform/kernel';
-import { buildSnapshotJson, type StreamSnapshot } from '#storage/event-store';
+import { sql, type Projection, notFound, type Sql, type Timestamp } from '#platform/kernel';
 import type { Database } from '#platform/postgres';
+import { buildSnapshotJson, type StreamSnapshot } from '#storage/event-store';
 import { buildLimit, toListPage, type ListPage, type ListRow, type PageRequest } from '#api/json-api';
 import { requireCurrentAccess, requirePermission, type Actor, type Assurance } from '#api/access';
-import type { SignInMethod } from './session.js';
+import type { SessionEvent, SignInMethod } from './session.js';
+
+/** The sessions that have not ended. Some may be idle or expired; a scheduled job ends them. */
+export const sessions: Projection<SessionEvent> = {
+  name: 'sessions',
+  version: 2,
+  tables: ['sessions'],
+  on: {
+    SessionStarted: (started, { stream, time, context: { request } }) => sql`
+      insert into sessions (id, user_id, method, provider, provider_session, assurance, address, user_agent, created_at,
+                            expired_at, authenticated_at)
+      values (${stream}, ${started.user}, ${started.method}, ${started.provider}, ${started.providerSession},
+              ${started.assurance}, ${request.address}, ${request.userAgent}, ${time}, ${started.expiredAt},
+              ${started.authenticatedAt})`,
+    SessionEnded: (_, { stream }) => sql`delete from sessions where id = ${stream}`,
+  },
+};
 
 export type SessionRow = {
   readonly id: string;

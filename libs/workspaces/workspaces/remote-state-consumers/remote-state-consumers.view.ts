@@ -1,6 +1,13 @@
-import { notFound, sql, type Sql } from '#platform/kernel';
-import { buildSnapshotJson, type StreamSnapshot } from '#storage/event-store';
+import {
+  sql,
+  type Projection,
+  type OrganizationDeleted,
+  type WorkspaceDeleted,
+  notFound,
+  type Sql,
+} from '#platform/kernel';
 import type { Database } from '#platform/postgres';
+import { buildSnapshotJson, type StreamSnapshot } from '#storage/event-store';
 import {
   requireCurrentAccess,
   selectGrantedWorkspaces,
@@ -15,6 +22,25 @@ import {
 } from '#api/access';
 import { buildLimit, type ListPage, type ListRow, type PageRequest } from '#api/json-api';
 import { selectWorkspaceColumns, type WorkspaceRow } from '../workspaces/workspaces.queries.js';
+import type { ConsumerEvent } from './remote-state-consumers.js';
+
+type ConsumerEndEvent = OrganizationDeleted | WorkspaceDeleted;
+
+export const remoteStateConsumers: Projection<ConsumerEvent | ConsumerEndEvent> = {
+  name: 'remote_state_consumers',
+  version: 1,
+  tables: ['remote_state_consumers'],
+  on: {
+    RemoteStateConsumersAdded: ({ workspaces }, { stream, organization }) => sql`
+      insert into remote_state_consumers (workspace, consumer, organization)
+      select ${stream}, consumer, ${organization} from unnest(${workspaces}::text[]) as added (consumer)`,
+    RemoteStateConsumersRemoved: ({ workspaces }, { stream }) => sql`
+      delete from remote_state_consumers where workspace = ${stream} and consumer = any (${workspaces}::text[])`,
+    WorkspaceDeleted: (_, { stream }) =>
+      sql`delete from remote_state_consumers where workspace = ${stream} or consumer = ${stream}`,
+    OrganizationDeleted: (_, { stream }) => sql`delete from remote_state_consumers where organization = ${stream}`,
+  },
+};
 
 /** With `project-remote-state` the workspaces of the project, otherwise the named ones. */
 const SELECT_CONFIGURED_CONSUMERS = sql.raw(`

@@ -1,10 +1,37 @@
-import { notFound, sql, type Sql, type Timestamp } from '#platform/kernel';
-import { buildSnapshotJson, type StreamSnapshot } from '#storage/event-store';
+import { sql, type Projection, notFound, type Sql, type Timestamp } from '#platform/kernel';
 import type { Database } from '#platform/postgres';
+import { buildSecretDeletion } from '#storage/vault';
+import { buildSnapshotJson, type StreamSnapshot } from '#storage/event-store';
 import { selectStoredAttributes } from '#api/json-api';
 import { requireCurrentAccess, requirePermission, SITE_SCOPE, type Actor } from '#api/access';
 import { selectOwnedTokens, type OwnedToken } from '#identity/people';
 import { PROVIDER_SETTINGS, type ProviderSettings } from '../protocol/provider-settings.js';
+import type { IdentityProviderEvent } from './identity-provider.js';
+
+export const identityProviders: Projection<IdentityProviderEvent> = {
+  name: 'identity_providers',
+  version: PROVIDER_SETTINGS.version,
+  tables: ['identity_providers'],
+  on: {
+    IdentityProviderCreated: (settings, { stream, time }) => sql`
+      insert into identity_providers (id, settings, created_at) values (${stream}, ${sql.json(settings)}, ${time})`,
+    IdentityProviderUpdated: ({ changes }, { stream }) => sql`
+      update identity_providers set settings = settings || ${sql.json(changes)}::jsonb where id = ${stream}`,
+    IdentityProviderDeleted: (_, { stream }) => sql`delete from identity_providers where id = ${stream}`,
+  },
+};
+
+/** Deletes the client's secret from the vault. `tables` is empty, because the vault is not a view. */
+export const providerSecrets: Projection<IdentityProviderEvent> = {
+  name: 'identity_provider_secrets',
+  tables: [],
+  on: {
+    IdentityProviderCreated: null,
+    IdentityProviderUpdated: ({ changes }, { stream }) =>
+      changes.hasClientSecret === false ? buildSecretDeletion(sql`${stream}`) : [],
+    IdentityProviderDeleted: (_, { stream }) => buildSecretDeletion(sql`${stream}`),
+  },
+};
 
 /** `createdAt` is null for the provider that the settings of the server describe. */
 export type IdentityProviderRow = {

@@ -1,8 +1,31 @@
-import { sql, type Sql, type Timestamp } from '#platform/kernel';
+import { sql, type Projection, type Sql, type Timestamp } from '#platform/kernel';
 import type { Database } from '#platform/postgres';
+import type { UserForgotten } from '#identity/people';
+import type { SignInMethodsEvent } from '#identity/sign-in';
 import type { GroupReference } from '#identity/scim';
 import { SETTINGS_PROVIDER_ID } from '../providers/provider-directory.service.js';
 import type { MappedGroups } from './mapped-groups.js';
+
+type StatedGroupsEvent =
+  Extract<SignInMethodsEvent, { type: 'IdentityUnlinked' | 'SignInMethodsReset' }> | UserForgotten;
+
+/**
+ * A projection without tables: it ends statements, which are no view, and a rebuild does not run it again. A scheduled job
+ * then removes people from the teams (provider-access.job.ts).
+ */
+export const statedGroups: Projection<StatedGroupsEvent> = {
+  name: 'stated_groups',
+  tables: [],
+  on: {
+    // The event names the provider of the time of the link: another one can have its issuer now. The next sign-in with a
+    // provider states its groups again.
+    IdentityUnlinked: ({ user }) => sql`
+      update identity_providers.stated_groups set ended = true where user_id = ${user}`,
+    SignInMethodsReset: ({ user }) => sql`
+      update identity_providers.stated_groups set ended = true where user_id = ${user}`,
+    UserForgotten: (_, { stream }) => sql`delete from identity_providers.stated_groups where user_id = ${stream}`,
+  },
+};
 
 /** Groups count for this long after the sign-in at which a provider has stated them. */
 const STATEMENT_DAYS = 90;
