@@ -1,20 +1,20 @@
 import type { z } from 'zod';
-import * as agentPools from '../../libs/organizations/agents/agent-pools/agent-pools.body.js';
+import * as agentPools from '../../libs/organizations/agents/agent-pools/agent-pools.controller.js';
 import * as agents from '../../libs/organizations/agents/agents/agents.controller.js';
 import * as auditConfiguration from '../../libs/activity/audit-trail/settings/audit-configurations.controller.js';
 import * as auditTrailSettings from '../../libs/activity/audit-trail/settings/audit-trail-settings.controller.js';
 import * as auditFactSources from '../../libs/activity/facts/sources/audit-fact-sources.controller.js';
-import * as identityProviders from '../../libs/identity/identity-providers/providers/identity-providers.body.js';
-import * as adminOrganizations from '../../libs/organizations/organizations/administration/admin-organizations.body.js';
+import * as identityProviders from '../../libs/identity/identity-providers/providers/identity-providers.controller.js';
+import * as adminOrganizations from '../../libs/organizations/organizations/administration/admin-organizations.controller.js';
 import * as ipAllowlists from '../../libs/organizations/ip-allowlists/ip-allowlists.body.js';
-import * as organizations from '../../libs/organizations/organizations/organizations/organizations.body.js';
-import * as projects from '../../libs/organizations/organizations/projects/projects.body.js';
+import * as organizations from '../../libs/organizations/organizations/organizations/organizations.controller.js';
+import * as projects from '../../libs/organizations/organizations/projects/projects.controller.js';
 import * as tokenTtlPolicies from '../../libs/organizations/organizations/token-ttl-policies/token-ttl-policies.body.js';
 import * as subscriptions from '../../libs/organizations/organizations/entitlements/subscriptions.controller.js';
 import * as tokens from '../../libs/identity/people/authentication-tokens/authentication-tokens.body.js';
 import * as memberships from '../../libs/identity/people/memberships/organization-memberships.controller.js';
-import * as teamProjects from '../../libs/identity/people/team-access/team-projects.body.js';
-import * as teamWorkspaces from '../../libs/identity/people/team-access/team-workspaces.body.js';
+import * as teamProjects from '../../libs/identity/people/team-access/team-projects.controller.js';
+import * as teamWorkspaces from '../../libs/identity/people/team-access/team-workspaces.controller.js';
 import * as teams from '../../libs/identity/people/teams/teams.controller.js';
 import * as users from '../../libs/identity/people/users/users.controller.js';
 import * as gpgKeys from '../../libs/registry/registry/gpg-keys/gpg-keys.controller.js';
@@ -24,17 +24,17 @@ import * as providers from '../../libs/registry/registry/providers/registry-prov
 import * as retention from '../../libs/operations/retention/data-retention-policies.body.js';
 import * as configurations from '../../libs/runs/runs/configuration-versions/configuration-versions.controller.js';
 import * as runs from '../../libs/runs/runs/runs/runs.body.js';
-import * as notifications from '../../libs/activity/notifications/configurations/notification-configurations.body.js';
+import * as notifications from '../../libs/activity/notifications/configurations/notification-configurations.controller.js';
 import * as savedViews from '../../libs/organizations/saved-views/saved-views.controller.js';
 import * as sshKeys from '../../libs/organizations/ssh-keys/ssh-keys.controller.js';
 import * as stateVersions from '../../libs/workspaces/state/state-versions/state-versions.body.js';
-import * as reservedTagKeys from '../../libs/workspaces/tags/reserved-tag-keys/reserved-tag-keys.body.js';
+import * as reservedTagKeys from '../../libs/workspaces/tags/reserved-tag-keys/reserved-tag-keys.controller.js';
 import * as tags from '../../libs/organizations/tag-bindings/tags.body.js';
 import * as flatTags from '../../libs/workspaces/tags/flat-tags/tags.controller.js';
 import * as variableSets from '../../libs/workspaces/variables/variable-sets/variable-sets.body.js';
 import * as variables from '../../libs/workspaces/variables/variables/variables.body.js';
 import * as consumers from '../../libs/workspaces/workspaces/remote-state-consumers/remote-state-consumers.controller.js';
-import * as workloadIdentities from '../../libs/identity/workload-identities/identities/workload-identities.body.js';
+import * as workloadIdentities from '../../libs/identity/workload-identities/identities/workload-identities.controller.js';
 import * as workspaces from '../../libs/workspaces/workspaces/workspaces/workspaces.body.js';
 
 /** Sources of members that are not in a request of go-tfe. */

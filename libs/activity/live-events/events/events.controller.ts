@@ -1,5 +1,8 @@
 import { Controller, Get, Headers, Param, Query, Req, Res } from '@nestjs/common';
 import type { FastifyReply } from 'fastify';
+import { badRequest } from '#platform/kernel';
+import { Database } from '#platform/postgres';
+import { getParameter, type QueryParameters as QueryOf } from '#api/json-api';
 import {
   ConfigureRoute,
   CurrentActor,
@@ -7,10 +10,26 @@ import {
   type Actor,
   type AuthenticatedRequest,
 } from '#api/access';
-import type { QueryParameters as QueryOf } from '#api/json-api';
-import { Database } from '#platform/postgres';
-import { parseLastEvent } from './events.filter.js';
 import { LiveStreams } from './live.streams.js';
+
+const UUID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
+const MAX_SHOWN = 100;
+
+const checkId = (name: string, value: string, parameter?: string): string => {
+  if (UUID.test(value)) return value.toLowerCase();
+  const excerpt = JSON.stringify(value.slice(0, MAX_SHOWN));
+  throw badRequest(`${name}: must be the id of a message, which is a UUID, got ${excerpt}`, parameter);
+};
+
+/**
+ * Returns the id of the last message that the client has received; null without one. The header wins, because a browser
+ * that connects again repeats the address of its first request.
+ */
+const parseLastEvent = (lastEventId: string | undefined, query: QueryOf): string | null => {
+  if (lastEventId) return checkId('Last-Event-ID', lastEventId);
+  const after = getParameter(query, 'after');
+  return after === undefined ? null : checkId('after', after, 'after');
+};
 
 @Controller('api/v2/organizations/:organization/events')
 export class EventsController {

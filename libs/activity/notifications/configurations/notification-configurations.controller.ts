@@ -1,20 +1,100 @@
+import { z } from 'zod';
 import { Body, Controller, Delete, Get, HttpCode, Param, Patch, Post, Req } from '@nestjs/common';
 import { CommandBus } from '@nestjs/cqrs';
 import type { FastifyRequest } from 'fastify';
-import { CurrentActor, type Actor } from '#api/access';
 import { notFound } from '#platform/kernel';
-import { parseBody, renderDocument, renderList, type Document, type PageRequest } from '#api/json-api';
 import { Database } from '#platform/postgres';
 import {
-  createBody,
-  toConfigurationUpdate,
-  toNewConfiguration,
-  updateBody,
-} from './notification-configurations.body.js';
-import { ChangeNotificationConfiguration } from './notification-configurations.commands.js';
+  ignoredMember,
+  parseToMany,
+  resourceBody,
+  text,
+  toManyInput,
+  toOneInput,
+  unsupportedMember,
+  parseBody,
+  renderDocument,
+  renderList,
+  type Document,
+  type PageRequest,
+} from '#api/json-api';
+import { CurrentActor, type Actor } from '#api/access';
+import { DESTINATION_TYPES, MAX_TOKEN_CHARACTERS, MAX_URL_CHARACTERS } from './destinations.js';
+import {
+  type NewNotificationConfiguration,
+  type NotificationConfigurationUpdate,
+  ChangeNotificationConfiguration,
+} from './notification-configurations.commands.js';
+import { TRIGGERS } from './triggers.js';
 import { findConfiguration, listConfigurations } from './notification-configurations.view.js';
 import { NotificationConfigurationsRenderer } from './notification-configurations.renderer.js';
 import type { SubscribableReference } from './subscribables.queries.js';
+
+/** The vendor's documentation has the singular, go-tfe sends the plural. */
+const TYPES = ['notification-configurations', 'notification-configuration'];
+
+/** ADR 64. */
+const NO_ADDRESSES = 'e-mails are sent to members of the organization, which relationships.users names';
+
+const url = text(MAX_URL_CHARACTERS);
+const destinationType = z.enum(DESTINATION_TYPES);
+
+const optional = {
+  enabled: z.boolean().nullish(),
+  token: text(MAX_TOKEN_CHARACTERS).nullish(),
+  triggers: z.array(z.enum(TRIGGERS)).max(100, { error: 'too many, at most 100 of them' }).nullish(),
+  'email-addresses': unsupportedMember(NO_ADDRESSES),
+};
+
+const users = toManyInput('users').optional();
+
+export const createBody = resourceBody(
+  TYPES,
+  z.object({ name: z.string(), 'destination-type': destinationType, url: url.nullish(), ...optional }),
+  z.object({ users, subscribable: ignoredMember('the path names the owner', toOneInput) }).nullish(),
+);
+
+export const updateBody = resourceBody(
+  TYPES,
+  z
+    .object({
+      name: z.string().nullish(),
+      'destination-type': destinationType.nullish(),
+      url: url.nullish(),
+      ...optional,
+    })
+    .default({}),
+  z.object({ users }).nullish(),
+);
+
+/** An empty token is none. */
+const toToken = (token: string | null): string | null => (token === '' ? null : token);
+
+const toNewConfiguration = ({
+  attributes,
+  relationships,
+}: z.infer<typeof createBody>['data']): NewNotificationConfiguration => ({
+  name: attributes.name,
+  destinationType: attributes['destination-type'],
+  url: attributes.url ?? '',
+  token: toToken(attributes.token ?? null),
+  users: parseToMany(relationships?.users) ?? [],
+  triggers: attributes.triggers ?? [],
+  enabled: attributes.enabled ?? false,
+});
+
+const toConfigurationUpdate = ({
+  attributes,
+  relationships,
+}: z.infer<typeof updateBody>['data']): NotificationConfigurationUpdate => ({
+  name: attributes.name ?? undefined,
+  destinationType: attributes['destination-type'] ?? undefined,
+  url: attributes.url ?? undefined,
+  users: parseToMany(relationships?.users),
+  token: attributes.token === undefined ? undefined : toToken(attributes.token),
+  triggers: attributes.triggers ?? undefined,
+  enabled: attributes.enabled ?? undefined,
+});
 
 @Controller('api/v2')
 export class NotificationConfigurationsController {

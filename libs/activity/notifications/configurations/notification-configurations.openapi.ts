@@ -10,8 +10,11 @@ import {
   timestamp,
 } from '#api/json-api/description';
 import { DESTINATION_TYPES } from './destinations.js';
-import { createBody, updateBody } from './notification-configurations.body.js';
-import { NotificationConfigurationsController } from './notification-configurations.controller.js';
+import {
+  createBody,
+  updateBody,
+  NotificationConfigurationsController,
+} from './notification-configurations.controller.js';
 import { SUBSCRIBABLE_TYPES, TRIGGERS } from './triggers.js';
 
 const header = z.array(z.string());

@@ -1,16 +1,40 @@
+import { z } from 'zod';
 import { Body, Controller, Delete, Get, HttpCode, Inject, Param, Patch, Post, Req } from '@nestjs/common';
 import { CommandBus } from '@nestjs/cqrs';
 import type { FastifyRequest } from 'fastify';
-import { CurrentActor, RequireRecentSignIn, type Actor } from '#api/access';
 import { notFound } from '#platform/kernel';
-import { parseBody, renderDocument, renderList, slicePage, type Document } from '#api/json-api';
 import { Database } from '#platform/postgres';
-import { createBody, updateBody } from './identity-providers.body.js';
+import { resourceBody, text, parseBody, renderDocument, renderList, slicePage, type Document } from '#api/json-api';
+import { CurrentActor, RequireRecentSignIn, type Actor } from '#api/access';
+import { PROVIDER_SETTINGS } from '../protocol/provider-settings.js';
 import { ChangeIdentityProvider } from './identity-providers.handler.js';
 import { renderIdentityProvider } from './identity-providers.document.js';
 import { findProviderForActor, listProviders, type IdentityProviderRow } from './identity-providers.view.js';
 import { ProviderDirectory, SETTINGS_PROVIDER_ID } from './provider-directory.service.js';
-import { PROVIDER_SETTINGS } from '../protocol/provider-settings.js';
+
+const MAX_SECRET = 1_000;
+
+const clientSecret = text(MAX_SECRET)
+  .refine((secret) => secret.trim() !== '', { error: "Client secret can't be blank. Send null for none" })
+  .nullish();
+
+const { body } = PROVIDER_SETTINGS;
+
+export const createBody = resourceBody(
+  'identity-providers',
+  z.object({
+    ...body,
+    name: body.name.unwrap(),
+    issuer: body.issuer.unwrap(),
+    'client-id': body['client-id'].unwrap(),
+    'client-secret': clientSecret,
+  }),
+);
+
+export const updateBody = resourceBody(
+  'identity-providers',
+  z.object({ ...body, 'client-secret': clientSecret }).default({}),
+);
 
 /** Injection token of the address of the site, without a slash at its end. */
 export const PUBLIC_URL = 'cadastre:identity-providers-public-url';

@@ -8,8 +8,7 @@ import {
   serverPath,
   timestamp,
 } from '#api/json-api/description';
-import { createBody, updateBody } from './identity-providers.body.js';
-import { IdentityProvidersController } from './identity-providers.controller.js';
+import { createBody, updateBody, IdentityProvidersController } from './identity-providers.controller.js';
 import { PROVIDER_SETTINGS } from '../protocol/provider-settings.js';
 
 const example = 'idp-6hRw3YtPz9VmKc2N';

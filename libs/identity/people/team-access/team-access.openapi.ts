@@ -8,10 +8,10 @@ import {
   parameter,
   related,
 } from '#api/json-api/description';
+import * as projectBodies from './team-projects.controller.js';
 import { TeamProjectsController } from './team-projects.controller.js';
+import * as workspaceBodies from './team-workspaces.controller.js';
 import { TeamWorkspacesController } from './team-workspaces.controller.js';
-import * as projectBodies from './team-projects.body.js';
-import * as workspaceBodies from './team-workspaces.body.js';
 
 /** Permissions that access to a workspace has, and access to a project for the workspaces in it. */
 const shared = {

@@ -7,8 +7,7 @@ import {
   related,
   timestamp,
 } from '#api/json-api/description';
-import { createBody, updateBody } from './workload-identities.body.js';
-import { WorkloadIdentitiesController } from './workload-identities.controller.js';
+import { createBody, updateBody, WorkloadIdentitiesController } from './workload-identities.controller.js';
 import { TOKEN_MINUTES } from './workload-identity.js';
 
 export const workloadIdentitySchema = defineResource({

@@ -1,10 +1,19 @@
+import { z } from 'zod';
 import { Body, Controller, Delete, Get, HttpCode, Param, Patch, Post, Query, Req } from '@nestjs/common';
 import { CommandBus } from '@nestjs/cqrs';
 import type { FastifyRequest } from 'fastify';
-import { ConfigureRoute, CurrentActor, type Actor } from '#api/access';
 import { Database } from '#platform/postgres';
 import { Clock, notFound, sql } from '#platform/kernel';
 import {
+  parseSort,
+  getParameter,
+  type QueryParameters,
+  omitUndefined,
+  resourceBody,
+  omitNullish,
+  toManyInput,
+  parseToMany,
+  fromAttributes,
   renderDocument,
   parseInclude,
   renderPage,
@@ -15,13 +24,63 @@ import {
   type QueryParameters as QueryOf,
   type Resource,
 } from '#api/json-api';
+import { ConfigureRoute, CurrentActor, type Actor } from '#api/access';
+import {
+  SORTS,
+  type AgentPoolFilter,
+  findAgentPool,
+  listAgentPools,
+  type AgentPoolRow,
+  type AgentPoolReader,
+} from './agent-pools.queries.js';
+import type { AgentPoolChanges } from './agent-pool.js';
 import { AgentPoolWorkspaces } from './agent-pool-workspaces.port.js';
-import { toAgentPoolChanges, createBody, updateBody } from './agent-pools.body.js';
 import { ChangeAgentPool } from './agent-pools.handler.js';
 import { renderAgentPool } from './agent-pools.document.js';
-import { AGENT_POOL_FILTERS, parseAgentPoolFilter } from './agent-pools.filter.js';
 
-import { findAgentPool, listAgentPools, type AgentPoolRow, type AgentPoolReader } from './agent-pools.queries.js';
+const WORKSPACE = ['filter[allowed_workspaces][name]', 'filter[allowed-workspaces][name]'] as const;
+const PROJECT = ['filter[allowed_projects][name]', 'filter[allowed-projects][name]'] as const;
+
+/** The filters of the list of agent pools. Clients write them in two ways. */
+const AGENT_POOL_FILTERS = [...WORKSPACE, ...PROJECT];
+
+const getEither = (query: QueryParameters, [name, alias]: readonly [string, string]): string | undefined =>
+  getParameter(query, name) ?? getParameter(query, alias);
+
+const parseAgentPoolFilter = (query: QueryParameters): AgentPoolFilter => ({
+  search: getParameter(query, 'q'),
+  workspace: getEither(query, WORKSPACE),
+  project: getEither(query, PROJECT),
+  ...parseSort(query, SORTS),
+});
+
+const switches = { 'organization-scoped': z.boolean().nullish(), 'remote-runs-enabled': z.boolean().nullish() };
+
+const relationships = z
+  .object({
+    'allowed-workspaces': toManyInput('workspaces'),
+    'allowed-projects': toManyInput('projects'),
+    'excluded-workspaces': toManyInput('workspaces'),
+  })
+  .optional();
+
+export const createBody = resourceBody('agent-pools', z.object({ name: z.string(), ...switches }), relationships);
+export const updateBody = resourceBody(
+  'agent-pools',
+  z.object({ name: z.string().optional(), ...switches }).default({}),
+  relationships,
+);
+
+type AgentPoolUpdateData = Pick<z.infer<typeof updateBody>['data'], 'attributes' | 'relationships'>;
+
+const toAgentPoolChanges = ({ attributes, relationships: related }: AgentPoolUpdateData): AgentPoolChanges => ({
+  ...fromAttributes(omitNullish(attributes)),
+  ...omitUndefined({
+    allowedWorkspaces: parseToMany(related?.['allowed-workspaces']),
+    allowedProjects: parseToMany(related?.['allowed-projects']),
+    excludedWorkspaces: parseToMany(related?.['excluded-workspaces']),
+  }),
+});
 
 /** Clients also request encryption keys of pools, which do not exist here. */
 export const INCLUDES = ['workspaces', 'hyok_configurations'] as const;

@@ -10,8 +10,7 @@ import {
   sortParameter,
   timestamp,
 } from '#api/json-api/description';
-import { createBody, updateBody } from './agent-pools.body.js';
-import { AgentPoolsController, INCLUDES } from './agent-pools.controller.js';
+import { createBody, updateBody, AgentPoolsController, INCLUDES } from './agent-pools.controller.js';
 import { SORTS } from './agent-pools.queries.js';
 
 export const agentPoolSchema = defineResource({

@@ -1,11 +1,14 @@
+import { z } from 'zod';
 import { Body, Controller, Get, Param, Patch, Query, Req } from '@nestjs/common';
 import { CommandBus } from '@nestjs/cqrs';
 import type { FastifyRequest } from 'fastify';
-import { CurrentActor, type Actor } from '#api/access';
 import { sql } from '#platform/kernel';
-import { selectRelatedUsers } from '#identity/people';
 import { Database } from '#platform/postgres';
 import {
+  omitUndefined,
+  resourceBody,
+  storedOnly,
+  unsupportedMember,
   getParameter,
   getSlowReadCaller,
   parseBody,
@@ -18,14 +21,44 @@ import {
   type QueryParameters as QueryOf,
   type Resource,
 } from '#api/json-api';
+import { CurrentActor, type Actor } from '#api/access';
+import { selectRelatedUsers } from '#identity/people';
+import type { OrganizationChanges } from '../organizations/organization.js';
+import { ORGANIZATION_SETTINGS } from '../organizations/organization-settings.js';
 import { ChangeOrganization } from '../organizations/organizations.handler.js';
 import {
   findAdministeredOrganization,
   listAdministeredOrganizations,
   type AdministeredOrganizationRow,
 } from '../organizations/organizations.queries.js';
-import { adminUpdateBody, toAdminChanges } from './admin-organizations.body.js';
 import { renderAdministeredOrganization } from './admin-organizations.document.js';
+
+const NO_TIME_LIMITS = 'the server limits no time of plans and applies';
+
+export const adminUpdateBody = resourceBody(
+  'organizations',
+  z
+    .object({
+      'access-beta-tools': storedOnly(ORGANIZATION_SETTINGS.shape.accessBetaTools.optional()),
+      'global-module-sharing': ORGANIZATION_SETTINGS.body['global-module-sharing'],
+      'apply-timeout': unsupportedMember(NO_TIME_LIMITS),
+      'global-provider-sharing': unsupportedMember('providers belong to one organization'),
+      'is-disabled': unsupportedMember('organizations cannot be disabled; users can be suspended'),
+      'plan-timeout': unsupportedMember(NO_TIME_LIMITS),
+      'terraform-build-worker-apply-timeout': unsupportedMember(NO_TIME_LIMITS),
+      'terraform-build-worker-plan-timeout': unsupportedMember(NO_TIME_LIMITS),
+      'terraform-worker-sudo-enabled': unsupportedMember('the server executes no runs, so it has no workers'),
+      'workspace-limit': unsupportedMember('organizations can have any number of workspaces'),
+    })
+    .default({}),
+);
+
+type AdminUpdateData = z.infer<typeof adminUpdateBody>['data'];
+
+const toAdminChanges = ({ attributes }: AdminUpdateData): OrganizationChanges => ({
+  ...ORGANIZATION_SETTINGS.read({ 'global-module-sharing': attributes['global-module-sharing'] }),
+  ...omitUndefined({ accessBetaTools: attributes['access-beta-tools'] }),
+});
 
 export const ADMIN_ORGANIZATION_INCLUDES = ['owners'] as const;
 type Includes = ReadonlySet<(typeof ADMIN_ORGANIZATION_INCLUDES)[number]> | null;

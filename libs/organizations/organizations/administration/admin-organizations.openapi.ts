@@ -11,8 +11,11 @@ import {
 } from '#api/json-api/description';
 import { ORGANIZATION_SETTINGS } from '../organizations/organization-settings.js';
 import { ORGANIZATIONS } from '../organizations/organizations.openapi.js';
-import { adminUpdateBody } from './admin-organizations.body.js';
-import { ADMIN_ORGANIZATION_INCLUDES, AdminOrganizationsController } from './admin-organizations.controller.js';
+import {
+  adminUpdateBody,
+  ADMIN_ORGANIZATION_INCLUDES,
+  AdminOrganizationsController,
+} from './admin-organizations.controller.js';
 
 export const administeredOrganizationSchema = defineResource({
   name: 'AdministeredOrganization',

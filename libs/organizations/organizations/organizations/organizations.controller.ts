@@ -1,10 +1,17 @@
+import { z } from 'zod';
 import { Body, Controller, Delete, Get, HttpCode, Inject, Param, Patch, Post, Query, Req } from '@nestjs/common';
 import { CommandBus } from '@nestjs/cqrs';
 import type { FastifyRequest } from 'fastify';
-import { can, CurrentActor, type Actor } from '#api/access';
 import { Database } from '#platform/postgres';
 import { notFound, sql } from '#platform/kernel';
 import {
+  omitUndefined,
+  ignoredMember,
+  unsupportedMember,
+  resourceBody,
+  text,
+  toOneInput,
+  parseToOne,
   renderDocument,
   parseInclude,
   renderPage,
@@ -17,14 +24,64 @@ import {
   type QueryParameters as QueryOf,
   type Resource,
 } from '#api/json-api';
+import { can, CurrentActor, type Actor } from '#api/access';
 import { renderEntitlementSet } from '../entitlements/entitlement-sets.controller.js';
 import { renderSubscription } from '../entitlements/subscriptions.controller.js';
-import type { FeatureSet } from './organization.js';
-import { toOrganizationChanges, createBody, updateBody } from './organizations.body.js';
+import { selectRelatedProjects } from '../organizations.related.js';
+import type { OrganizationChanges, FeatureSet } from './organization.js';
+import { ORGANIZATION_SETTINGS } from './organization-settings.js';
 import { ChangeOrganization } from './organizations.handler.js';
 import { renderOrganization } from './organizations.document.js';
 import { listOrganizations, findOrganization, type OrganizationRow } from './organizations.queries.js';
-import { selectRelatedProjects } from '../organizations.related.js';
+
+const NO_STACKS = 'stacks are not built, so nothing would run on the pool';
+const READ_ONLY = 'is read-only: clients send back what they have read';
+const RETENTION_ELSEWHERE = 'has its own endpoint, `/organizations/:organization/relationships/data-retention-policy`';
+
+const settings = {
+  ...ORGANIZATION_SETTINGS.body,
+  'data-retention-policy': ignoredMember(RETENTION_ELSEWHERE),
+  'data-retention-policy-choice': ignoredMember(RETENTION_ELSEWHERE),
+  'default-agent-pool': ignoredMember('use `default-agent-pool-id`, or the relationship of this name'),
+  'default-project': ignoredMember(READ_ONLY),
+  'external-id': ignoredMember(READ_ONLY),
+  'is-unified': ignoredMember(READ_ONLY),
+  permissions: ignoredMember(READ_ONLY),
+  'remaining-testable-count': ignoredMember(READ_ONLY),
+  'saml-enabled': ignoredMember(READ_ONLY),
+  'two-factor-conformant': ignoredMember(READ_ONLY),
+  'enforce-hyok': unsupportedMember('encryption with a key of yours is not built'),
+  'global-provider-sharing': unsupportedMember('providers belong to one organization'),
+  'recoverable-items-enabled': unsupportedMember('deleted resources cannot be restored'),
+};
+const email = text(255);
+
+const relationships = z
+  .object({ 'default-agent-pool': toOneInput, 'stacks-default-agent-pool': unsupportedMember(NO_STACKS) })
+  .optional();
+
+export const createBody = resourceBody(
+  'organizations',
+  z.object({ name: z.string(), email, ...settings }),
+  relationships,
+);
+export const updateBody = resourceBody(
+  'organizations',
+  z.object({ name: z.string().optional(), email: email.optional(), ...settings }).default({}),
+  relationships,
+);
+
+type OrganizationUpdateData = z.infer<typeof updateBody>['data'];
+
+const toOrganizationChanges = ({ attributes, relationships: related }: OrganizationUpdateData): OrganizationChanges => {
+  const { name, email: address, 'default-agent-pool-id': id } = attributes;
+  const defaultAgentPool = parseToOne(related?.['default-agent-pool'], id);
+  return {
+    ...omitUndefined({ name, email: address }),
+    ...ORGANIZATION_SETTINGS.read(attributes),
+    ...omitUndefined({ defaultAgentPool }),
+  };
+};
 
 /** Injection token of a setting: the feature set of new organizations. */
 export const INITIAL_FEATURE_SET = 'cadastre:initial-feature-set';

@@ -14,8 +14,7 @@ import {
 } from '#api/json-api/description';
 import { ORGANIZATION_SETTINGS } from './organization-settings.js';
 import { FEATURE_SETS } from './organization.js';
-import { createBody, updateBody } from './organizations.body.js';
-import { ORGANIZATION_INCLUDES, OrganizationsController } from './organizations.controller.js';
+import { createBody, updateBody, ORGANIZATION_INCLUDES, OrganizationsController } from './organizations.controller.js';
 import { PERMISSION_KEYS, UNSUPPORTED_PERMISSIONS } from './organizations.document.js';
 
 export const organizationSchema = defineResource({

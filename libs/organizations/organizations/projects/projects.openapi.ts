@@ -14,9 +14,7 @@ import {
 } from '#api/json-api/description';
 import { EXECUTION_MODES } from '#platform/kernel';
 import { PROJECT_SETTINGS } from './project-settings.js';
-import { createBody, updateBody } from './projects.body.js';
-import { PROJECT_INCLUDES, ProjectsController } from './projects.controller.js';
-import { PROJECT_SORTS } from './projects.filter.js';
+import { createBody, updateBody, PROJECT_INCLUDES, ProjectsController, PROJECT_SORTS } from './projects.controller.js';
 
 const overwrites = z
   .strictObject({

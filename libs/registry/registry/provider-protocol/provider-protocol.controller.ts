@@ -1,12 +1,24 @@
 import { createHash } from 'node:crypto';
-import { Controller, Get, Header, Param, Req, Res, UseFilters } from '@nestjs/common';
+import {
+  Catch,
+  type ArgumentsHost,
+  type ExceptionFilter,
+  Controller,
+  Get,
+  Header,
+  Param,
+  Req,
+  Res,
+  UseFilters,
+} from '@nestjs/common';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { conflict } from '#platform/kernel';
-import { matchesEtag } from '#api/json-api';
-import { CurrentActor, type Actor } from '#api/access';
+import { Refusal, conflict } from '#platform/kernel';
 import { Database } from '#platform/postgres';
+import { setRefusalHeaders, getHttpStatus, matchesEtag } from '#api/json-api';
+import { CurrentActor, type Actor } from '#api/access';
 import { findVendorKey, formatChecksumsName, formatSignatureName } from '#registry/provider-release';
-import { ProtocolErrorsFilter } from './provider-protocol.filter.js';
+import { listMissing } from '../versions/registry-provider-versions.document.js';
+import { ReleaseLinks } from '../release-files/release.links.js';
 import {
   findInstallablePackage,
   findInstallableProvider,
@@ -14,8 +26,31 @@ import {
   type InstallableProvider,
   type IncompleteVersion,
 } from './provider-protocol.queries.js';
-import { listMissing } from '../versions/registry-provider-versions.document.js';
-import { ReleaseLinks } from '../release-files/release.links.js';
+
+const MAX_PHRASE_LENGTH = 400;
+
+/** Replaces characters that are not allowed in a status line. The text may contain input of callers. */
+const formatPhrase = (text: string): string => text.replaceAll(/[^ -~]/g, '?').slice(0, MAX_PHRASE_LENGTH);
+
+/**
+ * Renders refusals in the format of the protocol: `{"errors":["text"]}`. Other errors go to the general
+ * filter.
+ *
+ * Terraform and OpenTofu show only the reason phrase beside the status, and nothing of the body (registry_client.go).
+ */
+@Catch(Refusal)
+class ProtocolErrorsFilter implements ExceptionFilter<Refusal> {
+  catch(refused: Refusal, host: ArgumentsHost): void {
+    const reply = host.switchToHttp().getResponse<FastifyReply>();
+    setRefusalHeaders(reply, refused);
+    const errors = refused.problems.map(({ detail }) => detail);
+    reply.raw.statusMessage = formatPhrase(refused.message);
+    void reply
+      .status(getHttpStatus(refused))
+      .type('application/json')
+      .send(Buffer.from(JSON.stringify({ errors })));
+  }
+}
 
 /** Describes what the version lacks. Callers pass the newest version, because that is the one being published. */
 const describeMissing = ({ version, ...completeness }: IncompleteVersion): string => {

@@ -13,7 +13,7 @@ import {
   type QueryParameters as QueryOf,
   type Resource,
 } from '#api/json-api';
-import { previewBody } from '../reserved-tag-keys/reserved-tag-keys.body.js';
+import { previewBody } from '../reserved-tag-keys/reserved-tag-keys.controller.js';
 import { deriveTagBindingId } from '#organizations/tag-bindings';
 import {
   loadReservationPreview,

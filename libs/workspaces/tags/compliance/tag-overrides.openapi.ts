@@ -11,7 +11,7 @@ import {
   related,
   timestamp,
 } from '#api/json-api/description';
-import { previewBody } from '../reserved-tag-keys/reserved-tag-keys.body.js';
+import { previewBody } from '../reserved-tag-keys/reserved-tag-keys.controller.js';
 import { RESERVED_TAG_KEYS } from '../reserved-tag-keys/reserved-tag-keys.openapi.js';
 import { TagOverridesController } from './tag-overrides.controller.js';
 

@@ -1,14 +1,34 @@
+import { z } from 'zod';
 import { Body, Controller, Delete, Get, HttpCode, Param, Patch, Post, Req } from '@nestjs/common';
 import { CommandBus } from '@nestjs/cqrs';
 import type { FastifyRequest } from 'fastify';
-import { CurrentActor, type Actor } from '#api/access';
 import { Database } from '#platform/postgres';
 import { notFound } from '#platform/kernel';
-import { renderDocument, renderList, parseBody, omitNullish, fromAttributes, type Document } from '#api/json-api';
-import { createBody, updateBody } from './reserved-tag-keys.body.js';
+import {
+  ID,
+  resourceBody,
+  renderDocument,
+  renderList,
+  parseBody,
+  omitNullish,
+  fromAttributes,
+  type Document,
+} from '#api/json-api';
+import { CurrentActor, type Actor } from '#api/access';
 import { ChangeReservedTagKey } from './reserved-tag-keys.handler.js';
 import { renderReservedTagKey } from './reserved-tag-keys.document.js';
 import { listReservedTagKeys } from './reserved-tag-keys.view.js';
+
+const TYPE = 'reserved-tag-keys';
+
+const key = z.string();
+const disableOverrides = { 'disable-overrides': z.boolean().nullish() };
+
+export const createBody = resourceBody(TYPE, z.object({ key, ...disableOverrides }));
+export const updateBody = resourceBody(TYPE, z.object({ key: key.optional(), ...disableOverrides }).default({}));
+
+/** Body of a proposal: of a new reserved tag key, or with an id, of a change. */
+export const previewBody = createBody.extend({ data: createBody.shape.data.extend({ id: ID.nullish() }) });
 
 /** Some clients use one path, and some the other. */
 const BY_ID = ['reserved-tags/:id', 'reserved-tag-keys/:id'];

@@ -6,8 +6,7 @@ import {
   exampleText,
   timestamp,
 } from '#api/json-api/description';
-import { createBody, updateBody } from './reserved-tag-keys.body.js';
-import { ReservedTagKeysController } from './reserved-tag-keys.controller.js';
+import { createBody, updateBody, ReservedTagKeysController } from './reserved-tag-keys.controller.js';
 
 export const reservedTagKeySchema = defineResource({
   name: 'ReservedTagKey',
