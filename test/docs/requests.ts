@@ -21,7 +21,7 @@ import * as gpgKeys from '../../libs/registry/registry/gpg-keys/gpg-keys.control
 import * as platforms from '../../libs/registry/registry/platforms/registry-provider-platforms.controller.js';
 import * as providerVersions from '../../libs/registry/registry/versions/registry-provider-versions.controller.js';
 import * as providers from '../../libs/registry/registry/providers/registry-providers.controller.js';
-import * as retention from '../../libs/operations/retention/data-retention-policies.body.js';
+import * as retention from '../../libs/operations/retention/data-retention-policy-delete-olders.controller.js';
 import * as configurations from '../../libs/runs/runs/configuration-versions/configuration-versions.controller.js';
 import * as runs from '../../libs/runs/runs/runs/runs.body.js';
 import * as notifications from '../../libs/activity/notifications/configurations/notification-configurations.controller.js';

@@ -8,8 +8,11 @@ import {
   related,
 } from '#api/json-api/description';
 import { DELETE_OLDERS, DONT_DELETES } from '#organizations/data-retention-policies';
-import { FIRST_TYPE, policyBody } from './data-retention-policies.body.js';
-import { DataRetentionPolicyDeleteOldersController } from './data-retention-policy-delete-olders.controller.js';
+import {
+  FIRST_TYPE,
+  policyBody,
+  DataRetentionPolicyDeleteOldersController,
+} from './data-retention-policy-delete-olders.controller.js';
 
 const exampleId = 'drp-5tYcQ8mZx2KbW7Vn';
 

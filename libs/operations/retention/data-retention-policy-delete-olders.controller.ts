@@ -1,12 +1,60 @@
+import { z } from 'zod';
 import { Body, Controller, Delete, Get, HttpCode, Param, Patch, Post } from '@nestjs/common';
 import { CommandBus } from '@nestjs/cqrs';
-import { CurrentActor, type Actor } from '#api/access';
+import { unprocessable } from '#platform/kernel';
 import { Database } from '#platform/postgres';
-import { renderDocument, type Document } from '#api/json-api';
-import { FIRST_TYPE, parsePolicy } from './data-retention-policies.body.js';
+import { parseBody, resourceBody, type Resource, renderDocument, type Document } from '#api/json-api';
+import { DELETE_OLDERS, DONT_DELETES } from '#organizations/data-retention-policies';
+import { CurrentActor, type Actor } from '#api/access';
+import { type PolicyRow, findEffectivePolicy, type PolicyOwner } from './data-retention-policies.queries.js';
 import { ChangeDataRetentionPolicy } from './data-retention-policies.handler.js';
-import { renderPolicy } from './data-retention-policies.document.js';
-import { findEffectivePolicy, type PolicyOwner } from './data-retention-policies.queries.js';
+
+/** Name of the only type that go-tfe had at first. Its methods from that time can read no other type. */
+export const FIRST_TYPE = 'data-retention-policies';
+
+const DAYS = 'delete-older-than-n-days';
+const SHORT_DAYS = 'deleteOlderThanNDays';
+
+const days = z.number().nullish();
+
+export const policyBody = resourceBody(
+  [DELETE_OLDERS, DONT_DELETES, FIRST_TYPE],
+  z.object({ [DAYS]: days, [SHORT_DAYS]: days }).nullish(),
+);
+
+/** Rejects days for the type that deletes nothing. Ignoring them would keep data that the caller wants to delete. */
+const refuseDays = (attributes: Readonly<Record<string, number | null | undefined>>): void => {
+  const sent = [DAYS, SHORT_DAYS].find((name) => (attributes[name] ?? null) !== null);
+  if (sent) throw unprocessable(`Delete older than n days must not be specified for ${DONT_DELETES}`, sent);
+};
+
+/** Returns the type and the days of a request. The days are null for the type that deletes nothing. */
+const parsePolicy = (request: unknown): { readonly type: string | null | undefined; readonly days: number | null } => {
+  const { type, attributes } = parseBody(policyBody, request).data;
+  if (type === DONT_DELETES) {
+    refuseDays(attributes ?? {});
+    return { type, days: null };
+  }
+  const days = attributes?.[DAYS] ?? attributes?.[SHORT_DAYS];
+  if (days === undefined || days === null) throw unprocessable("Delete older than n days can't be blank", DAYS);
+  return { type, days };
+};
+
+/**
+ * Renders a policy with its type. `target` is the owner; the effective policy of a workspace may belong to its
+ * organization.
+ */
+const renderPolicy = ({ id, deleteOlderThanDays: days, workspace, organizationName }: PolicyRow): Resource => ({
+  id,
+  type: days === null ? DONT_DELETES : DELETE_OLDERS,
+  attributes: days === null ? {} : { 'delete-older-than-n-days': days },
+  relationships: {
+    target: {
+      data:
+        workspace === null ? { type: 'organizations', id: organizationName } : { type: 'workspaces', id: workspace },
+    },
+  },
+});
 
 const OF_WORKSPACE = 'workspaces/:id/relationships/data-retention-policy';
 const OF_ORGANIZATION = 'organizations/:organization/relationships/data-retention-policy';

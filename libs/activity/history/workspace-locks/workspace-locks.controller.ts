@@ -1,8 +1,9 @@
 import { Controller, Get, Param, Query, Req } from '@nestjs/common';
 import type { FastifyRequest } from 'fastify';
-import { CurrentActor, type Actor } from '#api/access';
-import { EventStore } from '#storage/event-store';
+import { Clock } from '#platform/kernel';
 import {
+  toOne,
+  type Resource,
   renderPage,
   parsePage,
   type Document,
@@ -11,10 +12,38 @@ import {
   type PresentSubject,
   type QueryParameters as QueryOf,
 } from '#api/json-api';
-import { Clock } from '#platform/kernel';
+import { CurrentActor, type Actor } from '#api/access';
+import { EventStore } from '#storage/event-store';
+import { toActor } from '../workspace-changes/workspace-changes.document.js';
 import { waitForHistory } from '../writing/history.follower.js';
-import { renderWorkspaceLock } from './workspace-locks.document.js';
-import { listCurrentLocks, listLocksOf, type WorkspaceLockRow } from './workspace-locks.queries.js';
+import { type WorkspaceLockRow, listCurrentLocks, listLocksOf } from './workspace-locks.queries.js';
+
+/** Returns the duration in full seconds; until now if the workspace is still locked. */
+const renderDuration = ({ lockedAt, unlockedAt }: WorkspaceLockRow, now: Date): number =>
+  Math.max(
+    0,
+    Math.floor(((unlockedAt === null ? now.getTime() : Date.parse(unlockedAt)) - Date.parse(lockedAt)) / 1_000),
+  );
+
+const renderWorkspaceLock = (row: WorkspaceLockRow, now: Date): Resource => ({
+  id: row.id,
+  type: 'workspace-locks',
+  attributes: {
+    'workspace-name': row.workspaceName,
+    reason: row.reason,
+    'locked-at': row.lockedAt,
+    'locked-by-name': row.holder.name,
+    'unlocked-at': row.unlockedAt,
+    'unlocked-by-name': row.unlockedBy?.name ?? null,
+    forced: row.forced,
+    'duration-seconds': renderDuration(row, now),
+  },
+  relationships: {
+    workspace: toOne('workspaces', row.workspace, `/api/v2/workspaces/${row.workspace}`),
+    'locked-by': toActor(row.holder),
+    'unlocked-by': row.unlockedBy ? toActor(row.unlockedBy) : { data: null },
+  },
+});
 
 @Controller('api/v2')
 export class WorkspaceLocksController {

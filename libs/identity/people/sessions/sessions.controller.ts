@@ -1,12 +1,35 @@
 import { Controller, Delete, Get, HttpCode, Param, Query, Req } from '@nestjs/common';
 import { CommandBus } from '@nestjs/cqrs';
 import type { FastifyRequest } from 'fastify';
-import { CurrentActor, LimitAccessChanges, type Actor } from '#api/access';
-import { parsePage, renderDocument, renderPage, type Document, type QueryParameters as QueryOf } from '#api/json-api';
 import { Database } from '#platform/postgres';
+import { type Actor, CurrentActor, LimitAccessChanges } from '#api/access';
+import {
+  toOne,
+  type Resource,
+  parsePage,
+  renderDocument,
+  renderPage,
+  type Document,
+  type QueryParameters as QueryOf,
+} from '#api/json-api';
+import { type SessionRow, findSession, listSessions } from './sessions.view.js';
 import { ChangeSession } from './sessions.handler.js';
-import { renderSession } from './sessions.document.js';
-import { findSession, listSessions } from './sessions.view.js';
+
+export const renderSession = (session: SessionRow, actor: Actor): Resource => ({
+  id: session.id,
+  type: 'sessions',
+  attributes: {
+    'created-at': session.createdAt,
+    'last-used-at': session.lastUsedAt,
+    'expired-at': session.expiredAt,
+    method: session.method,
+    assurance: session.assurance,
+    address: session.address,
+    'user-agent': session.userAgent,
+    current: session.id === actor.token,
+  },
+  relationships: { user: toOne('users', session.user, `/api/v2/users/${session.user}`) },
+});
 
 @Controller('api/v2')
 export class SessionsController {

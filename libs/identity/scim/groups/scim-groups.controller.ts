@@ -17,21 +17,35 @@ import { CommandBus } from '@nestjs/cqrs';
 import type { FastifyReply } from 'fastify';
 import { Database } from '#platform/postgres';
 import { ConfigureRoutes, CurrentActor, type Actor } from '#api/access';
-import { parseScimBody, scimGroupBody, scimPatchBody } from '../protocol/scim-bodies.js';
 import {
+  type ScimResource,
   getFilterText,
   parseAttributes,
   parseScimPage,
   pickAttributes,
   renderScimList,
   type ScimParameters,
-  type ScimResource,
 } from '../protocol/scim-list.js';
+import { GROUP_SCHEMA, MAX_BODY_BYTES, SCIM_JSON } from '../protocol/scim-schemas.js';
+import { parseScimBody, scimGroupBody, scimPatchBody } from '../protocol/scim-bodies.js';
 import { SCIM_BASE_URL } from '../protocol/scim-protocol.controller.js';
-import { MAX_BODY_BYTES, SCIM_JSON } from '../protocol/scim-schemas.js';
-import { renderScimGroup } from './scim-groups.document.js';
+import { type ScimGroupRow, findScimGroup, listScimGroups } from './scim-groups.queries.js';
 import { ChangeScimGroup } from './scim-groups.handler.js';
-import { findScimGroup, listScimGroups, type ScimGroupRow } from './scim-groups.queries.js';
+
+/** Renders a group. `baseUrl` is the address of SCIM. */
+const renderScimGroup = (row: ScimGroupRow, baseUrl: string): ScimResource => ({
+  schemas: [GROUP_SCHEMA],
+  id: row.id,
+  ...(row.externalId === null ? {} : { externalId: row.externalId }),
+  displayName: row.displayName,
+  ...(row.members === null ? {} : { members: row.members }),
+  meta: {
+    resourceType: 'Group',
+    created: row.createdAt,
+    lastModified: row.updatedAt,
+    location: `${baseUrl}/Groups/${row.id}`,
+  },
+});
 
 @Controller('scim/v2/Groups')
 @ConfigureRoutes({ isScim: true, bodyLimit: MAX_BODY_BYTES })

@@ -5,6 +5,8 @@ import type { FastifyRequest } from 'fastify';
 import { notFound } from '#platform/kernel';
 import { Database } from '#platform/postgres';
 import {
+  toOne,
+  type Resource,
   fromAttributes,
   resourceBody,
   text,
@@ -12,15 +14,31 @@ import {
   renderDocument,
   renderList,
   type Document,
-  type Resource,
 } from '#api/json-api';
 import { CurrentActor, RequireRecentSignIn, type Actor } from '#api/access';
 import { PUBLIC_URL } from '../workload-identities.options.js';
+import { type WorkloadIdentityRow, findWorkloadIdentity, listWorkloadIdentities } from './workload-identities.view.js';
 import { CLAIM_LIMITS } from './claim-rules.js';
 import { TOKEN_MINUTES, type WorkloadIdentityChanges, checkWorkloadIdentity } from './workload-identity.js';
 import { ChangeWorkloadIdentity } from './workload-identities.handler.js';
-import { renderWorkloadIdentity } from './workload-identities.document.js';
-import { findWorkloadIdentity, listWorkloadIdentities, type WorkloadIdentityRow } from './workload-identities.view.js';
+
+/** `publicUrl` is the audience of identities that name none. */
+const renderWorkloadIdentity = (row: WorkloadIdentityRow, publicUrl: string): Resource => ({
+  id: row.id,
+  type: 'workload-identities',
+  attributes: {
+    name: row.name,
+    description: row.description,
+    issuer: row.issuer,
+    audience: row.audience ?? publicUrl,
+    claims: row.claims,
+    'token-minutes': row.tokenMinutes,
+    enabled: row.enabled,
+    'created-at': row.createdAt,
+  },
+  relationships: { team: toOne('teams', row.team, `/api/v2/teams/${row.team}`) },
+  links: { self: `/api/v2/workload-identities/${row.id}` },
+});
 
 const { claims: maxClaims, values: maxValues, nameCharacters, valueCharacters } = CLAIM_LIMITS;
 

@@ -1,13 +1,31 @@
 import { Controller, Get, Inject } from '@nestjs/common';
+import { Database } from '#platform/postgres';
 import { CurrentActor, requirePermission, SITE_SCOPE, verifyCurrentAccess, type Actor } from '#api/access';
 import { readFollowerStates } from '#storage/event-store';
 import { renderDocument, type Document } from '#api/json-api';
-import { Database } from '#platform/postgres';
-import { readJobStates } from '../records/job-runs.queries.js';
-import { readVerification } from '../records/verifications.queries.js';
-import { SITE_FACTS, type SiteFacts } from './site-facts.js';
-import { renderJob, renderVerification } from './site-statuses.document.js';
+import { type JobState, readJobStates } from '../records/job-runs.queries.js';
+import { type VerificationRow, readVerification } from '../records/verifications.queries.js';
+import { type SiteFacts, SITE_FACTS } from './site-facts.js';
 import { listProcesses, readDatabaseFacts } from './site-statuses.queries.js';
+
+/** Renders a scheduled job and its last run, if it has run. */
+const renderJob = ({ name, everyMs }: SiteFacts['jobs'][number], state: JobState | undefined): object => ({
+  name,
+  'every-seconds': everyMs / 1_000,
+  'last-run-at': state?.endedAt ?? null,
+  'last-result': state ? (state.succeeded ? 'succeeded' : 'failed') : null,
+  'last-success-at': state?.succeededAt ?? null,
+  'next-run-at': state?.succeeded ? new Date(new Date(state.endedAt).getTime() + everyMs).toISOString() : null,
+});
+
+/** Renders the last verification, or null. */
+const renderVerification = (row: VerificationRow | null): object | null =>
+  row && {
+    'ended-at': row.endedAt,
+    result: row.clean ? 'clean' : 'faulty',
+    transaction: row.transaction,
+    position: row.position,
+  };
 
 const PATH = '/api/v2/admin/site-status';
 

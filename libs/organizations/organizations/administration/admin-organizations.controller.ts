@@ -5,6 +5,9 @@ import type { FastifyRequest } from 'fastify';
 import { sql } from '#platform/kernel';
 import { Database } from '#platform/postgres';
 import {
+  toMany,
+  toOne,
+  type Resource,
   omitUndefined,
   resourceBody,
   storedOnly,
@@ -19,19 +22,51 @@ import {
   renderPage,
   type Document,
   type QueryParameters as QueryOf,
-  type Resource,
 } from '#api/json-api';
 import { CurrentActor, type Actor } from '#api/access';
 import { selectRelatedUsers } from '#identity/people';
+import { deriveSubscriptionId } from '../entitlements/subscriptions.controller.js';
+import {
+  type AdministeredOrganizationRow,
+  findAdministeredOrganization,
+  listAdministeredOrganizations,
+} from '../organizations/organizations.queries.js';
 import type { OrganizationChanges } from '../organizations/organization.js';
 import { ORGANIZATION_SETTINGS } from '../organizations/organization-settings.js';
 import { ChangeOrganization } from '../organizations/organizations.handler.js';
-import {
-  findAdministeredOrganization,
-  listAdministeredOrganizations,
-  type AdministeredOrganizationRow,
-} from '../organizations/organizations.queries.js';
-import { renderAdministeredOrganization } from './admin-organizations.document.js';
+
+/** Renders an organization with the members that only site administrators see. */
+const renderAdministeredOrganization = (row: AdministeredOrganizationRow): Resource => ({
+  id: row.name,
+  type: 'organizations',
+  attributes: {
+    name: row.name,
+    'external-id': row.id,
+    'notification-email': row.email,
+    'access-beta-tools': row.settings.accessBetaTools,
+    'global-module-sharing': row.settings.globalModuleSharing,
+    'global-provider-sharing': false,
+    'is-disabled': false,
+    'sso-enabled': row.settings.collaboratorAuthPolicy === 'sso_mandatory',
+    'workspace-limit': null,
+    'plan-timeout': null,
+    'apply-timeout': null,
+    // go-tfe reads the limits by these names.
+    'terraform-build-worker-plan-timeout': null,
+    'terraform-build-worker-apply-timeout': null,
+    'terraform-worker-sudo-enabled': false,
+  },
+  relationships: {
+    owners: toMany('users', row.owners),
+    subscription: toOne(
+      'subscriptions',
+      deriveSubscriptionId(row.id),
+      `/api/v2/organizations/${row.name}/subscription`,
+    ),
+    'feature-set': toOne('feature-sets', `fs-${row.featureSet}`),
+  },
+  links: { self: `/api/v2/admin/organizations/${row.name}` },
+});
 
 const NO_TIME_LIMITS = 'the server limits no time of plans and applies';
 
