@@ -4,8 +4,11 @@ import { Clock, Ids } from '#platform/kernel';
 import { createOutboundFetch, PrivateHosts } from '#platform/outbound';
 import { defineAggregate, toProjection, type ModuleDefinition, EventStore } from '#storage/event-store';
 import { workloadIdentityEvents } from './identities/workload-identities.events.js';
-import { WORKLOAD_IDENTITY_NAMES } from './identities/workload-identity-names.js';
-import { workloadIdentities, workloadIdentityNames } from './identities/workload-identities.view.js';
+import {
+  WORKLOAD_IDENTITY_NAMES,
+  workloadIdentities,
+  workloadIdentityNames,
+} from './identities/workload-identities.view.js';
 import { workloadIdentity } from './identities/workload-identity.js';
 import { FailedExchanges } from './exchange/failed-exchanges.limiter.js';
 import { IssuerKeys, KEY_LIMITS } from './exchange/issuer-keys.service.js';

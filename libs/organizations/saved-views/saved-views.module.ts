@@ -2,8 +2,7 @@ import { Module } from '@nestjs/common';
 import { CqrsModule } from '@nestjs/cqrs';
 import { defineAggregate, toProjection, type ModuleDefinition } from '#storage/event-store';
 import { savedView, savedViewEvents } from './saved-view.js';
-import { SAVED_VIEW_NAMES } from './saved-view-names.js';
-import { savedViewNames, savedViews } from './saved-views.view.js';
+import { SAVED_VIEW_NAMES, savedViewNames, savedViews } from './saved-views.view.js';
 import { SavedViewsController } from './saved-views.controller.js';
 import { SavedViewsHandler } from './saved-views.handler.js';
 

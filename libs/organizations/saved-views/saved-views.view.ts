@@ -1,4 +1,5 @@
 import {
+  type UniqueNames,
   claimNames,
   sql,
   type OrganizationDeleted,
@@ -19,8 +20,15 @@ import {
   type Permission,
 } from '#api/access';
 import type { ListPage, PageRequest } from '#api/json-api';
-import { SAVED_VIEW_NAMES } from './saved-view-names.js';
 import type { SavedViewEvent } from './saved-view.js';
+
+/** Each person names their own views. */
+export const SAVED_VIEW_NAMES: UniqueNames = {
+  table: 'saved_views',
+  scope: ['organization', 'created_by'],
+  constraint: 'saved_views_owner_name_key',
+  noun: 'saved views of a person',
+};
 
 export const savedViews: Projection<SavedViewEvent | OrganizationDeleted | UserForgotten> = {
   name: 'saved_views',

@@ -1,4 +1,5 @@
 import {
+  type UniqueNames,
   claimNames,
   sql,
   type OrganizationDeleted,
@@ -19,8 +20,14 @@ import {
 import { buildSnapshotJson, selectStreamVersions, type StreamSnapshot, type StreamVersion } from '#storage/event-store';
 import { buildLimit, toListPage, type ListPage, type ListRow, type PageRequest } from '#api/json-api';
 import { requireCurrentAccess, selectPermittedScopes, type Actor } from '#api/access';
-import { WORKLOAD_IDENTITY_NAMES } from './workload-identity-names.js';
 import type { WorkloadIdentityEvent, WorkloadIdentitySettings } from './workload-identity.js';
+
+export const WORKLOAD_IDENTITY_NAMES: UniqueNames = {
+  table: 'workload_identities',
+  scope: ['team'],
+  constraint: 'workload_identities_team_name_key',
+  noun: 'workload identities of a team',
+};
 
 export const workloadIdentities: Projection<WorkloadIdentityEvent | TeamDeleted | OrganizationDeleted> = {
   name: 'workload_identities',
