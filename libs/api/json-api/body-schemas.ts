@@ -5,6 +5,13 @@ import { getTreatment } from './member-treatments.js';
 /** A text in a request. Every text has a limit, because the text becomes part of an event and of a Kafka message. */
 export const text = (most: number) => z.string().max(most, { error: `too long, at most ${most} characters` });
 
+/**
+ * A closed object that may lack each of these members, for events that contain only what changes. zod's type also allows
+ * members that are undefined. Events come from JSON, which has none, and the types of changes exclude them.
+ */
+export const optionalMembers = <S extends z.ZodRawShape>(members: z.ZodObject<S, z.core.$strict>) =>
+  members.partial() as unknown as z.ZodType<{ readonly [K in keyof S]?: z.output<S[K]> }>;
+
 /** A time in ISO 8601 with its zone, converted to UTC with milliseconds. */
 export const isoTime = (error: string) =>
   z

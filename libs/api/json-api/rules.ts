@@ -1,5 +1,5 @@
 /** The part of json-api that pure files of other modules may use: definitions of attributes, without Nest and SQL. */
 export * from './attribute-table.js';
-export { text } from './body-schemas.js';
+export { optionalMembers, text } from './body-schemas.js';
 export { storedOnly } from './member-treatments.js';
 export * from './oauth-refusal.js';

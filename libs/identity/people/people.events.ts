@@ -10,6 +10,7 @@ import {
   type PersonalText,
   type RecordedEvent,
 } from '#platform/kernel';
+import { optionalMembers } from '#api/json-api/rules';
 import {
   inOrganization,
   NO_CREDENTIALS,
@@ -32,11 +33,15 @@ import {
   type Invitation,
   type MembershipEvent,
 } from './memberships/membership.js';
-import { VISIBILITIES, type TeamChanges, type TeamEvent } from './teams/team.js';
-import type { UserChanges, UserEvent } from './users/user.js';
+import { VISIBILITIES, type TeamEvent } from './teams/team.js';
+import type { UserEvent } from './users/user.js';
 
-const flags = z.strictObject(Object.fromEntries(ORGANIZATION_ACCESS.map((access) => [access, z.boolean()])));
-const organizationAccess = flags as unknown as z.ZodType<OrganizationAccess>;
+const organizationAccess = z.strictObject(
+  Object.fromEntries(ORGANIZATION_ACCESS.map((access) => [access, z.boolean()])) as Record<
+    keyof OrganizationAccess,
+    z.ZodBoolean
+  >,
+);
 
 const teamSettings = z.strictObject({
   name: z.string(),
@@ -44,13 +49,11 @@ const teamSettings = z.strictObject({
   ssoTeamId: z.string().nullable(),
   allowMemberTokenManagement: z.boolean(),
 });
-const teamChanges = teamSettings
-  .extend({ organizationAccess: flags.partial() })
-  .partial() as unknown as z.ZodType<TeamChanges>;
+const teamChanges = optionalMembers(teamSettings.extend({ organizationAccess: optionalMembers(organizationAccess) }));
 
-const userChanges = z
-  .strictObject({ username: z.string(), email: z.string().nullable(), unconfirmedEmail: z.string().nullable() })
-  .partial() as unknown as z.ZodType<UserChanges>;
+const userChanges = optionalMembers(
+  z.strictObject({ username: z.string(), email: z.string().nullable(), unconfirmedEmail: z.string().nullable() }),
+);
 
 /** Rights that did not exist when the team was created are not granted. */
 const WITH_ALL_ACCESS: readonly AddedMembers[] = [{ to: 'organizationAccess', add: NO_ORGANIZATION_ACCESS }];

@@ -1,15 +1,16 @@
 import { z } from 'zod';
 import { defineEvents, describeChangedAttributes, type EventKinds } from '#platform/kernel';
+import { optionalMembers } from '#api/json-api/rules';
 import { PROVISIONING } from '#api/access/rules';
-import type { ScimGroupEvent, ScimGroupNames } from './groups/scim-group.js';
-import type { ScimUserEvent, ScimUserStatement } from './users/scim-user.js';
+import type { ScimGroupEvent } from './groups/scim-group.js';
+import type { ScimUserEvent } from './users/scim-user.js';
 
 const provisionedUser = z.strictObject({ user: z.string(), organizations: z.array(z.string()).readonly() });
 const statement = z.strictObject({ userName: z.string(), externalId: z.string().nullable(), active: z.boolean() });
-const userChanges = statement.partial() as unknown as z.ZodType<Partial<ScimUserStatement>>;
+const userChanges = optionalMembers(statement);
 
 const groupNames = z.strictObject({ displayName: z.string(), externalId: z.string().nullable() });
-const groupChanges = groupNames.partial() as unknown as z.ZodType<Partial<ScimGroupNames>>;
+const groupChanges = optionalMembers(groupNames);
 const users = z.array(z.string()).readonly();
 
 type UserOfOrganizations = { readonly user: string; readonly organizations: readonly string[] };

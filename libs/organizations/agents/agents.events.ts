@@ -1,8 +1,9 @@
 import { z } from 'zod';
 import { defineEvents, describeChangedAttributes, type EventKinds } from '#platform/kernel';
+import { optionalMembers } from '#api/json-api/rules';
 import { inOrganization } from '#api/access/rules';
 import type { AgentEvent } from './agents/agent.js';
-import type { AgentPoolChanges, AgentPoolEvent, AgentPoolSettings } from './agent-pools/agent-pool.js';
+import type { AgentPoolEvent, AgentPoolSettings } from './agent-pools/agent-pool.js';
 
 const ids = z.array(z.string());
 
@@ -15,7 +16,7 @@ const settings = z.strictObject({
   excludedWorkspaces: ids,
 }) satisfies z.ZodType<AgentPoolSettings>;
 
-const changes = settings.partial() as unknown as z.ZodType<AgentPoolChanges>;
+const changes = optionalMembers(settings);
 
 /**
  * The events of pools and agents. The catalogue of the audit trail has only agents, so the entries about pools are

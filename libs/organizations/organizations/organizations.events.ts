@@ -10,27 +10,20 @@ import {
   withoutTags,
 } from '#platform/kernel';
 import { onResource, type Permission } from '#api/access/rules';
-import { upcastChanges, upcastMember } from '#api/json-api';
-import {
-  FEATURE_SETS,
-  TRAIL_STARTS,
-  type OrganizationChanges,
-  type OrganizationEvent,
-} from './organizations/organization.js';
+import { upcastChanges, upcastMember, optionalMembers } from '#api/json-api';
+import { FEATURE_SETS, TRAIL_STARTS, type OrganizationEvent } from './organizations/organization.js';
 import { ORGANIZATION_SETTINGS } from './organizations/organization-settings.js';
 import { LIMITED_TOKENS, type MaxTokenTtls } from './token-ttl-policies/token-ttl-policy.js';
-import type { ProjectChanges, ProjectEvent } from './projects/project.js';
+import type { ProjectEvent } from './projects/project.js';
 import { PROJECT_SETTINGS } from './projects/project-settings.js';
 
 const organizationSettings = z.strictObject(ORGANIZATION_SETTINGS.shape);
 const projectSettings = z.strictObject(PROJECT_SETTINGS.shape);
 
-const organizationChanges = organizationSettings
-  .extend({ name: z.string(), email: z.string() })
-  .partial() as unknown as z.ZodType<OrganizationChanges>;
-const projectChanges = projectSettings
-  .extend({ name: z.string(), description: z.string().nullable() })
-  .partial() as unknown as z.ZodType<ProjectChanges>;
+const organizationChanges = optionalMembers(organizationSettings.extend({ name: z.string(), email: z.string() }));
+const projectChanges = optionalMembers(
+  projectSettings.extend({ name: z.string(), description: z.string().nullable() }),
+);
 
 const maxTtls = z.partialRecord(z.enum(LIMITED_TOKENS), z.int()) as unknown as z.ZodType<Partial<MaxTokenTtls>>;
 

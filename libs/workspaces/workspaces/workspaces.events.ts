@@ -16,14 +16,14 @@ import {
   withoutTags,
 } from '#platform/kernel';
 import { onResource } from '#api/access/rules';
-import { upcastChanges, upcastMember } from '#api/json-api';
-import { WORKSPACE_SETTINGS, type WorkspaceChanges } from './settings/workspace-settings.js';
+import { upcastChanges, upcastMember, optionalMembers } from '#api/json-api';
+import { WORKSPACE_SETTINGS } from './settings/workspace-settings.js';
 import type { StateSummary } from './workspaces/state-head.js';
 import type { WorkspaceEvent } from './workspaces/workspace.js';
 import { beginLock, beginWorkspace, endLock, updateWorkspace } from './workspaces/workspace-history.js';
 
 const settings = z.strictObject(WORKSPACE_SETTINGS.shape);
-const changes = settings.extend({ name: z.string() }).partial() as unknown as z.ZodType<WorkspaceChanges>;
+const changes = optionalMembers(settings.extend({ name: z.string() }));
 const tag = z.strictObject({ key: z.string(), value: z.string().nullable() });
 const holder = z.strictObject({
   type: z.enum(['users', 'teams', 'runs']),

@@ -37,7 +37,7 @@ export type NotificationConfigurationEvent =
   | Message<'NotificationConfigurationDisabled', Record<never, never>>
   | Message<'NotificationConfigurationDeleted', { name: string; subscribable: Subscribable }>;
 
-export type NotificationSettings = {
+type NotificationSettings = {
   readonly name: string;
   readonly triggers: readonly Trigger[];
   /** The host of the URL, which is no secret. Null for e-mail. */

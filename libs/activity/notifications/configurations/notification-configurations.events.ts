@@ -1,11 +1,8 @@
 import { z } from 'zod';
 import { defineEvents, type EventKinds } from '#platform/kernel';
+import { optionalMembers } from '#api/json-api/rules';
 import { DESTINATION_TYPES } from './destinations.js';
-import type {
-  NotificationConfigurationEvent,
-  NotificationSettings,
-  Subscribable,
-} from './notification-configuration.js';
+import type { NotificationConfigurationEvent, Subscribable } from './notification-configuration.js';
 import { SUBSCRIBABLE_TYPES, TRIGGERS } from './triggers.js';
 
 const subscribable = z.strictObject({
@@ -68,7 +65,7 @@ export const notificationConfigurationEvents = defineEvents(
       schemaVersion: 2,
       upcast: { 1: [] },
       schema: z.strictObject({
-        changes: settings.partial() as unknown as z.ZodType<Partial<NotificationSettings>>,
+        changes: optionalMembers(settings),
         replaced: z.array(z.enum(['url', 'token'])),
       }),
       audit: {

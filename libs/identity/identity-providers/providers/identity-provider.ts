@@ -12,7 +12,7 @@ import {
   type Message,
 } from '#platform/kernel';
 import { PROVISIONING } from '#api/access/rules';
-import { upcastChanges, upcastData } from '#api/json-api/rules';
+import { upcastChanges, upcastData, optionalMembers } from '#api/json-api/rules';
 import {
   checkProviderSettings,
   normalizeProviderChanges,
@@ -50,7 +50,7 @@ export const identityProviderEvents = defineEvents(
       schemaVersion: PROVIDER_SETTINGS.version,
       upcast: upcastChanges(PROVIDER_SETTINGS),
       schema: z.strictObject({
-        changes: settings.partial() as unknown as z.ZodType<ProviderChanges>,
+        changes: optionalMembers(settings),
         secretReplaced: z.boolean(),
       }),
       audit: {

@@ -7,7 +7,7 @@ export type ScimUserNames = { readonly userName: string; readonly externalId: st
  * What the identity provider has stated about a user. `active` is false only if the provider itself has suspended the
  * user: a suspension by an administrator stays until an administrator ends it.
  */
-export type ScimUserStatement = ScimUserNames & { readonly active: boolean };
+type ScimUserStatement = ScimUserNames & { readonly active: boolean };
 
 /** `organizations`: ids of the organizations in which the user is an active member. Their audit trails record the event. */
 type ProvisionedUser = { readonly user: string; readonly organizations: readonly string[] };

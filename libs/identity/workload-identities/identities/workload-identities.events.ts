@@ -1,7 +1,8 @@
 import { z } from 'zod';
 import { defineEvents, describeChangedAttributes, type EventKinds } from '#platform/kernel';
+import { optionalMembers } from '#api/json-api/rules';
 import { NO_CREDENTIALS, onResource } from '#api/access/rules';
-import type { WorkloadIdentityChanges, WorkloadIdentityEvent, WorkloadTokenIssued } from './workload-identity.js';
+import type { WorkloadIdentityEvent, WorkloadTokenIssued } from './workload-identity.js';
 
 const settings = z.strictObject({
   name: z.string(),
@@ -13,7 +14,7 @@ const settings = z.strictObject({
   enabled: z.boolean(),
 });
 
-const changes = settings.partial() as unknown as z.ZodType<WorkloadIdentityChanges>;
+const changes = optionalMembers(settings);
 
 export const workloadIdentityEvents = {
   ...defineEvents(

@@ -29,7 +29,7 @@ export const DEFAULT_PROJECT = 'Default Project';
 
 export const DEFAULT_PROJECT_SETTINGS: ProjectSettings = PROJECT_SETTINGS.initial;
 
-export type ProjectChanges = Partial<ProjectSettings & { readonly name: string; readonly description: string | null }>;
+type ProjectChanges = Partial<ProjectSettings & { readonly name: string; readonly description: string | null }>;
 
 /** `follows`: true if the project uses the organization's defaults, false if it needs its own. */
 export type ProjectInput = ProjectChanges & { readonly follows?: boolean };
