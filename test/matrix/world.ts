@@ -203,15 +203,15 @@ const createWorld = async (): Promise<KeptWorld> => {
   return { world, data: await server.stop(), offsetMs: clock.offsetMs };
 };
 
-let kept: Promise<KeptWorld> | null = null;
+let keptWorld: Promise<KeptWorld> | null = null;
 
 /**
  * Starts a server with all callers. A worker creates them once, and each file gets a copy: the 450 requests of the creation
  * take several seconds.
  */
 export const startMatrixWorld = async (options: Pick<TestServerOptions, 'env'> = {}): Promise<MatrixWorld> => {
-  kept ??= createWorld();
-  const { world, data, offsetMs } = await kept;
+  keptWorld ??= createWorld();
+  const { world, data, offsetMs } = await keptWorld;
   const clock = new AdjustableClock();
   const pass = (ms: number): void => clock.pass({ ms });
   pass(offsetMs);

@@ -26,4 +26,3 @@ export * from './runtime/shared-json.js';
 export * from './runtime/sql.js';
 export * from './errors/system-error.js';
 export * from './rules/tags.js';
-export * from './runtime/token-buckets.js';

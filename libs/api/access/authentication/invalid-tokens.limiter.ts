@@ -1,6 +1,7 @@
 import { Inject, Injectable, Optional } from '@nestjs/common';
 import { LRUCache } from 'lru-cache';
-import { Clock, RateLimitRefusal, TokenBuckets, type Allowance } from '#platform/kernel';
+import { Clock, RateLimitRefusal } from '#platform/kernel';
+import { TokenBuckets, type Allowance } from './token-buckets.js';
 import { countRateLimited } from '../access.metrics.js';
 
 /** Injection token of the limit; null or no provider for no limit. */

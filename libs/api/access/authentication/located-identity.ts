@@ -10,7 +10,7 @@ const MAX_VARIANTS = 16;
 
 const matchers = new LRUCache<string, AddressMatcher, IpAllowlistRule>({
   max: MAX_MATCHERS,
-  memoMethod: (_key, _stale, { context }) => createAddressMatcher(context.ranges),
+  memoMethod: (_key, _earlier, { context }) => createAddressMatcher(context.ranges),
 });
 
 const findMatcher = (rule: IpAllowlistRule): AddressMatcher => matchers.memo(rule.ranges.join(' '), { context: rule });

@@ -14,8 +14,9 @@ import {
   type Authenticator,
   type RateLimit,
   type RouteOptions,
+  TokenBuckets,
 } from '#api/access';
-import { RateLimitRefusal, TokenBuckets, type Clock } from '#platform/kernel';
+import { RateLimitRefusal, type Clock } from '#platform/kernel';
 
 /** Requests per second; null for no limit. A burst may be twice as large. */
 export type RateLimits = {

@@ -1,6 +1,6 @@
 import { Logger } from '@nestjs/common';
-import { RateLimitRefusal, TokenBuckets, type Clock, type Refusal } from '#platform/kernel';
-import { countRateLimited } from '#api/access';
+import { RateLimitRefusal, type Clock, type Refusal } from '#platform/kernel';
+import { countRateLimited, TokenBuckets } from '#api/access';
 import { countExchange } from './exchange.metrics.js';
 import { OauthRefusal } from '#api/json-api';
 

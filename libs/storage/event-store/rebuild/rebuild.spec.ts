@@ -94,10 +94,10 @@ describe('verifyView', () => {
     await testStore.database.rows(sql`update lamps set lit_by = 'eve' where id = 'lamp-attic'`);
     const before = await stored();
     const tables = await withVerifier(testStore.store, async (verifier) => {
-      const found: string[][] = [];
+      const differences: string[][] = [];
       for (const view of [sightingsView(), lampsView(), sightingsView(), lampsView()])
-        found.push((await verifier.verify(view, NOW)).map(({ table }) => table));
-      return found;
+        differences.push((await verifier.verify(view, NOW)).map(({ table }) => table));
+      return differences;
     });
     expect(tables).toEqual([[], ['lamps'], [], ['lamps']]);
     expect(await stored()).toEqual(before);

@@ -1,5 +1,5 @@
 import { LRUCache } from 'lru-cache';
-import type { Clock } from './ports.js';
+import type { Clock } from '#platform/kernel';
 
 type BucketSize = {
   /** Requests that a full bucket allows at once. */
