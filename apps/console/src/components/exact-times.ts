@@ -1,28 +1,18 @@
-import { useSyncExternalStore } from 'react';
+import { createStore } from '../store.js';
 
 const STORAGE_KEY = 'exact-times';
 
-const choice = { isExact: localStorage.getItem(STORAGE_KEY) === 'on', listeners: new Set<() => void>() };
-
-const change = (isExact: boolean): void => {
-  choice.isExact = isExact;
-  for (const listener of choice.listeners) listener();
-};
+const choice = createStore(localStorage.getItem(STORAGE_KEY) === 'on');
 
 // The choice in another tab applies here too.
 addEventListener('storage', ({ key, newValue }) => {
-  if (key === STORAGE_KEY) change(newValue === 'on');
+  if (key === STORAGE_KEY) choice.set(newValue === 'on');
 });
 
-const subscribe = (listener: () => void): (() => void) => {
-  choice.listeners.add(listener);
-  return () => void choice.listeners.delete(listener);
-};
-
 /** Returns whether the reader wants dates and times instead of distances such as `3 minutes ago`. */
-export const useExactTimes = (): boolean => useSyncExternalStore(subscribe, () => choice.isExact);
+export const useExactTimes = choice.useValue;
 
 export const setExactTimes = (isExact: boolean): void => {
   localStorage.setItem(STORAGE_KEY, isExact ? 'on' : 'off');
-  change(isExact);
+  choice.set(isExact);
 };

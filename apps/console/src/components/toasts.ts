@@ -1,5 +1,5 @@
-import { useSyncExternalStore } from 'react';
 import { endDirections } from '../api/direction-controls.js';
+import { createStore } from '../store.js';
 
 /* Short messages in a corner. Any code can add one. */
 
@@ -14,27 +14,19 @@ type NewToast = {
 
 export type Toast = NewToast & { readonly id: number };
 
-const store = { toasts: [] as readonly Toast[], lastId: 0, listeners: new Set<() => void>() };
-
-const subscribe = (listener: () => void) => {
-  store.listeners.add(listener);
-  return () => void store.listeners.delete(listener);
-};
-
-const replaceToasts = (toasts: readonly Toast[]): void => {
-  store.toasts = toasts;
-  for (const listener of store.listeners) listener();
-};
+const toasts = createStore<readonly Toast[]>([]);
+const ids = { last: 0 };
 
 /** Shows a message, unless the screen shows it already, and returns its id. Errors stay until the person closes them. */
 export const showToast = (toast: NewToast): number => {
   const added = { ...toast, message: endDirections(toast.message) };
-  const same = store.toasts.find(({ message }) => message === added.message);
+  const present = toasts.get();
+  const same = present.find(({ message }) => message === added.message);
   if (!added.undo && same) return same.id;
-  store.lastId += 1;
+  ids.last += 1;
   // The undo of an earlier change of the same thing would restore what the later one has replaced.
-  replaceToasts([...store.toasts.filter((each) => each !== same), { ...added, id: store.lastId }]);
-  return store.lastId;
+  toasts.set([...present.filter((each) => each !== same), { ...added, id: ids.last }]);
+  return ids.last;
 };
 
 /** Returns the callback of a change that was sent in a dialog: a message reports it, and the dialog closes. */
@@ -45,7 +37,7 @@ export const reportAndClose = (message: string, onClose: () => void, undo?: () =
   },
 });
 
-export const removeToast = (id: number): void => replaceToasts(store.toasts.filter((toast) => toast.id !== id));
+export const removeToast = (id: number): void => toasts.set(toasts.get().filter((toast) => toast.id !== id));
 
 /** Returns the messages on the screen, the oldest first. */
-export const useToasts = (): readonly Toast[] => useSyncExternalStore(subscribe, () => store.toasts);
+export const useToasts = toasts.useValue;
