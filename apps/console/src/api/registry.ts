@@ -9,7 +9,6 @@ import { useChange } from './use-change.js';
 export type Provider = ApiResource<'RegistryProvider'>;
 export type ProviderVersion = ApiResource<'RegistryProviderVersion'>;
 export type ProviderPlatform = ApiResource<'RegistryProviderPlatform'>;
-export type GpgKey = ApiResource<'GpgKey'>;
 
 const PAGE_SIZE = 20;
 const ALL = 100;

@@ -20,7 +20,7 @@ type ChangeOptions<T, V> = UseMutationOptions<T, Error, V> & {
   readonly rereads?: QueryKey;
 };
 
-export type ChangeMutation<T, V> = Omit<UseMutationResult<T, Error, V>, 'mutate' | 'mutateAsync'> & {
+type ChangeMutation<T, V> = Omit<UseMutationResult<T, Error, V>, 'mutate' | 'mutateAsync'> & {
   readonly mutate: (variables: V, callbacks?: ChangeCallbacks<T>) => void;
 };
 

@@ -2,7 +2,7 @@ import { Button, type ButtonProps } from '@mantine/core';
 import type { UseInfiniteQueryResult } from '@tanstack/react-query';
 import { useEffect, useState, type ReactNode } from 'react';
 
-type LoadMoreProps = Pick<ButtonProps, 'mt' | 'size' | 'variant'> & {
+type LoadMoreProps = Pick<ButtonProps, 'size' | 'variant'> & {
   readonly query: UseInfiniteQueryResult<{ readonly pages: readonly unknown[] }>;
   readonly children?: ReactNode;
 };
@@ -24,7 +24,13 @@ export const LoadMore = ({ query, children = 'Load more', variant = 'default', .
   }, [isRequested, isFetching, fetchNextPage]);
   if (!hasNextPage) return null;
   return (
-    <Button {...button} variant={variant} loading={isRequested} onClick={() => setRequested(loaded + 1)}>
+    <Button
+      {...button}
+      w="fit-content"
+      variant={variant}
+      loading={isRequested}
+      onClick={() => setRequested(loaded + 1)}
+    >
       {children}
     </Button>
   );

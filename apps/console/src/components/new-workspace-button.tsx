@@ -1,9 +1,7 @@
 import { useDisclosure } from '@mantine/hooks';
-import {} from 'react';
-import { lazyComponent } from './lazy-component.js';
 import { useWorkspaceCreation } from '../api/workspace-creation.js';
-import { PlusIcon } from './icons.js';
-import { PermittedButton } from './permitted-button.js';
+import { CreateButton } from './create-button.js';
+import { lazyComponent } from './lazy-component.js';
 
 const CreateWorkspaceDialog = lazyComponent(() => import('./create-workspace-dialog.js'), 'CreateWorkspaceDialog');
 
@@ -24,18 +22,15 @@ export const NewWorkspaceButton = (props: NewWorkspaceButtonProps) => {
   const { organization, label = 'New workspace', project, command } = props;
   const [isOpen, dialog] = useDisclosure(false);
   const isPermitted = useWorkspaceCreation(organization);
-  if (isPermitted === undefined) return null;
   return (
     <>
-      <PermittedButton
+      <CreateButton
+        label={label}
+        command={command ?? null}
         isPermitted={isPermitted}
         reason={NO_CREATION}
-        {...(command === undefined ? {} : { command })}
-        leftSection={<PlusIcon size={16} />}
         onClick={dialog.open}
-      >
-        {label}
-      </PermittedButton>
+      />
       {isOpen && <CreateWorkspaceDialog organization={organization} project={project} onClose={dialog.close} />}
     </>
   );

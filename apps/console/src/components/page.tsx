@@ -1,7 +1,8 @@
-import { Anchor, Breadcrumbs, Group, Stack, Text, Title } from '@mantine/core';
-import { Link, useLocation } from '@tanstack/react-router';
+import { Breadcrumbs, Group, Stack, Text, Title } from '@mantine/core';
+import { useLocation } from '@tanstack/react-router';
 import { useEffect, useRef, type ReactNode } from 'react';
 import { LongText } from './long-text.js';
+import { TextLink } from './text-link.js';
 import classes from './page.module.css';
 
 export type Breadcrumb = { readonly label: string; readonly to?: string };
@@ -67,9 +68,9 @@ export const Page = ({
                     {label}
                   </Text>
                 ) : (
-                  <Anchor key={label} size="sm" renderRoot={(props) => <Link {...props} to={to} />}>
+                  <TextLink key={label} to={to}>
                     {label}
-                  </Anchor>
+                  </TextLink>
                 ),
               )}
             </Breadcrumbs>

@@ -1,3 +1,4 @@
+import { Stack } from '@mantine/core';
 import type { UseInfiniteQueryResult } from '@tanstack/react-query';
 import type { ReactNode } from 'react';
 import { listRows } from '../api/pages.js';
@@ -23,12 +24,10 @@ export const PagedList = <R,>({ query, what, loading, empty, more = 'Load more',
       const rows = listRows(data);
       if (rows.length === 0) return empty;
       return (
-        <>
+        <Stack>
           {children(rows)}
-          <LoadMore mt="md" query={query}>
-            {more}
-          </LoadMore>
-        </>
+          <LoadMore query={query}>{more}</LoadMore>
+        </Stack>
       );
     }}
   </QueryState>

@@ -1,5 +1,4 @@
 import { Button, type ButtonProps } from '@mantine/core';
-import {} from 'react';
 import { lazyComponent } from './lazy-component.js';
 import { useScreenCommand } from '../palette/screen-commands.js';
 

@@ -2,12 +2,10 @@ import { Table } from '@mantine/core';
 import type { UseInfiniteQueryResult } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import type { ReactNode } from 'react';
-import { ApiError } from '../api/api-error.js';
 import type { RunListRow } from '../api/runs.js';
-import { LoadMore } from './load-more.js';
 import { LongText } from './long-text.js';
+import { PagedList } from './paged-list.js';
 import { PlanCounts, RunStatusBadge } from './run-status.js';
-import { ErrorState, LoadingLines, NotFoundState } from './states.js';
 import { Time } from './times.js';
 import classes from './run-list.module.css';
 
@@ -55,14 +53,9 @@ type RunListProps = {
 };
 
 /** Runs, the newest first. */
-export const RunList = ({ organization, query, withWorkspace, empty }: RunListProps) => {
-  if (query.error instanceof ApiError && query.error.isNotFound) return <NotFoundState what="list of runs" />;
-  if (query.error) return <ErrorState error={query.error} onRetry={() => void query.refetch()} />;
-  if (!query.data) return <LoadingLines count={6} height={36} />;
-  const runs = query.data.pages.flatMap(({ data }) => data);
-  if (runs.length === 0) return empty;
-  return (
-    <>
+export const RunList = ({ organization, query, withWorkspace, empty }: RunListProps) => (
+  <PagedList query={query} what="list of runs" empty={empty} more="Load earlier runs">
+    {(runs) => (
       <div className={classes['frame']}>
         <Table aria-label="Runs" verticalSpacing="sm" horizontalSpacing="md" highlightOnHover>
           <Table.Thead>
@@ -82,9 +75,6 @@ export const RunList = ({ organization, query, withWorkspace, empty }: RunListPr
           </Table.Tbody>
         </Table>
       </div>
-      <LoadMore mt="md" query={query}>
-        Load earlier runs
-      </LoadMore>
-    </>
-  );
-};
+    )}
+  </PagedList>
+);

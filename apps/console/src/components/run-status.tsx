@@ -1,5 +1,6 @@
 import { Badge } from '@mantine/core';
 import type { ApiResource } from '#packages/client';
+import { formatName } from './words.js';
 
 export type StatusOfRun = ApiResource<'Run'>['attributes']['status'];
 
@@ -29,10 +30,7 @@ const LABELS: Readonly<Partial<Record<StatusOfRun, string>>> = {
 };
 
 /** `apply_queued` is shown as `Apply queued`. */
-export const formatRunStatus = (status: StatusOfRun): string => {
-  const words = status.replaceAll('_', ' ');
-  return LABELS[status] ?? `${words.charAt(0).toUpperCase()}${words.slice(1)}`;
-};
+export const formatRunStatus = (status: StatusOfRun): string => LABELS[status] ?? formatName(status);
 
 export const RunStatusBadge = ({ status }: { readonly status: StatusOfRun }) => (
   <Badge color={COLORS[status] ?? 'blue'} fw={600} miw="max-content" px={6} lts={0}>

@@ -1,6 +1,5 @@
-import { Anchor, Stack, Text, TextInput } from '@mantine/core';
+import { Stack, Text, TextInput } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
-import { Link } from '@tanstack/react-router';
 import { useEffect, useRef } from 'react';
 import { forbiddingKeysQuery } from '../api/bulk-changes.js';
 import { findIncluded } from '../api/included.js';
@@ -8,7 +7,7 @@ import { createTagReader, type TagFact } from '../api/tag-facts.js';
 import { taggedWorkspaceQuery } from '../api/workspace-tags.js';
 import { ChangedNotice } from './changed-notice.js';
 import { Dialog } from './dialog.js';
-import { DialogActions } from './dialog-actions.js';
+import { DialogForm } from './form-dialog.js';
 import { KEY_RULE } from './key-rule.js';
 import { LongText } from './long-text.js';
 import { PendingButton } from './pending-button.js';
@@ -16,6 +15,7 @@ import { findFieldProblem, FormProblems } from './problems.js';
 import { LoadingLines, QueryState } from './states.js';
 import { useTagChanges, useTagForm, type TagContentProps, type TagFormProps } from './tag-form.js';
 import { formatTag } from './tag-text.js';
+import { TextLink } from './text-link.js';
 
 const NO_CHANGE = 'You need a team with write or admin access to this workspace or its project to change its tags.';
 const RESERVED = 'The key is reserved, and workspaces must not override the value of their project.';
@@ -63,38 +63,39 @@ const TagForm = (props: TagFormProps) => {
   const { error, isPending, remove } = changes;
   const isNew = tagKey === null;
   return (
-    <form onSubmit={form.submit}>
-      <Stack>
-        <FormProblems error={error} fields={isNew ? ['key', 'value'] : ['value']} />
-        {form.isOutdated && (
-          <ChangedNotice what="tag" onReset={form.reset}>
-            The workspace now has {own ? formatTag(own) : 'no tag of its own with this key'}.
-          </ChangedNotice>
-        )}
-        {isNew && (
-          <Field
-            label="Key"
-            isFirst
-            required
-            value={form.typedKey}
-            description={present ? `It replaces ${formatTag(present)} in this workspace.` : KEY_RULE}
-            error={findFieldProblem(error, 'key')}
-            onValue={form.enterKey}
-          />
-        )}
+    <DialogForm
+      action="Save"
+      form={{ error, isPending, fields: isNew ? ['key', 'value'] : ['value'] }}
+      onSubmit={form.submit}
+      onClose={onClose}
+    >
+      {form.isOutdated && (
+        <ChangedNotice what="tag" onReset={form.reset}>
+          The workspace now has {own ? formatTag(own) : 'no tag of its own with this key'}.
+        </ChangedNotice>
+      )}
+      {isNew && (
         <Field
-          label="Value"
-          isFirst={!isNew}
-          // Without a value, the tag would only hide the one of the project.
-          required={present?.isInherited}
-          value={form.value}
-          error={findFieldProblem(error, 'value')}
-          onValue={form.enterValue}
+          label="Key"
+          isFirst
+          required
+          value={form.typedKey}
+          description={present ? `It replaces ${formatTag(present)} in this workspace.` : KEY_RULE}
+          error={findFieldProblem(error, 'key')}
+          onValue={form.enterKey}
         />
-        {own && !isNew && <RemoveButton isPending={isPending} onRemove={() => remove(own)} />}
-        <DialogActions action="Save" isPending={isPending} onClose={onClose} />
-      </Stack>
-    </form>
+      )}
+      <Field
+        label="Value"
+        isFirst={!isNew}
+        // Without a value, the tag would only hide the one of the project.
+        required={present?.isInherited}
+        value={form.value}
+        error={findFieldProblem(error, 'value')}
+        onValue={form.enterValue}
+      />
+      {own && !isNew && <RemoveButton isPending={isPending} onRemove={() => remove(own)} />}
+    </DialogForm>
   );
 };
 
@@ -191,14 +192,9 @@ export const LinkedTagDialog = ({ workspace: { id, name }, ...props }: LinkedTag
         <QueryState query={query} what="workspace">
           {(document) => <TagContent {...props} workspace={document} />}
         </QueryState>
-        <Anchor
-          size="sm"
-          renderRoot={(link) => (
-            <Link {...link} to="/$organization/workspaces/$workspace" params={{ organization, workspace }} />
-          )}
-        >
+        <TextLink to="/$organization/workspaces/$workspace" params={{ organization, workspace }}>
           Open the workspace {workspace}
-        </Anchor>
+        </TextLink>
       </Stack>
     </Dialog>
   );

@@ -1,4 +1,4 @@
-import { useRef, useState, type SyntheticEvent } from 'react';
+import { useRef, useState } from 'react';
 import { describeError } from '../api/api-error.js';
 import { endDirections } from '../api/direction-controls.js';
 import type { TagFact } from '../api/tag-facts.js';
@@ -152,9 +152,6 @@ export const useTagForm = (props: TagFormProps) => {
       setTypedValue(null);
       setOpened(ownValue);
     },
-    submit: (event: SyntheticEvent) => {
-      event.preventDefault();
-      changes.save({ key, value: value.trim() });
-    },
+    submit: () => changes.save({ key, value: value.trim() }),
   };
 };

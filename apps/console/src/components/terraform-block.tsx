@@ -1,7 +1,7 @@
 import { CodeBlock } from './copy.js';
 
 /** Returns the block that connects a configuration to a workspace of this server. */
-export const formatTerraformBlock = (organization: string, workspace: string): string => `terraform {
+const formatTerraformBlock = (organization: string, workspace: string): string => `terraform {
   cloud {
     hostname     = "${window.location.host}"
     organization = "${organization}"

@@ -1,5 +1,4 @@
-import { Alert, Anchor, Group, Input, Select, Stack, Text } from '@mantine/core';
-import { Link } from '@tanstack/react-router';
+import { Alert, Group, Input, Select, Stack, Text } from '@mantine/core';
 import { useState, type SyntheticEvent } from 'react';
 import { PROJECT_LEVELS, useChangeAccess, WORKSPACE_LEVELS, type AccessMatrixRow } from '../../api/access.js';
 import type { Team } from '../../api/teams.js';
@@ -7,6 +6,7 @@ import { ChangedNotice } from '../../components/changed-notice.js';
 import { Dialog } from '../../components/dialog.js';
 import { PendingButton } from '../../components/pending-button.js';
 import { FormProblems } from '../../components/problems.js';
+import { TextLink } from '../../components/text-link.js';
 import { showToast } from '../../components/toasts.js';
 import type { AccessSource } from './access-sources.js';
 
@@ -163,14 +163,9 @@ export const AccessDialog = ({ organization, row, team, sources, onClose }: Acce
             ? 'The team has no access of this kind in the whole organization.'
             : `In the whole organization: ${inOrganization.map(({ level }) => level).join(', ')}. This access applies here too.`}
         </Text>
-        <Anchor
-          size="sm"
-          renderRoot={(props) => (
-            <Link {...props} to="/$organization/teams/why" params={{ organization }} search={why} />
-          )}
-        >
+        <TextLink to="/$organization/teams/why" params={{ organization }} search={why}>
           Why can this team do something here?
-        </Anchor>
+        </TextLink>
       </Stack>
     </Dialog>
   );

@@ -1,6 +1,7 @@
 import type { AccessCell, AccessMatrixRow } from '../../api/access.js';
 import type { Team } from '../../api/teams.js';
-import { formatRight, listRights } from '../teams/organization-access.js';
+import { formatName } from '../../components/words.js';
+import { listRights } from '../teams/organization-access.js';
 
 /** One place from which a team gets access to a row. `id`: the access itself, which can be changed, or null. */
 export type AccessSource = {
@@ -32,7 +33,7 @@ export const listAccessSources = (
       ? ['Owner']
       : listRights(team)
           .filter((right) => CONCERNING.has(right))
-          .map(formatRight);
+          .map(formatName);
   return [
     ...cells.filter(({ on }) => on === 'workspace').map(toSource),
     ...cells.filter(({ on }) => on === 'project').map(toSource),

@@ -1,28 +1,27 @@
-import { Button, Group, Text, TextInput } from '@mantine/core';
-import { useDebouncedCallback } from '@mantine/hooks';
+import { Button, Group, Text } from '@mantine/core';
 import { useInfiniteQuery, useQuery } from '@tanstack/react-query';
 import { useNavigate, useParams, useSearch } from '@tanstack/react-router';
 import { useEffect, useState } from 'react';
-import { lazyComponent } from '../../components/lazy-component.js';
-import { ACCESS_ROWS_IN_PAGE, accessPageQuery, type AccessMatrixRow } from '../../api/access.js';
+import { ACCESS_ROWS_IN_PAGE, accessPageQuery, type AccessMatrixRow, type AccessSearch } from '../../api/access.js';
 import { ApiError } from '../../api/api-error.js';
 import { organizationQuery } from '../../api/organizations.js';
 import { projectQuery } from '../../api/projects.js';
 import { teamsQuery, type Team } from '../../api/teams.js';
+import { formatCount } from '../../components/counts.js';
 import { SearchIcon, TeamIcon } from '../../components/icons.js';
+import { lazyComponent } from '../../components/lazy-component.js';
 import { MatrixGrid, type MatrixCell } from '../../components/matrix-grid.js';
 import { Page } from '../../components/page.js';
 import { usePagedRows, type PagedRows } from '../../components/paged-rows.js';
+import { SearchField } from '../../components/search-field.js';
 import { EmptyState, ErrorState, LoadingLines } from '../../components/states.js';
 import { TeamTabs } from '../teams/team-tabs.js';
 import { describeSources, listAccessSources, sortTeams, type AccessSource } from './access-sources.js';
 import { parseAccessSearch } from './access.search.js';
 import classes from './access.module.css';
-import { formatCount } from '../../components/counts.js';
 
 const AccessDialog = lazyComponent(() => import('./access-dialog.js'), 'AccessDialog');
 
-const TYPING_MS = 200;
 const ROUTE = '/$organization/teams/access';
 
 const SHORT = { workspace: 'workspace', project: 'project', organization: 'organization' } as const;
@@ -172,34 +171,21 @@ const Toolbar = ({ organization, total }: ToolbarProps) => {
   const { name = '' } = useSearch({ from: ROUTE });
   const navigate = useNavigate({ from: ROUTE });
   const project = useProjectFilter(organization);
-  const [text, setText] = useState(name);
-  const apply = useDebouncedCallback(
-    (value: string) =>
-      void navigate({ search: (before) => parseAccessSearch({ ...before, name: value.trim() }), replace: true }),
-    TYPING_MS,
-  );
+  const change = (changes: AccessSearch) =>
+    void navigate({ search: (before) => parseAccessSearch({ ...before, ...changes }), replace: true });
   return (
-    <Group gap="sm" className={classes['toolbar']}>
-      <TextInput
-        type="search"
-        className={classes['search']}
-        aria-label="Search projects and workspaces by name"
-        placeholder="Search by name"
-        leftSection={<SearchIcon size={16} />}
-        value={text}
-        onChange={(event) => {
-          setText(event.currentTarget.value);
-          apply(event.currentTarget.value);
-        }}
+    <Group gap="sm" mb="0.75rem">
+      <SearchField
+        label="Search projects and workspaces by name"
+        text={name}
+        onText={(next) => change({ name: next })}
       />
       {project !== undefined && (
         <Button
           variant="default"
           aria-label={`Project: ${project}. Remove the filter`}
           rightSection="×"
-          onClick={() =>
-            void navigate({ search: (before) => parseAccessSearch({ ...before, project: undefined }), replace: true })
-          }
+          onClick={() => change({ project: undefined })}
         >
           Project: {project}
         </Button>

@@ -1,11 +1,11 @@
 import { Alert, Button, Group, Switch, Text } from '@mantine/core';
 import { useNavigate, useParams, useSearch } from '@tanstack/react-router';
 import { useState, type ReactNode } from 'react';
-import { lazyComponent } from '../../components/lazy-component.js';
 import { isDenied } from '../../api/api-error.js';
 import { getExportAddress, type AuditTrailRow, type AuditTrailFilter, type TrailOwner } from '../../api/audit-trail.js';
 import { AuditTrailIcon, ChevronDownIcon, SearchIcon } from '../../components/icons.js';
 import { AdministratorsOnly } from '../../components/administrators-only.js';
+import { lazyComponent } from '../../components/lazy-component.js';
 import { Page, type Breadcrumb } from '../../components/page.js';
 import { ResourceNamesContext } from '../../components/resource-name.js';
 import { EmptyState, ErrorState, LoadingLines } from '../../components/states.js';
@@ -137,7 +137,7 @@ const TrailToolbar = ({ filter, list, isLive, onLive, onChange }: ToolbarProps) 
   const [isOpen, setOpen] = useState(filters > 0);
   return (
     <>
-      <Group gap="md" className={classes['toolbar']}>
+      <Group gap="md" mb="0.75rem">
         <Button
           variant="default"
           aria-expanded={isOpen}

@@ -1,11 +1,10 @@
-import { Anchor } from '@mantine/core';
 import { useInfiniteQuery, useQuery } from '@tanstack/react-query';
-import { Link } from '@tanstack/react-router';
 import { gpgKeysQuery } from '../../api/registry.js';
 import { teamsQuery } from '../../api/teams.js';
 import { teamTokensQuery } from '../../api/tokens.js';
 import { Card } from '../../components/card.js';
 import { LongText } from '../../components/long-text.js';
+import { TextLink } from '../../components/text-link.js';
 import { useNow } from '../../components/times.js';
 import { Nothing, Row, type CardProps } from './home-cards.js';
 import classes from './home.module.css';
@@ -38,12 +37,9 @@ export const EndingTokensCard = ({ organization }: CardProps) => {
     <Card
       title="Tokens that end within two weeks"
       actions={
-        <Anchor
-          size="sm"
-          renderRoot={(props) => <Link {...props} to="/$organization/people/tokens" params={{ organization }} />}
-        >
+        <TextLink to="/$organization/people/tokens" params={{ organization }}>
           All tokens
-        </Anchor>
+        </TextLink>
       }
     >
       {ending.length === 0 ? (
@@ -77,12 +73,9 @@ export const EndingKeysCard = ({ organization }: CardProps) => {
     <Card
       title="GPG keys that end within two months"
       actions={
-        <Anchor
-          size="sm"
-          renderRoot={(props) => <Link {...props} to="/$organization/registry" params={{ organization }} />}
-        >
+        <TextLink to="/$organization/registry" params={{ organization }}>
           Registry
-        </Anchor>
+        </TextLink>
       }
     >
       <ul className={classes['rows']}>

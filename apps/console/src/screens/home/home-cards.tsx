@@ -1,4 +1,4 @@
-import { Anchor, Text } from '@mantine/core';
+import { Text } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import type { ReactNode } from 'react';
@@ -7,6 +7,7 @@ import { Card } from '../../components/card.js';
 import { LongText } from '../../components/long-text.js';
 import { RunStatusBadge } from '../../components/run-status.js';
 import { LoadingLines, QueryState } from '../../components/states.js';
+import { TextLink } from '../../components/text-link.js';
 import { Time, useMidnight } from '../../components/times.js';
 import classes from './home.module.css';
 
@@ -76,12 +77,9 @@ export const LastChangesCard = ({ organization }: CardProps) => {
     <Card
       title="Changed last"
       actions={
-        <Anchor
-          size="sm"
-          renderRoot={(props) => <Link {...props} to="/$organization/workspaces" params={{ organization }} />}
-        >
+        <TextLink to="/$organization/workspaces" params={{ organization }}>
           All workspaces
-        </Anchor>
+        </TextLink>
       }
     >
       <QueryState query={query} what="organization" loading={<LoadingLines count={4} height={16} />}>
@@ -108,14 +106,9 @@ export const LocksCard = ({ organization }: CardProps) => {
     <Card
       title="Locks, the oldest first"
       actions={
-        <Anchor
-          size="sm"
-          renderRoot={(props) => (
-            <Link {...props} to="/$organization/workspaces" params={{ organization }} search={{ locked: 'true' }} />
-          )}
-        >
+        <TextLink to="/$organization/workspaces" params={{ organization }} search={{ locked: 'true' }}>
           All locked workspaces
-        </Anchor>
+        </TextLink>
       }
     >
       <QueryState query={query} what="organization" loading={<LoadingLines count={3} height={16} />}>

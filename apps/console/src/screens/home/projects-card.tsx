@@ -1,14 +1,12 @@
 import { useDisclosure } from '@mantine/hooks';
 import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
-import {} from 'react';
-import { lazyComponent } from '../../components/lazy-component.js';
 import { firstProjectsQuery } from '../../api/home.js';
-import { organizationQuery } from '../../api/organizations.js';
+import { usePermission } from '../../api/organizations.js';
 import { Card } from '../../components/card.js';
 import { formatCount } from '../../components/counts.js';
-import { PlusIcon } from '../../components/icons.js';
-import { PermittedButton } from '../../components/permitted-button.js';
+import { CreateButton } from '../../components/create-button.js';
+import { lazyComponent } from '../../components/lazy-component.js';
 import { LoadingLines, QueryState } from '../../components/states.js';
 import { More, Nothing, type CardProps } from './home-cards.js';
 import classes from './home.module.css';
@@ -19,21 +17,16 @@ const NO_CREATION = 'You need a team that may manage projects, or to be an owner
 
 const NewProjectButton = ({ organization }: CardProps) => {
   const [isOpen, dialog] = useDisclosure(false);
-  const { data } = useQuery(organizationQuery(organization));
-  if (!data) return null;
   return (
     <>
-      <PermittedButton
-        command="New project"
+      <CreateButton
+        label="New project"
         size="compact-sm"
         variant="default"
-        isPermitted={data.attributes.permissions['can-create-project']}
+        isPermitted={usePermission(organization, 'can-create-project')}
         reason={NO_CREATION}
-        leftSection={<PlusIcon size={14} />}
         onClick={dialog.open}
-      >
-        New project
-      </PermittedButton>
+      />
       {isOpen && <CreateProjectDialog organization={organization} onClose={dialog.close} />}
     </>
   );

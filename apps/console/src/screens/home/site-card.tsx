@@ -1,10 +1,10 @@
-import { Anchor, Badge } from '@mantine/core';
+import { Badge } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
-import { Link } from '@tanstack/react-router';
 import { accountQuery } from '../../api/account.js';
 import { siteStatusQuery } from '../../api/site.js';
 import { Card } from '../../components/card.js';
 import { QueryState } from '../../components/states.js';
+import { TextLink } from '../../components/text-link.js';
 import { FAR_BEHIND, formatBehind } from '../site/follower-lag.js';
 import { Nothing } from './home-cards.js';
 import classes from './home.module.css';
@@ -49,14 +49,7 @@ export const SiteCard = () => {
   const { data: account } = useQuery(accountQuery);
   if (!account?.attributes['is-site-admin']) return null;
   return (
-    <Card
-      title="Followers of the site"
-      actions={
-        <Anchor size="sm" renderRoot={(props) => <Link {...props} to="/~site" />}>
-          Status of the site
-        </Anchor>
-      }
-    >
+    <Card title="Followers of the site" actions={<TextLink to="/~site">Status of the site</TextLink>}>
       <Followers />
     </Card>
   );

@@ -4,10 +4,9 @@ import { Link } from '@tanstack/react-router';
 import { deliveriesQuery, type ListedDelivery, type ListedNotification } from '../../api/notifications.js';
 import { useResourceNames } from '../../api/resource-names.js';
 import { Dialog } from '../../components/dialog.js';
-import { LoadMore } from '../../components/load-more.js';
 import { LongText } from '../../components/long-text.js';
+import { PagedList } from '../../components/paged-list.js';
 import { RowList } from '../../components/row-list.js';
-import { ErrorState, LoadingLines } from '../../components/states.js';
 import { Time } from '../../components/times.js';
 import { DeliveryBadge } from './delivery-status.js';
 import { formatTrigger } from './notification-words.js';
@@ -78,24 +77,26 @@ const Deliveries = ({ organization, notification: { id, attributes } }: Deliveri
   const query = useInfiniteQuery(deliveriesQuery(organization, id));
   const groups = query.data?.pages.map((page) => page.data.flatMap((each) => each.attributes['workspace-id'] ?? []));
   const names = useResourceNames(organization, groups ?? []);
-  if (query.error) return <ErrorState error={query.error} onRetry={() => void query.refetch()} />;
-  if (!query.data) return <LoadingLines count={4} height={36} />;
-  const deliveries = query.data.pages.flatMap(({ data }) => data);
-  if (deliveries.length === 0) return <Text size="sm">Nothing has been sent yet. Send a test to try it.</Text>;
   return (
-    <>
-      <RowList label={`Deliveries of ${attributes.name}`} count={deliveries.length}>
-        {deliveries.map((delivery) => (
-          <DeliveryRow
-            key={delivery.id}
-            organization={organization}
-            delivery={delivery}
-            workspace={names.get(delivery.attributes['workspace-id'] ?? '')}
-          />
-        ))}
-      </RowList>
-      <LoadMore query={query}>Load earlier deliveries</LoadMore>
-    </>
+    <PagedList
+      query={query}
+      what="notification"
+      empty={<Text size="sm">Nothing has been sent yet. Send a test to try it.</Text>}
+      more="Load earlier deliveries"
+    >
+      {(deliveries) => (
+        <RowList label={`Deliveries of ${attributes.name}`} count={deliveries.length}>
+          {deliveries.map((delivery) => (
+            <DeliveryRow
+              key={delivery.id}
+              organization={organization}
+              delivery={delivery}
+              workspace={names.get(delivery.attributes['workspace-id'] ?? '')}
+            />
+          ))}
+        </RowList>
+      )}
+    </PagedList>
   );
 };
 

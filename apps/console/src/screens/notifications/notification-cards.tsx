@@ -1,7 +1,6 @@
-import {} from 'react';
 import { useQuery } from '@tanstack/react-query';
-import { lazyComponent } from '../../components/lazy-component.js';
 import { notificationsQuery, type ListedNotification, type NotifyingOwner } from '../../api/notifications.js';
+import { lazyComponent } from '../../components/lazy-component.js';
 import { NotificationCard, type NotificationDialogKind } from './notification-card.js';
 
 const NotificationDialog = lazyComponent(() => import('./notification-dialog.js'), 'NotificationDialog');

@@ -3,7 +3,7 @@ import type { NotifyingOwner } from '../../api/notifications.js';
 import { ChangedNotice } from '../../components/changed-notice.js';
 import { FormDialog } from '../../components/form-dialog.js';
 import { findFieldProblem } from '../../components/problems.js';
-import { useNotificationForm, type NotificationFormProps, type NotificationValues } from './notification-form.js';
+import { useNotificationForm, type NotificationFormProps } from './notification-form.js';
 import {
   DESTINATIONS,
   formatTrigger,
@@ -13,22 +13,17 @@ import {
 } from './notification-words.js';
 import { RecipientsField } from './recipients-field.js';
 
-type FieldsProps = {
-  readonly values: NotificationValues;
-  readonly isNew: boolean;
-  readonly error: Error | null;
-  readonly onChange: (values: Partial<NotificationValues>) => void;
-};
+type FieldsProps = { readonly form: ReturnType<typeof useNotificationForm>['form']; readonly isNew: boolean };
 
-const DestinationField = ({ values, error, onChange }: FieldsProps) => (
-  <Input.Wrapper label="Destination" labelElement="div" error={findFieldProblem(error, 'destination-type')}>
+const DestinationField = ({ form }: FieldsProps) => (
+  <Input.Wrapper label="Destination" labelElement="div" error={findFieldProblem(form.error, 'destination-type')}>
     <SegmentedControl
       fullWidth
       transitionDuration={0}
       aria-label="Destination"
       data={[...DESTINATIONS]}
-      value={values.destination}
-      onChange={(destination) => onChange({ destination: destination as NotificationDestination })}
+      value={form.values.destination}
+      onChange={(destination) => form.enter({ destination: destination as NotificationDestination })}
     />
   </Input.Wrapper>
 );
@@ -39,40 +34,35 @@ const URL_HINTS: Readonly<Partial<Record<NotificationDestination, string>>> = {
   'microsoft-teams': 'The address of a workflow that posts to a channel. Everybody who has it can post there.',
 };
 
-const UrlField = ({ values, error, onChange }: FieldsProps) => (
+const UrlField = ({ form }: FieldsProps) => (
   <TextInput
     label="URL"
-    description={URL_HINTS[values.destination]}
+    description={URL_HINTS[form.values.destination]}
     required
     inputMode="url"
-    autoComplete="off"
     spellCheck={false}
     placeholder="https://hooks.example.com/cadastre"
-    value={values.url}
-    onChange={(event) => onChange({ url: event.currentTarget.value })}
-    error={findFieldProblem(error, 'url')}
+    {...form.text('url')}
   />
 );
 
 /** The API never returns the key, and does not say whether there is one. */
-const TokenField = ({ values, isNew, error, onChange }: FieldsProps) => (
+const TokenField = ({ form, isNew }: FieldsProps) => (
   <>
     <PasswordInput
       label="Key of the signature"
       description={`Your service checks with it that a request is from this server. Nobody can read it again.${isNew ? '' : ' An empty field keeps the present key.'}`}
-      autoComplete="new-password"
-      disabled={values.isTokenRemoved}
+      disabled={form.values.isTokenRemoved}
       visibilityToggleButtonProps={{ 'aria-label': 'Show the key' }}
-      value={values.token}
-      onChange={(event) => onChange({ token: event.currentTarget.value })}
-      error={findFieldProblem(error, 'token')}
+      {...form.text('token')}
+      autoComplete="new-password"
     />
     {!isNew && (
       <Checkbox
         label="Send requests without a signature"
         description="Removes the present key."
-        checked={values.isTokenRemoved}
-        onChange={(event) => onChange({ isTokenRemoved: event.currentTarget.checked, token: '' })}
+        checked={form.values.isTokenRemoved}
+        onChange={(event) => form.enter({ isTokenRemoved: event.currentTarget.checked, token: '' })}
       />
     )}
   </>
@@ -81,7 +71,7 @@ const TokenField = ({ values, isNew, error, onChange }: FieldsProps) => (
 type OwnerFieldsProps = FieldsProps & { readonly owner: NotifyingOwner };
 
 /** Triggers that nothing sends stay as they are. */
-const TriggersField = ({ owner, values, error, onChange }: OwnerFieldsProps) => {
+const TriggersField = ({ owner, form: { values, error, enter } }: OwnerFieldsProps) => {
   const sent = SENT_TRIGGERS[owner.kind];
   const others = values.triggers.filter((trigger) => !sent.includes(trigger));
   if (sent.length === 0) return null;
@@ -89,7 +79,7 @@ const TriggersField = ({ owner, values, error, onChange }: OwnerFieldsProps) => 
     <Checkbox.Group
       label="Send when"
       value={values.triggers.filter((trigger) => sent.includes(trigger))}
-      onChange={(chosen) => onChange({ triggers: [...others, ...(chosen as NotificationTrigger[])] })}
+      onChange={(chosen) => enter({ triggers: [...others, ...(chosen as NotificationTrigger[])] })}
       error={findFieldProblem(error, 'triggers')}
     >
       <Stack gap={8} mt={4}>
@@ -101,49 +91,39 @@ const TriggersField = ({ owner, values, error, onChange }: OwnerFieldsProps) => 
   );
 };
 
-const EnabledField = ({ values, error, onChange }: FieldsProps) => (
+const EnabledField = ({ form }: FieldsProps) => (
   <Checkbox
     label="Enabled"
     description={
-      values.destination === 'email'
+      form.values.destination === 'email'
         ? 'If this is off, nothing is sent.'
         : 'If this is on, the server sends a test before it saves. The destination must accept it.'
     }
-    checked={values.enabled}
-    onChange={(event) => onChange({ enabled: event.currentTarget.checked })}
-    error={findFieldProblem(error, 'enabled')}
+    {...form.checkbox('enabled')}
   />
 );
 
 type NotificationFieldsProps = OwnerFieldsProps & { readonly organization: string };
 
 const NotificationFields = ({ organization, ...props }: NotificationFieldsProps) => {
-  const { owner, values, isNew, error, onChange } = props;
+  const { owner, form, isNew } = props;
   const ofTeam = owner.kind === 'team' ? ' Without a choice, all members of the team get them.' : '';
   return (
     <>
-      <TextInput
-        label="Name"
-        required
-        data-autofocus
-        autoComplete="off"
-        value={values.name}
-        onChange={(event) => onChange({ name: event.currentTarget.value })}
-        error={findFieldProblem(error, 'name')}
-      />
+      <TextInput label="Name" required data-autofocus {...form.text('name')} />
       {isNew && <DestinationField {...props} />}
-      {values.destination === 'email' ? (
+      {form.values.destination === 'email' ? (
         <RecipientsField
           organization={organization}
           description={`Members of the organization. No recipient sees another one.${ofTeam}`}
-          users={values.users}
-          error={findFieldProblem(error, 'users') ?? findFieldProblem(error, 'id')}
-          onChange={(users) => onChange({ users })}
+          users={form.values.users}
+          error={findFieldProblem(form.error, 'users') ?? findFieldProblem(form.error, 'id')}
+          onChange={(users) => form.enter({ users })}
         />
       ) : (
         <UrlField {...props} />
       )}
-      {values.destination === 'generic' && <TokenField {...props} />}
+      {form.values.destination === 'generic' && <TokenField {...props} />}
       <TriggersField {...props} />
       <EnabledField {...props} />
     </>
@@ -153,29 +133,22 @@ const NotificationFields = ({ organization, ...props }: NotificationFieldsProps)
 /** Creates a notification configuration, or changes one. */
 export const NotificationDialog = (props: NotificationFormProps) => {
   const { organization, owner, notification, onClose } = props;
-  const form = useNotificationForm(props);
+  const { form, isOutdated, reset, save } = useNotificationForm(props);
   return (
     <FormDialog
       title={notification ? `Change ${notification.attributes.name}` : 'New notification'}
       action="Save"
       form={form}
-      onSubmit={form.save}
+      onSubmit={save}
       onClose={onClose}
     >
-      {form.isOutdated && (
-        <ChangedNotice what="notification" onReset={form.reset}>
+      {isOutdated && (
+        <ChangedNotice what="notification" onReset={reset}>
           Another person, or an earlier attempt of yours, has changed it. If you save, what you have entered replaces
           the present values. The rest stays as it is now.
         </ChangedNotice>
       )}
-      <NotificationFields
-        organization={organization}
-        owner={owner}
-        values={form.values}
-        isNew={notification === null}
-        error={form.error}
-        onChange={form.enter}
-      />
+      <NotificationFields organization={organization} owner={owner} form={form} isNew={notification === null} />
     </FormDialog>
   );
 };

@@ -7,10 +7,11 @@ import {
   type NotificationUpdate,
   type NotifyingOwner,
 } from '../../api/notifications.js';
-import { showToast } from '../../components/toasts.js';
+import { useForm } from '../../components/form.js';
+import { reportAndClose } from '../../components/toasts.js';
 import type { NotificationDestination, NotificationTrigger } from './notification-words.js';
 
-export type NotificationValues = {
+type NotificationValues = {
   readonly name: string;
   readonly destination: NotificationDestination;
   readonly url: string;
@@ -116,33 +117,27 @@ export type NotificationFormProps = {
 export const useNotificationForm = ({ organization, owner, notification, onClose }: NotificationFormProps) => {
   const present = toNotificationValues(notification);
   const [opened, setOpened] = useState(present);
-  const [values, setValues] = useState(opened);
   const change = useChangeNotification(organization, owner);
-  const onSuccess = () => {
-    showToast({ kind: 'success', message: `The notification ${endDirections(values.name)} is saved.` });
-    onClose();
-  };
+  const form = useForm(opened, change);
+  const { values } = form;
+  const report = reportAndClose(`The notification ${endDirections(values.name)} is saved.`, onClose);
   const update = (id: string) => {
     if (isSame(opened, values) && values.token === '' && !values.isTokenRemoved) return onClose();
     const toUpdate = (now: ListedNotification) =>
       toNotificationUpdate({ opened, values, present: toNotificationValues(now) });
-    return change.mutate({ action: 'update', id, toUpdate }, { onSuccess });
+    return change.mutate({ action: 'update', id, toUpdate }, report);
   };
   return {
-    values,
-    fields: FIELDS,
-    error: change.error,
-    isPending: change.isPending,
+    form: { ...form, fields: FIELDS },
     isOutdated: !isSame(opened, present) && !change.isPending && !change.isSuccess,
     reset: () => {
       setOpened(present);
-      setValues(present);
+      form.reset();
     },
-    enter: (entered: Partial<NotificationValues>) => setValues({ ...values, ...entered }),
     save: () => {
       if (notification) return update(notification.id);
       const users = values.destination === 'email' ? values.users : [];
-      return change.mutate({ action: 'create', attributes: toNewBody(values), users }, { onSuccess });
+      return change.mutate({ action: 'create', attributes: toNewBody(values), users }, report);
     },
   };
 };

@@ -2,8 +2,8 @@ import { Stack, Text } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
 import { notificationsQuery, type NotifyingOwner } from '../../api/notifications.js';
-import { BellIcon, PlusIcon } from '../../components/icons.js';
-import { PermittedButton } from '../../components/permitted-button.js';
+import { CreateButton } from '../../components/create-button.js';
+import { BellIcon } from '../../components/icons.js';
 import { EmptyState, QueryState } from '../../components/states.js';
 import { NotificationCards, NotificationDialogs, type OpenNotification } from './notification-cards.js';
 
@@ -14,21 +14,15 @@ type ListProps = {
   readonly subject: string;
 };
 
-type CreateProps = { readonly isPermitted: boolean; readonly reason: string; readonly onClick: () => void };
-
-const CreateButton = (props: CreateProps) => (
-  <div>
-    <PermittedButton command="New notification" leftSection={<PlusIcon size={16} />} {...props}>
-      New notification
-    </PermittedButton>
-  </div>
-);
-
 /** The notification configurations of an owner, for people who may change its settings. */
 export const NotificationList = ({ organization, owner, subject }: ListProps) => {
   const query = useQuery(notificationsQuery(organization, owner));
   const [open, setOpen] = useState<OpenNotification>(null);
-  const create = <CreateButton isPermitted reason="" onClick={() => setOpen({ kind: 'create' })} />;
+  const create = (
+    <div>
+      <CreateButton label="New notification" isPermitted onClick={() => setOpen({ kind: 'create' })} />
+    </div>
+  );
   return (
     <>
       <QueryState query={query} what={owner.kind}>
@@ -63,6 +57,8 @@ export const NotificationList = ({ organization, owner, subject }: ListProps) =>
 export const DeniedNotifications = ({ reason }: { readonly reason: string }) => (
   <EmptyState icon={BellIcon} title="You may not read the notifications">
     <Text>Their addresses are secrets: everybody who has the URL of a webhook can post there.</Text>
-    <CreateButton isPermitted={false} reason={reason} onClick={() => undefined} />
+    <div>
+      <CreateButton label="New notification" isPermitted={false} reason={reason} onClick={() => undefined} />
+    </div>
   </EmptyState>
 );

@@ -1,12 +1,11 @@
 import { Box, Button, Group, Text } from '@mantine/core';
 import { useDisclosure } from '@mantine/hooks';
 import { useQuery } from '@tanstack/react-query';
-import {} from 'react';
-import { lazyComponent } from '../../components/lazy-component.js';
 import { describeChangeError } from '../../api/api-error.js';
 import { ownInvitationsQuery, useAcceptInvitation, type OwnInvitation } from '../../api/memberships.js';
 import { Card } from '../../components/card.js';
 import { focusHeading, recoverFocus } from '../../components/focus-return.js';
+import { lazyComponent } from '../../components/lazy-component.js';
 import { PendingButton } from '../../components/pending-button.js';
 import { Time } from '../../components/times.js';
 import { showToast } from '../../components/toasts.js';

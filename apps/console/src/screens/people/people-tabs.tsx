@@ -1,11 +1,9 @@
-import { useQuery } from '@tanstack/react-query';
-import { organizationQuery } from '../../api/organizations.js';
+import { usePermission } from '../../api/organizations.js';
 import { TabLinks } from '../../components/tab-links.js';
 
 /** The screens about people and tokens. Only owners see the addresses that the organization accepts. */
 export const PeopleTabs = ({ organization }: { readonly organization: string }) => {
-  const { data } = useQuery(organizationQuery(organization));
-  const isOwner = data?.attributes.permissions['can-update'] ?? false;
+  const isOwner = usePermission(organization, 'can-update');
   return (
     <TabLinks
       label="People"

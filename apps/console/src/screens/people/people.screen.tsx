@@ -1,7 +1,7 @@
-import { Anchor, Badge, Group, Text } from '@mantine/core';
+import { Badge, Group, Text } from '@mantine/core';
 import { useDisclosure } from '@mantine/hooks';
 import { useInfiniteQuery } from '@tanstack/react-query';
-import { Link, useNavigate, useParams, useSearch } from '@tanstack/react-router';
+import { useNavigate, useParams, useSearch } from '@tanstack/react-router';
 import { useState } from 'react';
 import { membersQuery, type ListedMember } from '../../api/memberships.js';
 import { usePermission } from '../../api/organizations.js';
@@ -14,6 +14,7 @@ import { Page } from '../../components/page.js';
 import { PagedList } from '../../components/paged-list.js';
 import { RowButton } from '../../components/row-button.js';
 import { EmptyState } from '../../components/states.js';
+import { TextLink } from '../../components/text-link.js';
 import { Time } from '../../components/times.js';
 import { PeopleTabs } from './people-tabs.js';
 import { parseMemberSearch } from './people.search.js';
@@ -65,21 +66,15 @@ const listColumns = ({ organization, members, canManage, onRemove }: MemberTable
       cell: (member) => (
         <Group gap="sm" wrap="nowrap">
           {!member.isInvited && (
-            <Anchor
-              size="sm"
+            <TextLink
               visibleFrom="sm"
               aria-label={`Explain the access of ${member.name}`}
-              renderRoot={(props) => (
-                <Link
-                  {...props}
-                  to="/$organization/teams/why"
-                  params={{ organization }}
-                  search={{ user: member.user }}
-                />
-              )}
+              to="/$organization/teams/why"
+              params={{ organization }}
+              search={{ user: member.user }}
             >
               Explain access
-            </Anchor>
+            </TextLink>
           )}
           {canManage && <RowButton action="Remove" name={member.name} isDangerous onClick={() => onRemove(member)} />}
         </Group>

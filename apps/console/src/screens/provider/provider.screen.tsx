@@ -1,17 +1,18 @@
-import { Group, Stack, Text } from '@mantine/core';
+import { Stack, Text } from '@mantine/core';
 import { useDisclosure } from '@mantine/hooks';
 import { useInfiniteQuery, useQuery } from '@tanstack/react-query';
 import { useNavigate, useParams } from '@tanstack/react-router';
 import { useState } from 'react';
-import { lazyComponent } from '../../components/lazy-component.js';
+import { listRows } from '../../api/pages.js';
 import { providerQuery, versionsQuery, type ProviderVersion, type RegistryTarget } from '../../api/registry.js';
 import { Card } from '../../components/card.js';
 import { CodeBlock } from '../../components/copy.js';
 import { RegistryIcon } from '../../components/icons.js';
-import { LoadMore } from '../../components/load-more.js';
+import { lazyComponent } from '../../components/lazy-component.js';
 import { Page } from '../../components/page.js';
+import { PagedList } from '../../components/paged-list.js';
 import { PermittedButton } from '../../components/permitted-button.js';
-import { EmptyState, ErrorState, LoadingLines, QueryState } from '../../components/states.js';
+import { EmptyState, QueryState } from '../../components/states.js';
 import { VersionMatrix } from './version-matrix.js';
 
 const PublishDialog = lazyComponent(() => import('../registry/publish-dialog.js'), 'PublishDialog');
@@ -54,28 +55,22 @@ const Requirement = ({ organization, provider, versions }: PartProps & { version
 
 type VersionsProps = PartProps & { readonly onDelete: (version: string) => void };
 
+const NoVersion = () => (
+  <EmptyState icon={RegistryIcon} title="There is no version yet">
+    <Text>Build and sign a release with GoReleaser, and publish its files.</Text>
+    <CodeBlock code="goreleaser release --clean --skip=publish" label="the command" />
+  </EmptyState>
+);
+
 const Versions = ({ organization, provider, onDelete }: VersionsProps) => {
   const query = useInfiniteQuery(versionsQuery(organization, provider));
-  if (query.error) return <ErrorState error={query.error} onRetry={() => void query.refetch()} />;
-  if (!query.data) return <LoadingLines />;
-  const versions = query.data.pages.flatMap(({ data }) => data);
-  if (versions.length === 0) {
-    return (
-      <EmptyState icon={RegistryIcon} title="There is no version yet">
-        <Text>Build and sign a release with GoReleaser, and publish its files.</Text>
-        <CodeBlock code="goreleaser release --clean --skip=publish" label="the command" />
-      </EmptyState>
-    );
-  }
+  const common = { organization, provider, versions: listRows(query.data) };
   return (
     <Stack>
-      <VersionMatrix organization={organization} provider={provider} versions={versions} onDelete={onDelete} />
-      {query.hasNextPage && (
-        <Group>
-          <LoadMore query={query} />
-        </Group>
-      )}
-      <Requirement organization={organization} provider={provider} versions={versions} />
+      <PagedList query={query} what="provider" empty={<NoVersion />}>
+        {() => <VersionMatrix {...common} onDelete={onDelete} />}
+      </PagedList>
+      {common.versions.length > 0 && <Requirement {...common} />}
     </Stack>
   );
 };

@@ -1,19 +1,21 @@
-import { SimpleGrid, Stack, Table, Text } from '@mantine/core';
+import { SimpleGrid, Stack, Text } from '@mantine/core';
 import { useDisclosure } from '@mantine/hooks';
 import { useInfiniteQuery, useQuery } from '@tanstack/react-query';
 import { Link, useParams } from '@tanstack/react-router';
 import { useState } from 'react';
-import { lazyComponent } from '../../components/lazy-component.js';
-import { ApiError } from '../../api/api-error.js';
-import { organizationQuery } from '../../api/organizations.js';
+import { usePermission } from '../../api/organizations.js';
 import { gpgKeysQuery, providersQuery, type Provider, type RegistryTarget } from '../../api/registry.js';
 import { Card } from '../../components/card.js';
 import { CodeBlock } from '../../components/copy.js';
-import { PlusIcon, RegistryIcon } from '../../components/icons.js';
-import { LoadMore } from '../../components/load-more.js';
+import { CreateButton } from '../../components/create-button.js';
+import { DataTable, type DataColumn } from '../../components/data-table.js';
+import { RegistryIcon } from '../../components/icons.js';
+import { lazyComponent } from '../../components/lazy-component.js';
 import { Page } from '../../components/page.js';
+import { PagedList } from '../../components/paged-list.js';
 import { PermittedButton } from '../../components/permitted-button.js';
-import { EmptyState, ErrorState, LoadingLines, NotFoundState, QueryState } from '../../components/states.js';
+import { PermittedRowButton } from '../../components/row-button.js';
+import { EmptyState, QueryState } from '../../components/states.js';
 import { Time } from '../../components/times.js';
 import frameClasses from '../../components/table-frame.module.css';
 import classes from './registry.module.css';
@@ -26,33 +28,34 @@ const NEEDS_RIGHT = 'You need a team with the right to manage providers.';
 
 type ProvidersProps = { readonly organization: string; readonly canManage: boolean };
 
-const ProviderRow = ({ organization, provider }: { readonly organization: string; readonly provider: Provider }) => {
-  const { name, namespace, 'registry-name': registry, 'created-at': createdAt } = provider.attributes;
-  return (
-    <Table.Tr>
-      <Table.Td>
-        {registry === 'private' ? (
-          <Link
-            to="/$organization/registry/$provider"
-            params={{ organization, provider: name }}
-            className={frameClasses['name']}
-          >
-            {name}
-          </Link>
-        ) : (
-          `${namespace}/${name}`
-        )}
-      </Table.Td>
-      <Table.Td>{registry === 'private' ? 'Private' : 'Public'}</Table.Td>
-      <Table.Td className={frameClasses['wide']}>
-        {registry === 'private' ? (provider.relationships['registry-provider-versions'].data?.length ?? 0) : '–'}
-      </Table.Td>
-      <Table.Td className={frameClasses['wide']}>
-        <Time value={createdAt} />
-      </Table.Td>
-    </Table.Tr>
-  );
-};
+const isPrivate = ({ attributes }: Provider): boolean => attributes['registry-name'] === 'private';
+
+const listColumns = (organization: string): readonly DataColumn<Provider>[] => [
+  {
+    header: 'Name',
+    cell: (provider) => {
+      const { name, namespace } = provider.attributes;
+      if (!isPrivate(provider)) return `${namespace}/${name}`;
+      return (
+        <Link
+          to="/$organization/registry/$provider"
+          params={{ organization, provider: name }}
+          className={frameClasses['name']}
+        >
+          {name}
+        </Link>
+      );
+    },
+  },
+  { header: 'Registry', cell: (provider) => (isPrivate(provider) ? 'Private' : 'Public') },
+  {
+    header: 'Versions',
+    isWide: true,
+    cell: (provider) =>
+      isPrivate(provider) ? (provider.relationships['registry-provider-versions'].data?.length ?? 0) : '–',
+  },
+  { header: 'Created', isWide: true, cell: ({ attributes }) => <Time value={attributes['created-at']} /> },
+];
 
 const NoProvider = ({ organization, canManage }: ProvidersProps) => (
   <EmptyState icon={RegistryIcon} title="There is no provider yet">
@@ -70,32 +73,11 @@ const NoProvider = ({ organization, canManage }: ProvidersProps) => (
 
 const Providers = ({ organization, canManage }: ProvidersProps) => {
   const query = useInfiniteQuery(providersQuery(organization));
-  if (query.error instanceof ApiError && query.error.isNotFound) return <NotFoundState what="organization" />;
-  if (query.error) return <ErrorState error={query.error} onRetry={() => void query.refetch()} />;
-  if (!query.data) return <LoadingLines count={4} height={40} />;
-  const providers = query.data.pages.flatMap(({ data }) => data);
-  if (providers.length === 0) return <NoProvider organization={organization} canManage={canManage} />;
+  const empty = <NoProvider organization={organization} canManage={canManage} />;
   return (
-    <>
-      <div className={frameClasses['frame']}>
-        <Table verticalSpacing="sm" horizontalSpacing="md" highlightOnHover aria-label="Providers">
-          <Table.Thead>
-            <Table.Tr>
-              <Table.Th>Name</Table.Th>
-              <Table.Th>Registry</Table.Th>
-              <Table.Th className={frameClasses['wide']}>Versions</Table.Th>
-              <Table.Th className={frameClasses['wide']}>Created</Table.Th>
-            </Table.Tr>
-          </Table.Thead>
-          <Table.Tbody>
-            {providers.map((provider) => (
-              <ProviderRow key={provider.id} organization={organization} provider={provider} />
-            ))}
-          </Table.Tbody>
-        </Table>
-      </div>
-      <LoadMore query={query} />
-    </>
+    <PagedList query={query} what="organization" empty={empty}>
+      {(providers) => <DataTable label="Providers" rows={providers} columns={listColumns(organization)} isLinked />}
+    </PagedList>
   );
 };
 
@@ -141,17 +123,14 @@ const Keys = ({ organization, canManage, onAdd, onDelete }: KeysProps) => {
                     )}
                   </Text>
                 </div>
-                <PermittedButton
-                  size="compact-sm"
-                  variant="subtle"
-                  color="red"
-                  aria-label={`Delete the key ${keyId}`}
+                <PermittedRowButton
+                  action="Delete"
+                  name={`the key ${keyId}`}
+                  isDangerous
                   isPermitted={canManage}
                   reason={NEEDS_RIGHT}
                   onClick={() => onDelete({ kind: 'key', keyId })}
-                >
-                  Delete
-                </PermittedButton>
+                />
               </div>
             ))
           )
@@ -164,8 +143,7 @@ const Keys = ({ organization, canManage, onAdd, onDelete }: KeysProps) => {
 /** The providers of an organization, and the keys that sign them. */
 export const RegistryScreen = () => {
   const { organization } = useParams({ from: '/$organization/registry' });
-  const { data: details } = useQuery(organizationQuery(organization));
-  const canManage = details?.attributes.permissions['can-create-provider'] ?? false;
+  const canManage = usePermission(organization, 'can-create-provider');
   const [isPublishing, publishing] = useDisclosure(false);
   const [isAdding, adding] = useDisclosure(false);
   const [target, setTarget] = useState<RegistryTarget | null>(null);
@@ -175,24 +153,19 @@ export const RegistryScreen = () => {
       breadcrumbs={[{ label: organization, to: `/${organization}` }]}
       description="Providers that configurations of this organization install."
       actions={
-        details && (
-          <PermittedButton
-            command="Publish a version"
-            isPermitted={canManage}
-            reason={NEEDS_RIGHT}
-            leftSection={<PlusIcon size={16} />}
-            onClick={publishing.open}
-          >
-            Publish a version
-          </PermittedButton>
-        )
+        <CreateButton
+          label="Publish a version"
+          isPermitted={canManage}
+          reason={NEEDS_RIGHT}
+          onClick={publishing.open}
+        />
       }
     >
       <SimpleGrid cols={{ base: 1, md: 2 }} spacing="lg">
         <Stack className={classes['providers']}>
-          <Providers organization={organization} canManage={canManage} />
+          <Providers organization={organization} canManage={canManage ?? false} />
         </Stack>
-        {details && (
+        {canManage !== undefined && (
           <Stack>
             <Keys organization={organization} canManage={canManage} onAdd={adding.open} onDelete={setTarget} />
           </Stack>

@@ -1,7 +1,7 @@
 import { Group } from '@mantine/core';
 import { useState } from 'react';
-import { lazyComponent } from '../../components/lazy-component.js';
 import type { ConsoleRunAction, RunDocument } from '../../api/runs.js';
+import { lazyComponent } from '../../components/lazy-component.js';
 import { PermittedButton } from '../../components/permitted-button.js';
 import { hasEnded } from '../../components/run-status.js';
 

@@ -5,13 +5,8 @@ import { findIncluded } from '../../api/included.js';
 import { LongText } from '../../components/long-text.js';
 import { QueryState } from '../../components/states.js';
 import { Time } from '../../components/times.js';
+import { formatName } from '../../components/words.js';
 import classes from './run.module.css';
-
-/** `plan_queued` is shown as `Plan queued`. */
-const formatAction = (action: string): string => {
-  const words = action.replaceAll('_', ' ');
-  return `${words.charAt(0).toUpperCase()}${words.slice(1)}`;
-};
 
 /** The events of a run, the oldest first. Another status loads it again. */
 export const RunEvents = ({ organization, run }: { readonly organization: string; readonly run: ConsoleRun }) => {
@@ -30,7 +25,7 @@ export const RunEvents = ({ organization, run }: { readonly organization: string
             return (
               <li key={event.id}>
                 <Text size="sm">
-                  <strong>{formatAction(event.attributes.action)}</strong>{' '}
+                  <strong>{formatName(event.attributes.action)}</strong>{' '}
                   <Text size="sm" c="dimmed" component="span">
                     {actor && `by ${actor}, `}
                     <Time value={event.attributes['created-at']} />

@@ -1,8 +1,8 @@
-import { Badge, Table, Text } from '@mantine/core';
+import { Badge, Text } from '@mantine/core';
 import type { SiteStatus } from '../../api/site.js';
 import { Card } from '../../components/card.js';
+import { DataTable, type DataColumn } from '../../components/data-table.js';
 import { Time, useNow } from '../../components/times.js';
-import { WideTable } from '../../components/wide-table.js';
 
 type Job = SiteStatus['scheduled-jobs'][number];
 
@@ -21,20 +21,15 @@ const NextRun = ({ job }: { readonly job: Job }) => {
   return new Date(next).getTime() <= now ? <>now</> : <Time value={next} />;
 };
 
-const JobRow = ({ job }: { readonly job: Job }) => (
-  <Table.Tr>
-    <Table.Td>
-      <code>{job.name}</code>
-    </Table.Td>
-    <Table.Td>
-      <JobResult job={job} />
-    </Table.Td>
-    <Table.Td>{job['last-run-at'] === null ? 'never' : <Time value={job['last-run-at']} />}</Table.Td>
-    <Table.Td>
-      <NextRun job={job} />
-    </Table.Td>
-  </Table.Tr>
-);
+const COLUMNS: readonly DataColumn<Job & { readonly id: string }>[] = [
+  { header: 'Name', cell: ({ name }) => <code>{name}</code> },
+  { header: 'Last result', cell: (job) => <JobResult job={job} /> },
+  {
+    header: 'Last run',
+    cell: ({ 'last-run-at': last }) => (last === null ? 'never' : <Time value={last} />),
+  },
+  { header: 'Next run', cell: (job) => <NextRun job={job} /> },
+];
 
 /** The scheduled jobs with their last and next run. */
 export const ScheduledJobs = ({ status: { 'scheduled-jobs': jobs } }: { readonly status: SiteStatus }) => (
@@ -42,20 +37,6 @@ export const ScheduledJobs = ({ status: { 'scheduled-jobs': jobs } }: { readonly
     <Text size="sm" c="dimmed">
       Work that depends on time. One projector at a time does it.
     </Text>
-    <WideTable label="Scheduled jobs">
-      <Table.Thead>
-        <Table.Tr>
-          <Table.Th>Name</Table.Th>
-          <Table.Th>Last result</Table.Th>
-          <Table.Th>Last run</Table.Th>
-          <Table.Th>Next run</Table.Th>
-        </Table.Tr>
-      </Table.Thead>
-      <Table.Tbody>
-        {jobs.map((job) => (
-          <JobRow key={job.name} job={job} />
-        ))}
-      </Table.Tbody>
-    </WideTable>
+    <DataTable label="Scheduled jobs" isInCard rows={jobs.map((job) => ({ ...job, id: job.name }))} columns={COLUMNS} />
   </Card>
 );

@@ -1,4 +1,4 @@
-import { Badge, Button, SimpleGrid, Stack, Table, Text } from '@mantine/core';
+import { Badge, Button, SimpleGrid, Stack, Text } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import { ApiError } from '../../api/api-error.js';
@@ -6,6 +6,7 @@ import { siteStatusQuery, type SiteStatus } from '../../api/site.js';
 import { AdministratorsOnly } from '../../components/administrators-only.js';
 import { Card, FactList } from '../../components/card.js';
 import { CodeBlock } from '../../components/copy.js';
+import { DataTable } from '../../components/data-table.js';
 import { Page } from '../../components/page.js';
 import { QueryState } from '../../components/states.js';
 import { Time } from '../../components/times.js';
@@ -39,34 +40,21 @@ const Followers = ({ status: { followers } }: PartProps) => (
         <CodeBlock code="npm run cadastre -- projector" label="the start command" />
       </>
     )}
-    <div className={classes['scroll']} tabIndex={0} role="region" aria-label="Followers with their lag">
-      <Table verticalSpacing="xs" aria-label="Followers">
-        <Table.Thead>
-          <Table.Tr>
-            <Table.Th>Name</Table.Th>
-            <Table.Th>Status</Table.Th>
-            <Table.Th ta="right">Events behind</Table.Th>
-            <Table.Th ta="right">Last progress</Table.Th>
-          </Table.Tr>
-        </Table.Thead>
-        <Table.Tbody>
-          {followers.map((follower) => (
-            <Table.Tr key={follower.name}>
-              <Table.Td>
-                <code>{follower.name}</code>
-              </Table.Td>
-              <Table.Td>
-                <FollowerBadge {...follower} />
-              </Table.Td>
-              <Table.Td ta="right">{formatBehind(follower.behind)}</Table.Td>
-              <Table.Td ta="right">
-                {follower['idle-seconds'] === null ? 'never' : `${follower['idle-seconds'].toLocaleString()} s ago`}
-              </Table.Td>
-            </Table.Tr>
-          ))}
-        </Table.Tbody>
-      </Table>
-    </div>
+    <DataTable
+      label="Followers"
+      isInCard
+      rows={followers.map((follower) => ({ ...follower, id: follower.name }))}
+      columns={[
+        { header: 'Name', cell: ({ name }) => <code>{name}</code> },
+        { header: 'Status', cell: (follower) => <FollowerBadge {...follower} /> },
+        { header: 'Events behind', align: 'right', cell: ({ behind }) => formatBehind(behind) },
+        {
+          header: 'Last progress',
+          align: 'right',
+          cell: ({ 'idle-seconds': idle }) => (idle === null ? 'never' : `${idle.toLocaleString()} s ago`),
+        },
+      ]}
+    />
   </Card>
 );
 
@@ -75,30 +63,17 @@ const Processes = ({ status: { processes } }: PartProps) => (
     <Text size="sm" c="dimmed">
       Processes and commands with a connection to Postgres.
     </Text>
-    <div className={classes['scroll']} tabIndex={0} role="region" aria-label="Processes with their connections">
-      <Table verticalSpacing="xs" aria-label="Processes">
-        <Table.Thead>
-          <Table.Tr>
-            <Table.Th>Name</Table.Th>
-            <Table.Th>Address</Table.Th>
-            <Table.Th ta="right">Connections</Table.Th>
-            <Table.Th ta="right">Since</Table.Th>
-          </Table.Tr>
-        </Table.Thead>
-        <Table.Tbody>
-          {processes.map(({ name, address, connections, since }) => (
-            <Table.Tr key={`${name} ${address ?? ''}`}>
-              <Table.Td>{name}</Table.Td>
-              <Table.Td>{address ?? 'this machine'}</Table.Td>
-              <Table.Td ta="right">{connections.toLocaleString()}</Table.Td>
-              <Table.Td ta="right">
-                <Time value={since} />
-              </Table.Td>
-            </Table.Tr>
-          ))}
-        </Table.Tbody>
-      </Table>
-    </div>
+    <DataTable
+      label="Processes"
+      isInCard
+      rows={processes.map((process) => ({ ...process, id: `${process.name} ${process.address ?? ''}` }))}
+      columns={[
+        { header: 'Name', cell: ({ name }) => name },
+        { header: 'Address', cell: ({ address }) => address ?? 'this machine' },
+        { header: 'Connections', align: 'right', cell: ({ connections }) => connections.toLocaleString() },
+        { header: 'Since', align: 'right', cell: ({ since }) => <Time value={since} /> },
+      ]}
+    />
   </Card>
 );
 

@@ -1,11 +1,11 @@
 import { Stack, Text } from '@mantine/core';
 import { useInfiniteQuery, useQuery } from '@tanstack/react-query';
 import { useNavigate, useParams, useSearch } from '@tanstack/react-router';
-import { lazyComponent } from '../../components/lazy-component.js';
 import { stateVersionsQuery, type StateVersionPage } from '../../api/states.js';
 import { workspaceQuery, type Workspace } from '../../api/workspaces.js';
 import { Card } from '../../components/card.js';
 import { ResourceIcon } from '../../components/icons.js';
+import { lazyComponent } from '../../components/lazy-component.js';
 import { LoadMore } from '../../components/load-more.js';
 import { EmptyState, ErrorState, LoadingLines } from '../../components/states.js';
 import { VersionTable } from './version-table.js';

@@ -1,9 +1,7 @@
-import { Group, SegmentedControl, Text, TextInput } from '@mantine/core';
-import { useDebouncedCallback } from '@mantine/hooks';
+import { Group, SegmentedControl, Text } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { useNavigate, useParams, useSearch } from '@tanstack/react-router';
 import { useState } from 'react';
-import { lazyComponent } from '../../components/lazy-component.js';
 import { ApiError } from '../../api/api-error.js';
 import {
   gapRowsQuery,
@@ -13,9 +11,11 @@ import {
   type WorkspaceTagsRow,
 } from '../../api/tags.js';
 import { LockIcon, SearchIcon } from '../../components/icons.js';
+import { lazyComponent } from '../../components/lazy-component.js';
 import { MatrixGrid } from '../../components/matrix-grid.js';
 import { Page } from '../../components/page.js';
 import { usePagedRows, type PagedRows } from '../../components/paged-rows.js';
+import { SearchField } from '../../components/search-field.js';
 import { EmptyState, ErrorState, LoadingLines, NotFoundState } from '../../components/states.js';
 import { TagTabs } from './tag-tabs.js';
 import { listTagKeys, renderTagCell } from './tag-cell.js';
@@ -27,8 +27,6 @@ const LinkedTagDialog = lazyComponent(() => import('../../components/tag-dialog.
 /* Empty matrices need code that one with rows does not. */
 const NoGap = lazyComponent(() => import('./empty-tags.js'), 'NoGap', <LoadingLines count={8} height={32} />);
 const NoTag = lazyComponent(() => import('./empty-tags.js'), 'NoTag', <LoadingLines count={8} height={32} />);
-
-const TYPING_MS = 200;
 
 type MatrixProps = {
   readonly organization: string;
@@ -119,11 +117,9 @@ const Content = ({ organization }: { readonly organization: string }) => {
 const Toolbar = () => {
   const { name = '', view } = useSearch({ from: '/$organization/tags' });
   const navigate = useNavigate({ from: '/$organization/tags' });
-  const [text, setText] = useState(name);
   const change = (search: TagSearch) => void navigate({ search: parseTagSearch(search), replace: true });
-  const apply = useDebouncedCallback((value: string) => change({ name: value.trim() }), TYPING_MS);
   return (
-    <Group gap="sm" className={classes['toolbar']}>
+    <Group gap="sm" mb="0.75rem">
       <SegmentedControl
         transitionDuration={0}
         aria-label="Workspaces to show"
@@ -132,24 +128,10 @@ const Toolbar = () => {
           { value: 'gaps', label: 'With gaps' },
         ]}
         value={view ?? 'all'}
-        onChange={(value) => {
-          setText('');
-          change(value === 'gaps' ? { view: 'gaps' } : {});
-        }}
+        onChange={(value) => change(value === 'gaps' ? { view: 'gaps' } : {})}
       />
       {view === undefined && (
-        <TextInput
-          type="search"
-          className={classes['search']}
-          aria-label="Search workspaces by name"
-          placeholder="Search by name"
-          leftSection={<SearchIcon size={16} />}
-          value={text}
-          onChange={(event) => {
-            setText(event.currentTarget.value);
-            apply(event.currentTarget.value);
-          }}
-        />
+        <SearchField label="Search workspaces by name" text={name} onText={(next) => change({ name: next })} />
       )}
       {view === undefined && (
         <Text size="sm" c="dimmed">

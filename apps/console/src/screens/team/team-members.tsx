@@ -1,7 +1,6 @@
-import { Anchor, Badge, Group, Text } from '@mantine/core';
+import { Badge, Group, Text } from '@mantine/core';
 import { useDisclosure } from '@mantine/hooks';
 import { useInfiniteQuery } from '@tanstack/react-query';
-import { Link } from '@tanstack/react-router';
 import { useState } from 'react';
 import { listRows } from '../../api/pages.js';
 import { teamMembersQuery, type Team, type TeamMemberRow } from '../../api/teams.js';
@@ -11,6 +10,7 @@ import { DataTable, type DataColumn } from '../../components/data-table.js';
 import { lazyComponent } from '../../components/lazy-component.js';
 import { PagedList } from '../../components/paged-list.js';
 import { PermittedRowButton } from '../../components/row-button.js';
+import { TextLink } from '../../components/text-link.js';
 
 const AddMembersDialog = lazyComponent(() => import('./member-dialogs.js'), 'AddMembersDialog');
 const RemoveFromTeamDialog = lazyComponent(() => import('./member-dialogs.js'), 'RemoveFromTeamDialog');
@@ -46,20 +46,14 @@ const MemberTable = ({ organization, team, members, onRemove }: MemberTableProps
       cell: (member) => (
         <Group gap="sm" justify="flex-end">
           {!member.isInvited && (
-            <Anchor
-              size="sm"
+            <TextLink
               aria-label={`What may ${member.name} do?`}
-              renderRoot={(props) => (
-                <Link
-                  {...props}
-                  to="/$organization/teams/why"
-                  params={{ organization }}
-                  search={{ user: member.user }}
-                />
-              )}
+              to="/$organization/teams/why"
+              params={{ organization }}
+              search={{ user: member.user }}
             >
               Explain access
-            </Anchor>
+            </TextLink>
           )}
           <PermittedRowButton
             action="Remove"

@@ -1,12 +1,14 @@
-import { Anchor, SimpleGrid } from '@mantine/core';
+import { SimpleGrid } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
-import { Link, Navigate, useParams } from '@tanstack/react-router';
+import { Navigate, useParams } from '@tanstack/react-router';
 import { teamQuery, type Team } from '../../api/teams.js';
-import { organizationQuery } from '../../api/organizations.js';
+import { organizationQuery, usePermission } from '../../api/organizations.js';
 import { Card, FactList } from '../../components/card.js';
 import { Page } from '../../components/page.js';
 import { LoadingLines, QueryState } from '../../components/states.js';
-import { formatRight, listRights } from '../teams/organization-access.js';
+import { TextLink } from '../../components/text-link.js';
+import { formatName } from '../../components/words.js';
+import { listRights } from '../teams/organization-access.js';
 import { TeamNotifications } from './team-notifications.js';
 import { TeamMembers } from './team-members.js';
 
@@ -15,7 +17,7 @@ type TeamProps = { readonly organization: string; readonly team: Team };
 const Details = ({ organization, team }: TeamProps) => {
   const { data } = useQuery(organizationQuery(organization));
   const isOwners = data?.relationships['owners-team'].data?.id === team.id;
-  const rights = listRights(team).map(formatRight);
+  const rights = listRights(team).map(formatName);
   return (
     <Card title="Access">
       <FactList
@@ -27,22 +29,17 @@ const Details = ({ organization, team }: TeamProps) => {
           {
             label: 'Projects, workspaces',
             value: (
-              <Anchor size="sm" renderRoot={(props) => <Link {...props} to={`/${organization}/teams/access`} />}>
+              <TextLink to="/$organization/teams/access" params={{ organization }}>
                 Access of all teams
-              </Anchor>
+              </TextLink>
             ),
           },
           {
             label: 'Explanation',
             value: (
-              <Anchor
-                size="sm"
-                renderRoot={(props) => (
-                  <Link {...props} to="/$organization/teams/why" params={{ organization }} search={{ team: team.id }} />
-                )}
-              >
+              <TextLink to="/$organization/teams/why" params={{ organization }} search={{ team: team.id }}>
                 Why can this team do something?
-              </Anchor>
+              </TextLink>
             ),
           },
         ]}
@@ -71,8 +68,7 @@ const Identity = ({ team: { id, attributes } }: TeamProps) => (
 export const TeamScreen = () => {
   const { organization, team: id } = useParams({ from: '/$organization/teams/$team' });
   const query = useQuery(teamQuery(organization, id));
-  const { data } = useQuery(organizationQuery(organization));
-  const canManage = data?.attributes.permissions['can-create-team'] ?? false;
+  const canManage = usePermission(organization, 'can-create-team');
   return (
     <Page
       title={query.data?.attributes.name ?? 'Team'}

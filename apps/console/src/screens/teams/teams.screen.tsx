@@ -11,7 +11,8 @@ import { lazyComponent } from '../../components/lazy-component.js';
 import { Page } from '../../components/page.js';
 import { PagedList } from '../../components/paged-list.js';
 import { EmptyState } from '../../components/states.js';
-import { formatRight, listRights } from './organization-access.js';
+import { formatName } from '../../components/words.js';
+import { listRights } from './organization-access.js';
 import { TeamTabs } from './team-tabs.js';
 import classes from '../../components/table-frame.module.css';
 
@@ -26,11 +27,11 @@ const Rights = ({ rights }: { readonly rights: readonly string[] }) => {
     <Group gap={4}>
       {rights.slice(0, SHOWN_RIGHTS).map((right) => (
         <Badge key={right} variant="default" fw={500}>
-          {formatRight(right)}
+          {formatName(right)}
         </Badge>
       ))}
       {rights.length > SHOWN_RIGHTS && (
-        <Text size="xs" c="dimmed" title={rights.map(formatRight).join(', ')}>
+        <Text size="xs" c="dimmed" title={rights.map(formatName).join(', ')}>
           +{rights.length - SHOWN_RIGHTS}
         </Text>
       )}

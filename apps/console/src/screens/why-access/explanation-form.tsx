@@ -8,7 +8,8 @@ import { teamQuery, teamSuggestionsQuery } from '../../api/teams.js';
 import { workspaceByIdQuery, workspaceSuggestionsQuery } from '../../api/workspaces.js';
 import { ProjectSelect } from '../../components/project-select.js';
 import { SearchSelect, toOption, useSuggestionText } from '../../components/search-select.js';
-import { formatPermission, getResourceKind, PERMISSIONS } from './permissions.js';
+import { formatName } from '../../components/words.js';
+import { getResourceKind, PERMISSIONS } from './permissions.js';
 import { parseExplanationRequest } from './why.search.js';
 
 type FormProps = {
@@ -127,7 +128,7 @@ export const ExplanationForm = (props: FormProps) => {
           searchable
           data={PERMISSIONS.map(({ group, items }) => ({
             group,
-            items: items.map((value) => ({ value, label: formatPermission(value) })),
+            items: items.map((value) => ({ value, label: formatName(value) })),
           }))}
           value={search.permission ?? null}
           onChange={(permission) => {

@@ -92,12 +92,6 @@ export const PERMISSIONS: readonly PermissionGroup[] = [
   },
 ];
 
-/** `read-workspace` is shown as `Read workspace`. */
-export const formatPermission = (permission: ExplainablePermission): string => {
-  const words = permission.replaceAll('-', ' ');
-  return `${words.charAt(0).toUpperCase()}${words.slice(1)}`;
-};
-
 /** Returns the kind of resource that the server checks the permission on. */
 export const getResourceKind = (permission: ExplainablePermission): PermissionGroup['on'] =>
   PERMISSIONS.find(({ items }) => items.includes(permission))?.on ?? 'organization';

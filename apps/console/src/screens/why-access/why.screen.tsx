@@ -1,11 +1,11 @@
 import { Alert, Stack, Text, VisuallyHidden } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { useNavigate, useParams, useSearch } from '@tanstack/react-router';
-import { lazyComponent } from '../../components/lazy-component.js';
 import { explanationQuery, type ShownExplanation, type ExplanationSearch } from '../../api/access.js';
 import { ApiError } from '../../api/api-error.js';
 import { Card } from '../../components/card.js';
 import { CheckIcon, CloseIcon } from '../../components/icons.js';
+import { lazyComponent } from '../../components/lazy-component.js';
 import { Page } from '../../components/page.js';
 import { ErrorState, LoadingLines } from '../../components/states.js';
 import { TeamTabs } from '../teams/team-tabs.js';

@@ -1,11 +1,10 @@
 import { Group, Text, UnstyledButton } from '@mantine/core';
 import { useState } from 'react';
-import { lazyComponent } from '../../components/lazy-component.js';
 import { createTagReader, type TagFact } from '../../api/tag-facts.js';
 import type { WorkspaceDocument } from '../../api/workspaces.js';
 import { Card } from '../../components/card.js';
-import { PlusIcon } from '../../components/icons.js';
-import { PermittedButton } from '../../components/permitted-button.js';
+import { CreateButton } from '../../components/create-button.js';
+import { lazyComponent } from '../../components/lazy-component.js';
 import { describeTag } from '../../components/tag-text.js';
 import classes from './tags-card.module.css';
 
@@ -52,17 +51,14 @@ export const TagsCard = ({ organization, workspace }: TagsCardProps) => {
   const tags = createTagReader(workspace)(workspace.data);
   const common = { organization, workspace, onClose: () => setOpened(null) };
   const create = (
-    <PermittedButton
-      command="Add a tag"
+    <CreateButton
+      label="Add a tag"
       size="compact-sm"
       variant="default"
       isPermitted={canChange}
       reason={NO_CHANGE}
-      leftSection={<PlusIcon size={14} />}
       onClick={() => setOpened({ key: null })}
-    >
-      Add a tag
-    </PermittedButton>
+    />
   );
   return (
     <Card title="Tags" actions={create}>

@@ -1,13 +1,13 @@
-import { Button, Table, Text, VisuallyHidden } from '@mantine/core';
+import { Button, Text, VisuallyHidden } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import type { ApiResource } from '#packages/client';
 import { outputsQuery, readOutputValue } from '../../api/states.js';
 import { describeError } from '../../api/api-error.js';
 import { useChange } from '../../api/use-change.js';
 import { CopyButton } from '../../components/copy.js';
+import { DataTable, type DataColumn } from '../../components/data-table.js';
 import { QueryState } from '../../components/states.js';
 import { showToast } from '../../components/toasts.js';
-import { WideTable } from '../../components/wide-table.js';
 import classes from './workspace-state.module.css';
 
 type Output = ApiResource<'StateVersionOutput'>;
@@ -47,21 +47,15 @@ const SensitiveValue = ({ id, name }: { readonly id: string; readonly name: stri
   );
 };
 
-const OutputRow = ({ output: { id, attributes } }: { readonly output: Output }) => (
-  <Table.Tr>
-    <Table.Td>
-      <code>{attributes.name}</code>
-    </Table.Td>
-    <Table.Td>{attributes.type}</Table.Td>
-    <Table.Td>
-      {attributes.sensitive ? (
-        <SensitiveValue id={id} name={attributes.name} />
-      ) : (
-        <Value name={attributes.name} value={attributes.value} />
-      )}
-    </Table.Td>
-  </Table.Tr>
-);
+const COLUMNS: readonly DataColumn<Output>[] = [
+  { header: 'Name', cell: ({ attributes }) => <code>{attributes.name}</code> },
+  { header: 'Type', cell: ({ attributes }) => attributes.type },
+  {
+    header: 'Value',
+    cell: ({ id, attributes: { name, sensitive, value } }) =>
+      sensitive ? <SensitiveValue id={id} name={name} /> : <Value name={name} value={value} />,
+  },
+];
 
 export const Outputs = ({ workspace }: { readonly workspace: string }) => {
   const query = useQuery(outputsQuery(workspace));
@@ -73,20 +67,7 @@ export const Outputs = ({ workspace }: { readonly workspace: string }) => {
             The state has no outputs.
           </Text>
         ) : (
-          <WideTable label="Outputs">
-            <Table.Thead>
-              <Table.Tr>
-                <Table.Th>Name</Table.Th>
-                <Table.Th>Type</Table.Th>
-                <Table.Th>Value</Table.Th>
-              </Table.Tr>
-            </Table.Thead>
-            <Table.Tbody>
-              {outputs.map((output) => (
-                <OutputRow key={output.id} output={output} />
-              ))}
-            </Table.Tbody>
-          </WideTable>
+          <DataTable label="Outputs" isInCard rows={outputs} columns={COLUMNS} />
         )
       }
     </QueryState>

@@ -1,14 +1,13 @@
 import { Stack, Text } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { useParams } from '@tanstack/react-router';
-import {} from 'react';
-import { lazyComponent } from '../../components/lazy-component.js';
 import { currentStateQuery } from '../../api/states.js';
 import { describeHolder } from '../../api/included.js';
 import { workspaceQuery, type Workspace } from '../../api/workspaces.js';
 import { Card, FactList } from '../../components/card.js';
 import { CodeBlock } from '../../components/copy.js';
 import { ResourceIcon } from '../../components/icons.js';
+import { lazyComponent } from '../../components/lazy-component.js';
 import { EmptyState, QueryState } from '../../components/states.js';
 import { Time } from '../../components/times.js';
 import { Outputs } from './outputs.js';

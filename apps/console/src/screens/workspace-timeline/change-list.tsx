@@ -3,9 +3,8 @@ import { useInfiniteQuery } from '@tanstack/react-query';
 import { useContext } from 'react';
 import { changesQuery, type ChangedField, type WorkspaceChange } from '../../api/history.js';
 import type { Workspace } from '../../api/workspaces.js';
-import { LoadMore } from '../../components/load-more.js';
 import { ResourceNamesContext } from '../../components/resource-name.js';
-import { ErrorState, LoadingLines } from '../../components/states.js';
+import { PagedList } from '../../components/paged-list.js';
 import { Time } from '../../components/times.js';
 import { compareLists, formatEventName, formatFieldName, formatFieldValue } from './field-texts.js';
 import classes from './workspace-timeline.module.css';
@@ -94,27 +93,20 @@ type ChangeListProps = {
 /** Who changed which field, the newest first. */
 export const ChangeList = ({ organization, workspace, at, onShow }: ChangeListProps) => {
   const query = useInfiniteQuery(changesQuery(organization, workspace.attributes.name, workspace.id));
-  if (query.error) return <ErrorState error={query.error} onRetry={() => void query.refetch()} />;
-  if (!query.data) return <LoadingLines count={6} />;
   return (
-    <>
-      <ol className={classes['entries']} aria-label="Changes">
-        {query.data.pages.flatMap(({ data }) =>
-          data.map((change) => (
+    <PagedList query={query} what="workspace" empty={null} more="Load earlier changes">
+      {(changes) => (
+        <ol className={classes['entries']} aria-label="Changes">
+          {changes.map((change) => (
             <ChangeEntry
               key={change.id}
               change={change}
               isShown={change.attributes['created-at'] === at}
               onShow={onShow}
             />
-          )),
-        )}
-      </ol>
-      {query.hasNextPage && (
-        <div>
-          <LoadMore query={query}>Load earlier changes</LoadMore>
-        </div>
+          ))}
+        </ol>
       )}
-    </>
+    </PagedList>
   );
 };

@@ -3,6 +3,7 @@ import type { ChangedField } from '../../api/history.js';
 import type { NamesById } from '../../api/resource-names.js';
 import type { WorkspaceDocument } from '../../api/workspaces.js';
 import { formatTag } from '../../components/tag-text.js';
+import { formatName } from '../../components/words.js';
 
 /** The words of the console for fields and events of the API that have other names. */
 const WORDS: Readonly<Record<string, string>> = {
@@ -17,10 +18,8 @@ const WORDS: Readonly<Record<string, string>> = {
   WorkspaceUntagged: 'Tags removed',
 };
 
-const capitalize = (words: string): string => `${words.charAt(0).toUpperCase()}${words.slice(1)}`;
-
 /** `terraform-version` is shown as `Terraform version`. */
-export const formatFieldName = (field: string): string => WORDS[field] ?? capitalize(field.replaceAll('-', ' '));
+export const formatFieldName = (field: string): string => WORDS[field] ?? formatName(field);
 
 /** Returns the texts of a value of a field, which can be ids. */
 export const listTexts = (value: unknown): readonly string[] => {
@@ -30,7 +29,7 @@ export const listTexts = (value: unknown): readonly string[] => {
 
 /** `WorkspaceLocked` is shown as `Workspace locked`. */
 export const formatEventName = (event: string): string =>
-  WORDS[event] ?? capitalize(event.replaceAll(/(?<=[a-z])(?=[A-Z])/g, ' ').toLowerCase());
+  WORDS[event] ?? formatName(event.replaceAll(/(?<=[a-z])(?=[A-Z])/g, ' ').toLowerCase());
 
 const isRecord = (value: unknown): value is Readonly<Record<string, unknown>> =>
   typeof value === 'object' && value !== null && !Array.isArray(value);

@@ -2,12 +2,12 @@ import { Stack, Text } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { useParams } from '@tanstack/react-router';
 import { useState } from 'react';
-import { lazyComponent } from '../../components/lazy-component.js';
 import { findVariable, variablesQuery, type ConsoleVariable, type VariableGroup } from '../../api/variables.js';
 import { workspaceQuery, type Workspace } from '../../api/workspaces.js';
 import { Card } from '../../components/card.js';
-import { PlusIcon, VariableIcon } from '../../components/icons.js';
-import { PermittedButton } from '../../components/permitted-button.js';
+import { CreateButton } from '../../components/create-button.js';
+import { VariableIcon } from '../../components/icons.js';
+import { lazyComponent } from '../../components/lazy-component.js';
 import { EmptyState, QueryState } from '../../components/states.js';
 import { VariableTable } from './variable-table.js';
 
@@ -37,15 +37,12 @@ type ContentProps = {
 const VariableCards = ({ workspace, groups, onOpen }: ContentProps) => {
   const canChange = workspace.attributes.permissions['can-update-variable'];
   const create = (
-    <PermittedButton
-      command="New variable"
+    <CreateButton
+      label="New variable"
       isPermitted={canChange}
       reason={NO_CHANGE}
-      leftSection={<PlusIcon size={16} />}
       onClick={() => onOpen({ kind: 'create' })}
-    >
-      New variable
-    </PermittedButton>
+    />
   );
   if (groups.length === 0) {
     return (

@@ -1,12 +1,11 @@
 import { useDisclosure } from '@mantine/hooks';
 import { useQuery } from '@tanstack/react-query';
-import {} from 'react';
-import { lazyComponent } from '../../components/lazy-component.js';
 import { accountQuery } from '../../api/account.js';
 import { describeChangeError } from '../../api/api-error.js';
 import { describeHolder } from '../../api/included.js';
 import { useChangeLock, type WorkspaceDocument } from '../../api/workspaces.js';
 import { LockIcon, UnlockIcon } from '../../components/icons.js';
+import { lazyComponent } from '../../components/lazy-component.js';
 import { PermittedButton } from '../../components/permitted-button.js';
 import { showToast } from '../../components/toasts.js';
 

@@ -1,12 +1,10 @@
-import { Button, Group, Text, TextInput } from '@mantine/core';
-import { useRef, useState } from 'react';
-import { lazyComponent } from '../../components/lazy-component.js';
-import { ChevronDownIcon, SearchIcon } from '../../components/icons.js';
-import { useSearchText } from '../../components/search-text.js';
-import { useShortcut } from '../../shortcuts/shortcuts.js';
-import type { ChangeSearch, ListSearch } from './workspaces.search.js';
-import classes from './workspaces.module.css';
+import { Button, Group, Text } from '@mantine/core';
+import { useState } from 'react';
 import { formatCount } from '../../components/counts.js';
+import { ChevronDownIcon } from '../../components/icons.js';
+import { lazyComponent } from '../../components/lazy-component.js';
+import { SearchField } from '../../components/search-field.js';
+import type { ChangeSearch, ListSearch } from './workspaces.search.js';
 
 const FilterPanel = lazyComponent(() => import('./filter-panel.js'), 'FilterPanel');
 
@@ -21,32 +19,18 @@ type ToolbarProps = {
   readonly onChange: ChangeSearch;
 };
 
-const NameSearch = ({ name, onChange }: { readonly name: string; readonly onChange: ChangeSearch }) => {
-  const input = useRef<HTMLInputElement>(null);
-  const field = useSearchText(name, (text) => onChange({ name: text || undefined }));
-  useShortcut({ keys: '/', label: 'Search workspaces', run: () => input.current?.focus() });
-  return (
-    <TextInput
-      ref={input}
-      type="search"
-      className={classes['search']}
-      aria-label="Search workspaces by name"
-      placeholder="Search by name"
-      leftSection={<SearchIcon size={16} />}
-      value={field.text}
-      onChange={(event) => field.type(event.currentTarget.value)}
-    />
-  );
-};
-
 /** Searches and filters the list. The address keeps what was chosen. */
 export const WorkspaceToolbar = ({ organization, search, total, onChange }: ToolbarProps) => {
   const filters = countFilters(search);
   const [isOpen, setOpen] = useState(filters > 0);
   return (
     <>
-      <Group gap="sm" className={classes['toolbar']}>
-        <NameSearch name={search.name ?? ''} onChange={onChange} />
+      <Group gap="sm" mb="0.75rem">
+        <SearchField
+          label="Search workspaces by name"
+          text={search.name ?? ''}
+          onText={(name) => onChange({ name: name || undefined })}
+        />
         <Button
           variant="default"
           aria-expanded={isOpen}

@@ -1,10 +1,10 @@
 import { Alert, Button, Text } from '@mantine/core';
 import { useNavigate, useParams, useSearch } from '@tanstack/react-router';
 import { useCallback, useMemo } from 'react';
-import { lazyComponent } from '../../components/lazy-component.js';
 import { ApiError } from '../../api/api-error.js';
 import { useExactTimes } from '../../components/exact-times.js';
 import { SearchIcon } from '../../components/icons.js';
+import { lazyComponent } from '../../components/lazy-component.js';
 import { NewWorkspaceButton } from '../../components/new-workspace-button.js';
 import { Page } from '../../components/page.js';
 import { EmptyState, ErrorState, LoadingLines, NotFoundState } from '../../components/states.js';

@@ -1,8 +1,7 @@
 import { Button } from '@mantine/core';
 import { useDisclosure } from '@mantine/hooks';
-import {} from 'react';
-import { lazyComponent } from '../../../components/lazy-component.js';
 import { ChevronDownIcon } from '../../../components/icons.js';
+import { lazyComponent } from '../../../components/lazy-component.js';
 import type { ListSearch } from '../workspaces.search.js';
 import type { OpenedView } from './opened-view.js';
 
