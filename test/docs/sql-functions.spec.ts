@@ -27,10 +27,10 @@ const readFunctions = async (): Promise<readonly { readonly name: string; readon
   }
 };
 
-/** Returns the folder of the migrations that create the function. */
+/** Returns the folder of the migrations that create the function. Triggers of other modules can execute it. */
 const findMigrations = async (name: string): Promise<string> => {
+  const created = new RegExp(`create (?:or replace )?function ${name.replace('.', String.raw`\.`)}\\(`, 'i');
   for (const file of globSync('libs/*/*/sql/*.sql', { cwd: ROOT }).toSorted()) {
-    const created = new RegExp(`function ${name.replace('.', String.raw`\.`)}\\(`, 'i');
     if (created.test(await readFile(join(ROOT, file), 'utf8'))) return dirname(file);
   }
   throw new Error(`no migration creates the function ${name}`);
