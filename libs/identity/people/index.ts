@@ -76,7 +76,6 @@ export {
 export {
   endSessions,
   prepareSessionEnds,
-  SESSION_HOURS,
   startSession,
   type SignIn,
   type SignInDependencies,

@@ -24,13 +24,11 @@ export const MAX_SESSIONS = 50;
 
 const HOUR_MS = 3_600_000;
 
-/** Injection token of a setting: hours after which a session ends, whether or not it is used. */
-export const SESSION_HOURS = 'cadastre:session-hours';
-
 export type SignInDependencies = {
   readonly store: EventStore;
   readonly ids: Ids;
   readonly clock: Clock;
+  /** Hours after which a session ends, whether or not it is used. */
   readonly sessionHours: number;
 };
 
