@@ -177,8 +177,7 @@ const addProvider = async ({ server, clock }: Site): Promise<void> => {
   }
 };
 
-/** What an administrator sees about the processes of the site. */
-/** Disabled, because the server would test their destinations. */
+/** Adds disabled configurations, because the server would test the destinations of enabled ones. */
 const addNotifications = async ({ person }: Site): Promise<void> => {
   const { body } = expectStatus(await person.get('/api/v2/organizations/acme/workspaces/network'), 200);
   const owner = `workspaces/${body.data.id as string}`;
@@ -192,6 +191,7 @@ const addNotifications = async ({ person }: Site): Promise<void> => {
   await makeNotificationConfiguration(person, owner, 'Inventory', { triggers: ['run:completed', 'workspace:locked'] });
 };
 
+/** Records a run of each scheduled job, and a verification. Administrators see both. */
 const recordJobs = async ({ server, clock }: Site): Promise<void> => {
   const record = createJobRecorder(server.database, clock);
   for (const { name } of collectSiteFacts(server.runtime).jobs) await record(name, true);

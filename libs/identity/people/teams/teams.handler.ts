@@ -64,7 +64,6 @@ const refuseTaken = refuseTakenName('teams_organization_name_key');
 const changesOrganizationAccess = (before: TeamForCommand['organizationAccess'], changes: TeamChanges): boolean =>
   Object.keys(pickChangedAccess(before, changes)).length > 0;
 
-/** Loads a team. Rejects callers without the permission. */
 /** Returns a team. Rejects callers without the permission. */
 const loadTeam = async <More extends object>(
   { database }: EventStore,
@@ -91,7 +90,6 @@ const refuseManySsoTeams = async ({ database }: EventStore, organization: string
   );
 };
 
-/** A team with an `sso-team-id` is one of those that count already. */
 /** A team with an `sso-team-id` is one of those that count already. */
 const HAS_SSO_TEAM = sql.raw(', t.sso_team_id is not null as "hasSsoTeam"');
 

@@ -40,8 +40,7 @@ type ConfigurationVersionOperations = {
   SoftDeleteConfiguration: ConfigurationChange;
   RestoreConfiguration: ConfigurationChange;
   DeleteConfigurationPermanently: ConfigurationChange;
-  /** Receives an archive for which a signed link was issued. */
-  /** `address`: the address of the client. */
+  /** Receives an archive for which a signed link was issued. `address`: the address of the client. */
   ReceiveConfiguration: Operation<{ id: string; content: Readable; address: string | null }, void>;
 };
 

@@ -65,7 +65,7 @@ const renderBindings = (
   const idsOf = (owner: string, bindings: readonly Tag[]) => bindings.map(({ key }) => deriveTagBindingId(owner, key));
   if (type === 'tag-bindings') return { ...toMany(type, idsOf(id, tags)), ...link };
   const [own, inProject] = [indexTagsByKey(tags), indexTagsByKey(projectTags)];
-  // As on their own endpoint (libs/workspaces/tags/tag-bindings.queries.ts).
+  // As on their own endpoint (libs/organizations/tag-bindings/tag-bindings.queries.ts).
   const effective = tags.filter(({ key, value }) => value !== null || inProject.has(key));
   const inherited = projectTags.filter(({ key }) => !own.has(key));
   return { ...toMany(type, [...idsOf(id, effective), ...idsOf(project, inherited)]), ...link };
