@@ -25,6 +25,9 @@ type VariableDialogProps = {
   readonly onClose: () => void;
 };
 
+/** The fields that show their own problems. The choice of the category shows none. */
+const FIELDS = ['key', 'value', 'description', 'hcl', 'sensitive'];
+
 type FormValues = Required<{ [K in keyof VariableFormBody]: NonNullable<VariableFormBody[K]> }>;
 
 const NEW_VALUES: FormValues = {
@@ -144,7 +147,7 @@ const useVariableForm = ({ organization, workspace, variable, onClose }: Variabl
     change.mutate(body, { onSuccess });
   };
   return {
-    form,
+    form: { ...form, fields: FIELDS },
     opened,
     entered,
     // The saved variable is another version too.
