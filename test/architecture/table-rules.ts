@@ -12,7 +12,7 @@ export const MOVED_TABLES: Readonly<Record<string, string>> = {
   'views.project_tags': 'organizations',
 };
 
-/** The tables of a module that modules of higher layers may read. Their columns are a public API of the module. */
+/** The tables of a module that modules above it may read. Their columns are a public API of the module. */
 export const PUBLISHED_TABLES: Readonly<Record<string, readonly string[]>> = {
   access: ['token_hashes', 'token_uses'],
   agents: ['agent_pools'],
@@ -27,7 +27,7 @@ export const PUBLISHED_TABLES: Readonly<Record<string, readonly string[]>> = {
 };
 
 /**
- * A module reads tables of a module of the same or of a higher layer. Add no entry: declare a port, or publish a query.
+ * A module reads tables of a module that is not below it. Add no entry: declare a port, or publish a query.
  */
 type UpwardRead = {
   readonly reader: string;

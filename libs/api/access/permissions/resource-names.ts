@@ -1,6 +1,6 @@
 import { hasName, type Sql, type UniqueNames } from '#platform/kernel';
 
-// Modules of all layers find these resources by name.
+// Modules of all groups find these resources by name.
 export const ORGANIZATION_NAMES: UniqueNames = {
   table: 'organizations',
   scope: [],

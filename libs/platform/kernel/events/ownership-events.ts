@@ -2,7 +2,7 @@ import type { Message } from './message.js';
 
 /**
  * Deletions in the hierarchy organization > project > workspace. A deletion removes everything that the deleted
- * resource owns, so modules in lower layers handle these events too. That is why the events are defined here.
+ * resource owns, so modules below its own handle these events too. That is why the events are defined here.
  */
 
 export type OrganizationDeleted = Message<'OrganizationDeleted', { name: string }>;
