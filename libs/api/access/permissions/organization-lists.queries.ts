@@ -15,7 +15,7 @@ type OwnedListRow = {
 
 /**
  * Returns a page from the rows of a list statement whose owner is an organization or, with its grants, a resource in it.
- * Throws `not-found` without a row, and the refusal of the permission.
+ * Throws `not-found` if there is no row, and the refusal of the permission if the caller lacks it.
  */
 export const toPermittedPage = <Row extends OwnedListRow>(
   actor: Actor,

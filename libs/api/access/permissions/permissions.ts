@@ -333,7 +333,7 @@ export const requirePermission = (actor: ClosableActor, permission: Permission, 
   throw rule.refusal === undefined ? notFound() : forbidden(rule.refusal);
 };
 
-/** Returns the row of a resource. Throws `not-found` without a row, and the refusal of the permission. */
+/** Returns the row. Throws `not-found` if there is none, and the refusal of the permission if the caller lacks it. */
 export const requirePermittedRow = <R extends PermissionScope>(
   actor: ClosableActor,
   permission: Permission,

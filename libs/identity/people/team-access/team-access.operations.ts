@@ -29,7 +29,7 @@ type TeamAccessAddition<S, C extends Message, E extends Message> = {
   readonly actor: Actor;
 };
 
-/** Resolves to the row of the new access. */
+/** Resolves to the rows of the statement that reads the new access. */
 export const addTeamAccess = <S, C extends Message, E extends Message>(
   store: EventStore,
   { kind, decider, id, target, team, command, actor }: TeamAccessAddition<S, C, E>,
@@ -55,7 +55,7 @@ type TeamAccessChange<S, C extends Message, E extends Message> = {
   readonly actor: Actor;
 };
 
-/** Resolves to the row of the access, or to undefined if it has been removed. */
+/** Resolves to the rows of the statement that reads the access, which has no row if the access has been removed. */
 export const changeTeamAccess = <S, C extends Message, E extends Message>(
   store: EventStore,
   { kind, decider, id, command, actor }: TeamAccessChange<S, C, E>,
