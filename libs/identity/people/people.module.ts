@@ -41,7 +41,7 @@ import { UsersHandler } from './users/users.handler.js';
 
 export const peopleDefinition: ModuleDefinition = {
   // Not the name of the module: under this name databases remember which migrations of sql/ they have run
-  // (event-store/migrate.ts).
+  // (libs/storage/event-store/migrations/migrate.ts).
   name: 'access',
   kinds: {
     ...peopleEvents,
