@@ -13,7 +13,7 @@ import { onResource, type Permission } from '#api/access/rules';
 import { upcastChanges, upcastMember, optionalMembers } from '#api/json-api';
 import { FEATURE_SETS, TRAIL_STARTS, type OrganizationEvent } from './organizations/organization.js';
 import { ORGANIZATION_SETTINGS } from './organizations/organization-settings.js';
-import { LIMITED_TOKENS, type MaxTokenTtls } from './token-ttl-policies/token-ttl-policy.js';
+import { LIMITED_TOKENS, type MaxTokenTtls } from './organizations/token-ttl-policy.js';
 import type { ProjectEvent } from './projects/project.js';
 import { PROJECT_SETTINGS } from './projects/project-settings.js';
 

@@ -13,7 +13,7 @@ import type { OrganizationEvent } from './organizations/organization.js';
 import type { TokenTtlPoliciesByType } from './organizations/organizations.queries.js';
 import { PROJECT_SETTINGS } from './projects/project-settings.js';
 import type { ProjectEvent } from './projects/project.js';
-import { DEFAULT_MAX_TTLS, type MaxTokenTtls } from './token-ttl-policies/token-ttl-policy.js';
+import { DEFAULT_MAX_TTLS, type MaxTokenTtls } from './organizations/token-ttl-policy.js';
 
 const buildPolicies = (maxTtls: Partial<MaxTokenTtls>, updatedAt: Timestamp | null): Partial<TokenTtlPoliciesByType> =>
   Object.fromEntries(Object.entries(maxTtls).map(([type, maxTtlMs]) => [type, { maxTtlMs, updatedAt }]));

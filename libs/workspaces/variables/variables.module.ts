@@ -8,7 +8,7 @@ import { variableSetEvents } from './variable-sets/variable-sets.events.js';
 import { variable } from './variables/variable.js';
 import { variableEvents } from './variables/variables.events.js';
 import { VARIABLE_SET_NAMES } from './variable-sets/variable-set-names.js';
-import { variables, variableSecrets, variableSetNames } from './variables/variables.projection.js';
+import { variables, variableSecrets, variableSetNames } from './variables.projection.js';
 import { VariableSetsHandler } from './variable-sets/variable-sets.handler.js';
 import { VariablesHandler } from './variables/variables.handler.js';
 import { VarsController } from './variables/vars.controller.js';

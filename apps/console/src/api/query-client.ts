@@ -1,5 +1,5 @@
 import { QueryClient } from '@tanstack/react-query';
-import { showToast } from '../components/toasts.js';
+import { showToast } from '../toasts.js';
 import { ApiError, ConnectionError } from './api-error.js';
 
 const MAX_RETRIES = 4;

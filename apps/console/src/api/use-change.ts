@@ -6,7 +6,7 @@ import {
   type UseMutationResult,
 } from '@tanstack/react-query';
 import { useEffect, useRef } from 'react';
-import { showToast } from '../components/toasts.js';
+import { showToast } from '../toasts.js';
 import { ApiError, describeChangeError } from './api-error.js';
 
 type ChangeCallbacks<T> = {

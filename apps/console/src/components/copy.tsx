@@ -1,7 +1,7 @@
 import { ActionIcon, Group, Tooltip, VisuallyHidden } from '@mantine/core';
 import { useEffect, useState } from 'react';
 import { CheckIcon, CopyIcon } from './icons.js';
-import { showToast } from './toasts.js';
+import { showToast } from '../toasts.js';
 import classes from './copy.module.css';
 
 const SHOWN_MS = 2_000;

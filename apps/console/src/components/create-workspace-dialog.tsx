@@ -10,7 +10,7 @@ import { FormDialog } from './form-dialog.js';
 import { KEY_RULE } from './key-rule.js';
 import { ProjectSelect } from './project-select.js';
 import { formatTag, parseTag } from './tag-text.js';
-import { showToast } from './toasts.js';
+import { showToast } from '../toasts.js';
 
 const TAG_FIELDS = ['key', 'value', 'tag-bindings'];
 

@@ -1,6 +1,6 @@
 import { Button, type ButtonProps } from '@mantine/core';
 import { lazyComponent } from './lazy-component.js';
-import { useScreenCommand } from '../palette/screen-commands.js';
+import { useScreenCommand } from './screen-commands.js';
 
 /** Its tooltip is 23 kB, which people with the permission do not need. */
 const RefusedButton = lazyComponent(() => import('./refused-button.js'), 'RefusedButton');

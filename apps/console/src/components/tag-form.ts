@@ -5,7 +5,7 @@ import type { TagFact } from '../api/tag-facts.js';
 import { useChangeTag, useReadFacts, type TagChange } from '../api/workspace-tags.js';
 import type { WorkspaceDocument } from '../api/workspaces.js';
 import { formatTag } from './tag-text.js';
-import { showToast } from './toasts.js';
+import { showToast } from '../toasts.js';
 import { explainUndoRefusal } from './undo-refusal.js';
 
 export type TagContentProps = {

@@ -3,7 +3,7 @@ import { useEffect, useState } from 'react';
 import { flushSync } from 'react-dom';
 import { recoverFocus } from './focus-return.js';
 import { AlertIcon, CheckIcon, CloseIcon } from './icons.js';
-import { removeToast, useToasts, type Toast } from './toasts.js';
+import { removeToast, useToasts, type Toast } from '../toasts.js';
 import classes from './toast-outlet.module.css';
 
 const SHOWN_MS = 6_000;

@@ -20,7 +20,7 @@ const waitForPaint = (): Promise<void> =>
 
 const loadPalette = () => import('../palette/command-palette.js');
 const CommandPalette = lazyComponent(loadPalette, 'CommandPalette');
-const ShortcutsDialog = lazyComponent(() => import('../shortcuts/shortcuts-dialog.js'), 'ShortcutsDialog');
+const ShortcutsDialog = lazyComponent(() => import('./shortcuts-dialog.js'), 'ShortcutsDialog');
 const AccountMenu = lazy(async () => ({ default: (await import('./account-menu.js')).AccountMenu }));
 const ColorSchemeMenu = lazy(async () => ({ default: (await import('./color-scheme-menu.js')).ColorSchemeMenu }));
 const LiveUpdates = lazyComponent(async () => {

@@ -11,7 +11,7 @@ import {
 import { Dialog } from '../components/dialog.js';
 import { SearchIcon } from '../components/icons.js';
 import { takeEarlyKeys } from '../shortcuts/early-keys.js';
-import type { Command } from './command.js';
+import type { Command } from '../components/command.js';
 import { useCommands } from './commands.js';
 import classes from './command-palette.module.css';
 

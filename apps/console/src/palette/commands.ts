@@ -19,9 +19,9 @@ import { useOpenDialog } from '../layout/dialogs.js';
 import { getScreenPath, useNavigation } from '../layout/navigation.js';
 import { signOut } from '../layout/sign-out.js';
 import { WORKSPACE_TABS } from '../screens/workspace/tabs.js';
-import type { Command } from './command.js';
+import type { Command } from '../components/command.js';
 import { useLeadingResources, useOtherResources } from './resource-commands.js';
-import { useScreenCommands } from './screen-commands.js';
+import { useScreenCommands } from '../components/screen-commands.js';
 
 const SEARCH_DELAY_MS = 150;
 

@@ -7,7 +7,7 @@ import { teamSuggestionsQuery } from '../api/teams.js';
 import { workspaceSuggestionsQuery } from '../api/workspaces.js';
 import { OrganizationIcon, RegistryIcon, TeamIcon, UserIcon, WorkspaceIcon } from '../components/icons.js';
 import { getOrganizationPath } from '../layout/navigation.js';
-import type { Command } from './command.js';
+import type { Command } from '../components/command.js';
 
 const MAX_ORGANIZATIONS = 6;
 /** The limit for each of teams, projects and providers. */

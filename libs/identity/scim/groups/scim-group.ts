@@ -7,6 +7,7 @@ import {
   type Decider,
   type Message,
 } from '#platform/kernel';
+import { MAX_GROUP_MEMBERS } from '../protocol/scim-bodies.js';
 
 export type ScimGroupNames = { readonly displayName: string; readonly externalId: string | null };
 
@@ -29,9 +30,6 @@ export type ScimGroupCommand =
 type ScimGroupState =
   | { readonly status: 'absent' | 'deleted' }
   | ({ readonly status: 'active'; readonly members: readonly string[] } & ScimGroupNames);
-
-/** A body with so many members has about 400 KB. */
-export const MAX_GROUP_MEMBERS = 5_000;
 
 /** Returns the text that `sso-team-id` of a team must be: the external id, or the display name without one. */
 export const getGroupKey = ({ displayName, externalId }: ScimGroupNames): string => externalId ?? displayName;

@@ -1,6 +1,8 @@
 import { z } from 'zod';
-import { MAX_GROUP_MEMBERS } from '../groups/scim-group.js';
 import { ScimRefusal } from './scim-refusal.js';
+
+/** A body with so many members has about 400 KB. */
+export const MAX_GROUP_MEMBERS = 5_000;
 
 /** Postgres stores neither a NUL character nor half of a surrogate pair. */
 const isStorable = (value: string): boolean => !value.includes('\0') && value.isWellFormed();

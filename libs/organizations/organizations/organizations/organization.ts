@@ -14,7 +14,7 @@ import {
 } from '#platform/kernel';
 import { ORGANIZATION_SETTINGS, type OrganizationSettings } from './organization-settings.js';
 import { checkExecutionDefaults, resolveDefaultPool } from './execution-defaults.js';
-import { DEFAULT_MAX_TTLS, type MaxTokenTtls } from '../token-ttl-policies/token-ttl-policy.js';
+import { DEFAULT_MAX_TTLS, type MaxTokenTtls } from './token-ttl-policy.js';
 
 /** Feature sets that an organization can have. `free` has no audit entitlement. */
 export const FEATURE_SETS = ['everything', 'free'] as const;

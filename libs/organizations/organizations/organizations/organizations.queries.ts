@@ -25,7 +25,7 @@ import {
 } from '#api/json-api';
 import type { FeatureSet } from './organization.js';
 import { ORGANIZATION_SETTINGS, type OrganizationSettings } from './organization-settings.js';
-import type { LimitedToken } from '../token-ttl-policies/token-ttl-policy.js';
+import type { LimitedToken } from './token-ttl-policy.js';
 
 /** `updatedAt` is null while the policy has its default. */
 type TokenTtlPolicy = { readonly maxTtlMs: number; readonly updatedAt: Timestamp | null };

@@ -17,7 +17,7 @@ import { notFound } from '#platform/kernel';
 import { ChangeOrganization } from '../organizations/organizations.handler.js';
 import { findOrganization, type OrganizationWithTtlPolicies } from '../organizations/organizations.queries.js';
 import { policiesBody, toMaxTtls } from './token-ttl-policies.body.js';
-import { LIMITED_TOKENS } from './token-ttl-policy.js';
+import { LIMITED_TOKENS } from '../organizations/token-ttl-policy.js';
 
 const PATH = 'organizations/:organization/token-ttl-policies';
 

@@ -9,7 +9,7 @@ import {
 import { ORGANIZATIONS } from '../organizations/organizations.openapi.js';
 import { OrganizationTokenTtlPoliciesController } from './organization-token-ttl-policies.controller.js';
 import { policiesBody } from './token-ttl-policies.body.js';
-import { DEFAULT_MAX_TTLS, LIMITED_TOKENS, MAX_TTL_MS, MIN_TTL_MS } from './token-ttl-policy.js';
+import { DEFAULT_MAX_TTLS, LIMITED_TOKENS, MAX_TTL_MS, MIN_TTL_MS } from '../organizations/token-ttl-policy.js';
 
 export const organizationTokenTtlPolicySchema = defineResource({
   name: 'OrganizationTokenTtlPolicy',

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { resourceBody } from '#api/json-api';
-import { MIN_TTL_MS, LIMITED_TOKENS, MAX_TTL_MS, type MaxTokenTtls } from './token-ttl-policy.js';
+import { MIN_TTL_MS, LIMITED_TOKENS, MAX_TTL_MS, type MaxTokenTtls } from '../organizations/token-ttl-policy.js';
 
 const RANGE = `must be a whole number of milliseconds from ${MIN_TTL_MS} to ${MAX_TTL_MS}`;
 

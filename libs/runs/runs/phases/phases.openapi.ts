@@ -11,7 +11,7 @@ import {
 } from '#api/json-api/description';
 import { EXECUTION_MODES } from '#platform/kernel';
 import { AppliesController } from './applies.controller.js';
-import { PHASE_STATUSES } from './phases.js';
+import { PHASE_STATUSES } from '../runs/phases.js';
 import { PlansController } from './plans.controller.js';
 
 const phaseAttributes = {

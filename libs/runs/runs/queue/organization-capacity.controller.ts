@@ -2,7 +2,7 @@ import { Controller, Get, Param } from '@nestjs/common';
 import { CurrentActor, type Actor } from '#api/access';
 import { Database } from '#platform/postgres';
 import { renderDocument, type Document } from '#api/json-api';
-import { loadCapacity } from '../lists/run-lists.queries.js';
+import { loadCapacity } from '../runs/run-lists.queries.js';
 
 /**
  * Reports how busy an organization is. There is no limit on concurrent runs: executors decide how many runs they take.

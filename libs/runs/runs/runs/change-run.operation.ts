@@ -9,7 +9,7 @@ import {
 } from '#storage/event-store';
 import { createEventContext } from '#api/access';
 import { loadWorkspaceLock } from '#workspaces/workspaces';
-import { createCommentCommand } from '../comments/comment-run.operation.js';
+import { createCommentCommand } from './comment-run.operation.js';
 import { needsWorkspaceLock, type RunState } from './run-state.js';
 import { isActionAllowed } from './run-status.js';
 import { run, type RunCommand } from './run.js';

@@ -8,7 +8,7 @@ import { renderDocument, renderPage, parsePage, type Document, type QueryParamet
 import { ReadRecorder } from '#api/reads';
 import { RunRenderer } from './runs.renderer.js';
 import { parseActionComment, parseNewRun, parseProgress } from './runs.body.js';
-import { parseRunFilter, RUN_FILTERS } from '../lists/runs.filter.js';
+import { parseRunFilter, RUN_FILTERS } from './runs.filter.js';
 import { ChangeRun } from './runs.commands.js';
 import { loadRunIncluded, parseRunIncludes, type RunIncludes } from './runs.include.js';
 import {
@@ -18,7 +18,7 @@ import {
   listWorkspaceRuns,
   type ListedRuns,
   type RunPage,
-} from '../lists/run-lists.queries.js';
+} from './run-lists.queries.js';
 import { findRun } from './runs.queries.js';
 
 /** A run may have up to 500 variables. */

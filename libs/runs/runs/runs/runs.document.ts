@@ -1,7 +1,7 @@
 import type { Principal } from '#platform/kernel';
 import { can, type Identity } from '#api/access';
 import { linkTo, toMany, toOne, type Relationship, type Resource } from '#api/json-api';
-import { toApplyPhase, toPlanPhase, type RunPhase } from '../phases/phases.js';
+import { toApplyPhase, toPlanPhase, type RunPhase } from './phases.js';
 import { isActionAllowed, type RunStatus } from './run-status.js';
 import { isForceCancelable } from './run-state.js';
 import type { PlannedCounts } from './run-event.js';

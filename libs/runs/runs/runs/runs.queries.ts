@@ -13,7 +13,7 @@ import { isPoolUsableBy } from '#organizations/agents';
 import { selectStoredAttributes } from '#api/json-api';
 import { selectEncryptedSecret } from '#storage/vault';
 import { AGENT_POOL, EXECUTION_MODE, buildLockSnapshotJson, type LockSnapshot } from '#workspaces/workspaces';
-import type { StatusTimestamps } from '../phases/phases.js';
+import type { StatusTimestamps } from './phases.js';
 import { RUN_OPTIONS, type RunOptions } from './run-options.js';
 import type { RunStatus } from './run-status.js';
 import type { PlannedCounts, RunSource } from './run-event.js';

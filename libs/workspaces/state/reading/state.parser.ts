@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { Refusal, unprocessable, type Problem, type RefusalKind } from '#platform/kernel';
 import type { OutputSummary, StateSummary } from '#workspaces/workspaces';
-import { splitCreateRequest } from '../uploads/inline-state.js';
+import { splitCreateRequest } from './inline-state.js';
 import { buildBlocksFile, buildOutputsFile, buildResourcesFile } from '../state-file/state-extract.js';
 import { parseStateFile, replaceSerial } from '../state-file/state-file.js';
 

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { badRequest, unprocessable } from '#platform/kernel';
 import { ignoredMember, parseBody, requiredToOne, resourceBody, text, toOneInput } from '#api/json-api';
-import { isBase64 } from '../uploads/inline-state.js';
+import { isBase64 } from '../reading/inline-state.js';
 import { checkDeclaredContent } from '../uploads/declared-content.js';
 import { unwrapOutcome, type ParsedCreateRequest, type ParsedState } from '../reading/state.parser.js';
 

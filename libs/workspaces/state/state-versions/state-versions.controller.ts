@@ -18,7 +18,7 @@ import {
 import { ReadRecorder } from '#api/reads';
 import { CurrentRuns } from '#workspaces/workspaces';
 import type { BackingDataCommand } from '../backing-data/backing-data.js';
-import { ChangeBackingData } from '../backing-data/backing-data.handler.js';
+import { ChangeBackingData } from './backing-data.handler.js';
 import type { StateRead } from '../reads.events.js';
 import { parseRollback } from './state-versions.body.js';
 import {

@@ -5,10 +5,10 @@ import { AggregateHandler, EventStore, getFirstRowOrNull, type OperationTable } 
 import { castRows } from '#platform/postgres';
 import { createEventContext, createSystemContext, type Actor } from '#api/access';
 import { selectWorkspaceBindings, type BindingRow } from '#organizations/tag-bindings';
-import { moveWorkspaces } from '../moves/move-workspaces.operation.js';
+import { moveWorkspaces } from './move-workspaces.operation.js';
 import { changeRemoteStateConsumers } from '../remote-state-consumers/change-remote-state-consumers.operation.js';
-import { deleteTags } from '../tags/delete-tags.operation.js';
-import { tagWorkspaces } from '../tags/tag-workspaces.operation.js';
+import { deleteTags } from './delete-tags.operation.js';
+import { tagWorkspaces } from './tag-workspaces.operation.js';
 import { ToolReleases } from '../tool-versions/tool-releases.catalogue.js';
 import { changeWorkspace, failStateVersion } from './change-workspace.operation.js';
 import { createWorkspace } from './create-workspace.operation.js';

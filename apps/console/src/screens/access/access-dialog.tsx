@@ -7,7 +7,7 @@ import { Dialog } from '../../components/dialog.js';
 import { PendingButton } from '../../components/pending-button.js';
 import { FormProblems } from '../../components/problems.js';
 import { TextLink } from '../../components/text-link.js';
-import { showToast } from '../../components/toasts.js';
+import { showToast } from '../../toasts.js';
 import type { AccessSource } from './access-sources.js';
 
 const NONE = 'none';

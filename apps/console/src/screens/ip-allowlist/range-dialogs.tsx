@@ -9,7 +9,7 @@ import {
 import { ConfirmDialog } from '../../components/confirm-dialog.js';
 import { useForm } from '../../components/form.js';
 import { FormDialog } from '../../components/form-dialog.js';
-import { reportAndClose } from '../../components/toasts.js';
+import { reportAndClose } from '../../toasts.js';
 
 type AddRangeProps = {
   readonly organization: string;

@@ -1,6 +1,6 @@
 import { useChangeNotification, type ListedNotification, type NotifyingOwner } from '../../api/notifications.js';
 import { ConfirmDialog } from '../../components/confirm-dialog.js';
-import { reportAndClose } from '../../components/toasts.js';
+import { reportAndClose } from '../../toasts.js';
 
 type DeleteProps = {
   readonly organization: string;

@@ -9,7 +9,7 @@ import {
 } from '../../api/notifications.js';
 import { Card, FactList } from '../../components/card.js';
 import { PendingButton } from '../../components/pending-button.js';
-import { removeToast, showToast } from '../../components/toasts.js';
+import { removeToast, showToast } from '../../toasts.js';
 import { LastAnswers } from './delivery-status.js';
 import { describeDestination, formatTrigger } from './notification-words.js';
 

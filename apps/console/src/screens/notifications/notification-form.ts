@@ -8,7 +8,7 @@ import {
   type NotifyingOwner,
 } from '../../api/notifications.js';
 import { useForm } from '../../components/form.js';
-import { reportAndClose } from '../../components/toasts.js';
+import { reportAndClose } from '../../toasts.js';
 import type { NotificationDestination, NotificationTrigger } from './notification-words.js';
 
 type NotificationValues = {

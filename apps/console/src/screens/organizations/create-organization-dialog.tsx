@@ -5,7 +5,7 @@ import { accountQuery } from '../../api/account.js';
 import { useCreateOrganization } from '../../api/organizations.js';
 import { useForm } from '../../components/form.js';
 import { FormDialog } from '../../components/form-dialog.js';
-import { showToast } from '../../components/toasts.js';
+import { showToast } from '../../toasts.js';
 import { getOrganizationPath } from '../../layout/navigation.js';
 
 export const CreateOrganizationDialog = ({ onClose }: { readonly onClose: () => void }) => {

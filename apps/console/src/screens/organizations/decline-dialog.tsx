@@ -1,7 +1,7 @@
 import { ApiError } from '../../api/api-error.js';
 import { useDeclineInvitation, type OwnInvitation } from '../../api/memberships.js';
 import { ConfirmDialog } from '../../components/confirm-dialog.js';
-import { showToast } from '../../components/toasts.js';
+import { showToast } from '../../toasts.js';
 
 type DeclineDialogProps = { readonly invitation: OwnInvitation; readonly onClose: () => void };
 

@@ -8,7 +8,7 @@ import { focusHeading, recoverFocus } from '../../components/focus-return.js';
 import { lazyComponent } from '../../components/lazy-component.js';
 import { PendingButton } from '../../components/pending-button.js';
 import { Time } from '../../components/times.js';
-import { showToast } from '../../components/toasts.js';
+import { showToast } from '../../toasts.js';
 import classes from './organizations.module.css';
 
 const DeclineDialog = lazyComponent(() => import('./decline-dialog.js'), 'DeclineDialog');

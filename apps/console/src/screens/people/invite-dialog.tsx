@@ -6,7 +6,7 @@ import { ConfirmDialog } from '../../components/confirm-dialog.js';
 import { useForm } from '../../components/form.js';
 import { FormDialog } from '../../components/form-dialog.js';
 import { toOption, useSuggestionText } from '../../components/search-select.js';
-import { reportAndClose } from '../../components/toasts.js';
+import { reportAndClose } from '../../toasts.js';
 
 type DialogProps = { readonly organization: string; readonly onClose: () => void };
 

@@ -3,7 +3,7 @@ import { useAddGpgKey } from '../../api/registry.js';
 import { CodeBlock } from '../../components/copy.js';
 import { useForm } from '../../components/form.js';
 import { FormDialog } from '../../components/form-dialog.js';
-import { reportAndClose } from '../../components/toasts.js';
+import { reportAndClose } from '../../toasts.js';
 
 type AddKeyDialogProps = { readonly organization: string; readonly onClose: () => void };
 

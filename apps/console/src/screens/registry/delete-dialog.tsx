@@ -1,6 +1,6 @@
 import { useDeleteFromRegistry, type RegistryTarget } from '../../api/registry.js';
 import { ConfirmDialog } from '../../components/confirm-dialog.js';
-import { reportAndClose } from '../../components/toasts.js';
+import { reportAndClose } from '../../toasts.js';
 
 /** Returns what the person types, and what the deletion means. */
 const describeTarget = (

@@ -9,7 +9,7 @@ import { CodeBlock } from '../../components/copy.js';
 import { Dialog } from '../../components/dialog.js';
 import { DialogActions } from '../../components/dialog-actions.js';
 import { FormProblems } from '../../components/problems.js';
-import { showToast } from '../../components/toasts.js';
+import { showToast } from '../../toasts.js';
 import { AddKeyDialog } from './add-key-dialog.js';
 import { publishRelease, type PublicationResult, type ReleaseProgress } from './publish-release.js';
 import { PublishResult } from './publish-result.js';

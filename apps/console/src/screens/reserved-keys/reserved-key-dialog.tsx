@@ -16,7 +16,7 @@ import { formatCount } from '../../components/counts.js';
 import { listChanges, useForm } from '../../components/form.js';
 import { FormDialog } from '../../components/form-dialog.js';
 import { LoadingLines } from '../../components/states.js';
-import { reportAndClose } from '../../components/toasts.js';
+import { reportAndClose } from '../../toasts.js';
 
 const TYPING_MS = 300;
 

@@ -4,7 +4,7 @@ import { useChangeRun, type ConsoleRunAction, type RunDocument } from '../../api
 import { useForm } from '../../components/form.js';
 import { FormDialog } from '../../components/form-dialog.js';
 import { PlanCounts } from '../../components/run-status.js';
-import { reportAndClose } from '../../components/toasts.js';
+import { reportAndClose } from '../../toasts.js';
 
 const EXPLANATIONS: Readonly<Record<ConsoleRunAction, string>> = {
   apply: 'An executor applies the plan. It changes the resources of this workspace.',

@@ -6,7 +6,7 @@ import { useChangeTeamMembers, type Team, type TeamMemberRow } from '../../api/t
 import { ConfirmDialog } from '../../components/confirm-dialog.js';
 import { FormDialog } from '../../components/form-dialog.js';
 import { useSuggestionText } from '../../components/search-select.js';
-import { reportAndClose } from '../../components/toasts.js';
+import { reportAndClose } from '../../toasts.js';
 
 type DialogProps = { readonly organization: string; readonly team: Team; readonly onClose: () => void };
 

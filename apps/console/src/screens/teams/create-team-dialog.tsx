@@ -3,7 +3,7 @@ import { useNavigate } from '@tanstack/react-router';
 import { useCreateTeam } from '../../api/teams.js';
 import { useForm } from '../../components/form.js';
 import { FormDialog } from '../../components/form-dialog.js';
-import { showToast } from '../../components/toasts.js';
+import { showToast } from '../../toasts.js';
 
 type DialogProps = { readonly organization: string; readonly onClose: () => void };
 

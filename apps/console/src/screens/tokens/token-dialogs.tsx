@@ -8,7 +8,7 @@ import { Dialog } from '../../components/dialog.js';
 import { useForm } from '../../components/form.js';
 import { DialogForm } from '../../components/form-dialog.js';
 import { toOption, useSuggestionText } from '../../components/search-select.js';
-import { reportAndClose } from '../../components/toasts.js';
+import { reportAndClose } from '../../toasts.js';
 import { describeToken, type ListedToken } from './token-table.js';
 
 type DialogProps = { readonly organization: string; readonly onClose: () => void };

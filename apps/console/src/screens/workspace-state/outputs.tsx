@@ -7,7 +7,7 @@ import { useChange } from '../../api/use-change.js';
 import { CopyButton } from '../../components/copy.js';
 import { DataTable, type DataColumn } from '../../components/data-table.js';
 import { QueryState } from '../../components/states.js';
-import { showToast } from '../../components/toasts.js';
+import { showToast } from '../../toasts.js';
 import classes from './workspace-state.module.css';
 
 type Output = ApiResource<'StateVersionOutput'>;

@@ -1,7 +1,7 @@
 import { useChangeVariable, type ConsoleVariable } from '../../api/variables.js';
 import type { Workspace } from '../../api/workspaces.js';
 import { ConfirmDialog } from '../../components/confirm-dialog.js';
-import { reportAndClose } from '../../components/toasts.js';
+import { reportAndClose } from '../../toasts.js';
 
 type DeleteDialogProps = {
   readonly organization: string;

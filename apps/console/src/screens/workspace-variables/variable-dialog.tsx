@@ -10,7 +10,7 @@ import type { Workspace } from '../../api/workspaces.js';
 import { ChangedNotice } from '../../components/changed-notice.js';
 import { listChanges, useForm } from '../../components/form.js';
 import { FormDialog } from '../../components/form-dialog.js';
-import { showToast } from '../../components/toasts.js';
+import { showToast } from '../../toasts.js';
 
 const CATEGORIES = [
   { value: 'terraform', label: 'Terraform' },

@@ -4,7 +4,7 @@ import { useEffect } from 'react';
 import { ApiError } from '../../api/api-error.js';
 import { renamedWorkspaceQuery } from '../../api/renamed-workspace.js';
 import { workspaceQuery, type WorkspaceDocument } from '../../api/workspaces.js';
-import { showToast } from '../../components/toasts.js';
+import { showToast } from '../../toasts.js';
 
 /**
  * Replaces the address of an open page if its workspace has another name now, and keeps the tab and the search parameters.

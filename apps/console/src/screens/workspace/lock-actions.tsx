@@ -7,7 +7,7 @@ import { useChangeLock, type WorkspaceDocument } from '../../api/workspaces.js';
 import { LockIcon, UnlockIcon } from '../../components/icons.js';
 import { lazyComponent } from '../../components/lazy-component.js';
 import { PermittedButton } from '../../components/permitted-button.js';
-import { showToast } from '../../components/toasts.js';
+import { showToast } from '../../toasts.js';
 
 const LockDialog = lazyComponent(() => import('./lock-dialog.js'), 'LockDialog');
 const ForceUnlockDialog = lazyComponent(() => import('./lock-dialog.js'), 'ForceUnlockDialog');

@@ -4,7 +4,7 @@ import { ConfirmDialog } from '../../components/confirm-dialog.js';
 import { useForm } from '../../components/form.js';
 import { FormDialog } from '../../components/form-dialog.js';
 import { LockReasonField } from '../../components/lock-reason-field.js';
-import { reportAndClose } from '../../components/toasts.js';
+import { reportAndClose } from '../../toasts.js';
 
 type DialogProps = { readonly organization: string; readonly workspace: Workspace; readonly onClose: () => void };
 

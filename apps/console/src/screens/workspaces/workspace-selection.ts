@@ -7,7 +7,7 @@ import {
   type WorkspaceSearch,
 } from '../../api/workspaces.js';
 import type { GridSelection } from '../../components/grid-selection.js';
-import { showToast } from '../../components/toasts.js';
+import { showToast } from '../../toasts.js';
 import type { WorkspaceList } from './workspace-pages.js';
 
 /** One change may have this many workspaces, so that a person can read its preview. */

@@ -4,7 +4,7 @@ import { describeChangeError } from '../../../api/api-error.js';
 import { useDeleteView, useUpdateView, type SavedView } from '../../../api/saved-views.js';
 import { PendingButton } from '../../../components/pending-button.js';
 import { FormProblems } from '../../../components/problems.js';
-import { showToast } from '../../../components/toasts.js';
+import { showToast } from '../../../toasts.js';
 import classes from './views.module.css';
 
 type RowProps = {

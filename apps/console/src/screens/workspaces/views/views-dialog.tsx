@@ -8,7 +8,7 @@ import { PendingButton } from '../../../components/pending-button.js';
 import { findFieldProblem, FormProblems } from '../../../components/problems.js';
 import { RowList } from '../../../components/row-list.js';
 import { QueryState } from '../../../components/states.js';
-import { showToast } from '../../../components/toasts.js';
+import { showToast } from '../../../toasts.js';
 import type { ListSearch } from '../workspaces.search.js';
 import { formatViewQuery, type OpenedView } from './opened-view.js';
 import { ViewRow } from './view-row.js';

@@ -1,6 +1,6 @@
 import { badRequest, formatTimestamp } from '#platform/kernel';
 import { getListParameter, getParameter, type QueryParameters } from '#api/json-api';
-import { STATUS_GROUPS } from '../runs/run-status.js';
+import { STATUS_GROUPS } from './run-status.js';
 import type { RunFilter } from './run-lists.queries.js';
 
 /** The filters of lists of runs. */

@@ -15,8 +15,8 @@ import {
   loadBackingDataForCommand,
   selectStateVersionById,
   type BackingDataForCommand,
-} from '../state-versions/state-versions.queries.js';
-import { backingData, type BackingDataCommand } from './backing-data.js';
+} from './state-versions.queries.js';
+import { backingData, type BackingDataCommand } from '../backing-data/backing-data.js';
 
 /** Resolves to null if the workspace of the state version has been deleted meanwhile. */
 type BackingDataOperation = Operation<{ stateVersion: string; actor: Actor }, StateVersionRow | null>;

@@ -2,11 +2,11 @@ import { conflict, notFound, type Clock, type Ids } from '#platform/kernel';
 import { expectVersion, type EventStore } from '#storage/event-store';
 import { createEventContext, UNRESTRICTED } from '#api/access';
 import { prepareNewToken, type IssuedToken } from '#identity/people';
-import { isFinal } from '../runs/run-status.js';
-import { run } from '../runs/run.js';
-import type { RunOperations } from '../runs/runs.commands.js';
-import { authorizeRunCommand } from '../runs/runs.permissions.js';
-import { loadRunForCommand } from '../runs/runs.queries.js';
+import { isFinal } from './run-status.js';
+import { run } from './run.js';
+import type { RunOperations } from './runs.commands.js';
+import { authorizeRunCommand } from './runs.permissions.js';
+import { loadRunForCommand } from './runs.queries.js';
 
 /** A run can wait for a person for months; its executor requests another token then. */
 const TOKEN_LIFETIME_MS = 24 * 60 * 60 * 1_000;

@@ -1,5 +1,5 @@
 import type { Timestamp } from '#platform/kernel';
-import { isFinal, type RunStatus } from '../runs/run-status.js';
+import { isFinal, type RunStatus } from './run-status.js';
 
 /** The time at which a run reached each status. */
 export type StatusTimestamps = { readonly [S in RunStatus]?: Timestamp };

@@ -1,9 +1,9 @@
 import type { Sql } from '#platform/kernel';
 import { expectVersion, type EventStore, type StreamWrite } from '#storage/event-store';
 import { raiseConflictWhenFixedKeysChanged } from '#organizations/tag-bindings';
-import { appendToWorkspaces, requirePermissionOnEach } from '../workspaces/bulk-append.writes.js';
-import type { WorkspaceOperations } from '../workspaces/workspaces.commands.js';
-import { loadTagAddition, type TagAddition, type TaggedWorkspace } from './flat-tags.queries.js';
+import { appendToWorkspaces, requirePermissionOnEach } from './bulk-append.writes.js';
+import type { WorkspaceOperations } from './workspaces.commands.js';
+import { loadTagAddition, type TagAddition, type TaggedWorkspace } from '../tags/flat-tags.queries.js';
 
 /** The projects at their versions, and what they fix. */
 const buildTaggingGuards = ({

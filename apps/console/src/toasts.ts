@@ -1,5 +1,5 @@
-import { endDirections } from '../api/direction-controls.js';
-import { createStore } from '../store.js';
+import { endDirections } from './api/direction-controls.js';
+import { createStore } from './store.js';
 
 /* Short messages in a corner. Any code can add one. */
 

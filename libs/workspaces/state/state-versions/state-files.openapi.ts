@@ -7,7 +7,7 @@ import {
   INVALID_LINK,
   signedLinkParameter,
 } from '#api/json-api/description';
-import { STATE_VERSIONS } from '../state-versions/state-versions.openapi.js';
+import { STATE_VERSIONS } from './state-versions.openapi.js';
 import { StateFilesController } from './state-files.controller.js';
 
 const NO_FILE = 'The file was not uploaded or was deleted, or you may not see the state version.';

@@ -1,5 +1,5 @@
 import type { ComponentType } from 'react';
-import type { IconProps } from '../components/icons.js';
+import type { IconProps } from './icons.js';
 
 /** An entry of the palette. Commands with the same group stand together. */
 export type Command = {

@@ -19,7 +19,7 @@ import { startTestServer, type ApiResponse, type TestServer } from '../../../../
 import { expectViewsMatchLog } from '../../../../test/support/views-match-log.js';
 import { createAbandonedStateVersionsJob, stateDefinition } from '../index.js';
 import { createStateFile, createLockedWorkspace, createStateRequests, unlock } from '../spec.js';
-import { StateFiles } from './state.files.js';
+import { StateFiles } from '../files/state.files.js';
 
 const md5Of = (bytes: Buffer): string => createHash('md5').update(bytes).digest('hex');
 const { postState } = createStateRequests(md5Of);

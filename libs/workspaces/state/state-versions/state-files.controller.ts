@@ -7,9 +7,9 @@ import { Database } from '#platform/postgres';
 import { ReadRecorder, releaseOnceRecorded } from '#api/reads';
 import { createStateReadEvent, type StateRead } from '../reads.events.js';
 import { StateVersionReceiver } from '../uploads/state-versions.receiver.js';
-import { findStateVersion } from '../state-versions/state-versions.queries.js';
-import { StateFiles, type FileKind } from './state.files.js';
-import { StateLinks } from './state.links.js';
+import { findStateVersion } from './state-versions.queries.js';
+import { StateFiles, type FileKind } from '../files/state.files.js';
+import { StateLinks } from '../files/state.links.js';
 
 /** Uploads and downloads of state files: plain bytes, no JSON:API. Documents of state versions contain their URLs. */
 @Controller('api/v2')

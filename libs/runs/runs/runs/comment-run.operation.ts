@@ -2,10 +2,10 @@ import { unprocessable, type Ids } from '#platform/kernel';
 import { expectVersion, getFirstRow, type EventStore } from '#storage/event-store';
 import { toActingPrincipal, type Actor, changeResource } from '#api/access';
 import { selectCommentById, type CommentRow } from '../run-events/run-events.queries.js';
-import { run, type RunCommand } from '../runs/run.js';
-import type { RunOperations } from '../runs/runs.commands.js';
-import { authorizeRunCommand } from '../runs/runs.permissions.js';
-import { loadRunForCommand, type StoredComments } from '../runs/runs.queries.js';
+import { run, type RunCommand } from './run.js';
+import type { RunOperations } from './runs.commands.js';
+import { authorizeRunCommand } from './runs.permissions.js';
+import { loadRunForCommand, type StoredComments } from './runs.queries.js';
 
 /**
  * Clients read all comments of a run in one request. Comments of actions are few: each action ends a phase of the run.

@@ -22,7 +22,7 @@ import {
 import { AGENT_POOL_NAMES } from '#organizations/agents';
 import { isHiddenTeam } from '#identity/people';
 import { AGENT_POOL, EXECUTION_MODE } from '#workspaces/workspaces';
-import { EXECUTING_STATUSES, WAITING_STATUSES } from '../runs/run-status.js';
+import { EXECUTING_STATUSES, WAITING_STATUSES } from './run-status.js';
 import {
   RUN_JOINS,
   RUN_COLUMNS,
@@ -31,7 +31,7 @@ import {
   isOpen,
   canExecute,
   type RunRow,
-} from '../runs/runs.queries.js';
+} from './runs.queries.js';
 
 export type RunFilter = {
   readonly statuses: readonly string[] | null;

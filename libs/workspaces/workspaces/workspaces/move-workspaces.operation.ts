@@ -1,8 +1,8 @@
 import { expectVersion, type EventStore } from '#storage/event-store';
 import { raiseConflictWhenFixedKeysChanged } from '#organizations/tag-bindings';
-import { appendToWorkspaces, requirePermissionOnEach } from '../workspaces/bulk-append.writes.js';
-import type { WorkspaceOperations } from '../workspaces/workspaces.commands.js';
-import { loadWorkspaceMove, type WorkspaceToMove } from './moves.queries.js';
+import { appendToWorkspaces, requirePermissionOnEach } from './bulk-append.writes.js';
+import type { WorkspaceOperations } from './workspaces.commands.js';
+import { loadWorkspaceMove, type WorkspaceToMove } from '../lists/moves.queries.js';
 
 /** Moves workspaces into a project, all of them or none. */
 export const moveWorkspaces = (

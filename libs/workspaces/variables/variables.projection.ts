@@ -8,9 +8,9 @@ import {
   type WorkspaceDeleted,
 } from '#platform/kernel';
 import { buildSecretDeletion } from '#storage/vault';
-import { VARIABLE_SET_TARGET_KINDS, type VariableSetEvent } from '../variable-sets/variable-set.js';
-import { VARIABLE_SET_NAMES } from '../variable-sets/variable-set-names.js';
-import type { VariableEvent } from './variable.js';
+import { VARIABLE_SET_TARGET_KINDS, type VariableSetEvent } from './variable-sets/variable-set.js';
+import { VARIABLE_SET_NAMES } from './variable-sets/variable-set-names.js';
+import type { VariableEvent } from './variables/variable.js';
 
 type VariableOwnerEndEvent = WorkspaceDeleted | ProjectDeleted | OrganizationDeleted;
 

@@ -1,7 +1,7 @@
 import { Group, Kbd, Stack, Switch, Table, Text } from '@mantine/core';
 import { Dialog } from '../components/dialog.js';
-import { getModifierName } from './modifier.js';
-import { useShortcuts } from './shortcuts.js';
+import { getModifierName } from '../shortcuts/modifier.js';
+import { useShortcuts } from '../shortcuts/shortcuts.js';
 
 const ShortcutKeys = ({ keys }: { readonly keys: string }) => (
   <Group gap={4} wrap="nowrap">

@@ -1,8 +1,8 @@
 import type { EventStore } from '#storage/event-store';
 import type { Actor } from '#api/access';
-import { appendToWorkspaces } from '../workspaces/bulk-append.writes.js';
-import type { WorkspaceOperations } from '../workspaces/workspaces.commands.js';
-import { loadFirstRemovalStep, loadNextRemovalStep, type TagRemovalStep } from './flat-tags.queries.js';
+import { appendToWorkspaces } from './bulk-append.writes.js';
+import type { WorkspaceOperations } from './workspaces.commands.js';
+import { loadFirstRemovalStep, loadNextRemovalStep, type TagRemovalStep } from '../tags/flat-tags.queries.js';
 
 /** A hundred thousand workspaces can have one tag. Each of them gets an event of its own, so an append is limited. */
 const WORKSPACES_PER_APPEND = 250;
