@@ -1,4 +1,3 @@
-export type { NotificationConfigurationEvent } from './configurations/notification-configuration.js';
 export {
   createNotificationDeliveriesDefinition,
   notificationsDefinition,

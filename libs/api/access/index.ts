@@ -11,7 +11,6 @@ export { Authenticator, hashSecret, type SessionRules } from './authentication/a
 export {
   formatEndedSessionCookie,
   formatSessionCookie,
-  getBearerToken,
   getCredential,
   getSessionCredential,
   SESSION_COOKIE,

@@ -13,7 +13,6 @@ export { publishedTeams } from './teams/teams.published.js';
 export { MembershipOrganizations } from './memberships/membership-organizations.port.js';
 export { PeopleModule, peopleDefinition } from './people.module.js';
 export {
-  ADMIN_USERNAME,
   ensureAdmin,
   ensureUser,
   findFirstAdmin,
@@ -64,14 +63,10 @@ export {
   type UserByLogin,
   type UserSigningIn,
 } from './users/user-login.queries.js';
-export { SIGN_IN_METHODS, type SessionEndReason, type SignInMethod } from './sessions/session.js';
 export {
-  findSession,
   listSessionsOfOtherProviders,
   listUsersOfProviderSession,
   loadPersonWithSessions,
-  selectActiveOrganizations,
-  selectOwnedSessions,
 } from './sessions/sessions.view.js';
 export {
   endSessions,

@@ -1,4 +1,3 @@
-export type { WorkloadIdentityEvent } from './identities/workload-identity.js';
 export { exchangeForm, TOKEN_EXCHANGE } from './exchange/exchange-request.js';
 export { TokenExchange, type ExchangedToken } from './exchange/token-exchange.service.js';
 export { listImportedIdentities, type ImportedIdentity } from './identities/imported-identities.operator.js';

@@ -2,7 +2,6 @@ export { backupDefinition } from './backup.definition.js';
 export { allowDeletions, createDeferredDeletionsJob, deferDeletions, DeferringBlobs } from './deferred-deletions.js';
 export {
   createArchive,
-  DamagedBackupError,
   formatPartName,
   openArchive,
   ORGANIZATION_EXPORT,

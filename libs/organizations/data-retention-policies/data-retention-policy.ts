@@ -109,7 +109,7 @@ type RetentionData = { organizationName: string; deleteOlderThanDays: number | n
 
 export type RetentionTarget = { readonly type: 'workspaces' | 'organizations'; readonly id: string };
 
-export type DataRetentionPolicyState =
+type DataRetentionPolicyState =
   | { readonly status: 'absent' | 'removed' }
   | { readonly status: 'active'; readonly deleteOlderThanDays: number | null };
 

@@ -1,10 +1,3 @@
-export {
-  DELETE_OLDERS,
-  DONT_DELETES,
-  dataRetentionPolicy,
-  type DataRetentionPolicyState,
-  type DataRetentionPolicyEvent,
-  type RetentionTarget,
-} from './data-retention-policy.js';
+export { DELETE_OLDERS, DONT_DELETES, dataRetentionPolicy, type RetentionTarget } from './data-retention-policy.js';
 export { retentionDefinition } from './data-retention-policies.definition.js';
 export { selectOwnPolicy, type PolicyIdentifier } from './own-policy.queries.js';

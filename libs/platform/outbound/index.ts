@@ -5,7 +5,7 @@ export {
   type OutboundOptions,
   type OutboundRequest,
 } from './outbound-fetch.js';
-export { isPublicAddress, PrivateHosts } from './private-hosts.js';
+export { PrivateHosts } from './private-hosts.js';
 export { createMailer, type Mailer, type MailOutcome, type MailServer, type OutgoingMail } from './mailer.js';
 export { toMessageDomain } from './message-domain.js';
 export { computeRetryPause, MAX_ATTEMPTS } from './retries.js';

@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { isPublicAddress, PrivateHosts } from './index.js';
+import { isPublicAddress, PrivateHosts } from './private-hosts.js';
 
 describe('a public address', () => {
   it.each(['93.184.216.34', '168.63.129.17', '2606:2800:220:1:248:1893:25c8:1946', '2001:200::1', '2a00:1450:4001::1'])(

@@ -1,4 +1,3 @@
-export type { ConfigurationVersionEvent } from './configuration-versions/configuration-version.js';
 export type { RunEvent } from './runs/run-event.js';
 export { CONFIGURATION_FILES } from './configuration-versions/configuration-version.files.js';
 export { createConfigurationSweeper } from './configuration-versions/configuration-sweeper.follower.js';
@@ -11,5 +10,5 @@ export {
   prepareSoftConfigurationDeletion,
   type DispensableConfiguration,
 } from './configuration-versions/configuration-deletion.writes.js';
-export { RUN_STATUSES, type RunStatus } from './runs/run-status.js';
+export { RUN_STATUSES } from './runs/run-status.js';
 export { RUN_MEASURE_COLUMNS, WORKSPACE_METRIC_COLUMNS, METRICS_WINDOW_RUNS } from './runs/runs.metrics.js';

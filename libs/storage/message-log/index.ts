@@ -20,7 +20,6 @@ export { KafkaPublisher } from './publishing/kafka-publisher.js';
 export {
   findReplayRefusal,
   replayLog,
-  REPLAY_HEADER,
   ReplayError,
   type ReplayRequest,
   type ReplayResult,

@@ -1,3 +1,2 @@
-export type { ReservedTagKeyEvent } from './reserved-tag-keys/reserved-tag-key.js';
 export { publishedReservedTagKeys } from './reserved-tag-keys/reserved-tag-keys.published.js';
 export { TagsModule, tagsDefinition } from './tags.module.js';

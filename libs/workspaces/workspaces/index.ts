@@ -1,7 +1,6 @@
 export { publishedWorkspaces } from './workspaces/workspaces.published.js';
 export { workspacesDefinition, WorkspacesModule } from './workspaces.module.js';
 export type { WorkspaceEvent } from './workspaces/workspace.js';
-export type { WorkspaceRow } from './workspaces/workspaces.queries.js';
 export { CurrentRuns } from './ports/current-runs.port.js';
 export { CurrentStates } from './ports/current-states.port.js';
 export { WorkspaceVariables } from './ports/workspace-variables.port.js';

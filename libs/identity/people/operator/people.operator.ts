@@ -27,7 +27,7 @@ import { refuseTaken } from '../users/users.handler.js';
 import { loadUserToForget } from '../users/users.queries.js';
 import { findUserByName } from './accounts.operator.js';
 
-export const ADMIN_USERNAME = 'admin';
+const ADMIN_USERNAME = 'admin';
 
 /**
  * Returns the user with this name in any case, and creates the user if necessary. Throws `conflict` if `siteAdmin` is requested and
