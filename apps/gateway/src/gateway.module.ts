@@ -43,8 +43,19 @@ const listInterceptors = (edition: Runtime['settings']['edition']): Provider[] =
   return [KnownFiltersInterceptor, ...ofEdition].map((useClass) => ({ provide: APP_INTERCEPTOR, useClass }));
 };
 
-/** Modules that need no options. */
-const FILES_AND_HEALTH = [EdgeModule, ApiDocsModule, PagesModule, ConsoleModule];
+const WITHOUT_OPTIONS = [
+  AgentsModule,
+  ApiDocsModule,
+  ConsoleModule,
+  EdgeModule,
+  HistoryModule,
+  IpAllowlistsModule,
+  PagesModule,
+  SavedViewsModule,
+  SshKeysModule,
+  TagsModule,
+  VariablesModule,
+];
 
 const MINUTE_MS = 60_000;
 
@@ -96,24 +107,17 @@ export class GatewayModule {
         VaultModule.with(runtime),
         // The self-hosted edition has no trail, so reads are not recorded.
         ReadsModule.with({ recorded: !selfHosted }),
-        ...FILES_AND_HEALTH,
+        ...WITHOUT_OPTIONS,
         SiteModule.with(collectSiteFacts(runtime)),
         DocumentCacheModule.with({ ...runtime, documentCacheBytes: settings.documentCacheBytes }),
         ...listPeopleModules(runtime),
         ScimModule.with(settings),
         OrganizationsModule.with(settings),
         WorkspacesModule.with(settings),
-        TagsModule,
         StateModule.with({ blobs, encryptionKeys, publicUrl, inlineLimit: settings.inlineStateLimit }),
         RunsModule.with({ blobs, encryptionKeys, publicUrl }),
-        AgentsModule,
         RegistryModule.with({ blobs, encryptionKeys, publicUrl, archiveLimit: settings.providerArchiveLimit }),
-        SavedViewsModule,
-        IpAllowlistsModule,
-        SshKeysModule,
-        VariablesModule,
         NotificationsModule.with({ encryptionKeys, outboundPrivateHosts, publicUrl, smtp }),
-        HistoryModule,
         LiveEventsModule.with(settings),
         // The self-hosted edition has no audit trail, so its routes are unknown.
         ...(selfHosted ? [] : [AuditTrailModule.with(settings), FactsModule.with(settings)]),
