@@ -13,7 +13,7 @@ import { requestsTo, type FuzzedRequest, type ValidCall } from './fuzz.js';
 
 const LONG = scaleLimit(600_000);
 const SEED = chooseSeed(20_261_123);
-const REQUESTS_A_ROUTE = countRounds(6);
+const REQUESTS_A_ROUTE = countRounds(8);
 /** The most characters of a response. The script of the page of the API has 4.9 million. */
 const LARGEST_ANSWER = 6_000_000;
 

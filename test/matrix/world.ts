@@ -1,5 +1,6 @@
 import { createTestSession } from '../support/sessions.js';
 import { ensureUser, issueUserToken } from '#identity/people';
+import { RECENT_SIGN_IN_MS } from '#api/access';
 import { toAttributes } from '#api/json-api';
 import { AdjustableClock } from '../support/clocks.js';
 import { expectStatus, makeAgentToken, makeMember, makeTeam, makeToken, resource } from '../support/seeds.js';
@@ -203,15 +204,19 @@ const createWorld = async (): Promise<KeptWorld> => {
   return { world, data: await server.stop(), offsetMs: clock.offsetMs };
 };
 
-let keptWorld: Promise<KeptWorld> | null = null;
+/** A world serves files that start within this time: callers with a session must have signed in lately. */
+const MAX_AGE_MS = RECENT_SIGN_IN_MS / 3;
+
+let keptWorld: { readonly world: Promise<KeptWorld>; readonly until: number } | null = null;
 
 /**
- * Starts a server with all callers. A worker creates them once, and each file gets a copy: the 450 requests of the creation
- * take several seconds.
+ * Starts a server with all callers. A worker creates them once for several files, and each file gets a copy: the 450 requests
+ * of the creation take several seconds.
  */
 export const startMatrixWorld = async (options: Pick<TestServerOptions, 'env'> = {}): Promise<MatrixWorld> => {
-  keptWorld ??= createWorld();
-  const { world, data, offsetMs } = await keptWorld;
+  if (keptWorld === null || Date.now() > keptWorld.until)
+    keptWorld = { world: createWorld(), until: Date.now() + MAX_AGE_MS };
+  const { world, data, offsetMs } = await keptWorld.world;
   const clock = new AdjustableClock();
   const pass = (ms: number): void => clock.pass({ ms });
   pass(offsetMs);
