@@ -3779,60 +3779,6 @@ export interface paths {
     patch?: never;
     trace?: never;
   };
-  '/api/v2/state-versions/upload/{token}': {
-    parameters: {
-      query?: never;
-      header?: never;
-      path?: never;
-      cookie?: never;
-    };
-    get?: never;
-    /**
-     * Upload a file of a state version
-     * @description The signed link replaces the token. It decides whether the file is the state or its JSON form. The same file can be uploaded again.
-     */
-    put: operations['uploadState'];
-    post?: never;
-    delete?: never;
-    options?: never;
-    head?: never;
-    patch?: never;
-    trace?: never;
-  };
-  '/api/v2/state-versions/{id}/download': {
-    parameters: {
-      query?: never;
-      header?: never;
-      path?: never;
-      cookie?: never;
-    };
-    /** Download the state of a state version */
-    get: operations['downloadState'];
-    put?: never;
-    post?: never;
-    delete?: never;
-    options?: never;
-    head?: never;
-    patch?: never;
-    trace?: never;
-  };
-  '/api/v2/state-versions/{id}/json-download': {
-    parameters: {
-      query?: never;
-      header?: never;
-      path?: never;
-      cookie?: never;
-    };
-    /** Download the JSON form of a state */
-    get: operations['downloadJsonState'];
-    put?: never;
-    post?: never;
-    delete?: never;
-    options?: never;
-    head?: never;
-    patch?: never;
-    trace?: never;
-  };
   '/api/v2/workspaces/{id}/resources': {
     parameters: {
       query?: never;
@@ -3902,6 +3848,60 @@ export interface paths {
      * @description The document has the value even if the output is sensitive.
      */
     get: operations['getStateVersionOutput'];
+    put?: never;
+    post?: never;
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
+  '/api/v2/state-versions/upload/{token}': {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    get?: never;
+    /**
+     * Upload a file of a state version
+     * @description The signed link replaces the token. It decides whether the file is the state or its JSON form. The same file can be uploaded again.
+     */
+    put: operations['uploadState'];
+    post?: never;
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
+  '/api/v2/state-versions/{id}/download': {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    /** Download the state of a state version */
+    get: operations['downloadState'];
+    put?: never;
+    post?: never;
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
+  '/api/v2/state-versions/{id}/json-download': {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    /** Download the JSON form of a state */
+    get: operations['downloadJsonState'];
     put?: never;
     post?: never;
     delete?: never;
@@ -38432,6 +38432,136 @@ export interface operations {
       503: components['responses']['Unavailable'];
     };
   };
+  listWorkspaceResources: {
+    parameters: {
+      query?: {
+        /** @description The number of the page. */
+        'page[number]'?: number;
+        /** @description The number of resources on a page. A larger number than 100 counts as 100. */
+        'page[size]'?: number;
+      };
+      header?: never;
+      path: {
+        /** @description The id of the workspace. */
+        id: string;
+      };
+      cookie?: never;
+    };
+    requestBody?: never;
+    responses: {
+      /** @description The document. */
+      200: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/vnd.api+json': components['schemas']['WorkspaceResourcePage'];
+        };
+      };
+      400: components['responses']['BadRequest'];
+      401: components['responses']['Unauthorized'];
+      403: components['responses']['Forbidden'];
+      404: components['responses']['NotFound'];
+      429: components['responses']['TooMany'];
+      500: components['responses']['InternalServerError'];
+      503: components['responses']['Unavailable'];
+    };
+  };
+  listStateVersionOutputs: {
+    parameters: {
+      query?: {
+        /** @description The number of the page. */
+        'page[number]'?: number;
+        /** @description The number of resources on a page. A larger number than 100 counts as 100. */
+        'page[size]'?: number;
+      };
+      header?: never;
+      path: {
+        /** @description The id of the state version. */
+        id: string;
+      };
+      cookie?: never;
+    };
+    requestBody?: never;
+    responses: {
+      /** @description The document. */
+      200: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/vnd.api+json': components['schemas']['StateVersionOutputPage'];
+        };
+      };
+      400: components['responses']['BadRequest'];
+      401: components['responses']['Unauthorized'];
+      403: components['responses']['Forbidden'];
+      404: components['responses']['NotFound'];
+      429: components['responses']['TooMany'];
+      500: components['responses']['InternalServerError'];
+      503: components['responses']['Unavailable'];
+    };
+  };
+  listCurrentStateVersionOutputs: {
+    parameters: {
+      query?: never;
+      header?: never;
+      path: {
+        /** @description The id of the workspace. */
+        id: string;
+      };
+      cookie?: never;
+    };
+    requestBody?: never;
+    responses: {
+      /** @description The document. */
+      200: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/vnd.api+json': components['schemas']['StateVersionOutputPage'];
+        };
+      };
+      400: components['responses']['BadRequest'];
+      401: components['responses']['Unauthorized'];
+      403: components['responses']['Forbidden'];
+      404: components['responses']['NotFound'];
+      429: components['responses']['TooMany'];
+      500: components['responses']['InternalServerError'];
+      503: components['responses']['Unavailable'];
+    };
+  };
+  getStateVersionOutput: {
+    parameters: {
+      query?: never;
+      header?: never;
+      path: {
+        /** @description The id of the state version output. */
+        id: string;
+      };
+      cookie?: never;
+    };
+    requestBody?: never;
+    responses: {
+      /** @description The document. */
+      200: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/vnd.api+json': components['schemas']['StateVersionOutputDocument'];
+        };
+      };
+      400: components['responses']['BadRequest'];
+      401: components['responses']['Unauthorized'];
+      403: components['responses']['Forbidden'];
+      404: components['responses']['NotFound'];
+      429: components['responses']['TooMany'];
+      500: components['responses']['InternalServerError'];
+      503: components['responses']['Unavailable'];
+    };
+  };
   uploadState: {
     parameters: {
       query?: never;
@@ -38641,136 +38771,6 @@ export interface operations {
           'application/vnd.api+json': components['schemas']['ErrorDocument'];
         };
       };
-      429: components['responses']['TooMany'];
-      500: components['responses']['InternalServerError'];
-      503: components['responses']['Unavailable'];
-    };
-  };
-  listWorkspaceResources: {
-    parameters: {
-      query?: {
-        /** @description The number of the page. */
-        'page[number]'?: number;
-        /** @description The number of resources on a page. A larger number than 100 counts as 100. */
-        'page[size]'?: number;
-      };
-      header?: never;
-      path: {
-        /** @description The id of the workspace. */
-        id: string;
-      };
-      cookie?: never;
-    };
-    requestBody?: never;
-    responses: {
-      /** @description The document. */
-      200: {
-        headers: {
-          [name: string]: unknown;
-        };
-        content: {
-          'application/vnd.api+json': components['schemas']['WorkspaceResourcePage'];
-        };
-      };
-      400: components['responses']['BadRequest'];
-      401: components['responses']['Unauthorized'];
-      403: components['responses']['Forbidden'];
-      404: components['responses']['NotFound'];
-      429: components['responses']['TooMany'];
-      500: components['responses']['InternalServerError'];
-      503: components['responses']['Unavailable'];
-    };
-  };
-  listStateVersionOutputs: {
-    parameters: {
-      query?: {
-        /** @description The number of the page. */
-        'page[number]'?: number;
-        /** @description The number of resources on a page. A larger number than 100 counts as 100. */
-        'page[size]'?: number;
-      };
-      header?: never;
-      path: {
-        /** @description The id of the state version. */
-        id: string;
-      };
-      cookie?: never;
-    };
-    requestBody?: never;
-    responses: {
-      /** @description The document. */
-      200: {
-        headers: {
-          [name: string]: unknown;
-        };
-        content: {
-          'application/vnd.api+json': components['schemas']['StateVersionOutputPage'];
-        };
-      };
-      400: components['responses']['BadRequest'];
-      401: components['responses']['Unauthorized'];
-      403: components['responses']['Forbidden'];
-      404: components['responses']['NotFound'];
-      429: components['responses']['TooMany'];
-      500: components['responses']['InternalServerError'];
-      503: components['responses']['Unavailable'];
-    };
-  };
-  listCurrentStateVersionOutputs: {
-    parameters: {
-      query?: never;
-      header?: never;
-      path: {
-        /** @description The id of the workspace. */
-        id: string;
-      };
-      cookie?: never;
-    };
-    requestBody?: never;
-    responses: {
-      /** @description The document. */
-      200: {
-        headers: {
-          [name: string]: unknown;
-        };
-        content: {
-          'application/vnd.api+json': components['schemas']['StateVersionOutputPage'];
-        };
-      };
-      400: components['responses']['BadRequest'];
-      401: components['responses']['Unauthorized'];
-      403: components['responses']['Forbidden'];
-      404: components['responses']['NotFound'];
-      429: components['responses']['TooMany'];
-      500: components['responses']['InternalServerError'];
-      503: components['responses']['Unavailable'];
-    };
-  };
-  getStateVersionOutput: {
-    parameters: {
-      query?: never;
-      header?: never;
-      path: {
-        /** @description The id of the state version output. */
-        id: string;
-      };
-      cookie?: never;
-    };
-    requestBody?: never;
-    responses: {
-      /** @description The document. */
-      200: {
-        headers: {
-          [name: string]: unknown;
-        };
-        content: {
-          'application/vnd.api+json': components['schemas']['StateVersionOutputDocument'];
-        };
-      };
-      400: components['responses']['BadRequest'];
-      401: components['responses']['Unauthorized'];
-      403: components['responses']['Forbidden'];
-      404: components['responses']['NotFound'];
       429: components['responses']['TooMany'];
       500: components['responses']['InternalServerError'];
       503: components['responses']['Unavailable'];
