@@ -27,24 +27,31 @@ const readFunctions = async (): Promise<readonly { readonly name: string; readon
   }
 };
 
+type Migration = { readonly folder: string; readonly text: string };
+
+const readMigrations = (): Promise<readonly Migration[]> =>
+  Promise.all(
+    globSync('libs/*/*/sql/*.sql', { cwd: ROOT }).map(async (file) => ({
+      folder: dirname(file),
+      text: await readFile(join(ROOT, file), 'utf8'),
+    })),
+  );
+
 /** Returns the folder of the migrations that create the function. Triggers of other modules can execute it. */
-const findMigrations = async (name: string): Promise<string> => {
+const findFolder = (migrations: readonly Migration[], name: string): string => {
   const created = new RegExp(`create (?:or replace )?function ${name.replace('.', String.raw`\.`)}\\(`, 'i');
-  for (const file of globSync('libs/*/*/sql/*.sql', { cwd: ROOT }).toSorted()) {
-    if (created.test(await readFile(join(ROOT, file), 'utf8'))) return dirname(file);
-  }
-  throw new Error(`no migration creates the function ${name}`);
+  const migration = migrations.find(({ text }) => created.test(text));
+  if (!migration) throw new Error(`no migration creates the function ${name}`);
+  return migration.folder;
 };
 
 beforeAll(async () => {
-  const functions = await readFunctions();
+  const migrations = await readMigrations();
   expectedFiles = new Map(
-    await Promise.all(
-      functions.map(
-        async ({ name, definition }) =>
-          [`${await findMigrations(name)}/functions/${name}.sql`, `${definition.trimEnd()};\n`] as const,
-      ),
-    ),
+    (await readFunctions()).map(({ name, definition }) => [
+      `${findFolder(migrations, name)}/functions/${name}.sql`,
+      `${definition.trimEnd()};\n`,
+    ]),
   );
   if (process.env['UPDATE_DOCS'] !== '1') return;
   for (const file of listFiles()) if (!expectedFiles.has(file)) await rm(join(ROOT, file));
