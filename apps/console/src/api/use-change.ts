@@ -15,10 +15,12 @@ type ChangeCallbacks<T> = {
   readonly onError?: (error: Error) => void;
 };
 
-type ChangeOptions<T, V> = UseMutationOptions<T, Error, V> & {
-  /** The start of the keys of what the change concerns. The change is pending until it is read again. */
-  readonly rereads?: QueryKey;
-};
+type ChangeOptions<T, V> =
+  | (UseMutationOptions<T, Error, V> & { readonly rereads?: never })
+  | (Omit<UseMutationOptions<T, Error, V>, 'onSettled'> & {
+      /** The start of the keys of what the change concerns. The change is pending until it is read again. */
+      readonly rereads: QueryKey;
+    });
 
 type ChangeMutation<T, V> = Omit<UseMutationResult<T, Error, V>, 'mutate' | 'mutateAsync'> & {
   readonly mutate: (variables: V, callbacks?: ChangeCallbacks<T>) => void;
