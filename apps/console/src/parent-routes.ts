@@ -23,6 +23,16 @@ export const organizationRoute = createRoute({
     void queryClient.prefetchQuery(organizationQuery(organization)),
 });
 
+/** Sections of the settings of an organization, beside the links to all of them. */
+export const organizationSettingsRoute = createRoute({
+  getParentRoute: () => organizationRoute,
+  path: '/settings',
+  component: lazyRouteComponent(
+    () => import('./screens/organization-settings/organization-settings.screen.js'),
+    'OrganizationSettingsScreen',
+  ),
+});
+
 /** Screens of a workspace, below its name and its tabs. */
 export const workspaceRoute = createRoute({
   getParentRoute: () => organizationRoute,

@@ -1,9 +1,10 @@
-import { organizationRoute, rootRoute, workspaceRoute } from './parent-routes.js';
+import { organizationRoute, organizationSettingsRoute, rootRoute, workspaceRoute } from './parent-routes.js';
 import { auditTrailRoute, siteAuditTrailRoute } from './screens/audit-trail/audit-trail.routes.js';
 import { homeRoute } from './screens/home/home.routes.js';
 import { notificationsRoute } from './screens/notifications/notifications.routes.js';
 import { organizationsRoute } from './screens/organizations/organizations.routes.js';
-import { ipAllowlistRoute, peopleRoute, tokensRoute } from './screens/people/people.routes.js';
+import { firstSectionRoute, ipAllowlistRoute } from './screens/organization-settings/organization-settings.routes.js';
+import { peopleRoute, tokensRoute } from './screens/people/people.routes.js';
 import { providerRoute } from './screens/provider/provider.routes.js';
 import { registryRoute } from './screens/registry/registry.routes.js';
 import { runsRoute } from './screens/runs/runs.routes.js';
@@ -37,6 +38,12 @@ const workspaceScreens = workspaceRoute.addChildren([
   workspaceVariablesRoute,
 ]);
 
+const settingsSections = organizationSettingsRoute.addChildren([
+  // One section a line.
+  firstSectionRoute,
+  ipAllowlistRoute,
+]);
+
 const organizationScreens = organizationRoute.addChildren([
   // One screen a line.
   runsRoute,
@@ -48,7 +55,6 @@ const organizationScreens = organizationRoute.addChildren([
   teamRoute,
   peopleRoute,
   tokensRoute,
-  ipAllowlistRoute,
   tagsRoute,
   reservedKeysRoute,
   workspacesRoute,
@@ -56,6 +62,7 @@ const organizationScreens = organizationRoute.addChildren([
   providerRoute,
   notificationsRoute,
   auditTrailRoute,
+  settingsSections,
   workspaceScreens,
 ]);
 

@@ -137,6 +137,13 @@ export const RegistryIcon = defineIcon(
     <path d="M7 7.5h.01M7 17h.01" />
   </>,
 );
+export const SettingsIcon = defineIcon(
+  <>
+    <path d="M4 7h9m6 0h1M4 17h1m6 0h9" />
+    <circle cx="16" cy="7" r="3" />
+    <circle cx="8" cy="17" r="3" />
+  </>,
+);
 export const SiteIcon = defineIcon(
   <>
     <rect x="4" y="3" width="16" height="7" rx="1.5" />

@@ -12,7 +12,6 @@ import { FormProblems } from '../../components/problems.js';
 import { EmptyState, LoadingLines, QueryState } from '../../components/states.js';
 import { RowButton } from '../../components/row-button.js';
 import { Time } from '../../components/times.js';
-import { PeopleTabs } from '../people/people-tabs.js';
 
 const loadDialogs = () => import('./range-dialogs.js');
 const AddRangeDialog = lazyComponent(loadDialogs, 'AddRangeDialog');
@@ -109,14 +108,14 @@ const RangeDialog = ({ allowlist, dialog, ...common }: RangeDialogProps) => {
 
 /** The addresses from which an organization accepts requests of people. */
 export const IpAllowlistScreen = () => {
-  const { organization } = useParams({ from: '/$organization/people/addresses' });
+  const { organization } = useParams({ from: '/$organization/settings/ip-allowlist' });
   const [dialog, setDialog] = useState<OpenDialog | null>(null);
   const query = useQuery(ipAllowlistQuery(organization));
   return (
     <Page
       title="IP allowlist"
       description="Members, tokens and pipelines at other addresses cannot see or change anything of the organization."
-      breadcrumbs={[{ label: organization }]}
+      breadcrumbs={[{ label: organization }, { label: 'Settings' }]}
       actions={
         <CreateButton
           label="Add a range"
@@ -125,7 +124,6 @@ export const IpAllowlistScreen = () => {
         />
       }
     >
-      <PeopleTabs organization={organization} />
       <QueryState query={query} what="organization" loading={<LoadingLines count={4} height={36} />}>
         {(allowlist) => (
           <>

@@ -1,5 +1,4 @@
 import { createRoute, lazyRouteComponent } from '@tanstack/react-router';
-import { ipAllowlistQuery } from '../../api/ip-allowlist.js';
 import { membersQuery } from '../../api/memberships.js';
 import { teamTokensQuery } from '../../api/tokens.js';
 import { organizationRoute } from '../../parent-routes.js';
@@ -27,12 +26,4 @@ export const tokensRoute = createRoute({
   loader: ({ context: { queryClient }, params: { organization } }) =>
     void queryClient.prefetchInfiniteQuery(teamTokensQuery(organization)),
   component: lazyRouteComponent(() => import('../tokens/tokens.screen.js'), 'TokensScreen'),
-});
-
-export const ipAllowlistRoute = createRoute({
-  getParentRoute: () => organizationRoute,
-  path: '/people/addresses',
-  loader: ({ context: { queryClient }, params: { organization } }) =>
-    void queryClient.prefetchQuery(ipAllowlistQuery(organization)),
-  component: lazyRouteComponent(() => import('../ip-allowlist/ip-allowlist.screen.js'), 'IpAllowlistScreen'),
 });

@@ -1,0 +1,28 @@
+import { useQuery } from '@tanstack/react-query';
+import { organizationQuery, type Organization } from '../../api/organizations.js';
+
+export type SettingsSection = {
+  readonly label: string;
+  /** The path of the section below the settings. */
+  readonly path: string;
+  /** The permission in the organization without which the section shows nothing. */
+  readonly permission?: keyof Organization['attributes']['permissions'];
+};
+
+/** The sections of the settings, in the order of their links. Each one is a route below `organizationSettingsRoute`. */
+const SECTIONS: readonly SettingsSection[] = [
+  // One section a line.
+  { label: 'IP allowlist', path: 'ip-allowlist', permission: 'can-update' },
+];
+
+/** Returns the path of a section of an organization. */
+export const getSectionPath = (organization: string, { path }: SettingsSection): string =>
+  `/${organization}/settings/${path}`;
+
+/** Returns the sections that the person may see. Undefined until the permissions are there. */
+export const useSettingsSections = (organization: string): readonly SettingsSection[] | undefined => {
+  const { data } = useQuery(organizationQuery(organization));
+  if (data === undefined) return undefined;
+  const { permissions } = data.attributes;
+  return SECTIONS.filter(({ permission }) => permission === undefined || permissions[permission]);
+};
