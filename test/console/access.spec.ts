@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { openBrowser, type TestBrowser, type TestPage } from '../support/browser.js';
-import { inspectScreen, openConsole } from '../support/console.js';
+import { chooseRowAction, inspectScreen, openConsole } from '../support/console.js';
 import {
   expectStatus,
   grantProjectAccess,
@@ -67,7 +67,7 @@ describe('the teams of an organization', () => {
     await page.getByRole('heading', { level: 1, name: 'platform' }).waitFor();
     await page.getByRole('table', { name: 'Members' }).getByText('paul@people.test').waitFor();
     expect(await inspectScreen(page, 'team')).toEqual([]);
-    await page.getByRole('link', { name: 'What may paul do?' }).click();
+    await page.getByRole('link', { name: 'Explain access of paul' }).click();
     await page.getByRole('heading', { level: 1, name: 'Explain access' }).waitFor();
     await page.context().close();
   });
@@ -102,7 +102,7 @@ describe('the teams of an organization', () => {
     await dialog.getByRole('button', { name: 'Add', exact: true }).click();
     await members.getByText('rita@people.test').waitFor();
     await page.getByRole('heading', { name: 'Members (2)' }).waitFor();
-    await page.getByRole('button', { name: 'Remove rita' }).click();
+    await chooseRowAction(page, 'rita', 'Remove');
     const confirmation = page.getByRole('dialog', { name: 'Remove rita from platform' });
     await confirmation.getByText('loses the access of this team at once').waitFor();
     expect(await inspectScreen(page, 'team-remove-person')).toEqual([]);
@@ -115,13 +115,13 @@ describe('the teams of an organization', () => {
   it('keep at least one owner: the dialog shows why the server refuses', async () => {
     const page = await open(owner, `teams/${owners}`, 'owners');
     for (const name of ['admin', 'olga']) {
-      await page.getByRole('button', { name: `Remove ${name}` }).click();
+      await chooseRowAction(page, name, 'Remove');
       await page
         .getByRole('dialog', { name: `Remove ${name} from owners` })
         .getByRole('button', { name: 'Remove' })
         .click();
       if (name === 'olga') break;
-      await page.getByRole('button', { name: `Remove ${name}` }).waitFor({ state: 'detached' });
+      await page.getByRole('button', { name: `More actions for ${name}` }).waitFor({ state: 'detached' });
     }
     await page.getByRole('dialog').getByRole('alert').waitFor();
     expect(page.pageErrors).toEqual([]);

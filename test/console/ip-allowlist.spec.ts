@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { openBrowser, type TestBrowser, type TestPage } from '../support/browser.js';
-import { inspectScreen, openConsole } from '../support/console.js';
+import { chooseRowAction, inspectScreen, openConsole } from '../support/console.js';
 import { expectStatus, makeMember, makeOrganization, resource } from '../support/seeds.js';
 import { startTestServer, type TestServer } from '../support/server.js';
 
@@ -61,7 +61,7 @@ describe('the IP allowlist', () => {
     await page.getByRole('button', { name: 'Enable 10.0.0.0/8' }).click();
     await page.getByRole('button', { name: 'Disable 10.0.0.0/8' }).waitFor();
     for (const text of ['10.0.0.0/8', '127.0.0.0/8']) {
-      await page.getByRole('button', { name: `Remove ${text}` }).click();
+      await chooseRowAction(page, text, 'Remove');
       await page
         .getByRole('dialog', { name: `Remove ${text}` })
         .getByRole('button', { name: 'Remove' })

@@ -70,8 +70,6 @@ describe('a run', () => {
     const row = page.getByRole('row').filter({ hasText: 'Add a subnet' });
     await row.getByText('2 to add, 1 to change, 0 to destroy').waitFor();
     expect(await inspectScreen(page, 'workspace-runs')).toEqual([]);
-    await row.getByRole('button', { name: 'Show more' }).click();
-    await row.getByRole('button', { name: 'Show less' }).waitFor();
     await row.getByRole('link', { name: 'Add a subnet' }).click();
     await page.getByRole('region', { name: 'What happened' }).getByText('Planned').waitFor();
     expect(await inspectScreen(page, 'run')).toEqual([]);

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { ensureUser } from '#identity/people';
 import { openBrowser, type TestBrowser, type TestPage } from '../support/browser.js';
-import { inspectScreen, openConsole } from '../support/console.js';
+import { chooseRowAction, inspectScreen, openConsole } from '../support/console.js';
 import {
   bindTags,
   expectStatus,
@@ -149,7 +149,7 @@ describe('reserved keys', () => {
     expect(await tag.getByRole('textbox').count()).toBe(0);
     await tag.getByRole('button', { name: 'Close' }).click();
     await tabs.getByRole('link', { name: 'Reserved keys' }).click();
-    await page.getByRole('button', { name: 'Remove env' }).click();
+    await chooseRowAction(page, 'env', 'Remove');
     await page.getByRole('dialog', { name: 'Remove env' }).getByRole('button', { name: 'Remove' }).click();
     await row.waitFor({ state: 'detached' });
     await page.context().close();
@@ -172,7 +172,7 @@ describe('reserved keys', () => {
     const button = page.getByRole('button', { name: 'Reserve a key' });
     await button.waitFor();
     expect(await button.getAttribute('aria-disabled')).toBe('true');
-    expect(await page.getByRole('button', { name: 'Remove cost-center' }).count()).toBe(0);
+    expect(await page.getByRole('button', { name: 'More actions for cost-center' }).count()).toBe(0);
     await page.context().close();
   });
 });

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { ensureUser } from '#identity/people';
 import { openBrowser, type TestBrowser, type TestPage } from '../support/browser.js';
-import { pauseRequests, inspectScreen, openConsole, startSessionIn } from '../support/console.js';
+import { chooseRowAction, pauseRequests, inspectScreen, openConsole, startSessionIn } from '../support/console.js';
 import {
   expectStatus,
   grantWorkspaceAccess,
@@ -106,7 +106,7 @@ describe('the variables of a workspace', () => {
     await dialog.getByRole('button', { name: 'Save' }).click();
     const zone = rows(page).filter({ hasText: 'zone' }).filter({ hasText: 'By another person' });
     await zone.getByText('b', { exact: true }).waitFor();
-    await page.getByRole('button', { name: 'Delete zone' }).click();
+    await chooseRowAction(page, 'zone', 'Delete');
     await dialog.getByRole('button', { name: 'Delete' }).click();
     await page.getByRole('heading', { name: 'There is no variable yet' }).waitFor();
     await page.getByRole('button', { name: 'Undo' }).click();

@@ -43,6 +43,12 @@ export const pauseRequests = async (page: TestPage, method: string, path: string
   return paused;
 };
 
+/** Chooses an action of a row, such as `Remove olga`, in the menu of the row. */
+export const chooseRowAction = async (page: TestPage, row: string, action: string): Promise<void> => {
+  await page.getByRole('button', { name: `More actions for ${row}`, exact: true }).click();
+  await page.getByRole('menuitem', { name: `${action} ${row}`, exact: true }).click();
+};
+
 /** Returns the name of the element that has the focus, as a screen reader reads it. */
 export const nameOfFocus = async (page: TestPage): Promise<string> => {
   const focused = page.locator(':focus');

@@ -41,6 +41,7 @@ export const theme = createTheme({
   cursorType: 'pointer',
   respectReducedMotion: true,
   components: {
+    Button: { styles: { label: { fontWeight: 500 } } },
     Badge: { defaultProps: { variant: 'light', tt: 'none', radius: 'sm' } },
     // A tooltip belongs to the landmark of its element, as menus do.
     Tooltip: { defaultProps: { withinPortal: false } },

@@ -8,6 +8,7 @@ import { useChange } from './use-change.js';
 
 export type Provider = ApiResource<'RegistryProvider'>;
 export type ProviderVersion = ApiResource<'RegistryProviderVersion'>;
+export type GpgKey = ApiResource<'GpgKey'>;
 export type ProviderPlatform = ApiResource<'RegistryProviderPlatform'>;
 
 const PAGE_SIZE = 20;

@@ -171,3 +171,10 @@ export const KeyIcon = defineIcon(
   </>,
 );
 export const HomeIcon = defineIcon(<path d="m3 11 9-8 9 8v9a1 1 0 0 1-1 1h-5v-7H9v7H4a1 1 0 0 1-1-1z" />);
+export const MoreIcon = defineIcon(
+  <>
+    <path d="M5 12h.01" />
+    <path d="M12 12h.01" />
+    <path d="M19 12h.01" />
+  </>,
+);

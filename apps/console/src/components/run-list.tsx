@@ -1,48 +1,43 @@
-import { Table } from '@mantine/core';
 import type { UseInfiniteQueryResult } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import type { ReactNode } from 'react';
 import type { RunListRow } from '../api/runs.js';
-import { LongText } from './long-text.js';
+import { DataTable, type DataColumn } from './data-table.js';
 import { PagedList } from './paged-list.js';
 import { PlanCounts, RunStatusBadge } from './run-status.js';
 import { Time } from './times.js';
-import classes from './run-list.module.css';
+import classes from './table-frame.module.css';
 
-type RunRowProps = { readonly organization: string; readonly run: RunListRow; readonly withWorkspace: boolean };
-
-const RunRow = ({ organization, run, withWorkspace }: RunRowProps) => (
-  <Table.Tr>
-    <Table.Td>
-      <RunStatusBadge status={run.status} />
-    </Table.Td>
-    <Table.Td className={classes['message']}>
-      <LongText text={run.message}>
+const listColumns = (organization: string, withWorkspace: boolean): readonly DataColumn<RunListRow>[] => {
+  const workspace: DataColumn<RunListRow> = {
+    header: 'Workspace',
+    cell: (run) => (
+      <Link to="/$organization/workspaces/$workspace" params={{ organization, workspace: run.workspace }}>
+        {run.workspace}
+      </Link>
+    ),
+  };
+  return [
+    {
+      header: 'Message',
+      isFilling: true,
+      cell: (run) => (
         <Link
           to="/$organization/workspaces/$workspace/runs/$run"
           params={{ organization, workspace: run.workspace, run: run.id }}
-          className={classes['link']}
+          className={classes['name']}
         >
           {run.message || run.id}
         </Link>
-      </LongText>
-    </Table.Td>
-    {withWorkspace && (
-      <Table.Td className={classes['workspace']}>
-        <Link to="/$organization/workspaces/$workspace" params={{ organization, workspace: run.workspace }}>
-          {run.workspace}
-        </Link>
-      </Table.Td>
-    )}
-    <Table.Td className={`${classes['wide']} ${classes['plan']}`}>
-      {run.plan && <PlanCounts counts={run.plan} />}
-    </Table.Td>
-    <Table.Td className={classes['wide']}>{run.createdBy}</Table.Td>
-    <Table.Td className={classes['wide']}>
-      <Time value={run.createdAt} />
-    </Table.Td>
-  </Table.Tr>
-);
+      ),
+    },
+    { header: 'Status', cell: ({ status }) => <RunStatusBadge status={status} /> },
+    ...(withWorkspace ? [workspace] : []),
+    { header: 'Plan', isWide: true, cell: ({ plan }) => plan && <PlanCounts counts={plan} /> },
+    { header: 'Created by', isWide: true, cell: ({ createdBy }) => createdBy },
+    { header: 'Created', cell: ({ createdAt }) => <Time value={createdAt} /> },
+  ];
+};
 
 type RunListProps = {
   readonly organization: string;
@@ -55,26 +50,6 @@ type RunListProps = {
 /** Runs, the newest first. */
 export const RunList = ({ organization, query, withWorkspace, empty }: RunListProps) => (
   <PagedList query={query} what="list of runs" empty={empty} more="Load earlier runs">
-    {(runs) => (
-      <div className={classes['frame']}>
-        <Table aria-label="Runs" verticalSpacing="sm" horizontalSpacing="md" highlightOnHover>
-          <Table.Thead>
-            <Table.Tr>
-              <Table.Th>Status</Table.Th>
-              <Table.Th>Message</Table.Th>
-              {withWorkspace && <Table.Th>Workspace</Table.Th>}
-              <Table.Th className={classes['wide']}>Plan</Table.Th>
-              <Table.Th className={classes['wide']}>Created by</Table.Th>
-              <Table.Th className={classes['wide']}>Created</Table.Th>
-            </Table.Tr>
-          </Table.Thead>
-          <Table.Tbody>
-            {runs.map((run) => (
-              <RunRow key={run.id} organization={organization} run={run} withWorkspace={withWorkspace} />
-            ))}
-          </Table.Tbody>
-        </Table>
-      </div>
-    )}
+    {(runs) => <DataTable label="Runs" rows={runs} columns={listColumns(organization, withWorkspace)} isLinked />}
   </PagedList>
 );

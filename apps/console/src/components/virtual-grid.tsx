@@ -42,9 +42,9 @@ type VirtualGridProps<R extends RowData> = {
   readonly selection?: GridSelection<R>;
 };
 
-const ROW_HEIGHT = 48;
+const ROW_HEIGHT = 40;
 /** Two lines for the title of a row, and one line for the other cells. */
-const PHONE_ROW_HEIGHT = 88;
+const PHONE_ROW_HEIGHT = 80;
 /** Rows outside the window cost time in each frame of a fast scroll. */
 const OVERSCAN = 5;
 /** The height of the largest element differs between browsers. The smallest limit is 17,895,697 pixels, in Firefox. */

@@ -1,4 +1,5 @@
 import { Table, type TableProps } from '@mantine/core';
+import frameClasses from './table-frame.module.css';
 import classes from './wide-table.module.css';
 
 type WideTableProps = TableProps & {
@@ -9,6 +10,6 @@ type WideTableProps = TableProps & {
 /** A table that scrolls sideways in a narrow window. The keyboard reaches it, so that it can scroll there too. */
 export const WideTable = ({ label, ...props }: WideTableProps) => (
   <div className={classes['scroll']} tabIndex={0} role="region" aria-label={`Table: ${label}`}>
-    <Table verticalSpacing="xs" {...props} aria-label={label} />
+    <Table className={frameClasses['table']} {...props} aria-label={label} />
   </div>
 );

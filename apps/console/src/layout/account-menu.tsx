@@ -5,7 +5,7 @@ import { accountQuery } from '../api/account.js';
 import { setExactTimes, useExactTimes } from '../components/exact-times.js';
 import { CheckIcon, ClockIcon, KeyboardIcon, SignOutIcon, SiteIcon, UserIcon } from '../components/icons.js';
 import { useOpenDialog } from './dialogs.js';
-import type { MenuProps } from './menu-button.js';
+import type { MenuProps } from '../components/menu-button.js';
 import { signOut } from './sign-out.js';
 
 /** An item with an icon, as the others have. Mantine's own checkbox item has no space for one. */

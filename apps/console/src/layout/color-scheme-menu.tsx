@@ -1,7 +1,7 @@
 import { Menu, useMantineColorScheme, type MantineColorScheme } from '@mantine/core';
 import { CheckIcon } from '../components/icons.js';
 import { COLOR_SCHEMES } from './color-schemes.js';
-import type { MenuProps } from './menu-button.js';
+import type { MenuProps } from '../components/menu-button.js';
 
 export const ColorSchemeMenu = ({ children }: MenuProps) => {
   const { colorScheme, setColorScheme } = useMantineColorScheme();

@@ -9,7 +9,7 @@ import { ToastOutlet } from '../components/toast-outlet.js';
 import { dropEarlyKeys, keepEarlyKeys } from '../shortcuts/early-keys.js';
 import { useShortcut } from '../shortcuts/shortcuts.js';
 import { DialogContext, type LayoutDialog } from './dialogs.js';
-import { MenuButton } from './menu-button.js';
+import { MenuButton } from '../components/menu-button.js';
 import { NavigationLinks } from './navigation-links.js';
 import { SearchButton } from './search-button.js';
 import classes from './layout.module.css';
@@ -92,7 +92,6 @@ const Header = ({ organization, isMenuOpen, onMenu, onSearch }: HeaderProps) => 
       <span className={classes['name']}>Cadastre</span>
     </Link>
     <MenuButton
-      menu={OrganizationMenu}
       button={
         <Button
           variant="subtle"
@@ -104,26 +103,30 @@ const Header = ({ organization, isMenuOpen, onMenu, onSearch }: HeaderProps) => 
           {organization ?? 'Organizations'}
         </Button>
       }
-    />
+    >
+      {(button) => <OrganizationMenu>{button}</OrganizationMenu>}
+    </MenuButton>
     <span className={classes['space']} />
     {organization !== null && <LiveUpdates organization={organization} />}
     <SearchButton onOpen={onSearch} />
     <MenuButton
-      menu={ColorSchemeMenu}
       button={
         <ActionIcon variant="subtle" color="gray" size="lg" aria-label="Colors">
           <AutoIcon />
         </ActionIcon>
       }
-    />
+    >
+      {(button) => <ColorSchemeMenu>{button}</ColorSchemeMenu>}
+    </MenuButton>
     <MenuButton
-      menu={AccountMenu}
       button={
         <ActionIcon variant="subtle" color="gray" size="lg" aria-label="Account">
           <UserIcon />
         </ActionIcon>
       }
-    />
+    >
+      {(button) => <AccountMenu>{button}</AccountMenu>}
+    </MenuButton>
   </header>
 );
 

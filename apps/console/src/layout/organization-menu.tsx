@@ -3,7 +3,7 @@ import { useInfiniteQuery } from '@tanstack/react-query';
 import { Link, useParams } from '@tanstack/react-router';
 import { organizationsQuery } from '../api/organizations.js';
 import { CheckIcon, OrganizationIcon } from '../components/icons.js';
-import type { MenuProps } from './menu-button.js';
+import type { MenuProps } from '../components/menu-button.js';
 import { getOrganizationPath } from './navigation.js';
 import classes from './layout.module.css';
 

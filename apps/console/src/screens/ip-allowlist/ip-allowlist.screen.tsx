@@ -10,7 +10,7 @@ import { lazyComponent } from '../../components/lazy-component.js';
 import { Page } from '../../components/page.js';
 import { FormProblems } from '../../components/problems.js';
 import { EmptyState, LoadingLines, QueryState } from '../../components/states.js';
-import { RowButton } from '../../components/row-button.js';
+import type { RowAction } from '../../components/row-action.js';
 import { Time } from '../../components/times.js';
 
 const loadDialogs = () => import('./range-dialogs.js');
@@ -68,25 +68,22 @@ const RangeTable = ({ organization, ranges, onOpen }: RangeTableProps) => {
     },
     { header: 'Description', isWide: true, cell: ({ attributes }) => attributes.description ?? '–' },
     { header: 'Changed', isWide: true, cell: ({ attributes }) => <Time value={attributes['updated-at']} /> },
-    {
-      header: 'Actions',
-      cell: (range) => {
-        const { range: name, enabled } = range.attributes;
-        const disable = () => onOpen({ kind: 'disable', range });
-        const enable = () => change.mutate({ id: range.id, enabled: true });
-        return (
-          <Group gap="xs">
-            <RowButton action={enabled ? 'Disable' : 'Enable'} name={name} onClick={enabled ? disable : enable} />
-            <RowButton action="Remove" name={name} isDangerous onClick={() => onOpen({ kind: 'remove', range })} />
-          </Group>
-        );
-      },
-    },
+  ];
+  const listActions = (range: CidrRange): RowAction[] => [
+    range.attributes.enabled
+      ? { action: 'Disable', onClick: () => onOpen({ kind: 'disable', range }) }
+      : { action: 'Enable', onClick: () => change.mutate({ id: range.id, enabled: true }) },
+    { action: 'Remove', isDangerous: true, onClick: () => onOpen({ kind: 'remove', range }) },
   ];
   return (
     <>
       <FormProblems error={change.error} />
-      <DataTable label="Ranges" rows={ranges} columns={columns} />
+      <DataTable
+        label="Ranges"
+        rows={ranges}
+        columns={columns}
+        actions={(range) => ({ name: range.attributes.range, actions: listActions(range) })}
+      />
     </>
   );
 };

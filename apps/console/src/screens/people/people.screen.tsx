@@ -1,7 +1,7 @@
 import { Badge, Group, Text } from '@mantine/core';
 import { useDisclosure } from '@mantine/hooks';
 import { useInfiniteQuery } from '@tanstack/react-query';
-import { useNavigate, useParams, useSearch } from '@tanstack/react-router';
+import { linkOptions, useNavigate, useParams, useSearch } from '@tanstack/react-router';
 import { useState } from 'react';
 import { membersQuery, type ListedMember } from '../../api/memberships.js';
 import { usePermission } from '../../api/organizations.js';
@@ -12,9 +12,8 @@ import { UserIcon } from '../../components/icons.js';
 import { lazyComponent } from '../../components/lazy-component.js';
 import { Page } from '../../components/page.js';
 import { PagedList } from '../../components/paged-list.js';
-import { RowButton } from '../../components/row-button.js';
+import type { RowAction } from '../../components/row-action.js';
 import { EmptyState } from '../../components/states.js';
-import { TextLink } from '../../components/text-link.js';
 import { Time } from '../../components/times.js';
 import { PeopleTabs } from './people-tabs.js';
 import { parseMemberSearch } from './people.search.js';
@@ -39,7 +38,7 @@ type MemberTableProps = {
 const MemberName = ({ member: { name, email, isInvited, teams } }: { readonly member: ListedMember }) => (
   <>
     <Group gap="xs">
-      <Text size="sm" fw={600}>
+      <Text size="sm" fw={500}>
         {name}
       </Text>
       {isInvited && <Badge color="yellow">Invited</Badge>}
@@ -49,7 +48,24 @@ const MemberName = ({ member: { name, email, isInvited, teams } }: { readonly me
   </>
 );
 
-const listColumns = ({ organization, members, canManage, onRemove }: MemberTableProps) => {
+const listActions = ({ organization, canManage, onRemove }: MemberTableProps, member: ListedMember): RowAction[] => [
+  ...(member.isInvited
+    ? []
+    : [
+        {
+          action: 'Explain access',
+          label: `Explain access of ${member.name}`,
+          link: linkOptions({
+            to: '/$organization/teams/why',
+            params: { organization },
+            search: { user: member.user },
+          }),
+        },
+      ]),
+  ...(canManage ? [{ action: 'Remove', isDangerous: true, onClick: () => onRemove(member) }] : []),
+];
+
+const MemberTable = (props: MemberTableProps) => {
   const activity: DataColumn<ListedMember> = {
     header: 'Last active',
     isWide: true,
@@ -60,28 +76,16 @@ const listColumns = ({ organization, members, canManage, onRemove }: MemberTable
     { header: 'E-mail address', isWide: true, cell: ({ email }) => email || '–' },
     { header: 'Teams', isWide: true, cell: ({ teams }) => teams.join(', ') || '–' },
     { header: 'Since', isWide: true, cell: ({ since }) => <Time value={since} /> },
-    ...(members.some(({ lastActive }) => lastActive !== undefined) ? [activity] : []),
-    {
-      header: 'Actions',
-      cell: (member) => (
-        <Group gap="sm" wrap="nowrap">
-          {!member.isInvited && (
-            <TextLink
-              visibleFrom="sm"
-              aria-label={`Explain the access of ${member.name}`}
-              to="/$organization/teams/why"
-              params={{ organization }}
-              search={{ user: member.user }}
-            >
-              Explain access
-            </TextLink>
-          )}
-          {canManage && <RowButton action="Remove" name={member.name} isDangerous onClick={() => onRemove(member)} />}
-        </Group>
-      ),
-    },
+    ...(props.members.some(({ lastActive }) => lastActive !== undefined) ? [activity] : []),
   ];
-  return columns;
+  return (
+    <DataTable
+      label="Members"
+      rows={props.members}
+      columns={columns}
+      actions={(member) => ({ name: member.name, actions: listActions(props, member) })}
+    />
+  );
 };
 
 const Members = ({ organization, canManage }: Pick<MemberTableProps, 'organization' | 'canManage'>) => {
@@ -97,11 +101,7 @@ const Members = ({ organization, canManage }: Pick<MemberTableProps, 'organizati
     <>
       <PagedList query={query} what="organization" empty={empty}>
         {(members) => (
-          <DataTable
-            label="Members"
-            rows={members}
-            columns={listColumns({ organization, members, canManage, onRemove: setRemoved })}
-          />
+          <MemberTable organization={organization} members={members} canManage={canManage} onRemove={setRemoved} />
         )}
       </PagedList>
       {removed && <RemoveMemberDialog organization={organization} member={removed} onClose={() => setRemoved(null)} />}

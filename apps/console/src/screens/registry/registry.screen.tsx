@@ -4,7 +4,7 @@ import { useInfiniteQuery, useQuery } from '@tanstack/react-query';
 import { Link, useParams } from '@tanstack/react-router';
 import { useState } from 'react';
 import { usePermission } from '../../api/organizations.js';
-import { gpgKeysQuery, providersQuery, type Provider, type RegistryTarget } from '../../api/registry.js';
+import { gpgKeysQuery, providersQuery, type GpgKey, type Provider, type RegistryTarget } from '../../api/registry.js';
 import { Card } from '../../components/card.js';
 import { CodeBlock } from '../../components/copy.js';
 import { CreateButton } from '../../components/create-button.js';
@@ -14,7 +14,6 @@ import { lazyComponent } from '../../components/lazy-component.js';
 import { Page } from '../../components/page.js';
 import { PagedList } from '../../components/paged-list.js';
 import { PermittedButton } from '../../components/permitted-button.js';
-import { PermittedRowButton } from '../../components/row-button.js';
 import { EmptyState, QueryState } from '../../components/states.js';
 import { Time } from '../../components/times.js';
 import frameClasses from '../../components/table-frame.module.css';
@@ -81,6 +80,15 @@ const Providers = ({ organization, canManage }: ProvidersProps) => {
   );
 };
 
+const KEY_COLUMNS: readonly DataColumn<GpgKey>[] = [
+  { header: 'Key', cell: ({ attributes }) => <code>{attributes['key-id']}</code> },
+  { header: 'Added', cell: ({ attributes }) => <Time value={attributes['created-at']} /> },
+  {
+    header: 'Ends',
+    cell: ({ attributes: { 'expires-at': end } }) => (end === null ? 'Never' : <Time value={end} />),
+  },
+];
+
 type KeysProps = ProvidersProps & { readonly onAdd: () => void; readonly onDelete: (target: RegistryTarget) => void };
 
 const Keys = ({ organization, canManage, onAdd, onDelete }: KeysProps) => {
@@ -108,31 +116,23 @@ const Keys = ({ organization, canManage, onAdd, onDelete }: KeysProps) => {
               There is no key yet. A key signs each version: add its public key before you publish.
             </Text>
           ) : (
-            keys.map(({ id, attributes: { 'key-id': keyId, 'created-at': createdAt, 'expires-at': end } }) => (
-              <div key={id} className={classes['key']}>
-                <div>
-                  <code>{keyId}</code>
-                  <Text size="xs" c="dimmed">
-                    added <Time value={createdAt} />,{' '}
-                    {end === null ? (
-                      'has no end'
-                    ) : (
-                      <>
-                        ends <Time value={end} />
-                      </>
-                    )}
-                  </Text>
-                </div>
-                <PermittedRowButton
-                  action="Delete"
-                  name={`the key ${keyId}`}
-                  isDangerous
-                  isPermitted={canManage}
-                  reason={NEEDS_RIGHT}
-                  onClick={() => onDelete({ kind: 'key', keyId })}
-                />
-              </div>
-            ))
+            <DataTable
+              label="GPG keys"
+              isInCard
+              rows={keys}
+              columns={KEY_COLUMNS}
+              actions={({ attributes: { 'key-id': keyId } }) => ({
+                name: `the key ${keyId}`,
+                actions: [
+                  {
+                    action: 'Delete',
+                    isDangerous: true,
+                    refusal: canManage ? undefined : NEEDS_RIGHT,
+                    onClick: () => onDelete({ kind: 'key', keyId }),
+                  },
+                ],
+              })}
+            />
           )
         }
       </QueryState>

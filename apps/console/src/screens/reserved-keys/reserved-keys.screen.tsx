@@ -1,4 +1,4 @@
-import { Group, Text } from '@mantine/core';
+import { Text } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { useParams } from '@tanstack/react-router';
 import { useState } from 'react';
@@ -9,7 +9,7 @@ import { DataTable, NarrowLine, type DataColumn } from '../../components/data-ta
 import { TagIcon } from '../../components/icons.js';
 import { lazyComponent } from '../../components/lazy-component.js';
 import { Page } from '../../components/page.js';
-import { RowButton } from '../../components/row-button.js';
+import type { RowAction } from '../../components/row-action.js';
 import { EmptyState, LoadingLines, QueryState } from '../../components/states.js';
 import { Time } from '../../components/times.js';
 import { TagTabs } from '../tags/tag-tabs.js';
@@ -37,7 +37,7 @@ const KeyTable = ({ keys, canChange, onOpen }: TableProps) => {
       header: 'Key',
       cell: (key) => (
         <>
-          <b>{key.attributes.key}</b>
+          <code>{key.attributes.key}</code>
           <NarrowLine>{describe(key)}</NarrowLine>
         </>
       ),
@@ -45,19 +45,18 @@ const KeyTable = ({ keys, canChange, onOpen }: TableProps) => {
     { header: 'Value of the project', isWide: true, cell: describe },
     { header: 'Changed', isWide: true, cell: ({ attributes }) => <Time value={attributes['updated-at']} /> },
   ];
-  const actions: DataColumn<ReservedTagKey> = {
-    header: 'Actions',
-    cell: (key) => {
-      const { key: name } = key.attributes;
-      return (
-        <Group gap="xs">
-          <RowButton action="Change" name={name} onClick={() => onOpen({ kind: 'edit', key })} />
-          <RowButton action="Remove" name={name} isDangerous onClick={() => onOpen({ kind: 'delete', key })} />
-        </Group>
-      );
-    },
-  };
-  return <DataTable label="Reserved keys" rows={keys} columns={canChange ? [...columns, actions] : columns} />;
+  const listActions = (key: ReservedTagKey): RowAction[] => [
+    { action: 'Change', onClick: () => onOpen({ kind: 'edit', key }) },
+    { action: 'Remove', isDangerous: true, onClick: () => onOpen({ kind: 'delete', key }) },
+  ];
+  return (
+    <DataTable
+      label="Reserved keys"
+      rows={keys}
+      columns={columns}
+      actions={canChange ? (key) => ({ name: key.attributes.key, actions: listActions(key) }) : undefined}
+    />
+  );
 };
 
 /** The keys that every workspace should have a value for. */

@@ -1,6 +1,7 @@
 import { Badge, Group, Text } from '@mantine/core';
 import { useDisclosure } from '@mantine/hooks';
 import { useInfiniteQuery } from '@tanstack/react-query';
+import { linkOptions } from '@tanstack/react-router';
 import { useState } from 'react';
 import { listRows } from '../../api/pages.js';
 import { teamMembersQuery, type Team, type TeamMemberRow } from '../../api/teams.js';
@@ -9,8 +10,7 @@ import { CreateButton } from '../../components/create-button.js';
 import { DataTable, type DataColumn } from '../../components/data-table.js';
 import { lazyComponent } from '../../components/lazy-component.js';
 import { PagedList } from '../../components/paged-list.js';
-import { PermittedRowButton } from '../../components/row-button.js';
-import { TextLink } from '../../components/text-link.js';
+import type { RowAction } from '../../components/row-action.js';
 
 const AddMembersDialog = lazyComponent(() => import('./member-dialogs.js'), 'AddMembersDialog');
 const RemoveFromTeamDialog = lazyComponent(() => import('./member-dialogs.js'), 'RemoveFromTeamDialog');
@@ -24,50 +24,46 @@ type MemberTableProps = TeamProps & {
   readonly onRemove: (member: TeamMemberRow) => void;
 };
 
+const COLUMNS: readonly DataColumn<TeamMemberRow>[] = [
+  {
+    header: 'Name',
+    cell: ({ name, isInvited }) => (
+      <Group gap="xs">
+        {name}
+        {isInvited && <Badge color="yellow">Invited</Badge>}
+      </Group>
+    ),
+  },
+  { header: 'E-mail address', cell: ({ email }) => email },
+];
+
 const MemberTable = ({ organization, team, members, onRemove }: MemberTableProps) => {
-  const columns: readonly DataColumn<TeamMemberRow>[] = [
-    {
-      header: 'Name',
-      cell: ({ name, email, isInvited }) => (
-        <>
-          <Group gap="xs">
-            {name}
-            {isInvited && <Badge color="yellow">Invited</Badge>}
-          </Group>
-          <Text size="sm" c="dimmed">
-            {email}
-          </Text>
-        </>
-      ),
-    },
-    {
-      header: 'Actions',
-      align: 'right',
-      cell: (member) => (
-        <Group gap="sm" justify="flex-end">
-          {!member.isInvited && (
-            <TextLink
-              aria-label={`What may ${member.name} do?`}
-              to="/$organization/teams/why"
-              params={{ organization }}
-              search={{ user: member.user }}
-            >
-              Explain access
-            </TextLink>
-          )}
-          <PermittedRowButton
-            action="Remove"
-            name={member.name}
-            isDangerous
-            isPermitted={team.attributes.permissions['can-update-membership']}
-            reason={NO_CHANGE}
-            onClick={() => onRemove(member)}
-          />
-        </Group>
-      ),
-    },
+  const refusal = team.attributes.permissions['can-update-membership'] ? undefined : NO_CHANGE;
+  const listActions = (member: TeamMemberRow): RowAction[] => [
+    ...(member.isInvited
+      ? []
+      : [
+          {
+            action: 'Explain access',
+            label: `Explain access of ${member.name}`,
+            link: linkOptions({
+              to: '/$organization/teams/why',
+              params: { organization },
+              search: { user: member.user },
+            }),
+          },
+        ]),
+    { action: 'Remove', isDangerous: true, refusal, onClick: () => onRemove(member) },
   ];
-  return <DataTable label="Members" rows={members} columns={columns} isInCard />;
+  return (
+    <DataTable
+      label="Members"
+      rows={members}
+      columns={COLUMNS}
+      actions={(member) => ({ name: member.name, actions: listActions(member) })}
+      isInCard
+    />
+  );
 };
 
 /** Who is in a team. */

@@ -2,7 +2,6 @@ import { Badge, Text } from '@mantine/core';
 import type { AuthenticationToken } from '../../api/tokens.js';
 import { DataTable, type DataColumn } from '../../components/data-table.js';
 import { LongText } from '../../components/long-text.js';
-import { RowButton } from '../../components/row-button.js';
 import { Time, useNow } from '../../components/times.js';
 
 const SOON_MS = 14 * 24 * 60 * 60_000;
@@ -38,16 +37,10 @@ export const describeToken = ({ owner, token }: ListedToken): string => {
 
 export const TokenTable = ({ label, rows, onRevoke }: TokenTableProps) => {
   const columns: readonly DataColumn<ListedToken>[] = [
+    { header: 'Owner', cell: ({ owner }) => owner },
     {
-      header: 'Owner',
-      cell: ({ owner, token }) => (
-        <>
-          <b>{owner}</b>
-          <Text size="sm" c="dimmed" component="div">
-            <LongText text={token.attributes.description || 'No description'} />
-          </Text>
-        </>
-      ),
+      header: 'Description',
+      cell: ({ token }) => <LongText text={token.attributes.description || '–'} />,
     },
     { header: 'Created', isWide: true, cell: ({ token }) => <Time value={token.attributes['created-at']} /> },
     {
@@ -57,10 +50,16 @@ export const TokenTable = ({ label, rows, onRevoke }: TokenTableProps) => {
         attributes['last-used-at'] === null ? 'Never' : <Time value={attributes['last-used-at']} />,
     },
     { header: 'Ends', cell: ({ token }) => <TokenEnd end={token.attributes['expired-at']} /> },
-    {
-      header: 'Actions',
-      cell: (row) => <RowButton action="Revoke" name={describeToken(row)} isDangerous onClick={() => onRevoke(row)} />,
-    },
   ];
-  return <DataTable label={label} rows={rows} columns={columns} />;
+  return (
+    <DataTable
+      label={label}
+      rows={rows}
+      columns={columns}
+      actions={(row) => ({
+        name: describeToken(row),
+        actions: [{ action: 'Revoke', isDangerous: true, onClick: () => onRevoke(row) }],
+      })}
+    />
+  );
 };

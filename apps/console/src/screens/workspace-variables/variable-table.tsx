@@ -1,7 +1,8 @@
-import { Badge, Button, Group, Table, Text, VisuallyHidden } from '@mantine/core';
+import { Badge, Group, Text } from '@mantine/core';
 import type { ConsoleVariable, VariableDefinition, VariableGroup } from '../../api/variables.js';
+import { DataTable, type DataColumn } from '../../components/data-table.js';
 import { LongText } from '../../components/long-text.js';
-import { WideTable } from '../../components/wide-table.js';
+import type { RowAction } from '../../components/row-action.js';
 import classes from './workspace-variables.module.css';
 
 const Source = ({ set }: { readonly set: VariableDefinition['set'] }) => {
@@ -39,80 +40,67 @@ type TableProps = {
   readonly onDelete: (variable: ConsoleVariable) => void;
 };
 
-type RowProps = Pick<TableProps, 'canChange' | 'onUpdate' | 'onDelete'> & {
-  readonly definition: VariableDefinition;
+type VariableRow = VariableDefinition & {
+  readonly id: string;
   /** The source of the variable with the same key that is effective instead; null if this one is effective. */
   readonly overriddenBy: string | null;
 };
 
-const RowActions = ({ definition: { variable, set }, canChange, onUpdate, onDelete }: RowProps) => {
-  if (set !== null || !canChange) return null;
-  const { key } = variable.attributes;
-  return (
-    <Group gap={4} wrap="nowrap" justify="flex-end">
-      <Button size="compact-sm" variant="default" aria-label={`Change ${key}`} onClick={() => onUpdate(variable)}>
-        Change
-      </Button>
-      <Button size="compact-sm" variant="default" aria-label={`Delete ${key}`} onClick={() => onDelete(variable)}>
-        Delete
-      </Button>
-    </Group>
-  );
-};
+/** Overridden variables follow the effective one. */
+const listDefinitions = (groups: readonly VariableGroup[]): readonly VariableRow[] =>
+  groups.flatMap(({ effective, overridden }) => {
+    const source = effective.set?.attributes.name ?? 'this workspace';
+    return [
+      { ...effective, id: effective.variable.id, overriddenBy: null },
+      ...overridden.map((definition) => ({ ...definition, id: definition.variable.id, overriddenBy: source })),
+    ];
+  });
 
-const VariableRow = (props: RowProps) => {
-  const { definition, overriddenBy } = props;
-  const { key, description } = definition.variable.attributes;
-  return (
-    <Table.Tr data-overridden={overriddenBy !== null || undefined} className={classes['row']}>
-      <Table.Td>
-        <code>{key}</code>
-        {overriddenBy !== null && <div className={classes['reason']}>Overridden by {overriddenBy}</div>}
-        {description && (
+const COLUMNS: readonly DataColumn<VariableRow>[] = [
+  {
+    header: 'Key',
+    cell: ({ variable: { attributes }, overriddenBy }) => (
+      <>
+        {overriddenBy === null ? (
+          <code>{attributes.key}</code>
+        ) : (
+          <>
+            <del>
+              <code>{attributes.key}</code>
+            </del>
+            <div className={classes['quiet']}>Overridden by {overriddenBy}</div>
+          </>
+        )}
+        {attributes.description && (
           <div className={classes['quiet']}>
-            <LongText text={description} />
+            <LongText text={attributes.description} />
           </div>
         )}
-      </Table.Td>
-      <Table.Td>
-        <Value variable={definition.variable} />
-      </Table.Td>
-      <Table.Td>
-        <Source set={definition.set} />
-      </Table.Td>
-      <Table.Td>
-        <RowActions {...props} />
-      </Table.Td>
-    </Table.Tr>
-  );
-};
+      </>
+    ),
+  },
+  { header: 'Value', cell: ({ variable }) => <Value variable={variable} /> },
+  { header: 'Defined in', cell: ({ set }) => <Source set={set} /> },
+];
 
-/** Variables of one category. Overridden ones follow the effective one. */
-export const VariableTable = ({ label, groups, ...actions }: TableProps) => {
+/** Variables of one category. */
+export const VariableTable = ({ label, groups, canChange, onUpdate, onDelete }: TableProps) => {
   if (groups.length === 0) return <Text size="sm">There is no variable of this category.</Text>;
+  const listActions = ({ set, variable }: VariableRow): readonly RowAction[] =>
+    set !== null || !canChange
+      ? []
+      : [
+          { action: 'Change', onClick: () => onUpdate(variable) },
+          { action: 'Delete', isDangerous: true, onClick: () => onDelete(variable) },
+        ];
   return (
-    <WideTable label={label}>
-      <Table.Thead>
-        <Table.Tr>
-          <Table.Th>Key</Table.Th>
-          <Table.Th>Value</Table.Th>
-          <Table.Th>Defined in</Table.Th>
-          <Table.Th>
-            <VisuallyHidden>Actions</VisuallyHidden>
-          </Table.Th>
-        </Table.Tr>
-      </Table.Thead>
-      <Table.Tbody>
-        {groups.flatMap(({ effective, overridden }) => {
-          const source = effective.set?.attributes.name ?? 'this workspace';
-          return [
-            <VariableRow key={effective.variable.id} definition={effective} overriddenBy={null} {...actions} />,
-            ...overridden.map((definition) => (
-              <VariableRow key={definition.variable.id} definition={definition} overriddenBy={source} {...actions} />
-            )),
-          ];
-        })}
-      </Table.Tbody>
-    </WideTable>
+    <DataTable
+      label={label}
+      isInCard
+      rows={listDefinitions(groups)}
+      columns={COLUMNS}
+      actions={(row) => ({ name: row.variable.attributes.key, actions: listActions(row) })}
+      isQuiet={({ overriddenBy }) => overriddenBy !== null}
+    />
   );
 };

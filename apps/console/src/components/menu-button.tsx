@@ -1,11 +1,4 @@
-import {
-  cloneElement,
-  Suspense,
-  useState,
-  type ComponentType,
-  type LazyExoticComponent,
-  type ReactElement,
-} from 'react';
+import { cloneElement, Suspense, useState, type ReactElement, type ReactNode } from 'react';
 
 type MenuTarget = ReactElement<Record<string, unknown>>;
 
@@ -16,22 +9,17 @@ export type MenuProps = {
 
 type MenuButtonProps = {
   readonly button: MenuTarget;
-  /** The menu, which opens at once. */
-  readonly menu: LazyExoticComponent<ComponentType<MenuProps>>;
+  /** Renders the lazily loaded menu of the button, which opens at once. */
+  readonly children: (button: MenuTarget) => ReactNode;
 };
 
 /** A button that loads the code of its menu when it is first pressed. Menus are a seventh of the first view. */
-export const MenuButton = ({ button, menu: LoadedMenu }: MenuButtonProps) => {
+export const MenuButton = ({ button, children }: MenuButtonProps) => {
   const [isNeeded, setNeeded] = useState(false);
   const closed = cloneElement(button, {
     'aria-haspopup': 'menu',
     'aria-expanded': false,
     onClick: () => setNeeded(true),
   });
-  if (!isNeeded) return closed;
-  return (
-    <Suspense fallback={closed}>
-      <LoadedMenu>{button}</LoadedMenu>
-    </Suspense>
-  );
+  return isNeeded ? <Suspense fallback={closed}>{children(button)}</Suspense> : closed;
 };
