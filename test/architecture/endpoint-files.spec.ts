@@ -80,6 +80,7 @@ const NOUNS: Readonly<Record<string, string>> = {
 /** Controllers of relationships, and of documents for administrators, with the type of the resources. */
 const RELATIONSHIPS: Readonly<Record<string, string>> = {
   'admin-organizations': 'organizations',
+  'admin-users': 'users',
   'remote-state-consumers': 'workspaces',
 };
 

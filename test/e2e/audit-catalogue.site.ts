@@ -29,6 +29,17 @@ const provisionUser = async ({ server, unique }: CatalogueWorld) => {
   return { scim, userName };
 };
 
+/** Makes a user an administrator of the site, or an ordinary user again. */
+const administer = async (world: CatalogueWorld, action: 'grant_admin' | 'revoke_admin'): Promise<SiteActionResult> => {
+  const { scim, userName } = await provisionUser(world);
+  const { id } = await createScimUser(scim, userName);
+  const path = `/api/v2/admin/users/${id}/actions`;
+  const granted = expectStatus(await world.server.post(`${path}/grant_admin`), 200);
+  const answer =
+    action === 'grant_admin' ? granted : expectStatus(await world.server.post(`${path}/revoke_admin`), 200);
+  return { answer, id, meta: null };
+};
+
 /** Actions that only the trail of the site records. */
 export const SITE_ACTIONS: Readonly<Record<string, SiteAction>> = {
   'user.create': async (world) => {
@@ -57,6 +68,8 @@ export const SITE_ACTIONS: Readonly<Record<string, SiteAction>> = {
     const answer = expectStatus(await world.server.delete(`/api/v2/admin/users/${id}`), 204);
     return { answer, id, meta: null };
   },
+  'user.grant_admin': async (world) => administer(world, 'grant_admin'),
+  'user.revoke_admin': async (world) => administer(world, 'revoke_admin'),
   'identity_provider.create': async (world) => {
     const { answer, id, name, issuer } = await makeProvider(world);
     return { answer, id, meta: { name, issuer } };

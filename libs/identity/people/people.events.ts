@@ -175,6 +175,14 @@ export const peopleEvents = {
         schema: suspension,
         audit: { action: 'unsuspend', site: 'without-organization', organizations: listOrganizations },
       },
+      SiteAdminGranted: {
+        schema: z.strictObject({}),
+        audit: { action: 'grant_admin', site: 'without-organization' },
+      },
+      SiteAdminRevoked: {
+        schema: z.strictObject({}),
+        audit: { action: 'revoke_admin', site: 'without-organization' },
+      },
       UserConfirmed: { schema: z.strictObject({}), audit: { action: 'confirm', site: 'without-organization' } },
       UserForgotten: {
         schema: z.strictObject({}),

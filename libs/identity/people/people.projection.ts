@@ -32,6 +32,8 @@ export const access: Projection<PeopleEvent> = {
        where id = ${stream}`,
     UserSuspended: (_, { stream }) => sql`update users set suspended = true, only_invited = false where id = ${stream}`,
     UserUnsuspended: (_, { stream }) => sql`update users set suspended = false where id = ${stream}`,
+    SiteAdminGranted: (_, { stream }) => sql`update users set site_admin = true where id = ${stream}`,
+    SiteAdminRevoked: (_, { stream }) => sql`update users set site_admin = false where id = ${stream}`,
     UserConfirmed: (_, { stream }) => recordUse(stream),
     // The same append has already ended memberships, teams and tokens. Resources that the user created keep the user's
     // id.

@@ -28,6 +28,8 @@ export const scimUsers: Projection<ScimUserEvent | UserEvent> = {
       sql`update scim_users set deprovisioned = true, updated_at = ${time} where id = ${user}`,
     UserCreated: null,
     UserConfirmed: null,
+    SiteAdminGranted: null,
+    SiteAdminRevoked: null,
     UserUpdated: touch,
     UserSuspended: touch,
     UserUnsuspended: touch,

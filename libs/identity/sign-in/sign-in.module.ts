@@ -13,6 +13,7 @@ import { signInMethodsEvents } from './methods/sign-in-methods.events.js';
 import { accountNoticesFollower } from './notices/account-notices.follower.js';
 import { refusedSignInEvents } from './refusals/refused-sign-ins.js';
 import { TOTP_PURPOSE } from './totp/totp.queries.js';
+import { AdminUsersController } from './administration/admin-users.controller.js';
 import { AccountController } from './account/account.controller.js';
 import { AccountPages } from './account/account-pages.service.js';
 import { AccountService } from './account/account.service.js';
@@ -91,6 +92,7 @@ const createRecorderProvider = (keys: EncryptionKeys): Provider => ({
     SignInController,
     SignOutController,
     AccountController,
+    AdminUsersController,
     AccountTokensController,
     SignInMethodsController,
   ],

@@ -1561,66 +1561,6 @@ export interface paths {
     patch?: never;
     trace?: never;
   };
-  '/api/v2/admin/users/{id}/actions/suspend': {
-    parameters: {
-      query?: never;
-      header?: never;
-      path?: never;
-      cookie?: never;
-    };
-    get?: never;
-    put?: never;
-    /**
-     * Suspend a user
-     * @description The server ends all tokens and sessions of the user and refuses new ones. The user keeps memberships and teams. Suspending a suspended user changes nothing.
-     */
-    post: operations['suspendUser'];
-    delete?: never;
-    options?: never;
-    head?: never;
-    patch?: never;
-    trace?: never;
-  };
-  '/api/v2/admin/users/{id}/actions/unsuspend': {
-    parameters: {
-      query?: never;
-      header?: never;
-      path?: never;
-      cookie?: never;
-    };
-    get?: never;
-    put?: never;
-    /**
-     * End the suspension of a user
-     * @description The user can have tokens again. Ended tokens stay ended.
-     */
-    post: operations['unsuspendUser'];
-    delete?: never;
-    options?: never;
-    head?: never;
-    patch?: never;
-    trace?: never;
-  };
-  '/api/v2/admin/users/{id}': {
-    parameters: {
-      query?: never;
-      header?: never;
-      path?: never;
-      cookie?: never;
-    };
-    get?: never;
-    put?: never;
-    post?: never;
-    /**
-     * Forget a user
-     * @description The server ends the memberships, teams and tokens of the user, and erases the name and the addresses. The audit trail keeps the actions of the user under the id.
-     */
-    delete: operations['forgetUser'];
-    options?: never;
-    head?: never;
-    patch?: never;
-    trace?: never;
-  };
   '/scim/v2/Groups': {
     parameters: {
       query?: never;
@@ -1991,6 +1931,143 @@ export interface paths {
     /** Unlink an identity provider */
     post: operations['unlinkIdentity'];
     delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
+  '/api/v2/admin/users': {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    /** List all users as a site administrator */
+    get: operations['listSiteUsers'];
+    put?: never;
+    post?: never;
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
+  '/api/v2/admin/users/{id}/actions/suspend': {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    get?: never;
+    put?: never;
+    /**
+     * Suspend a user
+     * @description The server ends all tokens and sessions of the user and refuses new ones. The user keeps memberships and teams. Suspending a suspended user changes nothing.
+     */
+    post: operations['suspendUser'];
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
+  '/api/v2/admin/users/{id}/actions/unsuspend': {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    get?: never;
+    put?: never;
+    /**
+     * End the suspension of a user
+     * @description The user can have tokens again. Ended tokens stay ended.
+     */
+    post: operations['unsuspendUser'];
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
+  '/api/v2/admin/users/{id}/actions/grant_admin': {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    get?: never;
+    put?: never;
+    /**
+     * Make a user an administrator of the site
+     * @description The user gets access to all organizations, users and settings of the site. Granting it again changes nothing.
+     */
+    post: operations['grantSiteAdmin'];
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
+  '/api/v2/admin/users/{id}/actions/revoke_admin': {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    get?: never;
+    put?: never;
+    /**
+     * Make an administrator of the site an ordinary user
+     * @description The user keeps memberships, teams and tokens. Revoking it again changes nothing.
+     */
+    post: operations['revokeSiteAdmin'];
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
+  '/api/v2/admin/users/{id}/actions/disable_two_factor': {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    get?: never;
+    put?: never;
+    /**
+     * Remove the second factors of a user
+     * @description The server removes one-time codes, recovery codes and passkeys, and ends all sessions of the user. The user signs in with the password or an identity provider.
+     */
+    post: operations['disableTwoFactor'];
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
+  '/api/v2/admin/users/{id}': {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    get?: never;
+    put?: never;
+    post?: never;
+    /**
+     * Forget a user
+     * @description The server ends the memberships, teams and tokens of the user, and erases the name and the addresses. The audit trail keeps the actions of the user under the id.
+     */
+    delete: operations['forgetUser'];
     options?: never;
     head?: never;
     patch?: never;
@@ -9069,6 +9146,65 @@ export interface components {
       scimType?: string;
       /** @example Not found */
       detail: string;
+    };
+    AdministeredUserPage: {
+      data: components['schemas']['AdministeredUser'][];
+      links: components['schemas']['PageLinks'];
+      meta: {
+        pagination: components['schemas']['Pagination'];
+      };
+    };
+    /** @description A user as site administrators see it. */
+    AdministeredUser: {
+      /** @example user-8Xc3kYb2TqLw9RfZ */
+      id: string;
+      /** @constant */
+      type: 'users';
+      attributes: {
+        /** @example ada */
+        username: string;
+        /** @example ada@acme.test */
+        email: string | null;
+        /**
+         * Format: uri-reference
+         * @example /api/v2/users/user-8Xc3kYb2TqLw9RfZ/avatar
+         */
+        'avatar-url': string;
+        /**
+         * Format: date-time
+         * @example 2026-01-31T12:30:15.123Z
+         */
+        'created-at': string;
+        /** @description Whether the user administers the site. */
+        'is-admin': boolean;
+        /** @description Whether the user cannot sign in. Suspended users have no tokens. */
+        'is-suspended': boolean;
+        /** @constant */
+        'is-service-account': false;
+        'two-factor': {
+          /** @description Whether the user has one-time codes or a passkey. */
+          enabled: boolean;
+          /** @description The same as `enabled`. */
+          verified: boolean;
+        };
+      };
+      relationships: {
+        /** @description The organizations in which the user is an active member. */
+        organizations: {
+          data: components['schemas']['OrganizationIdentifier'][];
+          links?: components['schemas']['RelatedLinks'];
+        };
+      };
+      links: {
+        /**
+         * Format: uri-reference
+         * @example /api/v2/users/user-8Xc3kYb2TqLw9RfZ
+         */
+        self: string;
+      };
+    };
+    AdministeredUserDocument: {
+      data: components['schemas']['AdministeredUser'];
     };
     WorkloadIdentityPage: {
       data: components['schemas']['WorkloadIdentity'][];
@@ -20645,143 +20781,6 @@ export interface operations {
       503: components['responses']['Unavailable'];
     };
   };
-  suspendUser: {
-    parameters: {
-      query?: never;
-      header?: never;
-      path: {
-        /** @description The id of the user. */
-        id: string;
-      };
-      cookie?: never;
-    };
-    requestBody?: never;
-    responses: {
-      /** @description The document. */
-      200: {
-        headers: {
-          [name: string]: unknown;
-        };
-        content: {
-          'application/vnd.api+json': components['schemas']['UserDocument'];
-        };
-      };
-      400: components['responses']['BadRequest'];
-      401: components['responses']['Unauthorized'];
-      403: components['responses']['Forbidden'];
-      404: components['responses']['NotFound'];
-      408: components['responses']['RequestTimeout'];
-      413: components['responses']['TooLarge'];
-      415: components['responses']['UnsupportedMediaType'];
-      /** @description The user is the last active owner of an organization, or the last administrator of the site. */
-      422: {
-        headers: {
-          [name: string]: unknown;
-        };
-        content: {
-          /**
-           * @example {
-           *       "errors": [
-           *         {
-           *           "status": "422",
-           *           "title": "invalid attribute",
-           *           "detail": "The user is the last active owner of an organization, or the last administrator of the site."
-           *         }
-           *       ]
-           *     }
-           */
-          'application/vnd.api+json': components['schemas']['ErrorDocument'];
-        };
-      };
-      429: components['responses']['TooMany'];
-      500: components['responses']['InternalServerError'];
-      503: components['responses']['Unavailable'];
-    };
-  };
-  unsuspendUser: {
-    parameters: {
-      query?: never;
-      header?: never;
-      path: {
-        /** @description The id of the user. */
-        id: string;
-      };
-      cookie?: never;
-    };
-    requestBody?: never;
-    responses: {
-      /** @description The document. */
-      200: {
-        headers: {
-          [name: string]: unknown;
-        };
-        content: {
-          'application/vnd.api+json': components['schemas']['UserDocument'];
-        };
-      };
-      400: components['responses']['BadRequest'];
-      401: components['responses']['Unauthorized'];
-      403: components['responses']['Forbidden'];
-      404: components['responses']['NotFound'];
-      408: components['responses']['RequestTimeout'];
-      413: components['responses']['TooLarge'];
-      415: components['responses']['UnsupportedMediaType'];
-      429: components['responses']['TooMany'];
-      500: components['responses']['InternalServerError'];
-      503: components['responses']['Unavailable'];
-    };
-  };
-  forgetUser: {
-    parameters: {
-      query?: never;
-      header?: never;
-      path: {
-        /** @description The id of the user. */
-        id: string;
-      };
-      cookie?: never;
-    };
-    requestBody?: never;
-    responses: {
-      /** @description Done. The response has no body. */
-      204: {
-        headers: {
-          [name: string]: unknown;
-        };
-        content?: never;
-      };
-      400: components['responses']['BadRequest'];
-      401: components['responses']['Unauthorized'];
-      403: components['responses']['Forbidden'];
-      404: components['responses']['NotFound'];
-      408: components['responses']['RequestTimeout'];
-      413: components['responses']['TooLarge'];
-      415: components['responses']['UnsupportedMediaType'];
-      /** @description The user is the last active owner of an organization, or the last administrator of the site. */
-      422: {
-        headers: {
-          [name: string]: unknown;
-        };
-        content: {
-          /**
-           * @example {
-           *       "errors": [
-           *         {
-           *           "status": "422",
-           *           "title": "invalid attribute",
-           *           "detail": "The user is the last active owner of an organization, or the last administrator of the site."
-           *         }
-           *       ]
-           *     }
-           */
-          'application/vnd.api+json': components['schemas']['ErrorDocument'];
-        };
-      };
-      429: components['responses']['TooMany'];
-      500: components['responses']['InternalServerError'];
-      503: components['responses']['Unavailable'];
-    };
-  };
   listScimGroups: {
     parameters: {
       query?: {
@@ -28573,6 +28572,340 @@ export interface operations {
           'application/vnd.api+json': components['schemas']['ErrorDocument'];
         };
       };
+    };
+  };
+  listSiteUsers: {
+    parameters: {
+      query?: {
+        /** @description The number of the page. */
+        'page[number]'?: number;
+        /** @description The number of resources on a page. A larger number than 100 counts as 100. */
+        'page[size]'?: number;
+        /** @description Only users with this text in their username or address, ignoring case. */
+        q?: string;
+        /** @description `true`: only site administrators. `false`: only other users. */
+        'filter[admin]'?: string;
+        /** @description `true`: only suspended users. `false`: only other users. */
+        'filter[suspended]'?: string;
+      };
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    requestBody?: never;
+    responses: {
+      /** @description The document. */
+      200: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/vnd.api+json': components['schemas']['AdministeredUserPage'];
+        };
+      };
+      400: components['responses']['BadRequest'];
+      401: components['responses']['Unauthorized'];
+      403: components['responses']['Forbidden'];
+      404: components['responses']['NotFound'];
+      429: components['responses']['TooMany'];
+      500: components['responses']['InternalServerError'];
+      503: components['responses']['Unavailable'];
+    };
+  };
+  suspendUser: {
+    parameters: {
+      query?: never;
+      header?: never;
+      path: {
+        /** @description The id of the user. */
+        id: string;
+      };
+      cookie?: never;
+    };
+    requestBody?: never;
+    responses: {
+      /** @description The document. */
+      200: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/vnd.api+json': components['schemas']['AdministeredUserDocument'];
+        };
+      };
+      400: components['responses']['BadRequest'];
+      401: components['responses']['Unauthorized'];
+      403: components['responses']['Forbidden'];
+      404: components['responses']['NotFound'];
+      408: components['responses']['RequestTimeout'];
+      413: components['responses']['TooLarge'];
+      415: components['responses']['UnsupportedMediaType'];
+      /** @description The user is the last active owner of an organization, or the last administrator of the site. */
+      422: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          /**
+           * @example {
+           *       "errors": [
+           *         {
+           *           "status": "422",
+           *           "title": "invalid attribute",
+           *           "detail": "The user is the last active owner of an organization, or the last administrator of the site."
+           *         }
+           *       ]
+           *     }
+           */
+          'application/vnd.api+json': components['schemas']['ErrorDocument'];
+        };
+      };
+      429: components['responses']['TooMany'];
+      500: components['responses']['InternalServerError'];
+      503: components['responses']['Unavailable'];
+    };
+  };
+  unsuspendUser: {
+    parameters: {
+      query?: never;
+      header?: never;
+      path: {
+        /** @description The id of the user. */
+        id: string;
+      };
+      cookie?: never;
+    };
+    requestBody?: never;
+    responses: {
+      /** @description The document. */
+      200: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/vnd.api+json': components['schemas']['AdministeredUserDocument'];
+        };
+      };
+      400: components['responses']['BadRequest'];
+      401: components['responses']['Unauthorized'];
+      403: components['responses']['Forbidden'];
+      404: components['responses']['NotFound'];
+      408: components['responses']['RequestTimeout'];
+      413: components['responses']['TooLarge'];
+      415: components['responses']['UnsupportedMediaType'];
+      429: components['responses']['TooMany'];
+      500: components['responses']['InternalServerError'];
+      503: components['responses']['Unavailable'];
+    };
+  };
+  grantSiteAdmin: {
+    parameters: {
+      query?: never;
+      header?: never;
+      path: {
+        /** @description The id of the user. */
+        id: string;
+      };
+      cookie?: never;
+    };
+    requestBody?: never;
+    responses: {
+      /** @description The document. */
+      200: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/vnd.api+json': components['schemas']['AdministeredUserDocument'];
+        };
+      };
+      400: components['responses']['BadRequest'];
+      401: components['responses']['Unauthorized'];
+      403: components['responses']['Forbidden'];
+      404: components['responses']['NotFound'];
+      408: components['responses']['RequestTimeout'];
+      413: components['responses']['TooLarge'];
+      415: components['responses']['UnsupportedMediaType'];
+      /** @description The user is suspended, or is invited and has not used the account yet. */
+      422: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          /**
+           * @example {
+           *       "errors": [
+           *         {
+           *           "status": "422",
+           *           "title": "invalid attribute",
+           *           "detail": "The user is suspended, or is invited and has not used the account yet."
+           *         }
+           *       ]
+           *     }
+           */
+          'application/vnd.api+json': components['schemas']['ErrorDocument'];
+        };
+      };
+      429: components['responses']['TooMany'];
+      500: components['responses']['InternalServerError'];
+      503: components['responses']['Unavailable'];
+    };
+  };
+  revokeSiteAdmin: {
+    parameters: {
+      query?: never;
+      header?: never;
+      path: {
+        /** @description The id of the user. */
+        id: string;
+      };
+      cookie?: never;
+    };
+    requestBody?: never;
+    responses: {
+      /** @description The document. */
+      200: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/vnd.api+json': components['schemas']['AdministeredUserDocument'];
+        };
+      };
+      400: components['responses']['BadRequest'];
+      401: components['responses']['Unauthorized'];
+      403: components['responses']['Forbidden'];
+      404: components['responses']['NotFound'];
+      408: components['responses']['RequestTimeout'];
+      413: components['responses']['TooLarge'];
+      415: components['responses']['UnsupportedMediaType'];
+      /** @description The user is the last administrator of the site. */
+      422: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          /**
+           * @example {
+           *       "errors": [
+           *         {
+           *           "status": "422",
+           *           "title": "invalid attribute",
+           *           "detail": "The user is the last administrator of the site."
+           *         }
+           *       ]
+           *     }
+           */
+          'application/vnd.api+json': components['schemas']['ErrorDocument'];
+        };
+      };
+      429: components['responses']['TooMany'];
+      500: components['responses']['InternalServerError'];
+      503: components['responses']['Unavailable'];
+    };
+  };
+  disableTwoFactor: {
+    parameters: {
+      query?: never;
+      header?: never;
+      path: {
+        /** @description The id of the user. */
+        id: string;
+      };
+      cookie?: never;
+    };
+    requestBody?: never;
+    responses: {
+      /** @description The document. */
+      200: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/vnd.api+json': components['schemas']['AdministeredUserDocument'];
+        };
+      };
+      400: components['responses']['BadRequest'];
+      401: components['responses']['Unauthorized'];
+      403: components['responses']['Forbidden'];
+      404: components['responses']['NotFound'];
+      408: components['responses']['RequestTimeout'];
+      413: components['responses']['TooLarge'];
+      415: components['responses']['UnsupportedMediaType'];
+      /** @description The user has no other way to sign in. */
+      422: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          /**
+           * @example {
+           *       "errors": [
+           *         {
+           *           "status": "422",
+           *           "title": "invalid attribute",
+           *           "detail": "The user has no other way to sign in."
+           *         }
+           *       ]
+           *     }
+           */
+          'application/vnd.api+json': components['schemas']['ErrorDocument'];
+        };
+      };
+      429: components['responses']['TooMany'];
+      500: components['responses']['InternalServerError'];
+      503: components['responses']['Unavailable'];
+    };
+  };
+  forgetUser: {
+    parameters: {
+      query?: never;
+      header?: never;
+      path: {
+        /** @description The id of the user. */
+        id: string;
+      };
+      cookie?: never;
+    };
+    requestBody?: never;
+    responses: {
+      /** @description Done. The response has no body. */
+      204: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content?: never;
+      };
+      400: components['responses']['BadRequest'];
+      401: components['responses']['Unauthorized'];
+      403: components['responses']['Forbidden'];
+      404: components['responses']['NotFound'];
+      408: components['responses']['RequestTimeout'];
+      413: components['responses']['TooLarge'];
+      415: components['responses']['UnsupportedMediaType'];
+      /** @description The user is the last active owner of an organization, or the last administrator of the site. */
+      422: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          /**
+           * @example {
+           *       "errors": [
+           *         {
+           *           "status": "422",
+           *           "title": "invalid attribute",
+           *           "detail": "The user is the last active owner of an organization, or the last administrator of the site."
+           *         }
+           *       ]
+           *     }
+           */
+          'application/vnd.api+json': components['schemas']['ErrorDocument'];
+        };
+      };
+      429: components['responses']['TooMany'];
+      500: components['responses']['InternalServerError'];
+      503: components['responses']['Unavailable'];
     };
   };
   getSignInPage: {

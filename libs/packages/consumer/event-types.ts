@@ -152,6 +152,10 @@ type EventSchemas = {
     UserUnsuspended: {
       readonly organizations: string[];
     };
+    /** cadastre.SiteAdminGranted.v1 */
+    SiteAdminGranted: Record<string, never>;
+    /** cadastre.SiteAdminRevoked.v1 */
+    SiteAdminRevoked: Record<string, never>;
     /** cadastre.UserConfirmed.v1 */
     UserConfirmed: Record<string, never>;
     /** cadastre.UserForgotten.v1 */
@@ -1627,6 +1631,8 @@ export const EVENT_VERSIONS: Readonly<Record<EventType, number>> = {
   UserUpdated: 3,
   UserSuspended: 1,
   UserUnsuspended: 1,
+  SiteAdminGranted: 1,
+  SiteAdminRevoked: 1,
   UserConfirmed: 1,
   UserForgotten: 1,
   MembershipCreated: 2,

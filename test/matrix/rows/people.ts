@@ -1,9 +1,20 @@
 import { SITE_SCOPE } from '#api/access';
 import { ensureUser } from '#identity/people';
 import { makeToken, resource } from '../../support/seeds.js';
+import { enableTotp, makePerson } from '../../support/sign-in.js';
 import type { MatrixRow, MatrixTarget } from '../matrix.js';
 import { anOwner, inAcme, currentUser, member, organization, plainMember, site, getTarget } from '../targets.js';
 import type { MatrixCallerInWorld, MatrixWorld } from '../shared-world.js';
+
+/** A user without organizations. */
+const visitor: MatrixTarget = {
+  scope: () => SITE_SCOPE,
+  params: (_, world) => ({ id: plainMember(world).id }),
+  fresh: async (_, { server, unique }) => {
+    const { id } = await ensureUser(server.store, server.runtime.ids, unique('visitor'), false);
+    return { params: { id } };
+  },
+};
 
 const users: readonly MatrixRow[] = [
   { route: 'GET /account/details', about: site, demands: 'any token', status: 200 },
@@ -33,14 +44,7 @@ const users: readonly MatrixRow[] = [
   { route: 'GET /users/:id', about: member, demands: ['read-user'], status: 200 },
   ...(['suspend', 'unsuspend'] as const).map((action): MatrixRow => ({
     route: `POST /admin/users/:id/actions/${action}`,
-    about: {
-      scope: () => SITE_SCOPE,
-      params: (_, world) => ({ id: plainMember(world).id }),
-      fresh: async (_, { server, unique }) => {
-        const { id } = await ensureUser(server.store, server.runtime.ids, unique('visitor'), false);
-        return { params: { id } };
-      },
-    },
+    about: visitor,
     demands: ['suspend-user'],
     status: 200,
     trail: [`user ${action}`],
@@ -48,6 +52,29 @@ const users: readonly MatrixRow[] = [
     before: async ({ world, params }) =>
       action === 'unsuspend' && world.server.post(`/api/v2/admin/users/${params['id']}/actions/suspend`),
   })),
+  { route: 'GET /admin/users', about: site, demands: ['manage-site'], status: 200 },
+  ...(['grant_admin', 'revoke_admin'] as const).map((action): MatrixRow => ({
+    route: `POST /admin/users/:id/actions/${action}`,
+    about: visitor,
+    demands: ['manage-site-admins'],
+    status: 200,
+    trail: [`user ${action}`],
+    fresh: true,
+    before: async ({ world, params }) =>
+      action === 'revoke_admin' && world.server.post(`/api/v2/admin/users/${params['id']}/actions/grant_admin`),
+  })),
+  {
+    route: 'POST /admin/users/:id/actions/disable_two_factor',
+    about: {
+      ...visitor,
+      fresh: async (_, { server, unique }) => ({ params: { id: await makePerson(server, unique('visitor')) } }),
+    },
+    demands: ['disable-two-factor'],
+    status: 200,
+    trail: ['session destroy', 'sign_in_methods update'],
+    fresh: true,
+    before: ({ world, params }) => enableTotp(world.server, params['id'] ?? ''),
+  },
   {
     route: 'DELETE /admin/users/:id',
     about: {

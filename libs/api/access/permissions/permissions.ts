@@ -63,6 +63,8 @@ export const permissions = {
   // Requests to be forgotten go to the operator of the site.
   'forget-user': { roles: ['site-admin'] },
   'suspend-user': { roles: ['site-admin'] },
+  'manage-site-admins': { roles: ['site-admin'] },
+  'disable-two-factor': { roles: ['site-admin'] },
   // SCIM: the users and groups that an identity provider manages.
   'provision-users': { roles: ['scim'] },
   'manage-scim-tokens': { roles: ['site-admin'] },

@@ -26,6 +26,8 @@ export const accessEpochs: Projection<AccessChangeEvent> = {
       username === undefined ? null : raiseEpoch(sql`${stream}`),
     UserSuspended: (_, { stream }) => raiseEpoch(sql`${stream}`),
     UserUnsuspended: (_, { stream }) => raiseEpoch(sql`${stream}`),
+    SiteAdminGranted: (_, { stream }) => raiseEpoch(sql`${stream}`),
+    SiteAdminRevoked: (_, { stream }) => raiseEpoch(sql`${stream}`),
     UserConfirmed: null,
     UserForgotten: (_, { stream }) => raiseEpoch(sql`${stream}`),
     MembershipCreated: ({ user, status }) => (status === 'active' ? raiseEpoch(sql`${user}`) : null),

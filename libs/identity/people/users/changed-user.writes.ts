@@ -24,8 +24,10 @@ type UserChangeRequest = {
   readonly suspended?: boolean;
 };
 
-/** No event has this stream. Suspensions of administrators lock it, because no version covers the last one. */
-const ADMINISTRATORS = 'site administrators';
+/**
+ * No event has this stream. Changes that leave one administrator less lock it, because no version covers the last one.
+ */
+export const ADMINISTRATORS = 'site administrators';
 
 /**
  * Returns the writes that change a user, none if nothing changes. A suspension ends the user's tokens and sessions in the

@@ -1,7 +1,7 @@
 import { notFound, type EventContext } from '#platform/kernel';
-import { getFirstRow, type EventStore } from '#storage/event-store';
+import type { EventStore } from '#storage/event-store';
 import { prepareUserChange } from './changed-user.writes.js';
-import { selectUserById, type UserRow, type UserToSuspend } from './users.queries.js';
+import type { UserToSuspend } from './users.queries.js';
 
 export type SuspensionRequest = {
   readonly id: string;
@@ -18,18 +18,10 @@ export type SuspensionRequest = {
 export const changeSuspension = (
   store: EventStore,
   { id, suspended, context, load }: SuspensionRequest,
-): Promise<UserRow> =>
+): Promise<void> =>
   store.retryOnConflict(async () => {
     const row = await load();
     if (!row) throw notFound();
     const { writes, statements, conditions } = await prepareUserChange(store, { id, row, suspended });
-    if (writes.length === 0) return readUser(store, id);
-    const { rows } = await store.append(writes, context, [selectUserById(id), ...statements], conditions);
-    return getFirstRow<UserRow>(rows);
+    if (writes.length > 0) await store.append(writes, context, statements, conditions);
   });
-
-const readUser = async (store: EventStore, id: string): Promise<UserRow> => {
-  const row = await store.database.row<UserRow>(selectUserById(id));
-  if (!row) throw notFound();
-  return row;
-};

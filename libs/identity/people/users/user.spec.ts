@@ -158,6 +158,40 @@ describe('a user', () => {
     });
   });
 
+  describe('if it administers the site', () => {
+    const granted: UserEvent = { type: 'SiteAdminGranted', data: {} };
+    const revoked: UserEvent = { type: 'SiteAdminRevoked', data: {} };
+    const grant = (onlyInvited = false): UserCommand => ({ type: 'GrantSiteAdmin', data: { onlyInvited } });
+    const revoke = (isLastAdmin = false): UserCommand => ({ type: 'RevokeSiteAdmin', data: { isLastAdmin } });
+    const firstAdmin: UserEvent = { type: 'UserCreated', data: { username: 'admin', email: null, siteAdmin: true } };
+
+    it('records the grant and its end once', () => {
+      given(created).when(grant()).yields(granted);
+      given(created, granted).when(grant(true)).yields();
+      given(firstAdmin).when(grant()).yields();
+      given(created, granted).when(revoke()).yields(revoked);
+      given(firstAdmin).when(revoke()).yields(revoked);
+      given(created).when(revoke(true)).yields();
+      given(created, granted, revoked).when(grant()).yields(granted);
+      given().when(grant()).refuses('not-found', 'Not found');
+      given().when(revoke()).refuses('not-found', 'Not found');
+    });
+
+    it('must have been used and must not be suspended', () => {
+      const suspended: UserEvent = { type: 'UserSuspended', data: { organizations: [] } };
+      given(created, suspended).when(grant()).refuses('unprocessable', 'A suspended user cannot administer the site');
+      given(created).when(grant(true)).refuses('unprocessable', 'The user is invited and has not used the account yet');
+    });
+
+    it('stays an administrator if it is the last one', () =>
+      given(firstAdmin)
+        .when(revoke(true))
+        .refuses(
+          'unprocessable',
+          'The last administrator of the site must stay one; name another administrator first',
+        ));
+  });
+
   it('refuses changes before its creation', () =>
     given()
       .when(update({ username: 'bob' }))

@@ -38,6 +38,8 @@ export type UserEvent =
   | Message<'UserUpdated', { changes: UserChanges }>
   | Message<'UserSuspended', Suspension>
   | Message<'UserUnsuspended', Suspension>
+  | Message<'SiteAdminGranted', Record<never, never>>
+  | Message<'SiteAdminRevoked', Record<never, never>>
   | UserConfirmed
   | UserForgotten;
 
@@ -48,7 +50,10 @@ export type UserCommand =
   | Message<'ConfirmUser', Record<never, never>>
   | Message<'ForgetUser', Indispensability>
   | Message<'SuspendUser', Indispensability & Suspension>
-  | Message<'UnsuspendUser', Suspension>;
+  | Message<'UnsuspendUser', Suspension>
+  /** `onlyInvited`: nobody has used the account yet. Its first user could be any person with the address. */
+  | Message<'GrantSiteAdmin', { onlyInvited: boolean }>
+  | Message<'RevokeSiteAdmin', Pick<Indispensability, 'isLastAdmin'>>;
 
 /**
  * `owned`: names of the organizations whose only active owner is the user. `isLastAdmin`: the last active administrator
@@ -62,6 +67,7 @@ type UserState =
       readonly status: 'active';
       /** Whether the user cannot sign in and has no tokens. Memberships and teams stay. */
       readonly suspended: boolean;
+      readonly siteAdmin: boolean;
       readonly username: string;
       readonly email: string | null;
       readonly unconfirmedEmail: string | null;
@@ -192,9 +198,17 @@ const checkDispensable = ({ owned, isLastAdmin }: Indispensability, done: 'forgo
   if (isLastAdmin) throw unprocessable(`The last administrator of the site cannot be ${done}`);
 };
 
+/** Refuses accounts that nobody can sign in to, or whose user is not known yet. */
+const checkPromotable = ({ suspended }: { readonly suspended: boolean }, onlyInvited: boolean): void => {
+  if (suspended) throw unprocessable('A suspended user cannot administer the site; end the suspension first');
+  if (onlyInvited) {
+    throw unprocessable('The user is invited and has not used the account yet, so it cannot administer the site');
+  }
+};
+
 export const user: Decider<UserState, UserCommand, UserEvent> = {
-  // 4: states contain `suspended`.
-  version: 4,
+  // 4: states contain `suspended`. 5: states contain `siteAdmin`.
+  version: 5,
   initial: { status: 'absent' },
   decide: {
     CreateUser: ({ username, email, siteAdmin }, state) => {
@@ -230,11 +244,25 @@ export const user: Decider<UserState, UserCommand, UserEvent> = {
     },
     UnsuspendUser: ({ organizations }, state) =>
       requireActive(state).suspended ? [{ type: 'UserUnsuspended', data: { organizations } }] : [],
+    GrantSiteAdmin: ({ onlyInvited }, before) => {
+      const state = requireActive(before);
+      if (state.siteAdmin) return [];
+      checkPromotable(state, onlyInvited);
+      return [{ type: 'SiteAdminGranted', data: {} }];
+    },
+    RevokeSiteAdmin: ({ isLastAdmin }, state) => {
+      if (!requireActive(state).siteAdmin) return [];
+      if (isLastAdmin) {
+        throw unprocessable('The last administrator of the site must stay one; name another administrator first');
+      }
+      return [{ type: 'SiteAdminRevoked', data: {} }];
+    },
   },
   evolve: {
-    UserCreated: ({ username, email }) => ({
+    UserCreated: ({ username, email, siteAdmin }) => ({
       status: 'active',
       suspended: false,
+      siteAdmin,
       username,
       email,
       unconfirmedEmail: null,
@@ -242,6 +270,8 @@ export const user: Decider<UserState, UserCommand, UserEvent> = {
     UserUpdated: ({ changes }, state) => (state.status === 'active' ? { ...state, ...changes } : state),
     UserSuspended: (_, state) => (state.status === 'active' ? { ...state, suspended: true } : state),
     UserUnsuspended: (_, state) => (state.status === 'active' ? { ...state, suspended: false } : state),
+    SiteAdminGranted: (_, state) => (state.status === 'active' ? { ...state, siteAdmin: true } : state),
+    SiteAdminRevoked: (_, state) => (state.status === 'active' ? { ...state, siteAdmin: false } : state),
     UserConfirmed: (_, state) => state,
     UserForgotten: () => ({ status: 'forgotten' }),
   },

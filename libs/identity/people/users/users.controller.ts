@@ -1,4 +1,4 @@
-import { Body, Controller, Delete, Get, HttpCode, Param, Patch, Post } from '@nestjs/common';
+import { Body, Controller, Get, Param, Patch } from '@nestjs/common';
 import { CommandBus } from '@nestjs/cqrs';
 import { z } from 'zod';
 import { mayCreateOrganizations, OrganizationCreation } from '#platform/kernel';
@@ -65,26 +65,6 @@ export class UsersController {
   @Get('users/:id')
   async show(@Param('id') id: string, @CurrentActor() actor: Actor): Promise<Document> {
     return this.render(await findUser(this.database, actor, id), actor);
-  }
-
-  /** Ends the tokens of a user, who keeps memberships and teams but cannot sign in until `unsuspend`. */
-  @Post('admin/users/:id/actions/suspend')
-  @HttpCode(200)
-  async suspend(@Param('id') id: string, @CurrentActor() actor: Actor): Promise<Document> {
-    return this.render(await this.bus.execute(new ChangeUser('SuspendUser', { id, actor })), actor);
-  }
-
-  @Post('admin/users/:id/actions/unsuspend')
-  @HttpCode(200)
-  async unsuspend(@Param('id') id: string, @CurrentActor() actor: Actor): Promise<Document> {
-    return this.render(await this.bus.execute(new ChangeUser('UnsuspendUser', { id, actor })), actor);
-  }
-
-  /** Forgets a person, for site administrators: ends memberships, teams and tokens, and erases name and addresses. */
-  @Delete('admin/users/:id')
-  @HttpCode(204)
-  async forget(@Param('id') id: string, @CurrentActor() actor: Actor): Promise<void> {
-    await this.bus.execute(new ChangeUser('ForgetUser', { id, actor }));
   }
 
   private render(row: UserRow, actor: Actor): Document {

@@ -16,6 +16,8 @@ import {
   AggregateHandler,
   EventStore,
   getFirstRow,
+  lockStream,
+  raiseConflictWhen,
   type OperationTable,
 } from '#storage/event-store';
 import { NameEraser } from '#storage/personal-data';
@@ -24,9 +26,12 @@ import {
   type UserRow,
   selectUserById,
   loadUserForCommand,
+  HAS_NO_ADMIN,
   loadUserToForget,
+  loadUserToPromote,
   loadUserToSuspend,
 } from './users.queries.js';
+import { ADMINISTRATORS } from './changed-user.writes.js';
 import { forgetUser } from './users.forget.js';
 import { changeSuspension, type SuspensionRequest } from './suspend-user.operation.js';
 
@@ -36,8 +41,11 @@ type UserOperations = {
   /** For site administrators: erases the person from the site. */
   ForgetUser: Operation<{ id: string; actor: Actor }, void>;
   /** For site administrators: ends the user's tokens and refuses new ones. */
-  SuspendUser: Operation<{ id: string; actor: Actor }, UserRow>;
-  UnsuspendUser: Operation<{ id: string; actor: Actor }, UserRow>;
+  SuspendUser: Operation<{ id: string; actor: Actor }, void>;
+  UnsuspendUser: Operation<{ id: string; actor: Actor }, void>;
+  /** For site administrators: makes the user one of them. */
+  GrantSiteAdmin: Operation<{ id: string; actor: Actor }, void>;
+  RevokeSiteAdmin: Operation<{ id: string; actor: Actor }, void>;
 };
 
 export class ChangeUser<T extends keyof UserOperations> extends AggregateCommand<UserOperations, T> {}
@@ -57,6 +65,8 @@ export class UsersHandler extends AggregateHandler<UserOperations> {
     ForgetUser: (input) => this.forget(input),
     SuspendUser: (input) => changeSuspension(this.store, this.prepareSuspension(input, true)),
     UnsuspendUser: (input) => changeSuspension(this.store, this.prepareSuspension(input, false)),
+    GrantSiteAdmin: (input) => this.grantSiteAdmin(input),
+    RevokeSiteAdmin: (input) => this.revokeSiteAdmin(input),
   };
 
   constructor(
@@ -90,6 +100,24 @@ export class UsersHandler extends AggregateHandler<UserOperations> {
       return account;
     };
     return { id, suspended, context: createEventContext(actor), load };
+  }
+
+  private async grantSiteAdmin({ id, actor }: UserOperations['GrantSiteAdmin']['input']): Promise<void> {
+    await changeResource(this.store, user, {
+      actor,
+      load: async () => ({ id, organization: null, ...(await loadUserToPromote(this.store.database, actor, id)) }),
+      command: ({ onlyInvited }) => ({ type: 'GrantSiteAdmin', data: { onlyInvited } }) as const,
+    });
+  }
+
+  private async revokeSiteAdmin({ id, actor }: UserOperations['RevokeSiteAdmin']['input']): Promise<void> {
+    await changeResource(this.store, user, {
+      actor,
+      load: async () => ({ id, organization: null, ...(await loadUserToPromote(this.store.database, actor, id)) }),
+      command: ({ isLastAdmin }) => ({ type: 'RevokeSiteAdmin', data: { isLastAdmin } }) as const,
+      conditions: () => [lockStream(ADMINISTRATORS)],
+      read: () => [raiseConflictWhen(HAS_NO_ADMIN)],
+    });
   }
 
   private forget({ id, actor }: UserOperations['ForgetUser']['input']): Promise<void> {

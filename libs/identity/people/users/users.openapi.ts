@@ -69,28 +69,6 @@ export const usersOperations = describeController(
       refusals: { unprocessable: 'An attribute is not valid, or another account has the username or the address.' },
     },
     show: {},
-    suspend: {
-      description:
-        'The server ends all tokens and sessions of the user and refuses new ones. The user keeps memberships and teams. ' +
-        'Suspending a suspended user changes nothing.',
-      refusals: {
-        unprocessable: 'The user is the last active owner of an organization, or the last administrator of the site.',
-      },
-      events: ['UserSuspended', 'AuthenticationTokenDestroyed', 'SessionEnded'],
-    },
-    unsuspend: {
-      summary: 'End the suspension of a user',
-      description: 'The user can have tokens again. Ended tokens stay ended.',
-    },
-    forget: {
-      description:
-        'The server ends the memberships, teams and tokens of the user, and erases the name and the addresses. ' +
-        'The audit trail keeps the actions of the user under the id.',
-      refusals: {
-        unprocessable: 'The user is the last active owner of an organization, or the last administrator of the site.',
-      },
-      events: ['UserForgotten', 'MembershipRemoved', 'TeamMemberRemoved', 'AuthenticationTokenDestroyed'],
-    },
   },
 );
 

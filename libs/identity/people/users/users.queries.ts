@@ -5,6 +5,7 @@ import {
   requirePermission,
   requireCurrentAccess,
   can,
+  SITE_SCOPE,
   type Actor,
   type Identity,
   type Permission,
@@ -50,6 +51,11 @@ export const ORGANIZATIONS = sql.raw(`array(
          where m.user_id = u.id
            and not exists (select 1 from organization_memberships ou where ou.user_id = u.id
                               and ou.organization = t.organization and ou.status = 'invited'))`);
+
+/** Returns an expression for the names of the organizations in which a user is an active member. */
+export const selectOrganizationNames = (user: Sql): Sql => sql`array(
+  select o.name from organization_memberships m join organizations o on o.id = m.organization
+   where m.user_id = ${user} and m.status = 'active' order by o.name)`;
 
 export type VisibleUserRow = UserRow & { readonly organizations: readonly string[] };
 
@@ -149,6 +155,22 @@ export type UserToSuspend = Pick<UserToForget, 'sessions'> & {
   readonly tokens: readonly OwnedToken[];
   readonly siteAdmin: boolean;
   readonly isLastAdmin: boolean;
+};
+
+type UserToPromote = {
+  readonly snapshot: StreamSnapshot;
+  readonly isLastAdmin: boolean;
+  readonly onlyInvited: boolean;
+};
+
+/** Loads a user whose administration of the site changes. Throws `not-found` if the caller may not change it. */
+export const loadUserToPromote = async (database: Database, actor: Actor, id: string): Promise<UserToPromote> => {
+  const row = await database.row<UserToPromote>(sql`
+    select ${selectSnapshotJson('u.id')} as snapshot, ${IS_LAST_ADMIN} as "isLastAdmin", u.only_invited as "onlyInvited"
+      from users u where u.id = ${id} and ${requireCurrentAccess(actor)}`);
+  requirePermission(actor, 'manage-site-admins', SITE_SCOPE);
+  if (!row) throw notFound();
+  return row;
 };
 
 /** Loads a user to suspend. `where` is an additional condition, such as the caller's access. */

@@ -1,7 +1,14 @@
 import { Injectable } from '@nestjs/common';
 import { CommandBus } from '@nestjs/cqrs';
 import { z } from 'zod';
-import { createEventContext, hasRecentSignIn, type Actor } from '#api/access';
+import {
+  createEventContext,
+  hasRecentSignIn,
+  requirePermission,
+  SITE_SCOPE,
+  verifyCurrentAccess,
+  type Actor,
+} from '#api/access';
 import { unprocessable, type Refusal, type Sql } from '#platform/kernel';
 import { findUserByLogin } from '#identity/people';
 import { getViolatedConstraint } from '#platform/postgres';
@@ -16,7 +23,7 @@ import {
 import { deletePassword, storePassword } from '../methods/secrets.view.js';
 import { ChangeSignInMethods, type MethodsChange } from '../methods/sign-in-methods.handler.js';
 import type { PasskeyAnswer } from '../passkeys/passkey-ceremonies.service.js';
-import { deletePasskey, insertPasskey, renamePasskey } from '../passkeys/passkeys.queries.js';
+import { deletePasskey, deletePasskeys, insertPasskey, renamePasskey } from '../passkeys/passkeys.queries.js';
 import { checkPassword } from '../passwords/password-rules.js';
 import { createRecoveryCodes, createTotpSecret, findTotpStep, formatTotpAddress } from '../totp/totp.codes.js';
 import { deleteTotp, replaceRecoveryCodes, storeTotpSecret } from '../totp/totp.queries.js';
@@ -58,7 +65,7 @@ export class AccountService {
   }
 
   async removePassword(actor: Actor): Promise<void> {
-    const unusable = await this.listUnusableIdentities(actor);
+    const unusable = await this.listUnusableIdentities(actor.id);
     const command: MethodsChange['command'] = (person) => ({ type: 'RemovePassword', data: { ...person, unusable } });
     await this.changeFactors(actor, command, [deletePassword(actor.id)]);
   }
@@ -122,7 +129,7 @@ export class AccountService {
   }
 
   async removePasskey(actor: Actor, passkey: string): Promise<void> {
-    const data = { passkey, unusable: await this.listUnusableIdentities(actor) };
+    const data = { passkey, unusable: await this.listUnusableIdentities(actor.id) };
     const command: MethodsChange['command'] = (person) => ({ type: 'RemovePasskey', data: { ...person, ...data } });
     await this.changeFactors(actor, command, [deletePasskey(passkey, actor.id)]);
   }
@@ -141,11 +148,33 @@ export class AccountService {
   }
 
   async unlinkIdentity(actor: Actor, identity: string): Promise<void> {
-    const data = { identity, unusable: await this.listUnusableIdentities(actor) };
+    const data = { identity, unusable: await this.listUnusableIdentities(actor.id) };
     await this.changeFactors(actor, (person) => ({ type: 'UnlinkIdentity', data: { ...person, ...data } }), []);
   }
 
-  private async listUnusableIdentities({ id }: Actor): Promise<readonly string[]> {
+  /**
+   * For site administrators: removes one-time codes, recovery codes and passkeys of a user, and ends all sessions. Throws
+   * `unprocessable` if the user could not sign in any more.
+   */
+  async disableTwoFactor(actor: Actor, user: string): Promise<void> {
+    const { database } = this.dependencies.store;
+    const unusable = await this.listUnusableIdentities(user);
+    await this.bus.execute(
+      new ChangeSignInMethods('ChangeFactors', {
+        user,
+        exceptSession: null,
+        command: (person) => ({ type: 'DisableTwoFactor', data: { ...person, unusable } }),
+        createContext: () => createEventContext(actor),
+        secrets: [...deleteTotp(user), deletePasskeys(user)],
+        authorize: async () => {
+          await verifyCurrentAccess(database, actor);
+          requirePermission(actor, 'disable-two-factor', SITE_SCOPE);
+        },
+      }),
+    );
+  }
+
+  private async listUnusableIdentities(id: string): Promise<readonly string[]> {
     const { store, options } = this.dependencies;
     const identities = await listLinkedIdentities(store.database, id);
     if (identities.length === 0) return [];

@@ -22,6 +22,8 @@ export type MethodsChange = {
   readonly secrets?: readonly Sql[];
   /** Whether a suspended person counts as unknown. Default: false. */
   readonly refusesSuspended?: boolean;
+  /** Throws if the person who requests the change of another person's methods may not do so. It runs for every retry. */
+  readonly authorize?: () => Promise<void>;
 };
 
 type SignInMethodsOperations = {
@@ -67,11 +69,12 @@ export class SignInMethodsHandler extends AggregateHandler<SignInMethodsOperatio
 
   /** `ended`: a condition for the sessions that end in the same append. */
   private change(
-    { user, command, createContext, secrets = [], refusesSuspended = false }: MethodsChange,
+    { user, command, createContext, secrets = [], refusesSuspended = false, authorize }: MethodsChange,
     ended: Sql,
   ): Promise<void> {
     const { store } = this;
     return store.retryOnConflict(async () => {
+      await authorize?.();
       const check = refusesSuspended ? sql`not u.suspended` : sql`true`;
       const person = await loadPersonWithSessions(store.database, sql`${user}`, ended, check);
       if (!person) throw notFound('There is no such account');

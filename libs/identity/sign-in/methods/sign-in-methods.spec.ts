@@ -38,6 +38,30 @@ describe('a password', () => {
   });
 });
 
+describe('the second factors', () => {
+  const disable = (...unusable: string[]) => ({ type: 'DisableTwoFactor', data: { ...person, unusable } }) as const;
+  const disabled: SignInMethodsEvent = { type: 'TotpDisabled', data: person };
+  const removed = (passkey: string): SignInMethodsEvent => ({ type: 'PasskeyRemoved', data: { ...person, passkey } });
+
+  it('are removed together, if the person keeps the password or an identity provider', () => {
+    given(passwordSet, totpEnabled, codesCreated, added('pk-1'), added('pk-2'))
+      .when(disable())
+      .yields(disabled, removed('pk-1'), removed('pk-2'));
+    given(passwordSet).when(disable()).yields();
+    given().when(disable()).yields();
+    const data = { ...person, identity: 'lid-1', provider: 'idp-1', issuer: 'https://id.test', subject: 'ada' };
+    given({ type: 'IdentityLinked', data }, added('pk-1')).when(disable()).yields(removed('pk-1'));
+    given({ type: 'IdentityLinked', data }, added('pk-1'))
+      .when(disable('lid-1'))
+      .refuses('unprocessable', 'The user has neither a password nor a usable identity provider');
+  });
+
+  it('stay if the person could not sign in any more', () =>
+    given(added('pk-1'))
+      .when(disable())
+      .refuses('unprocessable', 'The user has neither a password nor a usable identity provider'));
+});
+
 describe('one-time codes', () => {
   const enable = { type: 'EnableTotp', data: { ...person, count: 2 } } as const;
 

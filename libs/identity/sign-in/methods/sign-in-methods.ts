@@ -33,7 +33,7 @@ export type SignInMethodsEvent =
 
 export type SignInMethodsCommand =
   | EachMessage<'SetPassword' | 'DisableTotp' | 'ResetSignInMethods', SignInPerson>
-  | EachMessage<'RemovePassword', SignInPerson & UnusableIdentities>
+  | EachMessage<'RemovePassword' | 'DisableTwoFactor', SignInPerson & UnusableIdentities>
   | EachMessage<'EnableTotp' | 'CreateRecoveryCodes', SignInPerson & { count: number }>
   | EachMessage<'UseRecoveryCode', SignInPerson>
   | EachMessage<'AddPasskey' | 'RenamePasskey', SignInPerson & { passkey: string }>
@@ -97,6 +97,10 @@ const removeIdentity = (state: SignInMethodsState, identity: string): SignInMeth
   identities: state.identities.filter((linked) => linked.identity !== identity),
 });
 
+const NO_OTHER_WAY_IN =
+  'The user has neither a password nor a usable identity provider, and could not sign in any more. An operator can ' +
+  'create a sign-in link that replaces all methods: cadastre user sign-in-link';
+
 /** Returns the stream of a person's sign-in methods. */
 export const toMethodsStream = (user: string): string => user.replace(/^user-/, 'sim-');
 
@@ -122,6 +126,17 @@ export const signInMethods: Decider<SignInMethodsState, SignInMethodsCommand, Si
     DisableTotp: (person, state) => {
       requireTotp(state);
       return [{ type: 'TotpDisabled', data: describePerson(person) }];
+    },
+    DisableTwoFactor: ({ unusable, ...person }, state) => {
+      const { hasTotp, passkeys } = state;
+      if (!hasTotp && passkeys.length === 0) return [];
+      requireWayIn({ ...state, passkeys: [] }, unusable, NO_OTHER_WAY_IN);
+      return [
+        ...(hasTotp ? [{ type: 'TotpDisabled', data: describePerson(person) } as const] : []),
+        ...passkeys.map(
+          (passkey) => ({ type: 'PasskeyRemoved', data: { ...describePerson(person), passkey } }) as const,
+        ),
+      ];
     },
     CreateRecoveryCodes: ({ count, ...person }, state) => {
       requireTotp(state);

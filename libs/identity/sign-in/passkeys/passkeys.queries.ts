@@ -41,6 +41,9 @@ export const renamePasskey = (id: string, user: string, name: string): Sql =>
 export const deletePasskey = (id: string, user: string): Sql =>
   sql`delete from sign_in.passkeys where id = ${id} and user_id = ${user}`;
 
+/** Deletes all passkeys of a person. */
+export const deletePasskeys = (user: string): Sql => sql`delete from sign_in.passkeys where user_id = ${user}`;
+
 /** Records the use of a passkey. Its counter shows copies of authenticators that count. */
 export const recordPasskeyUse = (id: string, counter: number, now: Date): Sql =>
   sql`update sign_in.passkeys set counter = ${counter}, last_used_at = ${now} where id = ${id}`;
