@@ -258,6 +258,12 @@ describe('an id of another organization, or of a hidden resource, gets the same 
       (api, id) => api.get(`/api/v2/organizations/acme/access-rows?filter[project][id]=${id}`),
     ],
     [
+      'as the team of the access of teams',
+      'team',
+      'owner',
+      (api, id) => api.get(`/api/v2/organizations/acme/access-rows?filter[team][id]=${id}`),
+    ],
+    [
       'as the workspace of an explanation of access',
       'workspace',
       'owner',

@@ -18352,6 +18352,8 @@ export interface operations {
         q?: string;
         /** @description Only this project and its workspaces. */
         'filter[project][id]'?: string;
+        /** @description Only projects and workspaces to which this team has access. A workspace to which the team has access only by its project is not listed. */
+        'filter[team][id]'?: string;
       };
       header?: never;
       path: {

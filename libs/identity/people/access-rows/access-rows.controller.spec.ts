@@ -77,6 +77,16 @@ describe('the rows of the access of teams', () => {
     expect(rowsIn(await list(`filter[project][id]=${shops}`))).toEqual(['projects Shops', 'workspaces network']);
   });
 
+  it('are filtered by a team that has access to them, not only to their project', async () => {
+    expect(rowsIn(await list(`filter[team][id]=${open}`))).toEqual(['projects Shops', 'workspaces network']);
+    expect(rowsIn(await list(`filter[team][id]=${secret}`))).toEqual(['workspaces network']);
+    expect(rowsIn(await list('filter[team][id]=team-unknown'))).toEqual([]);
+    const readers = await makeTeam(server, 'acme', 'seekers', { 'organization-access': { 'read-workspaces': true } });
+    const reader = await makeMember(server, 'acme', 'sam', [readers]);
+    expect(rowsIn(await list(`filter[team][id]=${open}`, reader))).toEqual(['projects Shops', 'workspaces network']);
+    expect(rowsIn(await list(`filter[team][id]=${secret}`, reader))).toEqual([]);
+  });
+
   it('are listed page by page, with one statement for each page', async () => {
     const next = (): Promise<ApiResponse> => list('page[size]=3&page[number]=2');
     expect(rowsIn(await next())).toEqual(['workspaces network']);

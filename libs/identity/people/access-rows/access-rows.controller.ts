@@ -40,14 +40,18 @@ export class AccessRowsController {
   constructor(private readonly database: Database) {}
 
   @Get('organizations/:organization/access-rows')
-  @ConfigureRoute({ filters: ['filter[project][id]'] })
+  @ConfigureRoute({ filters: ['filter[project][id]', 'filter[team][id]'] })
   async list(
     @Param('organization') organization: string,
     @Query() query: QueryOf,
     @Req() request: FastifyRequest,
     @CurrentActor() actor: Actor,
   ): Promise<Document> {
-    const filter = { project: getParameter(query, 'filter[project][id]'), search: getParameter(query, 'q') };
+    const filter = {
+      project: getParameter(query, 'filter[project][id]'),
+      team: getParameter(query, 'filter[team][id]'),
+      search: getParameter(query, 'q'),
+    };
     const list = (page: PageRequest) => listAccessRows(this.database, actor, organization, page, filter);
     return renderList(request, list, renderAccessRow(actor));
   }

@@ -48,6 +48,9 @@ export const accessRowsOperations = describeController(AccessRowsController, ACC
     query: {
       q: parameter.text('Only projects and workspaces with this text in their name, ignoring case.'),
       'filter[project][id]': parameter.text('Only this project and its workspaces.'),
+      'filter[team][id]': parameter.text(
+        'Only projects and workspaces to which this team has access. A workspace to which the team has access only by its project is not listed.',
+      ),
     },
   },
 });

@@ -33,9 +33,16 @@ export type AccessRow = PermissionScope & {
   readonly accesses: readonly TeamAccessCell[];
 };
 
-type AccessRowFilter = { readonly project: string | undefined; readonly search: string | undefined };
+type AccessRowFilter = {
+  readonly project: string | undefined;
+  readonly team: string | undefined;
+  readonly search: string | undefined;
+};
 
-/** Callers that manage the access see every team, also secret ones. */
+/** Returns a condition on a team `t` with access to a row `r`. Callers that manage the access see every team, also secret ones. */
+const isShownTeam = (actor: Actor): Sql =>
+  sql`(${isPermittedByRole(actor, 'manage-workspace-access', sql.raw('r.organization'))} or ${isVisibleTeam(actor)})`;
+
 const selectAccesses = (actor: Actor): Sql => sql`
   (select coalesce(jsonb_agg(jsonb_build_object('id', g.id, 'team', g.team, 'on', g.place, 'level', g.access)
                              order by t.name, g.place), '[]')
@@ -43,7 +50,13 @@ const selectAccesses = (actor: Actor): Sql => sql`
            union all
            select id, team, 'project', access from team_projects where project = r.project) g
      join teams t on t.id = g.team
-    where ${isPermittedByRole(actor, 'manage-workspace-access', sql.raw('r.organization'))} or ${isVisibleTeam(actor)})`;
+    where ${isShownTeam(actor)})`;
+
+/** Returns a condition: the team has access to the row itself. Nothing matches a team that the caller does not see. */
+const hasAccessOf = (actor: Actor, team: string): Sql => sql`
+  r.id in (select workspace from team_workspaces where team = ${team}
+           union all select project from team_projects where team = ${team})
+  and exists (select 1 from teams t where t.id = ${team} and ${isShownTeam(actor)})`;
 
 /** Runs have no roles, and the grants of a run need other columns of the workspace. */
 const selectGrants = (actor: Actor): Sql =>
@@ -63,7 +76,7 @@ export const listAccessRows = (
   actor: Actor,
   organization: string,
   page: PageRequest,
-  { project, search }: AccessRowFilter,
+  { project, team, search }: AccessRowFilter,
 ): Promise<ListPage<AccessRow>> =>
   listInOrganization<AccessRow>(
     database,
@@ -77,6 +90,7 @@ export const listAccessRows = (
       where: sql.and([
         sql`true`,
         ...(project ? [sql`r.project = ${project}`] : []),
+        ...(team ? [hasAccessOf(actor, team)] : []),
         ...(search ? [sql`position(lower(${search}) in lower(r.name)) > 0`] : []),
       ]),
       order: sql.raw('"projectName", project, place, id'),
