@@ -212,7 +212,7 @@ describe('the notifications of an organization and of a team', () => {
     const settings = { triggers: ['change_request:created'] };
     const id = await makeNotificationConfiguration(server, `teams/${team}`, 'requests', settings);
     const path = `/api/v2/notification-configurations/${id}`;
-    const page = await open(owner, `/app/acme/teams/${team}`);
+    const page = await open(owner, `/app/acme/teams/${team}/notifications`);
     await cardOf(page, 'requests').getByText('change_request:created (never sent)').waitFor();
     await page.route('**/actions/verify', (route) => route.abort());
     await page.getByRole('button', { name: 'Test requests' }).click();

@@ -2,6 +2,7 @@ import type { QueryClient } from '@tanstack/react-query';
 import { createRootRouteWithContext, createRoute, lazyRouteComponent } from '@tanstack/react-router';
 import { accountQuery } from './api/account.js';
 import { organizationQuery } from './api/organizations.js';
+import { teamQuery } from './api/teams.js';
 import { workspaceQuery } from './api/workspaces.js';
 import { NotFoundState } from './components/states.js';
 import { ConsoleLayout } from './layout/console-layout.js';
@@ -31,6 +32,17 @@ export const organizationSettingsRoute = createRoute({
     () => import('./screens/organization-settings/organization-settings.screen.js'),
     'OrganizationSettingsScreen',
   ),
+});
+
+/** Screens of a team, below its name and its tabs. */
+export const teamRoute = createRoute({
+  getParentRoute: () => organizationRoute,
+  path: '/teams/$team',
+  loader: ({ context: { queryClient }, params: { organization, team } }) =>
+    void queryClient.prefetchQuery(teamQuery(organization, team)),
+  component: lazyRouteComponent(() => import('./screens/team/team.screen.js'), 'TeamScreen'),
+  // The screen of the team has the heading.
+  notFoundComponent: () => NotFoundState({}),
 });
 
 /** Screens of a workspace, below its name and its tabs. */

@@ -1,4 +1,4 @@
-import { organizationRoute, organizationSettingsRoute, rootRoute, workspaceRoute } from './parent-routes.js';
+import { organizationRoute, organizationSettingsRoute, rootRoute, teamRoute, workspaceRoute } from './parent-routes.js';
 import { auditTrailRoute, siteAuditTrailRoute } from './screens/audit-trail/audit-trail.routes.js';
 import { homeRoute } from './screens/home/home.routes.js';
 import { notificationsRoute } from './screens/notifications/notifications.routes.js';
@@ -11,7 +11,14 @@ import { runsRoute } from './screens/runs/runs.routes.js';
 import { siteRoute } from './screens/site/site.routes.js';
 import { stateVersionsRoute } from './screens/state-versions/state-versions.routes.js';
 import { reservedKeysRoute, tagsRoute } from './screens/tags/tags.routes.js';
-import { accessRoute, teamRoute, teamsRoute, whyRoute } from './screens/teams/teams.routes.js';
+import {
+  teamAccessRoute,
+  teamMembersRoute,
+  teamNotificationsRoute,
+  teamSettingsRoute,
+  teamTokensRoute,
+} from './screens/team/team.routes.js';
+import { accessRoute, teamsRoute, whyRoute } from './screens/teams/teams.routes.js';
 import { workspaceNotificationsRoute } from './screens/workspace-notifications/workspace-notifications.routes.js';
 import { workspaceOverviewRoute } from './screens/workspace-overview/workspace-overview.routes.js';
 import {
@@ -38,6 +45,15 @@ const workspaceScreens = workspaceRoute.addChildren([
   workspaceVariablesRoute,
 ]);
 
+const teamScreens = teamRoute.addChildren([
+  // One screen a line.
+  teamAccessRoute,
+  teamMembersRoute,
+  teamNotificationsRoute,
+  teamSettingsRoute,
+  teamTokensRoute,
+]);
+
 const settingsSections = organizationSettingsRoute.addChildren([
   // One section a line.
   firstSectionRoute,
@@ -52,7 +68,7 @@ const organizationScreens = organizationRoute.addChildren([
   teamsRoute,
   accessRoute,
   whyRoute,
-  teamRoute,
+  teamScreens,
   peopleRoute,
   tokensRoute,
   tagsRoute,

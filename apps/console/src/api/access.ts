@@ -3,6 +3,7 @@ import type { ApiResource } from '#packages/client';
 import { readData, readDocument, requireSuccess } from './api-error.js';
 import { api } from './client.js';
 import { organizationKey } from './organizations.js';
+import { pagedQuery } from './pages.js';
 import { useChange } from './use-change.js';
 
 export type AccessMatrixRow = ApiResource<'AccessRow'>;
@@ -35,6 +36,13 @@ export const accessPageQuery = (organization: string, search: AccessSearch, page
       );
       return { rows: data, total: meta.pagination['total-count'] };
     },
+  });
+
+/** The projects and workspaces to which a team has access, page by page. */
+export const teamAccessQuery = (organization: string, team: string) =>
+  pagedQuery([...accessKey(organization), 'of-team', team], (page, signal) => {
+    const params = { path: { organization }, query: { ...page, 'filter[team][id]': team } };
+    return readDocument(api.GET('/api/v2/organizations/{organization}/access-rows', { params, signal }));
   });
 
 /** The target of an access, with its level. Null: the team has none. */

@@ -81,6 +81,24 @@ export const useCreateTeam = (organization: string) =>
     rereads: teamsKey(organization),
   });
 
+export type TeamChange = RequestResource<'updateTeam'>['attributes'];
+
+export const useChangeTeam = (organization: string, id: string) =>
+  useChange({
+    mutationFn: (attributes: TeamChange) => {
+      const body = { data: { type: 'teams' as const, attributes } };
+      return readData(api.PATCH('/api/v2/teams/{id}', { params: { path: { id } }, body }));
+    },
+    rereads: organizationKey(organization),
+  });
+
+/** Deletes a team. Its own screen is not read again, because it is left. */
+export const useDeleteTeam = (organization: string, id: string) =>
+  useChange({
+    mutationFn: () => requireSuccess(api.DELETE('/api/v2/teams/{id}', { params: { path: { id } } })),
+    rereads: [...teamsKey(organization), 'list'],
+  });
+
 type MemberChange = { readonly action: 'add' | 'remove'; readonly memberships: readonly string[] };
 
 /** Adds members of the organization to a team, or removes them from it. */

@@ -18,6 +18,13 @@ export const teamTokensQuery = (organization: string) =>
     return readDocument(api.GET('/api/v2/organizations/{organization}/team-tokens', { params, signal }));
   });
 
+/** The tokens of one team, page by page. */
+export const tokensOfTeamQuery = (organization: string, id: string) =>
+  pagedQuery([...tokensKey(organization), 'team', id], (page, signal) => {
+    const params = { path: { id }, query: page };
+    return readDocument(api.GET('/api/v2/teams/{id}/authentication-tokens', { params, signal }));
+  });
+
 type OrganizationTokenKind = 'organization' | 'audit-trails';
 
 /** The token of the organization, or the one that reads its audit trail only. Null if there is none. */

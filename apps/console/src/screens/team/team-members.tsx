@@ -4,18 +4,17 @@ import { useInfiniteQuery } from '@tanstack/react-query';
 import { linkOptions } from '@tanstack/react-router';
 import { useState } from 'react';
 import { listRows } from '../../api/pages.js';
-import { teamMembersQuery, type Team, type TeamMemberRow } from '../../api/teams.js';
+import { teamMembersQuery, type TeamMemberRow } from '../../api/teams.js';
 import { Card } from '../../components/card.js';
 import { CreateButton } from '../../components/create-button.js';
 import { DataTable, type DataColumn } from '../../components/data-table.js';
 import { lazyComponent } from '../../components/lazy-component.js';
 import { PagedList } from '../../components/paged-list.js';
 import type { RowAction } from '../../components/row-action.js';
+import { useShownTeam, type TeamProps } from './shown-team.js';
 
 const AddMembersDialog = lazyComponent(() => import('./member-dialogs.js'), 'AddMembersDialog');
 const RemoveFromTeamDialog = lazyComponent(() => import('./member-dialogs.js'), 'RemoveFromTeamDialog');
-
-type TeamProps = { readonly organization: string; readonly team: Team };
 
 const NO_CHANGE = 'You need a team that may manage membership, or to be an owner of the organization.';
 
@@ -66,8 +65,7 @@ const MemberTable = ({ organization, team, members, onRemove }: MemberTableProps
   );
 };
 
-/** Who is in a team. */
-export const TeamMembers = ({ organization, team }: TeamProps) => {
+const TeamMembers = ({ organization, team }: TeamProps) => {
   const query = useInfiniteQuery(teamMembersQuery(organization, team.id));
   const [isAdding, dialog] = useDisclosure(false);
   const [removed, setRemoved] = useState<TeamMemberRow | null>(null);
@@ -94,4 +92,10 @@ export const TeamMembers = ({ organization, team }: TeamProps) => {
       {removed && <RemoveFromTeamDialog {...common} member={removed} onClose={() => setRemoved(null)} />}
     </Card>
   );
+};
+
+/** Who is in a team. */
+export const TeamMembersScreen = () => {
+  const shown = useShownTeam();
+  return shown && <TeamMembers {...shown} />;
 };

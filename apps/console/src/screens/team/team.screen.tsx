@@ -1,78 +1,43 @@
-import { SimpleGrid } from '@mantine/core';
+import { Badge } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
-import { Navigate, useParams } from '@tanstack/react-router';
-import { teamQuery, type Team } from '../../api/teams.js';
-import { organizationQuery, usePermission } from '../../api/organizations.js';
-import { Card, FactList } from '../../components/card.js';
+import { Navigate, Outlet, useMatches, useParams } from '@tanstack/react-router';
+import { usePermission } from '../../api/organizations.js';
+import { teamQuery } from '../../api/teams.js';
 import { Page } from '../../components/page.js';
 import { LoadingLines, QueryState } from '../../components/states.js';
-import { TextLink } from '../../components/text-link.js';
-import { formatName } from '../../components/words.js';
-import { listRights } from '../teams/organization-access.js';
-import { TeamNotifications } from './team-notifications.js';
-import { TeamMembers } from './team-members.js';
+import { TabLinks } from '../../components/tab-links.js';
 
-type TeamProps = { readonly organization: string; readonly team: Team };
+/** The screens of a team, in the order of the tabs. */
+const TABS = [
+  { label: 'Members', path: '' },
+  { label: 'Access', path: 'access' },
+  { label: 'Tokens', path: 'tokens' },
+  { label: 'Notifications', path: 'notifications' },
+  { label: 'Settings', path: 'settings' },
+] as const;
 
-const Details = ({ organization, team }: TeamProps) => {
-  const { data } = useQuery(organizationQuery(organization));
-  const isOwners = data?.relationships['owners-team'].data?.id === team.id;
-  const rights = listRights(team).map(formatName);
-  return (
-    <Card title="Access">
-      <FactList
-        facts={[
-          {
-            label: 'Organization',
-            value: isOwners ? 'Everything: this team owns the organization' : rights.join(', ') || 'Nothing',
-          },
-          {
-            label: 'Projects, workspaces',
-            value: (
-              <TextLink to="/$organization/teams/access" params={{ organization }}>
-                Access of all teams
-              </TextLink>
-            ),
-          },
-          {
-            label: 'Explanation',
-            value: (
-              <TextLink to="/$organization/teams/why" params={{ organization }} search={{ team: team.id }}>
-                Why can this team do something?
-              </TextLink>
-            ),
-          },
-        ]}
-      />
-    </Card>
-  );
+/** Returns the name of the screen below the team; undefined for the first one, which has the name of the team. */
+const useScreenName = (): string | undefined => {
+  const route = useMatches({ select: (matches) => matches.at(-1)?.fullPath ?? '' });
+  const path = (route.split('$team')[1] ?? '').replaceAll('/', '');
+  return path === '' ? undefined : (TABS.find((tab) => tab.path === path)?.label ?? 'Not found');
 };
 
-const Identity = ({ team: { id, attributes } }: TeamProps) => (
-  <Card title="Team">
-    <FactList
-      facts={[
-        { label: 'Visible to', value: attributes.visibility === 'secret' ? 'Its members and owners' : 'Every member' },
-        { label: 'SSO team id', value: attributes['sso-team-id'] ?? 'None: no identity provider manages its members' },
-        {
-          label: 'Tokens',
-          value: attributes['allow-member-token-management'] ? 'Members manage its tokens' : 'Owners manage its tokens',
-        },
-        { label: 'Id', value: <code>{id}</code> },
-      ]}
-    />
-  </Card>
-);
-
-/** A team: what it may do, and who is in it. */
+/** What all screens of a team have: its name and its tabs. */
 export const TeamScreen = () => {
   const { organization, team: id } = useParams({ from: '/$organization/teams/$team' });
   const query = useQuery(teamQuery(organization, id));
-  const canManage = usePermission(organization, 'can-create-team');
+  // Other people may not read the notifications of teams.
+  const canManageTeams = usePermission(organization, 'can-create-team');
+  const screen = useScreenName();
+  const list = `/${organization}/teams`;
+  const tabs = TABS.filter(({ path }) => path !== 'notifications' || canManageTeams);
   return (
     <Page
       title={query.data?.attributes.name ?? 'Team'}
-      breadcrumbs={[{ label: organization }, { label: 'Teams', to: `/${organization}/teams` }]}
+      screen={screen}
+      breadcrumbs={[{ label: organization }, { label: 'Teams', to: list }]}
+      badges={query.data?.attributes.visibility === 'secret' && <Badge color="gray">Secret</Badge>}
     >
       <QueryState query={query} what="team" loading={<LoadingLines count={6} height={28} />}>
         {(team) => {
@@ -81,12 +46,14 @@ export const TeamScreen = () => {
             return <Navigate to="/$organization/teams/$team" params={{ organization: owner, team: id }} replace />;
           return (
             <>
-              <SimpleGrid cols={{ base: 1, md: 2 }} mb="md">
-                <Details organization={organization} team={team} />
-                <Identity organization={organization} team={team} />
-              </SimpleGrid>
-              <TeamMembers organization={organization} team={team} />
-              {canManage && <TeamNotifications organization={organization} team={team.id} />}
+              <TabLinks
+                label="Team"
+                tabs={tabs.map(({ label, path }) => ({
+                  label,
+                  to: path === '' ? `${list}/${id}` : `${list}/${id}/${path}`,
+                }))}
+              />
+              <Outlet />
             </>
           );
         }}

@@ -1,6 +1,6 @@
 import { createRoute, lazyRouteComponent } from '@tanstack/react-router';
 import { accessPageQuery } from '../../api/access.js';
-import { teamQuery, teamsQuery } from '../../api/teams.js';
+import { teamsQuery } from '../../api/teams.js';
 import { organizationRoute } from '../../parent-routes.js';
 import { dropRejected } from '../../search-params.js';
 import { parseAccessSearch } from '../access/access.search.js';
@@ -15,14 +15,6 @@ export const teamsRoute = createRoute({
   loader: ({ context: { queryClient }, params: { organization } }) =>
     void queryClient.prefetchInfiniteQuery(teamsQuery(organization)),
   component: lazyRouteComponent(() => import('./teams.screen.js'), 'TeamsScreen'),
-});
-
-export const teamRoute = createRoute({
-  getParentRoute: () => organizationRoute,
-  path: '/teams/$team',
-  loader: ({ context: { queryClient }, params: { organization, team } }) =>
-    void queryClient.prefetchQuery(teamQuery(organization, team)),
-  component: lazyRouteComponent(() => import('../team/team.screen.js'), 'TeamScreen'),
 });
 
 export const accessRoute = createRoute({

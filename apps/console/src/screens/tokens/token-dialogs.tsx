@@ -1,5 +1,6 @@
 import { Alert, Button, Group, Select, Stack, TextInput } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
+import type { ReactNode } from 'react';
 import { teamSuggestionsQuery } from '../../api/teams.js';
 import { useCreateToken, useRevokeToken, type RequestedToken } from '../../api/tokens.js';
 import { ConfirmDialog } from '../../components/confirm-dialog.js';
@@ -22,21 +23,24 @@ const toOwner = (owner: string): RequestedToken['owner'] =>
 /** The end of a day in the zone of the person. */
 const toEnd = (day: string): string | null => (day === '' ? null : new Date(`${day}T23:59:59`).toISOString());
 
-const CreatedToken = ({ secret, onClose }: { readonly secret: string; readonly onClose: () => void }) => (
+type CreatedProps = { readonly secret: string; readonly use: ReactNode; readonly onClose: () => void };
+
+const CreatedToken = ({ secret, use, onClose }: CreatedProps) => (
   <Stack>
     <Alert color="yellow" variant="light" role="status" title="Copy the token now">
       The server stores only a hash of it, and shows it here once.
     </Alert>
     <CodeBlock code={secret} label="the token" />
+    {use}
     <Group justify="flex-end">
       <Button onClick={onClose}>I have copied it</Button>
     </Group>
   </Stack>
 );
 
-type CreateProps = DialogProps & { readonly isOwner: boolean };
-
-type OwnerFieldProps = Omit<CreateProps, 'onClose'> & {
+type OwnerFieldProps = {
+  readonly organization: string;
+  readonly isOwner: boolean;
   readonly value: string | null;
   readonly error: string | null;
   readonly onChange: (owner: string | null) => void;
@@ -66,20 +70,23 @@ const OwnerField = ({ organization, isOwner, ...field }: OwnerFieldProps) => {
   );
 };
 
+type TokenOwner = RequestedToken['owner'];
 type TokenFields = { readonly owner: string | null; readonly description: string; readonly 'expired-at': string };
-type FormProps = CreateProps & { readonly creation: ReturnType<typeof useCreateToken> };
 
-const TokenForm = ({ organization, isOwner, creation, onClose }: FormProps) => {
+type FormProps = Omit<CreateProps, 'title'> & { readonly creation: ReturnType<typeof useCreateToken> };
+
+const TokenForm = ({ organization, isOwner = false, fixedOwner, creation, onClose }: FormProps) => {
   const present: TokenFields = { owner: null, description: '', 'expired-at': '' };
   const form = useForm(present, creation);
-  const { owner, description, 'expired-at': day } = form.trimmed;
-  const replaces = owner === ORGANIZATION || owner === AUDIT_TRAILS;
+  const { owner: chosen, description, 'expired-at': day } = form.trimmed;
+  const owner = fixedOwner ?? (chosen === null ? null : toOwner(chosen));
+  const replaces = owner !== null && 'organization' in owner;
   const create = () => {
-    if (owner !== null) creation.mutate({ owner: toOwner(owner), description, expiredAt: toEnd(day) });
+    if (owner !== null) creation.mutate({ owner, description, expiredAt: toEnd(day) });
   };
   return (
     <DialogForm action="Create" isDisabled={owner === null} form={form} onSubmit={create} onClose={onClose}>
-      <OwnerField organization={organization} isOwner={isOwner} {...form.choice('owner')} />
+      {!fixedOwner && <OwnerField organization={organization} isOwner={isOwner} {...form.choice('owner')} />}
       {replaces && (
         <Alert color="yellow" variant="light">
           This owner has at most one token of this kind. The new token replaces it, and the old token ends at once.
@@ -90,6 +97,7 @@ const TokenForm = ({ organization, isOwner, creation, onClose }: FormProps) => {
         description="Where the token is used."
         placeholder="Pipeline of the shop"
         required={!replaces}
+        {...(fixedOwner ? { 'data-autofocus': true } : {})}
         {...form.text('description')}
       />
       <TextInput
@@ -102,14 +110,25 @@ const TokenForm = ({ organization, isOwner, creation, onClose }: FormProps) => {
   );
 };
 
-export const CreateTokenDialog = (props: CreateProps) => {
+type CreateProps = DialogProps & {
+  readonly title?: string;
+  /** Whether the person may create the tokens of the organization. */
+  readonly isOwner?: boolean;
+  /** The owner of the token, if the person does not choose it. */
+  readonly fixedOwner?: TokenOwner;
+  /** Returns what to do with the token, which is on the screen with it. */
+  readonly getUse?: (secret: string) => ReactNode;
+};
+
+/** Creates a token, and shows it once. */
+export const CreateTokenDialog = ({ title = 'New token', getUse, ...props }: CreateProps) => {
   const creation = useCreateToken(props.organization);
   return (
-    <Dialog isLocked={creation.isSuccess} onClose={props.onClose} title="New token">
+    <Dialog isLocked={creation.isSuccess} onClose={props.onClose} title={title}>
       {creation.data === undefined ? (
         <TokenForm {...props} creation={creation} />
       ) : (
-        <CreatedToken secret={creation.data} onClose={props.onClose} />
+        <CreatedToken secret={creation.data} use={getUse?.(creation.data)} onClose={props.onClose} />
       )}
     </Dialog>
   );

@@ -26,6 +26,8 @@ const TokenEnd = ({ end }: { readonly end: string | null }) => {
 
 type TokenTableProps = {
   readonly label: string;
+  /** Whether all tokens have the same owner, which the screen names. */
+  readonly isOfOneOwner?: boolean;
   readonly rows: readonly ListedToken[];
   readonly onRevoke: (row: ListedToken) => void;
 };
@@ -35,9 +37,9 @@ export const describeToken = ({ owner, token }: ListedToken): string => {
   return description ? `${description} of ${owner}` : `the token of ${owner} without a description`;
 };
 
-export const TokenTable = ({ label, rows, onRevoke }: TokenTableProps) => {
+export const TokenTable = ({ label, isOfOneOwner = false, rows, onRevoke }: TokenTableProps) => {
   const columns: readonly DataColumn<ListedToken>[] = [
-    { header: 'Owner', cell: ({ owner }) => owner },
+    ...(isOfOneOwner ? [] : [{ header: 'Owner', cell: ({ owner }: ListedToken) => owner }]),
     {
       header: 'Description',
       cell: ({ token }) => <LongText text={token.attributes.description || '–'} />,
@@ -56,6 +58,7 @@ export const TokenTable = ({ label, rows, onRevoke }: TokenTableProps) => {
       label={label}
       rows={rows}
       columns={columns}
+      isInCard={isOfOneOwner}
       actions={(row) => ({
         name: describeToken(row),
         actions: [{ action: 'Revoke', isDangerous: true, onClick: () => onRevoke(row) }],
