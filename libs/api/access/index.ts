@@ -43,7 +43,7 @@ export {
   type OrganizationList,
 } from './permissions/organization-lists.queries.js';
 export { selectTeamGrants, type TeamGrant, type TeamGrantRequest } from './permissions/team-grants.queries.js';
-export { selectPermittedScopes } from './permissions/permitted-scopes.queries.js';
+export { isPermittedBy, selectPermittedScopes } from './permissions/permitted-scopes.queries.js';
 export { TokenBuckets } from './authentication/token-buckets.js';
 export * from './rules.js';
 export * from './routes/route-options.js';

@@ -14174,6 +14174,8 @@ export interface operations {
         'page[number]'?: number;
         /** @description The number of resources on a page. A larger number than 100 counts as 100. */
         'page[size]'?: number;
+        /** @description Only locks of these holders, such as `users,teams` for locks that no run holds. Separate values with commas. */
+        'filter[locked-by]'?: ('users' | 'teams' | 'runs')[];
       };
       header?: never;
       path: {
@@ -38189,6 +38191,8 @@ export interface operations {
         'filter[workspace_names]'?: string[];
         /** @description Only runs of this period: `year` for the last twelve months, or a year of four digits. */
         'filter[timeframe]'?: string;
+        /** @description Only runs that wait for a decision. `me`: you may confirm them. `others`: you may not, or another system decides. */
+        'filter[waits-for]'?: 'me' | 'others';
         /** @description Only runs of the user, team or token with this name, ignoring case. */
         'search[user]'?: string;
         /** @description Only runs of configurations of this commit. No configuration has one yet. */
@@ -38259,6 +38263,8 @@ export interface operations {
         'filter[workspace_names]'?: string[];
         /** @description Only runs of this period: `year` for the last twelve months, or a year of four digits. */
         'filter[timeframe]'?: string;
+        /** @description Only runs that wait for a decision. `me`: you may confirm them. `others`: you may not, or another system decides. */
+        'filter[waits-for]'?: 'me' | 'others';
         /** @description Only runs of the user, team or token with this name, ignoring case. */
         'search[user]'?: string;
         /** @description Only runs of configurations of this commit. No configuration has one yet. */
@@ -41792,6 +41798,8 @@ export interface operations {
         'page[number]'?: number;
         /** @description The number of resources on a page, 20 if only the number of the page is sent. A larger number than 100 counts as 100. */
         'page[size]'?: number;
+        /** @description Also the variables that others override: each directly after the effective one, the strongest first. */
+        'filter[overridden]'?: 'true';
       };
       header?: never;
       path: {

@@ -177,6 +177,27 @@ describe('the current locks of an organization', () => {
     expect([none.body.data, none.body.meta.pagination['total-count']]).toEqual([[], 0]);
   });
 
+  it('are filtered by the kind of their holders', async () => {
+    await makeAgentToken(server, await makeRemotePool(server, 'acme', 'filtered'));
+    const [manual, queued] = [
+      await makeWorkspace(server, 'acme', 'manual'),
+      await makeWorkspace(server, 'acme', 'queued'),
+    ];
+    await makeConfigurationVersion(server, queued);
+    await act(manual, 'lock');
+    const run = await makeRun(server, queued);
+    const people = await readCurrentLocks('filter[locked-by]=users,teams');
+    expect([namesIn(people), people.body.meta.pagination['total-count']]).toEqual([['manual'], 1]);
+    expect(namesIn(await readCurrentLocks('filter[locked-by]=runs'))).toEqual(['queued']);
+    const refused = expectStatus(await server.get('/api/v2/organizations/acme/locks?filter[locked-by]=robots'), 400);
+    expect(refused.body.errors[0]).toMatchObject({
+      detail: 'filter[locked-by]: must be one or more of users, teams, runs, got "robots"',
+      source: { parameter: 'filter[locked-by]' },
+    });
+    expectStatus(await server.post(`/api/v2/runs/${run}/actions/cancel`), 202);
+    await act(manual, 'unlock');
+  });
+
   it('contain only those of workspaces that the caller can read', async () => {
     const [open, closed] = [await shared('open'), await makeWorkspace(server, 'acme', 'closed')];
     await act(open, 'lock');

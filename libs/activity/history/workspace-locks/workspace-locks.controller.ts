@@ -1,9 +1,10 @@
 import { Controller, Get, Param, Query, Req } from '@nestjs/common';
 import type { FastifyRequest } from 'fastify';
-import { Clock } from '#platform/kernel';
+import { badRequest, Clock } from '#platform/kernel';
 import {
   toOne,
   type Resource,
+  getListParameter,
   renderPage,
   parsePage,
   type Document,
@@ -12,11 +13,17 @@ import {
   type PresentSubject,
   type QueryParameters as QueryOf,
 } from '#api/json-api';
-import { CurrentActor, type Actor } from '#api/access';
+import { ConfigureRoute, CurrentActor, type Actor } from '#api/access';
 import { EventStore } from '#storage/event-store';
 import { toActor } from '../workspace-changes/workspace-changes.document.js';
 import { waitForHistory } from '../writing/history.follower.js';
-import { type WorkspaceLockRow, listCurrentLocks, listLocksOf } from './workspace-locks.queries.js';
+import {
+  type LockHolders,
+  type WorkspaceLockRow,
+  listCurrentLocks,
+  listLocksOf,
+  LOCK_HOLDERS,
+} from './workspace-locks.queries.js';
 
 /** Returns the duration in full seconds; until now if the workspace is still locked. */
 const renderDuration = ({ lockedAt, unlockedAt }: WorkspaceLockRow, now: Date): number =>
@@ -45,6 +52,19 @@ const renderWorkspaceLock = (row: WorkspaceLockRow, now: Date): Resource => ({
   },
 });
 
+const LOCKED_BY = 'filter[locked-by]';
+
+/** Returns the kinds of holders; null for all of them. */
+const parseHolders = (query: QueryOf): LockHolders | null => {
+  const texts = getListParameter(query, LOCKED_BY);
+  const holders = texts.map((text) => {
+    const holder = LOCK_HOLDERS.find((each) => each === text);
+    if (holder) return holder;
+    throw badRequest(`${LOCKED_BY}: must be one or more of ${LOCK_HOLDERS.join(', ')}, got "${text}"`, LOCKED_BY);
+  });
+  return holders.length > 0 ? holders : null;
+};
+
 @Controller('api/v2')
 export class WorkspaceLocksController {
   constructor(
@@ -53,14 +73,16 @@ export class WorkspaceLocksController {
   ) {}
 
   @Get('organizations/:organization/locks')
+  @ConfigureRoute({ filters: [LOCKED_BY] })
   listLocks(
     @Param('organization') organization: string,
     @Query() query: QueryOf,
     @Req() request: FastifyRequest,
     @CurrentActor() actor: Actor,
   ): Promise<Document> {
+    const holders = parseHolders(query);
     return this.page(query, request, { organization }, (page) =>
-      listCurrentLocks(this.store.database, actor, organization, page),
+      listCurrentLocks(this.store.database, actor, organization, { page, holders }),
     );
   }
 

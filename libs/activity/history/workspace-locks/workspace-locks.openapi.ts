@@ -1,8 +1,17 @@
 import { z } from 'zod';
-import { count, defineResource, describeController, exampleText, related, timestamp } from '#api/json-api/description';
+import {
+  count,
+  defineResource,
+  describeController,
+  exampleText,
+  parameter,
+  related,
+  timestamp,
+} from '#api/json-api/description';
 import { WORKSPACE_HISTORY } from '../workspace-changes/workspace-changes.openapi.js';
 import { relatedActor } from '../workspace-changes/workspace-changes.openapi.js';
 import { WorkspaceLocksController } from './workspace-locks.controller.js';
+import { LOCK_HOLDERS } from './workspace-locks.queries.js';
 
 export const workspaceLockSchema = defineResource({
   name: 'WorkspaceLock',
@@ -39,6 +48,12 @@ export const workspaceLocksOperations = describeController(
       operationId: 'listCurrentWorkspaceLocks',
       summary: 'List the current locks of the workspaces of an organization',
       description: 'The oldest lock is first. The list has the locks of workspaces that you may read.',
+      query: {
+        'filter[locked-by]': parameter.choices(
+          LOCK_HOLDERS,
+          'Only locks of these holders, such as `users,teams` for locks that no run holds.',
+        ),
+      },
     },
     listOf: {
       operationId: 'listWorkspaceLocks',

@@ -56,6 +56,15 @@ const END_OF_LOCK = sql`
    where v.subject = l.subject and (v.since, v.ordinal) > (l.since, l.ordinal) and ${endedLock('v')}
    order by v.since, v.ordinal limit 1`;
 
+/** The kinds of holders of locks. */
+export const LOCK_HOLDERS = ['users', 'teams', 'runs'] as const;
+export type LockHolders = readonly (typeof LOCK_HOLDERS)[number][];
+
+/** The table of locks has no holders. The lock of the workspace has one, and is never behind this table. */
+const isHeldBy = (holders: LockHolders): Sql => sql`exists (
+  select 1 from workspaces locked
+   where locked.id = l.workspace and locked.lock -> 'holder' ->> 'type' = any (${holders}::text[]))`;
+
 /**
  * Returns one page of the current locks that the caller can see, oldest first, and the total count, in one statement.
  */
@@ -63,10 +72,11 @@ export const listCurrentLocks = async (
   database: Database,
   actor: Actor,
   organizationName: string,
-  page: PageRequest,
+  { page, holders }: { readonly page: PageRequest; readonly holders: LockHolders | null },
 ): Promise<ListPage<WorkspaceLockRow>> => {
   const visible = sql`l.organization = owner.id and l.unlocked_at is null
-    and (owner.whole or l.workspace in (${selectGrantedWorkspaces(actor)}))`;
+    and (owner.whole or l.workspace in (${selectGrantedWorkspaces(actor)}))
+    and ${holders === null ? sql`true` : isHeldBy(holders)}`;
   const rows = await database.slowRows<ListRow<WorkspaceLockRow, { total: number; owner: string }>>(
     actor,
     sql`

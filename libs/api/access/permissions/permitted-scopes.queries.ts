@@ -34,18 +34,30 @@ export const buildCapabilityCondition = (grants: Sql, capability: Capability): S
 };
 
 /**
+ * Returns the condition that the caller has the permission in `organization`, by a role or by `grants`: both are
+ * expressions of SQL. For lists that are filtered by what the caller may do.
+ */
+export const isPermittedBy = (
+  actor: Identity,
+  permission: Permission,
+  { organization, grants }: Readonly<Record<'organization' | 'grants', Sql>>,
+): Sql => {
+  const capability = getRequiredCapability(permission);
+  const byRole = isPermittedByRole(actor, permission, organization);
+  return capability === undefined || hasNoGrants(actor) || isPermissionWithheld(actor, permission)
+    ? byRole
+    : sql`(${byRole} or ${buildCapabilityCondition(grants, capability)})`;
+};
+
+/**
  * Selects the rows of `scopes` for which the caller has the permission, as a table expression. A statement that starts
  * from it reads nothing else for other callers. `scopes` must have the column `organization`, the column `grants` if
  * grants can give the permission, and the condition `requireCurrentAccess`, so that the caller is checked before the
  * permission.
  */
 export const selectPermittedScopes = (actor: Identity, permission: Permission, scopes: Sql): Sql => {
-  const grant = getRequiredCapability(permission);
-  const byRole = isPermittedByRole(actor, permission, sql.raw('place.organization'));
-  const permitted =
-    grant === undefined || hasNoGrants(actor) || isPermissionWithheld(actor, permission)
-      ? byRole
-      : sql`(${byRole} or ${buildCapabilityCondition(sql.raw('place.grants'), grant)})`;
+  const organization = sql.raw('place.organization');
+  const permitted = isPermittedBy(actor, permission, { organization, grants: sql.raw('place.grants') });
   return sql`(select * from (${scopes} offset 0) place
-    where ${permitted} ${orOrganizationClosed(actor, sql.raw('place.organization'))} offset 0)`;
+    where ${permitted} ${orOrganizationClosed(actor, organization)} offset 0)`;
 };

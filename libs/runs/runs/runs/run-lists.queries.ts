@@ -5,6 +5,7 @@ import {
   requireCurrentAccess,
   isGrantedWorkspace,
   selectPermittedOrganization,
+  isPermittedBy,
   isPermittedByRole,
   selectPermittedScopes,
   type Actor,
@@ -22,7 +23,7 @@ import {
 import { AGENT_POOL_NAMES } from '#organizations/agents';
 import { isHiddenTeam } from '#identity/people';
 import { AGENT_POOL, EXECUTION_MODE } from '#workspaces/workspaces';
-import { EXECUTING_STATUSES, WAITING_STATUSES } from './run-status.js';
+import { CONFIRMABLE_STATUSES, EXECUTING_STATUSES, OVERRIDABLE_STATUSES, WAITING_STATUSES } from './run-status.js';
 import {
   RUN_JOINS,
   RUN_COLUMNS,
@@ -41,6 +42,8 @@ export type RunFilter = {
   readonly workspaces: readonly string[] | null;
   /** From (inclusive) and to (exclusive). */
   readonly created: { readonly from: Timestamp; readonly to: Timestamp } | null;
+  /** Runs that wait for a decision: of the caller, or of others. */
+  readonly waitsFor: 'me' | 'others' | null;
   readonly user: string | undefined;
   readonly commit: string | undefined;
   readonly basic: string | undefined;
@@ -66,6 +69,17 @@ const buildSearchConditions = (actor: Actor, { user, commit, basic }: RunFilter)
   ];
 };
 
+const isForDecider = (actor: Actor, decider: 'me' | 'others'): Sql => {
+  const isConfirmable = sql`r.status = any (${CONFIRMABLE_STATUSES}::text[])`;
+  const mayConfirm = isPermittedBy(actor, 'apply-run', {
+    organization: sql.raw('r.organization'),
+    grants: selectRunGrants(actor),
+  });
+  if (decider === 'me') return sql`${isOpen('r')} and ${isConfirmable} and ${mayConfirm}`;
+  return sql`${isOpen('r')} and (${isConfirmable} and not ${mayConfirm}
+    or r.status = any (${OVERRIDABLE_STATUSES}::text[]))`;
+};
+
 const buildConditions = (actor: Actor, filter: RunFilter): readonly Sql[] => [
   ...buildAnyCondition(sql.raw('r.status'), filter.statuses),
   ...buildAnyCondition(sql.raw('r.operation'), filter.operations),
@@ -78,6 +92,7 @@ const buildConditions = (actor: Actor, filter: RunFilter): readonly Sql[] => [
       ]
     : []),
   ...(filter.created ? [sql`r.created_at >= ${filter.created.from} and r.created_at < ${filter.created.to}`] : []),
+  ...(filter.waitsFor ? [isForDecider(actor, filter.waitsFor)] : []),
   ...buildSearchConditions(actor, filter),
 ];
 

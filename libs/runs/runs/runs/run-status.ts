@@ -149,6 +149,11 @@ export const COUNTED_STATUSES: readonly RunStatus[] = ['applied', ...FAILED_STAT
 export const WAITING_STATUSES: readonly RunStatus[] = ['pending', 'plan_queued', 'apply_queued'];
 export const EXECUTING_STATUSES = RUN_STATUSES.filter(isExecuting);
 
+/** Statuses of runs that a person confirms or discards. */
+export const CONFIRMABLE_STATUSES = RUN_STATUSES.filter((status) => isActionAllowed(status, 'apply'));
+/** Statuses of runs that wait for a decision of another system, such as the override of a policy. */
+export const OVERRIDABLE_STATUSES = ['post_plan_awaiting_decision', 'policy_override'] as const satisfies RunStatus[];
+
 /** Values of `filter[status_group]`. */
 export const STATUS_GROUPS = {
   final: FINAL_STATUSES,

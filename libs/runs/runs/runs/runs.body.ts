@@ -35,7 +35,13 @@ export const createBody = resourceBody(
   z.object({ workspace: toOneInput, 'configuration-version': toOneInput }).optional(),
 );
 
-export const parseNewRun = (body: unknown): NewRun => {
+/** The messages of runs without one. */
+const MESSAGES = {
+  'tfe-api': 'Queued manually via the Terraform Enterprise API',
+  'tfe-ui': 'Queued manually in the console',
+} as const;
+
+export const parseNewRun = (body: unknown, source: keyof typeof MESSAGES): NewRun => {
   const { attributes, relationships } = parseBody(createBody, body).data;
   const { message, variables, 'terraform-version': version } = attributes;
   const workspace = relationships?.workspace?.data?.id;
@@ -43,8 +49,8 @@ export const parseNewRun = (body: unknown): NewRun => {
   return {
     workspace,
     configurationVersion: relationships['configuration-version']?.data?.id || null,
-    message: message || 'Queued manually via the Terraform Enterprise API',
-    source: 'tfe-api',
+    message: message || MESSAGES[source],
+    source,
     variables: variables ?? [],
     // The workspace and the configuration decide the options that the request omits.
     options: { ...omitNullish(RUN_OPTIONS.read(attributes)), ...(version ? { terraformVersion: version } : {}) },

@@ -42,7 +42,8 @@ export class RunsController {
   @Post('runs')
   @ConfigureRoute({ bodyLimit: RUN_BODY_BYTES })
   async create(@Body() body: unknown, @CurrentActor() actor: Actor): Promise<Document> {
-    const row = await this.bus.execute(new ChangeRun('CreateRun', { newRun: parseNewRun(body), actor }));
+    const source = actor.credential === 'session' ? 'tfe-ui' : 'tfe-api';
+    const row = await this.bus.execute(new ChangeRun('CreateRun', { newRun: parseNewRun(body, source), actor }));
     return renderDocument(this.renderer.resource(row, actor));
   }
 

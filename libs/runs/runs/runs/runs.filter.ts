@@ -12,6 +12,7 @@ export const RUN_FILTERS = [
   'filter[agent_pool_names]',
   'filter[workspace_names]',
   'filter[timeframe]',
+  'filter[waits-for]',
   'search[user]',
   'search[commit]',
   'search[basic]',
@@ -21,6 +22,18 @@ export const RUN_FILTERS = [
 const getNonEmptyList = (query: QueryParameters, name: string): readonly string[] | null => {
   const values = getListParameter(query, name);
   return values.length > 0 ? values : null;
+};
+
+/** Values of `filter[waits-for]`. */
+export const DECIDERS = ['me', 'others'] as const;
+
+const parseDecider = (query: QueryParameters): RunFilter['waitsFor'] => {
+  const name = 'filter[waits-for]';
+  const text = getParameter(query, name);
+  if (!text) return null;
+  const decider = DECIDERS.find((each) => each === text);
+  if (!decider) throw badRequest(`${name}: must be one of ${DECIDERS.join(', ')}, got "${text}"`, name);
+  return decider;
 };
 
 /** Own properties only: `constructor` is not a group. */
@@ -63,6 +76,7 @@ export const parseRunFilter = (query: QueryParameters, now: Date): RunFilter => 
   agentPools: getNonEmptyList(query, 'filter[agent_pool_names]'),
   workspaces: getNonEmptyList(query, 'filter[workspace_names]'),
   created: parseTimeframe(query, now),
+  waitsFor: parseDecider(query),
   user: getParameter(query, 'search[user]'),
   commit: getParameter(query, 'search[commit]'),
   basic: getParameter(query, 'search[basic]'),

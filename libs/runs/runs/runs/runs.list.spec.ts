@@ -104,6 +104,34 @@ describe('a list of runs', () => {
     ]);
   });
 
+  it('finds the runs that wait for the caller, and those that wait for others', async () => {
+    await makeOrganization(server, 'decided');
+    const worker = server.as(await makeAgentToken(server, await makeRemotePool(server, 'decided', 'work')));
+    const team = await makeTeam(server, 'decided', 'appliers');
+    const make = async (name: string, access: string, status: string): Promise<string> => {
+      const id = await makeWorkspace(server, 'decided', name);
+      await grantWorkspaceAccess(server, team, id, access);
+      await makeConfigurationVersion(server, id);
+      const run = await makeRun(server, id);
+      for (const each of ['planning', 'planned', 'policy_checking', status].slice(0, status === 'planned' ? 2 : 4))
+        expectStatus(await report(run, each, { 'has-changes': true }, worker), 200);
+      return run;
+    };
+    const writable = await make('writable', 'write', 'planned');
+    const readable = await make('readable', 'read', 'planned');
+    const overridable = await make('overridable', 'write', 'policy_override');
+    await makeRun(server, (await server.get('/api/v2/organizations/decided/workspaces/writable')).body.data.id);
+    const member = await makeMember(server, 'decided', 'mia', [team]);
+    const find = async (decider: string, api: ApiTestClient): Promise<readonly string[]> => {
+      const path = `/api/v2/organizations/decided/runs?filter[waits-for]=${decider}`;
+      return expectStatus(await api.get(path), 200).body.data.map(({ id }: { id: string }) => id);
+    };
+    expect(await find('me', member)).toEqual([writable]);
+    expect(await find('others', member)).toEqual([overridable, readable]);
+    expect(await find('me', server)).toEqual([readable, writable]);
+    expect(await find('others', server)).toEqual([overridable]);
+  });
+
   it('is sorted newest first, in pages', async () => {
     const { data, meta } = expectStatus(await server.get(`${PATH}?page%5Bsize%5D=2`), 200).body;
     expect((data as { id: string }[]).map(({ id }) => id)).toEqual([runs[2], runs[1]]);
@@ -118,6 +146,7 @@ describe('a list of runs', () => {
   it.each([
     'filter[timeframe]=soon',
     'filter[status_group]=odd',
+    'filter[waits-for]=nobody',
     'filter[status_group]=constructor',
     'filter[status_group]=__proto__',
     'include=friends',

@@ -21,6 +21,7 @@ import { RUN_STATUSES, STATUS_GROUPS } from './run-status.js';
 import { actionBody, createBody, progressBody } from './runs.body.js';
 import { RunsController } from './runs.controller.js';
 import { nameTimestamp } from './runs.document.js';
+import { DECIDERS } from './runs.filter.js';
 import { RUN_INCLUDES } from './runs.include.js';
 
 const statusTimestamps = z
@@ -142,6 +143,10 @@ const query = {
   'filter[workspace_names]': parameter.list('Only runs of the workspaces with these names.'),
   'filter[timeframe]': parameter.text(
     'Only runs of this period: `year` for the last twelve months, or a year of four digits.',
+  ),
+  'filter[waits-for]': parameter.choice(
+    DECIDERS,
+    'Only runs that wait for a decision. `me`: you may confirm them. `others`: you may not, or another system decides.',
   ),
   'search[user]': parameter.text('Only runs of the user, team or token with this name, ignoring case.'),
   'search[commit]': parameter.text('Only runs of configurations of this commit. No configuration has one yet.'),

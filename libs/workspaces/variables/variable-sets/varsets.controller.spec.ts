@@ -523,6 +523,12 @@ describe('the effective variables of a workspace', () => {
       meta: { pagination: { 'total-count': 2 } },
     });
     expectStatus(await server.get('/api/v2/workspaces/ws-nothing/all-vars'), 404);
+    const everything = expectStatus(await server.get(`${all}?filter[overridden]=true`), 200).body.data;
+    const values = everything.map(({ attributes: { key, value } }: any) => `${key}=${value}`);
+    expect(values).toHaveLength(new Set(everything.map(({ id }: any) => id)).size);
+    expect(values.slice(0, 2)).toEqual([expect.stringMatching(/^region=/), expect.stringMatching(/^region=/)]);
+    expect(`terraform ${values[0]}`).toBe((await readEffective())[0]);
+    expectStatus(await server.get(`${all}?filter[overridden]=yes`), 400);
   });
 });
 

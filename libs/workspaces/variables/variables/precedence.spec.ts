@@ -1,5 +1,10 @@
 import { describe, expect, it } from '@jest/globals';
-import { resolveEffectiveVariables, type VariableCandidate, type VariableSetSource } from './precedence.js';
+import {
+  rankVariables,
+  resolveEffectiveVariables,
+  type VariableCandidate,
+  type VariableSetSource,
+} from './precedence.js';
 
 const from = (
   name: string,
@@ -34,6 +39,15 @@ describe('the effective variable of a key and category', () => {
       expect(resolveEffectiveVariables(weaker.toReversed())).toEqual([winner]);
     },
   );
+
+  it('is followed by the overridden ones, the strongest first, each once', () => {
+    const ranked = WEAKEST_FIRST.toReversed().map((each, index) => ({ ...each, id: `var-${index}` }));
+    const other = { key: 'zone', category: 'terraform' as const, source: null, id: 'var-zone' };
+    expect(rankVariables([...ranked.toReversed(), other])).toEqual([...ranked, other]);
+    // A set that applies globally and to the workspace.
+    const twice = [from('a', 'global'), from('a', 'workspaces')].map((each) => ({ ...each, id: 'var-a' }));
+    expect(rankVariables(twice)).toEqual(twice.slice(1));
+  });
 
   it('comes from the set whose name is first by code points if everything else is equal', () => {
     const [upper, lower] = [from('B', 'workspaces'), from('a', 'workspaces')];

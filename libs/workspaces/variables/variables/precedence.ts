@@ -41,15 +41,24 @@ const getRank = (source: VariableSetSource | null): number =>
 const compareByName = (one: VariableSetSource | null, second: VariableSetSource | null): number =>
   Buffer.compare(Buffer.from(one?.name ?? ''), Buffer.from(second?.name ?? ''));
 
+/** Returns the candidates of each key and category in the order of the candidates, and of these the strongest first. */
+const groupByStrength = <C extends VariableCandidate>(candidates: readonly C[]): readonly (readonly C[])[] =>
+  [...Map.groupBy(candidates, ({ category, key }) => `${category} ${key}`).values()].map((rivals) =>
+    rivals.toSorted(
+      (one, second) => getRank(one.source) - getRank(second.source) || compareByName(one.source, second.source),
+    ),
+  );
+
 /** Returns the effective variable of each key and category, in the order of the candidates. */
-export const resolveEffectiveVariables = <C extends VariableCandidate>(candidates: readonly C[]): C[] => {
-  const best = new Map<string, C>();
-  for (const candidate of candidates) {
-    const name = `${candidate.category} ${candidate.key}`;
-    const rival = best.get(name);
-    const order =
-      rival && (getRank(candidate.source) - getRank(rival.source) || compareByName(candidate.source, rival.source));
-    if (order === undefined || order < 0) best.set(name, candidate);
-  }
-  return [...best.values()];
+export const resolveEffectiveVariables = <C extends VariableCandidate>(candidates: readonly C[]): C[] =>
+  groupByStrength(candidates).flatMap((rivals) => rivals.slice(0, 1));
+
+/**
+ * Returns the effective variable of each key and category, followed by those that it overrides, the strongest first. A
+ * set that applies in several ways has each of its variables once.
+ */
+export const rankVariables = <C extends VariableCandidate & { readonly id: string }>(candidates: readonly C[]): C[] => {
+  const ranked = groupByStrength(candidates).flat();
+  const first = new Map(ranked.toReversed().map((each) => [each.id, each]));
+  return ranked.filter((each) => first.get(each.id) === each);
 };

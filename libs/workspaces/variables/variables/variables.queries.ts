@@ -15,7 +15,7 @@ import {
   hasWorkspaceName,
 } from '#api/access';
 import { buildLimit, toListPage, type ListPage, type ListRow, type PageRequest } from '#api/json-api';
-import { resolveEffectiveVariables, type VariableSetSource } from './precedence.js';
+import { rankVariables, resolveEffectiveVariables, type VariableSetSource } from './precedence.js';
 import type { VariableCategory, VariableOwner, StoredVariables } from './variable.js';
 
 /** Owner of variables in a request: a workspace by its id, its names or the id of one of its variables, or a set. */
@@ -170,11 +170,15 @@ export const selectSetsReaching = (workspace: Sql): Sql => sql`
 
 type EffectiveCandidate = VariableRow & { readonly source: VariableSetSource | null };
 
-/** Returns the effective variables of a workspace, from its own variables and those of all sets that apply to it. */
+/**
+ * Returns the effective variables of a workspace, from its own variables and those of all sets that apply to it. With
+ * `withOverridden`, each is followed by the variables that it overrides.
+ */
 export const listEffectiveVariables = async (
   database: Database,
   actor: Actor,
   workspace: string,
+  { withOverridden }: { readonly withOverridden: boolean },
 ): Promise<OwnerInOrganization & { readonly variables: readonly VariableRow[] }> => {
   const applicableSets = sql`
     select s.*, r.scope from (${selectSetsReaching(sql.raw('owner'))}) r join variable_sets s on s.id = r.id`;
@@ -193,7 +197,8 @@ export const listEffectiveVariables = async (
      order by candidate.key, candidate.category`,
   );
   const owned = toOwner(requireVariablePermission(actor, 'read', rows[0]));
-  return { ...owned, variables: resolveEffectiveVariables(rows.filter((row) => row.id !== null)) };
+  const candidates = rows.filter((row) => row.id !== null);
+  return { ...owned, variables: withOverridden ? rankVariables(candidates) : resolveEffectiveVariables(candidates) };
 };
 
 type VariableAndOwner = VariableRow & OwnerScopeRow;

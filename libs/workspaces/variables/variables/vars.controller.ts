@@ -56,6 +56,15 @@ const parseWorkspaceTarget = (query: QueryOf): OwnerTarget | null => {
   return { organization, name };
 };
 
+const OVERRIDDEN = 'filter[overridden]';
+
+/** Returns whether a list also has the variables that others override. `true` is the only value. */
+const parseOverridden = (query: QueryOf): boolean => {
+  const text = getParameter(query, OVERRIDDEN);
+  if (!text || text === 'true') return text === 'true';
+  throw badRequest(`${OVERRIDDEN}: must be true, got "${text}"`, OVERRIDDEN);
+};
+
 @Controller('api/v2')
 export class VarsController {
   constructor(
@@ -116,13 +125,16 @@ export class VarsController {
 
   /** Lists the effective variables of a workspace, from its own variables and those of sets. */
   @Get('workspaces/:id/all-vars')
+  @ConfigureRoute({ filters: [OVERRIDDEN] })
   async listEffective(
     @Param('id') workspace: string,
     @Query() query: QueryOf,
     @Req() request: FastifyRequest,
     @CurrentActor() actor: Actor,
   ): Promise<Document> {
-    const { variables: all, ...owned } = await listEffectiveVariables(this.database, actor, workspace);
+    const { variables: all, ...owned } = await listEffectiveVariables(this.database, actor, workspace, {
+      withOverridden: parseOverridden(query),
+    });
     const requestedPage = parseOptionalPage(query) ?? createSinglePage(all.length);
     // Each set can fill a page on its own, so the page of many sets ends early.
     const lengths = all.map(({ value }) => Buffer.byteLength(value ?? ''));

@@ -69,7 +69,13 @@ export const varsOperations = describeController(VarsController, VARIABLES, {
   updateOfWorkspace: update,
   destroyOfWorkspace: {},
   listEffective: {
-    ...list,
+    query: {
+      ...list.query,
+      'filter[overridden]': parameter.choice(
+        ['true'],
+        'Also the variables that others override: each directly after the effective one, the strongest first.',
+      ),
+    },
     operationId: 'listEffectiveWorkspaceVariables',
     summary: 'List the effective variables of a workspace',
     description:
