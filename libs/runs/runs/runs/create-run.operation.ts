@@ -23,6 +23,14 @@ type RunCreationDependencies = {
   readonly releases: ToolReleases;
 };
 
+/** Accepts releases that the server does not know yet, because clients name the release that they are. */
+const checkVersion = (version: string | undefined, planOnly: boolean, releases: ToolReleases): void => {
+  if (version === undefined) return;
+  if (!planOnly) throw unprocessable('Terraform version is only valid for plan-only runs', 'terraform-version');
+  const problem = releases.problemOf(version, version);
+  if (problem !== null) throw unprocessable(`Terraform version ${problem}`, 'terraform-version');
+};
+
 const toCreateRun = (
   { options, message, source, workspace, variables }: NewRun,
   row: WorkspaceForNewRun,
@@ -34,9 +42,7 @@ const toCreateRun = (
   if (configuration.speculative && !planOnly) {
     throw unprocessable('Plan only must be true, for the configuration version is speculative', 'plan-only');
   }
-  if (options.terraformVersion !== undefined && !planOnly) {
-    throw unprocessable('Terraform version is only valid for plan-only runs', 'terraform-version');
-  }
+  checkVersion(options.terraformVersion, planOnly, releases);
   const isDestroy = options.isDestroy ?? false;
   if (isDestroy && !row.allowDestroyPlan) {
     throw unprocessable('Destroy plans are not allowed in this workspace', 'is-destroy');
