@@ -50,6 +50,24 @@ const SOURCES: readonly NameSource[] = [
       return readDocument(api.GET('/api/v2/organizations/{organization}/teams', { params, signal }));
     },
   },
+  {
+    prefix: 'varset-',
+    key: 'varsets',
+    isById: false,
+    read: (organization, _ids, signal) => {
+      const params = { path: { organization }, query: FIRST_PAGE };
+      return readDocument(api.GET('/api/v2/organizations/{organization}/varsets', { params, signal }));
+    },
+  },
+  {
+    prefix: 'apool-',
+    key: 'agent-pools',
+    isById: false,
+    read: (organization, _ids, signal) => {
+      const params = { path: { organization }, query: FIRST_PAGE };
+      return readDocument(api.GET('/api/v2/organizations/{organization}/agent-pools', { params, signal }));
+    },
+  },
 ];
 
 const toNameQuery = (organization: string, { key, isById, read }: NameSource, ids: readonly string[]) => ({
@@ -77,7 +95,7 @@ const joinNames = (results: readonly UseQueryResult<NamesById>[]): NamesById =>
   new Map(results.flatMap(({ data }) => [...(data ?? [])]));
 
 /**
- * Returns the names of workspaces, projects and teams with these ids, as far as the person may read them and the first page of
+ * Returns the names of workspaces, projects, teams, variable sets and agent pools with these ids, as far as the person may read them and the first page of
  * a list contains them. A group of ids whose content stays the same needs no further request when other groups are added.
  */
 export const useResourceNames = (organization: string, groups: readonly (readonly string[])[]): NamesById =>

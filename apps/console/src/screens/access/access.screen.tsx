@@ -7,12 +7,12 @@ import { ApiError } from '../../api/api-error.js';
 import { organizationQuery } from '../../api/organizations.js';
 import { projectQuery } from '../../api/projects.js';
 import { teamsQuery, type Team } from '../../api/teams.js';
-import { formatCount } from '../../components/counts.js';
 import { SearchIcon, TeamIcon } from '../../components/icons.js';
 import { lazyComponent } from '../../components/lazy-component.js';
 import { MatrixGrid, type MatrixCell } from '../../components/matrix-grid.js';
 import { Page } from '../../components/page.js';
 import { usePagedRows, type PagedRows } from '../../components/paged-rows.js';
+import { RowTotal } from '../../components/row-total.js';
 import { SearchField } from '../../components/search-field.js';
 import { EmptyState, ErrorState, LoadingLines } from '../../components/states.js';
 import { TeamTabs } from '../teams/team-tabs.js';
@@ -190,9 +190,7 @@ const Toolbar = ({ organization, total }: ToolbarProps) => {
           Project: {project}
         </Button>
       )}
-      <Text size="sm" c="dimmed" role="status">
-        {total === undefined ? 'Loading …' : formatCount(total, 'row')}
-      </Text>
+      <RowTotal total={total} error={null} noun={['row']} />
     </Group>
   );
 };

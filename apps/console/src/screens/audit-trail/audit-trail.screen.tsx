@@ -8,6 +8,7 @@ import { AdministratorsOnly } from '../../components/administrators-only.js';
 import { lazyComponent } from '../../components/lazy-component.js';
 import { Page, type Breadcrumb } from '../../components/page.js';
 import { ResourceNamesContext } from '../../components/resource-name.js';
+import { RowTotal } from '../../components/row-total.js';
 import { EmptyState, ErrorState, LoadingLines } from '../../components/states.js';
 import { VirtualGrid } from '../../components/virtual-grid.js';
 import { TRAIL_COLUMNS } from './trail-columns.js';
@@ -152,9 +153,7 @@ const TrailToolbar = ({ filter, list, isLive, onLive, onChange }: ToolbarProps) 
           disabled={filter.until !== undefined}
           onChange={(event) => onLive(event.currentTarget.checked)}
         />
-        <Text size="sm" c="dimmed" role="status">
-          {list.total === undefined ? 'Loading …' : formatEntries(list.total)}
-        </Text>
+        <RowTotal total={list.total} error={list.error} noun={['entry', 'entries']} />
         {/* Beside the others, because a line of its own would move the rows. */}
         {list.tail.waiting > 0 && (
           <Button variant="light" ml="auto" onClick={list.tail.show}>

@@ -9,7 +9,7 @@ import { useFocusReturn } from '../../components/focus-return.js';
 import { ResourceName } from '../../components/resource-name.js';
 import { QueryState } from '../../components/states.js';
 import { formatExactTime, RelativeTime } from '../../components/times.js';
-import { formatAction, formatWords } from './action-words.js';
+import { formatAction, formatSubject } from './action-words.js';
 import type { TrailSearch } from './audit-trail.search.js';
 import classes from './audit-trail.module.css';
 
@@ -110,7 +110,7 @@ const RelatedEntries = ({ organization, search, related }: RelatedProps) =>
       {related.map(({ id, timestamp, resource }) => (
         <li key={id}>
           <EntryLink organization={organization} search={search} id={id}>
-            {formatWords(resource.type)} {formatAction(resource.action)}
+            {formatSubject(resource)} {formatAction(resource.action)}
           </EntryLink>{' '}
           <Text span size="sm" c="dimmed">
             <ResourceName id={resource.id} />, <RelativeTime value={timestamp} />
@@ -127,7 +127,7 @@ const EntryStory = ({ organization, search, details }: StoryProps) => {
   return (
     <Stack gap="lg">
       <Title order={2} size="h4">
-        {formatWords(entry.resource.type)} {formatAction(entry.resource.action)}
+        {formatSubject(entry.resource)} {formatAction(entry.resource.action)}
       </Title>
       <Section title="What happened">
         <FactList facts={listEntryFacts(entry)} />

@@ -3,7 +3,7 @@ import type { AuditTrailRow } from '../../api/audit-trail.js';
 import { ResourceName } from '../../components/resource-name.js';
 import { ExactTime } from '../../components/times.js';
 import type { GridColumn } from '../../components/virtual-grid.js';
-import { formatAction, formatWords } from './action-words.js';
+import { formatAction, formatSubject } from './action-words.js';
 import classes from './audit-trail.module.css';
 
 /** The columns of the list, newest entry first. */
@@ -26,7 +26,7 @@ export const TRAIL_COLUMNS: readonly GridColumn<AuditTrailRow>[] = [
     meta: { width: 'minmax(8rem, 2.6fr)', isTitle: true },
     cell: ({ row: { original } }) => (
       <span className={classes['action']}>
-        {formatWords(original.resource.type)} <strong>{formatAction(original.resource.action)}</strong>
+        {formatSubject(original.resource)} <strong>{formatAction(original.resource.action)}</strong>
       </span>
     ),
   },

@@ -37,13 +37,30 @@ export type TrailList = {
   readonly names: NamesById;
 };
 
-/** Actors are named by the entries themselves. */
+/** The fields of an entry that name its resource: a variable has a key, a run a message, and a membership a person. */
+const NAME_FIELDS = ['name', 'key', 'message', 'user'];
+
+/** Returns the name of the resource, if the entry has it. Entries about lists have the id of their owner. */
+const findEntryName = ({ resource: { action, meta } }: AuditTrailRow): string | undefined => {
+  if (action === 'index' || meta === null) return undefined;
+  return NAME_FIELDS.map((field) => meta[field]).find((name) => typeof name === 'string' && name !== '') as
+    string | undefined;
+};
+
+/** Actors are named by the entries themselves, and so are many resources, also deleted ones. */
 const useEntryNames = (organization: TrailOwner, groups: readonly (readonly AuditTrailRow[])[]): NamesById => {
   const ids = groups.map((group) => group.map(({ resource }) => resource.id));
   // The API has no names of resources of the site.
   const resources = useResourceNames(organization ?? '', organization === null ? [] : ids);
-  const actors = groups.flat().map(({ auth }) => [auth.accessor_id, auth.description] as const);
-  return new Map([...actors, ...resources]);
+  const entries = groups.flat();
+  const actors = entries.map(({ auth }) => [auth.accessor_id, auth.description] as const);
+  const own = entries.map(({ auth }) => [auth.organization_id, organization ?? auth.organization_id] as const);
+  // The newest name of a resource is the last one here.
+  const named = entries.toReversed().flatMap((entry) => {
+    const name = findEntryName(entry);
+    return name === undefined ? [] : [[entry.resource.id, name] as const];
+  });
+  return new Map([...own, ...named, ...actors, ...resources]);
 };
 
 /** Returns the loaded pages by their number. The first page has the entry `anchor` at its top. */

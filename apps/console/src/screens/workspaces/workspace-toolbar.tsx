@@ -1,8 +1,8 @@
-import { Button, Group, Text } from '@mantine/core';
+import { Button, Group } from '@mantine/core';
 import { useState } from 'react';
-import { formatCount } from '../../components/counts.js';
 import { ChevronDownIcon } from '../../components/icons.js';
 import { lazyComponent } from '../../components/lazy-component.js';
+import { RowTotal } from '../../components/row-total.js';
 import { SearchField } from '../../components/search-field.js';
 import type { ChangeSearch, ListSearch } from './workspaces.search.js';
 
@@ -15,12 +15,12 @@ const countFilters = ({ tags = [], project, status = [], gaps, locked }: ListSea
 type ToolbarProps = {
   readonly organization: string;
   readonly search: ListSearch;
-  readonly total: number | undefined;
+  readonly list: { readonly total: number | undefined; readonly error: Error | null };
   readonly onChange: ChangeSearch;
 };
 
 /** Searches and filters the list. The address keeps what was chosen. */
-export const WorkspaceToolbar = ({ organization, search, total, onChange }: ToolbarProps) => {
+export const WorkspaceToolbar = ({ organization, search, list, onChange }: ToolbarProps) => {
   const filters = countFilters(search);
   const [isOpen, setOpen] = useState(filters > 0);
   return (
@@ -39,9 +39,7 @@ export const WorkspaceToolbar = ({ organization, search, total, onChange }: Tool
         >
           {filters === 0 ? 'Filters' : `Filters (${filters})`}
         </Button>
-        <Text size="sm" c="dimmed" role="status">
-          {total === undefined ? 'Loading …' : formatCount(total, 'workspace')}
-        </Text>
+        <RowTotal total={list.total} error={list.error} noun={['workspace']} />
       </Group>
       {isOpen && <FilterPanel organization={organization} search={search} onChange={onChange} />}
     </>

@@ -143,7 +143,7 @@ export const WorkspacesScreen = () => {
       isFilled
     >
       {opened.isMissing && <MissingView onClose={() => change({ view: undefined })} />}
-      <WorkspaceToolbar organization={organization} search={search} total={list.total} onChange={change} />
+      <WorkspaceToolbar organization={organization} search={search} list={list} onChange={change} />
       <WorkspaceListContent organization={organization} search={search} list={list} onChange={change} />
     </Page>
   );
