@@ -263,4 +263,19 @@ describe('a change of several workspaces', () => {
     expect(await inspectScreen(page, 'workspaces-bulk-member')).toEqual([]);
     await page.context().close();
   });
+
+  it('names who may change them, if the person may change none of them', async () => {
+    const page = await openList(writer);
+    await choose(page, padded(6));
+    for (const action of ['Lock', 'Unlock', 'Add a tag', 'Remove a tag', 'Move']) {
+      await press(page, action);
+      const dialog = page.getByRole('dialog');
+      await dialog.getByText(/^You may not change this workspace\. You need a team/).waitFor();
+      expect(await dialog.getByRole('textbox').count()).toBe(0);
+      if (action === 'Move') expect(await inspectScreen(page, 'bulk-reader')).toEqual([]);
+      await dialog.getByRole('button', { name: 'Close' }).last().click();
+      await dialog.waitFor({ state: 'detached' });
+    }
+    await page.context().close();
+  });
 });

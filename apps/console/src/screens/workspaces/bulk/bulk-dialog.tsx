@@ -6,7 +6,7 @@ import { forbiddingKeysQuery, workspaceFactsQuery } from '../../../api/bulk-chan
 import { Dialog } from '../../../components/dialog.js';
 import { ErrorState, LoadingLines } from '../../../components/states.js';
 import { BulkForm, NO_FIELDS, useTargetProject, type BulkFields } from './bulk-form.js';
-import { isComplete, planBulkChange, type BulkAction, type BulkPlan } from './bulk-plan.js';
+import { explainMissingAccess, isComplete, planBulkChange, type BulkAction, type BulkPlan } from './bulk-plan.js';
 import { BulkPreview } from './bulk-preview.js';
 import { BulkProgress } from './bulk-progress.js';
 import { useBulkRun } from './use-bulk-run.js';
@@ -52,7 +52,8 @@ const useBulkPlan = ({ organization, ids, action }: BulkDialogProps, fields: Bul
           forbiddingKeys: forbidding.data ?? [],
         })
       : null;
-  return { plan, failed, isReady, missing: facts.data ? ids.length - facts.data.length : 0 };
+  const missingAccess = facts.data ? explainMissingAccess(action, facts.data) : null;
+  return { plan, failed, isReady, missingAccess, missing: facts.data ? ids.length - facts.data.length : 0 };
 };
 
 type PreviewStepProps = BulkDialogProps & {
@@ -61,15 +62,33 @@ type PreviewStepProps = BulkDialogProps & {
   readonly onStart: (plan: BulkPlan) => void;
 };
 
+type NoAccessProps = { readonly count: number; readonly reason: string; readonly onClose: () => void };
+
+/** Replaces the form for people who may change none of the workspaces. */
+const NoAccess = ({ count, reason, onClose }: NoAccessProps) => (
+  <Stack>
+    <Text size="sm">
+      {count === 1 ? 'You may not change this workspace.' : `You may change none of these ${count} workspaces.`}{' '}
+      {reason}
+    </Text>
+    <Group justify="flex-end">
+      <Button data-autofocus onClick={onClose}>
+        Close
+      </Button>
+    </Group>
+  </Stack>
+);
+
 const PreviewStep = (props: PreviewStepProps) => {
   const { organization, action, fields, onFields, onClose, onStart } = props;
-  const { plan, failed, isReady, missing } = useBulkPlan(props, fields);
+  const { plan, failed, isReady, missingAccess, missing } = useBulkPlan(props, fields);
   const { button, incomplete } = TEXTS[action];
   const count = plan?.changes.length ?? 0;
   const start = (event: SyntheticEvent) => {
     event.preventDefault();
     if (plan && count > 0) onStart(plan);
   };
+  if (missingAccess !== null) return <NoAccess count={props.ids.length} reason={missingAccess} onClose={onClose} />;
   return (
     <form onSubmit={start}>
       <Stack>

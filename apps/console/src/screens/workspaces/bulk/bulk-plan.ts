@@ -115,6 +115,32 @@ const planMove = ({ project: home, tags }: WorkspaceFacts, { project }: PlanCont
   };
 };
 
+type PermissionRule = { readonly isMet: (workspace: WorkspaceFacts) => boolean; readonly needed: string };
+
+const TAGS: PermissionRule = {
+  isMet: ({ permissions }) => permissions['can-manage-tags'],
+  needed: 'You need a team with write or admin access to them or their project.',
+};
+
+const LOCKS = 'You need a team with write or admin access to them, or with the permission to lock them.';
+
+const PERMISSIONS: Readonly<Record<BulkAction, PermissionRule>> = {
+  lock: { isMet: ({ permissions }) => permissions['can-lock'], needed: LOCKS },
+  unlock: { isMet: ({ permissions }) => permissions['can-unlock'], needed: LOCKS },
+  'add-tag': TAGS,
+  'remove-tag': TAGS,
+  move: {
+    isMet: ({ project }) => project.canMove,
+    needed: 'You need a team that may manage workspaces, or that may move them out of their projects.',
+  },
+};
+
+/** Returns what the person needs, if they may change none of the workspaces. Null if they may change one. */
+export const explainMissingAccess = (action: BulkAction, workspaces: readonly WorkspaceFacts[]): string | null => {
+  const { isMet, needed } = PERMISSIONS[action];
+  return workspaces.length === 0 || workspaces.some(isMet) ? null : needed;
+};
+
 const PLANNERS: Readonly<Record<BulkAction, (workspace: WorkspaceFacts, context: PlanContext) => PlanOutcome>> = {
   lock: planLock,
   unlock: planUnlock,
