@@ -23,13 +23,17 @@ let workspace: string;
 let fresh: string;
 
 beforeAll(async () => {
-  [server, browser] = await Promise.all([startTestServer({ forBrowsers: true }), openBrowser()]);
+  [server, browser] = await Promise.all([startTestServer({ forBrowsers: true, followers: true }), openBrowser()]);
   const { ownersTeam } = await makeOrganization(server, 'acme');
   owner = (await makeMember(server, 'acme', 'olga', [ownersTeam])).id;
   workspace = await makeWorkspace(server, 'acme', 'network');
   fresh = await makeWorkspace(server, 'acme', 'fresh');
   await makeVariable(server, `/api/v2/workspaces/${workspace}/vars`, { description: 'Where the networks are' });
   await makeVariable(server, `/api/v2/workspaces/${workspace}/vars`, { key: 'token', value: SECRET, sensitive: true });
+  await makeVariable(server, `/api/v2/workspaces/${workspace}/vars`, {
+    key: `a_${'very_long_key_that_no_line_can_hold_'.repeat(3)}`,
+    value: `"${'x'.repeat(300)}"`,
+  });
   const targets = { workspaces: { data: [{ type: 'workspaces', id: workspace }] } };
   const defaults = await makeSet(server, 'acme', 'Defaults', {}, targets);
   const rules = await makeSet(server, 'acme', 'Rules', { priority: true }, targets);
@@ -69,8 +73,15 @@ describe('the variables of a workspace', () => {
     await rows(page).filter({ hasText: 'This workspace' }).getByText('Overridden by Rules').waitFor();
     await rows(page).filter({ hasText: 'Defaults' }).getByText('Overridden by Rules').waitFor();
     await page.getByText('Sensitive: nobody can read it').waitFor();
+    // The list is one read, however many sets apply.
+    const trail = `/api/v2/organizations/acme/audit-trail?filter[resource-type]=var&filter[action]=index`;
+    const entries = await server.get(`${trail}&filter[actor]=${owner}`);
+    expect(expectStatus(entries, 200).body.data).toHaveLength(1);
     expect(await page.content()).not.toContain(SECRET);
     expect(await inspectScreen(page, 'variables')).toEqual([]);
+    await page.goto(`${server.url}/app/acme/audit-trail`);
+    await page.getByRole('row').filter({ hasText: 'variables listed' }).filter({ hasText: 'network' }).waitFor();
+    await page.getByRole('row').filter({ hasText: 'variable created' }).filter({ hasText: 'region' }).first().waitFor();
     await page.context().close();
   });
 

@@ -2,7 +2,7 @@ import { queryOptions, useQueryClient } from '@tanstack/react-query';
 import type { ApiResource, RequestResource } from '#packages/client';
 import { readDocument, requireSuccess } from './api-error.js';
 import { api } from './client.js';
-import { readAllPages } from './pages.js';
+import { readAllPages, type PageParameters } from './pages.js';
 import { useChange } from './use-change.js';
 import { workspaceKey } from './workspaces.js';
 
@@ -24,32 +24,29 @@ export type VariableGroup = {
 
 const toSlot = ({ attributes }: ConsoleVariable): string => `${attributes.category} ${attributes.key}`;
 
-const readEffective = async (id: string, signal: AbortSignal) => {
+/**
+ * Returns the effective variables, each followed by those that it overrides. The server records each request in the audit
+ * trail, so the first one asks for the whole list. Lists with very long values have several pages.
+ */
+const readVariables = async (id: string, signal: AbortSignal): Promise<readonly ConsoleVariable[]> => {
+  const readPage = (page: Partial<PageParameters>) => {
+    const params = { path: { id }, query: { ...page, 'filter[overridden]': 'true' as const } };
+    return readDocument(api.GET('/api/v2/workspaces/{id}/all-vars', { params, signal }));
+  };
+  const { data, meta } = await readPage({});
+  return meta.pagination['next-page'] === null ? data : (await readAllPages(readPage)).flatMap((page) => page.data);
+};
+
+/** The server does not record who reads the names of sets. */
+const readSets = async (id: string, signal: AbortSignal): Promise<readonly ApiResource<'VariableSet'>[]> => {
   const pages = await readAllPages((query) =>
-    readDocument(api.GET('/api/v2/workspaces/{id}/all-vars', { params: { path: { id }, query }, signal })),
+    readDocument(api.GET('/api/v2/workspaces/{id}/varsets', { params: { path: { id }, query }, signal })),
   );
   return pages.flatMap(({ data }) => data);
 };
 
-const readOwn = async (id: string, signal: AbortSignal): Promise<readonly VariableDefinition[]> => {
-  const pages = await readAllPages((query) =>
-    readDocument(api.GET('/api/v2/workspaces/{id}/vars', { params: { path: { id }, query }, signal })),
-  );
-  return pages.flatMap(({ data }) => data.map((variable) => ({ variable, set: null })));
-};
-
-const readOfSets = async (id: string, signal: AbortSignal): Promise<readonly VariableDefinition[]> => {
-  const pages = await readAllPages((page) => {
-    const query = { ...page, include: ['vars' as const] };
-    return readDocument(api.GET('/api/v2/workspaces/{id}/varsets', { params: { path: { id }, query }, signal }));
-  });
-  return pages.flatMap(({ data, included = [] }) =>
-    data.flatMap((set) => {
-      const ids = new Set(set.relationships.vars.data.map((each) => each.id));
-      return included.flatMap((each) => (each.type === 'vars' && ids.has(each.id) ? [{ variable: each, set }] : []));
-    }),
-  );
-};
+const findSetId = ({ relationships }: ConsoleVariable): string | null =>
+  'varset' in relationships ? relationships.varset.data.id : null;
 
 /** The variables of a workspace by key. The API decides which of several variables with the same key is effective. */
 export const variablesQuery = (organization: string, name: string, id: string) =>
@@ -57,19 +54,15 @@ export const variablesQuery = (organization: string, name: string, id: string) =
     queryKey: [...workspaceKey(organization, name), 'variables', id],
     meta: { readAgainFor: ['vars', 'varsets'] },
     queryFn: async ({ signal }): Promise<readonly VariableGroup[]> => {
-      const [effective, own, ofSets] = await Promise.all([
-        readEffective(id, signal),
-        readOwn(id, signal),
-        readOfSets(id, signal),
-      ]);
-      const bySlot = Map.groupBy([...own, ...ofSets], ({ variable }) => toSlot(variable));
-      return effective.map((variable) => {
-        const all = bySlot.get(toSlot(variable)) ?? [];
-        return {
-          effective: all.find((each) => each.variable.id === variable.id) ?? { variable, set: null },
-          overridden: all.filter((each) => each.variable.id !== variable.id),
-        };
-      });
+      const [variables, sets] = await Promise.all([readVariables(id, signal), readSets(id, signal)]);
+      const setsById = new Map(sets.map((set) => [set.id, set]));
+      const groups = Map.groupBy(
+        variables.map((variable) => ({ variable, set: setsById.get(findSetId(variable) ?? '') ?? null })),
+        ({ variable }) => toSlot(variable),
+      );
+      return [...groups.values()].flatMap(([effective, ...overridden]) =>
+        effective ? [{ effective, overridden }] : [],
+      );
     },
   });
 
@@ -114,6 +107,6 @@ export const useChangeVariable = (organization: string, name: string, id: string
       await sendVariable(id, change);
       return 'changed';
     },
-    onSettled: () => queries.invalidateQueries({ queryKey: workspaceKey(organization, name) }),
+    rereads: workspaceKey(organization, name),
   });
 };

@@ -1,4 +1,4 @@
-import { Checkbox, SegmentedControl, Textarea, TextInput } from '@mantine/core';
+import { Checkbox, SegmentedControl, Switch, Textarea, TextInput } from '@mantine/core';
 import { useState } from 'react';
 import {
   useChangeVariable,
@@ -47,6 +47,7 @@ const toFormValues = (variable: ConsoleVariable | null): FormValues => {
 
 type FormField = keyof FormValues;
 const LABELS: Readonly<Partial<Record<FormField, string>>> = {
+  category: 'category',
   key: 'key',
   value: 'value',
   description: 'description',
@@ -88,15 +89,13 @@ type FieldsProps = {
 
 const VariableFields = ({ form, isNew, wasSensitive }: FieldsProps) => (
   <>
-    {isNew && (
-      <SegmentedControl
-        transitionDuration={0}
-        aria-label="Category"
-        data={CATEGORIES}
-        value={form.values.category}
-        onChange={(category) => form.enter({ category: category as FormValues['category'] })}
-      />
-    )}
+    <SegmentedControl
+      transitionDuration={0}
+      aria-label="Category"
+      data={CATEGORIES}
+      value={form.values.category}
+      onChange={(category) => form.enter({ category: category as FormValues['category'] })}
+    />
     <TextInput
       label="Key"
       description={wasSensitive ? 'The key of a sensitive variable cannot change.' : undefined}
@@ -106,8 +105,8 @@ const VariableFields = ({ form, isNew, wasSensitive }: FieldsProps) => (
       {...form.text('key')}
     />
     <Textarea
-      label="Value"
-      description={wasSensitive ? 'An empty field keeps the present value.' : undefined}
+      label={wasSensitive ? 'New value' : 'Value'}
+      description={wasSensitive ? 'Nobody can read the present value. An empty field keeps it.' : undefined}
       data-autofocus={!isNew || undefined}
       autosize
       minRows={1}
@@ -116,11 +115,9 @@ const VariableFields = ({ form, isNew, wasSensitive }: FieldsProps) => (
       {...form.text('value')}
     />
     <TextInput label="Description" {...form.text('description')} />
-    <Checkbox
-      label="HCL"
-      description="The value is an expression, such as a list or a map."
-      {...form.checkbox('hcl')}
-    />
+    {(form.values.category === 'terraform' || form.values.hcl) && (
+      <Switch label="HCL" description="For an expression, such as a list or a map." {...form.checkbox('hcl')} />
+    )}
     <Checkbox
       label="Sensitive"
       description={
