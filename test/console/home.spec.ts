@@ -68,7 +68,7 @@ describe('the first screen of an organization', () => {
     const locks = page.getByRole('region', { name: 'Locks, the oldest first' });
     await locks.getByText('admin: Upgrade').waitFor();
     await page.getByRole('region', { name: 'Tokens that end within two weeks' }).getByText('Nightly').waitFor();
-    await page.getByRole('region', { name: 'Runs that wait for a person' }).getByText('No run').waitFor();
+    await page.getByRole('region', { name: 'Runs that wait for you' }).getByText('No run').waitFor();
     await page.getByRole('region', { name: 'Changed last' }).getByRole('link', { name: 'storage' }).waitFor();
     expect(await inspectScreen(page, 'home')).toEqual([]);
     await locks.getByRole('link', { name: 'All locked workspaces' }).click();

@@ -21,7 +21,9 @@ let server: TestServer;
 let browser: TestBrowser;
 let executor: ApiTestClient;
 let owner: string;
+let writer: string;
 let reader: string;
+let writers: string;
 let team: string;
 
 beforeAll(async () => {
@@ -30,6 +32,8 @@ beforeAll(async () => {
   const pool = await makeRemotePool(server, 'acme', 'executors');
   executor = server.as(await makeAgentToken(server, pool));
   owner = (await makeMember(server, 'acme', 'olga', [ownersTeam])).id;
+  writers = await makeTeam(server, 'acme', 'writers');
+  writer = (await makeMember(server, 'acme', 'wanda', [writers])).id;
   team = await makeTeam(server, 'acme', 'readers');
   reader = (await makeMember(server, 'acme', 'rita', [team])).id;
 });
@@ -39,18 +43,25 @@ afterAll(async () => {
   await server.close();
 });
 
-/** Creates a workspace that the reader may read, with a run. Returns the id of the run. */
-const makeWorkspaceWithRun = async (name: string, message: string): Promise<string> => {
-  const workspace = await makeWorkspace(server, 'acme', name);
+/** Creates a workspace with a configuration, that the writer may change and the reader may read. */
+const makeUsableWorkspace = async (name: string, attributes: object = {}): Promise<string> => {
+  const workspace = await makeWorkspace(server, 'acme', name, attributes);
   await grantWorkspaceAccess(server, team, workspace, 'read');
+  await grantWorkspaceAccess(server, writers, workspace, 'write');
   await makeConfigurationVersion(server, workspace);
-  return makeRun(server, workspace, { message });
+  return workspace;
 };
 
-const plan = async (run: string): Promise<void> => {
+/** Returns the id of the run. */
+const makeWorkspaceWithRun = async (name: string, message: string, options: object = {}): Promise<string> =>
+  makeRun(server, await makeUsableWorkspace(name), { message, ...options });
+
+const plan = async (
+  run: string,
+  counts: object = { 'resource-additions': 2, 'resource-changes': 1 },
+): Promise<void> => {
   const path = `/api/v2/runs/${run}/progress`;
   expectStatus(await executor.post(path, reportBody('planning')), 200);
-  const counts = { 'resource-additions': 2, 'resource-changes': 1 };
   expectStatus(await executor.post(path, reportBody('planned', counts)), 200);
 };
 
@@ -68,14 +79,18 @@ describe('a run', () => {
     await plan(run);
     const page = await open(owner, '/workspaces/network/runs');
     const row = page.getByRole('row').filter({ hasText: 'Add a subnet' });
-    await row.getByText('2 to add, 1 to change, 0 to destroy').waitFor();
+    for (const text of ['2 to add', '1 to change', '0 to destroy', 'admin (API)', '0 s'])
+      await row.getByText(text, { exact: true }).waitFor();
     expect(await inspectScreen(page, 'workspace-runs')).toEqual([]);
     await row.getByRole('link', { name: 'Add a subnet' }).click();
     await page.getByRole('region', { name: 'What happened' }).getByText('Planned').waitFor();
+    await page.getByRole('region', { name: 'Plan', exact: true }).getByText('Finished, 0 s').waitFor();
+    await page.getByRole('region', { name: 'Apply', exact: true }).getByText('Not started').waitFor();
+    await page.getByRole('status').filter({ hasText: 'You can confirm or discard it.' }).waitFor();
     expect(await inspectScreen(page, 'run')).toEqual([]);
     await press(page, 'Confirm and apply');
     const dialog = page.getByRole('dialog', { name: 'Confirm and apply' });
-    await dialog.getByText('2 to add, 1 to change, 0 to destroy').waitFor();
+    await dialog.getByText('2 to add').waitFor();
     await dialog.getByLabel('Comment').fill('Checked with the network team');
     expect(await inspectScreen(page, 'run-confirm')).toEqual([]);
     await dialog.getByRole('button', { name: 'Confirm and apply' }).click();
@@ -111,6 +126,46 @@ describe('a run', () => {
     await page.context().close();
   });
 
+  it('that destroys many resources needs the name of the workspace', async () => {
+    const run = await makeWorkspaceWithRun('archive', 'Remove the old tapes');
+    await plan(run, { 'resource-destructions': 120 });
+    const page = await open(writer, `/workspaces/archive/runs/${run}`);
+    await press(page, 'Confirm and apply');
+    const dialog = page.getByRole('dialog', { name: 'Confirm and apply' });
+    await dialog.getByText('120 resources will be destroyed').waitFor();
+    const confirm = dialog.getByRole('button', { name: 'Apply and destroy 120' });
+    expect(await confirm.isDisabled()).toBe(true);
+    expect(await inspectScreen(page, 'run-destroy')).toEqual([]);
+    await dialog.getByLabel('Type archive to confirm').fill('archive');
+    await confirm.click();
+    await page.getByText('The run is confirmed.').waitFor();
+    const few = await makeWorkspaceWithRun('drawer', 'Remove one tape');
+    await plan(few, { 'resource-destructions': 10 });
+    await page.goto(`${server.url}/app/acme/workspaces/drawer/runs/${few}`);
+    await press(page, 'Confirm and apply');
+    expect(await dialog.getByRole('button', { name: 'Apply and destroy 10' }).isEnabled()).toBe(true);
+    await page.context().close();
+  });
+
+  it('that plans only shows its changes, and is commented', async () => {
+    const run = await makeWorkspaceWithRun('preview', 'What would happen?', { 'plan-only': true });
+    await plan(run, { 'resource-additions': 5 });
+    const page = await open(writer, '/workspaces/preview/runs');
+    const row = page.getByRole('row').filter({ hasText: 'What would happen?' });
+    await row.getByText('5 to add').waitFor();
+    await row.getByText('Planned', { exact: true }).waitFor();
+    await row.getByRole('link').click();
+    await page.getByText('It plans only, so nothing is applied.').waitFor();
+    await press(page, 'Comment');
+    const dialog = page.getByRole('dialog', { name: 'Comment on the run' });
+    await dialog.getByLabel('Comment').fill('Looks good');
+    expect(await inspectScreen(page, 'run-comment')).toEqual([]);
+    await dialog.getByRole('button', { name: 'Add the comment' }).click();
+    await page.getByRole('region', { name: 'What happened' }).getByText('Looks good').waitFor();
+    expect(page.pageErrors).toEqual([]);
+    await page.context().close();
+  });
+
   it('shows a new status without a reload', async () => {
     const run = await makeWorkspaceWithRun('queue', 'Add a queue');
     const page = await open(owner, `/workspaces/queue/runs/${run}`);
@@ -143,7 +198,128 @@ describe('a run', () => {
   });
 });
 
+describe('a new run', () => {
+  const openDialog = async (page: TestPage, workspace: string) => {
+    await press(page, 'New run');
+    const dialog = page.getByRole('dialog', { name: `New run of ${workspace}` });
+    await dialog.getByLabel('Message').waitFor();
+    return dialog;
+  };
+
+  const readRun = async (page: TestPage): Promise<any> => {
+    await page.getByText('The run is queued.').waitFor();
+    const id = new URL(page.url()).pathname.split('/').at(-1) ?? '';
+    return expectStatus(await server.get(`/api/v2/runs/${id}`), 200).body.data;
+  };
+
+  it('plans only, with the options that few runs need', async () => {
+    const workspace = await makeUsableWorkspace('lab');
+    const { body } = expectStatus(await server.get(`/api/v2/workspaces/${workspace}/configuration-versions`), 200);
+    const page = await open(writer, '/workspaces/lab/runs');
+    const dialog = await openDialog(page, 'lab');
+    await dialog.getByLabel('Plan only').check();
+    await dialog.getByLabel('Message').fill('Try the next version');
+    await press(page, 'More options');
+    await dialog.getByLabel('Only these resources').fill('module.a.net\n\n net.b ');
+    await dialog.getByLabel('Replace these resources').fill('disk.c');
+    await press(page, 'Add a variable');
+    await dialog.getByLabel('Key of variable 1').fill('region');
+    await dialog.getByLabel('Value of variable 1').fill('"eu"');
+    await dialog.getByLabel('Terraform version').fill('no version');
+    await dialog.getByRole('combobox', { name: 'Configuration' }).click();
+    await page.getByRole('option').filter({ hasText: body.data[0].id }).click();
+    await dialog.getByRole('button', { name: 'Queue the run' }).click();
+    await dialog.getByText(/Terraform version must be a release such as/).waitFor();
+    await dialog.getByLabel('Terraform version').fill('1.9.0');
+    expect(await inspectScreen(page, 'new-run')).toEqual([]);
+    await dialog.getByRole('button', { name: 'Queue the run' }).click();
+    const { attributes, relationships } = await readRun(page);
+    expect(attributes).toMatchObject({
+      message: 'Try the next version',
+      source: 'tfe-ui',
+      'plan-only': true,
+      'target-addrs': ['module.a.net', 'net.b'],
+      'replace-addrs': ['disk.c'],
+      'terraform-version': '1.9.0',
+      variables: [{ key: 'region', value: '"eu"' }],
+    });
+    expect(relationships['configuration-version'].data.id).toBe(body.data[0].id);
+    await page.getByText('region = "eu"').waitFor();
+    expect(page.pageErrors).toEqual([]);
+    await page.context().close();
+  });
+
+  it('destroys after the name of the workspace is typed', async () => {
+    await makeUsableWorkspace('sandbox');
+    const page = await open(owner, '/workspaces/sandbox');
+    const dialog = await openDialog(page, 'sandbox');
+    await dialog.getByLabel('Destroy').check();
+    const queue = dialog.getByRole('button', { name: 'Queue the destruction' });
+    expect(await queue.isDisabled()).toBe(true);
+    await dialog.getByLabel('Type sandbox to confirm').fill('sandbox');
+    expect(await inspectScreen(page, 'new-run-destroy')).toEqual([]);
+    await queue.click();
+    const { attributes } = await readRun(page);
+    expect(attributes).toMatchObject({
+      'is-destroy': true,
+      'auto-apply': false,
+      message: 'Queued manually in the console',
+    });
+    await page.getByRole('link', { name: 'Overview' }).click();
+    const notice = page.getByRole('alert').filter({ hasText: 'Locked by run “Queued manually in the console”' });
+    await notice.getByRole('link', { name: 'Open the run' }).click();
+    await page.getByRole('region', { name: 'This run' }).getByText('Destroy', { exact: true }).waitFor();
+    await page.context().close();
+  });
+
+  it('is opened from the palette, and says how a workspace gets a configuration', async () => {
+    await makeWorkspace(server, 'acme', 'bare');
+    const page = await open(owner, '/workspaces/bare/runs');
+    await page.getByRole('button', { name: 'New run' }).waitFor();
+    await page.keyboard.press('Control+k');
+    await page.getByRole('combobox').fill('New run');
+    await page.getByRole('option', { name: 'New run' }).click();
+    const dialog = page.getByRole('dialog', { name: 'New run of bare' });
+    await dialog.getByText('This workspace has no configuration yet').waitFor();
+    expect(await inspectScreen(page, 'new-run-without-configuration')).toEqual([]);
+    await page.context().close();
+  });
+
+  it('needs a permission, and an execution mode with executors', async () => {
+    await makeUsableWorkspace('guarded', { 'allow-destroy-plan': false });
+    await makeWorkspace(server, 'acme', 'laptop', { 'execution-mode': 'local' });
+    const page = await open(reader, '/workspaces/guarded');
+    const button = page.getByRole('button', { name: 'New run' });
+    await button.focus();
+    await page
+      .getByRole('tooltip', { name: 'You need a team that may plan or apply runs of this workspace.' })
+      .waitFor();
+    await page.context().close();
+    const other = await open(owner, '/workspaces/guarded');
+    const dialog = await openDialog(other, 'guarded');
+    expect(await dialog.getByLabel('Destroy').isDisabled()).toBe(true);
+    await other.goto(`${server.url}/app/acme/workspaces/laptop/runs`);
+    await other.getByText('Terraform plans and applies on your machine').waitFor();
+    expect(await other.getByRole('button', { name: 'New run' }).count()).toBe(0);
+    await other.context().close();
+  });
+});
+
 describe('the runs of an organization', () => {
+  it('are those that wait for the person, or for others', async () => {
+    const run = await makeWorkspaceWithRun('waiting', 'Decide about me');
+    await plan(run);
+    const page = await open(reader, '/runs?waits=me');
+    await page.getByRole('heading', { name: 'No run matches' }).waitFor();
+    await page.getByRole('radiogroup', { name: 'Status' }).getByText('Wait for others').click();
+    await page.getByRole('link', { name: 'Decide about me' }).click();
+    await page.getByText('Waits for a confirmation. Owners of the organization').waitFor();
+    await page.context().close();
+    const other = await open(writer, '/runs?waits=me');
+    await other.getByRole('link', { name: 'Decide about me' }).waitFor();
+    await other.context().close();
+  });
+
   it('are filtered by status and text, which the address keeps', async () => {
     const run = await makeWorkspaceWithRun('billing', 'Rotate the keys');
     await makeWorkspaceWithRun('ledger', 'Move the ledger');
@@ -151,7 +327,7 @@ describe('the runs of an organization', () => {
     const page = await open(owner, '/runs');
     await page.getByRole('row').filter({ hasText: 'Rotate the keys' }).getByRole('link', { name: 'billing' }).waitFor();
     expect(await inspectScreen(page, 'runs')).toEqual([]);
-    await page.getByText('Ended', { exact: true }).click();
+    await page.getByRole('radiogroup', { name: 'Status' }).getByText('Ended', { exact: true }).click();
     await page.getByRole('row').filter({ hasText: 'Move the ledger' }).waitFor({ state: 'detached' });
     await page.getByLabel('Search runs').fill('Rotate');
     await page.waitForURL('**/runs?group=final&q=Rotate');
@@ -185,7 +361,7 @@ describe('the runs of an organization', () => {
     await page.getByRole('heading', { name: 'There is no run yet' }).waitFor();
     expect(await inspectScreen(page, 'runs-empty')).toEqual([]);
     await page.goto(`${server.url}/app/empty/workspaces/first/runs`);
-    await page.getByRole('region', { name: 'the command' }).waitFor();
+    await page.getByRole('region', { name: 'the terraform block' }).waitFor();
     expect(await inspectScreen(page, 'workspace-runs-empty')).toEqual([]);
     await page.context().close();
   });

@@ -214,8 +214,8 @@ describe('the list of workspaces', () => {
     await page.getByRole('checkbox', { name: 'Only workspaces without a value for a reserved tag key' }).check();
     await waitForCount(page, '228 workspaces');
     await page.getByRole('checkbox', { name: 'Resources' }).uncheck();
-    await page.getByRole('checkbox', { name: 'Changed' }).uncheck();
-    await page.getByRole('columnheader', { name: 'Changed' }).waitFor({ state: 'detached' });
+    await page.getByRole('checkbox', { name: 'State changed' }).uncheck();
+    await page.getByRole('columnheader', { name: 'State changed' }).waitFor({ state: 'detached' });
     expect(await page.getByRole('row').nth(1).getByRole('gridcell').count()).toBe(5);
     const search = '?gaps=true&columns=run&columns=project&columns=tags';
     expect(new URL(page.url()).search).toBe(search);

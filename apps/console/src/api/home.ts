@@ -44,19 +44,17 @@ export const changesTodayQuery = (organization: string, midnight: string) =>
 
 type ListedLock = ApiResource<'WorkspaceLock'>;
 
-/** Returns the holder of a lock. The list has the name of a person or a team, and the id of a run. */
-const describeLockHolder = ({ attributes, relationships }: ListedLock): string => {
-  const { 'locked-by-name': name } = attributes;
-  if (!name) return 'a team that you may not see';
-  return relationships['locked-by'].data?.type === 'runs' ? `run ${name}` : name;
-};
+/** Returns the holder of a lock. */
+const describeLockHolder = ({ attributes }: ListedLock): string =>
+  attributes['locked-by-name'] ?? 'a team that you may not see';
 
-/** The present locks, the oldest first. */
+/** The present locks of people and teams, the oldest first. Runs unlock their workspaces themselves when they end. */
 export const locksQuery = (organization: string) =>
   queryOptions({
     queryKey: [...homeKey(organization), 'locks'],
     queryFn: async ({ signal }) => {
-      const params = { path: { organization }, query: { 'page[size]': ROWS_IN_CARD } };
+      const query = { 'page[size]': ROWS_IN_CARD, 'filter[locked-by]': ['users' as const, 'teams' as const] };
+      const params = { path: { organization }, query };
       const path = '/api/v2/organizations/{organization}/locks';
       const { data, meta } = await readDocument(api.GET(path, { params, signal }));
       const rows = data.map((lock) => ({
@@ -70,14 +68,14 @@ export const locksQuery = (organization: string) =>
     },
   });
 
-/** The runs that wait until a person confirms or discards them. */
+/** The runs that the person may confirm or discard, and that wait for it. */
 export const waitingRunsQuery = (organization: string) =>
   queryOptions({
     queryKey: [...homeKey(organization), 'waiting-runs'],
     queryFn: async ({ signal }) => {
       const query = {
         'page[size]': ROWS_IN_CARD,
-        'filter[status_group]': ['discardable' as const],
+        'filter[waits-for]': 'me' as const,
         include: ['workspace' as const],
       };
       const params = { path: { organization }, query };
@@ -86,6 +84,7 @@ export const waitingRunsQuery = (organization: string) =>
         id,
         workspace: findIncluded(document, relationships.workspace.data)?.attributes.name ?? '',
         status: attributes.status,
+        hasChanges: attributes['has-changes'],
         message: attributes.message,
         since: attributes['created-at'],
       }));

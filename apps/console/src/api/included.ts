@@ -15,19 +15,23 @@ export const findIncluded = <I extends ResourceIdentity, T extends I['type']>(
   ) ?? null;
 
 type HolderIdentifier = { readonly type: 'users' | 'teams' | 'runs'; readonly id: string } | null;
-type NamedResource = ApiResource<'User'> | ApiResource<'Team'>;
+type NamedResource = ApiResource<'User'> | ApiResource<'Team'> | ApiResource<'Run'>;
 
 const isNamed = (resource: ResourceIdentity): resource is NamedResource =>
-  resource.type === 'users' || resource.type === 'teams';
+  ['users', 'teams', 'runs'].includes(resource.type);
 
-/** Returns who holds a lock or created something: the name of a person or a team, or the id of a run. */
+/** Returns who holds a lock or created something: the name of a person or a team, or the message of a run. */
 export const describeHolder = (
   { included = [] }: IncludingDocument<ResourceIdentity>,
   holder: HolderIdentifier,
 ): string => {
   if (holder === null) return 'somebody';
-  if (holder.type === 'runs') return `run ${holder.id}`;
   const resource = included.filter(isNamed).find(({ type, id }) => type === holder.type && id === holder.id);
+  if (holder.type === 'runs') {
+    const message = resource?.type === 'runs' ? resource.attributes.message : '';
+    return message === '' ? `run ${holder.id}` : `run “${message}”`;
+  }
   if (!resource) return holder.type === 'teams' ? 'a team' : 'somebody';
-  return resource.type === 'users' ? resource.attributes.username : `team ${resource.attributes.name}`;
+  if (resource.type === 'teams') return `team ${resource.attributes.name}`;
+  return resource.type === 'users' ? resource.attributes.username : 'somebody';
 };

@@ -1,6 +1,6 @@
 import { queryOptions } from '@tanstack/react-query';
-import type { ApiResource } from '#packages/client';
-import { readDocument, requireSuccess } from './api-error.js';
+import type { ApiResource, RequestResource } from '#packages/client';
+import { readData, readDocument, requireSuccess } from './api-error.js';
 import { api } from './client.js';
 import { findIncluded } from './included.js';
 import { organizationKey } from './organizations.js';
@@ -22,44 +22,58 @@ export type RunSearch = {
   readonly group?: 'final' | 'non_final';
   /** A text in the message, the name of the creator or the id. */
   readonly q?: string;
+  /** Runs that wait for a decision: of the person, or of others. */
+  readonly waits?: 'me' | 'others';
+};
+
+/** The numbers of resources that a plan changes, or an apply has changed. */
+export type ResourceCounts = {
+  readonly added: number;
+  readonly changed: number;
+  readonly destroyed: number;
+  readonly imported: number;
 };
 
 /** A row of a list of runs. */
 export type RunListRow = {
   readonly id: string;
-  readonly message: string;
-  readonly status: ConsoleRun['attributes']['status'];
-  readonly createdAt: string;
+  readonly attributes: ConsoleRun['attributes'];
   readonly createdBy: string;
   readonly workspace: string;
-  /** Resources to add, change and destroy; null until there is a plan. */
-  readonly plan: readonly [number, number, number] | null;
+  /** Null until there is a plan. */
+  readonly plan: ResourceCounts | null;
 };
 
-const toRow = ({ id, attributes, relationships }: ConsoleRun, page: RunPageDocument): RunListRow => {
-  const plan = findIncluded(page, relationships.plan.data)?.attributes;
-  return {
-    id,
-    message: attributes.message,
-    status: attributes.status,
-    createdAt: attributes['created-at'],
-    createdBy: findIncluded(page, relationships['created-by'].data)?.attributes.username ?? 'somebody',
-    workspace: findIncluded(page, relationships.workspace.data)?.attributes.name ?? '',
-    plan:
-      plan?.status === 'finished'
-        ? [plan['resource-additions'], plan['resource-changes'], plan['resource-destructions']]
-        : null,
-  };
-};
+type RunPhase = ApiResource<'Plan'> | ApiResource<'Apply'>;
+
+/** Returns what a finished plan or apply changes; null before its end. */
+export const countResources = (phase: RunPhase | null): ResourceCounts | null =>
+  phase?.attributes.status === 'finished'
+    ? {
+        added: phase.attributes['resource-additions'],
+        changed: phase.attributes['resource-changes'],
+        destroyed: phase.attributes['resource-destructions'],
+        imported: phase.attributes['resource-imports'],
+      }
+    : null;
+
+const toRow = ({ id, attributes, relationships }: ConsoleRun, page: RunPageDocument): RunListRow => ({
+  id,
+  attributes,
+  createdBy: findIncluded(page, relationships['created-by'].data)?.attributes.username ?? 'somebody',
+  workspace: findIncluded(page, relationships.workspace.data)?.attributes.name ?? '',
+  plan: countResources(findIncluded(page, relationships.plan.data)),
+});
 
 const toListPage = (page: RunPageDocument) => ({ data: page.data.map((run) => toRow(run, page)), meta: page.meta });
 
-const toParameters = ({ group, q }: RunSearch, page: PageParameters) => ({
+const toParameters = ({ group, q, waits }: RunSearch, page: PageParameters) => ({
   ...page,
   'page[size]': PAGE_SIZE,
   include: [...LIST_INCLUDES],
   ...(group ? { 'filter[status_group]': [group] } : {}),
   ...(q ? { 'search[basic]': q } : {}),
+  ...(waits ? { 'filter[waits-for]': waits } : {}),
 });
 
 /** The runs of a workspace, the newest first, page by page. */
@@ -95,13 +109,14 @@ export const runEventsQuery = (organization: string, id: string) =>
     },
   });
 
-export type ConsoleRunAction = 'apply' | 'discard' | 'cancel' | 'force-cancel';
+export type ConsoleRunAction = 'apply' | 'discard' | 'cancel' | 'force-cancel' | 'force-execute';
 
 const PATHS = {
   apply: '/api/v2/runs/{id}/actions/apply',
   discard: '/api/v2/runs/{id}/actions/discard',
   cancel: '/api/v2/runs/{id}/actions/cancel',
   'force-cancel': '/api/v2/runs/{id}/actions/force-cancel',
+  'force-execute': '/api/v2/runs/{id}/actions/force-execute',
 } as const;
 
 /** Confirms, discards or cancels a run, with a comment if there is one. */
@@ -112,5 +127,50 @@ export const useChangeRun = (organization: string, id: string) =>
         api.POST(PATHS[action], { params: { path: { id } }, ...(comment === '' ? {} : { body: { comment } }) }),
       ),
     // The lists of workspaces and the workspace itself show the run too.
+    rereads: organizationKey(organization),
+  });
+
+/** Adds a comment to a run. */
+export const useCommentRun = (organization: string, id: string) =>
+  useChange({
+    mutationFn: (body: string) => {
+      const document = { data: { type: 'comments' as const, attributes: { body } } };
+      return requireSuccess(api.POST('/api/v2/runs/{id}/comments', { params: { path: { id } }, body: document }));
+    },
+    rereads: runsKey(organization),
+  });
+
+export type ConfigurationVersion = ApiResource<'ConfigurationVersion'>;
+const MAX_CONFIGURATIONS = 100;
+
+/** The last configuration versions of a workspace, the newest first. */
+export const configurationVersionsQuery = (organization: string, workspace: string) =>
+  queryOptions({
+    queryKey: [...runsKey(organization), 'configurations', workspace],
+    queryFn: ({ signal }) => {
+      const params = { path: { id: workspace }, query: { 'page[size]': MAX_CONFIGURATIONS } };
+      return readData(api.GET('/api/v2/workspaces/{id}/configuration-versions', { params, signal }));
+    },
+  });
+
+export type NewRunAttributes = RequestResource<'createRun'>['attributes'];
+type NewRun = {
+  readonly attributes: NewRunAttributes;
+  /** Empty for the current one. */ readonly configuration: string;
+};
+
+/** Queues a run of a workspace. */
+export const useCreateRun = (organization: string, workspace: string) =>
+  useChange({
+    mutationFn: ({ attributes, configuration }: NewRun) => {
+      const relationships = {
+        workspace: { data: { type: 'workspaces' as const, id: workspace } },
+        ...(configuration === ''
+          ? {}
+          : { 'configuration-version': { data: { type: 'configuration-versions' as const, id: configuration } } }),
+      };
+      return readData(api.POST('/api/v2/runs', { body: { data: { type: 'runs', attributes, relationships } } }));
+    },
+    // The workspace and the lists of workspaces show the run and its lock too.
     rereads: organizationKey(organization),
   });

@@ -72,7 +72,7 @@ export type WorkspaceListRow = {
   readonly resourceCount: number;
   readonly changedAt: string;
   readonly lock: { readonly holder: string; readonly reason: string } | null;
-  readonly runStatus: ApiResource<'Run'>['attributes']['status'] | null;
+  readonly run: { readonly status: ApiResource<'Run'>['attributes']['status']; readonly hasChanges: boolean } | null;
 };
 
 type WorkspaceListPage = { readonly rows: readonly WorkspaceListRow[]; readonly total: number };
@@ -81,19 +81,22 @@ const toListRow = (
   { id, attributes, relationships }: Workspace,
   page: WorkspacePage,
   tags: readonly TagFact[],
-): WorkspaceListRow => ({
-  id,
-  name: attributes.name,
-  description: attributes.description,
-  project: findIncluded(page, relationships.project.data)?.attributes.name ?? '',
-  tags,
-  resourceCount: attributes['resource-count'],
-  changedAt: attributes['latest-change-at'],
-  lock: attributes.locked
-    ? { holder: describeHolder(page, relationships['locked-by'].data), reason: attributes['locked-reason'] ?? '' }
-    : null,
-  runStatus: findIncluded(page, relationships['current-run'].data)?.attributes.status ?? null,
-});
+): WorkspaceListRow => {
+  const run = findIncluded(page, relationships['current-run'].data)?.attributes;
+  return {
+    id,
+    name: attributes.name,
+    description: attributes.description,
+    project: findIncluded(page, relationships.project.data)?.attributes.name ?? '',
+    tags,
+    resourceCount: attributes['resource-count'],
+    changedAt: attributes['latest-change-at'],
+    lock: attributes.locked
+      ? { holder: describeHolder(page, relationships['locked-by'].data), reason: attributes['locked-reason'] ?? '' }
+      : null,
+    run: run ? { status: run.status, hasChanges: run['has-changes'] } : null,
+  };
+};
 
 /** One page of the list, with the projects, the runs, the holders of locks and the tags that its rows show. */
 export const workspacesPageQuery = (organization: string, search: WorkspaceSearch, page: number) =>

@@ -1,6 +1,8 @@
-import { Badge } from '@mantine/core';
+import { Badge, VisuallyHidden } from '@mantine/core';
 import type { ApiResource } from '#packages/client';
+import type { ResourceCounts } from '../api/runs.js';
 import { formatName } from './words.js';
+import classes from './run-status.module.css';
 
 export type StatusOfRun = ApiResource<'Run'>['attributes']['status'];
 
@@ -24,7 +26,7 @@ const COLORS: Readonly<Partial<Record<StatusOfRun, string>>> = {
 
 const LABELS: Readonly<Partial<Record<StatusOfRun, string>>> = {
   planned: 'Needs confirmation',
-  planned_and_finished: 'Planned, no changes',
+  planned_and_finished: 'Planned',
   planned_and_saved: 'Plan saved',
   force_canceled: 'Canceled by force',
 };
@@ -32,9 +34,16 @@ const LABELS: Readonly<Partial<Record<StatusOfRun, string>>> = {
 /** `apply_queued` is shown as `Apply queued`. */
 export const formatRunStatus = (status: StatusOfRun): string => LABELS[status] ?? formatName(status);
 
-export const RunStatusBadge = ({ status }: { readonly status: StatusOfRun }) => (
-  <Badge color={COLORS[status] ?? 'blue'} fw={600} miw="max-content" px={6} lts={0}>
-    {formatRunStatus(status)}
+/** A run of a workspace, as lists show it. */
+export type RunFacts = { readonly status: StatusOfRun; readonly hasChanges: boolean };
+
+/** A plan without an apply ends with the same status whether it found changes or not. */
+const describeRun = ({ status, hasChanges }: RunFacts): string =>
+  status === 'planned_and_finished' && !hasChanges ? 'Planned, no changes' : formatRunStatus(status);
+
+export const RunStatusBadge = ({ run }: { readonly run: RunFacts }) => (
+  <Badge color={COLORS[run.status] ?? 'blue'} fw={600} miw="max-content" px={6} lts={0}>
+    {describeRun(run)}
   </Badge>
 );
 
@@ -50,17 +59,36 @@ const ENDED: ReadonlySet<StatusOfRun> = new Set([
 /** Returns whether nothing changes the run any more. */
 export const hasEnded = (status: StatusOfRun): boolean => ENDED.has(status);
 
-type PlanCountsProps = {
-  /** The numbers of resources that are added, changed and destroyed. */
-  readonly counts: readonly [number, number, number];
-  readonly isDone?: boolean;
+type CountProps = {
+  readonly sign: string;
+  readonly count: number;
+  readonly words: string;
+  readonly kind: keyof ResourceCounts;
 };
 
-/** Shows how many resources a plan changes, or an apply has changed. */
-export const PlanCounts = ({ counts: [added, changed, destroyed], isDone = false }: PlanCountsProps) => (
-  <span>
-    {isDone
-      ? `${added} added, ${changed} changed, ${destroyed} destroyed`
-      : `${added} to add, ${changed} to change, ${destroyed} to destroy`}
+const Count = ({ sign, count, words, kind }: CountProps) => (
+  <span className={classes['count']} data-kind={count > 0 ? kind : undefined}>
+    <span aria-hidden="true">
+      {sign}
+      {count.toLocaleString()}
+    </span>
+    <VisuallyHidden>
+      {count.toLocaleString()} {words}
+    </VisuallyHidden>
   </span>
 );
+
+type PlanCountsProps = { readonly counts: ResourceCounts; readonly isDone?: boolean };
+
+/** Shows how many resources a plan changes, or an apply has changed, as terraform does. Screen readers read words. */
+export const PlanCounts = ({ counts, isDone = false }: PlanCountsProps) => {
+  const { added, changed, destroyed, imported } = counts;
+  return (
+    <span className={classes['counts']}>
+      {imported > 0 && <Count sign="→" count={imported} kind="imported" words={isDone ? 'imported' : 'to import'} />}
+      <Count sign="+" count={added} kind="added" words={isDone ? 'added' : 'to add'} />
+      <Count sign="~" count={changed} kind="changed" words={isDone ? 'changed' : 'to change'} />
+      <Count sign="−" count={destroyed} kind="destroyed" words={isDone ? 'destroyed' : 'to destroy'} />
+    </span>
+  );
+};

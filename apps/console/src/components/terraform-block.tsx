@@ -9,8 +9,13 @@ const formatTerraformBlock = (organization: string, workspace: string): string =
   }
 }`;
 
-type TerraformBlockProps = { readonly organization: string; readonly workspace: string };
+type TerraformBlockProps = {
+  readonly organization: string;
+  readonly workspace: string;
+  /** Distinguishes the block from another one on the screen. */
+  readonly label?: string;
+};
 
-export const TerraformBlock = ({ organization, workspace }: TerraformBlockProps) => (
-  <CodeBlock code={formatTerraformBlock(organization, workspace)} label="the terraform block" />
+export const TerraformBlock = ({ organization, workspace, label = 'the terraform block' }: TerraformBlockProps) => (
+  <CodeBlock code={formatTerraformBlock(organization, workspace)} label={label} />
 );

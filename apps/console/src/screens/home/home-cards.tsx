@@ -4,6 +4,7 @@ import { Link } from '@tanstack/react-router';
 import type { ReactNode } from 'react';
 import { changesTodayQuery, lastChangesQuery, locksQuery, waitingRunsQuery } from '../../api/home.js';
 import { Card } from '../../components/card.js';
+import { formatCount } from '../../components/counts.js';
 import { LongText } from '../../components/long-text.js';
 import { RunStatusBadge } from '../../components/run-status.js';
 import { LoadingLines, QueryState } from '../../components/states.js';
@@ -49,11 +50,12 @@ export const More = ({
 }: {
   readonly count: number;
   readonly total: number;
+  /** The noun in the singular. */
   readonly what: string;
 }) =>
   total > count ? (
     <Text size="sm" c="dimmed">
-      and {(total - count).toLocaleString()} more {what}
+      and {formatCount(total - count, `more ${what}`)}
     </Text>
   ) : null;
 
@@ -127,7 +129,7 @@ export const LocksCard = ({ organization }: CardProps) => {
                   </Row>
                 ))}
               </ul>
-              <More count={rows.length} total={total} what="locks" />
+              <More count={rows.length} total={total} what="lock" />
             </>
           )
         }
@@ -139,14 +141,21 @@ export const LocksCard = ({ organization }: CardProps) => {
 export const WaitingRunsCard = ({ organization }: CardProps) => {
   const query = useQuery(waitingRunsQuery(organization));
   return (
-    <Card title="Runs that wait for a person">
+    <Card
+      title="Runs that wait for you"
+      actions={
+        <TextLink to="/$organization/runs" params={{ organization }} search={{ waits: 'others' }}>
+          Runs that wait for others
+        </TextLink>
+      }
+    >
       <QueryState query={query} what="organization" loading={<LoadingLines count={3} height={16} />}>
         {(runs) =>
           runs.length === 0 ? (
-            <Nothing>No run that you may read waits.</Nothing>
+            <Nothing>No run waits for your confirmation.</Nothing>
           ) : (
             <ul className={classes['rows']}>
-              {runs.map(({ id, workspace, status, message, since }) => (
+              {runs.map(({ id, workspace, status, hasChanges, message, since }) => (
                 <Row key={id} time={since}>
                   <Link
                     to="/$organization/workspaces/$workspace/runs/$run"
@@ -155,7 +164,7 @@ export const WaitingRunsCard = ({ organization }: CardProps) => {
                   >
                     {workspace}
                   </Link>{' '}
-                  <RunStatusBadge status={status} />
+                  <RunStatusBadge run={{ status, hasChanges }} />
                   <div className={classes['note']}>
                     <LongText text={message} />
                   </div>

@@ -58,7 +58,7 @@ export const ProjectsCard = ({ organization }: CardProps) => {
                   </li>
                 ))}
               </ul>
-              <More count={rows.length} total={total} what="projects" />
+              <More count={rows.length} total={total} what="project" />
             </>
           )
         }

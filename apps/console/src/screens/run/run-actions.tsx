@@ -17,7 +17,6 @@ type ActionButton = {
 };
 
 const NO_APPLY = 'You need a team that may apply runs of this workspace.';
-const NO_CANCEL = 'You need a team that may plan or apply runs of this workspace.';
 
 const listActions = ({ data: { attributes } }: RunDocument): readonly ActionButton[] => {
   const { actions, permissions } = attributes;
@@ -41,7 +40,7 @@ const listActions = ({ data: { attributes } }: RunDocument): readonly ActionButt
       label: 'Cancel the run',
       isPermitted: permissions['can-cancel'],
       isPossible: actions['is-cancelable'],
-      reason: NO_CANCEL,
+      reason: NO_APPLY,
     },
     {
       action: 'force-cancel',
@@ -49,6 +48,13 @@ const listActions = ({ data: { attributes } }: RunDocument): readonly ActionButt
       isPermitted: permissions['can-force-cancel'],
       isPossible: actions['is-force-cancelable'],
       reason: 'You need a team with admin access to this workspace.',
+    },
+    {
+      action: 'force-execute',
+      label: 'Start before others',
+      isPermitted: permissions['can-force-execute'],
+      isPossible: attributes.status === 'pending' && attributes['position-in-queue'] > 0,
+      reason: NO_APPLY,
     },
   ];
 };
@@ -59,9 +65,7 @@ type ActionsProps = { readonly organization: string; readonly workspace: string;
 export const RunActions = ({ organization, workspace, document }: ActionsProps) => {
   const [open, setOpen] = useState<ActionButton | null>(null);
   if (hasEnded(document.data.attributes.status)) return null;
-  const buttons = listActions(document).filter(
-    ({ action, isPermitted, isPossible }) => isPossible || (!isPermitted && action !== 'force-cancel'),
-  );
+  const buttons = listActions(document).filter(({ isPossible }) => isPossible);
   return (
     <Group gap="sm">
       {buttons.map((button) => (

@@ -1,4 +1,5 @@
-import { Group, SimpleGrid, Stack, Text } from '@mantine/core';
+import { Stack } from '@mantine/core';
+import { useDisclosure } from '@mantine/hooks';
 import { useQuery } from '@tanstack/react-query';
 import { Link, Navigate, useParams } from '@tanstack/react-router';
 import { findIncluded } from '../../api/included.js';
@@ -6,82 +7,117 @@ import { runQuery, type RunDocument } from '../../api/runs.js';
 import { workspaceQuery } from '../../api/workspaces.js';
 import { Card, FactList, type LabeledFact } from '../../components/card.js';
 import { CopyableId } from '../../components/copy.js';
-import { LongText } from '../../components/long-text.js';
-import { hasEnded, PlanCounts, RunStatusBadge } from '../../components/run-status.js';
+import { lazyComponent } from '../../components/lazy-component.js';
+import { PermittedButton } from '../../components/permitted-button.js';
+import { hasEnded } from '../../components/run-status.js';
 import { NotFoundState, QueryState } from '../../components/states.js';
-import { Time } from '../../components/times.js';
 import { usePollInterval } from '../../live/live-state.js';
-import { RunActions } from './run-actions.js';
+import { NextStep } from './next-step.js';
+import { PhaseCard } from './phase-card.js';
 import { RunEvents } from './run-events.js';
+import classes from './run.module.css';
+
+const CommentDialog = lazyComponent(() => import('./comment-dialog.js'), 'CommentDialog');
 
 const POLL_MS = 5_000;
 
+const NO_COMMENT = 'You need a team that may plan or apply runs of this workspace.';
+
 const formatKind = ({ attributes }: RunDocument['data']): string => {
-  if (attributes['is-destroy']) return 'Destroys all resources';
+  if (attributes['is-destroy'])
+    return attributes['plan-only'] ? 'Plans to destroy all resources' : 'Destroys all resources';
   if (attributes['refresh-only']) return 'Refreshes the state only';
   return attributes['plan-only'] ? 'Plans only' : 'Plans and applies';
 };
 
-const listPhases = (document: RunDocument): readonly LabeledFact[] => {
-  const { relationships } = document.data;
-  const phases = [
-    { label: 'Plan', phase: findIncluded(document, relationships.plan.data)?.attributes },
-    { label: 'Apply', phase: findIncluded(document, relationships.apply.data)?.attributes },
-  ];
-  return phases.map(({ label, phase }) => {
-    if (phase?.status !== 'finished') return { label, value: phase?.status ?? '–' };
-    const counts = [phase['resource-additions'], phase['resource-changes'], phase['resource-destructions']] as const;
-    return { label, value: <PlanCounts counts={counts} isDone={label === 'Apply'} /> };
-  });
-};
+const formatYes = (isTrue: boolean): string => (isTrue ? 'Yes' : 'No');
+
+const listAddresses = (label: string, addresses: readonly string[] | null): readonly LabeledFact[] =>
+  addresses === null ? [] : [{ label, value: addresses.map((each) => <div key={each}>{each}</div>) }];
+
+/** Options that differ from those of most runs. */
+const listOptions = ({ attributes: run }: RunDocument['data']): readonly LabeledFact[] => [
+  ...(run['plan-only'] ? [] : [{ label: 'Applies automatically', value: formatYes(run['auto-apply']) }]),
+  ...(run['allow-empty-apply'] ? [{ label: 'Applies without changes', value: 'Yes' }] : []),
+  ...(run.refresh ? [] : [{ label: 'Reads the resources first', value: 'No' }]),
+  ...listAddresses('Only', run['target-addrs']),
+  ...listAddresses('Replaces', run['replace-addrs']),
+  ...listAddresses(
+    'Variables',
+    run.variables.length === 0 ? null : run.variables.map(({ key, value }) => `${key} = ${value}`),
+  ),
+];
 
 const listFacts = (document: RunDocument): readonly LabeledFact[] => {
   const { id, attributes, relationships } = document.data;
   const confirmedBy = findIncluded(document, relationships['confirmed-by'].data);
   return [
-    ...(attributes.message ? [{ label: 'Message', value: <LongText text={attributes.message} /> }] : []),
     { label: 'Id', value: <CopyableId id={id} /> },
-    { label: 'Status', value: <RunStatusBadge status={attributes.status} /> },
-    ...(attributes.status === 'pending'
-      ? [{ label: 'Runs ahead', value: attributes['position-in-queue'].toLocaleString() }]
-      : []),
     { label: 'Kind', value: formatKind(document.data) },
-    { label: 'Created', value: <Time value={attributes['created-at']} /> },
-    {
-      label: 'Created by',
-      value: findIncluded(document, relationships['created-by'].data)?.attributes.username ?? 'somebody',
-    },
     ...(confirmedBy ? [{ label: 'Confirmed by', value: confirmedBy.attributes.username }] : []),
+    ...listOptions(document.data),
     { label: 'Terraform version', value: attributes['terraform-version'] },
-    ...listPhases(document),
+    { label: 'Configuration', value: <CopyableId id={relationships['configuration-version'].data.id} /> },
   ];
 };
 
 type RunProps = { readonly organization: string; readonly workspace: string; readonly document: RunDocument };
 
-const Run = ({ organization, workspace, document }: RunProps) => (
-  <Stack>
-    <Group justify="space-between" gap="sm">
+/** The phases in their order. A run that plans only has no apply. */
+const Phases = ({ document: { data, included = [] } }: Pick<RunProps, 'document'>) => {
+  const plan = included.find((each) => each.type === 'plans');
+  const apply = included.find((each) => each.type === 'applies');
+  const times = data.attributes['status-timestamps'];
+  return (
+    <Stack>
+      {plan && <PhaseCard title="Plan" phase={plan} times={times} />}
+      {apply && !data.attributes['plan-only'] && <PhaseCard title="Apply" phase={apply} times={times} />}
+    </Stack>
+  );
+};
+
+const History = ({ organization, document: { data } }: RunProps) => {
+  const [isOpen, dialog] = useDisclosure(false);
+  const comment = (
+    <PermittedButton
+      command="Comment on the run"
+      size="compact-sm"
+      variant="default"
+      isPermitted={data.attributes.permissions['can-comment']}
+      reason={NO_COMMENT}
+      onClick={dialog.open}
+    >
+      Comment
+    </PermittedButton>
+  );
+  return (
+    <Card title="What happened" actions={comment}>
+      <RunEvents organization={organization} run={data} />
+      {isOpen && <CommentDialog organization={organization} run={data.id} onClose={dialog.close} />}
+    </Card>
+  );
+};
+
+const Run = (props: RunProps) => {
+  const { organization, workspace, document } = props;
+  return (
+    <Stack>
       <Link to="/$organization/workspaces/$workspace/runs" params={{ organization, workspace }}>
         All runs
       </Link>
-      <RunActions organization={organization} workspace={workspace} document={document} />
-    </Group>
-    <SimpleGrid cols={{ base: 1, md: 2 }}>
-      <Card title="Run">
-        <FactList facts={listFacts(document)} />
-      </Card>
-      <Card title="What happened">
-        <RunEvents organization={organization} run={document.data} />
-      </Card>
-    </SimpleGrid>
-    {hasEnded(document.data.attributes.status) && (
-      <Text size="sm" c="dimmed">
-        The run has ended.
-      </Text>
-    )}
-  </Stack>
-);
+      <NextStep {...props} />
+      <div className={classes['columns']}>
+        <Phases document={document} />
+        <Stack>
+          <Card title="Details">
+            <FactList facts={listFacts(document)} />
+          </Card>
+          <History {...props} />
+        </Stack>
+      </div>
+    </Stack>
+  );
+};
 
 /** Leads to the address of a run of another workspace. An address with the wrong workspace would hide what an apply changes. */
 const OtherWorkspace = ({ document }: { readonly document: RunDocument }) => {

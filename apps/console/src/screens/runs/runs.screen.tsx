@@ -16,7 +16,13 @@ const GROUPS = [
   { value: '', label: 'All' },
   { value: 'non_final', label: 'Not ended' },
   { value: 'final', label: 'Ended' },
+  { value: 'me', label: 'Wait for you' },
+  { value: 'others', label: 'Wait for others' },
 ];
+
+/** Returns the search with another status. A run that waits has not ended, so one of the two filters is enough. */
+const chooseStatus = (status: string): Readonly<Record<'group' | 'waits', string>> =>
+  status === 'me' || status === 'others' ? { group: '', waits: status } : { group: status, waits: '' };
 
 const NoRun = ({ isFiltered }: { readonly isFiltered: boolean }) => (
   <EmptyState icon={RunIcon} title={isFiltered ? 'No run matches' : 'There is no run yet'}>
@@ -45,14 +51,14 @@ export const RunsScreen = () => {
         text={search.q ?? ''}
         onText={(q) => change({ q })}
         statuses={GROUPS}
-        status={search.group ?? ''}
-        onStatus={(group) => change({ group })}
+        status={search.waits ?? search.group ?? ''}
+        onStatus={(status) => change(chooseStatus(status))}
       />
       <RunList
         organization={organization}
         query={query}
         withWorkspace
-        empty={<NoRun isFiltered={(search.group ?? search.q) !== undefined} />}
+        empty={<NoRun isFiltered={(search.group ?? search.waits ?? search.q) !== undefined} />}
       />
     </Page>
   );

@@ -9,6 +9,7 @@ import { CodeBlock, CopyableId } from '../../components/copy.js';
 import { LockIcon } from '../../components/icons.js';
 import { LongText } from '../../components/long-text.js';
 import { RunStatusBadge } from '../../components/run-status.js';
+import { TextLink } from '../../components/text-link.js';
 import { TerraformBlock } from '../../components/terraform-block.js';
 import { Time } from '../../components/times.js';
 import { TagsCard } from './tags-card.js';
@@ -17,18 +18,14 @@ type PartProps = { readonly organization: string; readonly workspace: WorkspaceD
 
 const LockNotice = ({ organization, workspace }: PartProps) => {
   const { data: lock } = useQuery(presentLockQuery(organization, workspace.data));
-  const holder =
-    lock?.attributes['locked-by-name'] ?? describeHolder(workspace, workspace.data.relationships['locked-by'].data);
-  const isRun = workspace.data.relationships['locked-by'].data?.type === 'runs';
+  const lockedBy = workspace.data.relationships['locked-by'].data;
+  const isRun = lockedBy?.type === 'runs';
+  const described = describeHolder(workspace, lockedBy);
+  const holder = isRun ? described : (lock?.attributes['locked-by-name'] ?? described);
   const reason = workspace.data.attributes['locked-reason'];
   const noReason = isRun ? 'The run unlocks the workspace when it ends.' : 'The holder gave no reason.';
   return (
-    <Alert
-      color="orange"
-      variant="light"
-      icon={<LockIcon />}
-      title={isRun ? `Locked by the run ${holder}` : `Locked by ${holder}`}
-    >
+    <Alert color="orange" variant="light" icon={<LockIcon />} title={`Locked by ${holder}`}>
       <Text size="sm" component="div">
         {lock && (
           <div>
@@ -36,6 +33,14 @@ const LockNotice = ({ organization, workspace }: PartProps) => {
           </div>
         )}
         <LongText text={reason ? `Reason: ${reason}` : noReason} />
+        {isRun && (
+          <TextLink
+            to="/$organization/workspaces/$workspace/runs/$run"
+            params={{ organization, workspace: workspace.data.attributes.name, run: lockedBy.id }}
+          >
+            Open the run
+          </TextLink>
+        )}
       </Text>
     </Alert>
   );
@@ -54,7 +59,12 @@ const LatestRun = ({ organization, workspace }: PartProps) => {
       {run ? (
         <FactList
           facts={[
-            { label: 'Status', value: <RunStatusBadge status={run.attributes.status} /> },
+            {
+              label: 'Status',
+              value: (
+                <RunStatusBadge run={{ status: run.attributes.status, hasChanges: run.attributes['has-changes'] }} />
+              ),
+            },
             {
               label: 'Message',
               value: (
@@ -148,6 +158,7 @@ const listSettings = ({ organization, workspace }: PartProps): readonly LabeledF
       : []),
     ...(repository ? [{ label: 'Repository', value: `${repository.identifier} (${repository.branch})` }] : []),
     { label: 'Created', value: <Time value={attributes['created-at']} /> },
+    { label: 'Changed', value: <Time value={attributes['updated-at']} /> },
   ];
 };
 

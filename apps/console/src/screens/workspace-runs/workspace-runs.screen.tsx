@@ -3,32 +3,31 @@ import { useInfiniteQuery, useQuery } from '@tanstack/react-query';
 import { useParams } from '@tanstack/react-router';
 import { workspaceRunsQuery } from '../../api/runs.js';
 import { workspaceQuery, type Workspace } from '../../api/workspaces.js';
-import { CodeBlock } from '../../components/copy.js';
 import { RunIcon } from '../../components/icons.js';
 import { RunList } from '../../components/run-list.js';
 import { EmptyState } from '../../components/states.js';
+import { TerraformBlock } from '../../components/terraform-block.js';
+import { explainLocalExecution } from '../workspace/new-run-button.js';
 
-/** Returns a command that creates a run. */
-const formatCommand = (workspace: string): string => `curl "${window.location.origin}/api/v2/runs" \\
-  --header "Authorization: Bearer $TOKEN" \\
-  --header "Content-Type: application/vnd.api+json" \\
-  --data '{"data": {"type": "runs", "relationships": {
-    "workspace": {"data": {"type": "workspaces", "id": "${workspace}"}}}}}'`;
-
-const NoRun = ({ workspace }: { readonly workspace: Workspace }) => (
+const NoRun = ({ organization, workspace }: { readonly organization: string; readonly workspace: Workspace }) => (
   <EmptyState icon={RunIcon} title="There is no run yet">
     <Text>
-      With local execution, terraform plans and applies on your machine. After you upload a configuration version, this
-      command queues a run for an executor:
+      {explainLocalExecution(workspace) ??
+        'An executor plans the configuration of the workspace, and applies the plan after a confirmation. New run queues one. So does terraform plan, with this block in your configuration:'}
     </Text>
-    <CodeBlock code={formatCommand(workspace.id)} label="the command" />
+    <TerraformBlock organization={organization} workspace={workspace.attributes.name} />
   </EmptyState>
 );
 
 const Runs = ({ organization, workspace }: { readonly organization: string; readonly workspace: Workspace }) => {
   const query = useInfiniteQuery(workspaceRunsQuery(organization, workspace.id));
   return (
-    <RunList organization={organization} query={query} withWorkspace={false} empty={<NoRun workspace={workspace} />} />
+    <RunList
+      organization={organization}
+      query={query}
+      withWorkspace={false}
+      empty={<NoRun organization={organization} workspace={workspace} />}
+    />
   );
 };
 

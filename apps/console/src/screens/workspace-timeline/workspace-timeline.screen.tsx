@@ -29,7 +29,9 @@ const useTimelineNames = ({ organization, workspace }: TimelineProps, pages: rea
   const rows = runs.data?.pages.flatMap((page) => page.data) ?? [];
   return new Map([
     ...resources,
-    ...rows.filter(({ message }) => message !== '').map((run) => [run.id, `${run.message} (${run.id})`] as const),
+    ...rows.flatMap(({ id: run, attributes: { message } }) =>
+      message === '' ? [] : [[run, `${message} (${run})`] as const],
+    ),
   ]);
 };
 

@@ -11,6 +11,7 @@ import { LoadingLines, QueryState } from '../../components/states.js';
 import { TabLinks, type TabLink } from '../../components/tab-links.js';
 import { useFollowRename } from './follow-rename.js';
 import { LockActions } from './lock-actions.js';
+import { explainLocalExecution, NewRunButton } from './new-run-button.js';
 import { WORKSPACE_TABS } from './tabs.js';
 
 const StateBadges = ({ workspace }: { readonly workspace: WorkspaceDocument }) => {
@@ -22,7 +23,7 @@ const StateBadges = ({ workspace }: { readonly workspace: WorkspaceDocument }) =
           Locked
         </Badge>
       )}
-      {run && <RunStatusBadge status={run.attributes.status} />}
+      {run && <RunStatusBadge run={{ status: run.attributes.status, hasChanges: run.attributes['has-changes'] }} />}
     </>
   );
 };
@@ -59,7 +60,21 @@ export const WorkspaceScreen = () => {
       description={workspace?.data.attributes.description}
       breadcrumbs={[{ label: organization }, { label: 'Workspaces', to: list }]}
       badges={workspace && <StateBadges workspace={workspace} />}
-      actions={workspace && <LockActions organization={organization} workspace={workspace} />}
+      actions={
+        workspace && (
+          <>
+            <LockActions organization={organization} workspace={workspace} />
+            {explainLocalExecution(workspace.data) === null && (
+              // Other screens have a next step of their own.
+              <NewRunButton
+                organization={organization}
+                workspace={workspace.data}
+                variant={screen === undefined || screen === 'Runs' ? 'filled' : 'default'}
+              />
+            )}
+          </>
+        )
+      }
     >
       <QueryState query={visibleQuery} what="workspace" loading={<LoadingLines count={6} height={28} />}>
         {() => (

@@ -46,7 +46,7 @@ const COLUMN_LABELS: Readonly<Record<OptionalColumn, string>> = {
   project: 'Project',
   tags: 'Tags',
   resources: 'Resources',
-  changed: 'Changed',
+  changed: 'State changed',
 };
 
 const ColumnChoice = ({ search: { columns = OPTIONAL_COLUMNS }, onChange }: Omit<FilterPanelProps, 'organization'>) => (

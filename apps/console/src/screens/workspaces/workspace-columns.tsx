@@ -71,12 +71,12 @@ const createAllColumns = (organization: string, isExact: boolean): readonly Grid
     // As wide as the badge of a run that needs confirmation.
     meta: { width: 'minmax(10.5rem, 1.2fr)', sort: 'current-run.created-at' },
     cell: ({ row: { original } }) =>
-      original.runStatus === null ? (
+      original.run === null ? (
         <Text size="sm" c="dimmed">
           No run
         </Text>
       ) : (
-        <RunStatusBadge status={original.runStatus} />
+        <RunStatusBadge run={original.run} />
       ),
   },
   {
@@ -99,7 +99,7 @@ const createAllColumns = (organization: string, isExact: boolean): readonly Grid
   },
   {
     id: 'changed',
-    header: 'Changed',
+    header: 'State changed',
     // As wide as a date and a time to the second.
     meta: { width: isExact ? 'minmax(11rem, 1fr)' : 'minmax(7rem, 1fr)', sort: 'latest-change-at', isWide: true },
     cell: ({ row: { original } }) => <Time value={original.changedAt} />,
