@@ -135,7 +135,7 @@ describe('the keyboard alone', () => {
     await page.keyboard.press('Control+k');
     await search.fill('plat');
     for (const [group, name] of Object.entries({
-      Projects: 'Workspaces of Platform',
+      Projects: 'Project Platform',
       Teams: 'platform-core',
       Providers: 'platform-dns',
       People: 'Find people named “plat”',
@@ -151,8 +151,8 @@ describe('the keyboard alone', () => {
     await dialog.waitFor({ state: 'detached' });
     await choose('plat', 'platform-core');
     await waitForTitle(page, 'platform-core');
-    await choose('plat', 'Workspaces of Platform');
-    await page.waitForURL('**/app/acme/workspaces?project=prj-*');
+    await choose('plat', 'Project Platform');
+    await page.waitForURL('**/app/acme/projects/prj-*');
     await choose('olg', 'Find people named “olg”');
     await page.getByRole('cell', { name: /olga/ }).first().waitFor();
     await choose('shortcuts', 'Keyboard shortcuts');

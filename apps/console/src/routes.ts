@@ -5,6 +5,7 @@ import { notificationsRoute } from './screens/notifications/notifications.routes
 import { organizationsRoute } from './screens/organizations/organizations.routes.js';
 import { firstSectionRoute, ipAllowlistRoute } from './screens/organization-settings/organization-settings.routes.js';
 import { peopleRoute, tokensRoute } from './screens/people/people.routes.js';
+import { projectRoute, projectsRoute } from './screens/projects/projects.routes.js';
 import { providerRoute } from './screens/provider/provider.routes.js';
 import { registryRoute } from './screens/registry/registry.routes.js';
 import { runsRoute } from './screens/runs/runs.routes.js';
@@ -74,6 +75,8 @@ const organizationScreens = organizationRoute.addChildren([
   tagsRoute,
   reservedKeysRoute,
   workspacesRoute,
+  projectsRoute,
+  projectRoute,
   registryRoute,
   providerRoute,
   notificationsRoute,

@@ -3,7 +3,7 @@ import type { ApiResource } from '#packages/client';
 import { readData, readDocument, requireSuccess } from './api-error.js';
 import { api } from './client.js';
 import { organizationKey } from './organizations.js';
-import { pagedQuery } from './pages.js';
+import { pagedQuery, readAllPages } from './pages.js';
 import { useChange } from './use-change.js';
 
 export type AccessMatrixRow = ApiResource<'AccessRow'>;
@@ -43,6 +43,21 @@ export const teamAccessQuery = (organization: string, team: string) =>
   pagedQuery([...accessKey(organization), 'of-team', team], (page, signal) => {
     const params = { path: { organization }, query: { ...page, 'filter[team][id]': team } };
     return readDocument(api.GET('/api/v2/organizations/{organization}/access-rows', { params, signal }));
+  });
+
+export type ProjectAccess = ApiResource<'TeamProject'>;
+
+/** The access of teams to a project. */
+export const projectAccessQuery = (organization: string, project: string) =>
+  queryOptions({
+    queryKey: [...accessKey(organization), 'project', project],
+    queryFn: async ({ signal }): Promise<readonly ProjectAccess[]> => {
+      const pages = await readAllPages((page) => {
+        const query = { ...page, 'filter[project][id]': project };
+        return readDocument(api.GET('/api/v2/team-projects', { params: { query }, signal }));
+      });
+      return pages.flatMap(({ data }) => data);
+    },
   });
 
 /** The target of an access, with its level. Null: the team has none. */

@@ -4,6 +4,7 @@ import { readData, readDocument } from './api-error.js';
 import { api } from './client.js';
 import { describeHolder, findIncluded } from './included.js';
 import { organizationKey } from './organizations.js';
+import { pagedQuery } from './pages.js';
 import { createTagReader, type TagFact } from './tag-facts.js';
 import { useChange } from './use-change.js';
 
@@ -13,6 +14,8 @@ type WorkspacePage = ApiResource<'WorkspacePageWithIncluded'>;
 
 /** The number of workspaces that the API returns at most in one page. */
 export const WORKSPACES_IN_PAGE = 100;
+
+const WORKSPACES_OF_PROJECT = 10;
 
 /** The filters and the order of the list. The names are those in the address of the screen. */
 export type WorkspaceSearch = {
@@ -125,6 +128,14 @@ export const workspacesPageQuery = (organization: string, search: WorkspaceSearc
         total: document.meta.pagination['total-count'],
       };
     },
+  });
+
+/** The workspaces of a project by name, a few at a time. */
+export const projectWorkspacesQuery = (organization: string, project: string) =>
+  pagedQuery([...workspacesKey(organization), 'project', project], (page, signal) => {
+    const query = { ...page, 'page[size]': WORKSPACES_OF_PROJECT, 'filter[project][id]': project };
+    const params = { path: { organization }, query };
+    return readDocument(api.GET('/api/v2/organizations/{organization}/workspaces', { params, signal }));
   });
 
 /** The number of workspaces that the person may read. */

@@ -49,15 +49,14 @@ const useTeamCommands = (organization: string, text: string): readonly Command[]
   }));
 };
 
-/** A project has no screen of its own, so its workspaces open. */
 const useProjectCommands = (organization: string, text: string): readonly Command[] => {
   const navigate = useNavigate();
   const { data = [] } = useQuery({ ...projectSuggestionsQuery(organization, text), enabled: text !== '' });
   return data.slice(0, MAX_OTHERS).map(({ id, attributes }) => ({
     group: 'Projects',
-    label: `Workspaces of ${attributes.name}`,
+    label: `Project ${attributes.name}`,
     icon: WorkspaceIcon,
-    run: () => void navigate({ to: '/$organization/workspaces', params: { organization }, search: { project: id } }),
+    run: () => void navigate({ to: '/$organization/projects/$project', params: { organization, project: id } }),
   }));
 };
 

@@ -32,7 +32,7 @@ const NewProjectButton = ({ organization }: CardProps) => {
   );
 };
 
-/** The projects that the person may read. Each leads to its workspaces. */
+/** The projects that the person may read. */
 export const ProjectsCard = ({ organization }: CardProps) => {
   const query = useQuery(firstProjectsQuery(organization));
   return (
@@ -47,9 +47,8 @@ export const ProjectsCard = ({ organization }: CardProps) => {
                 {rows.map(({ id, name, workspaceCount }) => (
                   <li key={id} className={classes['row']}>
                     <Link
-                      to="/$organization/workspaces"
-                      params={{ organization }}
-                      search={{ project: id }}
+                      to="/$organization/projects/$project"
+                      params={{ organization, project: id }}
                       className={classes['name']}
                     >
                       {name}

@@ -1,48 +1,17 @@
-import { Group, Text, UnstyledButton } from '@mantine/core';
+import { Text } from '@mantine/core';
 import { useState } from 'react';
-import { createTagReader, type TagFact } from '../../api/tag-facts.js';
+import { createTagReader } from '../../api/tag-facts.js';
 import type { WorkspaceDocument } from '../../api/workspaces.js';
 import { Card } from '../../components/card.js';
 import { CreateButton } from '../../components/create-button.js';
 import { lazyComponent } from '../../components/lazy-component.js';
-import { describeTag } from '../../components/tag-text.js';
-import classes from './tags-card.module.css';
+import { TagList } from '../../components/tag-list.js';
 
 const WorkspaceTagDialog = lazyComponent(() => import('../../components/tag-dialog.js'), 'WorkspaceTagDialog');
 
 const NO_CHANGE = 'You need a team with write or admin access to this workspace or its project.';
 
 type TagsCardProps = { readonly organization: string; readonly workspace: WorkspaceDocument };
-
-type TagListProps = {
-  readonly tags: readonly TagFact[];
-  readonly canChange: boolean;
-  readonly onOpen: (key: string) => void;
-};
-
-const TagList = ({ tags, canChange, onOpen }: TagListProps) => (
-  <Group gap={6}>
-    {tags.map((tag) => {
-      const text = describeTag(tag);
-      const look = { className: classes['tag'], 'data-inherited': tag.isInherited || undefined };
-      return canChange ? (
-        <UnstyledButton
-          key={tag.key}
-          {...look}
-          aria-label={`${text}. Change`}
-          aria-haspopup="dialog"
-          onClick={() => onOpen(tag.key)}
-        >
-          {text}
-        </UnstyledButton>
-      ) : (
-        <span key={tag.key} {...look}>
-          {text}
-        </span>
-      );
-    })}
-  </Group>
-);
 
 /** The tags that apply to the workspace. People with the permission add, change and remove its own. */
 export const TagsCard = ({ organization, workspace }: TagsCardProps) => {

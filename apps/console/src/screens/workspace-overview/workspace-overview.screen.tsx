@@ -145,7 +145,7 @@ const listSettings = ({ organization, workspace }: PartProps): readonly LabeledF
     {
       label: 'Project',
       value: project && (
-        <Link to="/$organization/workspaces" params={{ organization }} search={{ project: project.id }}>
+        <Link to="/$organization/projects/$project" params={{ organization, project: project.id }}>
           {project.attributes.name}
         </Link>
       ),

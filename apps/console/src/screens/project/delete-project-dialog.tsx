@@ -1,0 +1,33 @@
+import { List } from '@mantine/core';
+import { useNavigate } from '@tanstack/react-router';
+import { useDeleteProject, type Project } from '../../api/projects.js';
+import { ConfirmDialog } from '../../components/confirm-dialog.js';
+import { formatCount } from '../../components/counts.js';
+import { reportAndClose } from '../../toasts.js';
+
+type DialogProps = { readonly organization: string; readonly project: Project; readonly onClose: () => void };
+
+export const DeleteProjectDialog = ({ organization, project: { id, attributes }, onClose }: DialogProps) => {
+  const navigate = useNavigate();
+  const change = useDeleteProject(organization, id);
+  const leave = () => {
+    onClose();
+    void navigate({ to: '/$organization/projects', params: { organization } });
+  };
+  return (
+    <ConfirmDialog
+      title={`Delete ${attributes.name}`}
+      action="Delete"
+      typed={attributes.name}
+      change={change}
+      onConfirm={() => change.mutate(undefined, reportAndClose(`The project ${attributes.name} is deleted.`, leave))}
+      onClose={onClose}
+    >
+      Nobody can restore the project. With it go:
+      <List size="sm" mt="xs">
+        <List.Item>the access of {formatCount(attributes['team-count'], 'team')} to it,</List.Item>
+        <List.Item>its tags, and the variable sets that it owns.</List.Item>
+      </List>
+    </ConfirmDialog>
+  );
+};
