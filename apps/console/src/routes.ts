@@ -27,6 +27,7 @@ import {
   workspaceRunRoute,
   workspaceRunsRoute,
 } from './screens/workspace-runs/workspace-runs.routes.js';
+import { workspaceSettingsRoute } from './screens/workspace-settings/workspace-settings.routes.js';
 import { workspaceStateRoute } from './screens/workspace-state/workspace-state.routes.js';
 import { workspaceTimelineRoute } from './screens/workspace-timeline/workspace-timeline.routes.js';
 import { workspaceVariablesRoute } from './screens/workspace-variables/workspace-variables.routes.js';
@@ -41,6 +42,7 @@ const workspaceScreens = workspaceRoute.addChildren([
   workspaceOverviewRoute,
   workspaceRunRoute,
   workspaceRunsRoute,
+  workspaceSettingsRoute,
   workspaceStateRoute,
   workspaceTimelineRoute,
   workspaceVariablesRoute,

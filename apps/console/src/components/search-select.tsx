@@ -33,6 +33,8 @@ type SearchSelectProps = {
 /** Chooses one of many, with suggestions for what the person types. */
 export const SearchSelect = ({ label, value, options, chosen, onSearch, onChange, ...props }: SearchSelectProps) => {
   const all = new Map([...(chosen ? [chosen] : []), ...options].map((option) => [option.value, option]));
+  // While the field shows its value, the person has typed nothing, and sees all suggestions.
+  const search = (text: string): void => onSearch(value !== null && all.get(value)?.label === text ? '' : text);
   return (
     <Select
       {...props}
@@ -43,7 +45,7 @@ export const SearchSelect = ({ label, value, options, chosen, onSearch, onChange
       data={[...all.values()]}
       value={value}
       onChange={onChange}
-      onSearchChange={onSearch}
+      onSearchChange={search}
     />
   );
 };

@@ -5,6 +5,7 @@ import { Card } from './card.js';
 import { listChanges, useForm } from './form.js';
 import { PendingButton } from './pending-button.js';
 import { FormProblems } from './problems.js';
+import classes from './settings-card.module.css';
 
 /** A change of some settings. The callback runs after the server has accepted it. */
 type SettingsChange<V> = {
@@ -61,7 +62,7 @@ export const SettingsCard = ({ title, form, canChange, reason, children }: Setti
       <form onSubmit={submit} aria-label={title}>
         <Stack gap="md">
           <FormProblems error={form.error} fields={form.fields} />
-          <Fieldset variant="unstyled" disabled={!canChange}>
+          <Fieldset variant="unstyled" disabled={!canChange} className={classes['fields']}>
             <Stack gap="md">{children}</Stack>
           </Fieldset>
           {canChange ? (

@@ -1,11 +1,15 @@
 import { Alert, SimpleGrid, Stack, Text } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { Link, useParams } from '@tanstack/react-router';
+import { agentPoolQuery } from '../../api/agent-pools.js';
+import { readInheritedExecution } from '../../api/inherited-execution.js';
 import { presentLockQuery } from '../../api/locks.js';
 import { describeHolder, findIncluded } from '../../api/included.js';
+import { getSharing } from '../../api/shared-states.js';
 import { workspaceQuery, type WorkspaceDocument } from '../../api/workspaces.js';
 import { Card, FactList, type LabeledFact } from '../../components/card.js';
 import { CodeBlock, CopyableId } from '../../components/copy.js';
+import { EXECUTION_MODES } from '../../components/execution-modes.js';
 import { LockIcon } from '../../components/icons.js';
 import { LongText } from '../../components/long-text.js';
 import { RunStatusBadge } from '../../components/run-status.js';
@@ -136,10 +140,29 @@ const CurrentState = ({ organization, workspace }: PartProps) => {
 
 const formatYes = (isTrue: boolean): string => (isTrue ? 'Yes' : 'No');
 
+const SHARING = {
+  organization: 'All workspaces of the organization',
+  project: 'All workspaces of the project',
+  names: 'Only the workspaces that it names',
+};
+
+const describeMode = (workspace: WorkspaceDocument): string => {
+  const { attributes } = workspace.data;
+  const { label } = EXECUTION_MODES[attributes['execution-mode']];
+  const inherited = attributes['setting-overwrites']['execution-mode'] ? null : readInheritedExecution(workspace);
+  return inherited ? `${label}, inherited from ${inherited.source}` : label;
+};
+
+const PoolName = ({ organization, id }: { readonly organization: string; readonly id: string }) => {
+  const { data } = useQuery(agentPoolQuery(organization, id));
+  return data?.attributes.name ?? id;
+};
+
 const listSettings = ({ organization, workspace }: PartProps): readonly LabeledFact[] => {
   const { id, attributes, relationships } = workspace.data;
   const project = findIncluded(workspace, relationships.project.data);
   const repository = attributes['vcs-repo'];
+  const { data: pool } = relationships['agent-pool'];
   return [
     { label: 'Id', value: <CopyableId id={id} /> },
     {
@@ -150,13 +173,17 @@ const listSettings = ({ organization, workspace }: PartProps): readonly LabeledF
         </Link>
       ),
     },
-    { label: 'Execution mode', value: attributes['execution-mode'] },
+    { label: 'Execution mode', value: describeMode(workspace) },
+    ...(pool ? [{ label: 'Agent pool', value: <PoolName organization={organization} id={pool.id} /> }] : []),
     { label: 'Terraform version', value: attributes['terraform-version'] },
     { label: 'Applies automatically', value: formatYes(attributes['auto-apply']) },
     ...(attributes['working-directory']
       ? [{ label: 'Working directory', value: attributes['working-directory'] }]
       : []),
-    ...(repository ? [{ label: 'Repository', value: `${repository.identifier} (${repository.branch})` }] : []),
+    ...(repository
+      ? [{ label: 'Repository', value: `${repository.identifier} (${repository.branch || 'default branch'})` }]
+      : []),
+    { label: 'State is read by', value: SHARING[getSharing(workspace.data)] },
     { label: 'Created', value: <Time value={attributes['created-at']} /> },
     { label: 'Changed', value: <Time value={attributes['updated-at']} /> },
   ];
@@ -187,7 +214,17 @@ const Overview = ({ organization, workspace }: PartProps) => {
           {!isUnused && usage}
         </Stack>
         <Stack>
-          <Card title="Settings">
+          <Card
+            title="Settings"
+            actions={
+              <TextLink
+                to="/$organization/workspaces/$workspace/settings"
+                params={{ organization, workspace: workspace.data.attributes.name }}
+              >
+                All settings
+              </TextLink>
+            }
+          >
             <FactList facts={listSettings({ organization, workspace })} />
           </Card>
           <TagsCard organization={organization} workspace={workspace} />

@@ -10,4 +10,5 @@ export const WORKSPACE_TABS: readonly WorkspaceTab[] = [
   { label: 'Variables', path: 'variables' },
   { label: 'Notifications', path: 'notifications' },
   { label: 'Timeline', path: 'timeline' },
+  { label: 'Settings', path: 'settings' },
 ];
