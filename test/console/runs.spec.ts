@@ -317,6 +317,7 @@ describe('the runs of an organization', () => {
     await page.context().close();
     const other = await open(writer, '/runs?waits=me');
     await other.getByRole('link', { name: 'Decide about me' }).waitFor();
+    expect([...page.pageErrors, ...other.pageErrors]).toEqual([]);
     await other.context().close();
   });
 

@@ -27,7 +27,7 @@ export type RunSearch = {
 };
 
 /** The numbers of resources that a plan changes, or an apply has changed. */
-export type ResourceCounts = {
+export type PlanTotals = {
   readonly added: number;
   readonly changed: number;
   readonly destroyed: number;
@@ -41,13 +41,13 @@ export type RunListRow = {
   readonly createdBy: string;
   readonly workspace: string;
   /** Null until there is a plan. */
-  readonly plan: ResourceCounts | null;
+  readonly plan: PlanTotals | null;
 };
 
-type RunPhase = ApiResource<'Plan'> | ApiResource<'Apply'>;
+export type PhaseResource = ApiResource<'Plan'> | ApiResource<'Apply'>;
 
 /** Returns what a finished plan or apply changes; null before its end. */
-export const countResources = (phase: RunPhase | null): ResourceCounts | null =>
+export const countResources = (phase: PhaseResource | null): PlanTotals | null =>
   phase?.attributes.status === 'finished'
     ? {
         added: phase.attributes['resource-additions'],
@@ -154,7 +154,7 @@ export const configurationVersionsQuery = (organization: string, workspace: stri
   });
 
 export type NewRunAttributes = RequestResource<'createRun'>['attributes'];
-type NewRun = {
+type QueuedRun = {
   readonly attributes: NewRunAttributes;
   /** Empty for the current one. */ readonly configuration: string;
 };
@@ -162,7 +162,7 @@ type NewRun = {
 /** Queues a run of a workspace. */
 export const useCreateRun = (organization: string, workspace: string) =>
   useChange({
-    mutationFn: ({ attributes, configuration }: NewRun) => {
+    mutationFn: ({ attributes, configuration }: QueuedRun) => {
       const relationships = {
         workspace: { data: { type: 'workspaces' as const, id: workspace } },
         ...(configuration === ''

@@ -2,7 +2,7 @@ import type { ConsoleRun } from '../api/runs.js';
 
 /* What a run does, where it comes from, and how long its phases take. */
 
-type RunAttributes = ConsoleRun['attributes'];
+export type RunAttributes = ConsoleRun['attributes'];
 export type RunTimes = RunAttributes['status-timestamps'];
 
 const SOURCES: Readonly<Record<RunAttributes['source'], string>> = {
@@ -24,7 +24,7 @@ export const listRunKinds = (run: RunKind): readonly string[] => [
   ...(run['save-plan'] ? ['Saved plan'] : []),
 ];
 
-export const PHASES = { plan: ['planning-at', 'planned-at'], apply: ['applying-at', 'applied-at'] } as const;
+const PHASES = { plan: ['planning-at', 'planned-at'], apply: ['applying-at', 'applied-at'] } as const;
 
 /** A phase that breaks off ends with the run. */
 const findEnd = (times: RunTimes, finished: 'planned-at' | 'applied-at'): string | undefined =>

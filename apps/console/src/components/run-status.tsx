@@ -1,6 +1,6 @@
 import { Badge, VisuallyHidden } from '@mantine/core';
 import type { ApiResource } from '#packages/client';
-import type { ResourceCounts } from '../api/runs.js';
+import type { PlanTotals } from '../api/runs.js';
 import { formatName } from './words.js';
 import classes from './run-status.module.css';
 
@@ -35,7 +35,7 @@ const LABELS: Readonly<Partial<Record<StatusOfRun, string>>> = {
 export const formatRunStatus = (status: StatusOfRun): string => LABELS[status] ?? formatName(status);
 
 /** A run of a workspace, as lists show it. */
-export type RunFacts = { readonly status: StatusOfRun; readonly hasChanges: boolean };
+type RunFacts = { readonly status: StatusOfRun; readonly hasChanges: boolean };
 
 /** A plan without an apply ends with the same status whether it found changes or not. */
 const describeRun = ({ status, hasChanges }: RunFacts): string =>
@@ -63,7 +63,7 @@ type CountProps = {
   readonly sign: string;
   readonly count: number;
   readonly words: string;
-  readonly kind: keyof ResourceCounts;
+  readonly kind: keyof PlanTotals;
 };
 
 const Count = ({ sign, count, words, kind }: CountProps) => (
@@ -78,7 +78,7 @@ const Count = ({ sign, count, words, kind }: CountProps) => (
   </span>
 );
 
-type PlanCountsProps = { readonly counts: ResourceCounts; readonly isDone?: boolean };
+type PlanCountsProps = { readonly counts: PlanTotals; readonly isDone?: boolean };
 
 /** Shows how many resources a plan changes, or an apply has changed, as terraform does. Screen readers read words. */
 export const PlanCounts = ({ counts, isDone = false }: PlanCountsProps) => {

@@ -61,7 +61,7 @@ export const LOCK_HOLDERS = ['users', 'teams', 'runs'] as const;
 export type LockHolders = readonly (typeof LOCK_HOLDERS)[number][];
 
 /** The table of locks has no holders. The lock of the workspace has one, and is never behind this table. */
-const isHeldBy = (holders: LockHolders): Sql => sql`exists (
+const isLockedBy = (holders: LockHolders): Sql => sql`exists (
   select 1 from workspaces locked
    where locked.id = l.workspace and locked.lock -> 'holder' ->> 'type' = any (${holders}::text[]))`;
 
@@ -76,7 +76,7 @@ export const listCurrentLocks = async (
 ): Promise<ListPage<WorkspaceLockRow>> => {
   const visible = sql`l.organization = owner.id and l.unlocked_at is null
     and (owner.whole or l.workspace in (${selectGrantedWorkspaces(actor)}))
-    and ${holders === null ? sql`true` : isHeldBy(holders)}`;
+    and ${holders === null ? sql`true` : isLockedBy(holders)}`;
   const rows = await database.slowRows<ListRow<WorkspaceLockRow, { total: number; owner: string }>>(
     actor,
     sql`

@@ -56,11 +56,11 @@ const useEntryNames = (organization: TrailOwner, groups: readonly (readonly Audi
   const actors = entries.map(({ auth }) => [auth.accessor_id, auth.description] as const);
   const own = entries.map(({ auth }) => [auth.organization_id, organization ?? auth.organization_id] as const);
   // The newest name of a resource is the last one here.
-  const named = entries.toReversed().flatMap((entry) => {
+  const entryNames = entries.toReversed().flatMap((entry) => {
     const name = findEntryName(entry);
     return name === undefined ? [] : [[entry.resource.id, name] as const];
   });
-  return new Map([...own, ...named, ...actors, ...resources]);
+  return new Map([...own, ...entryNames, ...actors, ...resources]);
 };
 
 /** Returns the loaded pages by their number. The first page has the entry `anchor` at its top. */

@@ -3,15 +3,13 @@ import type { ReactNode } from 'react';
 import { findIncluded } from '../../api/included.js';
 import type { RunDocument } from '../../api/runs.js';
 import { LongText } from '../../components/long-text.js';
-import { formatRunSource } from '../../components/run-facts.js';
+import { formatRunSource, type RunAttributes } from '../../components/run-facts.js';
 import { RunKinds } from '../../components/run-list.js';
 import { hasEnded, RunStatusBadge } from '../../components/run-status.js';
 import { TextLink } from '../../components/text-link.js';
 import { Time } from '../../components/times.js';
 import { RunActions } from './run-actions.js';
 import classes from './run.module.css';
-
-type RunAttributes = RunDocument['data']['attributes'];
 
 const ENDS: Readonly<Partial<Record<RunAttributes['status'], string>>> = {
   applied: 'The plan is applied.',

@@ -1,14 +1,11 @@
 import { Group, Text } from '@mantine/core';
-import { countResources } from '../../api/runs.js';
-import type { ApiResource } from '#packages/client';
+import { countResources, type PhaseResource } from '../../api/runs.js';
 import { Card } from '../../components/card.js';
 import { formatDuration, measurePhase, type RunTimes } from '../../components/run-facts.js';
 import { PlanCounts } from '../../components/run-status.js';
 import { Time, useNow } from '../../components/times.js';
 
-type RunPhase = ApiResource<'Plan'> | ApiResource<'Apply'>;
-
-const STATUSES: Readonly<Record<RunPhase['attributes']['status'], string>> = {
+const STATUSES: Readonly<Record<PhaseResource['attributes']['status'], string>> = {
   pending: 'Not started',
   queued: 'Waits for an executor',
   running: 'Running',
@@ -20,7 +17,7 @@ const STATUSES: Readonly<Record<RunPhase['attributes']['status'], string>> = {
 
 type PhaseCardProps = {
   readonly title: 'Plan' | 'Apply';
-  readonly phase: RunPhase;
+  readonly phase: PhaseResource;
   /** The times of the run. */
   readonly times: RunTimes;
 };

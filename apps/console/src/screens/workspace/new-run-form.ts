@@ -3,10 +3,9 @@ import type { Workspace } from '../../api/workspaces.js';
 
 /* What a person enters for a new run, and the request that it becomes. */
 
-export const RUN_KINDS = ['apply', 'plan', 'refresh', 'destroy'] as const;
-export type NewRunKind = (typeof RUN_KINDS)[number];
+export type NewRunKind = 'apply' | 'plan' | 'refresh' | 'destroy';
 
-export type RunVariable = { readonly key: string; readonly value: string };
+export type EnteredVariable = { readonly key: string; readonly value: string };
 
 /** The names of the fields are those of the API, so that a refusal finds them. */
 export type NewRunValues = {
@@ -20,7 +19,7 @@ export type NewRunValues = {
   readonly 'target-addrs': string;
   readonly 'replace-addrs': string;
   readonly 'terraform-version': string;
-  readonly variables: readonly RunVariable[];
+  readonly variables: readonly EnteredVariable[];
   /** The id of a configuration version. Empty for the current one. */
   readonly 'configuration-version': string;
 };

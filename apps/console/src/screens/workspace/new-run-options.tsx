@@ -4,7 +4,7 @@ import type { useForm } from '../../components/form.js';
 import { CloseIcon, PlusIcon } from '../../components/icons.js';
 import { findFieldProblem } from '../../components/problems.js';
 import { formatExactTime } from '../../components/times.js';
-import type { NewRunValues, RunVariable } from './new-run-form.js';
+import type { NewRunValues, EnteredVariable } from './new-run-form.js';
 
 export type NewRunForm = ReturnType<typeof useForm<NewRunValues>>;
 
@@ -12,8 +12,8 @@ type FormProps = { readonly form: NewRunForm };
 
 const VariableFields = ({ form }: FormProps) => {
   const { variables } = form.values;
-  const enter = (next: readonly RunVariable[]) => form.enter({ variables: next });
-  const change = (index: number, changes: Partial<RunVariable>) =>
+  const enter = (next: readonly EnteredVariable[]) => form.enter({ variables: next });
+  const change = (index: number, changes: Partial<EnteredVariable>) =>
     enter(variables.map((each, position) => (position === index ? { ...each, ...changes } : each)));
   return (
     <Input.Wrapper

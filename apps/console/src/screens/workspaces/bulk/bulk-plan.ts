@@ -115,16 +115,16 @@ const planMove = ({ project: home, tags }: WorkspaceFacts, { project }: PlanCont
   };
 };
 
-type PermissionRule = { readonly isMet: (workspace: WorkspaceFacts) => boolean; readonly needed: string };
+type AccessRule = { readonly isMet: (workspace: WorkspaceFacts) => boolean; readonly needed: string };
 
-const TAGS: PermissionRule = {
+const TAGS: AccessRule = {
   isMet: ({ permissions }) => permissions['can-manage-tags'],
   needed: 'You need a team with write or admin access to them or their project.',
 };
 
 const LOCKS = 'You need a team with write or admin access to them, or with the permission to lock them.';
 
-const PERMISSIONS: Readonly<Record<BulkAction, PermissionRule>> = {
+const PERMISSIONS: Readonly<Record<BulkAction, AccessRule>> = {
   lock: { isMet: ({ permissions }) => permissions['can-lock'], needed: LOCKS },
   unlock: { isMet: ({ permissions }) => permissions['can-unlock'], needed: LOCKS },
   'add-tag': TAGS,
