@@ -81,10 +81,13 @@ export const RelativeTime = ({ value }: { readonly value: string }) => {
   );
 };
 
+/** Returns the date and the time to the second, without the zone. */
+export const formatShortTime = (iso: string): string => shortFormat.format(new Date(iso));
+
 /** Shows a date and a time to the second, for lists in which the order of events matters. */
 export const ExactTime = ({ value }: { readonly value: string }) => (
   <time dateTime={value} title={formatExactTime(value)} className={classes['time']}>
-    {shortFormat.format(new Date(value))}
+    {formatShortTime(value)}
   </time>
 );
 

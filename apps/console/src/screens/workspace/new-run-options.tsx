@@ -3,7 +3,7 @@ import type { ConfigurationVersion } from '../../api/runs.js';
 import type { useForm } from '../../components/form.js';
 import { CloseIcon, PlusIcon } from '../../components/icons.js';
 import { findFieldProblem } from '../../components/problems.js';
-import { formatExactTime } from '../../components/times.js';
+import { formatShortTime } from '../../components/times.js';
 import type { NewRunValues, EnteredVariable } from './new-run-form.js';
 
 export type NewRunForm = ReturnType<typeof useForm<NewRunValues>>;
@@ -69,7 +69,7 @@ const VariableFields = ({ form }: FormProps) => {
 const describeVersion = ({ id, attributes }: ConfigurationVersion): string => {
   const { 'uploaded-at': uploaded } = attributes['status-timestamps'];
   return [
-    uploaded === undefined ? id : formatExactTime(uploaded),
+    uploaded === undefined ? id : formatShortTime(uploaded),
     ...(attributes.speculative ? ['plans only'] : []),
     id,
   ].join(' · ');
