@@ -79,6 +79,11 @@ describe('the variables of a workspace', () => {
     expect(expectStatus(entries, 200).body.data).toHaveLength(1);
     expect(await page.content()).not.toContain(SECRET);
     expect(await inspectScreen(page, 'variables')).toEqual([]);
+    await page.setViewportSize({ width: 320, height: 700 });
+    const widths = `[document.documentElement, ...document.querySelectorAll('[role="table"]')]
+      .map(({ scrollWidth, clientWidth }) => scrollWidth - clientWidth)`;
+    expect(await page.evaluate(widths)).toEqual([0, 0]);
+    await page.setViewportSize({ width: 1280, height: 800 });
     await page.goto(`${server.url}/app/acme/audit-trail`);
     await page.getByRole('row').filter({ hasText: 'variables listed' }).filter({ hasText: 'network' }).waitFor();
     await page.getByRole('row').filter({ hasText: 'variable created' }).filter({ hasText: 'region' }).first().waitFor();

@@ -230,10 +230,10 @@ describe('a change of several workspaces', () => {
       return route.continue();
     });
     await choose(page, 'app-0010');
-    await page.getByRole('checkbox', { name: 'Select app-0018' }).click({ modifiers: ['Shift'] });
-    await waitForStatus(page, '9 selected');
+    await page.getByRole('checkbox', { name: 'Select app-0015' }).click({ modifiers: ['Shift'] });
+    await waitForStatus(page, '6 selected');
     await press(page, 'Lock');
-    await press(page, 'Lock 9 workspaces');
+    await press(page, 'Lock 6 workspaces');
     await waitForStatus(page, 'The server limits requests. The next ones follow later.');
     await press(page, 'Stop');
     await page.waitForFunction('document.querySelector("[data-loading]") !== null');

@@ -76,7 +76,7 @@ export const requireUnchanging = async <T>(answer: Promise<T>): Promise<T> => {
   }
 };
 
-/** `/data/attributes/name` is the field `name`, and `/data/relationships/project/data/id` is the field `project`. */
+/** `/data/attributes/name` is the field `name`, as is an element of its list, and `/data/relationships/project/data/id` is the field `project`. */
 const locateProblem = (
   source: RefusalDocument['errors'][number]['source'],
 ): { readonly field: string | null; readonly pointer: string | null } => {
@@ -85,6 +85,7 @@ const locateProblem = (
   const { pointer } = source;
   const name = pointer
     .replace(/\/data(?:\/id)?$/, '')
+    .replace(/\/\d+$/, '')
     .split('/')
     .at(-1);
   return { field: name || null, pointer };
