@@ -1,3 +1,4 @@
+import { gzipSync } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { ensureUser } from '#identity/people';
 import { openBrowser, type TestBrowser, type TestPage } from '../support/browser.js';
@@ -166,6 +167,22 @@ describe('a run', () => {
     await page.context().close();
   });
 
+  it('that waits for another one can start before it', async () => {
+    const workspace = await makeUsableWorkspace('line');
+    const ahead = await makeRun(server, workspace, { message: 'Nobody decides' });
+    await plan(ahead);
+    const run = await makeRun(server, workspace, { message: 'It is urgent' });
+    const page = await open(writer, `/workspaces/line/runs/${run}`);
+    await page.getByRole('status').filter({ hasText: 'Waits until the run ahead ends.' }).waitFor();
+    await press(page, 'Start before others');
+    const dialog = page.getByRole('dialog', { name: 'Start before others' });
+    await dialog.getByText('The runs ahead of this one are discarded').waitFor();
+    await dialog.getByRole('button', { name: 'Start before others' }).click();
+    await page.getByText('The run starts.').waitFor();
+    expect([await statusOf(ahead), await statusOf(run)]).toEqual(['discarded', 'plan_queued']);
+    await page.context().close();
+  });
+
   it('shows a new status without a reload', async () => {
     const run = await makeWorkspaceWithRun('queue', 'Add a queue');
     const page = await open(owner, `/workspaces/queue/runs/${run}`);
@@ -220,6 +237,10 @@ describe('a new run', () => {
     await dialog.getByLabel('Plan only').check();
     await dialog.getByLabel('Message').fill('Try the next version');
     await press(page, 'More options');
+    await dialog.getByLabel('Only these resources').fill('x'.repeat(1_001));
+    await dialog.getByRole('button', { name: 'Queue the run' }).click();
+    await dialog.getByText(/too long/i).waitFor();
+    expect(await dialog.getByLabel('Only these resources').getAttribute('aria-invalid')).toBe('true');
     await dialog.getByLabel('Only these resources').fill('module.a.net\n\n net.b ');
     await dialog.getByLabel('Replace these resources').fill('disk.c');
     await press(page, 'Add a variable');
@@ -282,6 +303,13 @@ describe('a new run', () => {
     const dialog = page.getByRole('dialog', { name: 'New run of bare' });
     await dialog.getByText('This workspace has no configuration yet').waitFor();
     expect(await inspectScreen(page, 'new-run-without-configuration')).toEqual([]);
+    const archive = { name: 'configuration.tar.gz', mimeType: 'application/gzip', buffer: gzipSync('main.tf') };
+    const chosen = page.waitForEvent('filechooser');
+    await press(page, 'Upload an archive (.tar.gz)');
+    await (await chosen).setFiles(archive);
+    await page.getByText('The configuration configuration.tar.gz is uploaded.').waitFor();
+    await dialog.getByRole('button', { name: 'Queue the run' }).click();
+    expect((await readRun(page)).attributes).toMatchObject({ 'plan-only': false, source: 'tfe-ui' });
     await page.context().close();
   });
 
@@ -328,6 +356,9 @@ describe('the runs of an organization', () => {
     const page = await open(owner, '/runs');
     await page.getByRole('row').filter({ hasText: 'Rotate the keys' }).getByRole('link', { name: 'billing' }).waitFor();
     expect(await inspectScreen(page, 'runs')).toEqual([]);
+    await page.setViewportSize({ width: 320, height: 700 });
+    expect(await page.evaluate('document.documentElement.scrollWidth')).toBe(320);
+    await page.setViewportSize({ width: 1280, height: 800 });
     await page.getByRole('radiogroup', { name: 'Status' }).getByText('Ended', { exact: true }).click();
     await page.getByRole('row').filter({ hasText: 'Move the ledger' }).waitFor({ state: 'detached' });
     await page.getByLabel('Search runs').fill('Rotate');

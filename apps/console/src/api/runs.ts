@@ -5,6 +5,7 @@ import { api } from './client.js';
 import { findIncluded } from './included.js';
 import { organizationKey } from './organizations.js';
 import { pagedQuery, type PageParameters } from './pages.js';
+import { sendFile } from './send-file.js';
 import { useChange } from './use-change.js';
 
 export type ConsoleRun = ApiResource<'Run'>;
@@ -151,6 +152,18 @@ export const configurationVersionsQuery = (organization: string, workspace: stri
       const params = { path: { id: workspace }, query: { 'page[size]': MAX_CONFIGURATIONS } };
       return readData(api.GET('/api/v2/workspaces/{id}/configuration-versions', { params, signal }));
     },
+  });
+
+/** Uploads an archive as the current configuration of a workspace, without a run. */
+export const useUploadConfiguration = (organization: string, workspace: string) =>
+  useChange({
+    mutationFn: async (archive: File) => {
+      const path = '/api/v2/workspaces/{id}/configuration-versions';
+      const body = { data: { type: 'configuration-versions' as const, attributes: { 'auto-queue-runs': false } } };
+      const { attributes } = await readData(api.POST(path, { params: { path: { id: workspace } }, body }));
+      await sendFile(attributes['upload-url'] ?? '', archive);
+    },
+    rereads: runsKey(organization),
   });
 
 export type NewRunAttributes = RequestResource<'createRun'>['attributes'];

@@ -1,6 +1,7 @@
-import { ApiError, ConnectionError, readData, readDocument } from '../../api/api-error.js';
+import { ApiError, readData, readDocument } from '../../api/api-error.js';
 import { api } from '../../api/client.js';
 import { PROVIDER_PATH, toProviderPath, type ProviderPlatform, type ProviderVersion } from '../../api/registry.js';
+import { sendFile } from '../../api/send-file.js';
 import { ReleaseError, type Release, type ReleaseArchive } from './release-files.js';
 import { listDifferences, type StoredPlatforms } from './release-differences.js';
 
@@ -78,41 +79,6 @@ const createPlatform = (
   const body = { data: { type: 'registry-provider-platforms' as const, attributes } };
   return readData(api.POST(`${VERSION_PATH}/platforms`, { params: { path }, body }));
 };
-
-/** Returns why an upload was refused, as `ApiError` describes it. */
-const toUploadError = (request: XMLHttpRequest): ApiError => {
-  const details = ((): readonly string[] => {
-    try {
-      const { errors = [] } = JSON.parse(request.responseText) as { errors?: readonly { detail?: string }[] };
-      return errors.flatMap(({ detail }) => detail ?? []);
-    } catch {
-      return [];
-    }
-  })();
-  return new ApiError(
-    request.status,
-    details.map((detail) => ({ detail, field: null, pointer: null })),
-    null,
-  );
-};
-
-/** Sends a file to a signed link of this server. XMLHttpRequest reports the progress, fetch cannot. */
-const sendFile = (
-  link: string,
-  file: File,
-  { signal, onSent }: { readonly signal: AbortSignal; readonly onSent: (bytes: number) => void },
-): Promise<void> =>
-  new Promise((resolve, reject) => {
-    const { pathname, search } = new URL(link);
-    const request = new XMLHttpRequest();
-    request.open('PUT', pathname + search);
-    request.upload.addEventListener('progress', ({ loaded }) => onSent(loaded));
-    request.addEventListener('load', () => (request.status < 300 ? resolve() : reject(toUploadError(request))));
-    request.addEventListener('error', () => reject(new ConnectionError('The connection was interrupted.')));
-    request.addEventListener('abort', () => reject(new DOMException('The upload was stopped.', 'AbortError')));
-    signal.addEventListener('abort', () => request.abort(), { once: true });
-    request.send(file);
-  });
 
 type FileToUpload = { readonly file: File; readonly link: string | undefined };
 

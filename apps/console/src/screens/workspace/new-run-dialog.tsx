@@ -15,6 +15,7 @@ import { TerraformBlock } from '../../components/terraform-block.js';
 import { showToast } from '../../toasts.js';
 import { listInitialValues, toRunAttributes, type NewRunKind } from './new-run-form.js';
 import { NewRunOptions, type NewRunForm } from './new-run-options.js';
+import { UploadConfiguration } from './upload-configuration.js';
 
 type KindText = { readonly kind: NewRunKind; readonly label: string; readonly description: string };
 
@@ -34,11 +35,15 @@ type NewRunProps = { readonly organization: string; readonly workspace: Workspac
 const NoConfiguration = ({ organization, workspace, onClose }: NewRunProps) => (
   <Stack>
     <Text size="sm">
-      This workspace has no configuration yet, so there is nothing to plan. Run <code>terraform plan</code> in the
-      folder of your configuration with this block, or upload an archive by the API. Both also queue a run.
+      This workspace has no configuration yet, so there is nothing to plan. Upload an archive of the folder with your
+      configuration:
+    </Text>
+    <UploadConfiguration organization={organization} workspace={workspace.id} />
+    <Text size="sm">
+      Or run <code>terraform plan</code> in this folder, with this block in the configuration. It also queues a run.
     </Text>
     <TerraformBlock organization={organization} workspace={workspace.attributes.name} label="the block to add" />
-    <Button w="fit-content" ml="auto" data-autofocus onClick={onClose}>
+    <Button variant="default" w="fit-content" ml="auto" onClick={onClose}>
       Close
     </Button>
   </Stack>
@@ -132,7 +137,11 @@ const NewRunFields = (props: ContentProps) => {
         {isOpen ? 'Fewer options' : 'More options'}
       </Button>
       <Collapse expanded={isOpen} transitionDuration={0}>
-        <NewRunOptions form={form} configurations={configurations} />
+        <NewRunOptions
+          form={form}
+          configurations={configurations}
+          upload={<UploadConfiguration organization={props.organization} workspace={workspace.id} />}
+        />
       </Collapse>
       {isDestroy && (
         <>

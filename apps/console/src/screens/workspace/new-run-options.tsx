@@ -1,4 +1,5 @@
 import { ActionIcon, Button, Checkbox, Group, Input, Select, Stack, Textarea, TextInput } from '@mantine/core';
+import type { ReactNode } from 'react';
 import type { ConfigurationVersion } from '../../api/runs.js';
 import type { useForm } from '../../components/form.js';
 import { CloseIcon, PlusIcon } from '../../components/icons.js';
@@ -75,10 +76,14 @@ const describeVersion = ({ id, attributes }: ConfigurationVersion): string => {
   ].join(' · ');
 };
 
-type OptionsProps = FormProps & { readonly configurations: readonly ConfigurationVersion[] };
+type OptionsProps = FormProps & {
+  readonly configurations: readonly ConfigurationVersion[];
+  /** Uploads another configuration. */
+  readonly upload: ReactNode;
+};
 
 /** What few runs need. */
-export const NewRunOptions = ({ form, configurations }: OptionsProps) => {
+export const NewRunOptions = ({ form, configurations, upload }: OptionsProps) => {
   const { kind } = form.values;
   const isPlanOnly = kind === 'plan';
   const lines = { autosize: true, minRows: 2, maxRows: 8, spellCheck: false } as const;
@@ -94,6 +99,7 @@ export const NewRunOptions = ({ form, configurations }: OptionsProps) => {
         {...form.choice('configuration-version')}
         onChange={(id) => form.enter({ 'configuration-version': id ?? '' })}
       />
+      {upload}
       <Textarea
         label="Only these resources"
         description="Addresses such as module.network.aws_subnet.a, one a line. Empty for all resources."
