@@ -1,6 +1,7 @@
 export * from './attribute-table.js';
 export { selectStoredAttributes } from './stored-attributes.js';
 export * from './body.js';
+export * from './calendar-days.js';
 export * from './document.js';
 export * from './include.js';
 export * from './body-schemas.js';

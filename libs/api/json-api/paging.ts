@@ -1,4 +1,4 @@
-import { badRequest, sql, type Sql } from '#platform/kernel';
+import { badRequest, formatTimestamp, parseTimestamp, sql, type Sql, type Timestamp } from '#platform/kernel';
 import { deduplicateResources, type Document, type Resource } from './document.js';
 
 export type QueryParameters = Readonly<Record<string, string | string[] | undefined>>;
@@ -64,6 +64,17 @@ export const requireParameter = (query: QueryParameters, name: string): string =
   const value = getParameter(query, name);
   if (!value) throw badRequest(`${name} is required`, name);
   return value;
+};
+
+/** Returns the timestamp in a query parameter, or null without it. Throws 400 for an invalid one. */
+export const parseTimeParameter = (query: QueryParameters, name: string): Timestamp | null => {
+  const text = getParameter(query, name);
+  if (!text) return null;
+  const milliseconds = parseTimestamp(text);
+  if (milliseconds === undefined) {
+    throw badRequest(`${name} is not a valid ISO 8601 timestamp, such as 2026-01-31T12:30:15.123Z`, name);
+  }
+  return formatTimestamp(milliseconds);
 };
 
 export type SortOrder<Sort extends string> = { readonly sort: Sort; readonly descending: boolean };

@@ -1,5 +1,5 @@
-import { badRequest, parseTimestamp, sql, formatTimestamp, type Sql, type Timestamp } from '#platform/kernel';
-import { getParameter, type QueryParameters } from './paging.js';
+import { sql, type Sql, type Timestamp } from '#platform/kernel';
+import { parseTimeParameter, type QueryParameters } from './paging.js';
 import type { RelatedResources } from './related-resources.js';
 
 /** The query parameter for reads of a past state. */
@@ -34,15 +34,7 @@ export abstract class HistoryReader {
 }
 
 /** Returns the time of `as-of`, or null without `as-of`. Throws 400 for an invalid time. */
-export const parseAsOf = (query: QueryParameters): Timestamp | null => {
-  const text = getParameter(query, AS_OF);
-  if (!text) return null;
-  const milliseconds = parseTimestamp(text);
-  if (milliseconds === undefined) {
-    throw badRequest('as-of is not a valid ISO 8601 timestamp, such as 2026-01-31T12:30:15.123Z', AS_OF);
-  }
-  return formatTimestamp(milliseconds);
-};
+export const parseAsOf = (query: QueryParameters): Timestamp | null => parseTimeParameter(query, AS_OF);
 
 /** Returns `past.views`, or an empty fragment for the present. */
 export const buildViewsAt = (past: PointInTime | null, subject: PastSubject): Sql => past?.views(subject) ?? sql.empty;

@@ -25,6 +25,7 @@ import { ConfigurationVersionsHandler } from './configuration-versions/configura
 import { OrganizationCapacityController } from './queue/organization-capacity.controller.js';
 import { PlansController } from './phases/plans.controller.js';
 import { RunEventsController } from './run-events/run-events.controller.js';
+import { RunStatisticsController } from './statistics/run-statistics.controller.js';
 import { RunTokensController } from './run-tokens/run-tokens.controller.js';
 import { RunRenderer } from './runs/runs.renderer.js';
 import { RunVariables } from './runs/runs.variables.js';
@@ -75,6 +76,7 @@ const CONTROLLERS = [
   OrganizationCapacityController,
   PlansController,
   RunEventsController,
+  RunStatisticsController,
   RunTokensController,
   RunsController,
   TaskStagesController,

@@ -63,6 +63,7 @@ const reads: readonly MatrixRow[] = [
   read('/runs/:id/run-events', run),
   read('/runs/:id/task-stages', run),
   read('/workspaces/:id/runs', workspace),
+  read('/workspaces/:id/run-statistics', workspace),
   read('/plans/:id', createTarget(onTheWorkspace, 'plan')),
   // Executors do not upload this output, so it never exists.
   read('/plans/:id/json-output', createTarget(onTheWorkspace, 'plan'), 404),
@@ -89,6 +90,12 @@ const reads: readonly MatrixRow[] = [
   },
   {
     route: 'GET /organizations/:organization/capacity',
+    about: organization,
+    demands: ['read-organization'],
+    status: 200,
+  },
+  {
+    route: 'GET /organizations/:organization/run-statistics',
     about: organization,
     demands: ['read-organization'],
     status: 200,

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { DEFAULT_PAGE_SIZE, MAX_PAGE_SIZE, MAX_PARAMETER_CHARACTERS, MAX_PARAMETER_VALUES } from '../paging.js';
+import { DEFAULT_DAYS, DEFAULT_ZONE, MAX_DAYS } from '../calendar-days.js';
 import { AS_OF } from '../point-in-time.js';
 import type { PathParameterDescription } from './operation.js';
 
@@ -83,6 +84,21 @@ export const includeParameter = (values: readonly string[]) => ({
     description: 'Related resources to add to the document. Separate values with commas.',
     param: separatedByCommas,
   }),
+});
+
+/** Describes the parameters that `parseCalendarDays` reads. */
+export const calendarDayParameters = () => ({
+  'filter[days]': z
+    .int()
+    .min(1)
+    .max(MAX_DAYS)
+    .default(DEFAULT_DAYS)
+    .meta({ description: 'The number of days, today included.' }),
+  'filter[time-zone]': z
+    .string()
+    .max(MAX_PARAMETER_CHARACTERS)
+    .default(DEFAULT_ZONE)
+    .meta({ description: 'The name of the time zone of the days, such as `Europe/Berlin`.' }),
 });
 
 /** Describes the parameter of reads of a past state. */

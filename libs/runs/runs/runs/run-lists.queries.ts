@@ -41,9 +41,11 @@ export type RunFilter = {
   readonly agentPools: readonly string[] | null;
   readonly workspaces: readonly string[] | null;
   /** From (inclusive) and to (exclusive). */
-  readonly created: { readonly from: Timestamp; readonly to: Timestamp } | null;
   /** Runs that wait for a decision: of the caller, or of others. */
   readonly waitsFor: 'me' | 'others' | null;
+  readonly timeframe: { readonly from: Timestamp; readonly to: Timestamp } | null;
+  readonly createdSince: Timestamp | null;
+  readonly createdBefore: Timestamp | null;
   readonly user: string | undefined;
   readonly commit: string | undefined;
   readonly basic: string | undefined;
@@ -91,8 +93,12 @@ const buildConditions = (actor: Actor, filter: RunFilter): readonly Sql[] => [
                                                   and ${hasOneOfNames(AGENT_POOL_NAMES, 'ap', filter.agentPools)})`,
       ]
     : []),
-  ...(filter.created ? [sql`r.created_at >= ${filter.created.from} and r.created_at < ${filter.created.to}`] : []),
   ...(filter.waitsFor ? [isForDecider(actor, filter.waitsFor)] : []),
+  ...(filter.timeframe
+    ? [sql`r.created_at >= ${filter.timeframe.from} and r.created_at < ${filter.timeframe.to}`]
+    : []),
+  ...(filter.createdSince ? [sql`r.created_at >= ${filter.createdSince}`] : []),
+  ...(filter.createdBefore ? [sql`r.created_at < ${filter.createdBefore}`] : []),
   ...buildSearchConditions(actor, filter),
 ];
 

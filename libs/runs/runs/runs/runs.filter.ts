@@ -1,5 +1,5 @@
 import { badRequest, formatTimestamp } from '#platform/kernel';
-import { getListParameter, getParameter, type QueryParameters } from '#api/json-api';
+import { getListParameter, getParameter, parseTimeParameter, type QueryParameters } from '#api/json-api';
 import { STATUS_GROUPS } from './run-status.js';
 import type { RunFilter } from './run-lists.queries.js';
 
@@ -13,6 +13,8 @@ export const RUN_FILTERS = [
   'filter[workspace_names]',
   'filter[timeframe]',
   'filter[waits-for]',
+  'filter[created-since]',
+  'filter[created-before]',
   'search[user]',
   'search[commit]',
   'search[basic]',
@@ -53,7 +55,7 @@ const parseStatuses = (query: QueryParameters): readonly string[] | null => {
 };
 
 /** `year` is the last twelve months; four digits are that calendar year. */
-const parseTimeframe = (query: QueryParameters, now: Date): RunFilter['created'] => {
+const parseTimeframe = (query: QueryParameters, now: Date): RunFilter['timeframe'] => {
   const text = getParameter(query, 'filter[timeframe]');
   if (!text) return null;
   const from = new Date(now);
@@ -75,8 +77,10 @@ export const parseRunFilter = (query: QueryParameters, now: Date): RunFilter => 
   sources: getNonEmptyList(query, 'filter[source]'),
   agentPools: getNonEmptyList(query, 'filter[agent_pool_names]'),
   workspaces: getNonEmptyList(query, 'filter[workspace_names]'),
-  created: parseTimeframe(query, now),
   waitsFor: parseDecider(query),
+  timeframe: parseTimeframe(query, now),
+  createdSince: parseTimeParameter(query, 'filter[created-since]'),
+  createdBefore: parseTimeParameter(query, 'filter[created-before]'),
   user: getParameter(query, 'search[user]'),
   commit: getParameter(query, 'search[commit]'),
   basic: getParameter(query, 'search[basic]'),

@@ -148,6 +148,8 @@ const query = {
     DECIDERS,
     'Only runs that wait for a decision. `me`: you may confirm them. `others`: you may not, or another system decides.',
   ),
+  'filter[created-since]': parameter.text('Only runs that were created at this ISO 8601 timestamp or later.'),
+  'filter[created-before]': parameter.text('Only runs that were created before this ISO 8601 timestamp.'),
   'search[user]': parameter.text('Only runs of the user, team or token with this name, ignoring case.'),
   'search[commit]': parameter.text('Only runs of configurations of this commit. No configuration has one yet.'),
   'search[basic]': parameter.text(

@@ -18,7 +18,7 @@ export type WorkspaceListFilter = {
   readonly locked: boolean | undefined;
   readonly currentRunStatuses: readonly string[];
   /** Only workspaces whose `latest-change-at` is this time or later. */
-  readonly changedSince: Timestamp | undefined;
+  readonly changedSince: Timestamp | null;
 };
 
 /** In SQL: `w`, a workspace, and `owner`, its organization. */

@@ -1,5 +1,5 @@
-import { badRequest, formatTimestamp, parseTimestamp, type Timestamp } from '#platform/kernel';
-import { getListParameter, parseSort, getParameter, type QueryParameters } from '#api/json-api';
+import { badRequest } from '#platform/kernel';
+import { getListParameter, parseSort, getParameter, parseTimeParameter, type QueryParameters } from '#api/json-api';
 import { parseTagFilter, TAG_FILTERS, type TagFilterTerm } from '#organizations/tag-bindings';
 import { SORTS, type WorkspaceFilter } from './workspace-lists.queries.js';
 
@@ -37,19 +37,6 @@ const parseWildcard = (query: QueryParameters): string | undefined => {
 const tagsIn = (query: QueryParameters, tagged: readonly TagFilterTerm[]): readonly string[] =>
   deduplicate(getListParameter(query, 'search[tags]')).filter((tag) => !tagged.some(({ key }) => key === tag));
 
-const CHANGED_SINCE = 'filter[changed-since]';
-
-const parseChangedSince = (query: QueryParameters): Timestamp | undefined => {
-  const text = getParameter(query, CHANGED_SINCE);
-  if (!text) return undefined;
-  const time = parseTimestamp(text);
-  if (time === undefined) {
-    const detail = `${CHANGED_SINCE} is not a valid ISO 8601 timestamp, such as 2026-01-31T12:30:15.123Z`;
-    throw badRequest(detail, CHANGED_SINCE);
-  }
-  return formatTimestamp(time);
-};
-
 /** The only value. Without the parameter, the list also has the other workspaces. */
 export const TAG_GAPS = 'true';
 
@@ -81,7 +68,7 @@ export const parseWorkspaceFilter = (query: QueryParameters): WorkspaceFilter =>
     tagged,
     excludeTags: getListParameter(query, 'search[exclude-tags]'),
     project: getParameter(query, 'filter[project][id]'),
-    changedSince: parseChangedSince(query),
+    changedSince: parseTimeParameter(query, 'filter[changed-since]'),
     ids: deduplicate(getListParameter(query, 'filter[id]')),
     tagGaps: parseTagGaps(query),
     locked: parseLocked(query),
