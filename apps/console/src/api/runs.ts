@@ -16,13 +16,30 @@ const PAGE_SIZE = 50;
 const LIST_INCLUDES = ['created_by', 'workspace', 'plan'] as const;
 const DETAIL_INCLUDES = ['plan', 'apply', 'created_by', 'confirmed_by', 'workspace'] as const;
 
-const runsKey = (organization: string) => [...organizationKey(organization), 'runs'] as const;
+export const runsKey = (organization: string) => [...organizationKey(organization), 'runs'] as const;
+
+/** The statuses of runs by what became of them, as the statistics of runs count them. */
+export const RUN_RESULTS = {
+  applied: ['applied'],
+  'planned-and-finished': ['planned_and_finished'],
+  failed: ['errored', 'policy_soft_failed'],
+  stopped: ['discarded', 'canceled', 'force_canceled'],
+  open: [],
+} as const;
+
+export type RunResult = keyof typeof RUN_RESULTS;
 
 /** Filters of a list. The names are those in the address of the screens. */
 export type RunSearch = {
   readonly group?: 'final' | 'non_final';
   /** A text in the message, the name of the creator or the id. */
   readonly q?: string;
+  readonly result?: RunResult;
+  /** When the runs were created: from, and before. */
+  readonly since?: string;
+  readonly before?: string;
+  /** The name of a workspace. */
+  readonly workspace?: string;
   /** Runs that wait for a decision: of the person, or of others. */
   readonly waits?: 'me' | 'others';
 };
@@ -68,11 +85,24 @@ const toRow = ({ id, attributes, relationships }: ConsoleRun, page: RunPageDocum
 
 const toListPage = (page: RunPageDocument) => ({ data: page.data.map((run) => toRow(run, page)), meta: page.meta });
 
-const toParameters = ({ group, q, waits }: RunSearch, page: PageParameters) => ({
+/** Runs that have not ended have no list of statuses, but a group. */
+const toStatusFilter = (group: RunSearch['group'], result: RunResult | undefined) => {
+  const groups = [...(group ? [group] : []), ...(result === 'open' ? (['non_final'] as const) : [])];
+  const statuses = result ? RUN_RESULTS[result] : [];
+  return {
+    ...(groups.length > 0 ? { 'filter[status_group]': groups } : {}),
+    ...(statuses.length > 0 ? { 'filter[status]': [...statuses] } : {}),
+  };
+};
+
+const toParameters = ({ group, q, waits, result, since, before, workspace }: RunSearch, page: PageParameters) => ({
   ...page,
   'page[size]': PAGE_SIZE,
   include: [...LIST_INCLUDES],
-  ...(group ? { 'filter[status_group]': [group] } : {}),
+  ...toStatusFilter(group, result),
+  ...(since ? { 'filter[created-since]': since } : {}),
+  ...(before ? { 'filter[created-before]': before } : {}),
+  ...(workspace ? { 'filter[workspace_names]': [workspace] } : {}),
   ...(q ? { 'search[basic]': q } : {}),
   ...(waits ? { 'filter[waits-for]': waits } : {}),
 });

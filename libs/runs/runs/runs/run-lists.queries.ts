@@ -40,9 +40,9 @@ export type RunFilter = {
   readonly sources: readonly string[] | null;
   readonly agentPools: readonly string[] | null;
   readonly workspaces: readonly string[] | null;
-  /** From (inclusive) and to (exclusive). */
   /** Runs that wait for a decision: of the caller, or of others. */
   readonly waitsFor: 'me' | 'others' | null;
+  /** From (inclusive) and to (exclusive). */
   readonly timeframe: { readonly from: Timestamp; readonly to: Timestamp } | null;
   readonly createdSince: Timestamp | null;
   readonly createdBefore: Timestamp | null;

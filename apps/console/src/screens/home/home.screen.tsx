@@ -1,14 +1,20 @@
-import { SimpleGrid } from '@mantine/core';
+import { SimpleGrid, Stack } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { useParams } from '@tanstack/react-router';
 import { lastChangesQuery } from '../../api/home.js';
+import { lazyComponent } from '../../components/lazy-component.js';
 import { NoWorkspace } from '../../components/no-workspace.js';
 import { Page } from '../../components/page.js';
 import { LoadingLines, QueryState } from '../../components/states.js';
+import { WhenVisible } from '../../components/when-visible.js';
 import { EndingKeysCard, EndingTokensCard } from './ending-cards.js';
 import { LastChangesCard, LocksCard, WaitingRunsCard } from './home-cards.js';
 import { ProjectsCard } from './projects-card.js';
 import { SiteCard } from './site-card.js';
+
+const RunDaysChart = lazyComponent(() => import('../../charts/run-days.js'), 'RunDaysChart');
+
+const CHART_HEIGHT = 340;
 
 /** The news of an organization, as far as the person may see them. */
 export const HomeScreen = () => {
@@ -24,15 +30,20 @@ export const HomeScreen = () => {
               <ProjectsCard organization={organization} />
             </>
           ) : (
-            <SimpleGrid cols={{ base: 1, md: 2 }}>
-              <WaitingRunsCard organization={organization} />
-              <LocksCard organization={organization} />
-              <LastChangesCard organization={organization} />
-              <ProjectsCard organization={organization} />
-              <EndingTokensCard organization={organization} />
-              <EndingKeysCard organization={organization} />
-              <SiteCard />
-            </SimpleGrid>
+            <Stack>
+              <WhenVisible height={CHART_HEIGHT}>
+                <RunDaysChart organization={organization} />
+              </WhenVisible>
+              <SimpleGrid cols={{ base: 1, md: 2 }}>
+                <WaitingRunsCard organization={organization} />
+                <LocksCard organization={organization} />
+                <LastChangesCard organization={organization} />
+                <ProjectsCard organization={organization} />
+                <EndingTokensCard organization={organization} />
+                <EndingKeysCard organization={organization} />
+                <SiteCard />
+              </SimpleGrid>
+            </Stack>
           )
         }
       </QueryState>

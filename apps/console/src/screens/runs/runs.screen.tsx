@@ -8,6 +8,7 @@ import { Page } from '../../components/page.js';
 import { RunList } from '../../components/run-list.js';
 import { EmptyState } from '../../components/states.js';
 import { usePollInterval } from '../../live/live-state.js';
+import { PickedRuns } from './picked-runs.js';
 import { parseRunSearch } from './runs.search.js';
 
 const POLL_MS = 15_000;
@@ -54,11 +55,12 @@ export const RunsScreen = () => {
         status={search.waits ?? search.group ?? ''}
         onStatus={(status) => change(chooseStatus(status))}
       />
+      <PickedRuns search={search} onClear={() => change({ result: '', since: '', before: '', workspace: '' })} />
       <RunList
         organization={organization}
         query={query}
         withWorkspace
-        empty={<NoRun isFiltered={(search.group ?? search.waits ?? search.q) !== undefined} />}
+        empty={<NoRun isFiltered={Object.values(search).some((each) => each !== undefined)} />}
       />
     </Page>
   );

@@ -16,7 +16,13 @@ import { RunStatusBadge } from '../../components/run-status.js';
 import { TextLink } from '../../components/text-link.js';
 import { TerraformBlock } from '../../components/terraform-block.js';
 import { Time } from '../../components/times.js';
+import { lazyComponent } from '../../components/lazy-component.js';
+import { WhenVisible } from '../../components/when-visible.js';
 import { TagsCard } from './tags-card.js';
+
+const RunDaysChart = lazyComponent(() => import('../../charts/run-days.js'), 'RunDaysChart');
+
+const CHART_HEIGHT = 340;
 
 type PartProps = { readonly organization: string; readonly workspace: WorkspaceDocument };
 
@@ -230,6 +236,14 @@ const Overview = ({ organization, workspace }: PartProps) => {
           <TagsCard organization={organization} workspace={workspace} />
         </Stack>
       </SimpleGrid>
+      {relationships['current-run'].data !== null && (
+        <WhenVisible height={CHART_HEIGHT}>
+          <RunDaysChart
+            organization={organization}
+            workspace={{ id: workspace.data.id, name: workspace.data.attributes.name }}
+          />
+        </WhenVisible>
+      )}
     </Stack>
   );
 };

@@ -1,0 +1,114 @@
+import { useElementSize } from '@mantine/hooks';
+import { Link, type LinkProps } from '@tanstack/react-router';
+import { createContext, use, useMemo, useState, type KeyboardEvent, type ReactNode } from 'react';
+import classes from './chart.module.css';
+
+/* A picture is one stop of the Tab key. Arrow keys move between its links, as in a grid of the ARIA authoring practices. */
+
+type MarkContext = { readonly current: number; readonly show: (index: number | null, label: string) => void };
+
+const Marks = createContext<MarkContext>({ current: 0, show: () => undefined });
+
+const HINT = 'Point at a part to see its numbers. Choose it to see the list behind them.';
+
+const readIndex = (element: Element | null): number => Number(element?.getAttribute('data-index'));
+
+/** Returns the link that is reached by steps of this size, across places without a link. */
+const findByStep = (links: readonly Element[], from: number, step: number): Element | undefined => {
+  const inColumn = links.filter((link) => (readIndex(link) - from) % step === 0);
+  const ahead = inColumn.filter((link) => Math.sign(readIndex(link) - from) === Math.sign(step));
+  return step > 0 ? ahead[0] : ahead.at(-1);
+};
+
+type ChartPictureProps = {
+  /** Names the picture. */
+  readonly label: string;
+  readonly height: number;
+  /** The places of the links, in order. */
+  readonly places: readonly number[];
+  /** The number of places in a row, if the picture is a grid. */
+  readonly columns?: number;
+  /** Draws the picture for a width. */
+  readonly children: (width: number) => ReactNode;
+};
+
+/** Returns the link that a key moves to. */
+const findByKey = (event: KeyboardEvent<SVGSVGElement>, columns: number): Element | undefined => {
+  const links = [...event.currentTarget.querySelectorAll('a')];
+  if (event.key === 'Home') return links[0];
+  if (event.key === 'End') return links.at(-1);
+  const steps: Readonly<Record<string, number>> = {
+    ArrowLeft: -1,
+    ArrowRight: 1,
+    ArrowUp: -columns,
+    ArrowDown: columns,
+  };
+  const step = steps[event.key];
+  return step === undefined ? undefined : findByStep(links, readIndex(document.activeElement), step);
+};
+
+/** Draws as wide as the card. The line below describes the link at the pointer or with the focus. */
+export const ChartPicture = ({ label, height, places, columns = 1, children }: ChartPictureProps) => {
+  const { ref, width } = useElementSize();
+  const [last, setLast] = useState<number | null>(null);
+  const [detail, setDetail] = useState('');
+  const current = last !== null && places.includes(last) ? last : (places[0] ?? 0);
+  const context = useMemo<MarkContext>(
+    () => ({
+      current,
+      show: (index, text) => {
+        setDetail(text);
+        if (index !== null) setLast(index);
+      },
+    }),
+    [current],
+  );
+  const onKeyDown = (event: KeyboardEvent<SVGSVGElement>) => {
+    const next = findByKey(event, columns);
+    if (!(next instanceof SVGElement)) return;
+    event.preventDefault();
+    next.focus();
+  };
+  return (
+    <div ref={ref}>
+      <Marks value={context}>
+        <svg className={classes['picture']} height={height} role="group" aria-label={label} onKeyDown={onKeyDown}>
+          {width > 0 && children(width)}
+        </svg>
+      </Marks>
+      <p className={classes['detail']} aria-hidden="true">
+        {detail || HINT}
+      </p>
+    </div>
+  );
+};
+
+type ChartLinkProps = {
+  /** The place of the link in the picture, from 0: row by row in a grid. */
+  readonly index: number;
+  /** The numbers as a text. */
+  readonly label: string;
+  readonly link: LinkProps;
+  readonly children: ReactNode;
+};
+
+/** A part of a picture that leads to the list behind it. */
+export const ChartLink = ({ index, label, link, children }: ChartLinkProps) => {
+  const { current, show } = use(Marks);
+  return (
+    <Link
+      {...link}
+      className={classes['link']}
+      aria-label={label}
+      data-index={index}
+      tabIndex={index === current ? 0 : -1}
+      preload={false}
+      onMouseEnter={() => show(null, label)}
+      onMouseLeave={() => show(null, '')}
+      onFocus={() => show(index, label)}
+      onBlur={() => show(null, '')}
+    >
+      {children}
+    </Link>
+  );
+};
