@@ -122,6 +122,7 @@ const STATEMENTS: Readonly<Record<string, number>> = {
   // The organization, the page that the caller has begun, the follower, the trail, the entries and the names in them.
   '/api/v2/admin/audit-trail': 6,
   '/api/v2/organizations/:organization/audit-trail': 6,
+  '/api/v2/organizations/:organization/audit-trail-activity': 3,
   // Each follower has a statement of its own.
   '/api/v2/admin/site-status': 15,
 };

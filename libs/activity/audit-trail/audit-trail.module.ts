@@ -7,6 +7,7 @@ import { createAuditTrailFollower } from './writing/audit-trail.follower.js';
 import { trailSettings, trailSettingsEvents } from './settings/audit-trail-settings.js';
 import { auditTrailSettings } from './settings/audit-trail-settings.view.js';
 import { AuditConfigurationsController } from './settings/audit-configurations.controller.js';
+import { AuditTrailActivityController } from './reading/audit-trail-activity.controller.js';
 import { AuditTrailController } from './reading/audit-trail.controller.js';
 import { OrganizationAuditTrailController } from './reading/organization-audit-trail.controller.js';
 import { SiteAuditTrailController } from './reading/site-audit-trail.controller.js';
@@ -59,6 +60,7 @@ export class AuditTrailModule {
       module: AuditTrailModule,
       imports: [CqrsModule],
       controllers: [
+        AuditTrailActivityController,
         AuditTrailController,
         OrganizationAuditTrailController,
         SiteAuditTrailController,

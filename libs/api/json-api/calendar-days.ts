@@ -26,7 +26,12 @@ const createZoneClock = (timeZone: string): ZoneClock => {
   const format = new Intl.DateTimeFormat('en-US', {
     timeZone,
     hourCycle: 'h23',
-    ...{ year: 'numeric', month: '2-digit', day: '2-digit', hour: '2-digit', minute: '2-digit', second: '2-digit' },
+    year: 'numeric',
+    month: '2-digit',
+    day: '2-digit',
+    hour: '2-digit',
+    minute: '2-digit',
+    second: '2-digit',
   });
   const read = (time: number) => {
     const parts = new Map(format.formatToParts(time).map(({ type, value }) => [type, value]));

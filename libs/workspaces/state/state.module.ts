@@ -11,6 +11,7 @@ import { stateReads } from './reads.events.js';
 import { stateVersionOutputs, stateVersions } from './state.projection.js';
 import { BackingDataHandler } from './state-versions/backing-data.handler.js';
 import { InlineStateLimit } from './uploads/inline-state.limit.js';
+import { ResourceStatisticsController } from './statistics/resource-statistics.controller.js';
 import { ResourcesController } from './outputs/resources.controller.js';
 import { StateFilesController } from './state-versions/state-files.controller.js';
 import { StateVersionOutputsController } from './outputs/state-version-outputs.controller.js';
@@ -61,7 +62,7 @@ export class StateModule {
       // Global, because workspaces show current states and outputs through a port that they declare themselves.
       global: true,
       imports: [CqrsModule],
-      controllers: [ResourcesController, StateFilesController, StateVersionOutputsController, StateVersionsController],
+      controllers: [ResourceStatisticsController, ResourcesController, StateFilesController, StateVersionOutputsController, StateVersionsController],
       providers: [
         BackingDataHandler,
         StateVersionCreator,

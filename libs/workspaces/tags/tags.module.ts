@@ -8,6 +8,7 @@ import { ReservedTagKeysController } from './reserved-tag-keys/reserved-tag-keys
 import { ReservedTagKeysHandler } from './reserved-tag-keys/reserved-tag-keys.handler.js';
 import { TagBindingsController } from './tag-bindings/tag-bindings.controller.js';
 import { TagComplianceGapsController } from './compliance/tag-compliance-gaps.controller.js';
+import { TagComplianceStatisticsController } from './compliance/tag-compliance-statistics.controller.js';
 import { TagOverridesController } from './compliance/tag-overrides.controller.js';
 import { TagsController } from './flat-tags/tags.controller.js';
 
@@ -27,6 +28,7 @@ export const tagsDefinition: ModuleDefinition = {
     ReservedTagKeysController,
     TagBindingsController,
     TagComplianceGapsController,
+    TagComplianceStatisticsController,
     TagOverridesController,
     TagsController,
   ],

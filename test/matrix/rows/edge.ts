@@ -62,6 +62,12 @@ export const edge: readonly MatrixRow[] = [
     status: 200,
   },
   {
+    route: 'GET /organizations/:organization/audit-trail-activity',
+    about: organization,
+    demands: ['read-audit-trail'],
+    status: 200,
+  },
+  {
     route: 'GET /organizations/:organization/audit-trail',
     about: organization,
     demands: ['read-audit-trail'],

@@ -6,6 +6,7 @@ import type { MatrixRow, MatrixTarget } from '../matrix.js';
 import {
   freshWorkspace,
   onTheWorkspace,
+  organization,
   site,
   speakingIn,
   stateOutput,
@@ -46,6 +47,12 @@ const ofWorkspaces: readonly MatrixRow[] = [
     status: 200,
     trail: ['state_version show'],
   })),
+  {
+    route: 'GET /organizations/:organization/resource-statistics',
+    about: organization,
+    demands: ['read-organization'],
+    status: 200,
+  },
   {
     route: 'GET /state-versions',
     about: { ...site, scope: onTheWorkspace },

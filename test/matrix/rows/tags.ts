@@ -27,6 +27,12 @@ const reads: readonly MatrixRow[] = [
     nameOf: ({ attributes }) => attributes.key as string,
   },
   {
+    route: 'GET /organizations/:organization/tag-compliance-statistics',
+    about: organization,
+    demands: ['read-reserved-tag-keys'],
+    status: 200,
+  },
+  {
     route: 'GET /organizations/:organization/tag-compliance',
     about: organization,
     demands: ['read-reserved-tag-keys'],

@@ -16,7 +16,7 @@ import { SiteAuditTrailController } from './site-audit-trail.controller.js';
 import { TRAIL_FORMATS } from './trail.answers.js';
 import { MAX_SIZE } from './trail-query.filter.js';
 
-const AUDIT_TRAIL = { name: 'Audit trail', description: 'Who did what in an organization, and at the site.' };
+export const AUDIT_TRAIL = { name: 'Audit trail', description: 'Who did what in an organization, and at the site.' };
 
 const entry = z
   .strictObject({

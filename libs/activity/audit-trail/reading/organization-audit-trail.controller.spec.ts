@@ -42,6 +42,31 @@ describe('GET /organizations/:organization/audit-trail', () => {
     expectStatus(await owner.get('/api/v2/organization/audit-trail'), 404);
   });
 
+  it('is counted by hour', async () => {
+    const path = '/api/v2/organizations/acme/audit-trail-activity';
+    const count = async (query: string): Promise<readonly any[]> =>
+      expectStatus(await owner.get(`${path}?${query}`), 200).body.data.attributes.days;
+    const listCounts = (days: readonly any[]): readonly number[] =>
+      days.flatMap(({ hours }) => hours.map((hour: any) => hour.count));
+    const { pagination } = expectStatus(await owner.get(`${PATH}?page[size]=1`), 200).body;
+    const days = await count('filter[days]=2&filter[time-zone]=Asia/Kolkata');
+    expect(days.map(({ hours }) => hours.length)).toEqual([24, 24]);
+    expect(listCounts(days).reduce((sum, each) => sum + each, 0)).toBe(pagination.total_count);
+    await act(server, workspace, 'lock');
+    await act(server, workspace, 'unlock');
+    const after = await count('filter[days]=2&filter[time-zone]=Asia/Kolkata');
+    expect(listCounts(after).reduce((sum, each) => sum + each, 0)).toBe(pagination.total_count + 2);
+    // A day later, nothing has happened yet.
+    clock.pass({ days: 3 });
+    expect(listCounts(await count('filter[days]=2')).every((each) => each === 0)).toBe(true);
+  });
+
+  it('has no counts for members, and for owners of other organizations', async () => {
+    const member = await makeMember(server, 'acme', 'moritz');
+    expectStatus(await member.get('/api/v2/organizations/acme/audit-trail-activity'), 404);
+    expectStatus(await owner.get('/api/v2/organizations/rival/audit-trail-activity'), 404);
+  });
+
   it('filters and continues after a cursor', async () => {
     const { body: first } = expectStatus(await owner.get(`${PATH}?filter[resource-type]=workspace&page[size]=1`), 200);
     await act(server, workspace, 'lock');

@@ -162,6 +162,34 @@ describe('the list of compliance gaps', () => {
     expectStatus(await server.get('/api/v2/organizations/nowhere/tag-compliance'), 404);
   });
 
+  it('is counted by project for workspaces that the caller sees', async () => {
+    const path = '/api/v2/organizations/acme/tag-compliance-statistics';
+    const count = async (api: ApiTestClient = server) => expectStatus(await api.get(path), 200).body.data.attributes;
+    expect(await count()).toEqual({
+      'reserved-key-count': 2,
+      'workspace-count': 6,
+      'gap-count': 4,
+      'project-count': 2,
+      projects: [
+        { id: shop, name: 'shop', 'workspace-count': 4, 'gap-count': 3 },
+        { id: lab, name: 'lab', 'workspace-count': 2, 'gap-count': 1 },
+      ],
+    });
+    const team = await makeTeam(server, 'acme', 'of-alone');
+    await grantWorkspaceAccess(server, team, workspaces['alone'] ?? '', 'read');
+    expect(await count(await makeMember(server, 'acme', 'loner', [team]))).toMatchObject({
+      'workspace-count': 1,
+      'gap-count': 0,
+      projects: [{ name: 'lab', 'workspace-count': 1, 'gap-count': 0 }],
+    });
+    expect(await count(await makeMember(server, 'acme', 'unconcerned'))).toMatchObject({
+      'workspace-count': 0,
+      projects: [],
+    });
+    expectStatus(await (await makeMember(server, 'neighbour', 'outsider')).get(path), 404);
+    expect(await costOf(server, () => server.get(path))).toMatchObject({ status: 200, statements: 1 });
+  });
+
   it('has the same workspaces as the list of workspaces with filter[tag-gaps]', async () => {
     const listed = async () =>
       listNames(expectStatus(await server.get('/api/v2/organizations/acme/workspaces?filter[tag-gaps]=true'), 200));
