@@ -3,15 +3,19 @@ import { openBrowser, type TestBrowser, type TestPage } from '../support/browser
 import { inspectScreen, openConsole } from '../support/console.js';
 import { runRequests } from '../support/runs.js';
 import {
+  bindTags,
   expectStatus,
   grantWorkspaceAccess,
   makeAgentToken,
   makeMember,
   makeOrganization,
   makeRemotePool,
+  makeReservedTagKey,
   makeRun,
   makeTeam,
 } from '../support/seeds.js';
+import { newStateVersion, stateFile } from '../support/state-file.js';
+import { waitUntil } from '../support/product.js';
 import { startTestServer, type ApiTestClient, type TestServer } from '../support/server.js';
 
 let server: TestServer;
@@ -30,6 +34,18 @@ const addRuns = async (workspace: string): Promise<void> => {
   expectStatus(await act(await makeRun(server, workspace, { message: 'Try again' }), 'cancel'), 202);
 };
 
+const LINEAGE = '0f1e2d3c-4b5a-4978-8695-a4b3c2d1e0f9';
+
+const uploadState = async (
+  workspace: string,
+  parts: { readonly serial: number; readonly names: readonly string[] },
+) => {
+  const body = newStateVersion(stateFile({ lineage: LINEAGE, ...parts }), { inline: true });
+  expectStatus(await server.post(`/api/v2/workspaces/${workspace}/actions/lock`, {}), 200);
+  expectStatus(await server.post(`/api/v2/workspaces/${workspace}/state-versions`, body), 201);
+  expectStatus(await server.post(`/api/v2/workspaces/${workspace}/actions/unlock`), 200);
+};
+
 beforeAll(async () => {
   [server, browser] = await Promise.all([startTestServer({ forBrowsers: true, followers: true }), openBrowser()]);
   const { ownersTeam } = await makeOrganization(server, 'acme');
@@ -39,6 +55,10 @@ beforeAll(async () => {
   const second = await aWorkspace();
   await addRuns(first);
   await addRuns(second);
+  await makeReservedTagKey(server, 'acme', 'owner');
+  await bindTags(server, `workspaces/${first}`, { owner: 'ada' });
+  await uploadState(first, { serial: 1, names: ['one'] });
+  await uploadState(first, { serial: 2, names: ['one', 'two'] });
   const team = await makeTeam(server, 'acme', 'readers');
   await grantWorkspaceAccess(server, team, second, 'read');
   owner = (await makeMember(server, 'acme', 'olga', [ownersTeam])).id;
@@ -74,9 +94,8 @@ describe('the picture of runs', () => {
     expect(await inspectScreen(page, 'home-charts')).toEqual([]);
     await picture.getByRole('link', { name: /2 runs failed, of 4$/ }).focus();
     await page.keyboard.press('ArrowRight');
-    expect(await page.evaluate(() => document.activeElement?.getAttribute('aria-label'))).toMatch(
-      /2 runs discarded or canceled, of 4$/,
-    );
+    const stopped = picture.getByRole('link', { name: /2 runs discarded or canceled, of 4$/ });
+    await stopped.and(page.locator(':focus')).waitFor();
     await page.keyboard.press('ArrowLeft');
     await page.keyboard.press('Enter');
     await page.getByRole('heading', { level: 1, name: 'Runs' }).waitFor();
@@ -132,6 +151,117 @@ describe('the picture of runs', () => {
     const page = await open(stranger);
     await page.getByRole('heading', { name: 'This organization does not exist, or you have no access' }).waitFor();
     expect(await page.getByText(TITLE).count()).toBe(0);
+    await page.context().close();
+  });
+});
+
+/** Shows the pictures that load when the person scrolls near them. */
+const scrollTo = async (page: TestPage, title: string): Promise<void> => {
+  const region = page.getByRole('region', { name: title });
+  await waitUntil(async () => {
+    await page.mouse.wheel(0, 400);
+    return (await region.count()) === 1;
+  });
+  await region.scrollIntoViewIfNeeded();
+};
+
+describe('the other pictures of home', () => {
+  it('lead to the workspaces without tags, and to the entries of an hour', async () => {
+    const page = await open(owner);
+    await page
+      .getByRole('region', { name: 'Failed in the last 7 days' })
+      .getByText('Rename the bucket')
+      .first()
+      .waitFor();
+    await scrollTo(page, 'Complete tags by project');
+    await scrollTo(page, 'Resources by type');
+    await scrollTo(page, 'Activity of the last 14 days');
+    expect(await inspectScreen(page, 'home-pictures')).toEqual([]);
+    expect(await readNumbers(page, 'Complete tags by project')).toEqual([['Default Project', '2', '1', '50%']]);
+    expect(await readNumbers(page, 'Resources by type')).toEqual([['null_resource', 'hashicorp/null', '2']]);
+    const cells = page.getByRole('group', { name: 'Entries of the audit trail by day and hour' }).getByRole('link');
+    await cells.last().click();
+    await page.getByRole('heading', { level: 1, name: 'Audit trail' }).waitFor();
+    await page.getByText('Filters (2)').waitFor();
+    await page.goBack();
+    await scrollTo(page, 'Complete tags by project');
+    await page.getByRole('link', { name: 'Default Project' }).first().click();
+    await page.waitForURL(/gaps=true/);
+    await page.context().close();
+  });
+
+  it('count what the person may read, without the audit trail', async () => {
+    const page = await open(reader);
+    await scrollTo(page, 'Resources by type');
+    expect(await readNumbers(page, 'Complete tags by project')).toEqual([['Default Project', '1', '1', '0%']]);
+    await page.getByText('No current state that you may read has a resource.').waitFor();
+    expect(await page.getByRole('region', { name: 'Activity of the last 14 days' }).count()).toBe(0);
+    await page.context().close();
+  });
+});
+
+describe('the pictures of other screens', () => {
+  it('show complete tags by project beside the matrix of tags', async () => {
+    const page = await open(owner, '/app/acme/tags?view=projects');
+    expect(await readNumbers(page, 'Complete tags by project')).toEqual([['Default Project', '2', '1', '50%']]);
+    expect(await inspectScreen(page, 'tags-by-project')).toEqual([]);
+    await page.context().close();
+  });
+
+  it('show the activity above the entries of the audit trail', async () => {
+    const page = await open(owner, '/app/acme/audit-trail');
+    await page.getByRole('button', { name: 'Activity' }).click();
+    await page
+      .getByRole('group', { name: 'Entries of the audit trail by day and hour' })
+      .getByRole('link')
+      .last()
+      .click();
+    await page.getByText('Filters (2)').waitFor();
+    expect(await inspectScreen(page, 'trail-activity')).toEqual([]);
+    await page.context().close();
+  });
+
+  it('show the resources of a state by type, and over its versions', async () => {
+    const page = await open(owner, '/app/acme/workspaces/ws-1/state');
+    await page.getByRole('heading', { name: 'Current state version' }).waitFor();
+    await scrollTo(page, 'Resources by type');
+    await scrollTo(page, 'Resources over state versions');
+    expect(await inspectScreen(page, 'state-pictures')).toEqual([]);
+    expect(
+      (await readNumbers(page, 'Resources over state versions')).map(([serial, , count]) => [serial, count]),
+    ).toEqual([
+      ['2', '2'],
+      ['1', '1'],
+    ]);
+    await page
+      .getByRole('group', { name: 'Resources over state versions' })
+      .getByRole('link', { name: /^Serial 2,/ })
+      .click();
+    await page.waitForURL(/states\?from=.*&to=/);
+    await page.context().close();
+  });
+});
+
+describe('the palette', () => {
+  it('creates from every screen what has a button on its own screen', async () => {
+    const page = await open(owner, '/app/acme/runs');
+    await page.getByRole('heading', { level: 1, name: 'Runs' }).waitFor();
+    await page.keyboard.press('Control+k');
+    await page.keyboard.type('New team');
+    await page.getByRole('option', { name: 'New team', selected: true }).waitFor();
+    await page.keyboard.press('Enter');
+    await page.getByRole('dialog', { name: 'New team' }).waitFor();
+    await page.context().close();
+  });
+
+  it('opens each section of the settings', async () => {
+    const page = await open(owner, '/app/acme/runs');
+    await page.getByRole('heading', { level: 1, name: 'Runs' }).waitFor();
+    await page.keyboard.press('Control+k');
+    await page.keyboard.type('IP allow');
+    await page.getByRole('option', { name: 'Settings: IP allowlist', selected: true }).waitFor();
+    await page.keyboard.press('Enter');
+    await page.waitForURL(/settings\/ip-allowlist$/);
     await page.context().close();
   });
 });

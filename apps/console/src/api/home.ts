@@ -4,6 +4,7 @@ import { readDocument } from './api-error.js';
 import { api } from './client.js';
 import { findIncluded } from './included.js';
 import { organizationKey } from './organizations.js';
+import { RUN_RESULTS } from './runs.js';
 
 /* What the first screen of an organization shows: a few rows of each list, and the number of all. */
 
@@ -88,6 +89,29 @@ export const waitingRunsQuery = (organization: string) =>
         message: attributes.message,
         since: attributes['created-at'],
       }));
+    },
+  });
+
+/** The runs that failed since a time, the newest first. */
+export const failedRunsQuery = (organization: string, since: string) =>
+  queryOptions({
+    queryKey: [...homeKey(organization), 'failed-runs', since],
+    queryFn: async ({ signal }) => {
+      const query = {
+        'page[size]': ROWS_IN_CARD,
+        'filter[status]': [...RUN_RESULTS.failed],
+        'filter[created-since]': since,
+        include: ['workspace' as const],
+      };
+      const params = { path: { organization }, query };
+      const document = await readDocument(api.GET('/api/v2/organizations/{organization}/runs', { params, signal }));
+      const rows = document.data.map(({ id, attributes, relationships }) => ({
+        id,
+        workspace: findIncluded(document, relationships.workspace.data)?.attributes.name ?? '',
+        message: attributes.message,
+        createdAt: attributes['created-at'],
+      }));
+      return { rows, total: document.meta.pagination['total-count'] };
     },
   });
 

@@ -44,6 +44,7 @@ const Numbers = ({ title, headers, rows }: NumbersProps) => (
   <DataTable
     label={title}
     isInCard
+    canScroll
     rows={rows}
     columns={headers.map((header, index) => ({
       header,

@@ -5,9 +5,13 @@ import classes from './chart.module.css';
 
 /* A picture is one stop of the Tab key. Arrow keys move between its links, as in a grid of the ARIA authoring practices. */
 
-type MarkContext = { readonly current: number; readonly show: (index: number | null, label: string) => void };
+type MarkContext = {
+  readonly current: number;
+  readonly columns: number;
+  readonly show: (index: number | null, label: string) => void;
+};
 
-const Marks = createContext<MarkContext>({ current: 0, show: () => undefined });
+const Marks = createContext<MarkContext>({ current: 0, columns: 1, show: () => undefined });
 
 const HINT = 'Point at a part to see its numbers. Choose it to see the list behind them.';
 
@@ -33,18 +37,18 @@ type ChartPictureProps = {
 };
 
 /** Returns the link that a key moves to. */
-const findByKey = (event: KeyboardEvent<SVGSVGElement>, columns: number): Element | undefined => {
-  const links = [...event.currentTarget.querySelectorAll('a')];
-  if (event.key === 'Home') return links[0];
-  if (event.key === 'End') return links.at(-1);
+const findByKey = ({ key, currentTarget }: KeyboardEvent, columns: number): Element | undefined => {
+  const links = [...(currentTarget.closest('svg')?.querySelectorAll('a') ?? [])];
+  if (key === 'Home') return links[0];
+  if (key === 'End') return links.at(-1);
   const steps: Readonly<Record<string, number>> = {
     ArrowLeft: -1,
     ArrowRight: 1,
     ArrowUp: -columns,
     ArrowDown: columns,
   };
-  const step = steps[event.key];
-  return step === undefined ? undefined : findByStep(links, readIndex(document.activeElement), step);
+  const step = steps[key];
+  return step === undefined ? undefined : findByStep(links, readIndex(currentTarget), step);
 };
 
 /** Draws as wide as the card. The line below describes the link at the pointer or with the focus. */
@@ -56,23 +60,18 @@ export const ChartPicture = ({ label, height, places, columns = 1, children }: C
   const context = useMemo<MarkContext>(
     () => ({
       current,
+      columns,
       show: (index, text) => {
         setDetail(text);
         if (index !== null) setLast(index);
       },
     }),
-    [current],
+    [columns, current],
   );
-  const onKeyDown = (event: KeyboardEvent<SVGSVGElement>) => {
-    const next = findByKey(event, columns);
-    if (!(next instanceof SVGElement)) return;
-    event.preventDefault();
-    next.focus();
-  };
   return (
     <div ref={ref}>
       <Marks value={context}>
-        <svg className={classes['picture']} height={height} role="group" aria-label={label} onKeyDown={onKeyDown}>
+        <svg className={classes['picture']} height={height} role="group" aria-label={label}>
           {width > 0 && children(width)}
         </svg>
       </Marks>
@@ -94,7 +93,13 @@ type ChartLinkProps = {
 
 /** A part of a picture that leads to the list behind it. */
 export const ChartLink = ({ index, label, link, children }: ChartLinkProps) => {
-  const { current, show } = use(Marks);
+  const { current, columns, show } = use(Marks);
+  const onKeyDown = (event: KeyboardEvent) => {
+    const next = findByKey(event, columns);
+    if (!(next instanceof SVGElement)) return;
+    event.preventDefault();
+    next.focus();
+  };
   return (
     <Link
       {...link}
@@ -103,6 +108,7 @@ export const ChartLink = ({ index, label, link, children }: ChartLinkProps) => {
       data-index={index}
       tabIndex={index === current ? 0 : -1}
       preload={false}
+      onKeyDown={onKeyDown}
       onMouseEnter={() => show(null, label)}
       onMouseLeave={() => show(null, '')}
       onFocus={() => show(index, label)}

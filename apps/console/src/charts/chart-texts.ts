@@ -1,4 +1,5 @@
 const dayFormat = new Intl.DateTimeFormat(undefined, { day: 'numeric', month: 'short', timeZone: 'UTC' });
+const percentFormat = new Intl.NumberFormat(undefined, { style: 'percent' });
 const secondFormat = new Intl.NumberFormat(undefined, { maximumFractionDigits: 1 });
 
 const SECOND = 1_000;
@@ -15,3 +16,7 @@ export const formatDuration = (ms: number | null): string => {
   if (ms < HOUR) return `${secondFormat.format(ms / MINUTE)} min`;
   return `${secondFormat.format(ms / HOUR)} h`;
 };
+
+/** Returns a share as a text. Only a complete share is 100 %. */
+export const formatPercent = (part: number, all: number): string =>
+  percentFormat.format(all === 0 ? 1 : Math.floor((part / all) * 100) / 100);

@@ -1,6 +1,6 @@
 import { useQuery } from '@tanstack/react-query';
 import type { LinkProps } from '@tanstack/react-router';
-import { organizationRunDaysQuery, workspaceRunDaysQuery, type RunDay } from '../api/run-statistics.js';
+import { organizationRunDaysQuery, workspaceRunDaysQuery, type RunDay } from '../api/statistics.js';
 import type { RunResult } from '../api/runs.js';
 import { formatCount } from '../components/counts.js';
 import { LoadingLines, QueryState } from '../components/states.js';

@@ -20,6 +20,7 @@ import { getScreenPath, useNavigation } from '../layout/navigation.js';
 import { signOut } from '../layout/sign-out.js';
 import { WORKSPACE_TABS } from '../screens/workspace/tabs.js';
 import type { Command } from '../components/command.js';
+import { useCreateCommands, useSettingsCommands } from './create-commands.js';
 import { useLeadingResources, useOtherResources } from './resource-commands.js';
 import { useScreenCommands } from '../components/screen-commands.js';
 
@@ -82,7 +83,15 @@ const useGeneralCommands = (): readonly Command[] => {
 
 const useLocalCommands = (organization: string | null): readonly Command[] => {
   const ofScreen = useScreenCommands().map((command) => ({ ...command, group: 'This screen', icon: RunIcon }));
-  return [...useNavigationCommands(organization), ...useTabCommands(), ...ofScreen, ...useGeneralCommands()];
+  const present = ofScreen.map(({ label }) => label);
+  return [
+    ...useNavigationCommands(organization),
+    ...useTabCommands(),
+    ...ofScreen,
+    ...useCreateCommands(organization, present),
+    ...useSettingsCommands(organization),
+    ...useGeneralCommands(),
+  ];
 };
 
 /** Returns the commands that match, by their group, in the order of the list. */

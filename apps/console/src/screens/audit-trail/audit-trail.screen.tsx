@@ -19,6 +19,7 @@ import classes from './audit-trail.module.css';
 import { formatCount } from '../../components/counts.js';
 
 const TrailFilters = lazyComponent(() => import('./trail-filters.js'), 'TrailFilters');
+const TrailActivityChart = lazyComponent(() => import('../../charts/trail-activity.js'), 'TrailActivityChart');
 const EntryPanel = lazyComponent(() => import('./entry-panel.js'), 'EntryPanel');
 
 const countFilters = ({ since, until, type = [], action = [], actor = [], resource = [] }: AuditTrailFilter): number =>
@@ -126,6 +127,7 @@ const suggest = (list: TrailList, count: number) => {
 };
 
 type ToolbarProps = {
+  readonly organization: TrailOwner;
   readonly filter: AuditTrailFilter;
   readonly list: TrailList;
   readonly isLive: boolean;
@@ -133,9 +135,10 @@ type ToolbarProps = {
   readonly onChange: ChangeTrailFilter;
 };
 
-const TrailToolbar = ({ filter, list, isLive, onLive, onChange }: ToolbarProps) => {
+const TrailToolbar = ({ organization, filter, list, isLive, onLive, onChange }: ToolbarProps) => {
   const filters = countFilters(filter);
   const [isOpen, setOpen] = useState(filters > 0);
+  const [hasActivity, setActivity] = useState(false);
   return (
     <>
       <Group gap="md" mb="0.75rem">
@@ -147,6 +150,16 @@ const TrailToolbar = ({ filter, list, isLive, onLive, onChange }: ToolbarProps) 
         >
           {filters === 0 ? 'Filters' : `Filters (${filters})`}
         </Button>
+        {organization !== null && (
+          <Button
+            variant="default"
+            aria-expanded={hasActivity}
+            rightSection={<ChevronDownIcon size={14} />}
+            onClick={() => setActivity(!hasActivity)}
+          >
+            Activity
+          </Button>
+        )}
         <Switch
           label="Follow new entries"
           checked={isLive}
@@ -161,6 +174,11 @@ const TrailToolbar = ({ filter, list, isLive, onLive, onChange }: ToolbarProps) 
           </Button>
         )}
       </Group>
+      {hasActivity && organization !== null && (
+        <div className={classes['activity']}>
+          <TrailActivityChart organization={organization} />
+        </div>
+      )}
       {isOpen && <TrailFilters filter={filter} suggestions={suggest(list, list.total ?? 0)} onChange={onChange} />}
     </>
   );
@@ -198,7 +216,14 @@ const TrailScreen = ({ organization, search, onSearch, breadcrumb, refusal }: Tr
       }
     >
       <ResourceNamesContext value={list.names}>
-        <TrailToolbar filter={filter} list={list} isLive={follows} onLive={setLive} onChange={change} />
+        <TrailToolbar
+          organization={organization}
+          filter={filter}
+          list={list}
+          isLive={follows}
+          onLive={setLive}
+          onChange={change}
+        />
         <TailError tail={list.tail} />
         <TrailContent
           organization={organization}

@@ -2,19 +2,15 @@ import { SimpleGrid, Stack } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { useParams } from '@tanstack/react-router';
 import { lastChangesQuery } from '../../api/home.js';
-import { lazyComponent } from '../../components/lazy-component.js';
 import { NoWorkspace } from '../../components/no-workspace.js';
 import { Page } from '../../components/page.js';
 import { LoadingLines, QueryState } from '../../components/states.js';
-import { WhenVisible } from '../../components/when-visible.js';
+import { FailedRunsCard } from './failed-runs-card.js';
+import { HomeCharts } from './home-charts.js';
 import { EndingKeysCard, EndingTokensCard } from './ending-cards.js';
 import { LastChangesCard, LocksCard, WaitingRunsCard } from './home-cards.js';
 import { ProjectsCard } from './projects-card.js';
 import { SiteCard } from './site-card.js';
-
-const RunDaysChart = lazyComponent(() => import('../../charts/run-days.js'), 'RunDaysChart');
-
-const CHART_HEIGHT = 340;
 
 /** The news of an organization, as far as the person may see them. */
 export const HomeScreen = () => {
@@ -31,11 +27,12 @@ export const HomeScreen = () => {
             </>
           ) : (
             <Stack>
-              <WhenVisible height={CHART_HEIGHT}>
-                <RunDaysChart organization={organization} />
-              </WhenVisible>
               <SimpleGrid cols={{ base: 1, md: 2 }}>
                 <WaitingRunsCard organization={organization} />
+                <FailedRunsCard organization={organization} />
+              </SimpleGrid>
+              <HomeCharts organization={organization} />
+              <SimpleGrid cols={{ base: 1, md: 2 }}>
                 <LocksCard organization={organization} />
                 <LastChangesCard organization={organization} />
                 <ProjectsCard organization={organization} />

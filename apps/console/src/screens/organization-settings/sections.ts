@@ -19,9 +19,9 @@ const SECTIONS: readonly SettingsSection[] = [
 export const getSectionPath = (organization: string, { path }: SettingsSection): string =>
   `/${organization}/settings/${path}`;
 
-/** Returns the sections that the person may see. Undefined until the permissions are there. */
-export const useSettingsSections = (organization: string): readonly SettingsSection[] | undefined => {
-  const { data } = useQuery(organizationQuery(organization));
+/** Returns the sections that the person may see. Undefined until the permissions are there, and without an organization. */
+export const useSettingsSections = (organization: string | null): readonly SettingsSection[] | undefined => {
+  const { data } = useQuery({ ...organizationQuery(organization ?? ''), enabled: organization !== null });
   if (data === undefined) return undefined;
   const { permissions } = data.attributes;
   return SECTIONS.filter(({ permission }) => permission === undefined || permissions[permission]);

@@ -24,6 +24,8 @@ import classes from './tags.module.css';
 
 const LinkedTagDialog = lazyComponent(() => import('../../components/tag-dialog.js'), 'LinkedTagDialog');
 
+const TagComplianceChart = lazyComponent(() => import('../../charts/tag-compliance.js'), 'TagComplianceChart');
+
 /* Empty matrices need code that one with rows does not. */
 const NoGap = lazyComponent(() => import('./empty-tags.js'), 'NoGap', <LoadingLines count={8} height={32} />);
 const NoTag = lazyComponent(() => import('./empty-tags.js'), 'NoTag', <LoadingLines count={8} height={32} />);
@@ -126,9 +128,10 @@ const Toolbar = () => {
         data={[
           { value: 'all', label: 'All workspaces' },
           { value: 'gaps', label: 'With gaps' },
+          { value: 'projects', label: 'By project' },
         ]}
         value={view ?? 'all'}
-        onChange={(value) => change(value === 'gaps' ? { view: 'gaps' } : {})}
+        onChange={(value) => change(value === 'gaps' || value === 'projects' ? { view: value } : {})}
       />
       {view === undefined && (
         <SearchField label="Search workspaces by name" text={name} onText={(next) => change({ name: next })} />
@@ -145,11 +148,16 @@ const Toolbar = () => {
 /** The tags of all workspaces, and where a reserved key has no value. */
 export const TagsScreen = () => {
   const { organization } = useParams({ from: '/$organization/tags' });
+  const { view } = useSearch({ from: '/$organization/tags' });
   return (
     <Page title="Tags" breadcrumbs={[{ label: organization }]} isFilled>
       <TagTabs organization={organization} />
       <Toolbar />
-      <Content organization={organization} />
+      {view === 'projects' ? (
+        <TagComplianceChart organization={organization} />
+      ) : (
+        <Content organization={organization} />
+      )}
     </Page>
   );
 };

@@ -10,6 +10,7 @@ import { ResourceIcon } from '../../components/icons.js';
 import { lazyComponent } from '../../components/lazy-component.js';
 import { EmptyState, QueryState } from '../../components/states.js';
 import { Time } from '../../components/times.js';
+import { StateCharts } from './state-charts.js';
 import { Outputs } from './outputs.js';
 import { Resources } from './resources.js';
 
@@ -59,7 +60,9 @@ const StateVersion = ({ workspace }: { readonly workspace: Workspace }) => {
   );
 };
 
-const StateContent = ({ workspace }: { readonly workspace: Workspace }) => {
+type StateContentProps = { readonly organization: string; readonly workspace: Workspace };
+
+const StateContent = ({ organization, workspace }: StateContentProps) => {
   const { permissions } = workspace.attributes;
   return (
     <Stack>
@@ -81,6 +84,7 @@ const StateContent = ({ workspace }: { readonly workspace: Workspace }) => {
           <NoPermission what="the state" level="read access to state versions" />
         )}
       </Card>
+      {permissions['can-read-state-versions'] && <StateCharts organization={organization} workspace={workspace} />}
     </Stack>
   );
 };
@@ -95,7 +99,7 @@ export const WorkspaceStateScreen = () => {
       {data.data.relationships['current-state-version'].data === null ? (
         <NoState />
       ) : (
-        <StateContent workspace={data.data} />
+        <StateContent organization={organization} workspace={data.data} />
       )}
       <SharingGraph organization={organization} workspace={data.data} />
     </Stack>

@@ -1,0 +1,38 @@
+import { SimpleGrid } from '@mantine/core';
+import { usePermission } from '../../api/organizations.js';
+import { lazyComponent } from '../../components/lazy-component.js';
+import { WhenVisible } from '../../components/when-visible.js';
+import type { CardProps } from './home-cards.js';
+
+const RunDaysChart = lazyComponent(() => import('../../charts/run-days.js'), 'RunDaysChart');
+const TagComplianceChart = lazyComponent(() => import('../../charts/tag-compliance.js'), 'TagComplianceChart');
+const ResourcesChart = lazyComponent(() => import('../../charts/resource-types.js'), 'OrganizationResourcesChart');
+const TrailActivityChart = lazyComponent(() => import('../../charts/trail-activity.js'), 'TrailActivityChart');
+
+const RUNS_HEIGHT = 380;
+const HEIGHT = 320;
+
+/** What happens in the organization, in pictures. Only people who may read the audit trail see its activity. */
+export const HomeCharts = ({ organization }: CardProps) => {
+  const mayReadTrail = usePermission(organization, 'can-read-audit-trail');
+  return (
+    <>
+      <WhenVisible height={RUNS_HEIGHT}>
+        <RunDaysChart organization={organization} />
+      </WhenVisible>
+      <SimpleGrid cols={{ base: 1, md: 2 }}>
+        <WhenVisible height={HEIGHT}>
+          <TagComplianceChart organization={organization} />
+        </WhenVisible>
+        <WhenVisible height={HEIGHT}>
+          <ResourcesChart organization={organization} />
+        </WhenVisible>
+      </SimpleGrid>
+      {mayReadTrail && (
+        <WhenVisible height={HEIGHT}>
+          <TrailActivityChart organization={organization} />
+        </WhenVisible>
+      )}
+    </>
+  );
+};
