@@ -161,7 +161,7 @@ const scrollTo = async (page: TestPage, title: string): Promise<void> => {
   await waitUntil(async () => {
     await page.mouse.wheel(0, 400);
     return (await region.count()) === 1;
-  });
+  }, `the picture ${title} is there`);
   await region.scrollIntoViewIfNeeded();
 };
 
@@ -178,7 +178,9 @@ describe('the other pictures of home', () => {
     await scrollTo(page, 'Activity of the last 14 days');
     expect(await inspectScreen(page, 'home-pictures')).toEqual([]);
     expect(await readNumbers(page, 'Complete tags by project')).toEqual([['Default Project', '2', '1', '50%']]);
-    expect(await readNumbers(page, 'Resources by type')).toEqual([['null_resource', 'hashicorp/null', '2']]);
+    expect(await readNumbers(page, 'Resources by type')).toEqual([
+      ['terraform_data', 'terraform.io/builtin/terraform', '2'],
+    ]);
     const cells = page.getByRole('group', { name: 'Entries of the audit trail by day and hour' }).getByRole('link');
     await cells.last().click();
     await page.getByRole('heading', { level: 1, name: 'Audit trail' }).waitFor();
