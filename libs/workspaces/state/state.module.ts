@@ -62,7 +62,13 @@ export class StateModule {
       // Global, because workspaces show current states and outputs through a port that they declare themselves.
       global: true,
       imports: [CqrsModule],
-      controllers: [ResourceStatisticsController, ResourcesController, StateFilesController, StateVersionOutputsController, StateVersionsController],
+      controllers: [
+        ResourceStatisticsController,
+        ResourcesController,
+        StateFilesController,
+        StateVersionOutputsController,
+        StateVersionsController,
+      ],
       providers: [
         BackingDataHandler,
         StateVersionCreator,
