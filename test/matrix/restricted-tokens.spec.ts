@@ -16,6 +16,7 @@ const TRAIL = [
   'GET /api/v2/organization/audit-trail',
   'GET /api/v2/organizations/:organization/audit-trail',
   'GET /api/v2/organizations/:organization/audit-trail/:id',
+  'GET /api/v2/organizations/:organization/audit-trail-activity',
   'GET /api/v2/admin/audit-trail',
   'GET /api/v2/admin/audit-trail/:id',
 ];

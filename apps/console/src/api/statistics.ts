@@ -2,6 +2,7 @@ import { queryOptions } from '@tanstack/react-query';
 import type { ApiResource } from '#packages/client';
 import { readData } from './api-error.js';
 import { api } from './client.js';
+import { ONCE } from './once.js';
 import { organizationKey } from './organizations.js';
 import { runsKey } from './runs.js';
 
@@ -9,13 +10,20 @@ type Statistics = ApiResource<'RunStatistics'>;
 export type RunDay = Statistics['attributes']['days'][number];
 
 /** The zone of the reader. Days begin at midnight there. */
-export const getTimeZone = (): string => Intl.DateTimeFormat().resolvedOptions().timeZone;
+const getTimeZone = (): string => Intl.DateTimeFormat().resolvedOptions().timeZone;
+
+/**
+ * Counting reads many rows, and live messages come often in a large organization. So numbers are read when a picture opens,
+ * and not after each change.
+ */
+const COUNTED = { ...ONCE, refetchOnMount: 'always' } as const;
 
 const toQuery = (days: number) => ({ 'filter[days]': days, 'filter[time-zone]': getTimeZone() });
 
 /** The runs of the last days that the person may read, by day and result. */
 export const organizationRunDaysQuery = (organization: string, days: number) =>
   queryOptions({
+    ...COUNTED,
     queryKey: [...runsKey(organization), 'days', days],
     queryFn: async ({ signal }): Promise<readonly RunDay[]> => {
       const params = { path: { organization }, query: toQuery(days) };
@@ -27,6 +35,7 @@ export const organizationRunDaysQuery = (organization: string, days: number) =>
 /** The runs of a workspace of the last days, by day and result. */
 export const workspaceRunDaysQuery = (organization: string, workspace: string, days: number) =>
   queryOptions({
+    ...COUNTED,
     queryKey: [...runsKey(organization), 'days', days, workspace],
     queryFn: async ({ signal }): Promise<readonly RunDay[]> => {
       const params = { path: { id: workspace }, query: toQuery(days) };
@@ -39,6 +48,7 @@ export type ResourceType = { readonly provider: string; readonly type: string; r
 /** The resources in the current states that the person may read, by provider and type, the most first. */
 export const resourceStatisticsQuery = (organization: string) =>
   queryOptions({
+    ...COUNTED,
     queryKey: [...organizationKey(organization), 'workspaces', 'resource-types'],
     queryFn: async ({ signal }) => {
       const params = { path: { organization } };
@@ -60,6 +70,7 @@ export const resourceStatisticsQuery = (organization: string) =>
 /** The workspaces that the person may read, and those without a value for a reserved tag key, by project. */
 export const tagComplianceQuery = (organization: string) =>
   queryOptions({
+    ...COUNTED,
     queryKey: [...organizationKey(organization), 'tags', 'compliance'],
     queryFn: async ({ signal }) => {
       const params = { path: { organization } };
@@ -83,7 +94,7 @@ export const tagComplianceQuery = (organization: string) =>
 /** The numbers of entries of the audit trail by day and hour. */
 export const trailActivityQuery = (organization: string, days: number) =>
   queryOptions({
-    // Each change adds an entry. The picture is read again when the person opens it again.
+    ...COUNTED,
     queryKey: [...organizationKey(organization), 'audit-trail', 'activity', days],
     queryFn: async ({ signal }) => {
       const params = { path: { organization }, query: toQuery(days) };
