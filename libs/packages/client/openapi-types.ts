@@ -43090,6 +43090,8 @@ export interface operations {
         'filter[tagged][0][value]'?: string;
         /** @description Only workspaces of this project. */
         'filter[project][id]'?: string;
+        /** @description Only workspaces that use this SSH key. */
+        'filter[ssh-key][id]'?: string;
         /** @description Only workspaces whose `latest-change-at` is this ISO 8601 timestamp or later. */
         'filter[changed-since]'?: string;
         /** @description An extension of Cadastre. Only workspaces with one of these ids. Separate values with commas. */

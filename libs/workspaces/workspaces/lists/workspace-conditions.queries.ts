@@ -11,6 +11,7 @@ export type WorkspaceListFilter = {
   /** Effective tags that a workspace must have: its own, and inherited ones. */
   readonly tagged: readonly TagFilterTerm[];
   readonly project: string | undefined;
+  readonly sshKey: string | undefined;
   readonly ids: readonly string[];
   /** Only workspaces that have no value for a reserved tag key. */
   readonly tagGaps: boolean;
@@ -75,6 +76,8 @@ const isInProject = (project: string): WorkspaceCondition => {
   const are = (column: Sql): Sql => sql`${column} = ${project}`;
   return { where: are(PROJECT), projects: { are, unless: [] } };
 };
+
+const usesSshKey = (key: string): WorkspaceCondition => ({ where: sql`w.ssh_key = ${key}`, unforeseen: true });
 
 /**
  * If no project binds all of the tags, nothing else is read. Postgres cannot estimate the number of matching
@@ -193,6 +196,7 @@ export const buildConditionAlternatives = (filter: WorkspaceListFilter): readonl
     ...(filter.name ? [hasInName(filter.name)] : []),
     ...(filter.wildcard ? [matchesWildcard(filter.wildcard)] : []),
     ...(filter.project ? [isInProject(filter.project)] : []),
+    ...(filter.sshKey ? [usesSshKey(filter.sshKey)] : []),
     ...(filter.changedSince ? [hasChangedSince(filter.changedSince)] : []),
     ...(filter.ids.length > 0 ? [hasId(filter.ids)] : []),
     ...(filter.tagGaps ? [isAmong(selectWorkspacesWithTagGaps())] : []),

@@ -21,6 +21,7 @@ export const workspaceListParameters = {
     { mostCharacters: 256 },
   ),
   'filter[project][id]': parameter.text('Only workspaces of this project.'),
+  'filter[ssh-key][id]': parameter.text('Only workspaces that use this SSH key.'),
   'filter[changed-since]': parameter.text(
     'Only workspaces whose `latest-change-at` is this ISO 8601 timestamp or later.',
   ),

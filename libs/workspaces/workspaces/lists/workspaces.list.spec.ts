@@ -88,7 +88,12 @@ beforeAll(async () => {
     const body = resource('reserved-tag-keys', { key });
     expectStatus(await server.post('/api/v2/organizations/listed/reserved-tag-keys', body), 201);
   }
-  ids = { ELSEWHERE: elsewhere, ALPHA: alpha, DELTA: delta };
+  const keys = '/api/v2/organizations/listed/ssh-keys';
+  const key = await server.post(keys, resource('ssh-keys', { name: 'modules', value: 'a private key' }));
+  const { id: sshKey } = expectStatus(key, 201).body.data;
+  const path = `/api/v2/workspaces/${gamma}/relationships/ssh-key`;
+  expectStatus(await server.patch(path, resource('workspaces', { id: sshKey })), 200);
+  ids = { ELSEWHERE: elsewhere, ALPHA: alpha, DELTA: delta, SSHKEY: sshKey };
 });
 
 afterAll(() => server.close());
@@ -100,7 +105,7 @@ let ids: Readonly<Record<string, string>>;
 
 /** Replaces capitals with ids. */
 const fillIn = (query: string): string =>
-  query.replaceAll(/\b(?:ELSEWHERE|ALPHA|DELTA)\b/g, (name) => ids[name] ?? name);
+  query.replaceAll(/\b(?:ELSEWHERE|ALPHA|DELTA|SSHKEY)\b/g, (name) => ids[name] ?? name);
 
 const IN_PROJECT = 'filter[project][id]=ELSEWHERE';
 
@@ -193,6 +198,8 @@ const ANSWERS: readonly (readonly [query: string, names: readonly string[]])[] =
 
   [IN_PROJECT, ['Beta_prod', 'gamma-test']],
   ['filter[project][id]=prj-nowhere', []],
+  ['filter[ssh-key][id]=SSHKEY', ['gamma-test']],
+  ['filter[ssh-key][id]=sshkey-none', []],
   ['filter[current-run][status]=plan_queued', ['alpha-prod']],
   ['filter[current-run][status]=canceled,plan_queued', ['alpha-prod', 'delta']],
   ['filter[current-run][status]=applied', []],
