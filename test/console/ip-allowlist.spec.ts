@@ -29,7 +29,7 @@ const open = async (user: string, path: string, heading: string): Promise<TestPa
 
 describe('the IP allowlist', () => {
   it('suggests the own address for the first range; owners add, disable, enable and remove ranges', async () => {
-    const page = await open(owner, 'settings', 'IP allowlist');
+    const page = await open(owner, 'settings/ip-allowlist', 'IP allowlist');
     await page.getByText('The organization accepts requests from every address.').waitFor();
     await page.getByRole('heading', { name: 'No range is listed' }).waitFor();
     expect(await inspectScreen(page, 'ip-allowlist-empty')).toEqual([]);
@@ -72,12 +72,12 @@ describe('the IP allowlist', () => {
   });
 
   it('is offered to owners only', async () => {
-    const page = await open(member, 'people', 'People');
-    const navigation = page.getByRole('navigation', { name: 'Organization' });
-    await navigation.getByRole('link', { name: 'People and tokens' }).waitFor();
-    expect(await navigation.getByRole('link', { name: 'Settings' }).count()).toBe(0);
-    const settings = await openConsole(browser, server, { user: member, path: '/app/acme/settings' });
-    await settings.getByRole('heading', { name: 'This page does not exist, or you have no access' }).waitFor();
+    const page = await open(member, 'settings', 'Agent pools');
+    const sections = page.getByRole('navigation', { name: 'Settings' });
+    await sections.getByRole('link', { name: 'Agent pools' }).waitFor();
+    expect(await sections.getByRole('link', { name: 'IP allowlist' }).count()).toBe(0);
+    const denied = await openConsole(browser, server, { user: member, path: '/app/acme/settings/ip-allowlist' });
+    await denied.getByRole('heading', { name: 'This organization does not exist, or you have no access' }).waitFor();
   });
 
   it('gives people at other addresses the reason', async () => {

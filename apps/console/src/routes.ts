@@ -1,4 +1,5 @@
 import { organizationRoute, organizationSettingsRoute, rootRoute, teamRoute, workspaceRoute } from './parent-routes.js';
+import { agentPoolRoute, agentPoolsRoute } from './screens/agent-pools/agent-pools.routes.js';
 import { auditTrailRoute, siteAuditTrailRoute } from './screens/audit-trail/audit-trail.routes.js';
 import { homeRoute } from './screens/home/home.routes.js';
 import { notificationsRoute } from './screens/notifications/notifications.routes.js';
@@ -10,6 +11,7 @@ import { providerRoute } from './screens/provider/provider.routes.js';
 import { registryRoute } from './screens/registry/registry.routes.js';
 import { runsRoute } from './screens/runs/runs.routes.js';
 import { siteRoute } from './screens/site/site.routes.js';
+import { sshKeysRoute } from './screens/ssh-keys/ssh-keys.routes.js';
 import { stateVersionsRoute } from './screens/state-versions/state-versions.routes.js';
 import { reservedKeysRoute, tagsRoute } from './screens/tags/tags.routes.js';
 import {
@@ -59,8 +61,11 @@ const teamScreens = teamRoute.addChildren([
 
 const settingsSections = organizationSettingsRoute.addChildren([
   // One section a line.
+  agentPoolRoute,
+  agentPoolsRoute,
   firstSectionRoute,
   ipAllowlistRoute,
+  sshKeysRoute,
 ]);
 
 const organizationScreens = organizationRoute.addChildren([

@@ -25,6 +25,13 @@ export const tokensOfTeamQuery = (organization: string, id: string) =>
     return readDocument(api.GET('/api/v2/teams/{id}/authentication-tokens', { params, signal }));
   });
 
+/** The tokens of an agent pool, page by page. */
+export const tokensOfPoolQuery = (organization: string, id: string) =>
+  pagedQuery([...tokensKey(organization), 'agent-pool', id], (page, signal) => {
+    const params = { path: { id }, query: page };
+    return readDocument(api.GET('/api/v2/agent-pools/{id}/authentication-tokens', { params, signal }));
+  });
+
 type OrganizationTokenKind = 'organization' | 'audit-trails';
 
 /** The token of the organization, or the one that reads its audit trail only. Null if there is none. */
@@ -46,7 +53,8 @@ export const organizationTokenQuery = (organization: string, kind: OrganizationT
 
 /** `expiredAt`: an ISO 8601 time, or null for no end. */
 export type RequestedToken = {
-  readonly owner: { readonly team: string } | { readonly organization: OrganizationTokenKind };
+  readonly owner:
+    { readonly team: string } | { readonly agentPool: string } | { readonly organization: OrganizationTokenKind };
   readonly description: string;
   readonly expiredAt: string | null;
 };
@@ -61,6 +69,12 @@ const createToken = async (
     const params = { path: { id: owner.team } };
     const body = { data: { type, attributes: { description, ...end } } };
     const { data } = await readDocument(api.POST('/api/v2/teams/{id}/authentication-tokens', { params, body }));
+    return data.attributes.token ?? '';
+  }
+  if ('agentPool' in owner) {
+    const params = { path: { id: owner.agentPool } };
+    const body = { data: { type, attributes: { description, ...end } } };
+    const { data } = await readDocument(api.POST('/api/v2/agent-pools/{id}/authentication-tokens', { params, body }));
     return data.attributes.token ?? '';
   }
   const query = owner.organization === 'audit-trails' ? { token: owner.organization } : {};

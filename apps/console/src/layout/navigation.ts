@@ -38,7 +38,7 @@ const NAVIGATION: readonly NavigationEntry[] = [
   { label: 'People and tokens', path: 'people', icon: UserIcon, key: 'p' },
   { label: 'Notifications', path: 'notifications', icon: BellIcon, key: 'n', permission: 'can-update' },
   { label: 'Audit trail', path: 'audit-trail', icon: AuditTrailIcon, key: 'a', permission: 'can-read-audit-trail' },
-  { label: 'Settings', path: 'settings', icon: SettingsIcon, key: 's', permission: 'can-update' },
+  { label: 'Settings', path: 'settings', icon: SettingsIcon, key: 's' },
 ];
 
 /** Returns the path of the first screen of an organization. */

@@ -15,7 +15,7 @@ const SectionLinks = ({ organization }: { readonly organization: string }) => {
   const [openAt, setOpenAt] = useState<string | null>(null);
   // Another section closes the list.
   const isOpen = openAt === current;
-  const here = sections.find((section) => getSectionPath(organization, section) === current);
+  const here = sections.find((section) => `${current}/`.startsWith(`${getSectionPath(organization, section)}/`));
   return (
     <nav aria-label="Settings" className={classes['sections']} data-open={isOpen || undefined}>
       <Button

@@ -12,7 +12,9 @@ export type SettingsSection = {
 /** The sections of the settings, in the order of their links. Each one is a route below `organizationSettingsRoute`. */
 const SECTIONS: readonly SettingsSection[] = [
   // One section a line.
+  { label: 'Agent pools', path: 'agent-pools' },
   { label: 'IP allowlist', path: 'ip-allowlist', permission: 'can-update' },
+  { label: 'SSH keys', path: 'ssh-keys' },
 ];
 
 /** Returns the path of a section of an organization. */
