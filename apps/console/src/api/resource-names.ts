@@ -68,6 +68,17 @@ const SOURCES: readonly NameSource[] = [
       return readDocument(api.GET('/api/v2/organizations/{organization}/agent-pools', { params, signal }));
     },
   },
+  {
+    prefix: 'run-',
+    key: 'runs',
+    isById: false,
+    // The newest runs.
+    read: async (organization, _ids, signal) => {
+      const params = { path: { organization }, query: FIRST_PAGE };
+      const { data } = await readDocument(api.GET('/api/v2/organizations/{organization}/runs', { params, signal }));
+      return { data: data.map(({ id, attributes: { message } }) => ({ id, attributes: { name: message || id } })) };
+    },
+  },
 ];
 
 const toNameQuery = (organization: string, { key, isById, read }: NameSource, ids: readonly string[]) => ({
@@ -95,8 +106,9 @@ const joinNames = (results: readonly UseQueryResult<NamesById>[]): NamesById =>
   new Map(results.flatMap(({ data }) => [...(data ?? [])]));
 
 /**
- * Returns the names of workspaces, projects, teams, variable sets and agent pools with these ids, as far as the person may read them and the first page of
- * a list contains them. A group of ids whose content stays the same needs no further request when other groups are added.
+ * Returns the names of workspaces, projects, teams, variable sets and agent pools with these ids, and the messages of runs, as
+ * far as the person may read them and the first page of a list contains them. A group of ids whose content stays the same needs
+ * no further request when other groups are added.
  */
 export const useResourceNames = (organization: string, groups: readonly (readonly string[])[]): NamesById =>
   useQueries({ queries: listNameQueries(organization, groups), combine: joinNames });
