@@ -133,7 +133,7 @@ const SCREENS: readonly Screen[] = [
     name: 'state-versions',
     path: `${NETWORK}/states`,
     text: 'Current',
-    prepare: (page) => page.getByRole('button', { name: 'Show what serial 2 changed' }).click(),
+    prepare: (page) => page.getByRole('button', { name: 'Changes of serial 2' }).click(),
   },
   {
     name: 'shared-states',

@@ -6,7 +6,7 @@ import { ONCE } from './once.js';
 import { pagedQuery } from './pages.js';
 
 /** Everything about the current state of a workspace has a key that begins with this one. */
-const currentStateKey = (workspace: string) => ['states', workspace] as const;
+export const currentStateKey = (workspace: string) => ['states', workspace] as const;
 
 /** The current state version of the workspace with this id, and who created it. */
 export const currentStateQuery = (workspace: string) =>

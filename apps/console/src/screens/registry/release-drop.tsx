@@ -1,10 +1,8 @@
-import '@mantine/dropzone/styles.layer.css';
-import { Alert, Button, Stack, Text } from '@mantine/core';
-import { Dropzone } from '@mantine/dropzone';
-import { useRef, useState } from 'react';
+import { Alert, Text } from '@mantine/core';
+import { useState } from 'react';
+import { FileDrop } from '../../components/file-drop.js';
 import { RowList } from '../../components/row-list.js';
 import { readRelease, type Release } from './release-files.js';
-import classes from './registry.module.css';
 
 type SummaryProps = { readonly release: Release };
 
@@ -41,8 +39,7 @@ type FilesProps = {
 /** A place for the files of a release. They are read when they are dropped or chosen. */
 export const ReleaseDrop = ({ release, isBusy, onRelease }: FilesProps) => {
   const [problem, setProblem] = useState<string | null>(null);
-  const open = useRef<() => void>(null);
-  const readFiles = (files: readonly File[]) => {
+  const readFiles = (files: readonly File[]): void => {
     const show = (release: Release | null, message: string | null) => {
       onRelease(release);
       setProblem(message);
@@ -54,29 +51,13 @@ export const ReleaseDrop = ({ release, isBusy, onRelease }: FilesProps) => {
   };
   return (
     <>
-      <Dropzone
-        openRef={open}
-        activateOnClick={false}
-        activateOnKeyboard={false}
-        disabled={isBusy}
-        onDrop={readFiles}
-        className={classes['drop']}
-        inputProps={{ 'aria-label': 'Files of the release' }}
-        attributes={{ root: { role: 'group', 'aria-label': 'Drop the files of the release here' } }}
-        enablePointerEvents
-        tabIndex={-1}
-      >
-        <Stack gap="xs" align="center">
-          {release ? (
-            <ReleaseSummary release={release} />
-          ) : (
-            <Text size="sm">Drop all files of the folder dist here.</Text>
-          )}
-          <Button variant="default" disabled={isBusy} onClick={() => open.current?.()}>
-            Choose files
-          </Button>
-        </Stack>
-      </Dropzone>
+      <FileDrop label="the files of the release" action="Choose files" isBusy={isBusy} onFiles={readFiles}>
+        {release ? (
+          <ReleaseSummary release={release} />
+        ) : (
+          <Text size="sm">Drop all files of the folder dist here.</Text>
+        )}
+      </FileDrop>
       {release && <ReleaseFileList release={release} />}
       {problem !== null && (
         <Alert color="red" role="alert">

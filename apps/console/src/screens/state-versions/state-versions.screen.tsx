@@ -1,18 +1,22 @@
 import { Stack, Text } from '@mantine/core';
-import { useInfiniteQuery, useQuery } from '@tanstack/react-query';
+import { useInfiniteQuery, useQuery, type InfiniteData, type UseInfiniteQueryResult } from '@tanstack/react-query';
 import { useNavigate, useParams, useSearch } from '@tanstack/react-router';
 import { stateVersionsQuery, type StateVersionPage } from '../../api/states.js';
-import { workspaceQuery, type Workspace } from '../../api/workspaces.js';
+import { workspaceQuery, type WorkspaceDocument } from '../../api/workspaces.js';
 import { Card } from '../../components/card.js';
 import { ResourceIcon } from '../../components/icons.js';
 import { lazyComponent } from '../../components/lazy-component.js';
 import { LoadMore } from '../../components/load-more.js';
 import { EmptyState, ErrorState, LoadingLines } from '../../components/states.js';
-import { VersionTable } from './version-table.js';
+import { UploadButton } from './upload-button.js';
+import { useVersionActions } from './version-actions.js';
 
 /** Its parts need code that a list with versions does not. */
 const NoVersion = lazyComponent(() => import('./no-version.js'), 'NoVersion', <LoadingLines count={6} />);
+const VersionTable = lazyComponent(() => import('./version-table.js'), 'VersionTable', <LoadingLines count={6} />);
 const Comparison = lazyComponent(() => import('./comparison.js'), 'Comparison', <LoadingLines />);
+
+type LoadedQuery = Extract<UseInfiniteQueryResult<InfiniteData<StateVersionPage>>, { status: 'success' }>;
 
 const ROUTE = '/$organization/workspaces/$workspace/states';
 
@@ -25,16 +29,15 @@ const formatTitle = (pages: readonly StateVersionPage[], from: string, to: strin
   return `From ${describe(from)} to ${describe(to)}`;
 };
 
-const Versions = ({ workspace }: { readonly workspace: Workspace }) => {
+type VersionsProps = { readonly organization: string; readonly workspace: WorkspaceDocument };
+
+const LoadedVersions = ({ organization, workspace, query }: VersionsProps & { readonly query: LoadedQuery }) => {
   const { from, to } = useSearch({ from: ROUTE });
   const navigate = useNavigate({ from: ROUTE });
-  const query = useInfiniteQuery(stateVersionsQuery(workspace.id));
-  if (query.error) return <ErrorState error={query.error} onRetry={() => void query.refetch()} />;
-  if (!query.data) return <LoadingLines count={6} />;
   const { pages } = query.data;
-  if (pages.every(({ data }) => data.length === 0)) {
-    return <NoVersion />;
-  }
+  const { dialog, ...actions } = useVersionActions(organization, workspace, pages);
+  const upload = <UploadButton organization={organization} workspace={workspace} />;
+  if (pages.every(({ data }) => data.length === 0)) return <NoVersion>{upload}</NoVersion>;
   return (
     <Stack>
       <Text size="sm" c="dimmed">
@@ -43,12 +46,13 @@ const Versions = ({ workspace }: { readonly workspace: Workspace }) => {
       {from !== undefined && to !== undefined && (
         <Comparison key={`${from} ${to}`} from={from} to={to} title={formatTitle(pages, from, to)} />
       )}
-      <Card title="State versions">
+      <Card title="State versions" actions={upload}>
         <VersionTable
           pages={pages}
-          current={workspace.relationships['current-state-version'].data?.id ?? null}
+          current={workspace.data.relationships['current-state-version'].data?.id ?? null}
           comparison={{ from, to }}
           onCompare={(search) => void navigate({ search, replace: true })}
+          {...actions}
         />
         {query.hasNextPage && (
           <div>
@@ -56,8 +60,16 @@ const Versions = ({ workspace }: { readonly workspace: Workspace }) => {
           </div>
         )}
       </Card>
+      {dialog}
     </Stack>
   );
+};
+
+const Versions = (props: VersionsProps) => {
+  const query = useInfiniteQuery(stateVersionsQuery(props.workspace.data.id));
+  if (query.error) return <ErrorState error={query.error} onRetry={() => void query.refetch()} />;
+  if (!query.data) return <LoadingLines count={6} />;
+  return <LoadedVersions {...props} query={query} />;
 };
 
 /** The states that a workspace has had, and what differs between two of them. */
@@ -74,5 +86,5 @@ export const StateVersionsScreen = () => {
       </EmptyState>
     );
   }
-  return <Versions workspace={data.data} />;
+  return <Versions organization={organization} workspace={data} />;
 };

@@ -1,9 +1,9 @@
-import { Badge, Button, Table, VisuallyHidden } from '@mantine/core';
+import { Badge, Group } from '@mantine/core';
 import { describeHolder } from '../../api/included.js';
 import type { StateVersionPage } from '../../api/states.js';
+import { DataTable, type DataColumn } from '../../components/data-table.js';
+import type { RowAction } from '../../components/row-action.js';
 import { Time } from '../../components/times.js';
-import { WideTable } from '../../components/wide-table.js';
-import tableClasses from '../../components/table-frame.module.css';
 import type { StateComparison } from './state-versions.search.js';
 import classes from './state-versions.module.css';
 
@@ -16,111 +16,117 @@ const STATUS_LABELS = {
   backing_data_permanently_deleted: 'File deleted',
 } as const;
 
-type StateVersion = StateVersionPage['data'][number];
+export type StateVersion = StateVersionPage['data'][number];
+
+/** What a person does with a version besides comparing it. */
+export type VersionAction = 'download' | 'roll-back' | 'delete' | 'restore' | 'destroy';
 
 type TableProps = {
   readonly pages: readonly StateVersionPage[];
   readonly current: string | null;
   readonly comparison: StateComparison;
   readonly onCompare: (comparison: StateComparison) => void;
+  /** Returns why the person may not do it; undefined if they may. */
+  readonly findRefusal: (action: VersionAction) => string | undefined;
+  readonly onAct: (action: VersionAction, version: StateVersion) => void;
 };
 
-type RowProps = Omit<TableProps, 'pages'> & {
-  readonly page: StateVersionPage;
+type VersionRow = {
+  readonly id: string;
   readonly version: StateVersion;
+  readonly creator: string;
   /** The version before this one, if it is loaded. */
   readonly previous: StateVersion | undefined;
 };
 
-const VersionRow = ({ page, version, previous, current, comparison, onCompare }: RowProps) => {
-  const { id, attributes, relationships } = version;
-  const holder = describeHolder(page, relationships['created-by'].data);
-  const terraform = attributes['terraform-version'] ?? 'unknown';
-  const status = STATUS_LABELS[attributes.status];
-  const hasFile = attributes.status === 'finalized';
+const hasFile = ({ attributes }: StateVersion): boolean => attributes.status === 'finalized';
+
+type ActionWords = { readonly action: string; readonly label: (serial: number) => string };
+
+const ACTION_WORDS: Readonly<Record<VersionAction, ActionWords>> = {
+  download: { action: 'Download', label: (serial) => `Download serial ${serial}` },
+  'roll-back': { action: 'Roll back', label: (serial) => `Roll back to serial ${serial}` },
+  delete: { action: 'Delete the file', label: (serial) => `Delete the file of serial ${serial}` },
+  restore: { action: 'Restore the file', label: (serial) => `Restore the file of serial ${serial}` },
+  destroy: { action: 'Delete the file for good', label: (serial) => `Delete the file for good, of serial ${serial}` },
+};
+
+const listPossible = (version: StateVersion, isCurrent: boolean): readonly VersionAction[] => {
+  if (version.attributes.status === 'backing_data_soft_deleted') return ['restore', 'destroy'];
+  if (!hasFile(version)) return [];
+  return isCurrent ? ['download'] : ['download', 'roll-back', 'delete'];
+};
+
+const listActions = ({ version, previous }: VersionRow, props: TableProps): readonly RowAction[] => {
+  const { current, onCompare, findRefusal, onAct } = props;
+  const { id, attributes } = version;
+  const compare: RowAction = {
+    action: 'Changes',
+    label: `Changes of serial ${attributes.serial}`,
+    onClick: () => onCompare({ from: previous?.id ?? '', to: id }),
+  };
+  const others = listPossible(version, id === current).map((action) => ({
+    action: ACTION_WORDS[action].action,
+    label: ACTION_WORDS[action].label(attributes.serial),
+    isDangerous: action === 'delete' || action === 'destroy',
+    refusal: findRefusal(action),
+    onClick: () => onAct(action, version),
+  }));
+  return [...(previous && hasFile(previous) && hasFile(version) ? [compare] : []), ...others];
+};
+
+const listColumns = ({ current, comparison, onCompare }: TableProps): readonly DataColumn<VersionRow>[] => {
   // The radio of Mantine and what it imports would be 4 kB of scripts, on the largest screen.
-  const choose = (side: 'from' | 'to') => (
+  const choose = (side: 'from' | 'to', version: StateVersion) => (
     <input
       type="radio"
       className={classes['choice']}
       name={side}
-      aria-label={`Compare ${side} serial ${attributes.serial}`}
-      disabled={!hasFile}
-      checked={comparison[side] === id}
-      onChange={() => onCompare({ ...comparison, [side]: id })}
+      aria-label={`Compare ${side} serial ${version.attributes.serial}`}
+      disabled={!hasFile(version)}
+      checked={comparison[side] === version.id}
+      onChange={() => onCompare({ ...comparison, [side]: version.id })}
     />
   );
-  return (
-    <Table.Tr>
-      <Table.Td>{choose('from')}</Table.Td>
-      <Table.Td>{choose('to')}</Table.Td>
-      <Table.Td>
-        {attributes.serial.toLocaleString()}{' '}
-        {id === current && (
-          <Badge color="green" miw="max-content">
-            Current
-          </Badge>
-        )}
-        <div className={tableClasses['narrow']}>
-          <Time value={attributes['created-at']} /> by {holder}
-        </div>
-        <div className={tableClasses['narrow']}>
-          Terraform {terraform}, {status}
-        </div>
-      </Table.Td>
-      <Table.Td className={tableClasses['wide']}>
-        <Time value={attributes['created-at']} />
-      </Table.Td>
-      <Table.Td className={tableClasses['wide']}>{holder}</Table.Td>
-      <Table.Td className={tableClasses['wide']}>{terraform}</Table.Td>
-      <Table.Td className={tableClasses['wide']}>{status}</Table.Td>
-      <Table.Td ta="right">
-        {previous?.attributes.status === 'finalized' && hasFile && (
-          <Button
-            size="compact-sm"
-            variant="default"
-            aria-label={`Show what serial ${attributes.serial} changed`}
-            onClick={() => onCompare({ from: previous.id, to: id })}
-          >
-            Changes
-          </Button>
-        )}
-      </Table.Td>
-    </Table.Tr>
-  );
+  return [
+    {
+      header: 'Serial',
+      cell: ({ version: { id, attributes } }) => (
+        <Group gap="xs" wrap="nowrap">
+          {attributes.serial.toLocaleString()}
+          {id === current && (
+            <Badge color="green" miw="max-content">
+              Current
+            </Badge>
+          )}
+        </Group>
+      ),
+    },
+    { header: 'From', cell: ({ version }) => choose('from', version) },
+    { header: 'To', cell: ({ version }) => choose('to', version) },
+    { header: 'Created', cell: ({ version }) => <Time value={version.attributes['created-at']} /> },
+    { header: 'Created by', cell: ({ creator }) => creator },
+    { header: 'Terraform', cell: ({ version }) => version.attributes['terraform-version'] ?? 'unknown' },
+    { header: 'Status', cell: ({ version }) => STATUS_LABELS[version.attributes.status] },
+  ];
 };
 
 /** The state versions, the newest first. */
-export const VersionTable = ({ pages, ...props }: TableProps) => {
-  const versions = pages.flatMap((page) => page.data.map((version) => ({ page, version })));
+export const VersionTable = (props: TableProps) => {
+  const versions = props.pages.flatMap((page) => page.data.map((version) => ({ page, version })));
+  const rows = versions.map(({ page, version }, index) => ({
+    id: version.id,
+    version,
+    creator: describeHolder(page, version.relationships['created-by'].data),
+    previous: versions[index + 1]?.version,
+  }));
   return (
-    <WideTable label="State versions">
-      <Table.Thead>
-        <Table.Tr>
-          {['From', 'To', 'Serial'].map((heading) => (
-            <Table.Th key={heading}>{heading}</Table.Th>
-          ))}
-          {['Created', 'Created by', 'Terraform', 'Status'].map((heading) => (
-            <Table.Th key={heading} className={tableClasses['wide']}>
-              {heading}
-            </Table.Th>
-          ))}
-          <Table.Th>
-            <VisuallyHidden>Comparison</VisuallyHidden>
-          </Table.Th>
-        </Table.Tr>
-      </Table.Thead>
-      <Table.Tbody>
-        {versions.map(({ page, version }, index) => (
-          <VersionRow
-            key={version.id}
-            page={page}
-            version={version}
-            previous={versions[index + 1]?.version}
-            {...props}
-          />
-        ))}
-      </Table.Tbody>
-    </WideTable>
+    <DataTable
+      label="State versions"
+      isInCard
+      rows={rows}
+      columns={listColumns(props)}
+      actions={(row) => ({ name: `serial ${row.version.attributes.serial}`, actions: listActions(row, props) })}
+    />
   );
 };

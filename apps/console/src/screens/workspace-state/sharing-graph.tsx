@@ -14,6 +14,7 @@ import { Card } from '../../components/card.js';
 import { WorkspaceIcon } from '../../components/icons.js';
 import { LoadMore } from '../../components/load-more.js';
 import { ErrorState, LoadingLines } from '../../components/states.js';
+import { TextLink } from '../../components/text-link.js';
 import classes from './sharing-graph.module.css';
 
 /** The height of a node with the gap below it. The style sheet uses it too. */
@@ -150,7 +151,18 @@ export const SharingGraph = ({ organization, workspace }: SharingGraphProps) => 
   const failed = [sources.query, consumers.query].find(({ error }) => error);
   const isLoading = [sources.query, consumers.query].some(({ data }) => !data);
   return (
-    <Card title="Shared states">
+    <Card
+      title="Shared states"
+      actions={
+        <TextLink
+          to="/$organization/workspaces/$workspace/settings"
+          params={{ organization, workspace: workspace.attributes.name }}
+          hash="sharing"
+        >
+          Change who reads it
+        </TextLink>
+      }
+    >
       <Text size="sm" c="dimmed">
         {describeConsumers(getSharing(workspace))} You see the workspaces that you may read.
       </Text>

@@ -1,19 +1,21 @@
-import { Stack, Text } from '@mantine/core';
+import { Button, Group, Stack, Text } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { useParams } from '@tanstack/react-router';
+import { saveStateFile } from '../../api/state-data.js';
 import { currentStateQuery } from '../../api/states.js';
 import { describeHolder } from '../../api/included.js';
-import { workspaceQuery, type Workspace } from '../../api/workspaces.js';
+import { workspaceQuery, type WorkspaceDocument } from '../../api/workspaces.js';
 import { Card, FactList } from '../../components/card.js';
 import { CodeBlock } from '../../components/copy.js';
 import { ResourceIcon } from '../../components/icons.js';
 import { lazyComponent } from '../../components/lazy-component.js';
-import { EmptyState, QueryState } from '../../components/states.js';
+import { EmptyState, LoadingLines, QueryState } from '../../components/states.js';
 import { Time } from '../../components/times.js';
+import { UploadButton } from '../state-versions/upload-button.js';
 import { StateCharts } from './state-charts.js';
-import { Outputs } from './outputs.js';
-import { Resources } from './resources.js';
 
+const Outputs = lazyComponent(() => import('./outputs.js'), 'Outputs', <LoadingLines />);
+const Resources = lazyComponent(() => import('./resources.js'), 'Resources', <LoadingLines />);
 const SharingGraph = lazyComponent(() => import('./sharing-graph.js'), 'SharingGraph');
 
 const KIB = 1024;
@@ -23,10 +25,18 @@ const formatSize = (bytes: number): string => {
   return bytes < KIB ** 2 ? `${(bytes / KIB).toFixed(1)} KiB` : `${(bytes / KIB ** 2).toFixed(1)} MiB`;
 };
 
-const NoState = () => (
+type StateProps = { readonly organization: string; readonly workspace: WorkspaceDocument };
+
+const NoState = (props: StateProps) => (
   <EmptyState icon={ResourceIcon} title="There is no state yet">
-    <Text>The first apply of a configuration with this workspace uploads a state.</Text>
+    <Text>
+      The first apply of a configuration with this workspace uploads a state. You can also upload one from another
+      backend.
+    </Text>
     <CodeBlock code={'terraform init\nterraform apply'} label="the commands" />
+    <div>
+      <UploadButton {...props} />
+    </div>
   </EmptyState>
 );
 
@@ -36,10 +46,27 @@ const NoPermission = ({ what, level }: { readonly what: string; readonly level: 
   </Text>
 );
 
-const StateVersion = ({ workspace }: { readonly workspace: Workspace }) => {
-  const query = useQuery(currentStateQuery(workspace.id));
+const StateVersion = ({ organization, workspace }: StateProps) => {
+  const { id, attributes } = workspace.data;
+  const query = useQuery(currentStateQuery(id));
+  const version = query.data?.data;
+  const download = version && (
+    <Button
+      size="compact-sm"
+      variant="default"
+      onClick={() => saveStateFile(version.id, `${attributes.name}-${version.attributes.serial}.tfstate`)}
+    >
+      Download
+    </Button>
+  );
+  const actions = (
+    <Group gap="xs">
+      {download}
+      <UploadButton organization={organization} workspace={workspace} />
+    </Group>
+  );
   return (
-    <Card title="Current state version">
+    <Card title="Current state version" actions={actions}>
       <QueryState query={query} what="state">
         {(document) => {
           const { attributes, relationships } = document.data;
@@ -60,31 +87,30 @@ const StateVersion = ({ workspace }: { readonly workspace: Workspace }) => {
   );
 };
 
-type StateContentProps = { readonly organization: string; readonly workspace: Workspace };
-
-const StateContent = ({ organization, workspace }: StateContentProps) => {
-  const { permissions } = workspace.attributes;
+const StateContent = ({ organization, workspace }: StateProps) => {
+  const { id, attributes } = workspace.data;
+  const { permissions } = attributes;
   return (
     <Stack>
       <Text size="sm" c="dimmed">
         The audit trail records that you read the state.
       </Text>
-      {permissions['can-read-state-versions'] && <StateVersion workspace={workspace} />}
+      {permissions['can-read-state-versions'] && <StateVersion organization={organization} workspace={workspace} />}
       <Card title="Outputs">
         {permissions['can-read-state-outputs'] ? (
-          <Outputs workspace={workspace.id} />
+          <Outputs workspace={id} />
         ) : (
           <NoPermission what="outputs" level="read access" />
         )}
       </Card>
       <Card title="Resources">
         {permissions['can-read-state-versions'] ? (
-          <Resources workspace={workspace.id} />
+          <Resources workspace={id} />
         ) : (
           <NoPermission what="the state" level="read access to state versions" />
         )}
       </Card>
-      {permissions['can-read-state-versions'] && <StateCharts organization={organization} workspace={workspace} />}
+      {permissions['can-read-state-versions'] && <StateCharts organization={organization} workspace={workspace.data} />}
     </Stack>
   );
 };
@@ -97,9 +123,9 @@ export const WorkspaceStateScreen = () => {
   return (
     <Stack>
       {data.data.relationships['current-state-version'].data === null ? (
-        <NoState />
+        <NoState organization={organization} workspace={data} />
       ) : (
-        <StateContent organization={organization} workspace={data.data} />
+        <StateContent organization={organization} workspace={data} />
       )}
       <SharingGraph organization={organization} workspace={data.data} />
     </Stack>
