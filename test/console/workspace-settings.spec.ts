@@ -15,6 +15,7 @@ import {
   resource,
 } from '../support/seeds.js';
 import { newStateVersion, stateFile } from '../support/state-file.js';
+import { waitUntil } from '../support/product.js';
 import { startTestServer, type TestServer } from '../support/server.js';
 
 let server: TestServer;
@@ -149,6 +150,21 @@ describe('the settings of a workspace', () => {
     const { attributes, relationships } = await readWorkspace();
     expect(attributes).toMatchObject({ 'execution-mode': 'agent', 'setting-overwrites': { 'agent-pool': true } });
     expect(relationships['agent-pool'].data).not.toBeNull();
+    await page.context().close();
+  });
+
+  it('are reached by links beside the cards, and by the graph of shared states', async () => {
+    const page = await openConsole(browser, server, { user: owner, path: '/app/acme/workspaces/network/state' });
+    await page.getByRole('link', { name: 'Change who reads it' }).click();
+    await cardOf(page, 'Remote state sharing').waitFor();
+    const isInView = async (card: string) => {
+      const top = (await cardOf(page, card).boundingBox())?.y ?? -1;
+      return top >= 0 && top < 800;
+    };
+    await waitUntil(() => isInView('Remote state sharing'), 'the card of the address is in view');
+    await page.getByRole('link', { name: 'Delete the workspace' }).click();
+    await waitUntil(() => isInView('Delete the workspace'), 'the last card is in view');
+    expect(page.url()).toBe(`${server.url}/app/acme/workspaces/network/settings#delete`);
     await page.context().close();
   });
 

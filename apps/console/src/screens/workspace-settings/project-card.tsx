@@ -43,8 +43,8 @@ export const ProjectCard = ({ organization, workspace }: WorkspaceCardProps) => 
         <MovePreview organization={organization} workspace={workspace.data} to={chosen} />
       )}
       <Text size="sm">
-        <TextLink to="/$organization/workspaces" params={{ organization }} search={{ project: identifier.id }}>
-          Workspaces of this project
+        <TextLink to="/$organization/projects/$project" params={{ organization, project: identifier.id }}>
+          Open the project
         </TextLink>
       </Text>
     </SettingsCard>

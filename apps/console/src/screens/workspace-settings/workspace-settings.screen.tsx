@@ -1,30 +1,30 @@
 import { Stack } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
-import { useParams } from '@tanstack/react-router';
+import { Link, useParams } from '@tanstack/react-router';
 import { workspaceQuery } from '../../api/workspaces.js';
 import { lazyComponent } from '../../components/lazy-component.js';
 import { LoadingLines } from '../../components/states.js';
 import { GeneralCard } from './general-card.js';
+import { SETTING_PARTS } from './setting-card.js';
+import classes from './workspace-settings.module.css';
 
-/* Fields that choose from a list are 30 kB. The first card needs none of them. */
+/** Fields that choose from a list are 30 kB, which the first card does not need. */
+const SettingCards = lazyComponent(
+  () => import('./setting-cards.js'),
+  'SettingCards',
+  <LoadingLines count={8} height={36} />,
+);
 
-const ProjectCard = lazyComponent(() => import('./project-card.js'), 'ProjectCard', <LoadingLines count={3} />);
-const ExecutionCard = lazyComponent(() => import('./execution-card.js'), 'ExecutionCard', <LoadingLines count={6} />);
-const SharingCard = lazyComponent(() => import('./sharing-card.js'), 'SharingCard', <LoadingLines count={4} />);
-const RetentionCard = lazyComponent(() => import('./retention-card.js'), 'RetentionCard', <LoadingLines count={3} />);
-const SshKeyCard = lazyComponent(() => import('./ssh-key-card.js'), 'SshKeyCard', <LoadingLines count={3} />);
-const RepositoryCard = lazyComponent(
-  () => import('./repository-card.js'),
-  'RepositoryCard',
-  <LoadingLines count={6} />,
+/** Links to the cards, beside them in a wide window. */
+const PartLinks = () => (
+  <nav aria-label="Settings of the workspace" className={classes['parts']}>
+    {Object.entries(SETTING_PARTS).map(([id, label]) => (
+      <Link key={id} to="." hash={id} replace className={classes['link']}>
+        {label}
+      </Link>
+    ))}
+  </nav>
 );
-const DestructionCard = lazyComponent(
-  () => import('./destruction-card.js'),
-  'DestructionCard',
-  <LoadingLines count={4} />,
-);
-const OutputCard = lazyComponent(() => import('./output-card.js'), 'OutputCard', <LoadingLines count={3} />);
-const DangerCard = lazyComponent(() => import('./danger-card.js'), 'DangerCard', <LoadingLines count={3} />);
 
 /** The settings of a workspace. A card has those that are saved together. */
 export const WorkspaceSettingsScreen = () => {
@@ -33,17 +33,14 @@ export const WorkspaceSettingsScreen = () => {
   if (!data) return null;
   const props = { organization, workspace: data };
   return (
-    <Stack maw={760}>
-      <GeneralCard {...props} />
-      <ProjectCard {...props} />
-      <ExecutionCard {...props} />
-      <SharingCard {...props} />
-      <RetentionCard {...props} />
-      <SshKeyCard {...props} />
-      <RepositoryCard {...props} />
-      <DestructionCard {...props} />
-      <OutputCard {...props} />
-      <DangerCard {...props} />
-    </Stack>
+    <div className={classes['frame']}>
+      <Stack className={classes['cards']}>
+        <div id="general" className={classes['part']}>
+          <GeneralCard {...props} />
+        </div>
+        <SettingCards {...props} />
+      </Stack>
+      <PartLinks />
+    </div>
   );
 };
