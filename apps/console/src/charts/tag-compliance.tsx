@@ -31,7 +31,7 @@ export const TagComplianceChart = ({ organization }: { readonly organization: st
               keys === 0 ? (
                 <>
                   No tag key is reserved.{' '}
-                  <TextLink to="/$organization/tags/reserved" params={{ organization }}>
+                  <TextLink to="/$organization/tags/reserved" params={{ organization }} underline="always">
                     Reserve a key
                   </TextLink>{' '}
                   that each workspace should have.
