@@ -127,7 +127,7 @@ export const createApiTestClient = (
     const content = body === undefined ? null : toBytes(body);
     const headers = {
       'user-agent': 'node',
-      // As browsers do. Only the compressed files of the build differ.
+      // As browsers do.
       'accept-encoding': 'br',
       ...toCredentialHeaders(credential),
       ...(address === undefined ? {} : { 'x-forwarded-for': address }),

@@ -12,5 +12,6 @@ export * from './point-in-time.js';
 export * from './refusal.filter.js';
 export * from './related-resources.js';
 export * from './member-treatments.js';
+export { parseAcceptEncoding } from './accepted-encodings.js';
 export { matchesEtag } from './etags.js';
 export * from './oauth-refusal.js';

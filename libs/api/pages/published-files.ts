@@ -6,7 +6,7 @@ import { createGunzip } from 'node:zlib';
 import { StreamableFile } from '@nestjs/common';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { z } from 'zod';
-import { matchesEtag } from '#api/json-api';
+import { matchesEtag, parseAcceptEncoding } from '#api/json-api';
 import { notFound } from '#platform/kernel';
 
 /** Names of compressions in headers, and the ends of the names of compressed files. The best one comes first. */
@@ -86,18 +86,3 @@ export class PublishedFiles {
     return new Map(Object.entries(fileList.parse(JSON.parse(text))));
   }
 }
-
-/** Returns whether a client accepts an encoding. A quality of 0 refuses it (RFC 9110 §12.5.3). */
-const parseAcceptEncoding = (header: string | string[] | undefined): ((encoding: Encoding) => boolean) => {
-  const qualities = new Map(
-    [header ?? []]
-      .flat()
-      .join(',')
-      .split(',')
-      .map((part) => {
-        const [name = '', ...parameters] = part.split(';').map((text) => text.trim().toLowerCase());
-        return [name, !parameters.some((parameter) => /^q=0(?:\.0*)?$/.test(parameter))] as const;
-      }),
-  );
-  return (encoding) => qualities.get(encoding) ?? qualities.get('*') ?? false;
-};

@@ -11,6 +11,7 @@ import { Database } from '#platform/postgres';
 import { JSON_API, RefusalFilter, sendRefusal, type ErrorFormat } from '#api/json-api';
 import { escapeAddress } from './addresses.http.js';
 import { identifyBeforeBody } from './callers.hooks.js';
+import { compressAnswers } from './compressed-answers.hooks.js';
 import {
   guardConnections,
   refuseBrokenRequest,
@@ -221,6 +222,8 @@ export const createHttpServer = async (
   closeWhenAnswered(fastify);
   identifyBeforeBody(fastify, authenticator);
   answerFromMemory(fastify, authenticator, () => findDocumentMemory(app));
+  // Last, so that the hooks before it see the text.
+  compressAnswers(fastify);
   // The body parsers are registered above.
   const options = { logger, abortOnError: false, bodyParser: false };
   const app: NestFastifyApplication = await NestFactory.create<NestFastifyApplication>(root, adapter, options);
