@@ -332,7 +332,7 @@ export interface paths {
      *
      *     | `event` | Meaning | Members of `data` |
      *     | --- | --- | --- |
-     *     | `ready` | The stream starts at the present. The first message, unless the client resumes. | `time` |
+     *     | `ready` | The stream starts at the present. The first message, unless the client resumes or sends `since`. | `time` |
      *     | `created`, `changed`, `deleted` | A resource was created, changed or deleted. | `id` and `type` of the event, its `time`, `resource` with JSON:API type and id, `workspace` and `project` of the resource |
      *     | `access` | What the caller may read has changed: reload what you show. | the same; without `resource` if the caller may not read it |
      *     | `reset` | The client has missed too many messages (`too-old`), or its position is unknown (`unknown`): reload what you show. The stream continues at the present. | `time`, `reason` |
@@ -14559,6 +14559,8 @@ export interface operations {
       query?: {
         /** @description The id of the last message that the client has received, for clients that cannot send headers. The header `Last-Event-ID` wins. */
         after?: string;
+        /** @description A time, for clients that have loaded what they show since then and have no message yet. The stream begins with the changes since this time, and has no message `ready`. */
+        since?: string;
       };
       header?: {
         /** @description The id of the last message that the client has received. The stream resumes strictly after it. */
@@ -14592,7 +14594,7 @@ export interface operations {
           'text/event-stream': string;
         };
       };
-      /** @description The id of the last message is not a UUID. */
+      /** @description The id of the last message is not a UUID, or `since` is not a time. */
       400: {
         headers: {
           [name: string]: unknown;
@@ -14604,7 +14606,7 @@ export interface operations {
            *         {
            *           "status": "400",
            *           "title": "bad request",
-           *           "detail": "The id of the last message is not a UUID."
+           *           "detail": "The id of the last message is not a UUID, or `since` is not a time."
            *         }
            *       ]
            *     }

@@ -157,6 +157,40 @@ describe('a client', () => {
     expect(await readAll(header, server, 'dairy')).toEqual([createdTwo]);
   });
 
+  it('gets the changes since a time, and no change before it', async () => {
+    await makeOrganization(server, 'sawmill');
+    await makeWorkspace(server, 'sawmill', 'before');
+    const reader = await open('sawmill');
+    await reader.until(({ messages }) => messages.length > 0);
+    const workspace = await makeWorkspace(server, 'sawmill', 'after');
+    await readAll(reader, server, 'sawmill');
+    const created = reader.messages.find(({ data }) => data.type === 'WorkspaceCreated');
+    // Ids of events begin with their time (UUIDv7).
+    const since = new Date(Number.parseInt(String(created?.id).replaceAll('-', '').slice(0, 12), 16)).toISOString();
+    const [late, later] = [
+      await open('sawmill', server.adminToken, { query: `?since=${since}` }),
+      await open('sawmill', server.adminToken, { query: '?since=9999-12-31T23:59:59.999Z' }),
+    ];
+    await lock(workspace);
+    const locked = `changed workspaces ${workspace} WorkspaceLocked`;
+    expect(await readAll(late, server, 'sawmill')).toEqual([`created workspaces ${workspace} WorkspaceCreated`, locked]);
+    expect(await readAll(later, server, 'sawmill')).toEqual([locked]);
+    const first = await open('sawmill', server.adminToken, { query: '?since=0001-01-01T00:00:00.000Z' });
+    expect(await readAll(first, server, 'sawmill')).toEqual(expect.arrayContaining([locked]));
+  });
+
+  it('gets 400 for a time that is none', async () => {
+    const { body } = expectStatus(await server.get('/api/v2/organizations/sawmill/events?since=yesterday'), 400);
+    expect(body.errors).toEqual([
+      {
+        status: '400',
+        title: 'bad request',
+        detail: 'since: must be a time such as 2026-01-31T12:30:15.123Z, got "yesterday"',
+        source: { parameter: 'since' },
+      },
+    ]);
+  });
+
   it('gets 400 for a position that is no id of a message', async () => {
     await makeOrganization(server, 'stable');
     const { body } = expectStatus(await server.get('/api/v2/organizations/stable/events?after=17'), 400);

@@ -1,6 +1,6 @@
 import { Controller, Get, Headers, Param, Query, Req, Res } from '@nestjs/common';
 import type { FastifyReply } from 'fastify';
-import { badRequest } from '#platform/kernel';
+import { badRequest, parseTimestamp } from '#platform/kernel';
 import { Database } from '#platform/postgres';
 import { getParameter, type QueryParameters as QueryOf } from '#api/json-api';
 import {
@@ -10,7 +10,7 @@ import {
   type Actor,
   type AuthenticatedRequest,
 } from '#api/access';
-import { LiveStreams } from './live.streams.js';
+import { LiveStreams, type StreamStart } from './live.streams.js';
 
 const UUID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 const MAX_SHOWN = 100;
@@ -21,14 +21,23 @@ const checkId = (name: string, value: string, parameter?: string): string => {
   throw badRequest(`${name}: must be the id of a message, which is a UUID, got ${excerpt}`, parameter);
 };
 
+const parseSince = (value: string): number => {
+  const time = parseTimestamp(value);
+  if (time !== undefined) return time;
+  const excerpt = JSON.stringify(value.slice(0, MAX_SHOWN));
+  throw badRequest(`since: must be a time such as 2026-01-31T12:30:15.123Z, got ${excerpt}`, 'since');
+};
+
 /**
- * Returns the id of the last message that the client has received; null without one. The header wins, because a browser
- * that connects again repeats the address of its first request.
+ * Returns where the stream starts. The last message that the client has received wins over `since`, and the header over the
+ * parameter, because a browser that connects again repeats the address of its first request.
  */
-const parseLastEvent = (lastEventId: string | undefined, query: QueryOf): string | null => {
-  if (lastEventId) return checkId('Last-Event-ID', lastEventId);
+const parseStart = (lastEventId: string | undefined, query: QueryOf): StreamStart => {
+  if (lastEventId) return { event: checkId('Last-Event-ID', lastEventId) };
   const after = getParameter(query, 'after');
-  return after === undefined ? null : checkId('after', after, 'after');
+  if (after !== undefined) return { event: checkId('after', after, 'after') };
+  const since = getParameter(query, 'since');
+  return since === undefined ? null : { time: parseSince(since) };
 };
 
 @Controller('api/v2/organizations/:organization/events')
@@ -49,7 +58,7 @@ export class EventsController {
     @CurrentActor() actor: Actor,
     @Res() reply: FastifyReply,
   ): Promise<void> {
-    const after = parseLastEvent(lastEventId, query);
+    const start = parseStart(lastEventId, query);
     const { organization } = await loadParentOrganization(this.database, actor, 'read-organization', name);
     const {
       request: { address },
@@ -59,6 +68,6 @@ export class EventsController {
     // A stream for a HEAD request would have no reader and no end.
     if (request.method === 'HEAD') return void reply.send('');
     const credential = request.credential ?? '';
-    void reply.send(await this.streams.open({ identity, credential, address: address ?? '', organization, after }));
+    void reply.send(await this.streams.open({ identity, credential, address: address ?? '', organization, start }));
   }
 }

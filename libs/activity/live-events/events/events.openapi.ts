@@ -21,7 +21,7 @@ resources that the caller may read when the message is sent. They say what has c
 
 | \`event\` | Meaning | Members of \`data\` |
 | --- | --- | --- |
-| \`ready\` | The stream starts at the present. The first message, unless the client resumes. | \`time\` |
+| \`ready\` | The stream starts at the present. The first message, unless the client resumes or sends \`since\`. | \`time\` |
 | \`created\`, \`changed\`, \`deleted\` | A resource was created, changed or deleted. | \`id\` and \`type\` of the event, its \`time\`, \`resource\` with JSON:API type and id, \`workspace\` and \`project\` of the resource |
 | \`access\` | What the caller may read has changed: reload what you show. | the same; without \`resource\` if the caller may not read it |
 | \`reset\` | The client has missed too many messages (\`too-old\`), or its position is unknown (\`unknown\`): reload what you show. The stream continues at the present. | \`time\`, \`reason\` |
@@ -43,6 +43,11 @@ export const eventsOperations = describeController(EventsController, EVENTS, {
           'The id of the last message that the client has received, for clients that cannot send headers. The header `Last-Event-ID` wins.',
         format: 'uuid',
       }),
+      since: z.string().optional().meta({
+        description:
+          'A time, for clients that have loaded what they show since then and have no message yet. The stream begins with the changes since this time, and has no message `ready`.',
+        format: 'date-time',
+      }),
     },
     headers: {
       'Last-Event-ID': lastEvent.meta({
@@ -56,7 +61,7 @@ export const eventsOperations = describeController(EventsController, EVENTS, {
       example: EXAMPLE,
     }),
     refusals: {
-      'bad-request': 'The id of the last message is not a UUID.',
+      'bad-request': 'The id of the last message is not a UUID, or `since` is not a time.',
       'too-many': 'The caller has as many open streams as `CADASTRE_MAX_LIVE_STREAMS_PER_CALLER` allows.',
       unavailable: 'The gateway has as many open streams as `CADASTRE_MAX_LIVE_STREAMS` allows.',
     },

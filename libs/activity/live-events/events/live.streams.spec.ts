@@ -46,7 +46,8 @@ const openBody = async (
 ): Promise<Readable> => {
   const address = '127.0.0.1';
   const identity = await server.authenticator.identify(token, address);
-  return streams.open({ identity, credential: token, address, organization, after });
+  const start = after === null ? null : { event: after };
+  return streams.open({ identity, credential: token, address, organization, start });
 };
 
 const open = async (...of: Parameters<typeof openBody>): Promise<StreamReader> => {

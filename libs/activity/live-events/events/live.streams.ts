@@ -2,6 +2,7 @@ import type { Readable } from 'node:stream';
 import { Logger, type OnModuleDestroy } from '@nestjs/common';
 import { tooManyRequests, unavailable, type Clock, type Refusal } from '#platform/kernel';
 import type { EventStore } from '#storage/event-store';
+import type { QueryRunner } from '#platform/postgres';
 import type { Authenticator, Identity } from '#api/access';
 import { listSentEvents } from '../messages/sent-events.js';
 import { ChangeReader, type LogCursor } from '../reading/change.reader.js';
@@ -45,9 +46,14 @@ type StreamRequest = {
   readonly address: string;
   /** Id of the organization. */
   readonly organization: string;
-  /** Id of the last event that the client knows; null to start at the present. */
-  readonly after: string | null;
+  readonly start: StreamStart;
 };
+
+/**
+ * What the client has already: everything up to an event, or what it has loaded since a time in milliseconds. Null for a
+ * client that starts at the present.
+ */
+export type StreamStart = { readonly event: string } | { readonly time: number } | null;
 
 type ResetReason = 'too-old' | 'unknown';
 
@@ -121,9 +127,10 @@ export class LiveStreams implements OnModuleDestroy {
     await this.stopReader();
   }
 
-  private async begin({ identity, credential, address, organization, after }: StreamRequest): Promise<Readable> {
+  private async begin(request: StreamRequest): Promise<Readable> {
+    const { identity, credential, address, organization } = request;
     const reader = await this.ensureReader();
-    const resumption = after === null ? null : await this.findStart(after, organization, identity, reader);
+    const resumption = request.start === null ? null : await this.findStart(request.start, request, reader);
     if (this.isStopping) throw unavailable('The server is stopping. Please try again.', 1);
     const { cursor } = reader;
     const start = resumption !== null && typeof resumption !== 'string' ? resumption : cursor;
@@ -139,7 +146,7 @@ export class LiveStreams implements OnModuleDestroy {
     });
     this.add(stream);
     const time = this.clock.now().toISOString();
-    if (after === null) stream.announce(cursor.event, 'ready', { time });
+    if (request.start === null) stream.announce(cursor.event, 'ready', { time });
     else if (typeof resumption === 'string') stream.announce(cursor.event, 'reset', { time, reason: resumption });
     void reader.follow(stream);
     return stream.body;
@@ -147,15 +154,18 @@ export class LiveStreams implements OnModuleDestroy {
 
   /** Returns where a stream resumes, or why it cannot. */
   private async findStart(
-    after: string,
-    organization: string,
-    identity: Identity,
+    requested: NonNullable<StreamStart>,
+    { organization, identity }: StreamRequest,
     reader: LiveReader,
   ): Promise<LogCursor | ResetReason> {
     const { database } = this.store;
-    const start = await this.changes.findCursor(after, (statement) => database.rows(statement));
-    if (!start) return 'unknown';
     const { resumedEvents, resumedMessages } = this.limits;
+    const run: QueryRunner = (statement) => database.rows(statement);
+    const start =
+      'event' in requested
+        ? await this.changes.findCursor(requested.event, run)
+        : ((await this.changes.findPositionBefore(requested.time, resumedEvents + 1, run)) ?? reader.cursor);
+    if (!start) return 'unknown';
     const missed = await this.changes.count(
       {
         after: start.position,

@@ -10,6 +10,7 @@ import {
   selectDeletedTeams,
   selectEventPosition,
   selectHead,
+  selectPositionBefore,
   type ChangeCount,
   type ChangeRange,
   type ChangeRow,
@@ -54,6 +55,12 @@ export class ChangeReader {
   async findCursor(id: string, run: QueryRunner): Promise<LogCursor | null> {
     if (id === START_CURSOR.event) return START_CURSOR;
     const [row] = castRows<CursorRow>(await run(selectEventPosition(id)));
+    return row ? toCursor(row) : null;
+  }
+
+  /** Returns the position before the first event since a time; null without such events. Searches at most `limit` events. */
+  async findPositionBefore(time: number, limit: number, run: QueryRunner): Promise<LogCursor | null> {
+    const [row] = castRows<CursorRow>(await run(selectPositionBefore(time, limit)));
     return row ? toCursor(row) : null;
   }
 

@@ -73,6 +73,21 @@ export const selectHead = (): Sql => sql`
 export const selectEventPosition = (id: string): Sql => sql`
   select e.transaction::text as transaction, e.position, e.id from event_store.events e where e.id = ${id}::uuid`;
 
+/**
+ * Selects the position directly before the first settled event since a time. Ids of events begin with their time (UUIDv7),
+ * and an event can be before one with a smaller id in the order of the log. Reads at most `limit` events.
+ */
+export const selectPositionBefore = (time: number, limit: number): Sql => sql`
+  select e.transaction::text as transaction, e.position - 1 as position, e.id
+    from (select transaction, position, id from event_store.events where id >= ${toFirstId(time)}::uuid order by id limit ${limit}) e
+   where ${IS_SETTLED} order by e.transaction, e.position limit 1`;
+
+/** Returns the smallest UUIDv7 of a time in milliseconds. */
+const toFirstId = (time: number): string => {
+  const digits = Math.max(time, 0).toString(16).padStart(12, '0');
+  return `${digits.slice(0, 8)}-${digits.slice(8)}-7000-8000-000000000000`;
+};
+
 export type ChangeCount = { readonly searched: number; readonly sent: number };
 
 /** Counts the events of a range, up to its limit, and those among them that can become messages. */
