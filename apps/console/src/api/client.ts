@@ -1,4 +1,5 @@
 import { createCadastreClient } from '#packages/client';
+import { noteServerTime } from './server-time.js';
 import { acceptSession, waitForSignIn, wasSessionAccepted } from './session.js';
 
 const SAFE_METHODS: ReadonlySet<string> = new Set(['GET', 'HEAD']);
@@ -34,6 +35,7 @@ const sendWithSession = async (request: Request): Promise<Response> => {
   for (;;) {
     // A request that waits is sent again, with its body.
     const response = await fetch(request.clone());
+    noteServerTime(response);
     if (response.status !== 401) {
       acceptSession();
       const requirement = await readRequirement(response);

@@ -1,7 +1,7 @@
 import { createStore } from '../store.js';
 
 /** `off`: there is no live stream, so screens that show progress poll. */
-type LiveState = 'off' | 'live' | 'reconnecting';
+export type LiveState = 'off' | 'live' | 'reconnecting';
 
 const liveState = createStore<LiveState>('off');
 
