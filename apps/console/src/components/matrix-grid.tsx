@@ -8,7 +8,9 @@ import {
   type KeyboardEvent,
   type MouseEvent,
   type ReactNode,
+  type RefObject,
 } from 'react';
+import { moveInGrid, type GridPosition } from './grid-keys.js';
 import classes from './matrix-grid.module.css';
 
 /* A grid of any number of rows and columns. It renders the cells in the window only; rows can be absent until they load. */
@@ -50,34 +52,37 @@ const PHONE_HEADER_WIDTH = 8 * ROOT_FONT;
 const ROWS_OVERSCAN = 8;
 const COLUMNS_OVERSCAN = 3;
 
-type Position = { readonly row: number; readonly column: number };
-
-/** Returns the cell to which a key moves, or null for other keys. */
-const moveByKey = (event: KeyboardEvent, { row, column }: Position, end: Position, page: number): Position | null => {
-  const steps: Readonly<Record<string, Position>> = {
-    ArrowDown: { row: row + 1, column },
-    ArrowUp: { row: row - 1, column },
-    ArrowRight: { row, column: column + 1 },
-    ArrowLeft: { row, column: column - 1 },
-    PageDown: { row: row + page, column },
-    PageUp: { row: row - page, column },
-    Home: { row: event.ctrlKey ? 0 : row, column: 0 },
-    End: { row: event.ctrlKey ? end.row : row, column: end.column },
-  };
-  const next = steps[event.key];
-  if (next === undefined) return null;
-  const limit = (value: number, last: number): number => Math.min(Math.max(value, 0), last);
-  return { row: limit(next.row, end.row), column: limit(next.column, end.column) };
-};
-
-const findPosition = (event: KeyboardEvent | MouseEvent): Position | null => {
+const findPosition = (event: KeyboardEvent | MouseEvent): GridPosition | null => {
   const cell = (event.target as Element).closest<HTMLElement>('[data-row]');
   return cell === null ? null : { row: Number(cell.dataset['row']), column: Number(cell.dataset['column']) };
 };
 
-const useMatrixPosition = (count: number, columnCount: number, columnWidth: number, headerWidth: number) => {
-  const scroller = useRef<HTMLDivElement>(null);
-  const [chosen, setChosen] = useState<Position>({ row: 0, column: 0 });
+/** Returns the width of the columns: all the space that the grid has, and at least `least`. */
+const useColumnWidth = (
+  scroller: RefObject<HTMLDivElement | null>,
+  { count, least, headerWidth }: { readonly count: number; readonly least: number; readonly headerWidth: number },
+): number => {
+  const [available, setAvailable] = useState(0);
+  useLayoutEffect(() => {
+    const { current } = scroller;
+    if (!current) return undefined;
+    const observer = new ResizeObserver(() => setAvailable(current.clientWidth));
+    observer.observe(current);
+    return () => observer.disconnect();
+  }, [scroller]);
+  return Math.max(least, Math.floor((available - headerWidth) / Math.max(count, 1)));
+};
+
+type MatrixSizes = {
+  readonly count: number;
+  readonly columnCount: number;
+  readonly columnWidth: number;
+  readonly headerWidth: number;
+};
+
+const useMatrixPosition = (scroller: RefObject<HTMLDivElement | null>, sizes: MatrixSizes) => {
+  const { count, columnCount, columnWidth, headerWidth } = sizes;
+  const [chosen, setChosen] = useState<GridPosition>({ row: 0, column: 0 });
   const [hasMoved, setMoved] = useState(false);
   const end = { row: Math.max(count - 1, 0), column: Math.max(columnCount - 1, 0) };
   const row = Math.min(chosen.row, end.row);
@@ -97,6 +102,7 @@ const useMatrixPosition = (count: number, columnCount: number, columnWidth: numb
     overscan: COLUMNS_OVERSCAN,
     scrollPaddingStart: headerWidth,
   });
+  useLayoutEffect(() => columns.measure(), [columns, columnWidth]);
   useLayoutEffect(() => {
     const grid = scroller.current;
     // If the cell with the focus leaves the window, the page has the focus. An open dialog keeps it.
@@ -105,8 +111,8 @@ const useMatrixPosition = (count: number, columnCount: number, columnWidth: numb
     if (hasMoved && canFocus) grid?.querySelector<HTMLElement>(selector)?.focus({ preventScroll: true });
   });
   const move = (event: KeyboardEvent): void => {
-    const page = Math.max(Math.floor((scroller.current?.clientHeight ?? 0) / ROW_HEIGHT) - 2, 1);
-    const next = moveByKey(event, { row, column }, end, page);
+    const rowsInWindow = Math.floor((scroller.current?.clientHeight ?? 0) / ROW_HEIGHT) - 2;
+    const next = moveInGrid(event, { row, column }, end, rowsInWindow);
     if (next === null) return;
     event.preventDefault();
     setMoved(true);
@@ -114,18 +120,18 @@ const useMatrixPosition = (count: number, columnCount: number, columnWidth: numb
     rows.scrollToIndex(next.row);
     columns.scrollToIndex(next.column);
   };
-  const choose = (position: Position): void => {
+  const choose = (position: GridPosition): void => {
     setMoved(false);
     setChosen(position);
   };
-  return { scroller, rows, columns, active: { row, column }, choose, move };
+  return { rows, columns, active: { row, column }, choose, move };
 };
 
 type CellsProps = {
   readonly row: number;
   readonly items: readonly { readonly index: number; readonly start: number; readonly size: number }[];
   readonly offset: number;
-  readonly active: Position;
+  readonly active: GridPosition;
   readonly getCell: (row: number, column: number) => MatrixCell;
 };
 
@@ -209,10 +215,14 @@ const MatrixRow = ({ index, top, width, row, ...cells }: MatrixRowProps) => (
 );
 
 /** Returns the sizes of the grid, the rows and columns in the window, and what keys and clicks do. */
-const useMatrix = ({ columns: all, count, columnWidth = DEFAULT_WIDTH, getRow, onRange, onOpen }: MatrixGridProps) => {
+const useMatrix = ({ columns: all, count, columnWidth: least = DEFAULT_WIDTH, ...props }: MatrixGridProps) => {
+  const { getRow, onRange, onOpen } = props;
+  const scroller = useRef<HTMLDivElement>(null);
   const isPhone = useMediaQuery('(max-width: 48em)') ?? false;
   const offset = isPhone ? PHONE_HEADER_WIDTH : HEADER_WIDTH;
-  const { scroller, rows, columns, active, choose, move } = useMatrixPosition(count, all.length, columnWidth, offset);
+  const columnWidth = useColumnWidth(scroller, { count: all.length, least, headerWidth: offset });
+  const sizes = { count, columnCount: all.length, columnWidth, headerWidth: offset };
+  const { rows, columns, active, choose, move } = useMatrixPosition(scroller, sizes);
   const { startIndex = 0, endIndex = 0 } = rows.range ?? {};
   useEffect(() => {
     onRange(startIndex, endIndex);

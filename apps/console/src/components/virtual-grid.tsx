@@ -12,6 +12,7 @@ import {
   type MouseEvent,
   type RefObject,
 } from 'react';
+import { moveInGrid } from './grid-keys.js';
 import { features, GridRow, type GridColumnMeta, type GridFeatures } from './grid-row.js';
 import { GridHead, type GridColumn } from './grid-head.js';
 import { useSelectionInput, type GridSelection } from './grid-selection.js';
@@ -49,20 +50,6 @@ const PHONE_ROW_HEIGHT = 80;
 const OVERSCAN = 5;
 /** The height of the largest element differs between browsers. The smallest limit is 17,895,697 pixels, in Firefox. */
 const MAX_ROWS = Math.floor(17_000_000 / PHONE_ROW_HEIGHT);
-
-/** Returns the row to which a key moves, or null for other keys. */
-const moveByKey = (key: string, from: number, last: number, rowsInWindow: number): number | null => {
-  const steps: Readonly<Record<string, number>> = {
-    ArrowDown: from + 1,
-    ArrowUp: from - 1,
-    PageDown: from + rowsInWindow,
-    PageUp: from - rowsInWindow,
-    Home: 0,
-    End: last,
-  };
-  const target = steps[key];
-  return target === undefined ? null : Math.min(Math.max(target, 0), last);
-};
 
 const useRowHeight = (): number =>
   useMediaQuery('(max-width: 48em)', false, { getInitialValueInEffect: false }) ? PHONE_ROW_HEIGHT : ROW_HEIGHT;
@@ -104,8 +91,8 @@ const useActiveRow = (count: number, rowHeight: number, restarts: number) => {
   /** Returns the row that is then active. */
   const move = (event: KeyboardEvent): number => {
     const rowsInWindow = Math.floor((scroller.current?.clientHeight ?? 0) / rowHeight) - 1;
-    const target = moveByKey(event.key, index, last, rowsInWindow);
-    if (target === null) return index;
+    const target = moveInGrid(event, { row: index, column: 0 }, { row: last, column: 0 }, rowsInWindow)?.row;
+    if (target === undefined) return index;
     event.preventDefault();
     setMoved(true);
     setActive(target);

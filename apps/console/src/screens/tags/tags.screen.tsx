@@ -28,6 +28,11 @@ const TagComplianceChart = lazyComponent(() => import('../../charts/tag-complian
 
 /* Empty matrices need code that one with rows does not. */
 const NoGap = lazyComponent(() => import('./empty-tags.js'), 'NoGap', <LoadingLines count={8} height={32} />);
+const NoWorkspace = lazyComponent(
+  () => import('../../components/no-workspace.js'),
+  'NoWorkspace',
+  <LoadingLines count={8} height={32} />,
+);
 const NoTag = lazyComponent(() => import('./empty-tags.js'), 'NoTag', <LoadingLines count={8} height={32} />);
 
 type MatrixProps = {
@@ -91,13 +96,11 @@ const Content = ({ organization }: { readonly organization: string }) => {
   if (rows.total === 0) {
     return view === 'gaps' ? (
       <NoGap hasReservedKeys={reserved.data.length > 0} organization={organization} />
+    ) : name === '' ? (
+      <NoWorkspace organization={organization} />
     ) : (
-      <EmptyState icon={SearchIcon} title={name === '' ? 'You may read no workspace' : 'No workspace matches'}>
-        <Text>
-          {name === ''
-            ? 'Tags appear here as soon as there is a workspace that you may read.'
-            : 'You may read no workspace with this text in its name.'}
-        </Text>
+      <EmptyState icon={SearchIcon} title="No workspace matches">
+        <Text>You may read no workspace with this text in its name.</Text>
       </EmptyState>
     );
   }
@@ -150,7 +153,7 @@ export const TagsScreen = () => {
   const { organization } = useParams({ from: '/$organization/tags' });
   const { view } = useSearch({ from: '/$organization/tags' });
   return (
-    <Page title="Tags" breadcrumbs={[{ label: organization }]} isFilled>
+    <Page title="Tags" isFilled>
       <TagTabs organization={organization} />
       <Toolbar />
       {view === 'projects' ? (
