@@ -1,11 +1,10 @@
 import { Breadcrumbs, Group, Stack, Text, Title } from '@mantine/core';
 import { useLocation } from '@tanstack/react-router';
 import { useEffect, useRef, type ReactNode } from 'react';
+import { useBreadcrumbs } from '../layout/breadcrumbs.js';
 import { LongText } from './long-text.js';
 import { TextLink } from './text-link.js';
 import classes from './page.module.css';
-
-export type Breadcrumb = { readonly label: string; readonly to?: string };
 
 type PageProps = {
   /** The heading, and the title of the browser's tab. */
@@ -13,8 +12,6 @@ type PageProps = {
   /** The screen below the heading, if several screens share it. The title of the browser's tab begins with it. */
   readonly screen?: string | undefined;
   readonly description?: ReactNode;
-  /** The screens above this one, from the top. */
-  readonly breadcrumbs?: readonly Breadcrumb[];
   /** Beside the heading: states, such as a lock. */
   readonly badges?: ReactNode;
   /** Buttons for the whole page. */
@@ -41,44 +38,30 @@ const useHeadingFocus = () => {
 };
 
 /** The content of a screen, below breadcrumbs and a heading. */
-export const Page = ({
-  title,
-  screen,
-  description,
-  breadcrumbs = [],
-  badges,
-  actions,
-  isFilled,
-  children,
-}: PageProps) => {
+export const Page = ({ title, screen, description, badges, actions, isFilled, children }: PageProps) => {
   const heading = useHeadingFocus();
+  const breadcrumbs = useBreadcrumbs();
   useEffect(() => {
     const screens = [...breadcrumbs.map(({ label }) => label), title, screen].filter((each) => each !== undefined);
     document.title = [...screens.toReversed(), 'Cadastre'].join(' · ');
   });
   return (
     <div className={isFilled ? classes['filled'] : classes['page']}>
-      <Stack gap={6} className={classes['header']}>
+      <Stack gap={0} className={classes['header']}>
         {breadcrumbs.length > 0 && (
           <nav aria-label="Breadcrumbs">
-            <Breadcrumbs separator="/" separatorMargin={8} className={classes['breadcrumbs']}>
-              {breadcrumbs.map(({ label, to }) =>
-                to === undefined ? (
-                  <Text key={label} size="sm" c="dimmed">
-                    {label}
-                  </Text>
-                ) : (
-                  <TextLink key={label} to={to}>
-                    {label}
-                  </TextLink>
-                ),
-              )}
+            <Breadcrumbs separator="/" separatorMargin={6} className={classes['breadcrumbs']}>
+              {breadcrumbs.map(({ label, to }) => (
+                <TextLink key={to} to={to} size="xs">
+                  {label}
+                </TextLink>
+              ))}
             </Breadcrumbs>
           </nav>
         )}
         <Group justify="space-between" align="center" gap="sm">
           <Group gap="sm" className={classes['heading']}>
-            <Title order={1} size="h2" ref={heading} tabIndex={-1}>
+            <Title order={1} size="h3" ref={heading} tabIndex={-1}>
               {title}
             </Title>
             {badges}
@@ -86,7 +69,7 @@ export const Page = ({
           {actions && <Group gap="sm">{actions}</Group>}
         </Group>
         {description && (
-          <Text c="dimmed" maw={760} component="div">
+          <Text c="dimmed" size="sm" maw={760} component="div">
             {typeof description === 'string' ? <LongText text={description} /> : description}
           </Text>
         )}

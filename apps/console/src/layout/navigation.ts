@@ -32,10 +32,10 @@ const NAVIGATION: readonly NavigationEntry[] = [
   { label: 'Home', path: '', icon: HomeIcon, key: 'h' },
   { label: 'Workspaces', path: 'workspaces', icon: WorkspaceIcon, key: 'w' },
   { label: 'Runs', path: 'runs', icon: RunIcon, key: 'u' },
-  { label: 'Teams and access', path: 'teams', icon: TeamIcon, key: 't' },
+  { label: 'Teams', path: 'teams', icon: TeamIcon, key: 't' },
   { label: 'Tags', path: 'tags', icon: TagIcon, key: 'l' },
   { label: 'Registry', path: 'registry', icon: RegistryIcon, key: 'r' },
-  { label: 'People and tokens', path: 'people', icon: UserIcon, key: 'p' },
+  { label: 'People', path: 'people', icon: UserIcon, key: 'p' },
   { label: 'Notifications', path: 'notifications', icon: BellIcon, key: 'n', permission: 'can-update' },
   { label: 'Audit trail', path: 'audit-trail', icon: AuditTrailIcon, key: 'a', permission: 'can-read-audit-trail' },
   { label: 'Settings', path: 'settings', icon: SettingsIcon, key: 's' },
@@ -47,6 +47,10 @@ export const getOrganizationPath = (organization: string): string => `/${organiz
 /** Returns the path of a screen of an organization. */
 export const getScreenPath = (organization: string, { path }: NavigationEntry): string =>
   path === '' ? getOrganizationPath(organization) : `/${organization}/${path}`;
+
+/** Returns the entry of the navigation to which a path below the organization belongs. */
+export const findNavigationEntry = (path: string): NavigationEntry | undefined =>
+  NAVIGATION.find((entry) => entry.path === path.split('/')[0]);
 
 /** Returns the screens of the organization that the person may see. Null for no organization. */
 export const useNavigation = (organization: string | null): readonly NavigationEntry[] => {

@@ -199,11 +199,7 @@ const Toolbar = ({ organization, total }: ToolbarProps) => {
 export const AccessScreen = () => {
   const { organization } = useParams({ from: ROUTE });
   return (
-    <Page
-      title="Access"
-      breadcrumbs={[{ label: organization }, { label: 'Teams', to: `/${organization}/teams` }]}
-      isFilled
-    >
+    <Page title="Access" isFilled>
       <TeamTabs organization={organization} />
       <Content organization={organization} />
     </Page>

@@ -6,7 +6,7 @@ import { getExportAddress, type AuditTrailRow, type AuditTrailFilter, type Trail
 import { AuditTrailIcon, ChevronDownIcon, SearchIcon } from '../../components/icons.js';
 import { AdministratorsOnly } from '../../components/administrators-only.js';
 import { lazyComponent } from '../../components/lazy-component.js';
-import { Page, type Breadcrumb } from '../../components/page.js';
+import { Page } from '../../components/page.js';
 import { ResourceNamesContext } from '../../components/resource-name.js';
 import { RowTotal } from '../../components/row-total.js';
 import { EmptyState, ErrorState, LoadingLines } from '../../components/states.js';
@@ -188,12 +188,11 @@ type TrailScreenProps = {
   readonly organization: TrailOwner;
   readonly search: TrailSearch;
   readonly onSearch: (search: TrailSearch, options?: { readonly replace: boolean }) => void;
-  readonly breadcrumb: Breadcrumb;
   /** Shown to people who may not read the trail. */
   readonly refusal: ReactNode;
 };
 
-const TrailScreen = ({ organization, search, onSearch, breadcrumb, refusal }: TrailScreenProps) => {
+const TrailScreen = ({ organization, search, onSearch, refusal }: TrailScreenProps) => {
   const [isLive, setLive] = useState(true);
   const { entry } = search;
   const filter = toTrailFilter(search);
@@ -202,11 +201,11 @@ const TrailScreen = ({ organization, search, onSearch, breadcrumb, refusal }: Tr
   const list = useTrailList({ organization, filter, isLive: follows, isInUse: listUse.isInUse });
   const change: ChangeTrailFilter = (changes) => onSearch({ ...search, ...changes } as TrailSearch, { replace: true });
   const open = (id: string | undefined) => onSearch(id === undefined ? filter : { ...filter, entry: id });
-  const page = { title: 'Audit trail', breadcrumbs: [breadcrumb] };
-  if (isDenied(list.error) || isDenied(list.tail.error)) return <Page {...page}>{refusal}</Page>;
+  const title = 'Audit trail';
+  if (isDenied(list.error) || isDenied(list.tail.error)) return <Page title={title}>{refusal}</Page>;
   return (
     <Page
-      {...page}
+      title={title}
       description="Who did what, and when. The newest entry comes first."
       isFilled
       actions={
@@ -251,7 +250,6 @@ export const AuditTrailScreen = () => {
       organization={organization}
       search={search}
       onSearch={(next, options) => void navigate({ search: next, ...options })}
-      breadcrumb={{ label: organization, to: `/${organization}` }}
       refusal={<OwnersOnly />}
     />
   );
@@ -266,7 +264,6 @@ export const SiteAuditTrailScreen = () => {
       organization={null}
       search={search}
       onSearch={(next, options) => void navigate({ search: next, ...options })}
-      breadcrumb={{ label: 'Site', to: '/~site' }}
       refusal={<AdministratorsOnly />}
     />
   );

@@ -112,7 +112,6 @@ export const IpAllowlistScreen = () => {
     <Page
       title="IP allowlist"
       description="Members, tokens and pipelines at other addresses cannot see or change anything of the organization."
-      breadcrumbs={[{ label: organization }, { label: 'Settings' }]}
       actions={
         <CreateButton
           label="Add a range"

@@ -15,7 +15,6 @@ export const NotificationsScreen = () => {
     <Page
       title="Notifications"
       description="About all workspaces of the organization. A workspace can have notifications of its own."
-      breadcrumbs={[{ label: organization }]}
     >
       <QueryState query={query} what="organization">
         {({ attributes }) =>

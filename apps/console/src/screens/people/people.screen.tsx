@@ -141,7 +141,6 @@ export const PeopleScreen = () => {
   return (
     <Page
       title="People"
-      breadcrumbs={[{ label: organization }]}
       actions={
         <CreateButton
           label="Invite"

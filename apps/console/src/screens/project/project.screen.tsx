@@ -44,7 +44,6 @@ export const ProjectScreen = () => {
     <Page
       title={data?.attributes.name ?? 'Project'}
       description={data?.attributes.description}
-      breadcrumbs={[{ label: organization }, { label: 'Projects', to: `/${organization}/projects` }]}
       actions={
         data?.attributes.permissions['can-create-workspace'] && (
           <NewWorkspaceButton organization={organization} project={id} command="New workspace in this project" />

@@ -75,7 +75,6 @@ export const ProjectsScreen = () => {
     <Page
       title="Projects"
       description="A project holds workspaces that the same people work on."
-      breadcrumbs={[{ label: organization }]}
       actions={
         <CreateButton
           label="New project"

@@ -87,10 +87,6 @@ export const ProviderScreen = () => {
   return (
     <Page
       title={provider}
-      breadcrumbs={[
-        { label: organization, to: `/${organization}` },
-        { label: 'Registry', to: `/${organization}/registry` },
-      ]}
       actions={
         query.data && (
           <>

@@ -150,7 +150,6 @@ export const RegistryScreen = () => {
   return (
     <Page
       title="Registry"
-      breadcrumbs={[{ label: organization, to: `/${organization}` }]}
       description="Providers that configurations of this organization install."
       actions={
         <CreateButton

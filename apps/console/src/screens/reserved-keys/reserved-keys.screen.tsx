@@ -71,7 +71,6 @@ export const ReservedKeysScreen = () => {
     <Page
       title="Reserved keys"
       description="Every workspace should have a value for a reserved key. Workspaces inherit the value of their project."
-      breadcrumbs={[{ label: organization }, { label: 'Tags', to: `/${organization}/tags` }]}
       actions={
         <CreateButton
           label="Reserve a key"

@@ -45,7 +45,7 @@ export const RunsScreen = () => {
   const change = (changes: Readonly<Record<string, string>>) =>
     void navigate({ search: (before) => parseRunSearch({ ...before, ...changes }), replace: true });
   return (
-    <Page title="Runs" breadcrumbs={[{ label: organization }]}>
+    <Page title="Runs">
       <FilterBar
         label="Search runs"
         placeholder="Message, person or id"

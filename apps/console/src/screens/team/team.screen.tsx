@@ -36,7 +36,6 @@ export const TeamScreen = () => {
     <Page
       title={query.data?.attributes.name ?? 'Team'}
       screen={screen}
-      breadcrumbs={[{ label: organization }, { label: 'Teams', to: list }]}
       badges={query.data?.attributes.visibility === 'secret' && <Badge color="gray">Secret</Badge>}
     >
       <QueryState query={query} what="team" loading={<LoadingLines count={6} height={28} />}>

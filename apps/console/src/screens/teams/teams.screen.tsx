@@ -90,7 +90,6 @@ export const TeamsScreen = () => {
   return (
     <Page
       title="Teams"
-      breadcrumbs={[{ label: organization }]}
       actions={
         <CreateButton
           label="New team"

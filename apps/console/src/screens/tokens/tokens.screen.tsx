@@ -103,7 +103,6 @@ export const TokensScreen = () => {
   return (
     <Page
       title="Tokens"
-      breadcrumbs={[{ label: organization }, { label: 'People', to: `/${organization}/people` }]}
       actions={
         <CreateButton
           label="New token"

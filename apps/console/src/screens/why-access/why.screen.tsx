@@ -174,10 +174,7 @@ export const WhyScreen = () => {
   const navigate = useNavigate({ from: '/$organization/teams/why' });
   const change = (next: ExplanationSearch) => void navigate({ search: parseExplanationRequest(next), replace: true });
   return (
-    <Page
-      title="Explain access"
-      breadcrumbs={[{ label: organization }, { label: 'Teams', to: `/${organization}/teams` }]}
-    >
+    <Page title="Explain access">
       <TeamTabs organization={organization} />
       <Stack gap="lg">
         <ExplanationForm organization={organization} search={search} onChange={change} />

@@ -58,7 +58,6 @@ export const WorkspaceScreen = () => {
       title={name}
       screen={screen}
       description={workspace?.data.attributes.description}
-      breadcrumbs={[{ label: organization }, { label: 'Workspaces', to: list }]}
       badges={workspace && <StateBadges workspace={workspace} />}
       actions={
         workspace && (

@@ -133,7 +133,6 @@ export const WorkspacesScreen = () => {
   return (
     <Page
       title="Workspaces"
-      breadcrumbs={[{ label: organization }]}
       actions={
         <>
           <ViewsButton organization={organization} search={search} opened={opened} />
