@@ -273,9 +273,9 @@ describe('the console', () => {
     await page.goto(`${server.url}/app/acme/workspaces/network/no-such-tab`);
     await page.getByText('This page does not exist, or you have no access').waitFor();
     expect(await page.getByRole('heading', { level: 1 }).allInnerTexts()).toEqual(['network']);
-    expect(await page.title()).toBe('Not found · network · Workspaces · acme · Cadastre');
+    expect(await page.title()).toBe('Not found · network · Default Project · acme · Cadastre');
     await page.getByRole('link', { name: 'Variables' }).click();
-    const title = 'Variables · network · Workspaces · acme · Cadastre';
+    const title = 'Variables · network · Default Project · acme · Cadastre';
     await waitUntil(async () => (await page.title()) === title, `the title is ${title}`);
     await page.context().close();
   });

@@ -1,4 +1,4 @@
-import { ActionIcon, Group, Tooltip, VisuallyHidden } from '@mantine/core';
+import { ActionIcon, Group, VisuallyHidden } from '@mantine/core';
 import { useEffect, useState } from 'react';
 import { CheckIcon, CopyIcon } from './icons.js';
 import { showToast } from '../toasts.js';
@@ -32,12 +32,11 @@ export const CopyButton = ({ text, label }: { readonly text: string; readonly la
   }, [isCopied]);
   const copy = async () => setCopied(await copyText(text));
   return (
-    <Tooltip label={isCopied ? 'Copied' : label}>
-      <ActionIcon variant="subtle" color="gray" aria-label={label} onClick={() => void copy()}>
-        {isCopied ? <CheckIcon size={16} /> : <CopyIcon size={16} />}
-        <VisuallyHidden role="status">{isCopied ? 'Copied' : ''}</VisuallyHidden>
-      </ActionIcon>
-    </Tooltip>
+    // A tooltip of Mantine would be 4 kB, on almost every screen.
+    <ActionIcon variant="subtle" color="gray" aria-label={label} title={label} onClick={() => void copy()}>
+      {isCopied ? <CheckIcon size={16} /> : <CopyIcon size={16} />}
+      <VisuallyHidden role="status">{isCopied ? 'Copied' : ''}</VisuallyHidden>
+    </ActionIcon>
   );
 };
 

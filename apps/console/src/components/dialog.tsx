@@ -1,7 +1,9 @@
 import { Modal, type ModalProps } from '@mantine/core';
 import { useIsMutating, useQueryClient } from '@tanstack/react-query';
 import { isSignInDemanded } from '../api/session.js';
+import { useState } from 'react';
 import { useFocusReturn } from './focus-return.js';
+import { useUnsavedQuestion } from './unsaved.js';
 
 type DialogProps = Omit<ModalProps, 'opened'> & {
   /** Only its own buttons close it, because what it shows, or is about to show, cannot be shown again. */
@@ -13,6 +15,9 @@ export const Dialog = ({ isLocked = false, onClose, ...props }: DialogProps) => 
   useFocusReturn();
   const queries = useQueryClient();
   const isChanging = useIsMutating() > 0;
+  // A question above this dialog gets the Escape key first.
+  const [isAskedBefore] = useState(useUnsavedQuestion() !== null);
+  const isCovered = useUnsavedQuestion() !== null && !isAskedBefore;
   const close = () => {
     // A key can arrive before the screen shows that the change is on its way.
     if (queries.isMutating() === 0 && !isSignInDemanded()) onClose();
@@ -21,8 +26,8 @@ export const Dialog = ({ isLocked = false, onClose, ...props }: DialogProps) => 
     <Modal
       opened
       closeButtonProps={{ 'aria-label': 'Close' }}
-      closeOnClickOutside={!isLocked}
-      closeOnEscape={!isLocked}
+      closeOnClickOutside={!isLocked && !isCovered}
+      closeOnEscape={!isLocked && !isCovered}
       withCloseButton={!isLocked && !isChanging}
       onClose={close}
       {...props}

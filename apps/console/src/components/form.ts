@@ -35,6 +35,8 @@ export const useForm = <V extends object>(present: V, { error, isPending }: Pend
     fields: Object.keys(present),
     error,
     isPending,
+    /** Whether the person has entered something that is not saved. */
+    isUnsaved: !isPending && Object.keys(listChanges(present, values)).length > 0,
     enter,
     reset: (): void => setEntered({}),
     /** Returns the properties of a field for a text. */

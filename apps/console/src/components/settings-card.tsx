@@ -6,6 +6,7 @@ import { listChanges, useForm } from './form.js';
 import { PendingButton } from './pending-button.js';
 import { FormProblems } from './problems.js';
 import classes from './settings-card.module.css';
+import { useUnsavedGuard } from './unsaved.js';
 
 /** A change of some settings. The callback runs after the server has accepted it. */
 type SettingsChange<V> = {
@@ -22,6 +23,7 @@ const listFormer = <V extends object>(present: V, changes: Partial<V>): Partial<
 export const useSettings = <V extends object>(present: V, change: SettingsChange<V>) => {
   const form = useForm(present, change);
   const changes = listChanges(present, form.trimmed);
+  useUnsavedGuard(form.isUnsaved);
   const save = (): void => {
     const former = listFormer(present, changes);
     const report = (message: string, undo?: () => void) => ({

@@ -3,6 +3,7 @@ import type { UseQueryResult } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import type { ComponentType, ReactNode } from 'react';
 import { ApiError, describeError, isDenied } from '../api/api-error.js';
+import { useServerReturn } from '../api/server-return.js';
 import { AlertIcon, type IconProps } from './icons.js';
 import classes from './states.module.css';
 
@@ -48,26 +49,32 @@ export const NotFoundState = ({ what = 'page', reason = null }: NotFoundStatePro
 type ErrorStateProps = {
   readonly error: Error;
   readonly onRetry: () => void;
+  /** What happens when a server that was away is back. By default, the same as after a click. */
+  readonly onReturn?: () => void;
   /** Whether older data follow. */
   readonly hasData?: boolean;
 };
 
-export const ErrorState = ({ error, onRetry, hasData = false }: ErrorStateProps) => (
-  <Alert
-    color={hasData ? 'yellow' : 'red'}
-    variant="light"
-    title={hasData ? 'This may be out of date' : 'Loading failed'}
-    icon={<AlertIcon />}
-    role="alert"
-  >
-    <Stack gap="sm" align="flex-start">
-      <Text size="sm">{describeError(error)}</Text>
-      <Button size="xs" variant="default" onClick={onRetry}>
-        Try again
-      </Button>
-    </Stack>
-  </Alert>
-);
+/** Reads again by itself when the server is back. */
+export const ErrorState = ({ error, onRetry, onReturn = onRetry, hasData = false }: ErrorStateProps) => {
+  useServerReturn(error, onReturn);
+  return (
+    <Alert
+      color={hasData ? 'yellow' : 'red'}
+      variant="light"
+      title={hasData ? 'This may be out of date' : 'Loading failed'}
+      icon={<AlertIcon />}
+      role="alert"
+    >
+      <Stack gap="sm" align="flex-start">
+        <Text size="sm">{describeError(error)}</Text>
+        <Button size="xs" variant="default" onClick={onRetry}>
+          Try again
+        </Button>
+      </Stack>
+    </Alert>
+  );
+};
 
 /** Placeholders while data load. */
 export const LoadingLines = ({ count = 4, height = 20 }: { readonly count?: number; readonly height?: number }) => (

@@ -6,7 +6,7 @@ import { setExactTimes, useExactTimes } from '../components/exact-times.js';
 import { CheckIcon, ClockIcon, KeyboardIcon, SignOutIcon, SiteIcon, UserIcon } from '../components/icons.js';
 import { useOpenDialog } from './dialogs.js';
 import type { MenuProps } from '../components/menu-button.js';
-import { signOut } from './sign-out.js';
+import { signOut } from '../api/sign-out.js';
 
 /** An item with an icon, as the others have. Mantine's own checkbox item has no space for one. */
 const ExactTimesItem = () => {

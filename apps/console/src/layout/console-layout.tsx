@@ -3,9 +3,11 @@ import { useHotkeys } from '@mantine/hooks';
 import { Link, Outlet, useLocation, useNavigate, useParams } from '@tanstack/react-router';
 import { lazy, useEffect, useLayoutEffect, useState } from 'react';
 import { isSignInDemanded, useSignInDemand } from '../api/session.js';
+import { useSignedOut } from '../api/sign-out.js';
 import { AutoIcon, ChevronDownIcon, UserIcon } from '../components/icons.js';
 import { lazyComponent } from '../components/lazy-component.js';
 import { ToastOutlet } from '../components/toast-outlet.js';
+import { useUnsavedQuestion } from '../components/unsaved.js';
 import { dropEarlyKeys, keepEarlyKeys } from '../shortcuts/early-keys.js';
 import { useShortcut } from '../shortcuts/shortcuts.js';
 import { DialogContext, type LayoutDialog } from './dialogs.js';
@@ -28,6 +30,8 @@ const LiveUpdates = lazyComponent(async () => {
   return import('../live/live-updates.js');
 }, 'LiveUpdates');
 const OrganizationMenu = lazy(async () => ({ default: (await import('./organization-menu.js')).OrganizationMenu }));
+const SignedOut = lazyComponent(() => import('./signed-out.js'), 'SignedOut');
+const UnsavedDialog = lazyComponent(() => import('./unsaved-dialog.js'), 'UnsavedDialog');
 const SessionDialog = lazyComponent(() => import('./session-dialog.js'), 'SessionDialog');
 
 /** Loads the palette when a person presses `Ctrl` or `⌘`, so that it appears soon after `mod+K`. */
@@ -131,7 +135,7 @@ const Header = ({ organization, isMenuOpen, onMenu, onSearch }: HeaderProps) => 
 );
 
 /** The header, the navigation and the dialogs around every screen. */
-export const ConsoleLayout = () => {
+const SignedInLayout = () => {
   const organization = useParams({
     strict: false,
     // Addresses that begin with `~` belong to no organization.
@@ -144,6 +148,7 @@ export const ConsoleLayout = () => {
   const { dialog, open } = useDialogs();
   const close = () => open(null);
   const signInDemand = useSignInDemand();
+  const isUnsavedAsked = useUnsavedQuestion() !== null;
   return (
     <DialogContext value={open}>
       <a className={classes['skip']} href="#content">
@@ -166,9 +171,13 @@ export const ConsoleLayout = () => {
         </main>
       </div>
       <ToastOutlet />
+      {isUnsavedAsked && <UnsavedDialog />}
       {signInDemand !== null && <SessionDialog key={signInDemand} demand={signInDemand} />}
       {dialog === 'palette' && <CommandPalette organization={organization} onClose={close} />}
       {dialog === 'shortcuts' && <ShortcutsDialog onClose={close} />}
     </DialogContext>
   );
 };
+
+/** The console, until the person signs out in another tab. */
+export const ConsoleLayout = () => (useSignedOut() ? <SignedOut /> : <SignedInLayout />);

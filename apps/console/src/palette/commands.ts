@@ -17,7 +17,7 @@ import {
 import { COLOR_SCHEMES } from '../layout/color-schemes.js';
 import { useOpenDialog } from '../layout/dialogs.js';
 import { getScreenPath, useNavigation } from '../layout/navigation.js';
-import { signOut } from '../layout/sign-out.js';
+import { signOut } from '../api/sign-out.js';
 import { WORKSPACE_TABS } from '../screens/workspace/tabs.js';
 import type { Command } from '../components/command.js';
 import { useCreateCommands, useSettingsCommands } from './create-commands.js';

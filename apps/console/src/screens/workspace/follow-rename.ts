@@ -29,6 +29,7 @@ export const useFollowRename = (organization: string, { data, error }: UseQueryR
       search: true,
       hash: true,
       replace: true,
+      ignoreBlocker: true,
     });
   }, [navigate, organization, queries, renamed]);
   return isGone && (present.isPending || renamed !== undefined);
