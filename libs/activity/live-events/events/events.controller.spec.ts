@@ -173,7 +173,10 @@ describe('a client', () => {
     ];
     await lock(workspace);
     const locked = `changed workspaces ${workspace} WorkspaceLocked`;
-    expect(await readAll(late, server, 'sawmill')).toEqual([`created workspaces ${workspace} WorkspaceCreated`, locked]);
+    expect(await readAll(late, server, 'sawmill')).toEqual([
+      `created workspaces ${workspace} WorkspaceCreated`,
+      locked,
+    ]);
     expect(await readAll(later, server, 'sawmill')).toEqual([locked]);
     const first = await open('sawmill', server.adminToken, { query: '?since=0001-01-01T00:00:00.000Z' });
     expect(await readAll(first, server, 'sawmill')).toEqual(expect.arrayContaining([locked]));

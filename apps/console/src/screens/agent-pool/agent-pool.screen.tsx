@@ -17,11 +17,9 @@ export const AgentPoolScreen = () => {
   const query = useQuery(agentPoolQuery(organization, id));
   const canManage = usePermission(organization, 'can-update-agent-pools');
   const isOwner = usePermission(organization, 'can-update');
-  const list = `/${organization}/settings/agent-pools`;
   return (
     <Page
       title={query.data?.attributes.name ?? 'Agent pool'}
-      breadcrumbs={[{ label: organization }, { label: 'Settings' }, { label: 'Agent pools', to: list }]}
       badges={query.data?.attributes['remote-runs-enabled'] && <Badge>Remote runs</Badge>}
     >
       <QueryState query={query} what="agent pool" loading={<LoadingLines count={6} height={28} />}>

@@ -74,7 +74,6 @@ export const AgentPoolsScreen = () => {
     <Page
       title="Agent pools"
       description="Agents are your own programs that run terraform in your network. A workspace with the execution mode Agent uses one pool."
-      breadcrumbs={[{ label: organization }, { label: 'Settings' }]}
       actions={
         <CreateButton
           label="New agent pool"

@@ -84,7 +84,6 @@ export const SshKeysScreen = () => {
     <Page
       title="SSH keys"
       description="Private keys for modules in Git repositories. The server stores them encrypted, and nobody can read them again."
-      breadcrumbs={[{ label: organization }, { label: 'Settings' }]}
       actions={
         <CreateButton
           label="Add an SSH key"
