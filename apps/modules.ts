@@ -43,6 +43,10 @@ import { createExpiryJob, createRetentionJob } from '#operations/retention';
 import {
   CONFIGURATION_FILES,
   createConfigurationSweeper,
+  createEndedLogsJob,
+  createRunFileSweeper,
+  createRunLogs,
+  RUN_FILES,
   runsDefinition,
   createWaitingRemoteRunsJob,
 } from '#runs/runs';
@@ -105,12 +109,17 @@ export const moduleDefinitions: readonly ModuleDefinition[] = [
 export const views = listViews(moduleDefinitions);
 
 /** First segments of the keys of files that are encrypted. Files of providers are public. */
-export const ENCRYPTED_FILES: readonly string[] = [STATE_FILES, CONFIGURATION_FILES];
+export const ENCRYPTED_FILES: readonly string[] = [STATE_FILES, CONFIGURATION_FILES, RUN_FILES];
 
 /** Followers that remove files. They need the file store, so definitions of modules cannot list them. */
 export const createFileSweepers = (blobs: BlobStore, database: Database): readonly Follower[] => {
   const deferring = new DeferringBlobs(blobs, database);
-  return [createConfigurationSweeper(deferring), createStateSweeper(deferring), createReleaseSweeper(deferring)];
+  return [
+    createConfigurationSweeper(deferring),
+    createRunFileSweeper(deferring),
+    createStateSweeper(deferring),
+    createReleaseSweeper(deferring),
+  ];
 };
 
 type ScheduledJobDependencies = {
@@ -141,6 +150,7 @@ export const createScheduledJobs = (
   { store, forgetting, blobs, clock, ids, logger, encryptionKeys }: ScheduledJobDependencies,
   {
     edition,
+    logLimit,
     retentionCheckMs,
     softDeletedDays,
     sessions: { idleMinutes },
@@ -149,7 +159,14 @@ export const createScheduledJobs = (
     smtp,
   }: Pick<
     Settings,
-    'edition' | 'retentionCheckMs' | 'softDeletedDays' | 'sessions' | 'outboundPrivateHosts' | 'publicUrl' | 'smtp'
+    | 'edition'
+    | 'logLimit'
+    | 'retentionCheckMs'
+    | 'softDeletedDays'
+    | 'sessions'
+    | 'outboundPrivateHosts'
+    | 'publicUrl'
+    | 'smtp'
   >,
 ): readonly ScheduledJob[] => [
   createLogFormatJob(store.database, logger),
@@ -165,6 +182,7 @@ export const createScheduledJobs = (
   createAbandonedUploadsJob(store.database, blobs, clock),
   createDeferredDeletionsJob(store.database, blobs),
   createDeletedProvidersJob(store),
+  createEndedLogsJob(createRunLogs(store, { blobs, encryptionKeys, logLimit })),
   createAbandonedStateVersionsJob(store, clock, ids),
   createEndedSessionsJob({ store, clock, ids, idleMinutes }),
   createInvitedAccountsJob({ store, ids }),

@@ -73,6 +73,7 @@ const NOUNS: Readonly<Record<string, string>> = {
   'release-files': 'files; documents of provider versions and platforms contain the links',
   'provider-protocol': 'Terraform’s protocol for installing providers',
   'provider-scim-tokens': 'authentication tokens that an identity provider uses for SCIM',
+  'run-logs': 'the output of plans and applies, as text; their documents contain the links',
   'run-tokens': 'authentication tokens that executors issue for a run',
   'task-stages': 'a list that is always empty: there are no run tasks',
 };

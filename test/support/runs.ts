@@ -17,9 +17,9 @@ import { startTestServer, type ApiResponse, type ApiTestClient, type TestServer 
 type RunSite = { readonly server: TestServer; readonly agents: ApiTestClient };
 
 /** Starts a server whose clock never gives two equal timestamps, so that the order of runs is unique. */
-export const startRunSite = async () => {
+export const startRunSite = async (env: Readonly<Record<string, string>> = {}) => {
   const clock = new TickingClock();
-  const server = await startTestServer({ clock, followers: true });
+  const server = await startTestServer({ clock, followers: true, env });
   const organization = await makeOrganization(server, 'acme');
   const pool = await makeRemotePool(server, 'acme', 'edge');
   const agents = server.as(await makeAgentToken(server, pool));

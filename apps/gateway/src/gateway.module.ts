@@ -115,7 +115,7 @@ export class GatewayModule {
         OrganizationsModule.with(settings),
         WorkspacesModule.with(settings),
         StateModule.with({ blobs, encryptionKeys, publicUrl, inlineLimit: settings.inlineStateLimit }),
-        RunsModule.with({ blobs, encryptionKeys, publicUrl }),
+        RunsModule.with({ blobs, encryptionKeys, publicUrl, logLimit: settings.logLimit }),
         RegistryModule.with({ blobs, encryptionKeys, publicUrl, archiveLimit: settings.providerArchiveLimit }),
         NotificationsModule.with({ encryptionKeys, outboundPrivateHosts, publicUrl, smtp }),
         LiveEventsModule.with(settings),

@@ -3460,6 +3460,66 @@ export interface paths {
     patch?: never;
     trace?: never;
   };
+  '/api/v2/plans/{id}/log': {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    get?: never;
+    /**
+     * Append output to the log of a plan
+     * @description For executors, with the token of an agent pool, while the phase is running. The same output can be sent again. A refusal names the expected offset in `meta.offset`.
+     */
+    put: operations['appendToPlanLog'];
+    post?: never;
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
+  '/api/v2/applies/{id}/log': {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    get?: never;
+    /**
+     * Append output to the log of an apply
+     * @description For executors, with the token of an agent pool, while the phase is running. The same output can be sent again. A refusal names the expected offset in `meta.offset`.
+     */
+    put: operations['appendToApplyLog'];
+    post?: never;
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
+  '/api/v2/logs/{token}': {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    /**
+     * Read the log of a plan or an apply
+     * @description The signed link replaces the token, and no rate limit applies. The first byte of a log is STX (0x02); when the phase has ended, the last one is ETX (0x03). The response can have fewer bytes than requested, and none after the end.
+     */
+    get: operations['readLog'];
+    put?: never;
+    post?: never;
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
   '/api/v2/applies/{id}': {
     parameters: {
       query?: never;
@@ -11286,8 +11346,12 @@ export interface components {
           /** @description Present in the mode `agent`. */
           'agent-pool-id'?: string | null;
         };
-        /** @constant */
-        'log-read-url': null;
+        /**
+         * Format: uri
+         * @description The signed address of the log, which is valid for a day and needs no token. Clients read it in parts, with `offset` and `limit`.
+         * @example https://localhost:8443/api/v2/logs/WyJwbGFuLTZtS2Q5VHpQcTNYdkxjQjgi.bWFj
+         */
+        'log-read-url': string;
         /** @example 3 */
         'resource-additions': number;
         /** @example 3 */
@@ -11374,8 +11438,12 @@ export interface components {
           /** @description Present in the mode `agent`. */
           'agent-pool-id'?: string | null;
         };
-        /** @constant */
-        'log-read-url': null;
+        /**
+         * Format: uri
+         * @description The signed address of the log, which is valid for a day and needs no token. Clients read it in parts, with `offset` and `limit`.
+         * @example https://localhost:8443/api/v2/logs/WyJwbGFuLTZtS2Q5VHpQcTNYdkxjQjgi.bWFj
+         */
+        'log-read-url': string;
         /** @example 3 */
         'resource-additions': number;
         /** @example 3 */
@@ -11430,6 +11498,8 @@ export interface components {
         /** @constant */
         'generated-configuration': false;
         'has-changes': boolean;
+        /** @description Whether the executor should write the log as JSON lines: the setting of the workspace. */
+        'structured-run-output-enabled': boolean;
       };
       relationships: {
         exports: {
@@ -38005,6 +38075,222 @@ export interface operations {
       408: components['responses']['RequestTimeout'];
       413: components['responses']['TooLarge'];
       415: components['responses']['UnsupportedMediaType'];
+      429: components['responses']['TooMany'];
+      500: components['responses']['InternalServerError'];
+      503: components['responses']['Unavailable'];
+    };
+  };
+  appendToPlanLog: {
+    parameters: {
+      query: {
+        /** @description The number of bytes that the executor has sent before. */
+        offset: number;
+      };
+      header?: never;
+      path: {
+        /** @description The id of the plan. */
+        id: string;
+      };
+      cookie?: never;
+    };
+    requestBody: {
+      content: {
+        'application/octet-stream': string;
+      };
+    };
+    responses: {
+      /** @description The end of the log. */
+      200: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          /**
+           * @example {
+           *       "offset": 4096,
+           *       "truncated": false
+           *     }
+           */
+          'application/vnd.api+json': {
+            /** @description The offset of the next append. */
+            offset: number;
+            /** @description Whether the log has reached its limit. Further output is dropped. */
+            truncated: boolean;
+          };
+        };
+      };
+      400: components['responses']['BadRequest'];
+      401: components['responses']['Unauthorized'];
+      403: components['responses']['Forbidden'];
+      404: components['responses']['NotFound'];
+      408: components['responses']['RequestTimeout'];
+      /** @description Output before the offset is missing, the log has other output at the offset, or the phase is not running. */
+      409: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          /**
+           * @example {
+           *       "errors": [
+           *         {
+           *           "status": "409",
+           *           "title": "conflict",
+           *           "detail": "Output before the offset is missing, the log has other output at the offset, or the phase is not running."
+           *         }
+           *       ]
+           *     }
+           */
+          'application/vnd.api+json': components['schemas']['ErrorDocument'];
+        };
+      };
+      413: components['responses']['TooLarge'];
+      415: components['responses']['UnsupportedMediaType'];
+      422: components['responses']['Unprocessable'];
+      429: components['responses']['TooMany'];
+      500: components['responses']['InternalServerError'];
+      503: components['responses']['Unavailable'];
+    };
+  };
+  appendToApplyLog: {
+    parameters: {
+      query: {
+        /** @description The number of bytes that the executor has sent before. */
+        offset: number;
+      };
+      header?: never;
+      path: {
+        /** @description The id of the apply. */
+        id: string;
+      };
+      cookie?: never;
+    };
+    requestBody: {
+      content: {
+        'application/octet-stream': string;
+      };
+    };
+    responses: {
+      /** @description The end of the log. */
+      200: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          /**
+           * @example {
+           *       "offset": 4096,
+           *       "truncated": false
+           *     }
+           */
+          'application/vnd.api+json': {
+            /** @description The offset of the next append. */
+            offset: number;
+            /** @description Whether the log has reached its limit. Further output is dropped. */
+            truncated: boolean;
+          };
+        };
+      };
+      400: components['responses']['BadRequest'];
+      401: components['responses']['Unauthorized'];
+      403: components['responses']['Forbidden'];
+      404: components['responses']['NotFound'];
+      408: components['responses']['RequestTimeout'];
+      /** @description Output before the offset is missing, the log has other output at the offset, or the phase is not running. */
+      409: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          /**
+           * @example {
+           *       "errors": [
+           *         {
+           *           "status": "409",
+           *           "title": "conflict",
+           *           "detail": "Output before the offset is missing, the log has other output at the offset, or the phase is not running."
+           *         }
+           *       ]
+           *     }
+           */
+          'application/vnd.api+json': components['schemas']['ErrorDocument'];
+        };
+      };
+      413: components['responses']['TooLarge'];
+      415: components['responses']['UnsupportedMediaType'];
+      422: components['responses']['Unprocessable'];
+      429: components['responses']['TooMany'];
+      500: components['responses']['InternalServerError'];
+      503: components['responses']['Unavailable'];
+    };
+  };
+  readLog: {
+    parameters: {
+      query?: {
+        /** @description The first byte. */
+        offset?: number;
+        /** @description The most bytes. */
+        limit?: number;
+      };
+      header?: never;
+      path: {
+        /** @description The signature of a link. Take the whole link from `log-read-url` of a plan or an apply. It is valid for a day, for everyone who has it. */
+        token: string;
+      };
+      cookie?: never;
+    };
+    requestBody?: never;
+    responses: {
+      /** @description Bytes of the log. */
+      200: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'text/plain': string;
+        };
+      };
+      400: components['responses']['BadRequest'];
+      /** @description The link is not valid, or it has expired. */
+      403: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          /**
+           * @example {
+           *       "errors": [
+           *         {
+           *           "status": "403",
+           *           "title": "forbidden",
+           *           "detail": "The link is not valid, or it has expired."
+           *         }
+           *       ]
+           *     }
+           */
+          'application/vnd.api+json': components['schemas']['ErrorDocument'];
+        };
+      };
+      /** @description The run was deleted. */
+      404: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          /**
+           * @example {
+           *       "errors": [
+           *         {
+           *           "status": "404",
+           *           "title": "not found",
+           *           "detail": "The run was deleted."
+           *         }
+           *       ]
+           *     }
+           */
+          'application/vnd.api+json': components['schemas']['ErrorDocument'];
+        };
+      };
       429: components['responses']['TooMany'];
       500: components['responses']['InternalServerError'];
       503: components['responses']['Unavailable'];

@@ -38,6 +38,11 @@ export const requestVariables = {
     'largest zip of a provider, in MiB',
     wholeNumberSchema(1, 65_536, 1_024),
   ),
+  CADASTRE_RUN_LOG_MAX_MIB: defineVariable(
+    '64',
+    'longest log of a plan or an apply, in MiB; the rest is dropped',
+    wholeNumberSchema(1, 1_024, 64),
+  ),
   CADASTRE_MAX_CONNECTIONS: defineCountVariable(1_000, 'most connections of one gateway; more get 503'),
   CADASTRE_MAX_CONNECTIONS_PER_ADDRESS: defineCountVariable(
     500,

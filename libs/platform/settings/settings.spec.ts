@@ -67,6 +67,7 @@ describe('settings', () => {
       slowConnections: 4,
       slowReadsPerCaller: 2,
       providerArchiveLimit: 1024 * 1024 * 1024,
+      logLimit: 64 * 1024 * 1024,
       http: {
         connections: 1_000,
         connectionsPerAddress: 500,
@@ -385,6 +386,7 @@ describe('settings', () => {
       slowConnections: 4,
       slowReadsPerCaller: 2,
       providerArchiveLimit: 1024 * 1024 * 1024,
+      logLimit: 64 * 1024 * 1024,
       http: {
         connections: 50,
         connectionsPerAddress: 10,

@@ -242,6 +242,8 @@ const toStorageSettings = (env: ParsedEnvironment) => {
     inlineStateLimit: env.CADASTRE_INLINE_STATE_MAX_MIB * MIB,
     /** Bytes of the largest accepted zip of a provider. */
     providerArchiveLimit: env.CADASTRE_PROVIDER_MAX_MIB * MIB,
+    /** Bytes of the longest log of a plan or an apply. */
+    logLimit: env.CADASTRE_RUN_LOG_MAX_MIB * MIB,
   } as const;
 };
 

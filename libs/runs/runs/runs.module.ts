@@ -2,12 +2,12 @@ import { Module, type DynamicModule } from '@nestjs/common';
 import { CqrsModule } from '@nestjs/cqrs';
 import type { EncryptionKeys } from '#platform/encryption';
 import { Clock } from '#platform/kernel';
-import { defineAggregate, toProjection, type ModuleDefinition } from '#storage/event-store';
+import { defineAggregate, EventStore, toProjection, type ModuleDefinition } from '#storage/event-store';
 import { EncryptedBlobs, SignedLinks, type BlobStore } from '#storage/blob-store';
 import { CurrentRuns } from '#workspaces/workspaces';
 import { configurationVersion, configurationVersionEvents } from './configuration-versions/configuration-version.js';
 import { configurationVersions } from './configuration-versions/configuration-versions.projection.js';
-import { selectOrganizationFiles } from './configuration-versions/organization-files.queries.js';
+import { selectOrganizationFiles } from './run-files/organization-files.queries.js';
 import { configurationReads } from './reads.events.js';
 import { run } from './runs/run.js';
 import { runTokens } from './run-tokens/run-tokens.projection.js';
@@ -27,6 +27,11 @@ import { PlansController } from './phases/plans.controller.js';
 import { RunEventsController } from './run-events/run-events.controller.js';
 import { RunStatisticsController } from './statistics/run-statistics.controller.js';
 import { RunTokensController } from './run-tokens/run-tokens.controller.js';
+import { RunLogLinks } from './logs/run-logs.links.js';
+import { LOGS_PURPOSE, RunLogs } from './logs/run-logs.service.js';
+import { RunLogsController } from './logs/run-logs.controller.js';
+import { RunFiles } from './run-files/run.files.js';
+import { runLogChunks } from './logs/log-chunks.projection.js';
 import { RunRenderer } from './runs/runs.renderer.js';
 import { RunVariables } from './runs/runs.variables.js';
 import { RunsController } from './runs/runs.controller.js';
@@ -45,6 +50,7 @@ export const runsDefinition: ModuleDefinition = {
   projections: [
     toProjection(runSecrets),
     toProjection(runTokens),
+    toProjection(runLogChunks),
     toProjection(runs),
     toProjection(configurationVersions),
   ],
@@ -56,7 +62,14 @@ export const runsDefinition: ModuleDefinition = {
       backup: 'rows',
       organizationExport: { without: 'a follower fills it from the events' },
     },
+    {
+      table: 'runs.kept_run_files',
+      backup: 'rows',
+      organizationExport: { without: 'a follower fills it from the events' },
+    },
+    { table: 'runs.log_chunks', backup: 'rows', organizationExport: 'rows' },
   ],
+  encryptedColumns: [{ table: 'runs.log_chunks', id: 'id', column: 'content', purpose: LOGS_PURPOSE }],
   selectOrganizationFiles,
 };
 
@@ -66,7 +79,21 @@ export type RunsOptions = {
   readonly encryptionKeys: EncryptionKeys;
   /** Origin under which clients reach the server, without a trailing slash. */
   readonly publicUrl: string;
+  /** Bytes of the longest log. */
+  readonly logLimit: number;
 };
+
+/** Creates the logs for a gateway, or for the job that moves them to files. */
+export const createRunLogs = (
+  store: EventStore,
+  { blobs, encryptionKeys, logLimit }: Pick<RunsOptions, 'blobs' | 'encryptionKeys' | 'logLimit'>,
+): RunLogs =>
+  new RunLogs({
+    store,
+    files: new RunFiles(new EncryptedBlobs(blobs, encryptionKeys)),
+    encryptionKeys,
+    limit: logLimit,
+  });
 
 const CONTROLLERS = [
   AppliesController,
@@ -76,6 +103,7 @@ const CONTROLLERS = [
   OrganizationCapacityController,
   PlansController,
   RunEventsController,
+  RunLogsController,
   RunStatisticsController,
   RunTokensController,
   RunsController,
@@ -86,7 +114,7 @@ const SERVICES = [ConfigurationUploads, ConfigurationVersionsHandler, RunRendere
 
 @Module({})
 export class RunsModule {
-  static with({ blobs, encryptionKeys, publicUrl }: RunsOptions): DynamicModule {
+  static with({ blobs, encryptionKeys, publicUrl, logLimit }: RunsOptions): DynamicModule {
     const encrypted = new EncryptedBlobs(blobs, encryptionKeys);
     return {
       module: RunsModule,
@@ -107,6 +135,16 @@ export class RunsModule {
               linksFor('configuration download'),
             );
           },
+          inject: [Clock],
+        },
+        {
+          provide: RunLogs,
+          useFactory: (store: EventStore) => createRunLogs(store, { blobs, encryptionKeys, logLimit }),
+          inject: [EventStore],
+        },
+        {
+          provide: RunLogLinks,
+          useFactory: (clock: Clock) => new RunLogLinks(publicUrl, new SignedLinks(encryptionKeys, 'run log', clock)),
           inject: [Clock],
         },
         { provide: CurrentRuns, useExisting: RunRenderer },

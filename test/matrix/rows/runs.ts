@@ -38,6 +38,15 @@ const run: MatrixTarget = {
   },
 };
 
+/** The plan or the apply of a run in a fresh workspace of the caller. */
+const ofFreshRun = (phase: 'plan' | 'apply'): MatrixTarget => ({
+  ...createTarget(onTheWorkspace, phase),
+  fresh: async (caller, world) => {
+    const { workspace: id } = await freshConfiguration(caller, world);
+    return { params: { id: (await makeRun(world.server, id)).replace('run-', `${phase}-`) } };
+  },
+});
+
 /** A run that waits behind a run that needs a confirmation. */
 const overtaking: MatrixTarget = {
   ...run,
@@ -101,6 +110,10 @@ const reads: readonly MatrixRow[] = [
     status: 200,
   },
 ];
+
+const reportAll = async (world: MatrixWorld, id: string, ...statuses: readonly string[]): Promise<void> => {
+  for (const status of statuses) await theAgent(world).api.post(`/api/v2/runs/${id}/progress`, reportBody(status));
+};
 
 const planned = async (world: MatrixWorld, id: string): Promise<void> => {
   for (const report of [reportBody('planning'), reportBody('planned', { 'resource-additions': 1 })])
@@ -191,6 +204,26 @@ const actions: readonly MatrixRow[] = [
     fresh: true,
     body: reportBody('planning'),
   },
+  ...(['plan', 'apply'] as const).map((phase): MatrixRow => ({
+    route: `PUT /${phase === 'plan' ? 'plans' : 'applies'}/:id/log`,
+    about: { ...ofFreshRun(phase), scope: inAcme },
+    demands: ['execute-run'],
+    status: 200,
+    trail: [],
+    fresh: true,
+    inert: true,
+    query: () => 'offset=0',
+    body: 'terraform init',
+    before: async ({ world, params }) => {
+      const id = (params['id'] ?? '').replace(`${phase}-`, 'run-');
+      if (phase === 'plan') await reportAll(world, id, 'planning');
+      else {
+        await planned(world, id);
+        await world.server.post(`/api/v2/runs/${id}/actions/apply`);
+        await reportAll(world, id, 'applying');
+      }
+    },
+  })),
 ];
 
 const VERSION = '/configuration-versions/:id';
@@ -284,6 +317,27 @@ const links: readonly MatrixRow[] = [
     body: 'bytes',
   },
   { route: 'GET /configuration-versions/download/:token', about: unsigned, demands: 'anybody', status: 403 },
+  {
+    route: 'GET /logs/:token',
+    about: {
+      ...unsigned,
+      fresh: async (_, { server, one }) => {
+        const { body } = await server.get(`/api/v2/runs/${await makeRun(server, one, { 'plan-only': true })}/plan`);
+        return { params: { token: tokenOf(body.data.attributes['log-read-url'] as string) } };
+      },
+    },
+    demands: 'anybody',
+    status: 200,
+    trail: [],
+    fresh: true,
+  },
+  {
+    route: 'GET /logs/:token',
+    condition: 'with an invalid signature',
+    about: unsigned,
+    demands: 'anybody',
+    status: 403,
+  },
 ];
 
 export const runs: readonly MatrixRow[] = [...reads, ...actions, ...configurations, ...links];

@@ -19,7 +19,11 @@ const phaseAttributes = {
     mode: z.enum(EXECUTION_MODES).meta({ description: 'The execution mode of the workspace.', examples: ['remote'] }),
     'agent-pool-id': z.string().nullable().optional().meta({ description: 'Present in the mode `agent`.' }),
   }),
-  'log-read-url': always(null),
+  'log-read-url': z.url().meta({
+    description:
+      'The signed address of the log, which is valid for a day and needs no token. Clients read it in parts, with `offset` and `limit`.',
+    examples: ['https://localhost:8443/api/v2/logs/WyJwbGFuLTZtS2Q5VHpQcTNYdkxjQjgi.bWFj'],
+  }),
   'resource-additions': count(),
   'resource-changes': count(),
   'resource-destructions': count(),
@@ -46,6 +50,9 @@ export const planSchema = defineResource({
     ...phaseAttributes,
     'generated-configuration': always(false),
     'has-changes': z.boolean(),
+    'structured-run-output-enabled': z.boolean().meta({
+      description: 'Whether the executor should write the log as JSON lines: the setting of the workspace.',
+    }),
   },
   relationships: { exports: related.empty('plan-exports'), 'state-versions': related.empty('state-versions') },
   links: {

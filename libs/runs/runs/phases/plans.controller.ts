@@ -4,11 +4,15 @@ import { Database } from '#platform/postgres';
 import { renderDocument, type Document } from '#api/json-api';
 import { notFound } from '#platform/kernel';
 import { renderPlan, toRunId } from '../runs/runs.document.js';
+import { RunLogLinks } from '../logs/run-logs.links.js';
 import { findRun } from '../runs/runs.queries.js';
 
 @Controller('api/v2')
 export class PlansController {
-  constructor(private readonly database: Database) {}
+  constructor(
+    private readonly database: Database,
+    private readonly logs: RunLogLinks,
+  ) {}
 
   @Get('plans/:id')
   show(@Param('id') id: string, @CurrentActor() actor: Actor): Promise<Document> {
@@ -28,6 +32,6 @@ export class PlansController {
   }
 
   private async ofRun(id: string, actor: Actor): Promise<Document> {
-    return renderDocument(renderPlan(await findRun(this.database, actor, id)));
+    return renderDocument(renderPlan(await findRun(this.database, actor, id), this.logs.urlsFor(actor)));
   }
 }

@@ -13,7 +13,7 @@ export const PHASE_STATUSES = [
   'canceled',
   'unreachable',
 ] as const;
-type PhaseStatus = (typeof PHASE_STATUSES)[number];
+export type PhaseStatus = (typeof PHASE_STATUSES)[number];
 
 /** A plan or an apply: the phase of a run as its own resource. */
 export type RunPhase = {

@@ -6,6 +6,7 @@ import { ConfigureRoute, CurrentActor, type Actor } from '#api/access';
 import { Database } from '#platform/postgres';
 import { renderDocument, renderPage, parsePage, type Document, type QueryParameters as QueryOf } from '#api/json-api';
 import { ReadRecorder } from '#api/reads';
+import { RunLogLinks } from '../logs/run-logs.links.js';
 import { RunRenderer } from './runs.renderer.js';
 import { parseActionComment, parseNewRun, parseProgress } from './runs.body.js';
 import { parseRunFilter, RUN_FILTERS } from './runs.filter.js';
@@ -37,6 +38,7 @@ export class RunsController {
     private readonly clock: Clock,
     private readonly renderer: RunRenderer,
     private readonly reads: ReadRecorder,
+    private readonly logs: RunLogLinks,
   ) {}
 
   @Post('runs')
@@ -52,7 +54,7 @@ export class RunsController {
     const includes = parseRunIncludes(query);
     const row = await findRun(this.database, actor, id);
     const included = includes
-      ? await loadRunIncluded(this.database, [row], includes, { actor, reads: this.reads })
+      ? await loadRunIncluded(this.database, [row], includes, { actor, reads: this.reads, logs: this.logs })
       : undefined;
     return renderDocument(this.renderer.resource(row, actor), included);
   }
@@ -173,7 +175,7 @@ export class RunsController {
   ): Promise<Document> {
     const data = rows.map((row) => this.renderer.resource(row, actor));
     const included = includes
-      ? await loadRunIncluded(this.database, rows, includes, { actor, reads: this.reads })
+      ? await loadRunIncluded(this.database, rows, includes, { actor, reads: this.reads, logs: this.logs })
       : undefined;
     return renderPage(data, { ...parsePage(query), size: pageSize }, total, request.publicUrl, included);
   }

@@ -9,8 +9,8 @@ import type { RunVariable } from './runs.variables.js';
 import type { RunRow } from './runs.queries.js';
 
 /** A run, its plan and its apply are one row; their ids differ in the prefix only. */
-const toPlanId = (run: string): string => run.replace(/^run-/, 'plan-');
-const applyId = (run: string): string => run.replace(/^run-/, 'apply-');
+export const toPlanId = (run: string): string => run.replace(/^run-/, 'plan-');
+export const toApplyId = (run: string): string => run.replace(/^run-/, 'apply-');
 /** Returns an id that no run has if `id` lacks the prefix. */
 export const toRunId = (id: string, prefix: 'plan' | 'apply'): string =>
   id.startsWith(`${prefix}-`) ? `run-${id.slice(prefix.length + 1)}` : '';
@@ -104,7 +104,7 @@ const renderAttributes = (row: RunRow, { actor, now, variables }: RunRenderOptio
 };
 
 const renderRelationships = (row: RunRow, self: string): Record<string, Relationship> => ({
-  apply: toOne('applies', applyId(row.id), `${self}/apply`),
+  apply: toOne('applies', toApplyId(row.id), `${self}/apply`),
   comments: { ...toMany('comments', row.comments), ...linkTo(`${self}/comments`) },
   'configuration-version': toOne(
     'configuration-versions',
@@ -137,7 +137,12 @@ export const renderRun = (row: RunRow, options: RunRenderOptions): Resource => {
 
 const NONE: PlannedCounts = { additions: 0, changes: 0, destructions: 0, imports: 0 };
 
-const renderPhaseAttributes = ({ status, timestamps }: RunPhase, counts: PlannedCounts | null, row: RunRow) => {
+const renderPhaseAttributes = (
+  { status, timestamps }: RunPhase,
+  counts: PlannedCounts | null,
+  row: RunRow,
+  logUrl: string,
+) => {
   const { additions, changes, destructions, imports } = counts ?? NONE;
   const times = {
     'queued-at': timestamps.queued,
@@ -152,8 +157,7 @@ const renderPhaseAttributes = ({ status, timestamps }: RunPhase, counts: Planned
       mode: row.executionMode,
       ...(row.executionMode === 'agent' ? { 'agent-pool-id': row.agentPool } : {}),
     },
-    // Executors keep their logs; the server stores none.
-    'log-read-url': null,
+    'log-read-url': logUrl,
     'resource-additions': additions,
     'resource-changes': changes,
     'resource-destructions': destructions,
@@ -163,27 +167,31 @@ const renderPhaseAttributes = ({ status, timestamps }: RunPhase, counts: Planned
   };
 };
 
-export const renderPlan = (row: RunRow): Resource => {
+/** Returns the URL at which a caller reads the log of a plan or an apply, by its id. */
+export type LogUrls = (phase: string) => string;
+
+export const renderPlan = (row: RunRow, logUrlOf: LogUrls): Resource => {
   const id = toPlanId(row.id);
   return {
     id,
     type: 'plans',
     attributes: {
-      ...renderPhaseAttributes(toPlanPhase(row.status, row.reached), row.planned, row),
+      ...renderPhaseAttributes(toPlanPhase(row.status, row.reached), row.planned, row, logUrlOf(id)),
       'generated-configuration': false,
       'has-changes': row.hasChanges,
+      'structured-run-output-enabled': row.structuredRunOutput,
     },
     relationships: { exports: toMany('plan-exports', []), 'state-versions': toMany('state-versions', []) },
     links: { self: `/api/v2/plans/${id}`, 'json-output': `/api/v2/plans/${id}/json-output` },
   };
 };
 
-export const renderApply = (row: RunRow): Resource => {
-  const id = applyId(row.id);
+export const renderApply = (row: RunRow, logUrlOf: LogUrls): Resource => {
+  const id = toApplyId(row.id);
   return {
     id,
     type: 'applies',
-    attributes: renderPhaseAttributes(toApplyPhase(row.status, row.reached), row.applied, row),
+    attributes: renderPhaseAttributes(toApplyPhase(row.status, row.reached), row.applied, row, logUrlOf(id)),
     relationships: { 'state-versions': toMany('state-versions', []) },
     links: { self: `/api/v2/applies/${id}` },
   };

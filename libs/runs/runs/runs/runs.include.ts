@@ -21,7 +21,8 @@ import {
 import { createConfigurationReadEvents, type ConfigurationRead } from '../reads.events.js';
 import { renderComment } from '../run-events/run-events.document.js';
 import { selectCommentsOfRuns, type CommentRow } from '../run-events/run-events.queries.js';
-import { renderApply, renderPlan } from './runs.document.js';
+import type { RunLogLinks } from '../logs/run-logs.links.js';
+import { renderApply, renderPlan, type LogUrls } from './runs.document.js';
 import type { RunRow } from './runs.queries.js';
 
 /** The vendor's values. Cost estimates and policy checks are not stored, so including them adds nothing. */
@@ -47,14 +48,16 @@ export const parseRunIncludes = (query: QueryParameters): RunIncludes | null => 
 /** The caller, and the recorder of what the caller reads. */
 type IncludeReader = { readonly actor: Actor; readonly reads: ReadRecorder };
 
+type RunIncludeReader = IncludeReader & { readonly logs: RunLogLinks };
+
 /** Loads the included resources, in one more statement at most. */
 export const loadRunIncluded = async (
   database: Database,
   rows: readonly RunRow[],
   includes: RunIncludes,
-  reader: IncludeReader,
+  reader: RunIncludeReader,
 ): Promise<Resource[]> => [
-  ...renderPhases(rows, includes),
+  ...renderPhases(rows, includes, reader.logs.urlsFor(reader.actor)),
   ...(await readRelated(
     database,
     rows.length > 0 ? selectRelatedTo(rows, includes, reader) : [],
@@ -63,9 +66,9 @@ export const loadRunIncluded = async (
 ];
 
 /** Plans and applies are in the rows of their runs. */
-export const renderPhases = (rows: readonly RunRow[], includes: RunIncludes): Resource[] => [
-  ...(includes.has('plan') ? rows.map(renderPlan) : []),
-  ...(includes.has('apply') ? rows.map(renderApply) : []),
+export const renderPhases = (rows: readonly RunRow[], includes: RunIncludes, logUrlOf: LogUrls): Resource[] => [
+  ...(includes.has('plan') ? rows.map((row) => renderPlan(row, logUrlOf)) : []),
+  ...(includes.has('apply') ? rows.map((row) => renderApply(row, logUrlOf)) : []),
 ];
 
 const selectRelatedTo = (rows: readonly RunRow[], includes: RunIncludes, reader: IncludeReader): RelatedResources[] => {

@@ -39,6 +39,8 @@ export type RunRow = {
   readonly createdAt: Timestamp;
   readonly executionMode: ExecutionMode;
   readonly agentPool: string | null;
+  /** Whether executors should write the log as JSON lines, which the CLI renders. */
+  readonly structuredRunOutput: boolean;
   /** Whether the run waits for an executor and no agent pool of the organization may execute it. */
   readonly hasNoPool: boolean;
   /** Number of runs that must end first; 0 when it is the run's turn. */
@@ -82,6 +84,7 @@ export const RUN_COLUMNS = sql`r.id, r.workspace, r.organization, o.name as "org
   r.confirmed_by as "confirmedBy", r.has_changes as "hasChanges", r.planned, r.applied,
   r.cancel_requested_at as "cancelRequestedAt", r.force_cancel_available_at as "forceCancelAvailableAt",
   r.created_at as "createdAt", ${EXECUTION_MODE} as "executionMode", ${AGENT_POOL} as "agentPool",
+  (w.settings ->> 'structuredRunOutputEnabled')::boolean as "structuredRunOutput",
   case when ${WAITS_FOR_EXECUTOR} then not exists (select 1 from agent_pools ap where ${SERVES_WORKSPACE})
        else false end as "hasNoPool",
   case when r.status = 'pending' then

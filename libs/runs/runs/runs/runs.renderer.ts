@@ -5,6 +5,7 @@ import { Clock, sql, type Sql } from '#platform/kernel';
 import { defineRelated, type RelatedResources, type Resource } from '#api/json-api';
 import { ReadRecorder } from '#api/reads';
 import { CurrentRuns } from '#workspaces/workspaces';
+import { RunLogLinks } from '../logs/run-logs.links.js';
 import { RunVariables } from './runs.variables.js';
 import { renderRun } from './runs.document.js';
 import { includesConfigurations, renderPhases, selectRelatedConfigurations, type RunIncludes } from './runs.include.js';
@@ -17,6 +18,7 @@ export class RunRenderer extends CurrentRuns {
     private readonly clock: Clock,
     private readonly variables: RunVariables,
     private readonly reads: ReadRecorder,
+    private readonly logs: RunLogLinks,
   ) {
     super();
   }
@@ -34,7 +36,10 @@ export class RunRenderer extends CurrentRuns {
     return [
       defineRelated<RunRow>(selectRunsByIds(ids, actor), (rows) => {
         const readableRuns = rows.filter((row) => can(actor, 'read-runs', row));
-        return [...readableRuns.map((row) => this.resource(row, actor)), ...renderPhases(readableRuns, includes)];
+        return [
+          ...readableRuns.map((row) => this.resource(row, actor)),
+          ...renderPhases(readableRuns, includes, this.logs.urlsFor(actor)),
+        ];
       }),
       ...(includes.has('created_by') ? [selectRelatedUsers(selectIdsOfRuns(`r.created_by ->> 'id'`), actor)] : []),
       ...(includesConfigurations(includes)

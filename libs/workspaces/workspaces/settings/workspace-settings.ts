@@ -51,7 +51,7 @@ const settings = {
   sourceName: nullableString,
   sourceUrl: nullableString,
   speculativeEnabled: storedAttribute(flag(true)),
-  structuredRunOutputEnabled: storedAttribute(flag(true)),
+  structuredRunOutputEnabled: flag(true),
   /** `iac-version` and `terraform-version` are two names of it. */
   terraformVersion: { schema: z.string(), initial: 'latest' },
   triggerPatterns: paths,

@@ -1,0 +1,257 @@
+import { randomBytes } from 'node:crypto';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { sql } from '#platform/kernel';
+import { expectStatus, makeAgentPool, makeAgentToken, makeRun, related } from '../../../../test/support/seeds.js';
+import { runRequests, startRunSite } from '../../../../test/support/runs.js';
+import { type ApiResponse, type ApiTestClient, type TestServer } from '../../../../test/support/server.js';
+import { createEndedLogsJob, createRunLogs } from '../index.js';
+
+let server: TestServer;
+let agents: ApiTestClient;
+
+beforeAll(async () => {
+  ({ server, agents } = await startRunSite({ CADASTRE_RUN_LOG_MAX_MIB: '1' }));
+});
+
+afterAll(() => server.close());
+
+const { aWorkspace, act, report, reported } = runRequests(() => ({ server, agents }));
+
+const planOf = (run: string): string => run.replace('run-', 'plan-');
+const applyOf = (run: string): string => run.replace('run-', 'apply-');
+
+const aRun = async (...statuses: readonly string[]): Promise<string> => {
+  const run = await makeRun(server, await aWorkspace());
+  await reported(run, ...statuses);
+  return run;
+};
+
+const append = (run: string, offset: number | string, output: string | Buffer, api = agents): Promise<ApiResponse> =>
+  api.put(`/api/v2/plans/${planOf(run)}/log?offset=${offset}`, output);
+
+const logUrl = async (path: string): Promise<string> =>
+  expectStatus(await server.get(`/api/v2/${path}`), 200).body.data.attributes['log-read-url'] as string;
+
+/** Reads a log as go-tfe does: the query of the URL is replaced, and there is no token. */
+const readPart = async (url: string, offset: number, limit = 65_536): Promise<string> => {
+  const { pathname } = new URL(url);
+  const response = await server.as(null).get(`${pathname}?limit=${limit}&offset=${offset}`);
+  expect(response.status).toBe(200);
+  expect(response.headers.get('content-type')).toContain('text/plain');
+  return response.text;
+};
+
+const readAll = async (url: string): Promise<string> => {
+  let text = '';
+  for (;;) {
+    const part = await readPart(url, Buffer.byteLength(text));
+    if (part === '') return text;
+    text += part;
+  }
+};
+
+const moveLogs = async (): Promise<void> => {
+  const logs = createRunLogs(server.store, { ...server.runtime, logLimit: 1 });
+  await createEndedLogsJob(logs).run({ signal: new AbortController().signal, done: () => undefined });
+};
+
+const countChunks = async (run: string): Promise<number> =>
+  (await server.database.rows<{ id: string }>(sql`select id from runs.log_chunks where run = ${run}`)).length;
+
+describe('the log of a phase', () => {
+  it('has an address from the creation of the run, and is empty until the phase starts', async () => {
+    const run = await makeRun(server, await aWorkspace());
+    for (const path of [`plans/${planOf(run)}`, `applies/${applyOf(run)}`, `runs/${run}/plan`, `runs/${run}/apply`]) {
+      expect(await readPart(await logUrl(path), 0)).toBe('');
+    }
+    const { included } = expectStatus(await server.get(`/api/v2/runs/${run}?include=plan,apply`), 200).body;
+    for (const { attributes } of included) expect(await readPart(attributes['log-read-url'], 0)).toBe('');
+  });
+
+  it('shows output in the order of its offsets, and ends with the phase', async () => {
+    const run = await aRun('planning');
+    const url = await logUrl(`plans/${planOf(run)}`);
+    expect(await readPart(url, 0)).toBe('\u0002');
+    expect(expectStatus(await append(run, 0, 'one\n'), 200).body).toEqual({ offset: 4, truncated: false });
+    expect(await readPart(url, 1)).toBe('one\n');
+    expect(await readPart(url, 5)).toBe('');
+    expect(await readPart(url, 500)).toBe('');
+    expectStatus(await append(run, 4, 'two\n'), 200);
+    expect(await readPart(url, 5)).toBe('two\n');
+    expect(await readPart(url, 3, 4)).toBe('e\ntw');
+    expectStatus(await report(run, 'planned', { 'has-changes': true }), 200);
+    expect(await readAll(url)).toBe('\u0002one\ntwo\n\u0003');
+    const apply = await logUrl(`applies/${applyOf(run)}`);
+    expect(await readPart(apply, 0)).toBe('');
+    expectStatus(await act(run, 'discard'), 202);
+    expect(await readAll(apply)).toBe('\u0002\u0003');
+  });
+
+  it.each(['errored', 'canceled'])('ends if the run is %s before its executor has sent everything', async (end) => {
+    const run = await aRun('planning');
+    expectStatus(await append(run, 0, 'half a li'), 200);
+    if (end === 'canceled') await act(run, 'cancel');
+    expectStatus(await report(run, end), 200);
+    expect(await readAll(await logUrl(`plans/${planOf(run)}`))).toBe('\u0002half a li\u0003');
+  });
+
+  it('is the same after it was moved to a file, and accepts its end again', async () => {
+    const run = await aRun('planning');
+    const url = await logUrl(`plans/${planOf(run)}`);
+    const output = Array.from(
+      { length: 9_000 },
+      (_, number) => `line ${number} ${randomBytes(8).toString('hex')}\n`,
+    ).join('');
+    expectStatus(await append(run, 0, output), 200);
+    await moveLogs();
+    expect(await countChunks(run)).toBe(Math.ceil(output.length / 65_536));
+    expectStatus(await report(run, 'errored'), 200);
+    const before = await readAll(url);
+    expect(before).toBe(`\u0002${output}\u0003`);
+    const tail = output.slice(-100_000);
+    expectStatus(await append(run, output.length - tail.length, tail), 200);
+    await moveLogs();
+    expect(await countChunks(run)).toBe(0);
+    expect(await readAll(url)).toBe(before);
+    expect(await readPart(url, 70_000, 10)).toBe(before.slice(70_000, 70_010));
+    expectStatus(await append(run, output.length - tail.length, tail), 200);
+    expectStatus(await append(run, output.length, 'more'), 409);
+    expectStatus(await append(run, 0, 'LINE'), 409);
+  });
+
+  it('is encrypted in the database and in the file', async () => {
+    const run = await aRun('planning');
+    const url = await logUrl(`plans/${planOf(run)}`);
+    const secret = randomBytes(40).toString('hex');
+    expectStatus(await append(run, 0, secret), 200);
+    const [row] = await server.database.rows<{ content: Buffer }>(
+      sql`select content from runs.log_chunks where run = ${run}`,
+    );
+    expect(row?.content.includes(secret)).toBe(false);
+    expectStatus(await report(run, 'errored'), 200);
+    await moveLogs();
+    const file = await server.runtime.blobs.get(`runs/${run}/plan-log`);
+    expect(((await file?.content.toArray()) as Buffer[]).some((piece) => piece.includes(secret))).toBe(false);
+    expect(await readAll(url)).toBe(`\u0002${secret}\u0003`);
+  });
+
+  it('is deleted with its workspace', async () => {
+    const run = await aRun('planning');
+    const { url, workspace } = {
+      url: await logUrl(`plans/${planOf(run)}`),
+      workspace: expectStatus(await server.get(`/api/v2/runs/${run}`), 200).body.data.relationships.workspace.data.id,
+    };
+    expectStatus(await append(run, 0, 'one\n'), 200);
+    expectStatus(await server.delete(`/api/v2/workspaces/${workspace}`), 204);
+    expect(await countChunks(run)).toBe(0);
+    expectStatus(await server.as(null).get(new URL(url).pathname), 404);
+  });
+});
+
+describe('an append', () => {
+  it('is accepted again with the same bytes, also if it overlaps the end', async () => {
+    const run = await aRun('planning');
+    expectStatus(await append(run, 0, 'one\n'), 200);
+    expect(expectStatus(await append(run, 0, 'one\n'), 200).body).toEqual({ offset: 4, truncated: false });
+    expect(expectStatus(await append(run, 2, 'e\ntwo\n'), 200).body).toEqual({ offset: 8, truncated: false });
+    expect(await readAll(await logUrl(`plans/${planOf(run)}`))).toBe('\u0002one\ntwo\n');
+  });
+
+  it('is refused with the expected offset if bytes are missing or differ', async () => {
+    const run = await aRun('planning');
+    expectStatus(await append(run, 0, 'one\n'), 200);
+    for (const [offset, output] of [
+      [5, 'two'],
+      [0, 'ONE\n'],
+      [2, 'E\ntwo\n'],
+    ] as const) {
+      const { errors } = expectStatus(await append(run, offset, output), 409).body;
+      expect(errors[0].meta).toEqual({ offset: 4 });
+      expect(errors[0].detail).toContain('Continue at offset 4');
+    }
+    expect(await readAll(await logUrl(`plans/${planOf(run)}`))).toBe('\u0002one\n');
+  });
+
+  it('is stored once if two executors send at the same offset', async () => {
+    const run = await aRun('planning');
+    const outputs = ['first\n', 'second\n', 'third\n'];
+    const statuses = (await Promise.all(outputs.map((output) => append(run, 0, output)))).map(({ status }) => status);
+    expect(statuses.toSorted()).toEqual([200, 409, 409]);
+    const winner = outputs[statuses.indexOf(200)] ?? '';
+    expect(await readAll(await logUrl(`plans/${planOf(run)}`))).toBe(`\u0002${winner}`);
+  });
+
+  it('loses the bytes that delimit logs', async () => {
+    const run = await aRun('planning');
+    expectStatus(await append(run, 0, 'a\u0003b\u0002'), 200);
+    expectStatus(await append(run, 0, 'a\u0003b\u0002'), 200);
+    expect(await readAll(await logUrl(`plans/${planOf(run)}`))).toBe('\u0002a b ');
+  });
+
+  it('is refused before the phase, after it, and for the other phase', async () => {
+    const run = await makeRun(server, await aWorkspace());
+    const early = expectStatus(await append(run, 0, 'one'), 409).body;
+    expect(early.errors[0].detail).toBe('The plan has not started: its log accepts no output');
+    await reported(run, 'planning');
+    expectStatus(await agents.put(`/api/v2/applies/${applyOf(run)}/log?offset=0`, 'one'), 409);
+    await reported(run, 'planned');
+    const late = expectStatus(await append(run, 0, 'one'), 409).body;
+    expect(late.errors[0].detail).toBe('The plan is finished: its log accepts no output');
+    await act(run, 'apply');
+    await reported(run, 'applying');
+    expectStatus(await agents.put(`/api/v2/applies/${applyOf(run)}/log?offset=0`, 'one'), 200);
+    expect(await readAll(await logUrl(`applies/${applyOf(run)}`))).toBe('\u0002one');
+  });
+
+  it.each(['', '-1', 'x', '1.5', '1e3', '99999999999999999'])('is refused with the offset "%s"', async (offset) => {
+    const run = await aRun('planning');
+    const { errors } = expectStatus(await append(run, offset, 'one'), 400).body;
+    expect(errors[0].detail).toContain('offset must be a whole number');
+  });
+
+  it('is refused if it is larger than 1 MiB', async () => {
+    const run = await aRun('planning');
+    expectStatus(await append(run, 0, Buffer.alloc(1024 * 1024 + 1, 'x')), 413);
+  });
+
+  it('is cut at the limit of the log, and everything after it is dropped', async () => {
+    const run = await aRun('planning');
+    const line = `${'x'.repeat(1023)}\n`;
+    expectStatus(await append(run, 0, line.repeat(1_000)), 200);
+    const { body } = expectStatus(await append(run, 1_024_000, line.repeat(1_000)), 200);
+    expect(body.truncated).toBe(true);
+    expect(expectStatus(await append(run, 2_048_000, 'more'), 200).body).toEqual(body);
+    const log = await readAll(await logUrl(`plans/${planOf(run)}`));
+    expect(log.slice(-200)).toMatch(/x\nThe log is cut here, because it has more than 1 MiB or 20000 chunks.\n$/);
+    expect(log.length - 1).toBe(body.offset);
+  });
+
+  it('needs the token of a pool that executes the run', async () => {
+    const run = await aRun('planning');
+    const other = await makeAgentPool(
+      server,
+      'acme',
+      'other',
+      { 'organization-scoped': false },
+      { 'allowed-workspaces': related('workspaces', await aWorkspace()) },
+    );
+    const token = expectStatus(await agents.post(`/api/v2/runs/${run}/authentication-tokens`), 201).body.data.attributes
+      .token;
+    for (const api of [server, server.as(await makeAgentToken(server, other)), server.as(token)]) {
+      expectStatus(await append(run, 0, 'one', api), 404);
+    }
+    expectStatus(await append('run-none', 0, 'one'), 404);
+    expectStatus(await agents.put(`/api/v2/plans/${applyOf(run)}/log?offset=0`, 'one'), 404);
+  });
+});
+
+describe('the link to a log', () => {
+  it('is refused if it is forged, and if the range is no number', async () => {
+    const run = await aRun('planning');
+    const { pathname } = new URL(await logUrl(`plans/${planOf(run)}`));
+    expectStatus(await server.as(null).get(`${pathname}x`), 403);
+    for (const query of ['offset=x', 'limit=0', 'limit=1048577', 'offset=1&offset=2']) {
+      expectStatus(await server.as(null).get(`${pathname}?${query}`), 400);
+    }
+  });
+});

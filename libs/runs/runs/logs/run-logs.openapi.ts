@@ -1,0 +1,50 @@
+import { z } from 'zod';
+import {
+  describeController,
+  describeFile,
+  describeFileBody,
+  describeJson,
+  INVALID_LINK,
+  type OperationDescription,
+  signedLinkParameter,
+} from '#api/json-api/description';
+import { RUNS } from '../runs/runs.openapi.js';
+import { DEFAULT_READ_BYTES, MAX_READ_BYTES, RunLogsController } from './run-logs.controller.js';
+
+const appendedLog = z.strictObject({
+  offset: z.int().meta({ description: 'The offset of the next append.' }),
+  truncated: z.boolean().meta({ description: 'Whether the log has reached its limit. Further output is dropped.' }),
+});
+
+const append = {
+  description:
+    'For executors, with the token of an agent pool, while the phase is running. The same output can be sent again. A refusal names the expected offset in `meta.offset`.',
+  query: { offset: z.int().min(0).meta({ description: 'The number of bytes that the executor has sent before.' }) },
+  body: describeFileBody('Output of at most 1 MiB.'),
+  answer: describeJson(appendedLog, {
+    description: 'The end of the log.',
+    example: { offset: 4096, truncated: false },
+  }),
+  refusals: {
+    conflict:
+      'Output before the offset is missing, the log has other output at the offset, or the phase is not running.',
+  },
+} satisfies Partial<OperationDescription>;
+
+export const runLogsOperations = describeController(RunLogsController, RUNS, {
+  appendToPlan: { ...append, operationId: 'appendToPlanLog', summary: 'Append output to the log of a plan' },
+  appendToApply: { ...append, operationId: 'appendToApplyLog', summary: 'Append output to the log of an apply' },
+  read: {
+    operationId: 'readLog',
+    summary: 'Read the log of a plan or an apply',
+    description:
+      'The signed link replaces the token, and no rate limit applies. The first byte of a log is STX (0x02); when the phase has ended, the last one is ETX (0x03). The response can have fewer bytes than requested, and none after the end.',
+    path: signedLinkParameter('`log-read-url` of a plan or an apply', 'a day'),
+    query: {
+      offset: z.int().min(0).default(0).meta({ description: 'The first byte.' }),
+      limit: z.int().min(1).max(MAX_READ_BYTES).default(DEFAULT_READ_BYTES).meta({ description: 'The most bytes.' }),
+    },
+    answer: describeFile('text/plain', { description: 'Bytes of the log.' }),
+    refusals: { forbidden: INVALID_LINK, 'not-found': 'The run was deleted.' },
+  },
+});

@@ -1,0 +1,136 @@
+import { notFound, sql, type Sql } from '#platform/kernel';
+import { requireCurrentAccess, selectRangesOfLink, type Actor, type PermissionScope } from '#api/access';
+import type { Database } from '#platform/postgres';
+import type { StatusTimestamps } from '../runs/phases.js';
+import type { RunStatus } from '../runs/run-status.js';
+import { canExecute, RUN_JOINS } from '../runs/runs.queries.js';
+import { hasEnded, getPhaseStatus, type LogChunk, type LogEnd, type LogRange, type PhaseName } from './run-log.js';
+
+/** The run of a log, and the end of its chunks; null if there are none. */
+export type RunForLog = PermissionScope & {
+  readonly id: string;
+  readonly workspace: string;
+  readonly organization: string;
+  readonly status: RunStatus;
+  readonly reached: StatusTimestamps;
+  readonly executable: boolean;
+  readonly log: LogEnd | null;
+};
+
+const selectLastChunk = (phase: string): Sql => sql`(
+  select jsonb_build_object('end', c.start + c.length, 'chunks', c.number + 1, 'isJson', c.is_json,
+                            'endsLine', c.ends_line, 'isCut', c.is_cut)
+    from runs.log_chunks c where c.phase = ${phase} order by c.start desc limit 1)`;
+
+export const loadRunForLog = async (
+  database: Database,
+  actor: Actor,
+  { run, phase }: { readonly run: string; readonly phase: string },
+): Promise<RunForLog> => {
+  const row = await database.row<RunForLog>(sql`
+    select r.id, r.workspace, r.organization, r.status, r.reached, ${canExecute(actor.id)} as executable,
+           '[]'::jsonb as grants, ${selectLastChunk(phase)} as log
+      from runs r ${RUN_JOINS} where r.id = ${run} and ${requireCurrentAccess(actor)}`);
+  if (!row) throw notFound();
+  return row;
+};
+
+const RUNNING: Readonly<Record<PhaseName, RunStatus>> = { plan: 'planning', apply: 'applying' };
+
+/**
+ * Stores chunks that follow the end of the log, if the phase is still running. The lock on the row of the run makes an
+ * event that ends the phase wait, so no chunk is added afterwards. Returns whether the chunks were stored.
+ */
+export const insertChunks = async (
+  database: Database,
+  { run, phase, name }: { readonly run: string; readonly phase: string; readonly name: PhaseName },
+  chunks: readonly (LogChunk & { readonly encrypted: Buffer })[],
+): Promise<boolean> => {
+  const [first] = chunks;
+  if (!first) return true;
+  const list = <T>(valueOf: (chunk: (typeof chunks)[number]) => T): T[] => chunks.map(valueOf);
+  const [stored = []] = await database.transaction([
+    sql`
+      insert into runs.log_chunks
+        (id, phase, start, length, number, is_json, ends_line, is_cut, run, workspace, organization, content)
+      select ${phase} || '/' || c.start, ${phase}, c.start, c.length, c.number, ${first.isJson}, c.ends_line, c.is_cut, r.id,
+             r.workspace, r.organization, c.content
+        from (select id, workspace, organization from runs where id = ${run} and status = ${RUNNING[name]} for share) r
+       cross join unnest(${list(({ start }) => start)}::bigint[], ${list(({ content }) => content.length)}::integer[],
+                         ${list(({ number }) => number)}::integer[], ${list(({ endsLine }) => endsLine)}::boolean[],
+                         ${list(({ isCut }) => isCut)}::boolean[], ${list(({ encrypted }) => encrypted)}::bytea[])
+                    as c (start, length, number, ends_line, is_cut, content)
+      returning id`,
+  ]);
+  return stored.length > 0;
+};
+
+/** The run of a log, with one of the chunks that the range overlaps. */
+type LogRow = {
+  readonly organization: string;
+  readonly status: RunStatus;
+  readonly reached: StatusTimestamps;
+  /** For `requireAddressOfLink`. */
+  readonly allowedRanges: readonly string[] | null;
+  /** Bytes of all chunks; null if there are none. */
+  readonly end: number | null;
+  readonly start: number | null;
+  readonly content: Buffer | null;
+};
+
+/** Chunks that one read returns. A reader that needs more reads again. */
+const CHUNKS_PER_READ = 64;
+
+const selectChunks = (phase: string, { offset, limit }: LogRange): Sql => sql`
+  select c.start, c.content from runs.log_chunks c
+   where c.phase = ${phase} and c.start < ${offset + limit}::bigint and c.start + c.length > ${offset}::bigint
+     and c.start >= (select max(f.start) from runs.log_chunks f where f.phase = ${phase} and f.start <= ${offset}::bigint)
+   order by c.start limit ${CHUNKS_PER_READ}`;
+
+/** Reads a log for a signed link of a caller, without a permission check: a row for each chunk, or one without a chunk. */
+export const listChunksOfLink = (
+  database: Database,
+  { run, phase }: { readonly run: string; readonly phase: string },
+  recipient: { readonly type: string; readonly id: string },
+  range: LogRange,
+): Promise<LogRow[]> =>
+  database.rows<LogRow>(sql`
+    select r.organization, r.status, r.reached, (${selectLastChunk(phase)} ->> 'end')::bigint as "end", c.start, c.content,
+           ${selectRangesOfLink(sql.raw('r.organization'), {
+             type: sql`${recipient.type}::text`,
+             id: sql`${recipient.id}::text`,
+           })} as "allowedRanges"
+      from runs r left join lateral (${selectChunks(phase, range)}) c on true where r.id = ${run} order by c.start`);
+
+export const listChunks = (
+  database: Database,
+  phase: string,
+  range: LogRange,
+): Promise<{ start: number; content: Buffer }[]> =>
+  database.rows<{ start: number; content: Buffer }>(selectChunks(phase, range));
+
+/** A log of a phase that has ended whose chunks are not in a file yet. */
+type EndedLog = { readonly run: string; readonly phase: string };
+
+const LOGS_PER_PAGE = 100;
+
+/** Yields the logs that have chunks although their phases have ended. */
+export async function* listEndedLogs(database: Database): AsyncGenerator<EndedLog> {
+  for (let after = ''; ;) {
+    const page = await database.rows<EndedLog & { readonly status: RunStatus; readonly reached: StatusTimestamps }>(sql`
+      select c.phase, c.run, r.status, r.reached from runs.log_chunks c join runs r on r.id = c.run
+       where c.start = 0 and c.phase > ${after} order by c.phase limit ${LOGS_PER_PAGE}`);
+    yield* page.filter(({ phase, ...run }) =>
+      hasEnded(getPhaseStatus(phase.startsWith('plan-') ? 'plan' : 'apply', run)),
+    );
+    const last = page.at(-1);
+    if (!last || page.length < LOGS_PER_PAGE) return;
+    after = last.phase;
+  }
+}
+
+export const deleteChunks = (phase: string): Sql =>
+  sql`delete from runs.log_chunks where phase = ${phase} returning id`;
+
+export const isRunStored = async (database: Database, run: string): Promise<boolean> =>
+  (await database.row<{ id: string }>(sql`select id from runs where id = ${run}`)) !== undefined;

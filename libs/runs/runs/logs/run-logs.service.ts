@@ -1,0 +1,224 @@
+import { zstdCompressSync, zstdDecompressSync } from 'node:zlib';
+import { Envelope, type EncryptionKeys } from '#platform/encryption';
+import { conflict, notFound } from '#platform/kernel';
+import { requireAddressOfLink, requirePermission, type Actor } from '#api/access';
+import { readBytes } from '#storage/blob-store';
+import type { EventStore } from '#storage/event-store';
+import type { Database } from '#platform/postgres';
+import type { RunFileKind, RunFiles } from '../run-files/run.files.js';
+import {
+  EMPTY_LOG,
+  getPhaseStatus,
+  limitOutput,
+  renderLog,
+  replaceDelimiters,
+  splitIntoChunks,
+  toOutputRange,
+  type LogEnd,
+  type LogRange,
+  type PhaseName,
+} from './run-log.js';
+import {
+  deleteChunks,
+  isRunStored,
+  insertChunks,
+  listChunks,
+  listChunksOfLink,
+  listEndedLogs,
+  loadRunForLog,
+  type RunForLog,
+} from './run-logs.queries.js';
+
+/** Part of the key derivation. */
+export const LOGS_PURPOSE = 'run logs';
+
+const FILES: Readonly<Record<PhaseName, RunFileKind>> = { plan: 'plan-log', apply: 'apply-log' };
+
+/** The log of a phase. `phase` is the id of the plan or the apply. */
+export type LogTarget = { readonly run: string; readonly phase: string; readonly name: PhaseName };
+
+export type AppendedLog = {
+  /** Bytes of output that the server has, which is the offset of the next append. */
+  readonly offset: number;
+  readonly isCut: boolean;
+};
+
+type RunLogsOptions = {
+  readonly store: EventStore;
+  readonly files: RunFiles;
+  readonly encryptionKeys: EncryptionKeys;
+  /** Bytes of the longest log. */
+  readonly limit: number;
+};
+
+/**
+ * Stores the output of a running phase as chunks in Postgres, because appends must be cheap and in order. When the phase
+ * has ended, a scheduled job moves the log to a file.
+ */
+export class RunLogs {
+  private readonly store: EventStore;
+  private readonly database: Database;
+  private readonly files: RunFiles;
+  private readonly limit: number;
+  private readonly envelope: Envelope;
+
+  constructor({ store, files, encryptionKeys, limit }: RunLogsOptions) {
+    this.store = store;
+    this.database = store.database;
+    this.files = files;
+    this.limit = limit;
+    this.envelope = new Envelope(encryptionKeys, LOGS_PURPOSE);
+  }
+
+  /**
+   * Appends output at the offset. The same bytes again change nothing. Throws a conflict with the expected offset for a
+   * gap, and for other bytes than the stored ones.
+   */
+  append(target: LogTarget, offset: number, sent: Buffer, actor: Actor): Promise<AppendedLog> {
+    const output = replaceDelimiters(sent);
+    const appendOnce = async (): Promise<AppendedLog> => {
+      const row = await loadRunForLog(this.database, actor, target);
+      if (!row.executable) throw notFound();
+      requirePermission(actor, 'execute-run', row);
+      const log = row.log ?? (await this.findEndOfFile(target, row));
+      if (log.isCut) return { offset: log.end, isCut: true };
+      const rest = await this.requireContinuation(target, log, offset, output);
+      if (rest.length === 0) return { offset: log.end, isCut: false };
+      requireRunning(target, row, log);
+      const part = limitOutput(log, rest, this.limit);
+      const chunks = splitIntoChunks(log, part).map((chunk) => ({
+        ...chunk,
+        encrypted: this.encryptChunk(target.phase, chunk.start, chunk.content),
+      }));
+      // The phase has ended since the row was read.
+      if (!(await insertChunks(this.database, target, chunks))) return appendOnce();
+      return { offset: log.end + part.content.length, isCut: part.isCut };
+    };
+    return this.store.retryOnConflict(appendOnce, { races: ['log_chunks_pkey', 'log_chunks_start'] });
+  }
+
+  /** Reads a range of a log for a signed link. Throws not-found if the run was deleted. */
+  async read(
+    target: LogTarget,
+    recipient: { readonly type: string; readonly id: string },
+    address: string | null,
+    range: LogRange,
+  ): Promise<Buffer> {
+    const outputRange = toOutputRange(range);
+    const rows = await listChunksOfLink(this.database, target, recipient, outputRange);
+    const [row] = rows;
+    if (!row) throw notFound();
+    requireAddressOfLink(row.allowedRanges, address);
+    const status = getPhaseStatus(target.name, row);
+    if (row.end !== null) {
+      const chunks = rows.flatMap(({ start, content }) => (start !== null && content ? [{ start, content }] : []));
+      return renderLog(range, { output: this.joinChunks(target.phase, chunks, outputRange), end: row.end, status });
+    }
+    const { output, end } = await this.readFile(target, outputRange);
+    return renderLog(range, { output, end, status });
+  }
+
+  /** Moves the logs of phases that have ended to files. `done` is called after each log. */
+  async moveEndedLogs(signal: AbortSignal, done: () => void): Promise<void> {
+    for await (const { run, phase } of listEndedLogs(this.database)) {
+      if (signal.aborted) return;
+      const kind = FILES[phase.startsWith('plan-') ? 'plan' : 'apply'];
+      // A file that exists has the same output: the job was interrupted before it deleted the chunks.
+      await this.files.put(run, kind, this.readOutput(phase));
+      const [deleted = []] = await this.database.transaction([deleteChunks(phase)]);
+      // The run was deleted meanwhile, after its files were removed.
+      if (deleted.length === 0 && !(await isRunStored(this.database, run))) await this.files.remove(run);
+      done();
+    }
+  }
+
+  private async *readOutput(phase: string): AsyncGenerator<Buffer> {
+    for (let offset = 0; ;) {
+      const output = this.joinChunks(phase, await listChunks(this.database, phase, { offset, limit: READ_BYTES }), {
+        offset,
+        limit: READ_BYTES,
+      });
+      if (output.length === 0) return;
+      yield output;
+      offset += output.length;
+    }
+  }
+
+  private async findEndOfFile({ run, name }: LogTarget, row: RunForLog): Promise<LogEnd> {
+    // Only the log of a phase that has ended can be in a file.
+    if (getPhaseStatus(name, row) === 'running') return EMPTY_LOG;
+    return { ...EMPTY_LOG, end: (await this.files.size(run, FILES[name])) ?? 0 };
+  }
+
+  /** Returns the part of the output after the end of the log. Refuses a gap, and output that differs from the log. */
+  private async requireContinuation(
+    target: LogTarget,
+    { end }: LogEnd,
+    offset: number,
+    output: Buffer,
+  ): Promise<Buffer> {
+    const refuse = (reason: string): never => {
+      throw conflict(`${reason}. Continue at offset ${end}.`, { offset: end });
+    };
+    if (offset > end) return refuse(`The log has ${end} bytes, and output before offset ${offset} is missing`);
+    const repeated = output.subarray(0, end - offset);
+    if (repeated.length > 0 && !(await this.readStored(target, offset, repeated.length)).equals(repeated)) {
+      return refuse(`The log has other output at offset ${offset}`);
+    }
+    return output.subarray(repeated.length);
+  }
+
+  private async readStored(target: LogTarget, offset: number, limit: number): Promise<Buffer> {
+    const pieces: Buffer[] = [];
+    for (let length = 0; length < limit;) {
+      const range = { offset: offset + length, limit: limit - length };
+      const chunks = await listChunks(this.database, target.phase, range);
+      const piece =
+        chunks.length > 0 ? this.joinChunks(target.phase, chunks, range) : (await this.readFile(target, range)).output;
+      if (piece.length === 0) break;
+      pieces.push(piece);
+      length += piece.length;
+    }
+    return Buffer.concat(pieces);
+  }
+
+  private async readFile(
+    { run, name }: LogTarget,
+    { offset, limit }: LogRange,
+  ): Promise<{ output: Buffer; end: number }> {
+    const end = (await this.files.size(run, FILES[name])) ?? 0;
+    if (offset >= end || limit === 0) return { output: Buffer.alloc(0), end };
+    const file = await this.files.get(run, FILES[name], { start: offset, end: offset + limit - 1 });
+    return { output: file ? await readBytes(file.content) : Buffer.alloc(0), end };
+  }
+
+  private joinChunks(
+    phase: string,
+    chunks: readonly { readonly start: number; readonly content: Buffer }[],
+    { offset, limit }: LogRange,
+  ): Buffer {
+    const [first] = chunks;
+    if (!first) return Buffer.alloc(0);
+    const joined = Buffer.concat(chunks.map(({ start, content }) => this.decryptChunk(phase, start, content)));
+    return joined.subarray(offset - first.start, offset - first.start + limit);
+  }
+
+  private encryptChunk(phase: string, start: number, content: Buffer): Buffer {
+    return this.envelope.encrypt(`${phase}/${start}`, zstdCompressSync(content));
+  }
+
+  private decryptChunk(phase: string, start: number, content: Buffer): Buffer {
+    return zstdDecompressSync(this.envelope.open(`${phase}/${start}`, content));
+  }
+}
+
+/** Bytes that the move of a log to a file keeps in memory. */
+const READ_BYTES = 4 * 1024 * 1024;
+
+/** Refuses new output if the phase is not running. */
+const requireRunning = ({ name }: LogTarget, row: RunForLog, { end }: LogEnd): void => {
+  const status = getPhaseStatus(name, row);
+  if (status === 'running') return;
+  const reason = status === 'pending' || status === 'queued' ? 'has not started' : `is ${status}`;
+  throw conflict(`The ${name} ${reason}: its log accepts no output`, { offset: end });
+};
