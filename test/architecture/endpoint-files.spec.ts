@@ -73,6 +73,7 @@ const NOUNS: Readonly<Record<string, string>> = {
   'release-files': 'files; documents of provider versions and platforms contain the links',
   'provider-protocol': 'Terraform’s protocol for installing providers',
   'provider-scim-tokens': 'authentication tokens that an identity provider uses for SCIM',
+  'plan-documents': 'documents in the formats of terraform',
   'run-logs': 'the output of plans and applies, as text; their documents contain the links',
   'run-tokens': 'authentication tokens that executors issue for a run',
   'task-stages': 'a list that is always empty: there are no run tasks',
@@ -125,7 +126,7 @@ const STATEMENTS: Readonly<Record<string, number>> = {
   '/api/v2/organizations/:organization/audit-trail': 6,
   '/api/v2/organizations/:organization/audit-trail-activity': 3,
   // Each follower has a statement of its own.
-  '/api/v2/admin/site-status': 15,
+  '/api/v2/admin/site-status': 16,
 };
 
 let server: TestServer;

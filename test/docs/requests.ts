@@ -731,6 +731,8 @@ export const OTHER_BODIES: readonly string[] = [
   'PUT /api/registry/private/v2/uploads/:token',
   'PUT /api/v2/applies/:id/log',
   'PUT /api/v2/configuration-versions/upload/:token',
+  'PUT /api/v2/plans/:id/json-output',
+  'PUT /api/v2/plans/:id/json-schema',
   'PUT /api/v2/plans/:id/log',
   'PUT /api/v2/state-versions/upload/:token',
   ...['Users', 'Groups'].flatMap((path) => [

@@ -487,6 +487,17 @@ export const AUDITED_ACTIONS: Readonly<Record<string, AuditedAction>> = {
     const answer = expectStatus(await world.owner.post(`${P}/runs`, runBody(workspace, { message: 'why' })), 201);
     return { answer, id: answer.body.data.id, meta: { workspace_id: workspace, message: 'why' } };
   },
+  'run.download_plan_json': async (world) => {
+    const { run, workspace } = await freshRun(world);
+    await report(world, run, reportBody('planning'));
+    const plan = `${P}/plans/${run.replace('run-', 'plan-')}`;
+    const schemas = { format_version: '1.0', provider_schemas: {} };
+    expectStatus(await world.agents.put(`${plan}/json-schema`, schemas), 204);
+    expectStatus(await world.agents.put(`${plan}/json-output`, { format_version: '1.2' }), 204);
+    await report(world, run, reportBody('planned'));
+    const answer = expectStatus(await world.owner.get(`${plan}/json-output`), 307);
+    return { answer, id: run, meta: { workspace_id: workspace, shown: 'link', link_of: world.owner.id } };
+  },
   'run.apply': onRun('apply', planned),
   'run.discard': onRun('discard', planned),
   'run.cancel': onRun('cancel', () => Promise.resolve()),

@@ -3588,26 +3588,6 @@ export interface paths {
     patch?: never;
     trace?: never;
   };
-  '/api/v2/plans/{id}/json-output': {
-    parameters: {
-      query?: never;
-      header?: never;
-      path?: never;
-      cookie?: never;
-    };
-    /**
-     * Read the JSON output of a plan, which the server does not have
-     * @description The answer is always 404: executors report only the numbers of changes, because a plan can contain secrets.
-     */
-    get: operations['readPlanJson'];
-    put?: never;
-    post?: never;
-    delete?: never;
-    options?: never;
-    head?: never;
-    patch?: never;
-    trace?: never;
-  };
   '/api/v2/runs/{id}/task-stages': {
     parameters: {
       query?: never;
@@ -3620,6 +3600,154 @@ export interface paths {
      * @description The list is always empty, because the server has no run tasks.
      */
     get: operations['listTaskStages'];
+    put?: never;
+    post?: never;
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
+  '/api/v2/plans/{id}/json-schema': {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    /**
+     * Get a link to the schemas of the providers of a plan
+     * @description The signed link in the answer is valid for a minute and needs no token.
+     */
+    get: operations['readPlanSchemas'];
+    /**
+     * Upload the schemas of the providers of a plan
+     * @description For executors, with the token of an agent pool, while the run is `planning`. The body is JSON or gzip of JSON.
+     */
+    put: operations['uploadPlanSchemas'];
+    post?: never;
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
+  '/api/v2/plans/{id}/json-output': {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    /**
+     * Get a link to the JSON output of a plan
+     * @description The signed link in the answer is valid for a minute and needs no token.
+     */
+    get: operations['readPlanJson'];
+    /**
+     * Upload the JSON output of a plan
+     * @description For executors, with the token of an agent pool, while the run is `planning` and after `json-schema`. The server makes the redacted plan of both. The body is JSON or gzip of JSON.
+     */
+    put: operations['uploadPlanJson'];
+    post?: never;
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
+  '/api/v2/runs/{id}/plan/json-output': {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    /**
+     * Get a link to the JSON output of the plan of a run
+     * @description The signed link in the answer is valid for a minute and needs no token.
+     */
+    get: operations['readPlanJsonOfRun'];
+    put?: never;
+    post?: never;
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
+  '/api/v2/plans/{id}/json-output-redacted': {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    /**
+     * Get a link to the redacted plan
+     * @description The signed link in the answer is valid for a minute and needs no token.
+     */
+    get: operations['readRedactedPlan'];
+    put?: never;
+    post?: never;
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
+  '/api/v2/runs/{id}/plan/json-output-redacted': {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    /**
+     * Get a link to the redacted plan of a run
+     * @description The signed link in the answer is valid for a minute and needs no token.
+     */
+    get: operations['readRedactedPlanOfRun'];
+    put?: never;
+    post?: never;
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
+  '/api/v2/runs/{id}/plan/json-schema': {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    /**
+     * Get a link to the schemas of the providers of the plan of a run
+     * @description The signed link in the answer is valid for a minute and needs no token.
+     */
+    get: operations['readPlanSchemasOfRun'];
+    put?: never;
+    post?: never;
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
+  '/api/v2/plan-documents/{token}': {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    /**
+     * Download a document of a plan
+     * @description The signed link replaces the token. For the JSON output, the audit trail names the caller who got the link.
+     */
+    get: operations['downloadPlanDocument'];
     put?: never;
     post?: never;
     delete?: never;
@@ -6760,6 +6888,14 @@ export interface components {
         relationships?: unknown;
       };
     };
+    /** @description The output of `terraform providers schema -json`, of at most 24 MiB, or 64 MiB unpacked. */
+    UploadPlanSchemasBody: {
+      [key: string]: unknown;
+    };
+    /** @description The output of `terraform show -json` of the plan, of at most 24 MiB, or 64 MiB unpacked. */
+    UploadPlanJsonBody: {
+      [key: string]: unknown;
+    };
     CreateRunBody: {
       data: {
         type?: ('runs' | '') | null;
@@ -8573,6 +8709,7 @@ export interface components {
           | 'comment-run'
           | 'apply-run'
           | 'force-cancel-run'
+          | 'read-plan-output'
           | 'read-configuration-version'
           | 'create-configuration-version'
           | 'delete-configuration-data'
@@ -11421,7 +11558,7 @@ export interface components {
     PlanDocument: {
       data: components['schemas']['Plan'];
     };
-    /** @description The plan of a run: its status and the numbers of changes. Executors keep the plan itself. */
+    /** @description The plan of a run: its status and the numbers of changes. */
     Plan: {
       /** @example plan-6mKd9TzPq3XvLcB8 */
       id: string;
@@ -18687,6 +18824,7 @@ export interface operations {
           | 'comment-run'
           | 'apply-run'
           | 'force-cancel-run'
+          | 'read-plan-output'
           | 'read-configuration-version'
           | 'create-configuration-version'
           | 'delete-configuration-data'
@@ -38416,46 +38554,6 @@ export interface operations {
       503: components['responses']['Unavailable'];
     };
   };
-  readPlanJson: {
-    parameters: {
-      query?: never;
-      header?: never;
-      path: {
-        /** @description The id of the plan. */
-        id: string;
-      };
-      cookie?: never;
-    };
-    requestBody?: never;
-    responses: {
-      400: components['responses']['BadRequest'];
-      401: components['responses']['Unauthorized'];
-      403: components['responses']['Forbidden'];
-      /** @description The JSON output of this plan is not available. */
-      404: {
-        headers: {
-          [name: string]: unknown;
-        };
-        content: {
-          /**
-           * @example {
-           *       "errors": [
-           *         {
-           *           "status": "404",
-           *           "title": "not found",
-           *           "detail": "The JSON output of this plan is not available."
-           *         }
-           *       ]
-           *     }
-           */
-          'application/vnd.api+json': components['schemas']['ErrorDocument'];
-        };
-      };
-      429: components['responses']['TooMany'];
-      500: components['responses']['InternalServerError'];
-      503: components['responses']['Unavailable'];
-    };
-  };
   listTaskStages: {
     parameters: {
       query?: {
@@ -38486,6 +38584,579 @@ export interface operations {
       401: components['responses']['Unauthorized'];
       403: components['responses']['Forbidden'];
       404: components['responses']['NotFound'];
+      429: components['responses']['TooMany'];
+      500: components['responses']['InternalServerError'];
+      503: components['responses']['Unavailable'];
+    };
+  };
+  readPlanSchemas: {
+    parameters: {
+      query?: never;
+      header?: never;
+      path: {
+        /** @description The id of the plan. */
+        id: string;
+      };
+      cookie?: never;
+    };
+    requestBody?: never;
+    responses: {
+      /** @description The plan has not ended. */
+      204: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content?: never;
+      };
+      /** @description A signed link to the document. */
+      307: {
+        headers: {
+          /** @description The address of the file. */
+          Location: string;
+          [name: string]: unknown;
+        };
+        content?: never;
+      };
+      400: components['responses']['BadRequest'];
+      401: components['responses']['Unauthorized'];
+      403: components['responses']['Forbidden'];
+      /** @description The executor has not uploaded the document, or you may not see the run. */
+      404: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          /**
+           * @example {
+           *       "errors": [
+           *         {
+           *           "status": "404",
+           *           "title": "not found",
+           *           "detail": "The executor has not uploaded the document, or you may not see the run."
+           *         }
+           *       ]
+           *     }
+           */
+          'application/vnd.api+json': components['schemas']['ErrorDocument'];
+        };
+      };
+      429: components['responses']['TooMany'];
+      500: components['responses']['InternalServerError'];
+      503: components['responses']['Unavailable'];
+    };
+  };
+  uploadPlanSchemas: {
+    parameters: {
+      query?: never;
+      header?: never;
+      path: {
+        /** @description The id of the plan. */
+        id: string;
+      };
+      cookie?: never;
+    };
+    requestBody: {
+      content: {
+        /**
+         * @example {
+         *       "format_version": "1.0",
+         *       "provider_schemas": {}
+         *     }
+         */
+        'application/json': components['schemas']['UploadPlanSchemasBody'];
+      };
+    };
+    responses: {
+      /** @description Done. The response has no body. */
+      204: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content?: never;
+      };
+      400: components['responses']['BadRequest'];
+      401: components['responses']['Unauthorized'];
+      403: components['responses']['Forbidden'];
+      404: components['responses']['NotFound'];
+      408: components['responses']['RequestTimeout'];
+      /** @description The run is not `planning`, another document was uploaded, or `json-schema` is missing. */
+      409: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          /**
+           * @example {
+           *       "errors": [
+           *         {
+           *           "status": "409",
+           *           "title": "conflict",
+           *           "detail": "The run is not `planning`, another document was uploaded, or `json-schema` is missing."
+           *         }
+           *       ]
+           *     }
+           */
+          'application/vnd.api+json': components['schemas']['ErrorDocument'];
+        };
+      };
+      413: components['responses']['TooLarge'];
+      415: components['responses']['UnsupportedMediaType'];
+      /** @description The body is not a document that terraform writes, or the documents do not fit together. */
+      422: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          /**
+           * @example {
+           *       "errors": [
+           *         {
+           *           "status": "422",
+           *           "title": "invalid attribute",
+           *           "detail": "The body is not a document that terraform writes, or the documents do not fit together."
+           *         }
+           *       ]
+           *     }
+           */
+          'application/vnd.api+json': components['schemas']['ErrorDocument'];
+        };
+      };
+      429: components['responses']['TooMany'];
+      500: components['responses']['InternalServerError'];
+      503: components['responses']['Unavailable'];
+    };
+  };
+  readPlanJson: {
+    parameters: {
+      query?: never;
+      header?: never;
+      path: {
+        /** @description The id of the plan. */
+        id: string;
+      };
+      cookie?: never;
+    };
+    requestBody?: never;
+    responses: {
+      /** @description The plan has not ended. */
+      204: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content?: never;
+      };
+      /** @description A signed link to the document. */
+      307: {
+        headers: {
+          /** @description The address of the file. */
+          Location: string;
+          [name: string]: unknown;
+        };
+        content?: never;
+      };
+      400: components['responses']['BadRequest'];
+      401: components['responses']['Unauthorized'];
+      403: components['responses']['Forbidden'];
+      /** @description The executor has not uploaded the document, or you may not see the run. */
+      404: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          /**
+           * @example {
+           *       "errors": [
+           *         {
+           *           "status": "404",
+           *           "title": "not found",
+           *           "detail": "The executor has not uploaded the document, or you may not see the run."
+           *         }
+           *       ]
+           *     }
+           */
+          'application/vnd.api+json': components['schemas']['ErrorDocument'];
+        };
+      };
+      429: components['responses']['TooMany'];
+      500: components['responses']['InternalServerError'];
+      503: components['responses']['Unavailable'];
+    };
+  };
+  uploadPlanJson: {
+    parameters: {
+      query?: never;
+      header?: never;
+      path: {
+        /** @description The id of the plan. */
+        id: string;
+      };
+      cookie?: never;
+    };
+    requestBody: {
+      content: {
+        /**
+         * @example {
+         *       "format_version": "1.2",
+         *       "resource_changes": []
+         *     }
+         */
+        'application/json': components['schemas']['UploadPlanJsonBody'];
+      };
+    };
+    responses: {
+      /** @description Done. The response has no body. */
+      204: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content?: never;
+      };
+      400: components['responses']['BadRequest'];
+      401: components['responses']['Unauthorized'];
+      403: components['responses']['Forbidden'];
+      404: components['responses']['NotFound'];
+      408: components['responses']['RequestTimeout'];
+      /** @description The run is not `planning`, another document was uploaded, or `json-schema` is missing. */
+      409: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          /**
+           * @example {
+           *       "errors": [
+           *         {
+           *           "status": "409",
+           *           "title": "conflict",
+           *           "detail": "The run is not `planning`, another document was uploaded, or `json-schema` is missing."
+           *         }
+           *       ]
+           *     }
+           */
+          'application/vnd.api+json': components['schemas']['ErrorDocument'];
+        };
+      };
+      413: components['responses']['TooLarge'];
+      415: components['responses']['UnsupportedMediaType'];
+      /** @description The body is not a document that terraform writes, or the documents do not fit together. */
+      422: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          /**
+           * @example {
+           *       "errors": [
+           *         {
+           *           "status": "422",
+           *           "title": "invalid attribute",
+           *           "detail": "The body is not a document that terraform writes, or the documents do not fit together."
+           *         }
+           *       ]
+           *     }
+           */
+          'application/vnd.api+json': components['schemas']['ErrorDocument'];
+        };
+      };
+      429: components['responses']['TooMany'];
+      500: components['responses']['InternalServerError'];
+      503: components['responses']['Unavailable'];
+    };
+  };
+  readPlanJsonOfRun: {
+    parameters: {
+      query?: never;
+      header?: never;
+      path: {
+        /** @description The id of the run. */
+        id: string;
+      };
+      cookie?: never;
+    };
+    requestBody?: never;
+    responses: {
+      /** @description The plan has not ended. */
+      204: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content?: never;
+      };
+      /** @description A signed link to the document. */
+      307: {
+        headers: {
+          /** @description The address of the file. */
+          Location: string;
+          [name: string]: unknown;
+        };
+        content?: never;
+      };
+      400: components['responses']['BadRequest'];
+      401: components['responses']['Unauthorized'];
+      403: components['responses']['Forbidden'];
+      /** @description The executor has not uploaded the document, or you may not see the run. */
+      404: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          /**
+           * @example {
+           *       "errors": [
+           *         {
+           *           "status": "404",
+           *           "title": "not found",
+           *           "detail": "The executor has not uploaded the document, or you may not see the run."
+           *         }
+           *       ]
+           *     }
+           */
+          'application/vnd.api+json': components['schemas']['ErrorDocument'];
+        };
+      };
+      429: components['responses']['TooMany'];
+      500: components['responses']['InternalServerError'];
+      503: components['responses']['Unavailable'];
+    };
+  };
+  readRedactedPlan: {
+    parameters: {
+      query?: never;
+      header?: never;
+      path: {
+        /** @description The id of the plan. */
+        id: string;
+      };
+      cookie?: never;
+    };
+    requestBody?: never;
+    responses: {
+      /** @description The plan has not ended. */
+      204: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content?: never;
+      };
+      /** @description A signed link to the document. */
+      307: {
+        headers: {
+          /** @description The address of the file. */
+          Location: string;
+          [name: string]: unknown;
+        };
+        content?: never;
+      };
+      400: components['responses']['BadRequest'];
+      401: components['responses']['Unauthorized'];
+      403: components['responses']['Forbidden'];
+      /** @description The executor has not uploaded the document, or you may not see the run. */
+      404: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          /**
+           * @example {
+           *       "errors": [
+           *         {
+           *           "status": "404",
+           *           "title": "not found",
+           *           "detail": "The executor has not uploaded the document, or you may not see the run."
+           *         }
+           *       ]
+           *     }
+           */
+          'application/vnd.api+json': components['schemas']['ErrorDocument'];
+        };
+      };
+      429: components['responses']['TooMany'];
+      500: components['responses']['InternalServerError'];
+      503: components['responses']['Unavailable'];
+    };
+  };
+  readRedactedPlanOfRun: {
+    parameters: {
+      query?: never;
+      header?: never;
+      path: {
+        /** @description The id of the run. */
+        id: string;
+      };
+      cookie?: never;
+    };
+    requestBody?: never;
+    responses: {
+      /** @description The plan has not ended. */
+      204: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content?: never;
+      };
+      /** @description A signed link to the document. */
+      307: {
+        headers: {
+          /** @description The address of the file. */
+          Location: string;
+          [name: string]: unknown;
+        };
+        content?: never;
+      };
+      400: components['responses']['BadRequest'];
+      401: components['responses']['Unauthorized'];
+      403: components['responses']['Forbidden'];
+      /** @description The executor has not uploaded the document, or you may not see the run. */
+      404: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          /**
+           * @example {
+           *       "errors": [
+           *         {
+           *           "status": "404",
+           *           "title": "not found",
+           *           "detail": "The executor has not uploaded the document, or you may not see the run."
+           *         }
+           *       ]
+           *     }
+           */
+          'application/vnd.api+json': components['schemas']['ErrorDocument'];
+        };
+      };
+      429: components['responses']['TooMany'];
+      500: components['responses']['InternalServerError'];
+      503: components['responses']['Unavailable'];
+    };
+  };
+  readPlanSchemasOfRun: {
+    parameters: {
+      query?: never;
+      header?: never;
+      path: {
+        /** @description The id of the run. */
+        id: string;
+      };
+      cookie?: never;
+    };
+    requestBody?: never;
+    responses: {
+      /** @description The plan has not ended. */
+      204: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content?: never;
+      };
+      /** @description A signed link to the document. */
+      307: {
+        headers: {
+          /** @description The address of the file. */
+          Location: string;
+          [name: string]: unknown;
+        };
+        content?: never;
+      };
+      400: components['responses']['BadRequest'];
+      401: components['responses']['Unauthorized'];
+      403: components['responses']['Forbidden'];
+      /** @description The executor has not uploaded the document, or you may not see the run. */
+      404: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          /**
+           * @example {
+           *       "errors": [
+           *         {
+           *           "status": "404",
+           *           "title": "not found",
+           *           "detail": "The executor has not uploaded the document, or you may not see the run."
+           *         }
+           *       ]
+           *     }
+           */
+          'application/vnd.api+json': components['schemas']['ErrorDocument'];
+        };
+      };
+      429: components['responses']['TooMany'];
+      500: components['responses']['InternalServerError'];
+      503: components['responses']['Unavailable'];
+    };
+  };
+  downloadPlanDocument: {
+    parameters: {
+      query?: never;
+      header?: never;
+      path: {
+        /** @description The signature of a link. Take the whole link from the redirect of a document. It is valid for a minute, for everyone who has it. */
+        token: string;
+      };
+      cookie?: never;
+    };
+    requestBody?: never;
+    responses: {
+      /** @description The document. */
+      200: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          /**
+           * @example {
+           *       "plan_format_version": "1.2",
+           *       "provider_format_version": "1.0"
+           *     }
+           */
+          'application/json': {
+            [key: string]: unknown;
+          };
+        };
+      };
+      400: components['responses']['BadRequest'];
+      /** @description The link is not valid, or it has expired. */
+      403: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          /**
+           * @example {
+           *       "errors": [
+           *         {
+           *           "status": "403",
+           *           "title": "forbidden",
+           *           "detail": "The link is not valid, or it has expired."
+           *         }
+           *       ]
+           *     }
+           */
+          'application/vnd.api+json': components['schemas']['ErrorDocument'];
+        };
+      };
+      /** @description The run was deleted. */
+      404: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          /**
+           * @example {
+           *       "errors": [
+           *         {
+           *           "status": "404",
+           *           "title": "not found",
+           *           "detail": "The run was deleted."
+           *         }
+           *       ]
+           *     }
+           */
+          'application/vnd.api+json': components['schemas']['ErrorDocument'];
+        };
+      };
       429: components['responses']['TooMany'];
       500: components['responses']['InternalServerError'];
       503: components['responses']['Unavailable'];

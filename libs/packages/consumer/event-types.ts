@@ -952,6 +952,14 @@ type EventSchemas = {
       shown: 'link' | 'archive';
       linkOf: string | null;
     };
+    /** cadastre.PlanOutputDownloaded.v1 */
+    PlanOutputDownloaded: {
+      run: string;
+      workspace: string;
+      /** @enum {string} */
+      shown: 'link' | 'document';
+      linkOf: string | null;
+    };
     /** cadastre.AgentPoolCreated.v2 */
     AgentPoolCreated: {
       name: string;
@@ -1719,6 +1727,7 @@ export const EVENT_VERSIONS: Readonly<Record<EventType, number>> = {
   ConfigurationVersionPermanentlyDeleted: 1,
   ConfigurationVersionShown: 1,
   ConfigurationVersionDownloaded: 1,
+  PlanOutputDownloaded: 1,
   AgentPoolCreated: 2,
   AgentPoolUpdated: 1,
   AgentPoolDeleted: 1,

@@ -50,3 +50,33 @@ export const configurationReads = defineEvents(
     },
   },
 ) satisfies EventKinds<ConfigurationRead>;
+
+/**
+ * The JSON output of a plan has the values that terraform marks as sensitive. The trail records the issue of the link,
+ * and each download with the caller that got the link. The redacted plan and the schemas have none, so the trail does
+ * not record their reads.
+ */
+export type PlanOutputRead = Message<
+  'PlanOutputDownloaded',
+  { run: string; workspace: string; shown: 'link' | 'document'; linkOf: string | null }
+>;
+
+export const planOutputReads = defineEvents(
+  { ...READS, audited: 'run' },
+  {
+    PlanOutputDownloaded: {
+      schema: z.strictObject({
+        run: z.string(),
+        workspace: z.string(),
+        shown: z.enum(['link', 'document']),
+        linkOf: z.string().nullable(),
+      }),
+      audit: {
+        action: 'download_plan_json',
+        id: ({ run }) => run,
+        meta: ({ workspace, shown, linkOf }) => ({ workspace_id: workspace, shown, link_of: linkOf }),
+      },
+      ids: { refersTo: { run: ['run'], workspace: ['ws'] } },
+    },
+  },
+) satisfies EventKinds<PlanOutputRead>;

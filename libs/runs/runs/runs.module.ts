@@ -8,7 +8,7 @@ import { CurrentRuns } from '#workspaces/workspaces';
 import { configurationVersion, configurationVersionEvents } from './configuration-versions/configuration-version.js';
 import { configurationVersions } from './configuration-versions/configuration-versions.projection.js';
 import { selectOrganizationFiles } from './run-files/organization-files.queries.js';
-import { configurationReads } from './reads.events.js';
+import { configurationReads, planOutputReads } from './reads.events.js';
 import { run } from './runs/run.js';
 import { runTokens } from './run-tokens/run-tokens.projection.js';
 import { runQueueFollower } from './queue/run-queue.follower.js';
@@ -23,6 +23,10 @@ import { ConfigurationUploads } from './configuration-versions/configuration-ver
 import { ConfigurationVersionsController } from './configuration-versions/configuration-versions.controller.js';
 import { ConfigurationVersionsHandler } from './configuration-versions/configuration-versions.handler.js';
 import { OrganizationCapacityController } from './queue/organization-capacity.controller.js';
+import { PlanDocumentLinks } from './plan-documents/plan-documents.links.js';
+import { PlanDocuments } from './plan-documents/plan-documents.service.js';
+import { PlanDocumentsController } from './plan-documents/plan-documents.controller.js';
+import { PlanRedactor } from './plan-documents/plan-redactor.threads.js';
 import { PlansController } from './phases/plans.controller.js';
 import { RunEventsController } from './run-events/run-events.controller.js';
 import { RunStatisticsController } from './statistics/run-statistics.controller.js';
@@ -45,6 +49,7 @@ export const runsDefinition: ModuleDefinition = {
     ...runEvents,
     ...configurationVersionEvents,
     ...configurationReads,
+    ...planOutputReads,
   },
   aggregates: [defineAggregate('run', run), defineAggregate('cv', configurationVersion)],
   projections: [
@@ -101,6 +106,7 @@ const CONTROLLERS = [
   ConfigurationFilesController,
   ConfigurationVersionsController,
   OrganizationCapacityController,
+  PlanDocumentsController,
   PlansController,
   RunEventsController,
   RunLogsController,
@@ -110,7 +116,14 @@ const CONTROLLERS = [
   TaskStagesController,
 ];
 
-const SERVICES = [ConfigurationUploads, ConfigurationVersionsHandler, RunRenderer, RunsHandler];
+const SERVICES = [
+  ConfigurationUploads,
+  ConfigurationVersionsHandler,
+  RunRenderer,
+  RunsHandler,
+  PlanDocuments,
+  PlanRedactor,
+];
 
 @Module({})
 export class RunsModule {
@@ -141,6 +154,13 @@ export class RunsModule {
           provide: RunLogs,
           useFactory: (store: EventStore) => createRunLogs(store, { blobs, encryptionKeys, logLimit }),
           inject: [EventStore],
+        },
+        { provide: RunFiles, useValue: new RunFiles(encrypted) },
+        {
+          provide: PlanDocumentLinks,
+          useFactory: (clock: Clock) =>
+            new PlanDocumentLinks(publicUrl, new SignedLinks(encryptionKeys, 'plan document', clock)),
+          inject: [Clock],
         },
         {
           provide: RunLogLinks,

@@ -1,3 +1,4 @@
+export { FairQueue } from './reading/fair-queue.js';
 export { createAbandonedStateVersionsJob } from './uploads/abandoned-state-versions.job.js';
 export { STATE_FILES, StateFiles } from './files/state.files.js';
 export { StateModule, type StateOptions, stateDefinition } from './state.module.js';

@@ -64,6 +64,31 @@ const read = (path: string, about: MatrixTarget, status = 200): MatrixRow => ({
   status,
 });
 
+const DOCUMENTS = ['json-output', 'json-output-redacted', 'json-schema'] as const;
+
+const SCHEMAS = { format_version: '1.0', provider_schemas: {} };
+
+const readDocument = (path: string, document: (typeof DOCUMENTS)[number], about: MatrixTarget): MatrixRow => ({
+  route: `GET ${path}`,
+  about,
+  demands: document === 'json-output-redacted' ? ['read-runs'] : ['read-runs', 'read-plan-output'],
+  status: 307,
+  trail: document === 'json-output' ? ['run download_plan_json'] : [],
+  fresh: true,
+  before: async ({ world, params }) => {
+    const id = (params['id'] ?? '').replace('plan-', 'run-');
+    await reportAll(world, id, 'planning');
+    const plan = `/api/v2/plans/${id.replace('run-', 'plan-')}`;
+    await theAgent(world).api.put(`${plan}/json-schema`, SCHEMAS);
+    await theAgent(world).api.put(`${plan}/json-output`, { format_version: '1.2' });
+    await reportAll(world, id, 'planned');
+  },
+});
+
+const reportAll = async (world: MatrixWorld, id: string, ...statuses: readonly string[]): Promise<void> => {
+  for (const status of statuses) await theAgent(world).api.post(`/api/v2/runs/${id}/progress`, reportBody(status));
+};
+
 const reads: readonly MatrixRow[] = [
   read('/runs/:id', run),
   read('/runs/:id/plan', run),
@@ -74,8 +99,10 @@ const reads: readonly MatrixRow[] = [
   read('/workspaces/:id/runs', workspace),
   read('/workspaces/:id/run-statistics', workspace),
   read('/plans/:id', createTarget(onTheWorkspace, 'plan')),
-  // Executors do not upload this output, so it never exists.
-  read('/plans/:id/json-output', createTarget(onTheWorkspace, 'plan'), 404),
+  ...DOCUMENTS.flatMap((document) => [
+    readDocument(`/plans/:id/${document}`, document, ofFreshRun('plan')),
+    readDocument(`/runs/:id/plan/${document}`, document, run),
+  ]),
   read('/applies/:id', createTarget(onTheWorkspace, 'apply')),
   read('/comments/:id', createTarget(onTheWorkspace, 'comment')),
   read('/run-events/:id', createTarget(onTheWorkspace, 'runEvent')),
@@ -110,10 +137,6 @@ const reads: readonly MatrixRow[] = [
     status: 200,
   },
 ];
-
-const reportAll = async (world: MatrixWorld, id: string, ...statuses: readonly string[]): Promise<void> => {
-  for (const status of statuses) await theAgent(world).api.post(`/api/v2/runs/${id}/progress`, reportBody(status));
-};
 
 const planned = async (world: MatrixWorld, id: string): Promise<void> => {
   for (const report of [reportBody('planning'), reportBody('planned', { 'resource-additions': 1 })])
@@ -204,6 +227,20 @@ const actions: readonly MatrixRow[] = [
     fresh: true,
     body: reportBody('planning'),
   },
+  ...(['json-schema', 'json-output'] as const).map((document): MatrixRow => ({
+    route: `PUT /plans/:id/${document}`,
+    about: { ...ofFreshRun('plan'), scope: inAcme },
+    demands: ['execute-run'],
+    status: 204,
+    trail: [],
+    fresh: true,
+    inert: true,
+    body: document === 'json-schema' ? SCHEMAS : { format_version: '1.2' },
+    before: async ({ world, params: { id = '' } }) => {
+      await reportAll(world, id.replace('plan-', 'run-'), 'planning');
+      if (document === 'json-output') await theAgent(world).api.put(`/api/v2/plans/${id}/json-schema`, SCHEMAS);
+    },
+  })),
   ...(['plan', 'apply'] as const).map((phase): MatrixRow => ({
     route: `PUT /${phase === 'plan' ? 'plans' : 'applies'}/:id/log`,
     about: { ...ofFreshRun(phase), scope: inAcme },
@@ -316,6 +353,7 @@ const links: readonly MatrixRow[] = [
     trail: [],
     body: 'bytes',
   },
+  { route: 'GET /plan-documents/:token', about: unsigned, demands: 'anybody', status: 403 },
   { route: 'GET /configuration-versions/download/:token', about: unsigned, demands: 'anybody', status: 403 },
   {
     route: 'GET /logs/:token',

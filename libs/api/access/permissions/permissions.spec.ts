@@ -50,6 +50,7 @@ const allowed = (actor: Identity, scope: Parameters<typeof can>[2] = HERE): Perm
  * Refused with 403 and a reason: clients expect it, or the caller may read the resource and needs the reason.
  */
 const FORBIDDEN: ReadonlySet<Permission> = new Set([
+  'read-plan-output',
   'force-delete-workspace',
   'force-delete-own-workspace',
   'change-project-execution',
@@ -100,6 +101,7 @@ const ADMINISTERS_RUNS_AND_STATE: readonly Permission[] = [
   'assign-ssh-key',
   'manage-data-retention',
   'force-cancel-run',
+  'read-plan-output',
   'delete-state-data',
   'delete-configuration-data',
 ];

@@ -144,6 +144,12 @@ export const permissions = {
   'comment-run': { roles: WORKSPACE_WORKERS, grant: 'runs:plan' },
   'apply-run': { roles: WORKSPACE_WORKERS, grant: 'runs:apply' },
   'force-cancel-run': { roles: WORKSPACE_WORKERS, grant: 'admin' },
+  // It contains the values that terraform marks as sensitive.
+  'read-plan-output': {
+    roles: WORKSPACE_WORKERS,
+    grant: 'admin',
+    refusal: 'The JSON output of a plan and its schemas need admin access to the workspace. The redacted plan does not',
+  },
   'execute-run': { roles: ['agent'] },
   'read-configuration-version': { roles: WORKSPACE_READERS, grant: 'configurations:read' },
   'create-configuration-version': { roles: WORKSPACE_WORKERS, grant: 'runs:plan' },
@@ -252,6 +258,7 @@ export const READING_PERMISSIONS: ReadonlySet<Permission> = new Set<Permission>(
   'update-workspace',
   'read-reserved-tag-keys',
   'read-runs',
+  'read-plan-output',
   'read-configuration-version',
   'read-variables',
   'read-variable-sets',

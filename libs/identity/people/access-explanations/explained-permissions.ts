@@ -63,6 +63,7 @@ const BY_RESOURCE = {
     'comment-run',
     'apply-run',
     'force-cancel-run',
+    'read-plan-output',
     'read-configuration-version',
     'create-configuration-version',
     'delete-configuration-data',

@@ -4,7 +4,6 @@ import {
   count,
   defineResource,
   describeController,
-  describeNoAnswer,
   related,
   serverPath,
   timestamp,
@@ -44,7 +43,7 @@ const phaseAttributes = {
 export const planSchema = defineResource({
   name: 'Plan',
   type: 'plans',
-  description: 'The plan of a run: its status and the numbers of changes. Executors keep the plan itself.',
+  description: 'The plan of a run: its status and the numbers of changes.',
   exampleId: 'plan-6mKd9TzPq3XvLcB8',
   attributes: {
     ...phaseAttributes,
@@ -71,19 +70,11 @@ export const applySchema = defineResource({
   hasSelfLink: true,
 });
 
-const PLANS = { name: 'Plans', description: 'The plans of runs.', resource: planSchema };
+export const PLANS = { name: 'Plans', description: 'The plans of runs.', resource: planSchema };
 
 export const plansOperations = describeController(PlansController, PLANS, {
   show: {},
   showByRun: { operationId: 'getPlanOfRun', summary: 'Show the plan of a run' },
-  json: {
-    operationId: 'readPlanJson',
-    summary: 'Read the JSON output of a plan, which the server does not have',
-    description:
-      'The answer is always 404: executors report only the numbers of changes, because a plan can contain secrets.',
-    answer: describeNoAnswer(),
-    refusals: { 'not-found': 'The JSON output of this plan is not available.' },
-  },
 });
 
 const APPLIES = { name: 'Applies', description: 'The applies of runs.', resource: applySchema };

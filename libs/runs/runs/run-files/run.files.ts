@@ -9,8 +9,12 @@ import {
 /** First segment of the keys of all files of runs. */
 export const RUN_FILES = 'runs';
 
+/** Documents of plans, compressed. */
+export const PLAN_DOCUMENTS = ['json-output', 'json-output-redacted', 'json-schema'] as const;
+export type PlanDocumentKind = (typeof PLAN_DOCUMENTS)[number];
+
 /** The files that a run can have. */
-export const RUN_FILE_KINDS = ['plan-log', 'apply-log'] as const;
+export const RUN_FILE_KINDS = ['plan-log', 'apply-log', ...PLAN_DOCUMENTS] as const;
 export type RunFileKind = (typeof RUN_FILE_KINDS)[number];
 
 const toBlobKey = (run: string, kind: RunFileKind): string => `${RUN_FILES}/${run}/${kind}`;

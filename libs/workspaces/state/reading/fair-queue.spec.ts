@@ -2,7 +2,7 @@ import { describe, expect, it } from '@jest/globals';
 import { Refusal } from '#platform/kernel';
 import { FairQueue, type QueueLimits } from './fair-queue.js';
 
-const LIMITS: QueueLimits = { concurrency: 1, waiting: 4, waitingOfOwner: 3, waitingBytes: 100 };
+const LIMITS: QueueLimits = { concurrency: 1, waiting: 4, waitingOfOwner: 3, waitingBytes: 100, items: 'states' };
 
 /** Creates a queue whose work the test ends, and a list of the started work. */
 const queueWith = (limits: Partial<QueueLimits> = {}) => {

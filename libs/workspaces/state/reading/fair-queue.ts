@@ -7,6 +7,8 @@ export type QueueLimits = {
   readonly waitingOfOwner: number;
   /** Maximum number of bytes that wait in memory. */
   readonly waitingBytes: number;
+  /** What waits, for refusals, in the plural. */
+  readonly items: string;
 };
 
 type WaitingWork = { readonly bytes: number; readonly start: () => void };
@@ -54,11 +56,11 @@ export class FairQueue {
   private requireCapacity(owner: string, bytes: number): void {
     const { waiting, waitingOfOwner, waitingBytes } = this.limits;
     if ((this.owners.get(owner)?.length ?? 0) >= waitingOfOwner) {
-      const detail = `${waitingOfOwner} states of this organization are waiting to be read. Please try again.`;
+      const detail = `${waitingOfOwner} ${this.limits.items} of this organization are waiting to be read. Please try again.`;
       throw new Refusal('too-many', [{ detail }], RETRY_AFTER_SECONDS);
     }
     if (this.waiting >= waiting || this.waitingBytes + bytes > waitingBytes) {
-      throw unavailable('Too many states are waiting to be read. Please try again.', RETRY_AFTER_SECONDS);
+      throw unavailable(`Too many ${this.limits.items} are waiting to be read. Please try again.`, RETRY_AFTER_SECONDS);
     }
   }
 

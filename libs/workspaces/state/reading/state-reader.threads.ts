@@ -35,7 +35,13 @@ const IDLE_MS = 10_000;
 /** Gives the event loop priority over the threads. */
 const NICE = 5;
 
-const QUEUE: QueueLimits = { concurrency: 1, waiting: 256, waitingOfOwner: 32, waitingBytes: 256 * MIB };
+const QUEUE: QueueLimits = {
+  concurrency: 1,
+  waiting: 256,
+  waitingOfOwner: 32,
+  waitingBytes: 256 * MIB,
+  items: 'states',
+};
 
 const WORKER = new URL('./state-reader.worker.js', import.meta.url).href;
 

@@ -2,6 +2,7 @@ declare global {
   interface JSON {
     /** Available since Node 21, but missing in TypeScript's library. */
     rawJSON(text: string): object;
+    isRawJSON(value: unknown): boolean;
     parse(
       text: string,
       reviver: (this: unknown, key: string, value: unknown, context: { readonly source?: string }) => unknown,

@@ -24,6 +24,7 @@ export const PERMISSIONS: readonly PermissionGroup[] = [
       'apply-run',
       'comment-run',
       'force-cancel-run',
+      'read-plan-output',
       'read-variables',
       'update-variables',
       'read-state-outputs',

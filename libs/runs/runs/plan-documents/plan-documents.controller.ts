@@ -1,0 +1,196 @@
+import { createGunzip } from 'node:zlib';
+import { pipeline, type Readable } from 'node:stream';
+import { Body, Controller, Get, Header, Headers, HttpCode, Param, Put, Req, Res, StreamableFile } from '@nestjs/common';
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import { notFound, sql } from '#platform/kernel';
+import {
+  ConfigureRoute,
+  createSystemContext,
+  CurrentActor,
+  describeRequest,
+  getClientAddress,
+  Public,
+  requireAddressOfLink,
+  requirePermission,
+  selectRangesOfLink,
+  type Actor,
+} from '#api/access';
+import { ReadRecorder, releaseOnceRecorded } from '#api/reads';
+import { checkContentLength, limitUpload, MIB, readBytes } from '#storage/blob-store';
+import { Database } from '#platform/postgres';
+import { getPhaseStatus, hasEnded } from '../logs/run-log.js';
+import type { LinkRecipient } from '../logs/run-logs.links.js';
+import type { PlanOutputRead } from '../reads.events.js';
+import { RunFiles, type PlanDocumentKind } from '../run-files/run.files.js';
+import { toRunId } from '../runs/runs.document.js';
+import { findRun } from '../runs/runs.queries.js';
+import { PlanDocumentLinks } from './plan-documents.links.js';
+import { PlanDocuments } from './plan-documents.service.js';
+
+/** Bytes of an upload, which may be compressed. */
+const MAX_UPLOAD_BYTES = 24 * MIB;
+
+/** The run of a link. */
+type LinkedRun = {
+  readonly id: string;
+  readonly organization: string;
+  readonly workspace: string;
+  /** For `requireAddressOfLink`. */
+  readonly allowedRanges: readonly string[] | null;
+};
+
+/** Documents of plans in the formats of terraform: no JSON:API. */
+@Controller('api/v2')
+export class PlanDocumentsController {
+  constructor(
+    private readonly database: Database,
+    private readonly documents: PlanDocuments,
+    private readonly files: RunFiles,
+    private readonly links: PlanDocumentLinks,
+    private readonly reads: ReadRecorder,
+  ) {}
+
+  @Put('plans/:id/json-schema')
+  @ConfigureRoute({ rawBody: 'json' })
+  @HttpCode(204)
+  async uploadSchemas(
+    @Param('id') id: string,
+    @Body() content: Readable,
+    @Headers('content-length') length: string | undefined,
+    @CurrentActor() actor: Actor,
+  ): Promise<void> {
+    const run = await this.documents.authorize(toRunId(id, 'plan'), actor);
+    await this.documents.storeSchemas(run, await readDocument(content, length));
+  }
+
+  @Put('plans/:id/json-output')
+  @ConfigureRoute({ rawBody: 'json' })
+  @HttpCode(204)
+  async uploadPlan(
+    @Param('id') id: string,
+    @Body() content: Readable,
+    @Headers('content-length') length: string | undefined,
+    @CurrentActor() actor: Actor,
+  ): Promise<void> {
+    const run = await this.documents.authorize(toRunId(id, 'plan'), actor);
+    await this.documents.storePlan(run, await readDocument(content, length));
+  }
+
+  @Get('plans/:id/json-output')
+  @HttpCode(307)
+  output(
+    @Param('id') id: string,
+    @CurrentActor() actor: Actor,
+    @Res({ passthrough: true }) reply: FastifyReply,
+  ): Promise<void> {
+    return this.redirect(toRunId(id, 'plan'), 'json-output', actor, reply);
+  }
+
+  @Get('runs/:id/plan/json-output')
+  @HttpCode(307)
+  outputOfRun(
+    @Param('id') id: string,
+    @CurrentActor() actor: Actor,
+    @Res({ passthrough: true }) reply: FastifyReply,
+  ): Promise<void> {
+    return this.redirect(id, 'json-output', actor, reply);
+  }
+
+  @Get('plans/:id/json-output-redacted')
+  @HttpCode(307)
+  redacted(
+    @Param('id') id: string,
+    @CurrentActor() actor: Actor,
+    @Res({ passthrough: true }) reply: FastifyReply,
+  ): Promise<void> {
+    return this.redirect(toRunId(id, 'plan'), 'json-output-redacted', actor, reply);
+  }
+
+  @Get('runs/:id/plan/json-output-redacted')
+  @HttpCode(307)
+  redactedOfRun(
+    @Param('id') id: string,
+    @CurrentActor() actor: Actor,
+    @Res({ passthrough: true }) reply: FastifyReply,
+  ): Promise<void> {
+    return this.redirect(id, 'json-output-redacted', actor, reply);
+  }
+
+  @Get('plans/:id/json-schema')
+  @HttpCode(307)
+  schemas(
+    @Param('id') id: string,
+    @CurrentActor() actor: Actor,
+    @Res({ passthrough: true }) reply: FastifyReply,
+  ): Promise<void> {
+    return this.redirect(toRunId(id, 'plan'), 'json-schema', actor, reply);
+  }
+
+  @Get('runs/:id/plan/json-schema')
+  @HttpCode(307)
+  schemasOfRun(
+    @Param('id') id: string,
+    @CurrentActor() actor: Actor,
+    @Res({ passthrough: true }) reply: FastifyReply,
+  ): Promise<void> {
+    return this.redirect(id, 'json-schema', actor, reply);
+  }
+
+  /** The signed link replaces the token. */
+  @Get('plan-documents/:token')
+  @Public()
+  @Header('content-type', 'application/json')
+  @Header('x-content-type-options', 'nosniff')
+  @Header('cache-control', 'no-store')
+  async content(@Param('token') token: string, @Req() request: FastifyRequest): Promise<StreamableFile> {
+    const { run: id, kind, recipient } = this.links.targetOf(token);
+    const run = await this.database.row<LinkedRun>(sql`
+      select r.id, r.organization, r.workspace, ${selectRangesOfLink(sql.raw('r.organization'), {
+        type: sql`${recipient.type}::text`,
+        id: sql`${recipient.id}::text`,
+      })} as "allowedRanges" from runs r where r.id = ${id}`);
+    if (run) requireAddressOfLink(run.allowedRanges, getClientAddress(request));
+    const file = run && (await this.files.get(id, kind));
+    if (!run || !file) throw notFound('The document is not here');
+    const recorded = kind === 'json-output' ? this.recordContent(run, recipient, request) : Promise.resolve();
+    const content = await releaseOnceRecorded(file.content, recorded);
+    // An error of either stream destroys both, and so ends the response.
+    return new StreamableFile(
+      pipeline(content, createGunzip(), () => undefined),
+      { type: 'application/json' },
+    );
+  }
+
+  /** Responds with 204 until the plan has ended. */
+  private async redirect(run: string, kind: PlanDocumentKind, actor: Actor, reply: FastifyReply): Promise<void> {
+    const row = await findRun(this.database, actor, run);
+    if (kind !== 'json-output-redacted') requirePermission(actor, 'read-plan-output', row);
+    if (!hasEnded(getPhaseStatus('plan', row))) return void reply.status(204);
+    if ((await this.files.size(run, kind)) === null) throw notFound('The executor has not uploaded this document');
+    if (kind === 'json-output') {
+      const data = { run, workspace: row.workspace, shown: 'link', linkOf: actor.id } as const;
+      await this.reads.record<PlanOutputRead>(actor, row.organization, { type: 'PlanOutputDownloaded', data });
+    }
+    void reply.header('location', this.links.urlOf(run, kind, actor));
+  }
+
+  /** Records the download with the caller that got the link. */
+  private recordContent(
+    { id: run, organization, workspace }: LinkedRun,
+    { id: linkOf, type }: LinkRecipient,
+    request: FastifyRequest,
+  ): Promise<void> {
+    const context = {
+      ...createSystemContext('signed link', request.id),
+      request: describeRequest(request),
+      ...(type === 'users' ? { linkOf } : {}),
+    };
+    const data = { run, workspace, shown: 'document', linkOf } as const;
+    return this.reads.recordAs<PlanOutputRead>(context, organization, { type: 'PlanOutputDownloaded', data });
+  }
+}
+
+const readDocument = (content: Readable, length: string | undefined): Promise<Buffer> => {
+  checkContentLength(length === undefined ? null : Number(length), MAX_UPLOAD_BYTES);
+  return readBytes(limitUpload(content, MAX_UPLOAD_BYTES));
+};

@@ -1,0 +1,1 @@
+export { parseExactly } from './state-file/exact-json.js';
