@@ -22,6 +22,7 @@ import {
   teamTokensRoute,
 } from './screens/team/team.routes.js';
 import { accessRoute, teamsRoute, whyRoute } from './screens/teams/teams.routes.js';
+import { variableSetRoute, variableSetsRoute } from './screens/variable-sets/variable-sets.routes.js';
 import { workspaceNotificationsRoute } from './screens/workspace-notifications/workspace-notifications.routes.js';
 import { workspaceOverviewRoute } from './screens/workspace-overview/workspace-overview.routes.js';
 import {
@@ -64,6 +65,8 @@ const settingsSections = organizationSettingsRoute.addChildren([
   agentPoolRoute,
   agentPoolsRoute,
   firstSectionRoute,
+  variableSetsRoute,
+  variableSetRoute,
   ipAllowlistRoute,
   sshKeysRoute,
 ]);

@@ -110,3 +110,6 @@ export const useChangeVariable = (organization: string, name: string, id: string
     rereads: workspaceKey(organization, name),
   });
 };
+
+/** Changes variables of a workspace, or those of a variable set. */
+export type VariableMutation = ReturnType<typeof useChangeVariable>;

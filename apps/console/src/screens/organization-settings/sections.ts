@@ -12,6 +12,7 @@ export type SettingsSection = {
 /** The sections of the settings, in the order of their links. Each one is a route below `organizationSettingsRoute`. */
 const SECTIONS: readonly SettingsSection[] = [
   // One section a line.
+  { label: 'Variable sets', path: 'variable-sets', permission: 'can-read-varsets' },
   { label: 'Agent pools', path: 'agent-pools' },
   { label: 'IP allowlist', path: 'ip-allowlist', permission: 'can-update' },
   { label: 'SSH keys', path: 'ssh-keys' },

@@ -7,18 +7,21 @@ import { Card } from '../../components/card.js';
 import { DataTable, type DataColumn } from '../../components/data-table.js';
 import { PagedList } from '../../components/paged-list.js';
 import { LoadingLines } from '../../components/states.js';
+import { TextLink } from '../../components/text-link.js';
 
 const explainReach = ({ attributes, relationships }: VariableSet): string => {
   if (relationships.parent.data.type === 'projects') return 'The project owns it';
   return attributes.global ? 'It applies to the whole organization' : 'It is applied to this project';
 };
 
-const COLUMNS: readonly DataColumn<VariableSet>[] = [
+const listColumns = (organization: string): readonly DataColumn<VariableSet>[] => [
   {
     header: 'Name',
-    cell: ({ attributes: { name, priority } }) => (
+    cell: ({ id, attributes: { name, priority } }) => (
       <Group gap={6}>
-        {name}
+        <TextLink to="/$organization/settings/variable-sets/$set" params={{ organization, set: id }}>
+          {name}
+        </TextLink>
         {priority && (
           <Badge color="blue" miw="max-content">
             Priority
@@ -51,7 +54,7 @@ export const VariableSetsCard = ({ organization, project }: VariableSetsCardProp
         loading={<LoadingLines count={2} height={24} />}
         empty={<Text size="sm">No variable set that you may read applies to the project.</Text>}
       >
-        {(sets) => <DataTable label="Variable sets" rows={sets} columns={COLUMNS} isInCard />}
+        {(sets) => <DataTable label="Variable sets" rows={sets} columns={listColumns(organization)} isInCard />}
       </PagedList>
     </Card>
   );

@@ -11,8 +11,8 @@ import { lazyComponent } from '../../components/lazy-component.js';
 import { EmptyState, QueryState } from '../../components/states.js';
 import { VariableTable } from './variable-table.js';
 
-const VariableDialog = lazyComponent(() => import('./variable-dialog.js'), 'VariableDialog');
-const DeleteVariableDialog = lazyComponent(() => import('./delete-variable-dialog.js'), 'DeleteVariableDialog');
+const VariableDialog = lazyComponent(() => import('./variable-dialogs.js'), 'WorkspaceVariableDialog');
+const DeleteVariableDialog = lazyComponent(() => import('./variable-dialogs.js'), 'DeleteWorkspaceVariableDialog');
 
 const NO_CHANGE = 'You need a team with write access to the variables of this workspace.';
 

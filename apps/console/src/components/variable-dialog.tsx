@@ -1,16 +1,10 @@
 import { Checkbox, SegmentedControl, Switch, Textarea, TextInput } from '@mantine/core';
 import { useState } from 'react';
-import {
-  useChangeVariable,
-  type ConsoleVariable,
-  type VariableChange,
-  type VariableFormBody,
-} from '../../api/variables.js';
-import type { Workspace } from '../../api/workspaces.js';
-import { ChangedNotice } from '../../components/changed-notice.js';
-import { listChanges, useForm } from '../../components/form.js';
-import { FormDialog } from '../../components/form-dialog.js';
-import { showToast } from '../../toasts.js';
+import type { ConsoleVariable, VariableChange, VariableFormBody, VariableMutation } from '../api/variables.js';
+import { showToast } from '../toasts.js';
+import { ChangedNotice } from './changed-notice.js';
+import { listChanges, useForm } from './form.js';
+import { FormDialog } from './form-dialog.js';
 
 const CATEGORIES = [
   { value: 'terraform', label: 'Terraform' },
@@ -18,8 +12,8 @@ const CATEGORIES = [
 ];
 
 type VariableDialogProps = {
-  readonly organization: string;
-  readonly workspace: Workspace;
+  /** Changes variables of the workspace or of the set. */
+  readonly change: VariableMutation;
   /** The variable as it is now. Null for a new variable. */
   readonly variable: ConsoleVariable | null;
   readonly onClose: () => void;
@@ -129,10 +123,9 @@ const VariableFields = ({ form, isNew, wasSensitive }: FieldsProps) => (
   </>
 );
 
-const useVariableForm = ({ organization, workspace, variable, onClose }: VariableDialogProps) => {
+const useVariableForm = ({ change, variable, onClose }: VariableDialogProps) => {
   const [opened, setOpened] = useState(variable);
   const present = toFormValues(variable);
-  const change = useChangeVariable(organization, workspace.attributes.name, workspace.id);
   const form = useForm(present, change);
   const entered = listChanges(present, form.values);
   const send = (body: VariableChange) => {
@@ -163,7 +156,7 @@ const useVariableForm = ({ organization, workspace, variable, onClose }: Variabl
   };
 };
 
-/** Creates a variable of the workspace, or changes one. */
+/** Creates a variable of a workspace or of a variable set, or changes one. */
 export const VariableDialog = (props: VariableDialogProps) => {
   const { variable, onClose } = props;
   const { form, opened, entered, isOutdated, reset, save } = useVariableForm(props);

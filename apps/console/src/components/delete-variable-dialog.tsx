@@ -1,18 +1,16 @@
-import { useChangeVariable, type ConsoleVariable } from '../../api/variables.js';
-import type { Workspace } from '../../api/workspaces.js';
-import { ConfirmDialog } from '../../components/confirm-dialog.js';
-import { reportAndClose } from '../../toasts.js';
+import type { ConsoleVariable, VariableMutation } from '../api/variables.js';
+import { reportAndClose } from '../toasts.js';
+import { ConfirmDialog } from './confirm-dialog.js';
 
 type DeleteDialogProps = {
-  readonly organization: string;
-  readonly workspace: Workspace;
+  /** Changes variables of the workspace or of the set. */
+  readonly change: VariableMutation;
   readonly variable: ConsoleVariable;
   readonly onClose: () => void;
 };
 
-export const DeleteVariableDialog = ({ organization, workspace, variable, onClose }: DeleteDialogProps) => {
+export const DeleteVariableDialog = ({ change, variable, onClose }: DeleteDialogProps) => {
   const { key, value, category, hcl, sensitive, description } = variable.attributes;
-  const change = useChangeVariable(organization, workspace.attributes.name, workspace.id);
   const attributes = { key, value: value ?? '', category, hcl, sensitive, description };
   const undo = sensitive ? undefined : () => change.mutate({ action: 'create', attributes });
   const destroy = () =>

@@ -1,0 +1,14 @@
+import { createRoute, lazyRouteComponent } from '@tanstack/react-router';
+import { organizationSettingsRoute } from '../../parent-routes.js';
+
+export const variableSetsRoute = createRoute({
+  getParentRoute: () => organizationSettingsRoute,
+  path: '/variable-sets',
+  component: lazyRouteComponent(() => import('./variable-sets.screen.js'), 'VariableSetsScreen'),
+});
+
+export const variableSetRoute = createRoute({
+  getParentRoute: () => organizationSettingsRoute,
+  path: '/variable-sets/$set',
+  component: lazyRouteComponent(() => import('../variable-set/variable-set.screen.js'), 'VariableSetScreen'),
+});
