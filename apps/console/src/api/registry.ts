@@ -118,3 +118,21 @@ export const useDeleteFromRegistry = (organization: string) =>
     },
     rereads: registryKey(organization),
   });
+
+export type PublicProvider = { readonly namespace: string; readonly name: string };
+
+/** Lists a provider of the public registry, or takes it from the list. */
+export const useChangePublicProvider = (organization: string) =>
+  useChange({
+    mutationFn: ({ action, namespace, name }: PublicProvider & { readonly action: 'add' | 'remove' }) => {
+      if (action === 'remove') {
+        const path = { organization, registryName: 'public', namespace, name };
+        return requireSuccess(api.DELETE(PROVIDER_PATH, { params: { path } }));
+      }
+      const attributes = { namespace, name, 'registry-name': 'public' };
+      const body = { data: { type: 'registry-providers' as const, attributes } };
+      const params = { path: { organization } };
+      return requireSuccess(api.POST('/api/v2/organizations/{organization}/registry-providers', { params, body }));
+    },
+    rereads: registryKey(organization),
+  });

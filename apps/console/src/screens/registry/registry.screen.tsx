@@ -4,7 +4,14 @@ import { useInfiniteQuery, useQuery } from '@tanstack/react-query';
 import { Link, useParams } from '@tanstack/react-router';
 import { useState } from 'react';
 import { usePermission } from '../../api/organizations.js';
-import { gpgKeysQuery, providersQuery, type GpgKey, type Provider, type RegistryTarget } from '../../api/registry.js';
+import {
+  gpgKeysQuery,
+  providersQuery,
+  type GpgKey,
+  type Provider,
+  type PublicProvider,
+  type RegistryTarget,
+} from '../../api/registry.js';
 import { Card } from '../../components/card.js';
 import { CodeBlock } from '../../components/copy.js';
 import { CreateButton } from '../../components/create-button.js';
@@ -14,6 +21,7 @@ import { lazyComponent } from '../../components/lazy-component.js';
 import { Page } from '../../components/page.js';
 import { PagedList } from '../../components/paged-list.js';
 import { PermittedButton } from '../../components/permitted-button.js';
+import type { RowActionsProps } from '../../components/row-actions.js';
 import { EmptyState, QueryState } from '../../components/states.js';
 import { Time } from '../../components/times.js';
 import frameClasses from '../../components/table-frame.module.css';
@@ -21,9 +29,13 @@ import classes from './registry.module.css';
 
 const PublishDialog = lazyComponent(() => import('./publish-dialog.js'), 'PublishDialog');
 const AddKeyDialog = lazyComponent(() => import('./add-key-dialog.js'), 'AddKeyDialog');
+const AddPublicDialog = lazyComponent(() => import('./public-provider-dialogs.js'), 'AddPublicDialog');
+const RemovePublicDialog = lazyComponent(() => import('./public-provider-dialogs.js'), 'RemovePublicDialog');
 const DeleteDialog = lazyComponent(() => import('./delete-dialog.js'), 'DeleteDialog');
 
 const NEEDS_RIGHT = 'You need a team with the right to manage providers.';
+const NO_PUBLIC_PROVIDER =
+  'You need a team with the right to manage providers, in an organization whose settings allow public providers.';
 
 type ProvidersProps = { readonly organization: string; readonly canManage: boolean };
 
@@ -70,13 +82,35 @@ const NoProvider = ({ organization, canManage }: ProvidersProps) => (
   </EmptyState>
 );
 
+/** Private providers are deleted on their own screen. */
+const listActions = (provider: Provider, onRemove: (provider: PublicProvider) => void): RowActionsProps => {
+  const { namespace, name } = provider.attributes;
+  const remove = { action: 'Remove', isDangerous: true, onClick: () => onRemove({ namespace, name }) };
+  return { name: `${namespace}/${name}`, actions: isPrivate(provider) ? [] : [remove] };
+};
+
 const Providers = ({ organization, canManage }: ProvidersProps) => {
   const query = useInfiniteQuery(providersQuery(organization));
+  const canList = usePermission(organization, 'can-manage-public-providers') ?? false;
+  const [removed, setRemoved] = useState<PublicProvider | null>(null);
   const empty = <NoProvider organization={organization} canManage={canManage} />;
   return (
-    <PagedList query={query} what="organization" empty={empty}>
-      {(providers) => <DataTable label="Providers" rows={providers} columns={listColumns(organization)} isLinked />}
-    </PagedList>
+    <>
+      <PagedList query={query} what="organization" empty={empty}>
+        {(providers) => (
+          <DataTable
+            label="Providers"
+            rows={providers}
+            columns={listColumns(organization)}
+            actions={canList ? (provider) => listActions(provider, setRemoved) : undefined}
+            isLinked
+          />
+        )}
+      </PagedList>
+      {removed && (
+        <RemovePublicDialog organization={organization} provider={removed} onClose={() => setRemoved(null)} />
+      )}
+    </>
   );
 };
 
@@ -146,18 +180,29 @@ export const RegistryScreen = () => {
   const canManage = usePermission(organization, 'can-create-provider');
   const [isPublishing, publishing] = useDisclosure(false);
   const [isAdding, adding] = useDisclosure(false);
+  const [isListing, listing] = useDisclosure(false);
+  const canList = usePermission(organization, 'can-manage-public-providers');
   const [target, setTarget] = useState<RegistryTarget | null>(null);
   return (
     <Page
       title="Registry"
       description="Providers that configurations of this organization install."
       actions={
-        <CreateButton
-          label="Publish a version"
-          isPermitted={canManage}
-          reason={NEEDS_RIGHT}
-          onClick={publishing.open}
-        />
+        <>
+          <CreateButton
+            label="List a public provider"
+            variant="default"
+            isPermitted={canList}
+            reason={NO_PUBLIC_PROVIDER}
+            onClick={listing.open}
+          />
+          <CreateButton
+            label="Publish a version"
+            isPermitted={canManage}
+            reason={NEEDS_RIGHT}
+            onClick={publishing.open}
+          />
+        </>
       }
     >
       <SimpleGrid cols={{ base: 1, md: 2 }} spacing="lg">
@@ -171,6 +216,7 @@ export const RegistryScreen = () => {
         )}
       </SimpleGrid>
       {isPublishing && <PublishDialog organization={organization} onClose={publishing.close} />}
+      {isListing && <AddPublicDialog organization={organization} onClose={listing.close} />}
       {isAdding && <AddKeyDialog organization={organization} onClose={adding.close} />}
       {target && <DeleteDialog organization={organization} target={target} onClose={() => setTarget(null)} />}
     </Page>
