@@ -72,12 +72,13 @@ describe('the IP allowlist', () => {
   });
 
   it('is offered to owners only', async () => {
-    const page = await open(member, 'settings', 'Agent pools');
+    const page = await open(member, 'settings', 'General');
     const sections = page.getByRole('navigation', { name: 'Settings' });
-    await sections.getByRole('link', { name: 'Agent pools' }).waitFor();
+    await sections.getByRole('link', { name: 'General' }).waitFor();
     expect(await sections.getByRole('link', { name: 'IP allowlist' }).count()).toBe(0);
-    const denied = await openConsole(browser, server, { user: member, path: '/app/acme/settings/ip-allowlist' });
-    await denied.getByRole('heading', { name: 'This organization does not exist, or you have no access' }).waitFor();
+    const path = '/app/acme/settings/ip-allowlist';
+    const screen = await openConsole(browser, server, { user: member, path });
+    await screen.getByRole('heading', { name: 'This organization does not exist, or you have no access' }).waitFor();
   });
 
   it('gives people at other addresses the reason', async () => {

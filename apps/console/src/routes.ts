@@ -4,7 +4,15 @@ import { auditTrailRoute, siteAuditTrailRoute } from './screens/audit-trail/audi
 import { homeRoute } from './screens/home/home.routes.js';
 import { notificationsRoute } from './screens/notifications/notifications.routes.js';
 import { organizationsRoute } from './screens/organizations/organizations.routes.js';
-import { firstSectionRoute, ipAllowlistRoute } from './screens/organization-settings/organization-settings.routes.js';
+import {
+  auditSettingsRoute,
+  dataRetentionRoute,
+  factSourcesRoute,
+  firstSectionRoute,
+  generalRoute,
+  ipAllowlistRoute,
+  tokenLifetimesRoute,
+} from './screens/organization-settings/organization-settings.routes.js';
 import { peopleRoute, tokensRoute } from './screens/people/people.routes.js';
 import { projectRoute, projectsRoute } from './screens/projects/projects.routes.js';
 import { providerRoute } from './screens/provider/provider.routes.js';
@@ -67,6 +75,11 @@ const settingsSections = organizationSettingsRoute.addChildren([
   firstSectionRoute,
   variableSetsRoute,
   variableSetRoute,
+  generalRoute,
+  dataRetentionRoute,
+  tokenLifetimesRoute,
+  auditSettingsRoute,
+  factSourcesRoute,
   ipAllowlistRoute,
   sshKeysRoute,
 ]);

@@ -1,6 +1,6 @@
-import { queryOptions, useQuery } from '@tanstack/react-query';
+import { queryOptions, useQuery, useQueryClient } from '@tanstack/react-query';
 import type { ApiResource, RequestResource } from '#packages/client';
-import { readData, readDocument } from './api-error.js';
+import { readData, readDocument, requireSuccess } from './api-error.js';
 import { api } from './client.js';
 import { pagedQuery } from './pages.js';
 import { useChange } from './use-change.js';
@@ -42,4 +42,56 @@ export const useCreateOrganization = () =>
     mutationFn: (attributes: RequestResource<'createOrganization'>['attributes']) =>
       readData(api.POST('/api/v2/organizations', { body: { data: { type: KEY, attributes } } })),
     rereads: organizationListKey,
+  });
+
+export type OrganizationChanges = NonNullable<RequestResource<'updateOrganization'>['attributes']>;
+
+const sendOrganization = (organization: string, attributes: OrganizationChanges) => {
+  const body = { data: { type: 'organizations' as const, attributes } };
+  const params = { path: { organization } };
+  return readData(api.PATCH('/api/v2/organizations/{organization}', { params, body }));
+};
+
+/** Changes settings of an organization, but not its name. */
+export const useUpdateOrganization = (organization: string) =>
+  useChange({
+    mutationFn: (attributes: OrganizationChanges) => sendOrganization(organization, attributes),
+    rereads: organizationKey(organization),
+  });
+
+/** Changes the name of an organization. Nothing has the former name then, so nothing about it is read again. */
+export const useRenameOrganization = (organization: string) => {
+  const queries = useQueryClient();
+  return useChange({
+    mutationFn: (name: string) => sendOrganization(organization, { name }),
+    onSuccess: () => void queries.invalidateQueries({ queryKey: organizationListKey }),
+  });
+};
+
+export const useDeleteOrganization = (organization: string) => {
+  const queries = useQueryClient();
+  return useChange({
+    mutationFn: () =>
+      requireSuccess(api.DELETE('/api/v2/organizations/{organization}', { params: { path: { organization } } })),
+    onSuccess: () => void queries.invalidateQueries({ queryKey: organizationListKey }),
+  });
+};
+
+/** What an organization holds, counted as far as the person may read it. */
+export const organizationContentQuery = (organization: string) =>
+  queryOptions({
+    queryKey: [...organizationKey(organization), 'content'],
+    queryFn: async ({ signal }) => {
+      const params = { path: { organization }, query: { 'page[size]': 1 } };
+      const [workspaces, projects, teams] = await Promise.all([
+        readDocument(api.GET('/api/v2/organizations/{organization}/workspaces', { params, signal })),
+        readDocument(api.GET('/api/v2/organizations/{organization}/projects', { params, signal })),
+        readDocument(api.GET('/api/v2/organizations/{organization}/teams', { params, signal })),
+      ]);
+      return {
+        workspaces: workspaces.meta.pagination['total-count'],
+        projects: projects.meta.pagination['total-count'],
+        teams: teams.meta.pagination['total-count'],
+      };
+    },
   });

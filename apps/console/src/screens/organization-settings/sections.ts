@@ -12,8 +12,13 @@ export type SettingsSection = {
 /** The sections of the settings, in the order of their links. Each one is a route below `organizationSettingsRoute`. */
 const SECTIONS: readonly SettingsSection[] = [
   // One section a line.
+  { label: 'General', path: 'general' },
   { label: 'Variable sets', path: 'variable-sets', permission: 'can-read-varsets' },
   { label: 'Agent pools', path: 'agent-pools' },
+  { label: 'Data retention', path: 'data-retention', permission: 'can-update' },
+  { label: 'Token lifetimes', path: 'token-lifetimes', permission: 'can-update' },
+  { label: 'Audit trail', path: 'audit', permission: 'can-manage-auditing' },
+  { label: 'Fact sources', path: 'fact-sources', permission: 'can-manage-auditing' },
   { label: 'IP allowlist', path: 'ip-allowlist', permission: 'can-update' },
   { label: 'SSH keys', path: 'ssh-keys' },
 ];
