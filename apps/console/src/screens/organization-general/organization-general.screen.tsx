@@ -14,7 +14,7 @@ export const OrganizationGeneralScreen = () => {
   const { organization } = useParams({ from: '/$organization/settings/general' });
   const query = useQuery(organizationQuery(organization));
   return (
-    <Page title="General" breadcrumbs={[{ label: organization }, { label: 'Settings' }]}>
+    <Page title="General">
       <QueryState query={query} what="organization" loading={loading}>
         {(data) => (
           <Stack>

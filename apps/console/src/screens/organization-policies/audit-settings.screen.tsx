@@ -132,7 +132,7 @@ export const AuditSettingsScreen = () => {
   const retention = useQuery(trailRetentionQuery(organization));
   const configuration = useQuery(auditConfigurationQuery(organization));
   return (
-    <Page title="Audit trail" breadcrumbs={[{ label: organization }, { label: 'Settings' }]}>
+    <Page title="Audit trail">
       <Stack>
         <QueryState query={retention} what="organization">
           {(days) => <RetentionCard organization={organization} days={days} />}

@@ -60,7 +60,7 @@ export const DataRetentionScreen = () => {
   const { organization } = useParams({ from: '/$organization/settings/data-retention' });
   const query = useQuery(dataRetentionQuery(organization));
   return (
-    <Page title="Data retention" breadcrumbs={[{ label: organization }, { label: 'Settings' }]}>
+    <Page title="Data retention">
       <QueryState query={query} what="organization">
         {(days) => <RetentionCard organization={organization} days={days} />}
       </QueryState>

@@ -41,7 +41,6 @@ export const FactSourcesScreen = () => {
     <Page
       title="Fact sources"
       description="Services that add entries to the audit trail by Kafka, such as policy checks."
-      breadcrumbs={[{ label: organization }, { label: 'Settings' }]}
       actions={<CreateButton label="Add a source" isPermitted={query.data ? true : undefined} onClick={dialog.open} />}
     >
       <PagedList query={query} what="organization" empty={<NoSource />}>

@@ -73,7 +73,7 @@ export const TokenLifetimesScreen = () => {
   const query = useQuery(tokenLifetimesQuery(organization));
   const { data } = useQuery(organizationQuery(organization));
   return (
-    <Page title="Token lifetimes" breadcrumbs={[{ label: organization }, { label: 'Settings' }]}>
+    <Page title="Token lifetimes">
       <QueryState query={query} what="organization">
         {(days) =>
           data ? (

@@ -37,15 +37,7 @@ export const VariableSetScreen = () => {
   const query = useQuery(variableSetQuery(organization, id));
   const attributes = query.data?.data.attributes;
   return (
-    <Page
-      title={attributes?.name ?? 'Variable set'}
-      description={attributes?.description}
-      breadcrumbs={[
-        { label: organization },
-        { label: 'Settings' },
-        { label: 'Variable sets', to: `/${organization}/settings/variable-sets` },
-      ]}
-    >
+    <Page title={attributes?.name ?? 'Variable set'} description={attributes?.description}>
       <QueryState query={query} what="variable set" loading={<LoadingLines count={8} height={36} />}>
         {(document) => <Cards organization={organization} document={document} />}
       </QueryState>

@@ -63,7 +63,6 @@ export const VariableSetsScreen = () => {
     <Page
       title="Variable sets"
       description="A set gives the same variables to many workspaces."
-      breadcrumbs={[{ label: organization }, { label: 'Settings' }]}
       actions={
         <CreateButton
           label="New variable set"
