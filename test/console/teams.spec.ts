@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { ensureUser } from '#identity/people';
 import { openBrowser, type TestBrowser, type TestPage } from '../support/browser.js';
-import { inspectScreen, openConsole } from '../support/console.js';
+import { chooseRowAction, inspectScreen, openConsole } from '../support/console.js';
 import {
   expectStatus,
   grantProjectAccess,
@@ -130,12 +130,60 @@ describe('the tokens of a team', () => {
   it('belong to owners, or to members whom the team lets manage them', async () => {
     const page = await open(manager, `${owners}/tokens`, 'owners');
     await page.getByText('You may not see the tokens of this team. You need to be an owner').waitFor();
+    await page.getByText('You may not see the workload identities of this team.').waitFor();
     expect(await page.getByRole('button', { name: 'New token' }).getAttribute('aria-disabled')).toBe('true');
     expect(await inspectScreen(page, 'team-tokens-denied')).toEqual([]);
     await page.context().close();
     const own = await open(member, `${platform}/tokens`, 'platform');
     await own.getByText('The team has no token yet.').waitFor();
     await own.context().close();
+  });
+});
+
+describe('the workload identities of a team', () => {
+  it('are created with the job that uses them, changed, disabled and deleted', async () => {
+    const page = await open(manager, `${platform}/tokens`, 'platform');
+    await page.getByRole('button', { name: 'New workload identity' }).click();
+    const dialog = page.getByRole('dialog', { name: 'New workload identity' });
+    await dialog.getByRole('textbox', { name: 'Name', exact: true }).fill('app-main');
+    await dialog.getByText('GitLab.com').click();
+    expect(await dialog.getByRole('textbox', { name: 'Issuer' }).inputValue()).toBe('https://gitlab.com');
+    await dialog.getByText('GitHub Actions').click();
+    await dialog.getByRole('button', { name: 'Create' }).click();
+    await dialog.getByText('Repository: needs at least one accepted value').waitFor();
+    await dialog.locator('input[aria-label="Accepted values of claim 1"]').fill('acme/app');
+    await page.keyboard.press('Enter');
+    await dialog.locator('input[aria-label="Accepted values of claim 2"]').fill('refs/heads/main');
+    await page.keyboard.press('Enter');
+    expect(await inspectScreen(page, 'identity-new')).toEqual([]);
+    await dialog.getByRole('button', { name: 'Create' }).click();
+    const use = page.getByRole('dialog', { name: 'Use app-main in a job' });
+    const job = use.getByRole('region', { name: 'the job' });
+    const [identity] = expectStatus(await server.get(`/api/v2/teams/${platform}/workload-identities`), 200).body.data;
+    expect(identity.attributes.claims).toEqual({ repository: ['acme/app'], ref: ['refs/heads/main'] });
+    expect(await job.innerText()).toContain(`IDENTITY: ${identity.id}`);
+    expect(await inspectScreen(page, 'identity-use')).toEqual([]);
+    await use.getByText('GitLab CI').click();
+    await job.getByText('id_tokens:').waitFor();
+    await page.keyboard.press('Escape');
+    await chooseRowAction(page, 'app-main', 'Change');
+    const change = page.getByRole('dialog', { name: 'Change app-main' });
+    await change.getByLabel('Lifetime of tokens in minutes').fill('15');
+    await change.getByRole('button', { name: 'Save' }).click();
+    await page.getByText('The workload identity app-main is saved.').waitFor();
+    await chooseRowAction(page, 'app-main', 'Disable');
+    await page.getByRole('dialog', { name: 'Disable app-main' }).getByRole('button', { name: 'Disable' }).click();
+    const table = page.getByRole('table', { name: 'Workload identities' });
+    await table.getByText('Disabled').waitFor();
+    const changed = expectStatus(await server.get(`/api/v2/workload-identities/${identity.id}`), 200).body.data;
+    expect(changed.attributes).toMatchObject({ ...identity.attributes, 'token-minutes': 15, enabled: false });
+    expect(await inspectScreen(page, 'identities')).toEqual([]);
+    await chooseRowAction(page, 'app-main', 'Delete');
+    await page.getByRole('dialog', { name: 'Delete app-main' }).getByRole('button', { name: 'Delete' }).click();
+    await page.getByText('There is none yet.').waitFor();
+    expectStatus(await server.get(`/api/v2/workload-identities/${identity.id}`), 404);
+    expect(page.pageErrors).toEqual([]);
+    await page.context().close();
   });
 });
 

@@ -1,4 +1,4 @@
-import { Text } from '@mantine/core';
+import { Stack, Text } from '@mantine/core';
 import { useDisclosure } from '@mantine/hooks';
 import { useInfiniteQuery } from '@tanstack/react-query';
 import { useState } from 'react';
@@ -9,6 +9,7 @@ import { lazyComponent } from '../../components/lazy-component.js';
 import { PagedList } from '../../components/paged-list.js';
 import { TokenTable, type ListedToken } from '../tokens/token-table.js';
 import { useIsOwnersTeam, useShownTeam, type TeamProps } from './shown-team.js';
+import { TeamIdentities } from './team-identities.js';
 
 const loadDialogs = () => import('../tokens/token-dialogs.js');
 const CreateTokenDialog = lazyComponent(loadDialogs, 'CreateTokenDialog');
@@ -45,11 +46,12 @@ const TokenList = ({ organization, team, onRevoke }: ListProps) => {
   );
 };
 
-const TeamTokens = ({ organization, team }: TeamProps) => {
+type TokensCardProps = TeamProps & { readonly reason: string };
+
+const TokensCard = ({ organization, team, reason }: TokensCardProps) => {
   const [isCreating, dialog] = useDisclosure(false);
   const [revoked, setRevoked] = useState<ListedToken | null>(null);
   const canManage = team.attributes.permissions['can-update-api-token'];
-  const reason = describeManagers({ organization, team }, useIsOwnersTeam({ organization, team }));
   return (
     <Card
       title="Tokens"
@@ -81,6 +83,16 @@ const TeamTokens = ({ organization, team }: TeamProps) => {
       )}
       {revoked && <RevokeTokenDialog organization={organization} row={revoked} onClose={() => setRevoked(null)} />}
     </Card>
+  );
+};
+
+const TeamTokens = (props: TeamProps) => {
+  const reason = describeManagers(props, useIsOwnersTeam(props));
+  return (
+    <Stack>
+      <TokensCard {...props} reason={reason} />
+      <TeamIdentities {...props} reason={reason} />
+    </Stack>
   );
 };
 
